@@ -1,0 +1,91 @@
+using Corfu.Simulation.Kernel;
+
+namespace Corfu.Simulation.Disk;
+
+/// <summary>
+/// The disk of one machine: it outlives the processes that use it. Writes are visible at once and volatile until a flush that began
+/// after them has ended; a crash keeps any subset of the others, torn or whole.
+/// </summary>
+public sealed class SimDisk
+{
+    private readonly World _world;
+    private readonly SimRandom _random;
+    private readonly string _name;
+    private readonly SortedDictionary<string, SimFile> _files = new(StringComparer.Ordinal);
+
+    public SimDisk(World world, string name, SimDiskOptions options)
+    {
+        _world = world;
+        _name = name;
+        Options = options;
+        _random = world.Random.Split("disk " + name);
+    }
+
+    public SimDiskOptions Options { get; set; }
+
+    public int LostWrites { get; private set; }
+
+    public int TornWrites { get; private set; }
+
+    public int SlowFlushes { get; private set; }
+
+    public SimFile Open(string path)
+    {
+        if (!_files.TryGetValue(path, out SimFile? file))
+        {
+            file = new SimFile();
+            _files.Add(path, file);
+        }
+
+        return file;
+    }
+
+    public bool Exists(string path) => _files.ContainsKey(path);
+
+    public void Write(SimFile file, int offset, ReadOnlySpan<byte> bytes)
+    {
+        _world.Note($"{_name} write @{offset}", bytes);
+        file.Write(offset, bytes);
+    }
+
+    public void Truncate(SimFile file, int length)
+    {
+        _world.Note($"{_name} truncate @{length}");
+        file.Truncate(length);
+    }
+
+    /// <summary>Ends when everything written before the call is durable. Never ends when the process dies first.</summary>
+    public Task FlushAsync(SimProcess process, SimFile file)
+    {
+        long mark = file.CacheMark();
+        bool slow = _random.Chance(Options.SlowFlush);
+        if (slow)
+        {
+            SlowFlushes++;
+        }
+
+        long latency = slow
+            ? _random.Between(Options.FlushLatency, Options.SlowFlushLatency)
+            : Options.FlushLatency + _random.Exponential((Options.FlushLatency / 4) + 1);
+        var done = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        _world.Schedule(process, latency, SimEventKind.Disk, () =>
+        {
+            file.Flush(mark);
+            _world.Note($"{_name} flushed {mark}");
+            done.SetResult();
+        });
+        return done.Task;
+    }
+
+    /// <summary>Power cut: un-synced writes survive as the dice fall.</summary>
+    public void Crash()
+    {
+        foreach (SimFile file in _files.Values)
+        {
+            file.Crash(Options, _random, out int lost, out int torn);
+            LostWrites += lost;
+            TornWrites += torn;
+            _world.Note($"{_name} power cut lost {lost} torn {torn}");
+        }
+    }
+}

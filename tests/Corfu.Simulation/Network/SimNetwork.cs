@@ -1,0 +1,118 @@
+using Corfu.Simulation.Kernel;
+
+namespace Corfu.Simulation.Network;
+
+/// <summary>
+/// Moves byte arrays between hosts: every message may be lost, duplicated, delayed, reordered or blocked. It knows hosts by name
+/// and nothing of what the bytes mean.
+/// </summary>
+public sealed class SimNetwork
+{
+    private readonly World _world;
+    private readonly SimRandom _random;
+    private readonly Dictionary<(string From, string To), Link> _links = [];
+
+    public SimNetwork(World world, NetworkOptions options)
+    {
+        _world = world;
+        _random = world.Random.Split("network");
+        Options = options;
+    }
+
+    public NetworkOptions Options { get; set; }
+
+    public NetworkStats Stats { get; } = new();
+
+    /// <summary>Drops everything sent from one host to another until the link is healed: one way only.</summary>
+    public void Block(string from, string to)
+    {
+        LinkOf(from, to).Blocked = true;
+        _world.Note($"block {from}->{to}");
+    }
+
+    public void Unblock(string from, string to) => LinkOf(from, to).Blocked = false;
+
+    /// <summary>Holds everything sent on a link until then (a clogged path), without losing it.</summary>
+    public void Clog(string from, string to, long ticks)
+    {
+        LinkOf(from, to).ClogUntil = _world.Now + ticks;
+        _world.Note($"clog {from}->{to} for {ticks}");
+    }
+
+    public void HealAll()
+    {
+        foreach (Link link in _links.Values)
+        {
+            link.Blocked = false;
+            link.ClogUntil = 0;
+        }
+    }
+
+    public bool IsBlocked(string from, string to) => LinkOf(from, to).Blocked;
+
+    /// <summary>Sends a message: <paramref name="deliver"/> runs on the receiver never, once or twice.</summary>
+    public void Send(string from, string to, SimProcess receiver, byte[] message, Action<byte[]> deliver)
+    {
+        Link link = LinkOf(from, to);
+        Stats.Messages++;
+        _world.Note($"send {from}->{to}", message);
+        if (link.Blocked)
+        {
+            Stats.Blocked++;
+            return;
+        }
+
+        if (_random.Chance(Options.Loss))
+        {
+            Stats.Lost++;
+            _world.Note("lost");
+            return;
+        }
+
+        Deliver(link, receiver, message, deliver);
+        if (_random.Chance(Options.Duplication))
+        {
+            Stats.Duplicated++;
+            Deliver(link, receiver, message, deliver);
+        }
+    }
+
+    private void Deliver(Link link, SimProcess receiver, byte[] message, Action<byte[]> deliver)
+    {
+        long delay = Options.MinLatency + _random.Exponential(Options.Jitter + 1);
+        if (_random.Chance(Options.LongDelay))
+        {
+            Stats.Delayed++;
+            delay += _random.Next(Options.LongDelayMax);
+        }
+
+        long due = Math.Max(_world.Now + delay, link.ClogUntil);
+        if (due < link.LastDue)
+        {
+            Stats.Reordered++;
+        }
+
+        link.LastDue = Math.Max(link.LastDue, due);
+        _world.Schedule(receiver, due - _world.Now, SimEventKind.Deliver, () => deliver(message));
+    }
+
+    private Link LinkOf(string from, string to)
+    {
+        if (!_links.TryGetValue((from, to), out Link? link))
+        {
+            link = new Link();
+            _links.Add((from, to), link);
+        }
+
+        return link;
+    }
+
+    private sealed class Link
+    {
+        public bool Blocked { get; set; }
+
+        public long ClogUntil { get; set; }
+
+        public long LastDue { get; set; }
+    }
+}
