@@ -1,0 +1,42 @@
+using System.Buffers;
+
+namespace Tango;
+
+/// <summary>Where generated code encodes a key or the arguments of one call. Not thread-safe; owned by the helper it is passed to.</summary>
+public sealed class ArgumentBuffer : IBufferWriter<byte>
+{
+    private const int InitialSize = 64;
+    private byte[] _buffer = new byte[InitialSize];
+    private int _written;
+
+    public int Length => _written;
+
+    public ReadOnlySpan<byte> WrittenSpan => _buffer.AsSpan(0, _written);
+
+    public ReadOnlyMemory<byte> WrittenMemory => _buffer.AsMemory(0, _written);
+
+    public void Advance(int count)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(count);
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(count, _buffer.Length - _written);
+        _written += count;
+    }
+
+    public Memory<byte> GetMemory(int sizeHint = 0)
+    {
+        Reserve(sizeHint);
+        return _buffer.AsMemory(_written);
+    }
+
+    public Span<byte> GetSpan(int sizeHint = 0)
+    {
+        Reserve(sizeHint);
+        return _buffer.AsSpan(_written);
+    }
+
+    private void Reserve(int sizeHint)
+    {
+        var needed = Math.Max(sizeHint, 1);
+        if (_buffer.Length - _written < needed) Array.Resize(ref _buffer, Math.Max(_buffer.Length * 2, _written + needed));
+    }
+}

@@ -1,0 +1,27 @@
+namespace Tango;
+
+/// <summary>Static facts about an object type: how to name, create and check it.</summary>
+public sealed class TangoObjectType
+{
+    private readonly Action _verifyFormatters;
+
+    /// <param name="name">The name recorded in the directory; for a generic type see <see cref="TangoTypeName.Generic"/>.</param>
+    /// <param name="create">Makes an instance with the initial view state; must be the parameterless constructor.</param>
+    /// <param name="verifyFormatters">Throws if a type used by the object has no formatter; called when the object is opened.</param>
+    public TangoObjectType(string name, Func<TangoObject> create, Action verifyFormatters, params IReadOnlyList<MutatorInfo> mutators)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(name);
+        Name = name;
+        Create = create;
+        _verifyFormatters = verifyFormatters;
+        Mutators = mutators;
+    }
+
+    public string Name { get; }
+
+    public IReadOnlyList<MutatorInfo> Mutators { get; }
+
+    internal Func<TangoObject> Create { get; }
+
+    internal void VerifyFormatters() => _verifyFormatters();
+}
