@@ -1,0 +1,71 @@
+using System.Globalization;
+
+namespace Corfu.Protocol;
+
+/// <summary>
+/// A place in the global log, printed <c>e5:1042</c>. Equality and order look at the offset alone: the epoch says under
+/// which projection the position was learnt and is <see cref="Epoch.None"/> where that is not known.
+/// </summary>
+public readonly struct LogPosition : IEquatable<LogPosition>, IComparable<LogPosition>
+{
+    /// <summary>The first position of every log.</summary>
+    public static readonly LogPosition Zero;
+
+    public LogPosition(long offset, Epoch epoch = default)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(offset);
+        Offset = offset;
+        Epoch = epoch;
+    }
+
+    public long Offset { get; }
+
+    public Epoch Epoch { get; }
+
+    public LogPosition Next => new(Offset + 1, Epoch);
+
+    public static LogPosition operator +(LogPosition p, long count) => new(p.Offset + count, p.Epoch);
+
+    public static long operator -(LogPosition a, LogPosition b) => a.Offset - b.Offset;
+
+    public static bool operator ==(LogPosition a, LogPosition b) => a.Offset == b.Offset;
+    public static bool operator !=(LogPosition a, LogPosition b) => a.Offset != b.Offset;
+    public static bool operator <(LogPosition a, LogPosition b) => a.Offset < b.Offset;
+    public static bool operator >(LogPosition a, LogPosition b) => a.Offset > b.Offset;
+    public static bool operator <=(LogPosition a, LogPosition b) => a.Offset <= b.Offset;
+    public static bool operator >=(LogPosition a, LogPosition b) => a.Offset >= b.Offset;
+
+    public static LogPosition Max(LogPosition a, LogPosition b) => a >= b ? a : b;
+    public static LogPosition Min(LogPosition a, LogPosition b) => a <= b ? a : b;
+
+    public bool Equals(LogPosition other) => Offset == other.Offset;
+    public override bool Equals(object? obj) => obj is LogPosition other && Equals(other);
+    public override int GetHashCode() => Offset.GetHashCode();
+    public int CompareTo(LogPosition other) => Offset.CompareTo(other.Offset);
+
+    public override string ToString() =>
+        Epoch == Epoch.None ? Offset.ToString(CultureInfo.InvariantCulture) : $"{Epoch}:{Offset}";
+
+    /// <summary>Accepts <c>1042</c> and <c>e5:1042</c>.</summary>
+    public static bool TryParse(string? text, out LogPosition position)
+    {
+        position = default;
+        if (string.IsNullOrEmpty(text)) return false;
+        var epoch = Epoch.None;
+        var rest = text.AsSpan();
+        if (rest[0] == 'e')
+        {
+            var colon = rest.IndexOf(':');
+            if (colon < 2 || !TryParseNumber(rest[1..colon], out var e)) return false;
+            epoch = new Epoch(e);
+            rest = rest[(colon + 1)..];
+        }
+
+        if (!TryParseNumber(rest, out var offset)) return false;
+        position = new LogPosition(offset, epoch);
+        return true;
+    }
+
+    private static bool TryParseNumber(ReadOnlySpan<char> text, out long value) =>
+        long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out value);
+}

@@ -1,0 +1,32 @@
+namespace Corfu.Protocol;
+
+/// <summary>What a frame asks for. Numbers are part of the wire format and never reused; an answer carries its request's.</summary>
+public enum Opcode : byte
+{
+    None = 0,
+
+    Write = 1,
+    Complete = 2,
+    Fill = 3,
+    Read = 4,
+    Trim = 5,
+    TrimPrefix = 6,
+    Seal = 7,
+    Install = 8,
+    ConfirmEpoch = 9,
+    StreamTails = 10,
+    UnitInfo = 11,
+
+    Bootstrap = 32,
+    Token = 33,
+    Tail = 34,
+    LoadStreams = 35,
+    Grants = 36,
+    SequencerInfo = 37,
+
+    Prepare = 64,
+    Accept = 65,
+    Decided = 66,
+    Latest = 67,
+    ReadSlot = 68,
+}

@@ -1,0 +1,17 @@
+namespace Corfu.Protocol;
+
+/// <summary>
+/// The answer to one request. <see cref="Epoch"/> is the epoch that the node is at, whatever the status: a client that is
+/// behind sees it. Only answers with <see cref="Status.Ok"/> have a body, unless the type says otherwise.
+/// </summary>
+public abstract record Response(Status Status, Epoch Epoch)
+{
+    public bool IsOk => Status == Status.Ok;
+
+    public virtual void WriteBody(ref WireWriter w)
+    {
+    }
+}
+
+/// <summary>An answer that is a status and nothing else.</summary>
+public sealed record AckResponse(Status Status, Epoch Epoch) : Response(Status, Epoch);

@@ -1,0 +1,89 @@
+using System.Collections.Immutable;
+
+namespace Corfu.Protocol;
+
+/// <summary>
+/// The immutable map of one epoch (CORFU 2.2): sequencer, segments, chains, units and the acceptors that decide the next
+/// epoch (R12). Replaced whole, never mutated. The constructor refuses a map that breaks its invariants.
+/// </summary>
+public sealed class Projection : IEquatable<Projection>
+{
+    public Projection(
+        ClusterId cluster,
+        Epoch epoch,
+        NodeAddress sequencer,
+        LogPosition start,
+        LogPosition trimMark,
+        ImmutableArray<Segment> segments,
+        ImmutableArray<NodeAddress> units,
+        ImmutableArray<NodeAddress> acceptors,
+        string reason)
+    {
+        Cluster = cluster;
+        Epoch = epoch;
+        Sequencer = sequencer;
+        Start = start;
+        TrimMark = trimMark;
+        Segments = segments;
+        Units = units;
+        Acceptors = acceptors;
+        Reason = reason;
+        ProjectionRules.Check(this);
+        _endpoints = units.ToDictionary(u => u.Id, u => u.Endpoint);
+    }
+
+    private readonly Dictionary<NodeId, NodeEndpoint> _endpoints;
+
+    public ClusterId Cluster { get; }
+
+    public Epoch Epoch { get; }
+
+    /// <summary>The incarnation that grants positions in this epoch (R7), and where it listens.</summary>
+    public NodeAddress Sequencer { get; }
+
+    /// <summary>T: the first position of this epoch's sequencer. No entry of an older epoch is ever written at or above it (R9).</summary>
+    public LogPosition Start { get; }
+
+    /// <summary>Everything below was prefix-trimmed when this projection was made; units may since be further.</summary>
+    public LogPosition TrimMark { get; }
+
+    /// <summary>Ascending, contiguous from the first one's From; only the last one is open.</summary>
+    public ImmutableArray<Segment> Segments { get; }
+
+    /// <summary>Every unit of every chain, ordered by identity.</summary>
+    public ImmutableArray<NodeAddress> Units { get; }
+
+    /// <summary>Who decides epoch + 1: an odd number (R12).</summary>
+    public ImmutableArray<NodeAddress> Acceptors { get; }
+
+    /// <summary>Why this epoch was made, for people.</summary>
+    public string Reason { get; }
+
+    public Segment Active => Segments[^1];
+
+    public NodeAddress AddressOf(NodeId unit) => new(unit, _endpoints[unit]);
+
+    public bool HasUnit(NodeId unit) => _endpoints.ContainsKey(unit);
+
+    /// <summary>False for positions below the first segment: they are trimmed.</summary>
+    public bool TryChainOf(LogPosition position, out Chain chain)
+    {
+        for (var i = Segments.Length - 1; i >= 0; i--)
+        {
+            if (position < Segments[i].From) continue;
+            chain = Segments[i].ChainOf(position);
+            return true;
+        }
+
+        chain = null!;
+        return false;
+    }
+
+    public bool Equals(Projection? other) => other is not null && ProjectionCodec.Encode(this).AsSpan().SequenceEqual(ProjectionCodec.Encode(other));
+
+    public override bool Equals(object? obj) => Equals(obj as Projection);
+
+    public override int GetHashCode() => HashCode.Combine(Cluster, Epoch, Sequencer, Start);
+
+    public override string ToString() => $"{Epoch} start {Start.Offset} segments {Segments.Length} sequencer {Sequencer}";
+}

@@ -1,0 +1,100 @@
+using System.Buffers.Binary;
+using System.Text;
+
+namespace Corfu.Protocol;
+
+/// <summary>
+/// Reads what <see cref="WireWriter"/> wrote. Every length is checked against the bytes that are really there before
+/// anything is allocated for it; damage is a <see cref="MalformedDataException"/>.
+/// </summary>
+public ref struct WireReader(ReadOnlyMemory<byte> input)
+{
+    private readonly ReadOnlyMemory<byte> _input = input;
+    private int _offset;
+
+    public readonly int Remaining => _input.Length - _offset;
+
+    public byte Byte() => Take(1)[0];
+
+    public bool Bool() => Byte() switch
+    {
+        0 => false,
+        1 => true,
+        _ => throw new MalformedDataException("A flag is neither 0 nor 1."),
+    };
+
+    public ushort UInt16() => BinaryPrimitives.ReadUInt16LittleEndian(Take(2));
+
+    public int Int32() => BinaryPrimitives.ReadInt32LittleEndian(Take(4));
+
+    public uint UInt32() => BinaryPrimitives.ReadUInt32LittleEndian(Take(4));
+
+    public long Int64() => BinaryPrimitives.ReadInt64LittleEndian(Take(8));
+
+    public ulong UInt64() => BinaryPrimitives.ReadUInt64LittleEndian(Take(8));
+
+    public Guid Guid() => new(Take(16));
+
+    public Epoch Epoch()
+    {
+        var value = Int64();
+        return value >= 0 ? new Epoch(value) : throw new MalformedDataException("An epoch is negative.");
+    }
+
+    public LogPosition Position(Epoch epoch = default)
+    {
+        var value = Int64();
+        return value >= 0 ? new LogPosition(value, epoch) : throw new MalformedDataException("A position is negative.");
+    }
+
+    public StreamId Stream() => new(UInt64());
+
+    /// <summary>A slice of the input, not a copy: it lives as long as the input does.</summary>
+    public ReadOnlyMemory<byte> Bytes() => RawBytes(Int32());
+
+    public ReadOnlyMemory<byte> RawBytes(int length)
+    {
+        if (length < 0 || length > Remaining) throw new MalformedDataException("A length exceeds the bytes that follow.");
+        var slice = _input.Slice(_offset, length);
+        _offset += length;
+        return slice;
+    }
+
+    public string Text()
+    {
+        var bytes = Bytes();
+        try
+        {
+            return Strict.GetString(bytes.Span);
+        }
+        catch (DecoderFallbackException)
+        {
+            throw new MalformedDataException("A text is not valid UTF-8.");
+        }
+    }
+
+    /// <summary>An element count, refused when the elements, at their smallest, cannot be in what remains.</summary>
+    public int Count(int smallestElement, int limit = int.MaxValue)
+    {
+        var count = Int32();
+        if (count < 0 || count > limit || (long)count * smallestElement > Remaining)
+            throw new MalformedDataException("A count exceeds its limit or the bytes that follow.");
+        return count;
+    }
+
+    /// <summary>Every message must use its bytes up: trailing bytes mean that the two sides disagree about the format.</summary>
+    public readonly void End()
+    {
+        if (Remaining != 0) throw new MalformedDataException($"{Remaining} bytes follow the end of a message.");
+    }
+
+    private static readonly UTF8Encoding Strict = new(false, true);
+
+    private ReadOnlySpan<byte> Take(int count)
+    {
+        if (count > Remaining) throw new MalformedDataException("The bytes end inside a field.");
+        var slice = _input.Span.Slice(_offset, count);
+        _offset += count;
+        return slice;
+    }
+}

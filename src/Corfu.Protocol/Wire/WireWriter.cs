@@ -1,0 +1,72 @@
+using System.Buffers;
+using System.Buffers.Binary;
+using System.Text;
+
+namespace Corfu.Protocol;
+
+/// <summary>Little-endian fields into a buffer writer. Its mirror is <see cref="WireReader"/>.</summary>
+public ref struct WireWriter(IBufferWriter<byte> output)
+{
+    private readonly IBufferWriter<byte> _output = output;
+    private Span<byte> _span;
+    private int _used;
+
+    /// <summary>Hands what was written to the underlying writer. Nothing is visible there before.</summary>
+    public void Flush()
+    {
+        if (_used > 0) _output.Advance(_used);
+        _used = 0;
+        _span = default;
+    }
+
+    public void Byte(byte value) => Take(1)[0] = value;
+
+    public void Bool(bool value) => Byte(value ? (byte)1 : (byte)0);
+
+    public void UInt16(ushort value) => BinaryPrimitives.WriteUInt16LittleEndian(Take(2), value);
+
+    public void Int32(int value) => BinaryPrimitives.WriteInt32LittleEndian(Take(4), value);
+
+    public void UInt32(uint value) => BinaryPrimitives.WriteUInt32LittleEndian(Take(4), value);
+
+    public void Int64(long value) => BinaryPrimitives.WriteInt64LittleEndian(Take(8), value);
+
+    public void UInt64(ulong value) => BinaryPrimitives.WriteUInt64LittleEndian(Take(8), value);
+
+    public void Guid(Guid value) => value.TryWriteBytes(Take(16));
+
+    public void Epoch(Epoch value) => Int64(value.Value);
+
+    /// <summary>The offset alone: the epoch of a position travels in the frame or is not known.</summary>
+    public void Position(LogPosition value) => Int64(value.Offset);
+
+    public void Stream(StreamId value) => UInt64(value.Value);
+
+    public void Bytes(ReadOnlySpan<byte> value)
+    {
+        Int32(value.Length);
+        Raw(value);
+    }
+
+    public void Raw(ReadOnlySpan<byte> value) => value.CopyTo(Take(value.Length));
+
+    public void Text(string value)
+    {
+        var length = Encoding.UTF8.GetByteCount(value);
+        Int32(length);
+        Encoding.UTF8.GetBytes(value, Take(length));
+    }
+
+    private Span<byte> Take(int count)
+    {
+        if (_span.Length - _used < count)
+        {
+            Flush();
+            _span = _output.GetSpan(Math.Max(count, 256));
+        }
+
+        var slice = _span.Slice(_used, count);
+        _used += count;
+        return slice;
+    }
+}

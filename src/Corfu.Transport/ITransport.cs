@@ -1,0 +1,25 @@
+using Corfu.Protocol;
+
+namespace Corfu.Transport;
+
+/// <summary>
+/// The client's port to the network. Production: pipelined TCP connections, one per role identity; simulator: a lossy,
+/// reordering message queue. Implementations may be called from any thread.
+/// </summary>
+public interface ITransport
+{
+    /// <summary>
+    /// Sends one request and waits for its answer, whatever its status. Memory in the answer belongs to the caller.
+    /// </summary>
+    /// <exception cref="TransportException">
+    /// No answer: not connected, connection lost, request time-out, or another identity answers at that endpoint (R2).
+    /// <see cref="TransportException.OutcomeUnknown"/> is false only if the request certainly never reached the node.
+    /// </exception>
+    /// <exception cref="OperationCanceledException">The caller gave up; the outcome of the request is unknown.</exception>
+    ValueTask<TResponse> CallAsync<TResponse>(NodeAddress to, Request<TResponse> request, CancellationToken cancellationToken)
+        where TResponse : Response;
+
+    /// <summary>Asks a process which cluster it belongs to and which roles, with their identities, it serves.</summary>
+    /// <exception cref="TransportException">Nobody answers there, or not this protocol.</exception>
+    ValueTask<NodeDescription> DescribeAsync(NodeEndpoint endpoint, CancellationToken cancellationToken);
+}
