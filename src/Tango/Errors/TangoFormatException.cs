@@ -1,15 +1,29 @@
+using Tango.Formatting;
+
 namespace Tango;
 
-/// <summary>Bytes from the log, or a value to be written to it, do not have the expected form.</summary>
+/// <summary>Bytes from the log, or a value to be written to it, do not have the expected form, or a type has no formatter.</summary>
 public class TangoFormatException : TangoException
 {
     public TangoFormatException(string message)
-        : base(message)
+        : this(FormatError.Invalid, message)
     {
     }
 
     public TangoFormatException(string message, Exception? innerException)
-        : base(message, innerException)
+        : this(FormatError.Invalid, message, -1, innerException)
     {
     }
+
+    public TangoFormatException(FormatError error, string message, long offset = -1, Exception? innerException = null)
+        : base(offset < 0 ? message : $"{message} (at byte {offset})", innerException)
+    {
+        Error = error;
+        Offset = offset;
+    }
+
+    public FormatError Error { get; }
+
+    /// <summary>Byte offset in the input where it was noticed; -1 when not reading.</summary>
+    public long Offset { get; }
 }

@@ -1,0 +1,26 @@
+namespace Tango.Formatting;
+
+/// <summary>What was wrong with the bytes or the value.</summary>
+public enum FormatError
+{
+    /// <summary>The input ends inside a value, or a length field claims more than there is.</summary>
+    UnexpectedEnd = 1,
+
+    /// <summary>The next value is of another MessagePack type.</summary>
+    WrongType = 2,
+
+    /// <summary>A number, date or count does not fit the type asked for.</summary>
+    OutOfRange = 3,
+
+    /// <summary>Nested deeper than <see cref="MessagePackLimits.MaxDepth"/>.</summary>
+    TooDeep = 4,
+
+    /// <summary>Longer than the limit in <see cref="MessagePackLimits"/>.</summary>
+    TooLong = 5,
+
+    /// <summary>The bytes have the right type but no meaning (bad UTF-8, duplicate key, malformed text of a GUID...).</summary>
+    Invalid = 6,
+
+    /// <summary>No formatter is known for a type.</summary>
+    NoFormatter = 7,
+}
