@@ -12,6 +12,3 @@ public abstract record Response(Status Status, Epoch Epoch)
     {
     }
 }
-
-/// <summary>An answer that is a status and nothing else.</summary>
-public sealed record AckResponse(Status Status, Epoch Epoch) : Response(Status, Epoch);

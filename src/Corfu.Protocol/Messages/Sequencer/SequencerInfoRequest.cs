@@ -15,14 +15,3 @@ public sealed record SequencerInfoRequest(Epoch Epoch) : Request<SequencerInfoRe
 
     public override Response Fail(Status status, Epoch epoch) => new SequencerInfoResponse(status, epoch, default, 0);
 }
-
-/// <param name="Streams">How many stream tails are held.</param>
-public sealed record SequencerInfoResponse(Status Status, Epoch Epoch, LogPosition Tail, long Streams) : Response(Status, Epoch)
-{
-    public override void WriteBody(ref WireWriter w)
-    {
-        if (!IsOk) return;
-        w.Position(Tail);
-        w.Int64(Streams);
-    }
-}

@@ -12,21 +12,3 @@ public abstract record EntryRequest(Epoch Epoch, ReadOnlyMemory<byte> Entry) : R
 
     public override Response Fail(Status status, Epoch epoch) => new WriteResponse(status, epoch);
 }
-
-/// <summary>Write-once append of data by its own writer: entry epoch = request epoch = unit epoch (R4).</summary>
-public sealed record WriteRequest(Epoch Epoch, ReadOnlyMemory<byte> Entry) : EntryRequest(Epoch, Entry)
-{
-    public override Opcode Opcode => Opcode.Write;
-}
-
-/// <summary>Copies what an earlier replica of the chain was read to hold, data or junk, of this or an older epoch, to the replicas behind it (R9).</summary>
-public sealed record CompleteRequest(Epoch Epoch, ReadOnlyMemory<byte> Entry) : EntryRequest(Epoch, Entry)
-{
-    public override Opcode Opcode => Opcode.Complete;
-}
-
-/// <summary>Closes a hole with junk; sent to the head first (R10). The entry's kind is junk and its epoch the request's.</summary>
-public sealed record FillRequest(Epoch Epoch, ReadOnlyMemory<byte> Entry) : EntryRequest(Epoch, Entry)
-{
-    public override Opcode Opcode => Opcode.Fill;
-}

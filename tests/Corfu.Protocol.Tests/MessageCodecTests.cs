@@ -1,0 +1,75 @@
+using Corfu.Protocol;
+
+namespace Corfu.Protocol.Tests;
+
+public sealed class MessageCodecTests
+{
+    [Fact]
+    public void Every_opcode_has_a_sample()
+    {
+        var sampled = SampleMessages.Requests().Select(r => r.Opcode).Order();
+        Assert.Equal(Enum.GetValues<Opcode>().Where(o => o != Opcode.None).Order(), sampled);
+    }
+
+    [Fact]
+    public void Every_request_round_trips_to_the_same_bytes()
+    {
+        foreach (var request in SampleMessages.Requests())
+        {
+            var frame = SampleMessages.Frame(request);
+            var header = FrameHeader.Parse(frame);
+            Assert.Equal(frame.Length - MessageCodec.HeaderSize, header.BodyLength);
+            Assert.Equal((17u, request.Epoch, request.Opcode), (header.Correlation, header.Epoch, header.Opcode));
+            var back = MessageCodec.ReadRequest(header, frame.AsMemory(MessageCodec.HeaderSize));
+            Assert.NotNull(back);
+            Assert.Equal(request.GetType(), back.GetType());
+            Assert.Equal(Convert.ToHexString(frame), Convert.ToHexString(SampleMessages.Frame(back)));
+        }
+    }
+
+    [Fact]
+    public void Every_response_round_trips_to_the_same_bytes()
+    {
+        foreach (var (request, response) in SampleMessages.Responses())
+        {
+            var frame = SampleMessages.Frame(request.Opcode, response);
+            var back = MessageCodec.ReadResponse(request, FrameHeader.Parse(frame), frame.AsMemory(MessageCodec.HeaderSize));
+            Assert.Equal(response.GetType(), back.GetType());
+            Assert.Equal(response.Status, back.Status);
+            Assert.Equal(Convert.ToHexString(frame), Convert.ToHexString(SampleMessages.Frame(request.Opcode, back)));
+        }
+    }
+
+    [Fact]
+    public void Golden_bytes_of_a_token_request()
+    {
+        Assert.Equal(
+            "2A000000" + "11000000" + "0500000000000000" + "21" + "00" + "0000"
+            + "02000000" + "1E00" + "02000000" + "0001000000000000" + "2C01000000000000",
+            Convert.ToHexString(SampleMessages.Frame(SampleMessages.Requests().Single(r => r.Opcode == Opcode.Token))));
+    }
+
+    [Fact]
+    public void Trailing_bytes_are_refused()
+    {
+        var frame = SampleMessages.Frame(new ConfirmEpochRequest(SampleMessages.Epoch));
+        var header = FrameHeader.Parse(frame) with { BodyLength = 1 };
+        Assert.Throws<MalformedDataException>(() => MessageCodec.ReadRequest(header, new byte[1]));
+    }
+
+    [Theory]
+    [InlineData(0u)]
+    [InlineData(15u)]
+    [InlineData((uint)MessageLimits.MaxFrame + 1)]
+    [InlineData(uint.MaxValue)]
+    public void A_frame_length_out_of_bounds_is_refused(uint length)
+    {
+        var frame = SampleMessages.Frame(new ConfirmEpochRequest(SampleMessages.Epoch));
+        BitConverter.TryWriteBytes(frame, length);
+        Assert.Throws<MalformedDataException>(() => FrameHeader.Parse(frame));
+    }
+
+    [Fact]
+    public void An_unknown_opcode_decodes_to_nothing() =>
+        Assert.Null(MessageCodec.ReadRequest(new FrameHeader(0, 1, Epoch.First, (Opcode)200, Status.Ok), default));
+}

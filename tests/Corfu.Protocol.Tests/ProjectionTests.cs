@@ -1,0 +1,58 @@
+using Corfu.Protocol;
+
+namespace Corfu.Protocol.Tests;
+
+public sealed class ProjectionTests
+{
+    private static readonly Projection Sample = SampleMessages.Projection(SampleMessages.Epoch);
+
+    [Fact]
+    public void Round_trip_gives_an_equal_projection() => Assert.Equal(Sample, ProjectionCodec.Decode(ProjectionCodec.Encode(Sample)));
+
+    /// <summary>R1: modulo the chains of the segment, never relative to its first position.</summary>
+    [Theory]
+    [InlineData(10, 1)]
+    [InlineData(11, 2)]
+    [InlineData(100, 2)]
+    [InlineData(101, 3)]
+    [InlineData(102, 1)]
+    public void Chain_is_position_modulo_chains(long position, int head)
+    {
+        Assert.True(Sample.TryChainOf(new LogPosition(position), out var chain));
+        Assert.Equal(SampleMessages.Units[head - 1].Id, chain.Head);
+    }
+
+    [Fact]
+    public void Positions_below_the_first_segment_have_no_chain() => Assert.False(Sample.TryChainOf(new LogPosition(9), out _));
+
+    [Fact]
+    public void The_tail_is_the_last_full_replica()
+    {
+        Assert.True(Sample.TryChainOf(new LogPosition(102), out var chain));
+        Assert.Equal(SampleMessages.Units[1].Id, chain.Tail);
+        Assert.Equal(2, chain.FullCount);
+    }
+
+    [Fact]
+    public void Broken_maps_are_refused()
+    {
+        var chain = new Chain([new Replica(SampleMessages.Units[0].Id)]);
+        Projection With(Segment[] segments, NodeAddress[]? units = null, NodeAddress[]? acceptors = null, long start = 0) => new(
+            Sample.Cluster, Epoch.First, Sample.Sequencer, new LogPosition(start), default, [.. segments],
+            [.. units ?? [SampleMessages.Units[0]]], [.. acceptors ?? [SampleMessages.Node(1)]], "");
+
+        Assert.NotNull(With([new Segment(default, null, [chain])]));
+        Assert.Throws<MalformedDataException>(() => With([]));
+        Assert.Throws<MalformedDataException>(() => With([new Segment(default, new LogPosition(5), [chain])]));
+        Assert.Throws<MalformedDataException>(() => With([new Segment(default, new LogPosition(5), [chain]), new Segment(new LogPosition(6), null, [chain])], start: 6));
+        Assert.Throws<MalformedDataException>(() => With([new Segment(default, null, [new Chain([new Replica(SampleMessages.Units[1].Id)])])]));
+        Assert.Throws<MalformedDataException>(() => With([new Segment(default, null, [new Chain([new Replica(SampleMessages.Units[0].Id, true)])])]));
+        Assert.Throws<MalformedDataException>(() => With([new Segment(default, null, [new Chain([new Replica(SampleMessages.Units[0].Id), new Replica(SampleMessages.Units[0].Id)])])]));
+        Assert.Throws<MalformedDataException>(() => With([new Segment(default, null, [chain])], acceptors: [SampleMessages.Node(1), SampleMessages.Node(2)]));
+        Assert.Throws<MalformedDataException>(() => With([new Segment(new LogPosition(5), null, [chain])], start: 4));
+    }
+
+    /// <summary>The size that issue after issue must keep small: three units, three chains.</summary>
+    [Fact]
+    public void A_small_cluster_is_a_few_hundred_bytes() => Assert.InRange(ProjectionCodec.Encode(Sample).Length, 100, 600);
+}

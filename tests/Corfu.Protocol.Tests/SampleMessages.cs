@@ -1,0 +1,97 @@
+using System.Buffers;
+using System.Collections.Immutable;
+using Corfu.Protocol;
+
+namespace Corfu.Protocol.Tests;
+
+/// <summary>One of every message, and a projection with everything in it.</summary>
+internal static class SampleMessages
+{
+    public static readonly Epoch Epoch = new(5);
+    public static readonly NodeAddress[] Units = [.. Enumerable.Range(1, 4).Select(i => Node(i))];
+    public static readonly EntryOrigin Origin = new(new WriterId(Id(77)), 42);
+
+    public static Guid Id(int n) => new(n, 0, 0, new byte[8]);
+
+    public static NodeAddress Node(int n) => new(new NodeId(Id(n)), new NodeEndpoint("127.0.0.1", 7000 + n));
+
+    public static Projection Projection(Epoch epoch)
+    {
+        Chain C(params int[] units) => new([.. units.Select(u => new Replica(Units[Math.Abs(u) - 1].Id, u < 0))]);
+        return new Projection(
+            new ClusterId(Id(99)), epoch, Node(50), new LogPosition(120, epoch), new LogPosition(10),
+            [
+                new Segment(new LogPosition(10), new LogPosition(100), [C(1, 2), C(2, 3)]),
+                new Segment(new LogPosition(100), null, [C(1, 2, -4), C(2, 3), C(3, 1)]),
+            ],
+            [.. Units], [Node(1), Node(2), Node(3)], "a test");
+    }
+
+    public static IReadOnlyList<Request> Requests()
+    {
+        var p = Projection(Epoch);
+        var entry = EntryCodec.Encode(new LogEntry(new LogPosition(3, Epoch), Origin, EntryKind.Data, DateTimeOffset.UnixEpoch, [], new byte[] { 1 }));
+        ImmutableArray<StreamId> streams = [new StreamId(256), new StreamId(300)];
+        var ballot = new Ballot(3, Id(5));
+        return
+        [
+            new WriteRequest(Epoch, entry), new CompleteRequest(Epoch, entry), new FillRequest(Epoch, entry),
+            new ReadRequest(Epoch, [new LogPosition(1), new LogPosition(9)], ReadDetail.Headers),
+            new TrimRequest(Epoch, new LogPosition(4), new byte[] { 9 }), new TrimPrefixRequest(Epoch, new LogPosition(4)),
+            new SealRequest(Epoch), new InstallRequest(p), new ConfirmEpochRequest(Epoch), new StreamTailsRequest(Epoch, streams),
+            new UnitInfoRequest(Epoch), new BootstrapRequest(p), new TokenRequest(Epoch, 2, streams, 30), new TailRequest(Epoch, streams),
+            new LoadStreamsRequest(Epoch, Tails), new GrantsRequest(Epoch, [new LogPosition(7)]), new SequencerInfoRequest(Epoch),
+            new PrepareRequest(Epoch, ballot), new AcceptRequest(ballot, p), new DecidedRequest(p), new LatestRequest(Epoch), new ReadSlotRequest(Epoch),
+        ];
+    }
+
+    public static readonly ImmutableArray<StreamTail> Tails =
+    [
+        new StreamTail(new StreamId(256), [new LogPosition(9), new LogPosition(4)]),
+        new StreamTail(new StreamId(300), []),
+    ];
+
+    /// <summary>Answers with a body, paired with the request that they answer.</summary>
+    public static IReadOnlyList<(Request Request, Response Response)> Responses()
+    {
+        var p = Projection(Epoch);
+        var requests = Requests().ToDictionary(r => r.Opcode);
+        var page = new PageResult(new LogPosition(9), PageState.Trimmed, true, Origin, new byte[] { 1, 2 });
+        var slot = new SlotState(Epoch, new Ballot(4, Id(1)), new Ballot(3, Id(2)), p, true);
+        return
+        [
+            (requests[Opcode.Write], new WriteResponse(Status.AlreadyWritten, Epoch, EntryKind.Junk, Origin)),
+            (requests[Opcode.Fill], new WriteResponse(Status.Ok, Epoch)),
+            (requests[Opcode.Read], new ReadResponse(Status.Ok, Epoch, [page])),
+            (requests[Opcode.Read], new ReadResponse(Status.Sealed, Epoch, [])),
+            (requests[Opcode.Trim], new AckResponse(Status.Ok, Epoch)),
+            (requests[Opcode.Seal], new SealResponse(Status.Ok, Epoch, new LogPosition(8), new LogPosition(2))),
+            (requests[Opcode.StreamTails], new StreamTailsResponse(Status.Ok, Epoch, Tails, true)),
+            (requests[Opcode.UnitInfo], new UnitInfoResponse(Status.Ok, Epoch, Epoch, Epoch, new LogPosition(8), new LogPosition(2), 3, 4)),
+            (requests[Opcode.Token], new TokenResponse(Status.Ok, Epoch, new LogPosition(8), Tails, [])),
+            (requests[Opcode.Token], new TokenResponse(Status.UnknownStream, Epoch, default, [], [new StreamId(256)])),
+            (requests[Opcode.Tail], new TailResponse(Status.Ok, Epoch, new LogPosition(8), Tails, 5, [])),
+            (requests[Opcode.Tail], new TailResponse(Status.UnknownStream, Epoch, default, [], 0, [new StreamId(256)])),
+            (requests[Opcode.Grants], new GrantsResponse(Status.Ok, Epoch, [new Grant(new LogPosition(7), Tails)])),
+            (requests[Opcode.SequencerInfo], new SequencerInfoResponse(Status.Ok, Epoch, new LogPosition(8), 3)),
+            (requests[Opcode.Prepare], new LayoutResponse(Status.Outbid, Epoch, slot, p)),
+            (requests[Opcode.Latest], new LayoutResponse(Status.Ok, Epoch, null, null)),
+        ];
+    }
+
+    public static byte[] Frame(Request request)
+    {
+        var buffer = new ArrayBufferWriter<byte>();
+        MessageCodec.WriteRequest(buffer, 17, request);
+        return buffer.WrittenSpan.ToArray();
+    }
+
+    public static byte[] Frame(Opcode opcode, Response response)
+    {
+        var buffer = new ArrayBufferWriter<byte>();
+        MessageCodec.WriteResponse(buffer, 17, opcode, response);
+        return buffer.WrittenSpan.ToArray();
+    }
+
+    public static byte[] Body(Request request) => Frame(request)[MessageCodec.HeaderSize..];
+}
