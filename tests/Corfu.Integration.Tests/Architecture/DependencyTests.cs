@@ -1,0 +1,130 @@
+using System.Reflection.Metadata;
+using System.Reflection.PortableExecutable;
+using System.Xml.Linq;
+
+namespace Corfu.Integration.Tests.Architecture;
+
+/// <summary>Dependencies point one way (docs/architecture.md): what a project may reference, in its project file and in its assembly.</summary>
+public sealed class DependencyTests
+{
+    // Per project everything it may see, transitively: a breach through a third project is a breach.
+    private static readonly Dictionary<string, string[]> Allowed = new()
+    {
+        ["Corfu.Protocol"] = [],
+        ["Corfu.Transport"] = ["Corfu.Protocol"],
+        ["Corfu.Unit"] = ["Corfu.Transport", "Corfu.Protocol"],
+        ["Corfu.Sequencer"] = ["Corfu.Transport", "Corfu.Protocol"],
+        ["Corfu.Layout"] = ["Corfu.Transport", "Corfu.Protocol"],
+        ["Corfu.Client"] = ["Corfu.Transport", "Corfu.Protocol"],
+        ["Tango"] = ["Corfu.Client", "Corfu.Transport", "Corfu.Protocol"],
+        ["Tango.Generators"] = [],
+        ["Tango.Collections"] = ["Tango", "Tango.Generators", "Corfu.Client", "Corfu.Transport", "Corfu.Protocol"],
+        ["Corfu.Extensions"] = ["Tango", "Corfu.Client", "Corfu.Transport", "Corfu.Protocol"],
+        ["Corfu.Hosting"] = ["Corfu.Unit", "Corfu.Sequencer", "Corfu.Layout", "Corfu.Client", "Corfu.Transport", "Corfu.Protocol"],
+        ["Corfu.Cli"] =
+        [
+            "Corfu.Hosting", "Corfu.Extensions", "Corfu.Unit", "Corfu.Sequencer", "Corfu.Layout", "Tango", "Corfu.Client", "Corfu.Transport",
+            "Corfu.Protocol",
+        ],
+    };
+
+    private static readonly string[] Pure =
+        ["Corfu.Protocol", "Corfu.Unit", "Corfu.Sequencer", "Corfu.Layout", "Corfu.Client", "Tango", "Tango.Collections"];
+
+    // Tango 3: the runtime knows the log and streams; where a position is stored and who stores it is none of its business.
+    private static readonly string[] HiddenFromTango =
+        ["Projection", "ProjectionCodec", "Segment", "Chain", "Replica", "NodeAddress", "NodeEndpoint", "NodeId", "Request", "Response", "MessageCodec"];
+
+    public static TheoryData<string> ProjectNames => [.. Allowed.Keys];
+
+    [Fact]
+    public void Every_source_project_has_a_rule()
+    {
+        var projects = Directory.EnumerateFiles(Repository.Projects("src"), "*.csproj", SearchOption.AllDirectories)
+            .Select(Path.GetFileNameWithoutExtension)
+            .Order();
+        Assert.Equal(Allowed.Keys.Order(), projects);
+    }
+
+    [Theory]
+    [MemberData(nameof(ProjectNames))]
+    public void Project_references_keep_the_direction(string project)
+    {
+        var seen = Closure(project);
+        Assert.Empty(seen.Except(Allowed[project]));
+    }
+
+    [Theory]
+    [MemberData(nameof(ProjectNames))]
+    public void Assembly_references_keep_the_direction(string project)
+    {
+        // The generator is loaded by the compiler and never deployed.
+        if (project == "Tango.Generators") return;
+        using var assembly = OpenAssembly(project);
+        var metadata = assembly.GetMetadataReader();
+        var references = metadata.AssemblyReferences.Select(handle => metadata.GetString(metadata.GetAssemblyReference(handle).Name));
+        var own = references.Where(name => Allowed.ContainsKey(name) || name == "corfu");
+        Assert.Empty(own.Except(Allowed[project]));
+    }
+
+    [Theory]
+    [InlineData("Tango")]
+    [InlineData("Tango.Collections")]
+    public void Tango_sees_neither_projections_nor_sockets(string project)
+    {
+        using var assembly = OpenAssembly(project);
+        var metadata = assembly.GetMetadataReader();
+        foreach (var handle in metadata.TypeReferences)
+        {
+            var type = metadata.GetTypeReference(handle);
+            var name = metadata.GetString(type.Name);
+            var space = metadata.GetString(type.Namespace);
+            Assert.False(space.StartsWith("Corfu.Transport", StringComparison.Ordinal), $"{project} uses {space}.{name}.");
+            Assert.False(space.StartsWith("System.Net", StringComparison.Ordinal), $"{project} uses {space}.{name}.");
+            Assert.False(space == "Corfu.Protocol" && HiddenFromTango.Contains(name), $"{project} uses {space}.{name}.");
+            Assert.False(space == "Corfu.Client" && name == "CorfuClient", $"{project} uses the client itself instead of ICorfuLog.");
+        }
+    }
+
+    [Theory]
+    [MemberData(nameof(ProjectNames))]
+    public void Pure_projects_ban_clocks_threads_and_randomness(string project)
+    {
+        var pure = ProjectFile(project).Descendants("CorfuPure").Any(element => element.Value == "true");
+        Assert.Equal(Pure.Contains(project), pure);
+    }
+
+    [Fact]
+    public void Nobody_opens_internals_to_others()
+    {
+        foreach (var file in Repository.Sources("src"))
+            Assert.False(File.ReadAllText(Path.Combine(Repository.Root, file)).Contains("InternalsVisibleTo(", StringComparison.Ordinal), file);
+        foreach (var project in Allowed.Keys) Assert.Empty(ProjectFile(project).Descendants("InternalsVisibleTo"));
+    }
+
+    private static HashSet<string> Closure(string project)
+    {
+        var seen = new HashSet<string>();
+        var open = new Stack<string>([project]);
+        while (open.TryPop(out var current))
+        {
+            foreach (var reference in ProjectFile(current).Descendants("ProjectReference"))
+            {
+                var name = Path.GetFileNameWithoutExtension(reference.Attribute("Include")!.Value.Replace('\\', '/'));
+                if (seen.Add(name)) open.Push(name);
+            }
+        }
+
+        return seen;
+    }
+
+    private static XDocument ProjectFile(string project) =>
+        XDocument.Load(Path.Combine(Repository.Projects("src"), project, project + ".csproj"));
+
+    // The tests' own output folder holds every assembly of the product, built in the same configuration.
+    private static PEReader OpenAssembly(string project)
+    {
+        var file = project == "Corfu.Cli" ? "corfu" : project;
+        return new PEReader(File.OpenRead(Path.Combine(AppContext.BaseDirectory, file + ".dll")));
+    }
+}

@@ -1,0 +1,28 @@
+namespace Corfu.Integration.Tests.Architecture;
+
+/// <summary>The source tree that these tests were built from.</summary>
+internal static class Repository
+{
+    public static string Root { get; } = FindRoot();
+
+    public static string Projects(string folder) => Path.Combine(Root, folder);
+
+    /// <summary>All C# sources but build output, as paths relative to the root.</summary>
+    public static IEnumerable<string> Sources(params string[] folders) =>
+        from folder in folders
+        from file in Directory.EnumerateFiles(Path.Combine(Root, folder), "*.cs", SearchOption.AllDirectories)
+        let relative = Path.GetRelativePath(Root, file)
+        where !relative.Split(Path.DirectorySeparatorChar).Any(part => part is "bin" or "obj" or "artifacts")
+        orderby relative
+        select relative;
+
+    private static string FindRoot()
+    {
+        for (var folder = new DirectoryInfo(AppContext.BaseDirectory); folder is not null; folder = folder.Parent)
+        {
+            if (File.Exists(Path.Combine(folder.FullName, "Corfu.sln"))) return folder.FullName;
+        }
+
+        throw new InvalidOperationException("Corfu.sln is in none of the folders above the tests.");
+    }
+}
