@@ -1,0 +1,77 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+
+namespace Corfu.Client.InMemory;
+
+public sealed partial class InMemoryCorfuLog
+{
+    public async ValueTask<AppendResult> AppendAsync(
+        ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, CancellationToken cancellationToken = default)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        if (payload.Length > MaxPayload) throw new EntryTooLargeException($"A payload of {payload.Length} bytes, limit {MaxPayload}");
+        if (streams.Length > EntryCodec.MaxStreams) throw new EntryTooLargeException($"{streams.Length} streams, limit {EntryCodec.MaxStreams}");
+        if (_options.AroundAppend is { } before) await before(cancellationToken);
+        if (_options.Yield) await Task.Yield();
+        var result = Append(payload.ToArray(), streams);
+        if (_options.AroundAppend is { } after) await after(CancellationToken.None);
+        return result;
+    }
+
+    public ValueTask<AppendOutcome> ResolveAsync(AppendResult unknown, CancellationToken cancellationToken = default)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        lock (_gate)
+        {
+            RequireGranted(unknown.Position);
+            Close(unknown.Position.Offset);
+            var page = _pages[(int)unknown.Position.Offset];
+            var outcome = (page.State, page.Entry) switch
+            {
+                (PageState.Trimmed, _) => AppendOutcome.Unknown,
+                (_, { } entry) when entry.Origin == unknown.Origin => AppendOutcome.Appended,
+                _ => AppendOutcome.NotAppended,
+            };
+            return new ValueTask<AppendOutcome>(outcome);
+        }
+    }
+
+    private AppendResult Append(byte[] payload, ImmutableArray<StreamId> streams)
+    {
+        while (true)
+        {
+            var fault = _options.NextAppendFault();
+            lock (_gate)
+            {
+                var origin = new EntryOrigin(_writer, ++_sequence);
+                var position = Grant(streams);
+                if (fault is AppendFault.None or AppendFault.WrittenButUnknown) Write(position, origin, payload);
+                if (fault is AppendFault.None) return new AppendResult(AppendOutcome.Appended, position, origin);
+                if (fault is not AppendFault.LeaveHole) return new AppendResult(AppendOutcome.Unknown, position, origin);
+            }
+        }
+    }
+
+    private LogPosition Grant(ImmutableArray<StreamId> streams)
+    {
+        var position = At(_pages.Count);
+        var headers = ImmutableArray.CreateBuilder<StreamHeader>(streams.Length);
+        foreach (var stream in streams)
+        {
+            headers.Add(new StreamHeader(stream, Newest(stream)));
+            if (!_streams.TryGetValue(stream, out var positions)) _streams[stream] = positions = [];
+            if (positions.Count > 0 && positions[^1] == position) throw new ArgumentException($"Stream {stream} is named twice.", nameof(streams));
+            positions.Add(position);
+        }
+
+        _pages.Add(new Page(headers.MoveToImmutable()));
+        return position;
+    }
+
+    private void Write(LogPosition position, EntryOrigin origin, byte[] payload)
+    {
+        var page = _pages[(int)position.Offset];
+        page.State = PageState.Data;
+        page.Entry = new LogEntry(position, origin, EntryKind.Data, _options.Time.GetUtcNow(), page.Headers, payload);
+    }
+}

@@ -1,0 +1,27 @@
+using Corfu.Protocol;
+
+namespace Corfu.Client.InMemory;
+
+/// <summary>Limits and fault hooks of an <see cref="InMemoryCorfuLog"/>.</summary>
+public sealed record InMemoryLogOptions
+{
+    /// <summary>Largest payload in bytes; the default is the real log's.</summary>
+    public int MaxPayload { get; init; } = EntryCodec.DefaultMaxPayload;
+
+    /// <summary>Asked once per granted position; must be safe for concurrent use if the log is used concurrently.</summary>
+    public Func<AppendFault> NextAppendFault { get; init; } = static () => AppendFault.None;
+
+    /// <summary>Awaited before an append takes its position and again after it is written: a place for delays and for tests to stop time.</summary>
+    public Func<CancellationToken, ValueTask>? AroundAppend { get; init; }
+
+    /// <summary>Awaited before a check answers.</summary>
+    public Func<CancellationToken, ValueTask>? BeforeCheck { get; init; }
+
+    /// <summary>
+    /// Whether calls complete on another turn of the scheduler, as with a real log. False completes them synchronously, which is
+    /// simpler to step through, but lets one caller do the work of others.
+    /// </summary>
+    public bool Yield { get; init; } = true;
+
+    public TimeProvider Time { get; init; } = TimeProvider.System;
+}
