@@ -1,0 +1,107 @@
+using System.Net.Sockets;
+using Corfu.Protocol;
+
+namespace Corfu.Transport;
+
+internal sealed partial class ClientConnection
+{
+    private async Task ReceiveAsync()
+    {
+        try
+        {
+            var buffer = new byte[_options.ReceiveBuffer];
+            var filled = 0;
+            while (true)
+            {
+                var received = await _socket.ReceiveAsync(buffer.AsMemory(filled), SocketFlags.None).ConfigureAwait(false);
+                if (received == 0)
+                {
+                    Close("the node closed it", null);
+                    return;
+                }
+
+                filled += received;
+                Volatile.Write(ref _activeSweep, _transport.SweepCount);
+                var used = HandleFrames(buffer.AsMemory(0, filled), out var partial);
+                if (partial is { } header && MessageCodec.HeaderSize + header.BodyLength > buffer.Length)
+                {
+                    await ReceiveLargeAsync(header, buffer.AsMemory(used + MessageCodec.HeaderSize, filled - used - MessageCodec.HeaderSize))
+                        .ConfigureAwait(false);
+                    used = filled;
+                }
+
+                filled -= used;
+                if (filled > 0 && used > 0) buffer.AsSpan(used, filled).CopyTo(buffer);
+            }
+        }
+        catch (Exception e) when (e is SocketException or ObjectDisposedException or MalformedDataException)
+        {
+            Close(e is MalformedDataException ? e.Message : "receiving failed", e);
+        }
+        catch (Exception e)
+        {
+            // Only an inlined continuation can get here; the connection's state is sound, but nobody would read it any more.
+            Close("a continuation threw", e);
+            throw;
+        }
+    }
+
+    /// <summary>Completes the call of every whole frame; the header of a frame that began but is not all there comes back.</summary>
+    private int HandleFrames(ReadOnlyMemory<byte> buffer, out FrameHeader? partial)
+    {
+        var used = 0;
+        partial = null;
+        while (buffer.Length - used >= MessageCodec.HeaderSize)
+        {
+            var header = FrameHeader.Parse(buffer.Span[used..]);
+            var total = MessageCodec.HeaderSize + header.BodyLength;
+            if (buffer.Length - used < total)
+            {
+                partial = header;
+                break;
+            }
+
+            Complete(header, buffer.Slice(used + MessageCodec.HeaderSize, header.BodyLength), owned: false);
+            used += total;
+        }
+
+        return used;
+    }
+
+    /// <summary>A frame larger than the buffer: received where the caller will own it.</summary>
+    private async ValueTask ReceiveLargeAsync(FrameHeader header, ReadOnlyMemory<byte> begun)
+    {
+        var body = new byte[header.BodyLength];
+        begun.CopyTo(body);
+        var filled = begun.Length;
+        while (filled < body.Length)
+        {
+            var received = await _socket.ReceiveAsync(body.AsMemory(filled), SocketFlags.None).ConfigureAwait(false);
+            if (received == 0) throw new MalformedDataException("The connection ended inside an answer.");
+            filled += received;
+            Volatile.Write(ref _activeSweep, _transport.SweepCount);
+        }
+
+        Complete(header, body, owned: true);
+    }
+
+    private void Complete(FrameHeader header, ReadOnlyMemory<byte> body, bool owned)
+    {
+        PendingCall? call;
+        lock (_tableGate) call = _table.Take(header.Correlation);
+
+        // Nobody waits for it any more: given up, or over time.
+        if (call is null) return;
+        try
+        {
+            // Pages are the only memory in answers; the rest is decoded to values, and the buffer is free for the next frame.
+            if (!owned && header.Opcode == Opcode.Read && body.Length > 0) body = body.ToArray();
+            call.Complete(header, body);
+        }
+        catch (MalformedDataException e)
+        {
+            call.Fail(new TransportException($"{_address}: a damaged answer: {e.Message}", outcomeUnknown: true, e));
+            throw;
+        }
+    }
+}

@@ -1,0 +1,84 @@
+using System.Net.Sockets;
+using Corfu.Protocol;
+
+namespace Corfu.Transport;
+
+/// <summary>
+/// Requests of any thread collect in one buffer while the other is on its way: what came together leaves with one system call.
+/// </summary>
+internal sealed partial class ClientConnection : IThreadPoolWorkItem
+{
+    private readonly Lock _outputGate = new();
+
+    // Guarded by _outputGate; _sending belongs to the one flush that runs while _flushing.
+    private FrameBuffer _filling = new(4096);
+    private FrameBuffer _sending = new(4096);
+    private bool _flushing;
+
+    /// <summary>Throws with nothing sent. <paramref name="alone"/>: no other request is in flight, so waiting for company is in vain.</summary>
+    private void Send(uint correlation, Request request, bool alone)
+    {
+        lock (_outputGate)
+        {
+            var before = _filling.Length;
+            if (before > _options.MaxOutputBuffer)
+                throw new TransportException($"{_address}: {before} bytes wait to be sent.", outcomeUnknown: false);
+            MessageCodec.WriteRequest(_filling, correlation, request);
+            if (_filling.Length - before - MessageCodec.LengthSize > MessageLimits.MaxFrame)
+            {
+                _filling.TruncateTo(before);
+                throw CorfuException.FromStatus(Status.TooLarge, $"A {request.Opcode} request");
+            }
+
+            if (_flushing) return;
+            _flushing = true;
+        }
+
+        // One caller at a time: its latency counts, so its own thread sends. Many: they fill the buffer while a pool thread gets there.
+        if (alone) _ = FlushAsync(once: true);
+        else ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
+    }
+
+    void IThreadPoolWorkItem.Execute() => _ = FlushAsync(once: false);
+
+    private async Task FlushAsync(bool once)
+    {
+        try
+        {
+            while (true)
+            {
+                lock (_outputGate)
+                {
+                    if (_filling.Length == 0)
+                    {
+                        _flushing = false;
+                        return;
+                    }
+
+                    (_filling, _sending) = (_sending, _filling);
+                }
+
+                var rest = _sending.Written;
+                while (!rest.IsEmpty) rest = rest[await _socket.SendAsync(rest, SocketFlags.None).ConfigureAwait(false)..];
+                _sending.Clear();
+                if (!once) continue;
+                lock (_outputGate)
+                {
+                    if (_filling.Length == 0)
+                    {
+                        _flushing = false;
+                        return;
+                    }
+                }
+
+                // A caller's thread sends its own request only, not everybody's for ever.
+                ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
+                return;
+            }
+        }
+        catch (Exception e) when (e is SocketException or ObjectDisposedException)
+        {
+            Close("sending failed", e);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+using System.Collections.Concurrent;
+using Corfu.Protocol;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
+
+namespace Corfu.Transport;
+
+/// <summary>
+/// The production network of a client: one pipelined TCP connection per identity and endpoint, made on demand. While a node
+/// cannot be reached, requests to it fail at once between attempts (back-off); retrying is the caller's business.
+/// </summary>
+public sealed class TcpTransport : ITransport, IDisposable
+{
+    /// <summary>Time limits are checked this many times per request time-out.</summary>
+    internal const int SweepsPerTimeout = 8;
+
+    private readonly ConcurrentDictionary<NodeAddress, Channel> _channels = new();
+    private readonly ConcurrentDictionary<ClientConnection, NodeAddress> _open = new();
+    private readonly Dialer _dialer;
+    private readonly IEntropy _entropy;
+    private readonly ILogger _logger;
+    private readonly ITimer _sweep;
+    private readonly long _idleSweeps;
+    private long _sweeps;
+    private int _sweeping;
+    private volatile bool _disposed;
+
+    public TcpTransport(TcpTransportOptions? options = null, TimeProvider? time = null, IEntropy? entropy = null, ILogger? logger = null)
+    {
+        Options = options ?? new TcpTransportOptions();
+        Time = time ?? TimeProvider.System;
+        _entropy = entropy ?? SystemEntropy.Instance;
+        _logger = logger ?? NullLogger.Instance;
+        _dialer = new Dialer(Options, Time);
+        var interval = Options.RequestTimeout / SweepsPerTimeout;
+        _idleSweeps = (long)Math.Ceiling(Options.IdleTimeout / interval);
+        _sweep = Time.CreateTimer(static state => ((TcpTransport)state!).Sweep(), this, interval, interval);
+    }
+
+    internal TcpTransportOptions Options { get; }
+
+    internal TimeProvider Time { get; }
+
+    internal long SweepCount => Volatile.Read(ref _sweeps);
+
+    /// <summary>Connections open now.</summary>
+    public int ConnectionCount => _open.Count;
+
+    public ValueTask<TResponse> CallAsync<TResponse>(NodeAddress to, Request<TResponse> request, CancellationToken cancellationToken)
+        where TResponse : Response
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        return ChannelOf(to).TryGet(out var connection) && connection.TryCall(request, cancellationToken, out var answer)
+            ? answer
+            : ConnectAndCallAsync(to, request, cancellationToken);
+    }
+
+    public async ValueTask<NodeDescription> DescribeAsync(NodeEndpoint endpoint, CancellationToken cancellationToken)
+    {
+        ThrowIfDisposed();
+        var (socket, welcome) = await _dialer.DialAsync(endpoint, NodeId.None, cancellationToken).ConfigureAwait(false);
+        socket.Dispose();
+        return welcome.Description;
+    }
+
+    /// <summary>Closes every connection; requests in flight fail, their outcome unknown.</summary>
+    public void Dispose()
+    {
+        _disposed = true;
+        _sweep.Dispose();
+        foreach (var connection in _open.Keys) connection.Close("the transport was disposed", null);
+    }
+
+    internal async Task<ClientConnection> OpenAsync(NodeAddress address)
+    {
+        ThrowIfDisposed();
+        try
+        {
+            var (socket, _) = await _dialer.DialAsync(address.Endpoint, address.Id, CancellationToken.None).ConfigureAwait(false);
+            var connection = new ClientConnection(this, address, socket);
+            TransportMeter.ClientConnections.Add(1);
+            _open[connection] = address;
+            connection.Start();
+            if (_disposed) connection.Close("the transport was disposed", null);
+            return connection;
+        }
+        catch (TransportException e)
+        {
+            TransportLog.CannotConnect(_logger, address.ToString(), e.Message);
+            throw;
+        }
+    }
+
+    internal void Closed(ClientConnection connection, NodeAddress address, string reason)
+    {
+        if (!_open.TryRemove(connection, out _)) return;
+        TransportMeter.ClientConnections.Add(-1);
+        if (reason != "idle" && !_disposed) TransportLog.Lost(_logger, address.ToString(), reason);
+    }
+
+    /// <summary>In time stamp units: doubling, half of it jitter, so that clients of a restarted node do not come all at once.</summary>
+    internal long BackOff(int failures)
+    {
+        var full = Math.Min(Options.FirstBackOff.TotalSeconds * Math.Pow(2, Math.Min(failures - 1, 30)), Options.MaxBackOff.TotalSeconds);
+        return (long)(full * (0.5 + (0.5 * _entropy.NextDouble())) * Time.TimestampFrequency);
+    }
+
+    private Channel ChannelOf(NodeAddress address) =>
+        _channels.TryGetValue(address, out var channel) ? channel : _channels.GetOrAdd(address, static (a, t) => new Channel(t, a), this);
+
+    private async ValueTask<TResponse> ConnectAndCallAsync<TResponse>(
+        NodeAddress to, Request<TResponse> request, CancellationToken cancellationToken)
+        where TResponse : Response
+    {
+        while (true)
+        {
+            ThrowIfDisposed();
+            var connection = await ChannelOf(to).ConnectAsync(cancellationToken).ConfigureAwait(false);
+
+            // Lost again before anything was sent: connect anew. A node that keeps closing at once is slowed by the round trip of the handshake.
+            if (connection.TryCall(request, cancellationToken, out var answer)) return await answer.ConfigureAwait(false);
+        }
+    }
+
+    private void Sweep()
+    {
+        // A sweep that outlasts its interval swallows the next one.
+        if (Interlocked.Exchange(ref _sweeping, 1) == 1) return;
+        var sweep = Interlocked.Increment(ref _sweeps);
+        foreach (var connection in _open.Keys) connection.Sweep(sweep, _idleSweeps);
+        if (sweep % _idleSweeps == 0)
+        {
+            foreach (var (address, channel) in _channels)
+            {
+                if (channel.IsUnused) _channels.TryRemove(address, out _);
+            }
+        }
+
+        Volatile.Write(ref _sweeping, 0);
+    }
+
+    private void ThrowIfDisposed()
+    {
+        if (_disposed) throw new TransportException("The transport is disposed.", outcomeUnknown: false);
+    }
+}

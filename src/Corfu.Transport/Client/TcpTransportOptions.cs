@@ -1,0 +1,39 @@
+using Corfu.Protocol;
+
+namespace Corfu.Transport;
+
+/// <summary>Limits of a client's connections.</summary>
+public sealed record TcpTransportOptions
+{
+    /// <summary>Only nodes of this cluster are talked to; none accepts any, which is right only until the cluster's id is known.</summary>
+    public ClusterId Cluster { get; init; }
+
+    /// <summary>Connecting and shaking hands together.</summary>
+    public TimeSpan ConnectTimeout { get; init; } = TimeSpan.FromSeconds(3);
+
+    /// <summary>A request without an answer after this long fails; up to an eighth later.</summary>
+    public TimeSpan RequestTimeout { get; init; } = TimeSpan.FromSeconds(10);
+
+    /// <summary>After a failed attempt, requests fail at once for this long, then double that, up to <see cref="MaxBackOff"/>.</summary>
+    public TimeSpan FirstBackOff { get; init; } = TimeSpan.FromMilliseconds(10);
+
+    public TimeSpan MaxBackOff { get; init; } = TimeSpan.FromMilliseconds(500);
+
+    /// <summary>A connection without requests for this long is closed; below the server's idle time-out.</summary>
+    public TimeSpan IdleTimeout { get; init; } = TimeSpan.FromMinutes(2);
+
+    /// <summary>Requests in flight on one connection; more fail with nothing sent.</summary>
+    public int MaxInFlight { get; init; } = 32768;
+
+    /// <summary>Bytes of requests waiting for a slow node beyond which more fail with nothing sent.</summary>
+    public int MaxOutputBuffer { get; init; } = 64 << 20;
+
+    /// <summary>Bytes read from a connection at once; larger frames get memory of their own.</summary>
+    public int ReceiveBuffer { get; init; } = 128 << 10;
+
+    /// <summary>
+    /// Runs what awaits an answer on the connection's receiving thread: fastest, and safe only for callers that never block
+    /// (a load generator, say): a blocked one stops every other answer.
+    /// </summary>
+    public bool InlineContinuations { get; init; }
+}

@@ -1,0 +1,65 @@
+using System.Buffers.Binary;
+using System.Collections.Immutable;
+using Corfu.Protocol;
+
+namespace Corfu.Transport;
+
+/// <summary>
+/// What a server answers: magic (8), version chosen (2), status (1), zero (1), length of the rest (4), then cluster id (16), count of
+/// roles (2) and for each its role (1) and identity (16). Every status carries the roles, so that a refusal says who lives here.
+/// </summary>
+internal sealed record Welcome(ushort Version, Status Status, NodeDescription Description)
+{
+    public const int HeaderSize = 16;
+    public const int MaxRoles = 64;
+
+    private const int FixedBody = 18;
+    private const int RoleSize = 17;
+
+    public byte[] Encode()
+    {
+        var roles = Description.Roles;
+        var body = FixedBody + (roles.Length * RoleSize);
+        var bytes = new byte[HeaderSize + body];
+        var span = bytes.AsSpan();
+        Hello.Magic.CopyTo(span);
+        BinaryPrimitives.WriteUInt16LittleEndian(span[8..], Version);
+        span[10] = (byte)Status;
+        BinaryPrimitives.WriteInt32LittleEndian(span[12..], body);
+        Description.Cluster.Value.TryWriteBytes(span[16..]);
+        BinaryPrimitives.WriteUInt16LittleEndian(span[32..], (ushort)roles.Length);
+        for (var i = 0; i < roles.Length; i++)
+        {
+            var role = span[(HeaderSize + FixedBody + (i * RoleSize))..];
+            role[0] = (byte)roles[i].Role;
+            roles[i].Id.Value.TryWriteBytes(role[1..]);
+        }
+
+        return bytes;
+    }
+
+    /// <summary>Length of the body that follows the header, checked before anything is allocated for it.</summary>
+    public static int BodyLength(ReadOnlySpan<byte> header)
+    {
+        if (!header.StartsWith(Hello.Magic)) throw new MalformedDataException("The peer does not speak this protocol.");
+        var length = BinaryPrimitives.ReadInt32LittleEndian(header[12..]);
+        return length is >= FixedBody and <= FixedBody + (MaxRoles * RoleSize)
+            ? length
+            : throw new MalformedDataException($"A handshake states a length of {length}.");
+    }
+
+    public static Welcome Decode(ReadOnlySpan<byte> header, ReadOnlySpan<byte> body)
+    {
+        var count = BinaryPrimitives.ReadUInt16LittleEndian(body[16..]);
+        if (body.Length != FixedBody + (count * RoleSize)) throw new MalformedDataException("A handshake's roles do not fill its body.");
+        var roles = ImmutableArray.CreateBuilder<RoleIdentity>(count);
+        for (var i = 0; i < count; i++)
+        {
+            var role = body.Slice(FixedBody + (i * RoleSize), RoleSize);
+            roles.Add(new RoleIdentity((NodeRole)role[0], new NodeId(new Guid(role[1..]))));
+        }
+
+        var description = new NodeDescription(new ClusterId(new Guid(body[..16])), roles.DrainToImmutable());
+        return new Welcome(BinaryPrimitives.ReadUInt16LittleEndian(header[8..]), (Status)header[10], description);
+    }
+}

@@ -1,0 +1,146 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+using Microsoft.AspNetCore.Connections;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
+
+namespace Corfu.Transport;
+
+/// <summary>
+/// The roles that this process serves, and its connections. Roles come and go while it listens: a new sequencer incarnation is a new
+/// handler, and removing a role closes the connections that were bound to it (R2, R7).
+/// </summary>
+public sealed class RoleRegistry : IDisposable
+{
+    private readonly Lock _gate = new();
+    private readonly ITimer _sweep;
+
+    // Guarded by _gate. A connection stands in _connections from accept to close, and is bound to a role of _roles or to none yet.
+    private readonly Dictionary<NodeId, IRoleHandler> _roles = [];
+    private readonly HashSet<ServerConnection> _connections = [];
+    private bool _disposed;
+
+    public RoleRegistry(ClusterId cluster, ServerTransportOptions? options = null, TimeProvider? time = null, ILogger? logger = null)
+    {
+        Cluster = cluster;
+        Options = options ?? new ServerTransportOptions();
+        Time = time ?? TimeProvider.System;
+        Logger = logger ?? NullLogger.Instance;
+        _sweep = Time.CreateTimer(static state => ((RoleRegistry)state!).Sweep(), this, Options.SweepInterval, Options.SweepInterval);
+    }
+
+    public ClusterId Cluster { get; }
+
+    internal ServerTransportOptions Options { get; }
+
+    internal TimeProvider Time { get; }
+
+    internal ILogger Logger { get; }
+
+    /// <summary>Connections open now, bound or not.</summary>
+    public int ConnectionCount
+    {
+        get
+        {
+            lock (_gate) return _connections.Count;
+        }
+    }
+
+    /// <summary>What a describing client is told; in the order of role, then identity.</summary>
+    public NodeDescription Describe()
+    {
+        lock (_gate)
+        {
+            var roles = _roles.Values.Select(r => new RoleIdentity(r.Role, r.Id)).OrderBy(r => r.Role).ThenBy(r => r.Id);
+            return new NodeDescription(Cluster, [.. roles]);
+        }
+    }
+
+    /// <exception cref="InvalidOperationException">The identity is served already, or the process has too many roles.</exception>
+    public void Add(IRoleHandler handler)
+    {
+        if (handler.Id.IsNone) throw new ArgumentException("A role needs an identity.", nameof(handler));
+        lock (_gate)
+        {
+            ObjectDisposedException.ThrowIf(_disposed, this);
+            if (_roles.Count >= Welcome.MaxRoles) throw new InvalidOperationException($"A process serves at most {Welcome.MaxRoles} roles.");
+            if (!_roles.TryAdd(handler.Id, handler)) throw new InvalidOperationException($"The identity {handler.Id} is served already.");
+        }
+    }
+
+    /// <summary>Stops serving the identity and closes its connections. Requests in the handler's hands may still finish, unheard.</summary>
+    public bool Remove(NodeId id)
+    {
+        ServerConnection[] bound;
+        lock (_gate)
+        {
+            if (!_roles.Remove(id)) return false;
+            bound = [.. _connections.Where(c => c.Target == id)];
+        }
+
+        foreach (var connection in bound) connection.Drop("role removed", null);
+        return true;
+    }
+
+    /// <summary>Serves one accepted connection until it ends; what <c>ListenOptions.UseCorfu</c> plugs into Kestrel.</summary>
+    public async Task ServeAsync(ConnectionContext context)
+    {
+        var connection = new ServerConnection(this, context);
+        if (!Enter(connection))
+        {
+            TransportMeter.ServerRefused.Add(1, TransportMeter.Reason("too many connections"));
+            TransportLog.Refused(Logger, context.ConnectionId, ServerConnection.PeerOf(context), "too many connections");
+            context.Abort();
+            return;
+        }
+
+        TransportMeter.ServerConnections.Add(1);
+        try
+        {
+            await connection.RunAsync().ConfigureAwait(false);
+        }
+        finally
+        {
+            TransportMeter.ServerConnections.Add(-1);
+            lock (_gate) _connections.Remove(connection);
+        }
+    }
+
+    public void Dispose()
+    {
+        ServerConnection[] open;
+        lock (_gate)
+        {
+            _disposed = true;
+            _roles.Clear();
+            open = [.. _connections];
+        }
+
+        _sweep.Dispose();
+        foreach (var connection in open) connection.Drop("shutdown", null);
+    }
+
+    /// <summary>Binds under the gate, so that a role cannot be removed between the look-up and the binding.</summary>
+    internal IRoleHandler? Bind(ServerConnection connection, NodeId target)
+    {
+        lock (_gate)
+        {
+            if (!_roles.TryGetValue(target, out var handler)) return null;
+            connection.Target = target;
+            return handler;
+        }
+    }
+
+    private bool Enter(ServerConnection connection)
+    {
+        lock (_gate) return !_disposed && _connections.Count < Options.MaxConnections && _connections.Add(connection);
+    }
+
+    private void Sweep()
+    {
+        ServerConnection[] open;
+        lock (_gate) open = [.. _connections];
+        var now = Time.GetTimestamp();
+        foreach (var connection in open) connection.CheckLimits(now);
+    }
+}

@@ -1,0 +1,154 @@
+using System.IO.Pipelines;
+using Corfu.Protocol;
+
+namespace Corfu.Transport;
+
+/// <summary>
+/// Answers of any thread, coalesced: those of one batch of requests leave with one flush, those that come while the pipe is
+/// full collect in <see cref="_overflow"/> and follow when the peer has read.
+/// </summary>
+internal sealed partial class ServerConnection
+{
+    /// <summary>Bytes of answers that wait for the end of their batch; beyond, they leave at once and meet the peer's back-pressure.</summary>
+    private const int CorkLimit = 64 << 10;
+
+    private readonly Lock _outputGate = new();
+
+    // Guarded by _outputGate. While _flushing, the pipe belongs to the pending flush and answers go to _overflow.
+    private readonly FrameBuffer _overflow = new(4096);
+    private bool _corked;
+    private bool _dirty;
+    private bool _flushing;
+    private bool _closed;
+
+    /// <summary>The connection was ended on this side; <see cref="_closed"/> alone means that the peer has gone.</summary>
+    private bool _ended;
+    private TaskCompletionSource? _room;
+
+    private long _blockedSince;
+    private int _inFlight;
+
+    public void Send(uint correlation, Opcode opcode, Response response)
+    {
+        var overrun = false;
+        lock (_outputGate)
+        {
+            Interlocked.Decrement(ref _inFlight);
+            if (_closed) return;
+            if (_flushing)
+            {
+                MessageCodec.WriteResponse(_overflow, correlation, opcode, response);
+                overrun = _overflow.Length > _options.MaxOutputBuffer;
+            }
+            else
+            {
+                MessageCodec.WriteResponse(_output, correlation, opcode, response);
+                _dirty = true;
+                if (!_corked || _output.UnflushedBytes > CorkLimit) Flush();
+            }
+
+            OfferRoom();
+        }
+
+        if (overrun) Drop("slow reader", "Its answers exceed the output buffer.");
+    }
+
+    private void Cork()
+    {
+        lock (_outputGate) _corked = true;
+    }
+
+    private void Uncork()
+    {
+        lock (_outputGate)
+        {
+            _corked = false;
+            if (_dirty && !_flushing && !_closed) Flush();
+        }
+    }
+
+    /// <summary>Under the gate. Hands what was written to the socket's side of the pipe.</summary>
+    private void Flush()
+    {
+        _dirty = false;
+        var flush = _output.FlushAsync();
+        if (flush.IsCompletedSuccessfully)
+        {
+            if (flush.Result.IsCompleted) _closed = true;
+            return;
+        }
+
+        _flushing = true;
+        Volatile.Write(ref _blockedSince, _registry.Time.GetTimestamp());
+        _ = FinishFlushAsync(flush);
+    }
+
+    private async Task FinishFlushAsync(ValueTask<FlushResult> flush)
+    {
+        try
+        {
+            while (true)
+            {
+                var result = await flush.ConfigureAwait(false);
+                lock (_outputGate)
+                {
+                    if (result.IsCompleted) _closed = true;
+                    if (_closed || _overflow.Length == 0)
+                    {
+                        _flushing = false;
+                        Volatile.Write(ref _blockedSince, 0);
+                        _overflow.Clear();
+                        OfferRoom();
+                        return;
+                    }
+
+                    Volatile.Write(ref _blockedSince, _registry.Time.GetTimestamp());
+                    var waiting = _overflow.Written.Span;
+                    waiting.CopyTo(_output.GetSpan(waiting.Length));
+                    _output.Advance(waiting.Length);
+                    _overflow.Clear();
+                    OfferRoom();
+                    flush = _output.FlushAsync();
+                }
+            }
+        }
+        catch (Exception e)
+        {
+            // The socket's side ended with an error: nobody reads answers any more.
+            Drop("connection lost", e.Message);
+        }
+    }
+
+    /// <summary>Null when the connection may be read from at once; else completes when there is room again, or nobody to answer.</summary>
+    private Task? WaitForRoom()
+    {
+        lock (_outputGate)
+        {
+            if (HasRoom()) return null;
+            _room = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            return _room.Task;
+        }
+    }
+
+    private void OfferRoom()
+    {
+        if (_room is null || !HasRoom()) return;
+        _room.SetResult();
+        _room = null;
+    }
+
+    private bool HasRoom() => _closed || (_overflow.Length < _options.PauseReadingAt && Volatile.Read(ref _inFlight) < _options.MaxInFlight);
+
+    /// <summary>After this no answer touches the pipe. True for the first caller.</summary>
+    private bool CloseOutput()
+    {
+        lock (_outputGate)
+        {
+            var first = !_ended;
+            _ended = true;
+            _closed = true;
+            OfferRoom();
+            return first;
+        }
+    }
+}

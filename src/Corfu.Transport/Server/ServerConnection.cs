@@ -1,0 +1,260 @@
+using System.Buffers;
+using System.IO.Pipelines;
+using Corfu.Protocol;
+using Microsoft.AspNetCore.Connections;
+using Microsoft.AspNetCore.Connections.Features;
+
+namespace Corfu.Transport;
+
+/// <summary>One accepted connection: handshake, then frames in, answers out (<c>ServerConnection.Output.cs</c>).</summary>
+internal sealed partial class ServerConnection : IReplySink
+{
+    private enum Phase
+    {
+        Handshake,
+        Serving,
+    }
+
+    private readonly RoleRegistry _registry;
+    private readonly ConnectionContext _context;
+    private readonly ServerTransportOptions _options;
+    private readonly PipeReader _input;
+    private readonly PipeWriter _output;
+
+    // Written by the read loop, read by the sweep: a torn or late view only shifts a time limit by one sweep.
+    private volatile Phase _phase = Phase.Handshake;
+    private long _lastReceived;
+    private long _partialSince;
+
+    /// <summary>Reassembles frames that cross the pipe's segments; requests must not outlive their handler call, so one is enough.</summary>
+    private byte[] _scratch = [];
+
+    public ServerConnection(RoleRegistry registry, ConnectionContext context)
+    {
+        _registry = registry;
+        _context = context;
+        _options = registry.Options;
+        _input = context.Transport.Input;
+        _output = context.Transport.Output;
+        _lastReceived = registry.Time.GetTimestamp();
+    }
+
+    /// <summary>The identity that the handshake bound this connection to. Guarded by the registry's gate.</summary>
+    public NodeId Target { get; set; }
+
+    public static string PeerOf(ConnectionContext context) => context.RemoteEndPoint?.ToString() ?? "unknown";
+
+    public async Task RunAsync()
+    {
+        // Kestrel asks for a graceful close at shutdown; a raw connection has to notice by itself.
+        var closing = _context.Features.Get<IConnectionLifetimeNotificationFeature>()?.ConnectionClosedRequested ?? default;
+        using var registration = closing.UnsafeRegister(static input => ((PipeReader)input!).CancelPendingRead(), _input);
+        try
+        {
+            if (await HandshakeAsync().ConfigureAwait(false) is not { } handler) return;
+            _phase = Phase.Serving;
+            await ReceiveAsync(handler).ConfigureAwait(false);
+        }
+        catch (MalformedDataException e)
+        {
+            Drop("damaged frame", e.Message);
+        }
+        catch (Exception e) when (e is IOException or ConnectionAbortedException or ConnectionResetException or OperationCanceledException)
+        {
+            // The peer is gone, or Drop has said why already.
+        }
+        finally
+        {
+            CloseOutput();
+            await _input.CompleteAsync().ConfigureAwait(false);
+            await _output.CompleteAsync().ConfigureAwait(false);
+        }
+    }
+
+    private async ValueTask<IRoleHandler?> HandshakeAsync()
+    {
+        var read = await _input.ReadAtLeastAsync(Hello.Size).ConfigureAwait(false);
+        if (read.Buffer.Length < Hello.Size)
+        {
+            // A peer that connects and leaves (a port check) is no fault; one that said something else is.
+            if (!read.IsCanceled && !read.Buffer.IsEmpty) Drop("damaged frame", "The connection ended inside the handshake.");
+            return null;
+        }
+
+        var hello = ReadHello(read.Buffer);
+        _input.AdvanceTo(read.Buffer.GetPosition(Hello.Size));
+        var (status, reason) = Judge(hello, out var handler);
+        var version = Math.Min(hello.HighestVersion, ProtocolVersions.Highest);
+        await _output.WriteAsync(new Welcome(version, status, _registry.Describe()).Encode()).ConfigureAwait(false);
+        if (status == Status.Ok) return handler;
+        TransportMeter.ServerRefused.Add(1, TransportMeter.Reason(reason));
+        TransportLog.Refused(_registry.Logger, _context.ConnectionId, PeerOf(_context), reason);
+        return null;
+    }
+
+    private static Hello ReadHello(in ReadOnlySequence<byte> buffer)
+    {
+        Span<byte> bytes = stackalloc byte[Hello.Size];
+        buffer.Slice(0, Hello.Size).CopyTo(bytes);
+        return Hello.Read(bytes);
+    }
+
+    private (Status Status, string Reason) Judge(Hello hello, out IRoleHandler? handler)
+    {
+        handler = null;
+        if (hello.LowestVersion > ProtocolVersions.Highest || hello.HighestVersion < ProtocolVersions.Lowest)
+            return (Status.Unsupported, "protocol version");
+        if (!hello.Cluster.IsNone && !_registry.Cluster.IsNone && hello.Cluster != _registry.Cluster)
+            return (Status.WrongNode, "another cluster");
+        if (hello.Target.IsNone) return (Status.Ok, string.Empty);
+        handler = _registry.Bind(this, hello.Target);
+        return handler is null ? (Status.WrongNode, "another identity") : (Status.Ok, string.Empty);
+    }
+
+    private async Task ReceiveAsync(IRoleHandler handler)
+    {
+        while (true)
+        {
+            var read = await _input.ReadAsync().ConfigureAwait(false);
+            if (read.IsCanceled) return;
+            var now = _registry.Time.GetTimestamp();
+            Volatile.Write(ref _lastReceived, now);
+            var buffer = read.Buffer;
+            var full = HandleFrames(handler, ref buffer);
+            if (!full)
+            {
+                if (read.IsCompleted)
+                {
+                    if (!buffer.IsEmpty) Drop("damaged frame", "The connection ended inside a frame.");
+                    return;
+                }
+
+                Volatile.Write(ref _partialSince, buffer.IsEmpty ? 0 : _partialSince == 0 ? now : _partialSince);
+            }
+
+            // What was left for want of room has not been looked at; an incomplete frame has.
+            _input.AdvanceTo(buffer.Start, full ? buffer.Start : buffer.End);
+            if (WaitForRoom() is { } room) await room.ConfigureAwait(false);
+            if (Volatile.Read(ref _ended)) return;
+        }
+    }
+
+    /// <summary>Hands every complete frame over; true when it stopped for want of room instead of at the end.</summary>
+    private bool HandleFrames(IRoleHandler handler, ref ReadOnlySequence<byte> buffer)
+    {
+        var handled = 0;
+        Cork();
+        try
+        {
+            var first = buffer.First;
+            var used = 0;
+            while (true)
+            {
+                if (!HasRoom() || Volatile.Read(ref _ended))
+                {
+                    buffer = buffer.Slice(used);
+                    return true;
+                }
+
+                var rest = first.Length - used;
+                if (rest >= MessageCodec.HeaderSize)
+                {
+                    var header = FrameHeader.Parse(first.Span[used..]);
+                    var total = MessageCodec.HeaderSize + header.BodyLength;
+                    if (rest >= total)
+                    {
+                        Dispatch(handler, header, first.Slice(used + MessageCodec.HeaderSize, header.BodyLength));
+                        used += total;
+                        handled++;
+                        continue;
+                    }
+                }
+
+                buffer = buffer.Slice(used);
+                if (!TryTakeAcrossSegments(ref buffer, out var crossing, out var body)) return false;
+                Dispatch(handler, crossing, body);
+                handled++;
+                first = buffer.First;
+                used = 0;
+            }
+        }
+        finally
+        {
+            if (handled > 0) handler.BatchEnd();
+            Uncork();
+        }
+    }
+
+    private bool TryTakeAcrossSegments(ref ReadOnlySequence<byte> buffer, out FrameHeader header, out ReadOnlyMemory<byte> body)
+    {
+        header = default;
+        body = default;
+        if (buffer.Length < MessageCodec.HeaderSize) return false;
+        Span<byte> bytes = stackalloc byte[MessageCodec.HeaderSize];
+        buffer.Slice(0, MessageCodec.HeaderSize).CopyTo(bytes);
+        header = FrameHeader.Parse(bytes);
+        var total = MessageCodec.HeaderSize + header.BodyLength;
+        if (buffer.Length < total) return false;
+        var slice = buffer.Slice(MessageCodec.HeaderSize, header.BodyLength);
+        if (slice.IsSingleSegment)
+        {
+            body = slice.First;
+        }
+        else
+        {
+            if (_scratch.Length < header.BodyLength) _scratch = new byte[Math.Max(header.BodyLength, 4096)];
+            slice.CopyTo(_scratch);
+            body = _scratch.AsMemory(0, header.BodyLength);
+        }
+
+        buffer = buffer.Slice(total);
+        return true;
+    }
+
+    private void Dispatch(IRoleHandler handler, FrameHeader header, ReadOnlyMemory<byte> body)
+    {
+        var request = MessageCodec.ReadRequest(header, body)
+            ?? throw new MalformedDataException($"Opcode {(byte)header.Opcode} is unknown.");
+        Interlocked.Increment(ref _inFlight);
+        try
+        {
+            handler.Handle(request, new ReplyTo(this, header.Correlation, header.Opcode));
+        }
+        catch (Exception e) when (e is not MalformedDataException)
+        {
+            // The core's state is unknown to us now, and so is whether it will answer: this connection's requests end here.
+            TransportLog.HandlerFailed(_registry.Logger, e, _context.ConnectionId);
+            throw new MalformedDataException($"The handler failed: {e.Message}");
+        }
+    }
+
+    /// <summary>Called by the sweep: ends the connection if it is over a time limit.</summary>
+    public void CheckLimits(long now)
+    {
+        var sinceReceived = Elapsed(Volatile.Read(ref _lastReceived), now);
+        if (_phase == Phase.Handshake)
+        {
+            if (sinceReceived > _options.HandshakeTimeout) Drop("handshake time-out", null);
+            return;
+        }
+
+        var partial = Volatile.Read(ref _partialSince);
+        var blocked = Volatile.Read(ref _blockedSince);
+        if (partial != 0 && Elapsed(partial, now) > _options.FrameTimeout) Drop("frame time-out", null);
+        else if (blocked != 0 && Elapsed(blocked, now) > _options.WriteTimeout) Drop("slow reader", "It took no answers in time.");
+        else if (sinceReceived > _options.IdleTimeout && Volatile.Read(ref _inFlight) == 0) Drop("idle", null);
+    }
+
+    /// <summary>Ends the connection from any thread; the read loop notices.</summary>
+    public void Drop(string reason, string? detail)
+    {
+        if (!CloseOutput()) return;
+        TransportMeter.ServerDropped.Add(1, TransportMeter.Reason(reason));
+        if (reason is not ("idle" or "shutdown" or "role removed"))
+            TransportLog.Dropped(_registry.Logger, _context.ConnectionId, PeerOf(_context), detail ?? reason);
+        _context.Abort(new ConnectionAbortedException(reason));
+        _input.CancelPendingRead();
+    }
+
+    private TimeSpan Elapsed(long since, long now) => _registry.Time.GetElapsedTime(since, now);
+}

@@ -1,0 +1,197 @@
+using System.Buffers.Binary;
+using Corfu.Protocol;
+
+namespace Corfu.Transport.Tests;
+
+public sealed class ServerFrameTests
+{
+    private static readonly ConfirmEpochRequest Ping = new(new Epoch(7));
+
+    [Fact]
+    public async Task Golden_bytes_of_request_and_answer()
+    {
+        Assert.Equal("10000000" + "05000000" + "0700000000000000" + "09" + "00" + "0000", Convert.ToHexString(Wire.Frame(5, Ping)));
+        await using var server = await TestServer.StartAsync();
+        using var socket = await server.RawAsync(server.AddEcho());
+        await socket.SendAsync(Wire.Frame(5, Ping));
+        Assert.Equal("10000000" + "05000000" + "0700000000000000" + "09" + "00" + "0000", Convert.ToHexString(await TestServer.ReceiveAsync(socket, 20)));
+    }
+
+    [Fact]
+    public async Task A_frame_may_arrive_byte_by_byte()
+    {
+        await using var server = await TestServer.StartAsync();
+        using var socket = await server.RawAsync(server.AddEcho());
+        foreach (var b in Wire.Frame(1, new ReadRequest(new Epoch(1), [new LogPosition(3)], ReadDetail.Full))) await socket.SendAsync(new[] { b });
+        var answer = await TestServer.ReceiveAsync(socket, 20);
+        Assert.Equal(1u, BinaryPrimitives.ReadUInt32LittleEndian(answer.AsSpan(4)));
+    }
+
+    [Fact]
+    public async Task What_arrives_together_is_one_batch()
+    {
+        await using var server = await TestServer.StartAsync();
+        var echo = server.AddEcho();
+        using var socket = await server.RawAsync(echo);
+        await socket.SendAsync(Enumerable.Range(0, 100).SelectMany(i => Wire.Frame((uint)i, Ping)).ToArray());
+        var answers = await TestServer.ReceiveAsync(socket, 100 * 20);
+        Assert.Equal(2000, answers.Length);
+        Assert.Equal(100, echo.Requests);
+        await Poll.UntilAsync(() => echo.Batches > 0);
+        Assert.InRange(echo.Batches, 1, 10);
+    }
+
+    [Theory]
+    [InlineData(uint.MaxValue)]
+    [InlineData((uint)MessageLimits.MaxFrame + 1)]
+    [InlineData(3u)]
+    public async Task A_wrong_length_costs_the_connection(uint length)
+    {
+        await using var server = await TestServer.StartAsync();
+        using var socket = await server.RawAsync(server.AddEcho());
+        var frame = Wire.Frame(1, Ping);
+        BinaryPrimitives.WriteUInt32LittleEndian(frame, length);
+        await socket.SendAsync(frame);
+        Assert.Empty(await TestServer.ReceiveAsync(socket, 10));
+    }
+
+    [Theory]
+    [InlineData(0)]
+    [InlineData(255)]
+    public async Task An_unknown_opcode_costs_the_connection(byte opcode)
+    {
+        await using var server = await TestServer.StartAsync();
+        using var socket = await server.RawAsync(server.AddEcho());
+        var frame = Wire.Frame(1, Ping);
+        frame[16] = opcode;
+        await socket.SendAsync(frame);
+        Assert.Empty(await TestServer.ReceiveAsync(socket, 10));
+    }
+
+    [Fact]
+    public async Task A_damaged_body_costs_the_connection_but_earlier_requests_were_served()
+    {
+        await using var server = await TestServer.StartAsync();
+        var echo = server.AddEcho();
+        using var socket = await server.RawAsync(echo);
+        var read = Wire.Frame(2, new ReadRequest(new Epoch(1), [new LogPosition(3)], ReadDetail.Full));
+        BinaryPrimitives.WriteInt32LittleEndian(read.AsSpan(21), int.MaxValue); // the count of positions
+        await socket.SendAsync((byte[])[.. Wire.Frame(1, Ping), .. read]);
+        await Poll.UntilAsync(() => server.Registry.ConnectionCount == 0);
+        Assert.Equal(1, echo.Requests);
+        using var again = await server.RawAsync(echo);
+        await again.SendAsync(Wire.Frame(5, Ping));
+        Assert.Equal(20, (await TestServer.ReceiveAsync(again, 20)).Length);
+    }
+
+    [Fact]
+    public async Task Half_a_frame_and_then_the_end()
+    {
+        await using var server = await TestServer.StartAsync();
+        var echo = server.AddEcho();
+        using var socket = await server.RawAsync(echo);
+        await socket.SendAsync(Wire.Frame(1, Ping)[..11]);
+        socket.Shutdown(System.Net.Sockets.SocketShutdown.Send);
+        Assert.Empty(await TestServer.ReceiveAsync(socket, 10));
+        Assert.Equal(0, echo.Requests);
+    }
+
+    [Fact]
+    public async Task Half_a_frame_and_then_nothing_is_cut_off()
+    {
+        var time = new ManualTime();
+        await using var server = await TestServer.StartAsync(time: time);
+        var echo = server.AddEcho();
+        using var socket = await server.RawAsync(echo);
+        await socket.SendAsync((byte[])[.. Wire.Frame(1, Ping), .. Wire.Frame(2, Ping)[..11]]);
+        Assert.Equal(20, (await TestServer.ReceiveAsync(socket, 20)).Length);
+        var rest = TestServer.ReceiveAsync(socket, 10);
+        while (!rest.IsCompleted)
+        {
+            time.Advance(TimeSpan.FromSeconds(10));
+            await Task.Yield();
+        }
+
+        Assert.Empty(await rest);
+    }
+
+    [Fact]
+    public async Task An_idle_connection_is_closed_and_one_that_waits_for_an_answer_is_not()
+    {
+        var time = new ManualTime();
+        await using var server = await TestServer.StartAsync(time: time);
+        var (idle, busy) = (server.AddEcho(), server.AddEcho());
+        busy.Hold = true;
+        using var idleSocket = await server.RawAsync(idle);
+        using var busySocket = await server.RawAsync(busy);
+        await busySocket.SendAsync(Wire.Frame(1, Ping));
+        await Poll.UntilAsync(() => busy.HeldCount == 1);
+        time.Advance(TimeSpan.FromMinutes(6));
+        Assert.Empty(await TestServer.ReceiveAsync(idleSocket, 10));
+        busy.Release(newestFirst: false);
+        Assert.Equal(20, (await TestServer.ReceiveAsync(busySocket, 20)).Length);
+    }
+
+    [Fact]
+    public async Task A_peer_that_does_not_read_is_cut_off()
+    {
+        var time = new ManualTime();
+        await using var server = await TestServer.StartAsync(time: time);
+        var echo = server.AddEcho();
+        echo.PageSize = 1 << 20;
+        using var socket = await server.RawAsync(echo);
+        var read = Wire.Frame(1, new ReadRequest(new Epoch(1), [new LogPosition(3)], ReadDetail.Full));
+        for (var i = 0; i < 64; i++) await socket.SendAsync(read);
+
+        // Reading stops long before all 64 MB are answered: what is not taken holds back what is asked.
+        while (server.Registry.ConnectionCount > 0)
+        {
+            time.Advance(TimeSpan.FromSeconds(10));
+            await Task.Yield();
+        }
+
+        Assert.InRange(echo.Requests, 1, 63);
+    }
+
+    [Fact]
+    public async Task Too_many_answers_at_once_for_a_peer_that_does_not_read()
+    {
+        await using var server = await TestServer.StartAsync(new ServerTransportOptions { MaxOutputBuffer = 4 << 20, PauseReadingAt = 1 << 20 });
+        var echo = server.AddEcho();
+        echo.PageSize = 1 << 20;
+        echo.Hold = true;
+        using var socket = await server.RawAsync(echo);
+        var read = Wire.Frame(1, new ReadRequest(new Epoch(1), [new LogPosition(3)], ReadDetail.Full));
+        for (var i = 0; i < 64; i++) await socket.SendAsync(read);
+        await Poll.UntilAsync(() => echo.HeldCount == 64);
+        echo.Release(newestFirst: false);
+        await Poll.UntilAsync(() => server.Registry.ConnectionCount == 0);
+    }
+
+    [Fact]
+    public async Task At_the_in_flight_limit_the_rest_waits()
+    {
+        await using var server = await TestServer.StartAsync(new ServerTransportOptions { MaxInFlight = 10 });
+        var echo = server.AddEcho();
+        echo.Hold = true;
+        using var socket = await server.RawAsync(echo);
+        await socket.SendAsync(Enumerable.Range(0, 100).SelectMany(i => Wire.Frame((uint)i, Ping)).ToArray());
+        await Poll.UntilAsync(() => echo.HeldCount == 10);
+        echo.Release(newestFirst: false);
+        Assert.Equal(2000, (await TestServer.ReceiveAsync(socket, 2000)).Length);
+        Assert.Equal(100, echo.Requests);
+    }
+
+    [Fact]
+    public async Task Removing_a_role_closes_its_connections_only()
+    {
+        await using var server = await TestServer.StartAsync();
+        var (old, other) = (server.AddEcho(), server.AddEcho());
+        using var oldSocket = await server.RawAsync(old);
+        using var otherSocket = await server.RawAsync(other);
+        Assert.True(server.Registry.Remove(old.Id));
+        Assert.Empty(await TestServer.ReceiveAsync(oldSocket, 10));
+        await otherSocket.SendAsync(Wire.Frame(5, Ping));
+        Assert.Equal(20, (await TestServer.ReceiveAsync(otherSocket, 20)).Length);
+    }
+}
