@@ -18,9 +18,12 @@ public interface ITangoView
     /// <param name="arguments">One MessagePack array of the other parameters in declaration order.</param>
     void Apply(int mutator, ReadOnlySpan<byte> key, ReadOnlySpan<byte> arguments, in ApplyContext context);
 
-    /// <summary>Writes all view state (instance fields) as one MessagePack array, for a checkpoint.</summary>
+    /// <summary>Writes all view state as one MessagePack map from the field's name to its value, for a checkpoint.</summary>
     void SaveState(IBufferWriter<byte> writer);
 
-    /// <summary>Replaces all view state by what <see cref="SaveState"/> wrote.</summary>
+    /// <summary>
+    /// Replaces the view state of a new instance by what <see cref="SaveState"/> wrote. A field that the checkpoint lacks keeps its initial value
+    /// (it was added since); a name that the class lacks is a <see cref="TangoFormatException"/>: dropping it would lose state.
+    /// </summary>
     void LoadState(ReadOnlySpan<byte> state);
 }

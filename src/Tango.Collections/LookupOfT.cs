@@ -1,0 +1,18 @@
+using System.Diagnostics.CodeAnalysis;
+
+namespace Tango.Collections;
+
+/// <summary>What was found: a value, or nothing. An async method has no out parameter, and null may be a value.</summary>
+public readonly record struct Lookup<T>(bool Found, T? Value)
+{
+    public static Lookup<T> None => default;
+
+    /// <summary>False if there was nothing.</summary>
+    public bool TryGet([MaybeNullWhen(false)] out T value)
+    {
+        value = Value;
+        return Found;
+    }
+
+    public override string ToString() => Found ? $"Found({Value})" : "None";
+}

@@ -1,0 +1,43 @@
+namespace Tango.Collections;
+
+/// <summary>One replicated value: the register of Tango 3.1, Figure 3. It starts as <c>default</c>.</summary>
+/// <typeparam name="T">An immutable type: readers share the instance in the view.</typeparam>
+[TangoObject("tango.register")]
+public sealed partial class TangoRegister<T> : TangoObject
+{
+    private T? _value;
+
+    /// <summary>Durable in the log when it completes. Concurrent writes are ordered by the log; the last one stays.</summary>
+    [Mutator(1)]
+    public partial ValueTask WriteAsync(T? value, CancellationToken cancellationToken = default);
+
+    /// <summary>Writes, and returns the value before.</summary>
+    [Mutator(2)]
+    public partial ValueTask<T?> ExchangeAsync(T? value, CancellationToken cancellationToken = default);
+
+    /// <summary>Writes only if the register holds <paramref name="expected"/> (by the type's own Equals); true if it did.</summary>
+    [Mutator(3)]
+    public partial ValueTask<bool> CompareAndSetAsync(T? value, T? expected, CancellationToken cancellationToken = default);
+
+    /// <summary>Linearizable.</summary>
+    [Accessor]
+    public partial ValueTask<T?> ReadAsync(CancellationToken cancellationToken = default);
+
+    private void ApplyWrite(T? value) => _value = value;
+
+    private T? ApplyExchange(T? value)
+    {
+        T? before = _value;
+        _value = value;
+        return before;
+    }
+
+    private bool ApplyCompareAndSet(T? value, T? expected)
+    {
+        if (!EqualityComparer<T?>.Default.Equals(_value, expected)) return false;
+        _value = value;
+        return true;
+    }
+
+    private T? ReadRead() => _value;
+}

@@ -1,0 +1,4 @@
+namespace System.Runtime.CompilerServices;
+
+/// <summary>Lets records compile for netstandard2.0, which every compiler host can load.</summary>
+internal static class IsExternalInit;

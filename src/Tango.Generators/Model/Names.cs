@@ -1,0 +1,68 @@
+using System.Text;
+using Microsoft.CodeAnalysis;
+using Microsoft.CodeAnalysis.CSharp;
+
+namespace Tango.Generators;
+
+/// <summary>How symbols are written in generated code, and the metadata names of the contract.</summary>
+internal static class Names
+{
+    public const string ObjectBase = "Tango.TangoObject";
+    public const string ObjectAttribute = "Tango.TangoObjectAttribute";
+    public const string ValueAttribute = "Tango.TangoValueAttribute";
+    public const string MemberAttribute = "Tango.TangoMemberAttribute";
+    public const string MutatorAttribute = "Tango.MutatorAttribute";
+    public const string AccessorAttribute = "Tango.AccessorAttribute";
+    public const string KeyAttribute = "Tango.VersionKeyAttribute";
+    public const string Async = "Async";
+
+    public static readonly SymbolDisplayFormat Full = SymbolDisplayFormat.FullyQualifiedFormat
+        .AddMiscellaneousOptions(SymbolDisplayMiscellaneousOptions.IncludeNullableReferenceTypeModifier);
+
+    public static string FullName(this ITypeSymbol type) => type.ToDisplayString(Full);
+
+    public static string MetadataFullName(this ITypeSymbol type) => type.OriginalDefinition.ToDisplayString(
+        SymbolDisplayFormat.FullyQualifiedFormat.WithGlobalNamespaceStyle(SymbolDisplayGlobalNamespaceStyle.Omitted)
+            .WithGenericsOptions(SymbolDisplayGenericsOptions.None)
+            .WithMiscellaneousOptions(SymbolDisplayMiscellaneousOptions.None));
+
+    public static string Escape(string name) =>
+        SyntaxFacts.GetKeywordKind(name) != SyntaxKind.None || SyntaxFacts.GetContextualKeywordKind(name) != SyntaxKind.None ? "@" + name : name;
+
+    /// <summary>A file and class name that is unique in the compilation: dots become underscores, arity is kept.</summary>
+    public static string Hint(INamedTypeSymbol type)
+    {
+        var text = new StringBuilder();
+        for (INamedTypeSymbol? t = type; t is not null; t = t.ContainingType)
+        {
+            text.Insert(0, t.Arity == 0 ? t.Name : $"{t.Name}{t.Arity}");
+            if (t.ContainingType is not null) text.Insert(0, "__");
+        }
+        if (!type.ContainingNamespace.IsGlobalNamespace)
+            text.Insert(0, type.ContainingNamespace.ToDisplayString().Replace('.', '_') + "_");
+        return text.ToString();
+    }
+
+    public static AttributeData? Attribute(this ISymbol symbol, string metadataName)
+    {
+        foreach (AttributeData attribute in symbol.GetAttributes())
+        {
+            if (attribute.AttributeClass is { } type && type.ToDisplayString() == metadataName) return attribute;
+        }
+        return null;
+    }
+
+    public static bool Is(this ITypeSymbol? type, string metadataName) => type is not null && type.MetadataFullName() == metadataName;
+
+    public static T? Named<T>(this AttributeData attribute, string name)
+    {
+        foreach (KeyValuePair<string, TypedConstant> pair in attribute.NamedArguments)
+        {
+            if (pair.Key == name && pair.Value.Kind != TypedConstantKind.Array && pair.Value.Value is T value) return value;
+        }
+        return default;
+    }
+
+    public static int FirstNumber(this AttributeData attribute) =>
+        attribute.ConstructorArguments.Length > 0 && attribute.ConstructorArguments[0].Value is int number ? number : 0;
+}

@@ -1,0 +1,120 @@
+using Microsoft.CodeAnalysis;
+using Microsoft.CodeAnalysis.CSharp.Syntax;
+
+namespace Tango.Generators;
+
+/// <summary>What a [TangoObject] class must look like, and how its model is read off.</summary>
+internal static class ObjectShape
+{
+    public static bool IsPartial(INamedTypeSymbol type, CancellationToken cancellation)
+    {
+        for (INamedTypeSymbol? t = type; t is not null; t = t.ContainingType)
+        {
+            bool partial = t.DeclaringSyntaxReferences.Any(r =>
+                r.GetSyntax(cancellation) is TypeDeclarationSyntax declaration && declaration.Modifiers.Any(m => m.Text == "partial"));
+            if (!partial) return false;
+        }
+        return true;
+    }
+
+    public static string? Problem(INamedTypeSymbol type)
+    {
+        if (!type.BaseType.Is(Names.ObjectBase)) return "it must derive directly from TangoObject";
+        if (type.IsAbstract) return "it must not be abstract";
+        if (!type.InstanceConstructors.Any(c => c.Parameters.IsEmpty)) return "it must have a constructor without parameters";
+        if (type.Attribute(Names.ObjectAttribute) is { } attribute
+            && (attribute.ConstructorArguments.Length == 0 || attribute.ConstructorArguments[0].Value is not string { Length: > 0 }))
+            return "its type name must not be empty";
+        return null;
+    }
+
+    public static IEnumerable<(IMethodSymbol Method, AttributeData Attribute, bool IsMutator)> Operations(INamedTypeSymbol type)
+    {
+        foreach (ISymbol member in type.GetMembers())
+        {
+            if (member is not IMethodSymbol { PartialDefinitionPart: null } method) continue;
+            if (method.Attribute(Names.MutatorAttribute) is { } mutator) yield return (method, mutator, true);
+            else if (method.Attribute(Names.AccessorAttribute) is { } accessor) yield return (method, accessor, false);
+        }
+    }
+
+    /// <summary>Fields and auto-properties that Apply can change. What is read-only is part of the code, not of the state.</summary>
+    public static IEnumerable<(ISymbol Symbol, ITypeSymbol Type)> State(INamedTypeSymbol type)
+    {
+        foreach (ISymbol member in type.GetMembers())
+        {
+            if (member is not IFieldSymbol { IsStatic: false, IsConst: false, IsReadOnly: false } field) continue;
+            if (field.AssociatedSymbol is IPropertySymbol property)
+            {
+                if (property.SetMethod is { IsInitOnly: false }) yield return (property, property.Type);
+            }
+            else if (!field.IsImplicitlyDeclared)
+            {
+                yield return (field, field.Type);
+            }
+        }
+    }
+
+    public static ObjectModel? Model(INamedTypeSymbol type, CancellationToken cancellation)
+    {
+        if (Problem(type) is not null || !IsPartial(type, cancellation)) return null;
+        var mutators = new List<OperationModel>();
+        var accessors = new List<OperationModel>();
+        var numbers = new HashSet<int>();
+        foreach ((IMethodSymbol method, AttributeData attribute, bool isMutator) in Operations(type))
+        {
+            cancellation.ThrowIfCancellationRequested();
+            if (OperationShape.Problem(method, isMutator) is not null || OperationShape.Body(method, isMutator) is null) continue;
+            int number = isMutator ? attribute.FirstNumber() : 0;
+            if (isMutator && (number <= 0 || !numbers.Add(number))) continue;
+            (isMutator ? mutators : accessors).Add(Operation(method, attribute, number));
+        }
+        return new ObjectModel(
+            TypeShell.Of(type),
+            (string)type.Attribute(Names.ObjectAttribute)!.ConstructorArguments[0].Value!,
+            mutators.ToEquatable(),
+            accessors.ToEquatable(),
+            State(type).Select(s => new StateModel(s.Symbol.Name, s.Type.FullName(), Comparers(s.Type))).ToEquatable());
+    }
+
+    private static OperationModel Operation(IMethodSymbol method, AttributeData attribute, int number)
+    {
+        ParameterModel[] parameters =
+        [
+            .. OperationShape.Arguments(method).Select(p => new ParameterModel(
+                p.Type.FullName(), Names.Escape(p.Name), p.Attribute(Names.KeyAttribute) is not null, RefusesNull(p.Type))),
+        ];
+        string modifiers = method.DeclaredAccessibility switch
+        {
+            Accessibility.Public => "public",
+            Accessibility.Internal => "internal",
+            Accessibility.Protected => "protected",
+            Accessibility.ProtectedOrInternal => "protected internal",
+            Accessibility.ProtectedAndInternal => "private protected",
+            _ => "private",
+        };
+        IParameterSymbol? token = method.Parameters.LastOrDefault(OperationShape.IsToken);
+        return new OperationModel(
+            number,
+            OperationShape.BaseName(method),
+            modifiers,
+            OperationShape.Result(method)?.FullName(),
+            attribute.Named<bool>("MayReject"),
+            parameters.ToEquatable(),
+            token is null ? null : Names.Escape(token.Name));
+    }
+
+    private static bool RefusesNull(ITypeSymbol type) => type switch
+    {
+        ITypeParameterSymbol parameter => parameter.NullableAnnotation != NullableAnnotation.Annotated
+            && (parameter.HasNotNullConstraint || parameter.HasReferenceTypeConstraint),
+        _ => type.IsReferenceType && type.NullableAnnotation == NullableAnnotation.NotAnnotated,
+    };
+
+    private static int Comparers(ITypeSymbol type) => type.MetadataFullName() switch
+    {
+        "System.Collections.Immutable.ImmutableSortedSet" or "System.Collections.Immutable.ImmutableHashSet" => 1,
+        "System.Collections.Immutable.ImmutableSortedDictionary" or "System.Collections.Immutable.ImmutableDictionary" => 2,
+        _ => 0,
+    };
+}

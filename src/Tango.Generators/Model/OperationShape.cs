@@ -1,0 +1,67 @@
+using Microsoft.CodeAnalysis;
+
+namespace Tango.Generators;
+
+/// <summary>
+/// What a [Mutator] or [Accessor] declaration must look like. The analyzer reports what <see cref="Problem"/> says; the generator leaves such
+/// a method alone.
+/// </summary>
+internal static class OperationShape
+{
+    public static string? Problem(IMethodSymbol method, bool isMutator)
+    {
+        if (!method.IsPartialDefinition) return "it must be a partial method without a body";
+        if (method.IsStatic) return "it must not be static";
+        if (method.IsGenericMethod) return "it must not be generic";
+        if (!method.Name.EndsWith(Names.Async, StringComparison.Ordinal) || method.Name.Length == Names.Async.Length)
+            return "its name must be XAsync";
+        if (!method.ReturnType.Is("System.Threading.Tasks.ValueTask"))
+            return isMutator ? "it must return ValueTask or ValueTask<T>" : "it must return ValueTask<T>";
+        if (!isMutator && Result(method) is null) return "it must return ValueTask<T>";
+        for (int i = 0; i < method.Parameters.Length; i++)
+        {
+            IParameterSymbol parameter = method.Parameters[i];
+            if (parameter.RefKind != RefKind.None) return $"parameter '{parameter.Name}' must be passed by value";
+            if (parameter.Type.IsRefLikeType) return $"parameter '{parameter.Name}' must not be a ref struct";
+            if (IsToken(parameter) && i != method.Parameters.Length - 1) return "the CancellationToken must be the last parameter";
+        }
+        return null;
+    }
+
+    public static ITypeSymbol? Result(IMethodSymbol method) =>
+        method.ReturnType is INamedTypeSymbol { Arity: 1 } task ? task.TypeArguments[0] : null;
+
+    public static bool IsToken(IParameterSymbol parameter) => parameter.Type.Is("System.Threading.CancellationToken");
+
+    public static IEnumerable<IParameterSymbol> Arguments(IMethodSymbol method) => method.Parameters.Where(p => !IsToken(p));
+
+    public static string BaseName(IMethodSymbol method) => method.Name.Substring(0, method.Name.Length - Names.Async.Length);
+
+    /// <summary>The user's ApplyX or ReadX of a declaration, or null if there is none that fits.</summary>
+    public static IMethodSymbol? Body(IMethodSymbol method, bool isMutator)
+    {
+        string name = (isMutator ? "Apply" : "Read") + BaseName(method);
+        ITypeSymbol? result = Result(method);
+        ITypeSymbol[] arguments = [.. Arguments(method).Select(p => p.Type)];
+        foreach (ISymbol member in method.ContainingType.GetMembers(name))
+        {
+            if (member is not IMethodSymbol { IsStatic: false, IsGenericMethod: false } body) continue;
+            bool sameResult = result is null
+                ? body.ReturnsVoid
+                : SymbolEqualityComparer.Default.Equals(body.ReturnType, result) && body.RefKind == RefKind.None;
+            bool sameArguments = body.Parameters.Length == arguments.Length
+                && body.Parameters.Zip(arguments, (p, a) => p.RefKind == RefKind.None && SymbolEqualityComparer.Default.Equals(p.Type, a)).All(b => b);
+            if (sameResult && sameArguments) return body;
+        }
+        return null;
+    }
+
+    /// <summary>The declaration of the body that is missing, for a message.</summary>
+    public static string ExpectedBody(IMethodSymbol method, bool isMutator)
+    {
+        string result = Result(method)?.ToDisplayString(SymbolDisplayFormat.MinimallyQualifiedFormat) ?? "void";
+        IEnumerable<string> arguments = Arguments(method)
+            .Select(p => $"{p.Type.ToDisplayString(SymbolDisplayFormat.MinimallyQualifiedFormat)} {p.Name}");
+        return $"private {result} {(isMutator ? "Apply" : "Read")}{BaseName(method)}({string.Join(", ", arguments)})";
+    }
+}

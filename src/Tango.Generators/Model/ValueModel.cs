@@ -1,0 +1,22 @@
+namespace Tango.Generators;
+
+/// <summary>All that the emitter needs to know about a [TangoValue] type.</summary>
+/// <param name="Type">Fully qualified, with its type arguments.</param>
+/// <param name="OpenType">As in <c>typeof(N.Pair&lt;,&gt;)</c>; null when it is not generic.</param>
+/// <param name="Slots">The members in the order of their numbers; null where a number is reserved.</param>
+/// <param name="HasValueEquality">Equal values have equal members, so that the bytes may stand for the value (R18).</param>
+internal sealed record ValueModel(
+    string FormatterName,
+    string Type,
+    string? OpenType,
+    string TypeParameters,
+    string Constraints,
+    bool IsReference,
+    bool HasValueEquality,
+    EquatableArray<SlotModel> Slots,
+    EquatableArray<int> ConstructorSlots,
+    string HintName);
+
+/// <param name="Name">Null for a reserved number, which is written as nil and skipped.</param>
+/// <param name="Default">What a record written before the member existed is read with.</param>
+internal sealed record SlotModel(string? Name, string Type, string Default, bool SetByInitializer);

@@ -1,0 +1,183 @@
+using Microsoft.CodeAnalysis;
+using Microsoft.CodeAnalysis.CSharp;
+
+namespace Tango.Generators;
+
+/// <summary>What a [TangoValue] type must look like, and how its model is read off.</summary>
+internal static class ValueShape
+{
+    /// <summary>A member that is stored, before it is known whether the numbers make sense.</summary>
+    internal sealed record Member(int Number, ISymbol Symbol, ITypeSymbol Type, IParameterSymbol? Parameter);
+
+    public static string? Problem(INamedTypeSymbol type)
+    {
+        if (type.IsAbstract) return "it must not be abstract: a formatter writes exactly one type";
+        if (type.IsRefLikeType) return "it must not be a ref struct";
+        if (type.IsFileLocal) return "it must not be file-local";
+        for (INamedTypeSymbol? t = type; t is not null; t = t.ContainingType)
+        {
+            if (t.DeclaredAccessibility is not (Accessibility.Public or Accessibility.Internal or Accessibility.ProtectedOrInternal))
+                return "it and the types around it must be public or internal, because the formatter is a class of its own";
+        }
+        return null;
+    }
+
+    /// <summary>Numbers that removed members had.</summary>
+    public static ISet<int> Reserved(INamedTypeSymbol type)
+    {
+        var reserved = new HashSet<int>();
+        foreach (KeyValuePair<string, TypedConstant> pair in type.Attribute(Names.ValueAttribute)!.NamedArguments)
+        {
+            if (pair.Key != "Reserved" || pair.Value.Kind != TypedConstantKind.Array || pair.Value.IsNull) continue;
+            foreach (TypedConstant number in pair.Value.Values)
+            {
+                if (number.Value is int n) reserved.Add(n);
+            }
+        }
+        return reserved;
+    }
+
+    /// <summary>
+    /// The numbered members, in order of declaration. A positional record without a single number takes them from the order of its parameters.
+    /// </summary>
+    public static IReadOnlyList<Member> Members(INamedTypeSymbol type)
+    {
+        IMethodSymbol? primary = PrimaryConstructor(type);
+        var found = new List<Member>();
+        foreach ((ISymbol symbol, ITypeSymbol memberType) in Candidates(type))
+        {
+            IParameterSymbol? parameter = primary?.Parameters.FirstOrDefault(p => p.Name == symbol.Name);
+            AttributeData? number = symbol.Attribute(Names.MemberAttribute) ?? parameter?.Attribute(Names.MemberAttribute);
+            if (number is not null) found.Add(new Member(number.FirstNumber(), symbol, memberType, parameter));
+        }
+        if (found.Count > 0 || primary is null || !type.IsRecord) return found;
+        foreach ((ISymbol symbol, ITypeSymbol memberType) in Candidates(type))
+        {
+            int position = primary.Parameters.ToList().FindIndex(p => p.Name == symbol.Name);
+            if (position >= 0) found.Add(new Member(position, symbol, memberType, primary.Parameters[position]));
+        }
+        return found;
+    }
+
+    /// <summary>Stored state of the type: instance fields and auto-properties, of base types too.</summary>
+    public static IEnumerable<(ISymbol Symbol, ITypeSymbol Type)> Candidates(INamedTypeSymbol type)
+    {
+        for (INamedTypeSymbol? t = type; t is not null && t.SpecialType == SpecialType.None; t = t.BaseType)
+        {
+            foreach (ISymbol member in t.GetMembers())
+            {
+                if (member is not IFieldSymbol { IsStatic: false, IsConst: false } field) continue;
+                if (field.AssociatedSymbol is IPropertySymbol property) yield return (property, property.Type);
+                else if (!field.IsImplicitlyDeclared) yield return (field, field.Type);
+            }
+        }
+    }
+
+    /// <summary>
+    /// The constructor to read with, as one member per parameter: the one with most parameters of those whose parameters all are members.
+    /// Null when what it leaves out could not be set by an initialiser.
+    /// </summary>
+    public static IReadOnlyList<Member>? Construction(INamedTypeSymbol type, IReadOnlyList<Member> members)
+    {
+        foreach (IMethodSymbol constructor in type.InstanceConstructors.OrderByDescending(c => c.Parameters.Length))
+        {
+            if (!IsVisible(constructor)) continue;
+            List<Member?> used = [.. constructor.Parameters.Select(p => members.FirstOrDefault(m => Fits(m, p)))];
+            if (used.Contains(null)) continue;
+            if (members.All(m => used.Contains(m) || IsSettable(m.Symbol))) return used!;
+        }
+        return null;
+    }
+
+    public static bool IsReadable(ISymbol member) => member switch
+    {
+        IPropertySymbol property => IsVisible(property) && property.GetMethod is { } get && IsVisible(get),
+        _ => IsVisible(member),
+    };
+
+    public static ValueModel? Model(INamedTypeSymbol type)
+    {
+        if (Problem(type) is not null) return null;
+        IReadOnlyList<Member> members = Members(type);
+        ISet<int> reserved = Reserved(type);
+        if (Construction(type, members) is not { } construction || members.Any(m => !IsReadable(m.Symbol))) return null;
+        int count = members.Count + reserved.Count;
+        var slots = new SlotModel?[count];
+        foreach (int number in reserved)
+        {
+            if (number < 0 || number >= count) return null;
+            slots[number] = new SlotModel(null, "", "", false);
+        }
+        foreach (Member member in members)
+        {
+            if (member.Number < 0 || member.Number >= count || slots[member.Number] is not null) return null;
+            slots[member.Number] = new SlotModel(
+                Names.Escape(member.Symbol.Name), member.Type.FullName(), Default(member), !construction.Contains(member));
+        }
+        List<ITypeParameterSymbol> parameters = AllTypeParameters(type);
+        string list = parameters.Count == 0 ? "" : $"<{string.Join(", ", parameters.Select(p => Names.Escape(p.Name)))}>";
+        return new ValueModel(
+            Names.Hint(type),
+            type.FullName(),
+            parameters.Count == 0 ? null : type.ConstructUnboundGenericType().FullName(),
+            list,
+            string.Concat(parameters.Select(Constraints)),
+            type.IsReferenceType,
+            HasValueEquality(type),
+            slots.Select(s => s!).ToEquatable(),
+            construction.Select(m => m.Number).ToEquatable(),
+            Names.Hint(type));
+    }
+
+    private static IMethodSymbol? PrimaryConstructor(INamedTypeSymbol type) => type.InstanceConstructors.FirstOrDefault(c =>
+        c.DeclaringSyntaxReferences.Any(r => r.GetSyntax() is Microsoft.CodeAnalysis.CSharp.Syntax.TypeDeclarationSyntax)
+        && !c.Parameters.IsEmpty);
+
+    private static bool Fits(Member member, IParameterSymbol parameter) =>
+        parameter.RefKind == RefKind.None
+        && string.Equals(member.Symbol.Name.TrimStart('_'), parameter.Name, StringComparison.OrdinalIgnoreCase)
+        && SymbolEqualityComparer.Default.Equals(member.Type, parameter.Type);
+
+    private static bool IsSettable(ISymbol member) => member switch
+    {
+        IFieldSymbol field => !field.IsReadOnly && IsVisible(field),
+        IPropertySymbol property => property.SetMethod is { } set && IsVisible(set),
+        _ => false,
+    };
+
+    private static bool IsVisible(ISymbol member) =>
+        member.DeclaredAccessibility is Accessibility.Public or Accessibility.Internal or Accessibility.ProtectedOrInternal;
+
+    private static string Default(Member member)
+    {
+        if (member.Parameter is not { HasExplicitDefaultValue: true, ExplicitDefaultValue: { } value }) return "default!";
+        string literal = SymbolDisplay.FormatPrimitive(value, quoteStrings: true, useHexadecimalNumbers: false) ?? "default!";
+        return member.Type.SpecialType == SpecialType.System_String ? literal : $"({member.Type.FullName()})({literal})";
+    }
+
+    private static bool HasValueEquality(INamedTypeSymbol type)
+    {
+        bool ownEquals = type.GetMembers("Equals").OfType<IMethodSymbol>().Any(m => !m.IsImplicitlyDeclared);
+        return !ownEquals && (type.IsRecord || type.IsValueType);
+    }
+
+    private static List<ITypeParameterSymbol> AllTypeParameters(INamedTypeSymbol type)
+    {
+        var all = new List<ITypeParameterSymbol>();
+        for (INamedTypeSymbol? t = type; t is not null; t = t.ContainingType) all.InsertRange(0, t.TypeParameters);
+        return all;
+    }
+
+    private static string Constraints(ITypeParameterSymbol parameter)
+    {
+        var parts = new List<string>();
+        if (parameter.HasUnmanagedTypeConstraint) parts.Add("unmanaged");
+        else if (parameter.HasValueTypeConstraint) parts.Add("struct");
+        else if (parameter.HasReferenceTypeConstraint)
+            parts.Add(parameter.ReferenceTypeConstraintNullableAnnotation == NullableAnnotation.Annotated ? "class?" : "class");
+        else if (parameter.HasNotNullConstraint) parts.Add("notnull");
+        parts.AddRange(parameter.ConstraintTypes.Select(t => t.FullName()));
+        if (parameter.HasConstructorConstraint && !parameter.HasValueTypeConstraint) parts.Add("new()");
+        return parts.Count == 0 ? "" : $" where {Names.Escape(parameter.Name)} : {string.Join(", ", parts)}";
+    }
+}
