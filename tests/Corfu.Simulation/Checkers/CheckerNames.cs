@@ -1,0 +1,25 @@
+namespace Corfu.Simulation.Checkers;
+
+/// <summary>One name per invariant; docs/testing.md lists what each one means.</summary>
+public static class CheckerNames
+{
+    public const string WriteOnce = "write-once";
+    public const string ChainPrefix = "chain-prefix";
+    public const string UnitDurable = "unit-durable";
+    public const string SealedEpoch = "sealed-epoch";
+    public const string NothingLost = "nothing-lost";
+    public const string ExactlyOnce = "exactly-once";
+    public const string LogOrder = "log-order";
+    public const string Check = "check";
+    public const string ReadValue = "read-value";
+    public const string FillRule = "fill-rule";
+    public const string TokenUnique = "token-unique";
+    public const string OneProjection = "one-projection";
+    public const string StreamWalk = "stream-walk";
+    public const string ViewsEqual = "views-equal";
+    public const string Transactions = "transactions";
+    public const string AbortJustified = "abort-justified";
+    public const string Liveness = "liveness";
+    public const string Determinism = "determinism";
+    public const string Unhandled = "unhandled";
+}

@@ -1,0 +1,92 @@
+namespace Corfu.Simulation.Checkers;
+
+public static partial class LogChecker
+{
+    /// <summary>
+    /// A stream is exactly the sub-sequence of the log that names it: what a reader saw is a prefix of it, up to at least everything
+    /// that was acknowledged before its sync began.
+    /// </summary>
+    public static void StreamReads(LogHistory history, List<Violation> found)
+    {
+        Dictionary<ulong, List<FinalEntry>> full = FullScan(history);
+        HashSet<long> trimmed = [.. history.Final.Where(e => e.Kind == SeenKind.Trimmed).Select(e => e.Position)];
+        foreach (StreamReadOp read in history.StreamReads)
+        {
+            List<FinalEntry> stream = full.GetValueOrDefault(read.Stream) ?? [];
+            string who = $"stream {read.Stream} as read by client {read.Client} [{read.Start},{read.End}]";
+            long last = read.Seen.Count == 0 ? -1 : read.Seen[^1].Position;
+            HashSet<long> seen = [.. read.Seen.Select(s => s.Position)];
+            if (seen.Count != read.Seen.Count || !read.Seen.Select(s => s.Position).SequenceEqual(seen.Order()))
+            {
+                found.Add(new(CheckerNames.StreamWalk, $"{who}: out of order or twice"));
+            }
+
+            foreach (FinalEntry missing in stream.Where(e => e.Position <= last && !seen.Contains(e.Position)))
+            {
+                found.Add(new(CheckerNames.StreamWalk, $"{who}: position {missing.Position} was skipped"));
+            }
+
+            Dictionary<long, long> payloads = stream.ToDictionary(e => e.Position, e => e.Payload);
+            foreach ((long position, long payload) in read.Seen.Where(s => !trimmed.Contains(s.Position)))
+            {
+                if (!payloads.TryGetValue(position, out long there) || there != payload)
+                {
+                    found.Add(new(CheckerNames.StreamWalk, $"{who}: position {position} with {payload} is not in the stream"));
+                }
+            }
+
+            foreach (AppendOp append in history.Appends)
+            {
+                if (append.Outcome == AppendOutcome.Acknowledged && append.End < read.Start && append.Streams.Contains(read.Stream)
+                    && !seen.Contains(append.Position) && !trimmed.Contains(append.Position))
+                {
+                    found.Add(new(CheckerNames.StreamWalk, $"{who}: did not see {Describe(append)}"));
+                }
+            }
+        }
+    }
+
+    /// <summary>
+    /// Backpointers never jump over an entry of their stream: below the newest pointer there is none that is not pointed to, down to the
+    /// oldest pointer. Pointers to positions that became junk or stayed unwritten are allowed: a token is a grant, not a write.
+    /// </summary>
+    public static void Backpointers(LogHistory history, List<Violation> found)
+    {
+        Dictionary<ulong, long[]> members = FullScan(history).ToDictionary(p => p.Key, p => p.Value.Select(e => e.Position).ToArray());
+        foreach (FinalEntry entry in history.Final.Where(e => e.Kind == SeenKind.Data))
+        {
+            foreach ((ulong stream, long[] back) in entry.Headers)
+            {
+                long floor = back.Length == 0 ? -1 : back.Min();
+                foreach (long position in members.GetValueOrDefault(stream) ?? [])
+                {
+                    if (position < entry.Position && position > floor && !back.Contains(position) && (back.Length > 0 || floor == -1))
+                    {
+                        found.Add(new(
+                            CheckerNames.StreamWalk,
+                            $"entry {entry.Position} of stream {stream} points back to [{string.Join(",", back)}] and so past {position}"));
+                    }
+                }
+            }
+        }
+    }
+
+    private static Dictionary<ulong, List<FinalEntry>> FullScan(LogHistory history)
+    {
+        Dictionary<ulong, List<FinalEntry>> streams = [];
+        foreach (FinalEntry entry in history.Final.Where(e => e.Kind == SeenKind.Data).OrderBy(e => e.Position))
+        {
+            foreach (ulong stream in entry.Streams.Distinct())
+            {
+                if (!streams.TryGetValue(stream, out List<FinalEntry>? list))
+                {
+                    streams.Add(stream, list = []);
+                }
+
+                list.Add(entry);
+            }
+        }
+
+        return streams;
+    }
+}
