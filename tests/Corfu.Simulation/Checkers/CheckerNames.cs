@@ -7,6 +7,7 @@ public static class CheckerNames
     public const string ChainPrefix = "chain-prefix";
     public const string UnitDurable = "unit-durable";
     public const string SealedEpoch = "sealed-epoch";
+    public const string AckComplete = "ack-complete";
     public const string NothingLost = "nothing-lost";
     public const string ExactlyOnce = "exactly-once";
     public const string LogOrder = "log-order";
@@ -21,5 +22,6 @@ public static class CheckerNames
     public const string AbortJustified = "abort-justified";
     public const string Liveness = "liveness";
     public const string Determinism = "determinism";
+    public const string HandOver = "hand-over";
     public const string Unhandled = "unhandled";
 }

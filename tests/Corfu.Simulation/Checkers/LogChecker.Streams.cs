@@ -2,6 +2,8 @@ namespace Corfu.Simulation.Checkers;
 
 public static partial class LogChecker
 {
+    private const int MaxBackpointers = 4;
+
     /// <summary>
     /// A stream is exactly the sub-sequence of the log that names it: what a reader saw is a prefix of it, up to at least everything
     /// that was acknowledged before its sync began.
@@ -57,10 +59,11 @@ public static partial class LogChecker
         {
             foreach ((ulong stream, long[] back) in entry.Headers)
             {
-                long floor = back.Length == 0 ? -1 : back.Min();
+                // Fewer than four pointers say that there is nothing older.
+                long floor = back.Length < MaxBackpointers ? -1 : back.Min();
                 foreach (long position in members.GetValueOrDefault(stream) ?? [])
                 {
-                    if (position < entry.Position && position > floor && !back.Contains(position) && (back.Length > 0 || floor == -1))
+                    if (position < entry.Position && position > floor && !back.Contains(position))
                     {
                         found.Add(new(
                             CheckerNames.StreamWalk,

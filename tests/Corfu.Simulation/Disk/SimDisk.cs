@@ -44,13 +44,13 @@ public sealed class SimDisk
 
     public void Write(SimFile file, int offset, ReadOnlySpan<byte> bytes)
     {
-        _world.Note($"{_name} write @{offset}", bytes);
+        _world.Note("disk write", _name, offset, 0, bytes);
         file.Write(offset, bytes);
     }
 
     public void Truncate(SimFile file, int length)
     {
-        _world.Note($"{_name} truncate @{length}");
+        _world.Note("disk truncate", _name, length);
         file.Truncate(length);
     }
 
@@ -71,7 +71,7 @@ public sealed class SimDisk
         _world.Schedule(process, latency, SimEventKind.Disk, () =>
         {
             file.Flush(mark);
-            _world.Note($"{_name} flushed {mark}");
+            _world.Note("disk flushed", _name, mark);
             done.SetResult();
         });
         return done.Task;
@@ -85,7 +85,7 @@ public sealed class SimDisk
             file.Crash(Options, _random, out int lost, out int torn);
             LostWrites += lost;
             TornWrites += torn;
-            _world.Note($"{_name} power cut lost {lost} torn {torn}");
+            _world.Note("power cut", _name, lost, torn);
         }
     }
 }

@@ -46,7 +46,7 @@ public sealed class SimProcess
         }
 
         Alive = false;
-        World.Note($"kill {Name}");
+        World.Note("kill", Name, Id);
         foreach (Action action in _onKill)
         {
             action();

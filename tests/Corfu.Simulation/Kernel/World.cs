@@ -75,16 +75,26 @@ public sealed class World
         => Schedule(process, delay, kind, static s => ((Action)s!)(), action);
 
     /// <summary>Notes a fact in the trace hash, and in the trace if there is one.</summary>
-    public void Note(string what, ReadOnlySpan<byte> bytes = default)
+    public void Note(string what, string? where = null, long a = 0, long b = 0, ReadOnlySpan<byte> bytes = default)
     {
         Hash.Add(what);
+        if (where is not null)
+        {
+            Hash.Add(where);
+        }
+
+        Hash.Add(a);
+        Hash.Add(b);
         if (!bytes.IsEmpty)
         {
             Hash.Add(bytes);
         }
 
-        Trace?.Invoke($"{Steps,8} {Now / 10_000.0,12:F4} ms   {what}{(bytes.IsEmpty ? "" : $" [{bytes.Length} bytes]")}");
+        Trace?.Invoke($"{Steps,8} {Now / 10_000.0,12:F4} ms   {what} {where} {a} {b}{(bytes.IsEmpty ? "" : $" [{bytes.Length} bytes]")}");
     }
+
+    /// <summary>Text for the trace only; build it only when <see cref="Trace"/> is there.</summary>
+    public void Explain(string text) => Trace?.Invoke($"{Steps,8} {Now / 10_000.0,12:F4} ms     {text}");
 
     /// <summary>Runs one event. False when nothing is left.</summary>
     internal bool Step()

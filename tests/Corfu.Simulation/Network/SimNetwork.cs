@@ -27,7 +27,8 @@ public sealed class SimNetwork
     public void Block(string from, string to)
     {
         LinkOf(from, to).Blocked = true;
-        _world.Note($"block {from}->{to}");
+        _world.Note("block from", from);
+        _world.Note("block to", to);
     }
 
     public void Unblock(string from, string to) => LinkOf(from, to).Blocked = false;
@@ -36,7 +37,8 @@ public sealed class SimNetwork
     public void Clog(string from, string to, long ticks)
     {
         LinkOf(from, to).ClogUntil = _world.Now + ticks;
-        _world.Note($"clog {from}->{to} for {ticks}");
+        _world.Note("clog from", from, ticks);
+        _world.Note("clog to", to);
     }
 
     public void HealAll()
@@ -55,7 +57,7 @@ public sealed class SimNetwork
     {
         Link link = LinkOf(from, to);
         Stats.Messages++;
-        _world.Note($"send {from}->{to}", message);
+        _world.Note("send", to, receiver.Id, 0, message);
         if (link.Blocked)
         {
             Stats.Blocked++;

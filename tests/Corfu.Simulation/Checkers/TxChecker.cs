@@ -1,0 +1,217 @@
+namespace Corfu.Simulation.Checkers;
+
+/// <summary>
+/// Strict serializability by witness (testing.md 2.3): the log is the claimed order, a single-threaded model is replayed in it and
+/// compared with every read and decision, the order is compared with real time, and every abort must have a cause.
+/// </summary>
+public sealed class TxChecker
+{
+    private readonly TxHistory _history;
+    private readonly List<Violation> _found = [];
+    // Per key, ascending: the position and order of each effective write, and the value from there on.
+    private readonly Dictionary<string, List<(Place At, long Value)>> _versions = [];
+    private readonly List<(TxOp Tx, Place At)> _effective = [];
+
+    private TxChecker(TxHistory history) => _history = history;
+
+    public static List<Violation> CheckAll(TxHistory history)
+    {
+        var checker = new TxChecker(history);
+        checker.Replay();
+        checker.RealTime();
+        checker.ReadOnly();
+        checker.EarlyAborts();
+        checker.Views();
+        return checker._found;
+    }
+
+    private readonly record struct Place(long Position, int Order) : IComparable<Place>
+    {
+        public int CompareTo(Place other)
+        {
+            int c = Position.CompareTo(other.Position);
+            return c != 0 ? c : Order.CompareTo(other.Order);
+        }
+    }
+
+    private void Replay()
+    {
+        List<(TxOp Tx, Place At)> placed = [];
+        foreach (TxOp tx in _history.Transactions.Where(t => t.Writes.Count > 0))
+        {
+            if (PlaceOf(tx) is { } place)
+            {
+                placed.Add((tx, place));
+            }
+            else if (tx.Decision == TxDecision.Committed)
+            {
+                _found.Add(new(CheckerNames.Transactions, $"{tx}: committed, but the log does not hold its writes"));
+            }
+        }
+
+        foreach ((TxOp tx, Place at) in placed.OrderBy(p => p.At))
+        {
+            KeyValuePair<string, long>? stale = FirstStale(tx, at);
+            if (tx.Decision == TxDecision.Committed && stale is { } wrong)
+            {
+                _found.Add(new(
+                    CheckerNames.Transactions,
+                    $"{tx}: committed at {at.Position}, but {wrong.Key} was {ValueBefore(wrong.Key, at)} there"));
+            }
+            else if (tx.Decision == TxDecision.Aborted && stale is null)
+            {
+                _found.Add(new(CheckerNames.AbortJustified, $"{tx}: aborted at {at.Position} though nothing it read had changed"));
+            }
+
+            // An unknown outcome follows the rule: it commits exactly if what it read is still there.
+            if (tx.Decision == TxDecision.Committed || (tx.Decision == TxDecision.Unknown && stale is null))
+            {
+                Apply(tx, at);
+            }
+        }
+    }
+
+    private void Apply(TxOp tx, Place at)
+    {
+        _effective.Add((tx, at));
+        foreach ((string key, long value) in tx.Writes)
+        {
+            if (!_versions.TryGetValue(key, out List<(Place At, long Value)>? versions))
+            {
+                _versions.Add(key, versions = []);
+            }
+
+            versions.Add((at, value));
+        }
+    }
+
+    private Place? PlaceOf(TxOp tx)
+    {
+        Place? place = null;
+        foreach ((_, long value) in tx.Writes)
+        {
+            if (!_history.Places.TryGetValue(value, out (long Position, int Order) at))
+            {
+                continue;
+            }
+
+            var candidate = new Place(at.Position, at.Order);
+            // Several writes of one commit record stand together: the first marks the place.
+            place = place is null || candidate.CompareTo(place.Value) < 0 ? candidate : place;
+        }
+
+        return place;
+    }
+
+    private KeyValuePair<string, long>? FirstStale(TxOp tx, Place at)
+    {
+        foreach (KeyValuePair<string, long> read in tx.Reads)
+        {
+            if (ValueBefore(read.Key, at) != read.Value)
+            {
+                return read;
+            }
+        }
+
+        return null;
+    }
+
+    private long ValueBefore(string key, Place at)
+    {
+        long value = 0;
+        foreach ((Place from, long v) in _versions.GetValueOrDefault(key) ?? [])
+        {
+            if (from.CompareTo(at) >= 0)
+            {
+                break;
+            }
+
+            value = v;
+        }
+
+        return value;
+    }
+
+    /// <summary>What ended before something began stands before it.</summary>
+    private void RealTime()
+    {
+        List<(TxOp Tx, Place At)> byEnd = [.. _effective.Where(e => e.Tx.Decision == TxDecision.Committed).OrderBy(e => e.Tx.End)];
+        (TxOp Tx, Place At)? highest = null;
+        int ended = 0;
+        foreach ((TxOp tx, Place at) in _effective.OrderBy(e => e.Tx.Start))
+        {
+            for (; ended < byEnd.Count && byEnd[ended].Tx.End < tx.Start; ended++)
+            {
+                highest = highest is null || byEnd[ended].At.CompareTo(highest.Value.At) > 0 ? byEnd[ended] : highest;
+            }
+
+            if (highest is { } h && at.CompareTo(h.At) < 0)
+            {
+                _found.Add(new(CheckerNames.Transactions, $"{tx} stands at {at.Position}, before {h.Tx} at {h.At.Position}, which had ended earlier"));
+            }
+        }
+    }
+
+    /// <summary>
+    /// A read-only transaction saw one state of the log, no older than everything that had ended when it began and no newer
+    /// than what had begun when it ended.
+    /// </summary>
+    private void ReadOnly()
+    {
+        foreach (TxOp tx in _history.Transactions.Where(t => t.Writes.Count == 0 && t.Decision == TxDecision.Committed))
+        {
+            if (!StatesDuring(tx).Any(at => FirstStale(tx, at) is null))
+            {
+                _found.Add(new(CheckerNames.Transactions, $"{tx}: no single state between its begin and its end shows what it read"));
+            }
+        }
+    }
+
+    /// <summary>An abort without a record in the log: some state during the transaction must differ from what it had read.</summary>
+    private void EarlyAborts()
+    {
+        foreach (TxOp tx in _history.Transactions.Where(t => t.Decision == TxDecision.Aborted && PlaceOf(t) is null))
+        {
+            if (StatesDuring(tx).All(at => FirstStale(tx, at) is null))
+            {
+                _found.Add(new(CheckerNames.AbortJustified, $"{tx}: aborted though nothing it read changed while it ran"));
+            }
+        }
+    }
+
+    private IEnumerable<Place> StatesDuring(TxOp tx)
+    {
+        var low = new Place(0, 0);
+        foreach ((TxOp other, Place at) in _effective)
+        {
+            if (other.Decision == TxDecision.Committed && other.End < tx.Start && at.CompareTo(low) >= 0)
+            {
+                low = new Place(at.Position, at.Order + 1);
+            }
+        }
+
+        yield return low;
+        foreach ((TxOp other, Place at) in _effective)
+        {
+            if (at.CompareTo(low) >= 0 && other.Start < tx.End)
+            {
+                yield return new Place(at.Position, at.Order + 1);
+            }
+        }
+    }
+
+    /// <summary>Two replicas at one position show the same state.</summary>
+    private void Views()
+    {
+        foreach (IGrouping<(long Position, string Object), ViewSample> same in _history.Views.GroupBy(v => (v.Position, v.Object)))
+        {
+            ViewSample first = same.First();
+            foreach (ViewSample other in same.Where(v => v.State != first.State))
+            {
+                _found.Add(new(
+                    CheckerNames.ViewsEqual,
+                    $"{same.Key.Object} at {same.Key.Position}: client {first.Client} shows {first.State}, client {other.Client} shows {other.State}"));
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+using Corfu.Simulation.Checkers;
+using Corfu.Simulation.Kernel;
+using Corfu.Simulation.Network;
+
+namespace Corfu.Simulation.Cluster;
+
+/// <summary>
+/// White-box invariants, checked with every message: what units admit to hold, what the sequencer grants, what is sealed. It reads
+/// frames as they reach and leave the roles and shares only the message format with the product.
+/// </summary>
+public sealed partial class ClusterMonitor(World world) : IMessageObserver
+{
+    private readonly Dictionary<NodeId, UnitView> _units = [];
+    private readonly SortedDictionary<long, Projection> _projections = [];
+    private readonly List<Violation> _violations = [];
+
+    public IReadOnlyList<Violation> Violations => _violations;
+
+    public long HighestEpoch => _projections.Count == 0 ? 0 : _projections.Keys.Last();
+
+    /// <summary>The highest position that any unit holds or the sequencer granted.</summary>
+    public long HighestGrant { get; private set; } = -1;
+
+    /// <summary>Named situations that occurred, for coverage.</summary>
+    public SortedDictionary<string, long> Marks { get; } = new(StringComparer.Ordinal);
+
+    public void AddUnit(NodeId id, string name) => _units.Add(id, new UnitView(name));
+
+    public void Mark(string situation) => Marks[situation] = Marks.GetValueOrDefault(situation) + 1;
+
+    public void Received(MessageInfo message)
+    {
+        FrameHeader header = FrameHeader.Parse(message.Bytes);
+        switch (header.Opcode)
+        {
+            case Opcode.Install:
+                Learn(((InstallRequest)Decode(message)).Projection);
+                break;
+            case Opcode.Bootstrap:
+                Learn(((BootstrapRequest)Decode(message)).Projection);
+                break;
+            case Opcode.Fill:
+                FillReceived(message, (FillRequest)Decode(message));
+                break;
+            case Opcode.LoadStreams:
+                HandOver((LoadStreamsRequest)Decode(message));
+                break;
+        }
+    }
+
+    public void Answered(MessageInfo message, Response response)
+    {
+        FrameHeader header = FrameHeader.Parse(message.Bytes);
+        if (_units.TryGetValue(message.Node, out UnitView? unit)) UnitAnswered(unit, message, header, response);
+        if (response is TokenResponse { IsOk: true } token) TokenGranted(message, (TokenRequest)Decode(message), token);
+        if (response is TailResponse { IsOk: true } tail) TailAnswered(message, tail);
+        if (response is LayoutResponse { Latest: { } latest }) Learn(latest);
+    }
+
+    /// <summary>A client was told that its append is in the log: it must be, durably, at every full replica of its chain.</summary>
+    public void Acknowledged(LogPosition position, Guid writer, long sequence)
+    {
+        if (!TryChain(position.Offset, position.Epoch.Value, out Chain chain))
+        {
+            Report(CheckerNames.AckComplete, $"{position} was acknowledged in an epoch that nobody installed");
+            return;
+        }
+
+        foreach (Replica replica in chain.Replicas.Where(r => !r.Joining))
+        {
+            UnitView unit = _units[replica.Unit];
+            if (position.Offset < unit.TrimMark) continue;
+            if (!unit.Pages.TryGetValue(position.Offset, out StoredPage? page))
+            {
+                Report(CheckerNames.AckComplete, $"{position} was acknowledged, but {unit.Name} of its chain has not stored it");
+            }
+            else if (!page.Trimmed && (page.Junk || page.Writer != writer || page.Sequence != sequence))
+            {
+                Report(CheckerNames.AckComplete, $"{position} was acknowledged to {writer.ToString("N")[..8]}#{sequence}, but {unit.Name} holds {page}");
+            }
+        }
+    }
+
+    private static Request Decode(MessageInfo message)
+    {
+        FrameHeader header = FrameHeader.Parse(message.Bytes);
+        return MessageCodec.ReadRequest(header, message.Bytes.AsMemory(MessageCodec.HeaderSize))!;
+    }
+
+    private void Report(string checker, string what)
+    {
+        _violations.Add(new Violation(checker, $"t={world.Now / 10_000.0:F4} ms step {world.Steps}: {what}"));
+        world.Explain($"VIOLATION [{checker}] {what}");
+    }
+
+    /// <summary>Installs and bootstraps come from decided projections only: two different ones of an epoch mean that the layout decided twice.</summary>
+    private void Learn(Projection projection)
+    {
+        if (!_projections.TryGetValue(projection.Epoch.Value, out Projection? known))
+        {
+            _projections.Add(projection.Epoch.Value, projection);
+            if (projection.Epoch.Value > 1) Mark("projection installed");
+            CheckStart(projection);
+        }
+        else if (!known.Equals(projection))
+        {
+            Report(CheckerNames.OneProjection, $"two projections of {projection.Epoch}: {known} and {projection}");
+        }
+    }
+
+    /// <summary>R13: an epoch starts above everything that was ever acknowledged before it.</summary>
+    private void CheckStart(Projection projection)
+    {
+        long previous = _projections.Where(p => p.Key < projection.Epoch.Value).Select(p => p.Value.Start.Offset).DefaultIfEmpty(0).Max();
+        if (projection.Start.Offset < previous)
+        {
+            Report(CheckerNames.TokenUnique, $"{projection.Epoch} starts at {projection.Start.Offset}, below an older epoch's {previous}");
+        }
+    }
+
+    private bool TryChain(long position, long epoch, out Chain chain)
+    {
+        chain = null!;
+        return _projections.TryGetValue(epoch, out Projection? projection) && projection.TryChainOf(new LogPosition(position), out chain);
+    }
+
+    private static ulong Digest(ReadOnlySpan<byte> bytes)
+    {
+        var hash = new TraceHash();
+        hash.Add(bytes);
+        return hash.Value | 1;
+    }
+}

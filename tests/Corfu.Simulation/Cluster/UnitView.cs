@@ -1,0 +1,38 @@
+namespace Corfu.Simulation.Cluster;
+
+/// <summary>What one unit has admitted to hold, by its own answers: once admitted it must be there for ever, restarts included.</summary>
+internal sealed class UnitView(string name)
+{
+    public string Name => name;
+
+    public Dictionary<long, StoredPage> Pages { get; } = [];
+
+    /// <summary>Highest epoch in any answer.</summary>
+    public long Epoch { get; set; }
+
+    public long EpochAt { get; set; }
+
+    /// <summary>Highest seal that was answered Ok, and at which event.</summary>
+    public long SealedBelow { get; set; }
+
+    public long SealedAt { get; set; }
+
+    /// <summary>One above the highest address, as that seal reported it.</summary>
+    public long SealedEnd { get; set; }
+
+    public long TrimMark { get; set; }
+}
+
+/// <param name="Digest">Hash of the whole entry, or 0 where only its origin was seen.</param>
+/// <param name="At">Event number of the first admission.</param>
+internal sealed record StoredPage(bool Junk, Guid Writer, long Sequence, long Epoch, ulong Digest, long At)
+{
+    public bool Trimmed { get; set; }
+
+    public bool SameAs(StoredPage other)
+        => Junk == other.Junk && Writer == other.Writer && Sequence == other.Sequence
+            && (Digest == 0 || other.Digest == 0 || Digest == other.Digest);
+
+    public override string ToString()
+        => $"{(Junk ? "junk" : "data")} {Writer.ToString("N")[..8]}#{Sequence} digest {Digest:x}";
+}

@@ -1,0 +1,16 @@
+using Corfu.Protocol;
+
+namespace Corfu.Simulation.Kernel;
+
+/// <summary>Seeded identities. One per process, so that what one process draws shifts nobody else's.</summary>
+public sealed class SimEntropy(SimRandom random) : IEntropy
+{
+    public Guid NewGuid()
+    {
+        Span<byte> bytes = stackalloc byte[16];
+        random.Fill(bytes);
+        return new Guid(bytes);
+    }
+
+    public double NextDouble() => random.NextDouble();
+}

@@ -1,0 +1,22 @@
+using System.Buffers;
+using Corfu.Protocol;
+
+namespace Corfu.Simulation.Network;
+
+/// <summary>Everything between simulated processes goes through the real codec, both ways.</summary>
+internal static class Frames
+{
+    public static byte[] Encode(uint correlation, Request request)
+    {
+        var buffer = new ArrayBufferWriter<byte>(256);
+        MessageCodec.WriteRequest(buffer, correlation, request);
+        return buffer.WrittenSpan.ToArray();
+    }
+
+    public static byte[] Encode(uint correlation, Opcode opcode, Response response)
+    {
+        var buffer = new ArrayBufferWriter<byte>(256);
+        MessageCodec.WriteResponse(buffer, correlation, opcode, response);
+        return buffer.WrittenSpan.ToArray();
+    }
+}
