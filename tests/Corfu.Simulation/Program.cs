@@ -1,38 +1,30 @@
-using System.Threading.Channels;
-using Corfu.Simulation.Kernel;
+using System.CommandLine;
+using Corfu.Simulation.Runner;
 
-for (ulong seed = 1; seed < 4; seed++)
+var seeds = new Option<int>("--seeds") { Description = "how many seeds to run", DefaultValueFactory = _ => 200 };
+var start = new Option<ulong>("--start") { Description = "the first seed", DefaultValueFactory = _ => 1 };
+var seed = new Option<ulong?>("--seed") { Description = "run this one seed, in this process" };
+var trace = new Option<bool>("--trace") { Description = "with --seed: print every event" };
+var workers = new Option<int>("--workers") { Description = "processes", DefaultValueFactory = _ => Environment.ProcessorCount };
+var planted = new Option<string?>("--planted") { Description = "find a planted bug by name, or all of them (needs a build with -p:Planted=true)" };
+var plant = new Option<string?>("--plant") { Description = "run with this bug switched on", Hidden = true };
+var serve = new Option<bool>("--serve") { Hidden = true };
+var root = new RootCommand("Runs the whole Corfu cluster and its clients on one thread, from one seed per run (docs/testing.md).")
 {
-    for (int k = 0; k < 2; k++)
+    seeds, start, seed, trace, workers, planted, plant, serve,
+};
+root.SetAction(result =>
+{
+    if (!PlantedBugs.Switch(result.GetValue(plant), Console.Error)) return 2;
+    if (result.GetValue(serve))
     {
-        var w = new World(seed) { SlowScheduling = 0.2 };
-        int done = 0;
-        for (int i = 0; i < 5; i++)
-        {
-            var p = new SimProcess(w, i + 1, $"n{i}");
-            p.Start("t", async () =>
-            {
-                var sem = new SemaphoreSlim(1);
-                var cts = new CancellationTokenSource(TimeSpan.FromSeconds(100), p.Time);
-                var ch = Channel.CreateBounded<int>(4);
-                async Task Prod() { for (int j = 0; j < 200; j++) { await ch.Writer.WriteAsync(j, cts.Token); if (j % 10 == 0) await Task.Delay(TimeSpan.FromMilliseconds(1), p.Time, cts.Token); } ch.Writer.Complete(); }
-                Task prod = Prod();
-                await foreach (int x in ch.Reader.ReadAllAsync(cts.Token))
-                {
-                    var a = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-                    var b = new TaskCompletionSource<int>(TaskCreationOptions.RunContinuationsAsynchronously);
-                    Task all = Task.WhenAll(a.Task, b.Task.WaitAsync(cts.Token));
-                    async Task Worker(Action act) { await sem.WaitAsync(cts.Token); await Task.Yield(); act(); sem.Release(); }
-                    _ = Worker(() => a.SetResult()); _ = Worker(() => b.SetResult(3));
-                    await all.WaitAsync(TimeSpan.FromSeconds(3), p.Time);
-                    w.Note($"{p.Name} {x}");
-                }
-                await prod; done++;
-            });
-        }
-        var sw = System.Diagnostics.Stopwatch.StartNew();
-        var e = Pump.Run(w, () => done == 5, 10_000_000_000, 10_000_000);
-        Console.WriteLine($"{seed} {e} {w.Steps} {w.Now} {w.Hash.Value:x} {sw.ElapsedMilliseconds}ms {string.Join("|", w.Failures)}");
+        WorkerPool.Serve();
+        return 0;
     }
-}
-return 0;
+
+    if (result.GetValue(planted) is { } bugs) return PlantedBugs.Hunt(bugs, result.GetValue(workers), Console.Out);
+    return result.GetValue(seed) is { } one
+        ? SingleSeed.Run(one, result.GetValue(trace), Console.Out)
+        : SeedSweep.Run(result.GetValue(start), result.GetValue(seeds), result.GetValue(workers), Console.Out);
+});
+return root.Parse(args).Invoke();

@@ -1,0 +1,36 @@
+using System.Diagnostics;
+using System.Text.RegularExpressions;
+
+namespace Corfu.Simulation.Tests;
+
+/// <summary>A few seeds as part of every test run; thousands are a command of their own (docs/testing.md).</summary>
+public sealed class SeedTests
+{
+    [Fact]
+    public void A_few_seeds_pass_and_repeat_exactly_in_another_process()
+    {
+        string first = Simulate("--seeds", "12", "--start", "1");
+        string second = Simulate("--seeds", "12", "--start", "1");
+        Assert.Matches("seeds 12 failed 0 operations [0-9]+ faults [0-9]+ hash [0-9a-f]{16}", first);
+        Assert.Equal(HashOf(first), HashOf(second));
+    }
+
+    [Fact]
+    public void Other_seeds_make_other_runs()
+        => Assert.NotEqual(HashOf(Simulate("--seeds", "2", "--start", "1")), HashOf(Simulate("--seeds", "2", "--start", "3")));
+
+    private static string HashOf(string output) => Regex.Match(output, "hash ([0-9a-f]{16})").Groups[1].Value;
+
+    private static string Simulate(params string[] arguments)
+    {
+        // A process of its own: the simulator needs a thread pool with one worker, the test host does not have one.
+        var start = new ProcessStartInfo("dotnet") { RedirectStandardOutput = true };
+        start.ArgumentList.Add(Path.Combine(AppContext.BaseDirectory, "Corfu.Simulation.dll"));
+        foreach (string argument in arguments) start.ArgumentList.Add(argument);
+        using Process process = Process.Start(start)!;
+        string output = process.StandardOutput.ReadToEnd();
+        process.WaitForExit();
+        Assert.True(process.ExitCode == 0, output);
+        return output;
+    }
+}

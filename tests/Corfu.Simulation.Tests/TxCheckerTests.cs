@@ -1,0 +1,106 @@
+using Corfu.Simulation.Checkers;
+
+namespace Corfu.Simulation.Tests;
+
+public sealed class TxCheckerTests
+{
+    private static KeyValuePair<string, long>[] Map(params (string Key, long Value)[] items)
+        => [.. items.Select(i => KeyValuePair.Create(i.Key, i.Value))];
+
+    private static TxHistory Good()
+    {
+        var history = new TxHistory();
+        history.Transactions.Add(new TxOp(1, 1, 5, TxDecision.Committed, Map(("a", 0)), Map(("a", 11))));
+        history.Transactions.Add(new TxOp(2, 6, 9, TxDecision.Committed, Map(("a", 11)), Map(("a", 21), ("b", 22))));
+        // Read a before the second one wrote it, and lost.
+        history.Transactions.Add(new TxOp(3, 6, 12, TxDecision.Aborted, Map(("a", 11)), Map(("a", 31))));
+        history.Transactions.Add(new TxOp(1, 6, 10, TxDecision.Committed, Map(("a", 11)), Map()));
+        history.Places[11] = (0, 0);
+        history.Places[21] = (1, 0);
+        history.Places[22] = (1, 1);
+        history.Places[31] = (2, 0);
+        history.Views.Add(new ViewSample(1, 3, "a", "21"));
+        history.Views.Add(new ViewSample(2, 3, "a", "21"));
+        return history;
+    }
+
+    private static void Finds(string checker, TxHistory history) => Assert.Contains(TxChecker.CheckAll(history), v => v.Checker == checker);
+
+    [Fact]
+    public void A_correct_history_passes() => Assert.Empty(TxChecker.CheckAll(Good()));
+
+    [Fact]
+    public void A_commit_on_a_stale_read_is_found()
+    {
+        TxHistory history = Good();
+        history.Transactions[2] = history.Transactions[2] with { Decision = TxDecision.Committed };
+        Finds(CheckerNames.Transactions, history);
+    }
+
+    [Fact]
+    public void An_abort_without_a_conflict_is_found()
+    {
+        TxHistory history = Good();
+        history.Transactions[2] = history.Transactions[2] with { Reads = Map(("b", 22)) };
+        Finds(CheckerNames.AbortJustified, history);
+    }
+
+    [Fact]
+    public void An_abort_without_a_record_needs_a_change_too()
+    {
+        TxHistory history = Good();
+        history.Transactions.Add(new TxOp(3, 20, 25, TxDecision.Aborted, Map(("a", 21)), Map(("a", 41))));
+        Finds(CheckerNames.AbortJustified, history);
+    }
+
+    [Fact]
+    public void A_committed_write_that_is_not_in_the_log_is_found()
+    {
+        TxHistory history = Good();
+        history.Places.Remove(11);
+        Finds(CheckerNames.Transactions, history);
+    }
+
+    [Fact]
+    public void An_unknown_outcome_follows_the_model()
+    {
+        TxHistory history = Good();
+        history.Transactions[0] = history.Transactions[0] with { Decision = TxDecision.Unknown, End = LogHistory.Never };
+        Assert.Empty(TxChecker.CheckAll(history));
+    }
+
+    [Fact]
+    public void A_read_of_two_states_is_found()
+    {
+        TxHistory history = Good();
+        history.Transactions.Add(new TxOp(3, 6, 12, TxDecision.Committed, Map(("a", 11), ("b", 22)), Map()));
+        Finds(CheckerNames.Transactions, history);
+    }
+
+    [Fact]
+    public void A_read_older_than_what_had_ended_is_found()
+    {
+        TxHistory history = Good();
+        history.Transactions.Add(new TxOp(3, 10, 12, TxDecision.Committed, Map(("a", 11)), Map()));
+        Finds(CheckerNames.Transactions, history);
+    }
+
+    [Fact]
+    public void Order_against_real_time_is_found()
+    {
+        TxHistory history = Good();
+        history.Transactions.Add(new TxOp(3, 20, 25, TxDecision.Committed, Map(), Map(("c", 41))));
+        history.Transactions.Add(new TxOp(3, 30, 35, TxDecision.Committed, Map(), Map(("d", 42))));
+        history.Places[41] = (5, 0);
+        history.Places[42] = (4, 0);
+        Finds(CheckerNames.Transactions, history);
+    }
+
+    [Fact]
+    public void Views_that_differ_at_one_position_are_found()
+    {
+        TxHistory history = Good();
+        history.Views.Add(new ViewSample(3, 3, "a", "11"));
+        Finds(CheckerNames.ViewsEqual, history);
+    }
+}

@@ -1,0 +1,18 @@
+namespace Corfu.Simulation.Runner;
+
+/// <summary>One seed in this process, for people.</summary>
+public static class SingleSeed
+{
+    public static int Run(ulong seed, bool trace, TextWriter output)
+    {
+        SeedResult result = SeedRunner.Run(seed, trace ? output.WriteLine : null);
+        output.WriteLine($"enabled: {string.Join(", ", result.Enabled)}");
+        output.WriteLine($"faults: {string.Join(", ", result.Faults.Select(f => $"{f.Key} {f.Value}"))}");
+        output.WriteLine($"situations: {string.Join(", ", result.Marks.Select(f => $"{f.Key} {f.Value}"))}");
+        foreach (Checkers.Violation violation in result.Violations) output.WriteLine(violation);
+        output.WriteLine(
+            $"seed {seed} {(result.Failed ? "FAILED" : "passed")} operations {result.Operations} steps {result.Steps} "
+            + $"virtual seconds {result.VirtualSeconds:F3} hash {result.Hash:x16}");
+        return result.Failed ? 1 : 0;
+    }
+}

@@ -1,0 +1,25 @@
+namespace Corfu.Simulation.Workload;
+
+/// <summary>What can go wrong. Each seed enables some of these; every kind that a run enables must really occur in it.</summary>
+public enum FaultKind
+{
+    Loss,
+    Duplication,
+    LongDelay,
+    Reordering,
+    PartitionOneWay,
+    PartitionSymmetric,
+    Clog,
+    BrokenConnection,
+    KillUnit,
+    PowerCut,
+    TornWrite,
+    LostWrite,
+    SlowFlush,
+    KillSequencer,
+    KillClient,
+    Pause,
+    SlowScheduling,
+    ClockSkew,
+    Reconfigure,
+}

@@ -1,0 +1,40 @@
+using Corfu.Simulation.Kernel;
+
+namespace Corfu.Simulation.Workload;
+
+/// <summary>What the workload's loops share: how much is left to do, unique numbers, and how far the log is known to reach.</summary>
+public sealed class Ledger(int operations)
+{
+    private int _left = operations;
+    private long _payload;
+    private long _known = -1;
+
+    /// <summary>Operations that ended with an answer.</summary>
+    public long Acknowledged { get; private set; }
+
+    public bool Exhausted => _left <= 0;
+
+    public bool AnyGranted => _known >= 0;
+
+    public bool Take(int client, int worker)
+    {
+        if (_left <= 0) return false;
+        _left--;
+        return true;
+    }
+
+    public void Done() => Acknowledged++;
+
+    public long NextPayload() => ++_payload;
+
+    public void Learn(long granted) => _known = Math.Max(_known, granted);
+
+    /// <summary>A position that some client knows to be granted.</summary>
+    public long SomeGranted(SimRandom random) => _known < 0 ? 0 : Recent(random);
+
+    /// <summary>Mostly granted ones, sometimes a little beyond.</summary>
+    public long SomePosition(SimRandom random) => Math.Max(0, Recent(random) + (random.Chance(0.1) ? random.Between(1, 3) : 0));
+
+    private long Recent(SimRandom random)
+        => _known <= 0 ? 0 : random.Chance(0.6) ? Math.Max(0, _known - random.Next(8)) : random.Next(_known + 1);
+}

@@ -1,0 +1,105 @@
+using Corfu.Simulation.Disk;
+using Corfu.Simulation.Kernel;
+using Corfu.Simulation.Network;
+
+namespace Corfu.Simulation.Workload;
+
+/// <summary>
+/// Everything a seed decides before it starts. Swarm testing: a random subset of fault kinds and sizes per seed, else every run
+/// is the same soup. A plan can be written down by hand as well (regression cases).
+/// </summary>
+public sealed record SeedPlan
+{
+    public required ulong Seed { get; init; }
+
+    public WorkloadKind Kind { get; init; }
+
+    public int Units { get; init; } = 3;
+
+    public int Replicas { get; init; } = 2;
+
+    public int Acceptors { get; init; } = 3;
+
+    public int Clients { get; init; } = 3;
+
+    /// <summary>Concurrent loops per client.</summary>
+    public int Workers { get; init; } = 3;
+
+    public int OperationsPerWorker { get; init; } = 50;
+
+    public int Streams { get; init; } = 4;
+
+    public bool Trims { get; init; }
+
+    public SortedSet<FaultKind> Faults { get; init; } = [];
+
+    public NetworkOptions Network { get; init; } = new();
+
+    public SimDiskOptions Disk { get; init; } = new();
+
+    /// <summary>A client's request time-out, in ticks: early in some seeds, so that outcomes are unknown often.</summary>
+    public long RequestTimeout { get; init; } = 500_000;
+
+    /// <summary>Mean virtual time between two acts of the nemesis, in ticks.</summary>
+    public long FaultInterval { get; init; } = 100_000;
+
+    /// <summary>Faults stop after this virtual time, however far the workload got.</summary>
+    public long FaultsUntil { get; init; } = 10_000_000;
+
+    public double SlowScheduling { get; init; }
+
+    public long MaxClockSkew { get; init; }
+
+    public bool Has(FaultKind kind) => Faults.Contains(kind);
+
+    public static SeedPlan Of(ulong seed)
+    {
+        SimRandom random = new SimRandom(seed).Split("plan");
+        int units = random.Pick([1, 2, 3, 3, 3, 4, 5]);
+        SortedSet<FaultKind> faults = [];
+        double density = random.Pick([0.1, 0.3, 0.5, 0.8]);
+        foreach (FaultKind kind in Enum.GetValues<FaultKind>())
+        {
+            if (random.Chance(density)) faults.Add(kind);
+        }
+
+        if (faults.Contains(FaultKind.TornWrite) || faults.Contains(FaultKind.LostWrite)) faults.Add(FaultKind.PowerCut);
+        bool Has(FaultKind kind) => faults.Contains(kind);
+        return new SeedPlan
+        {
+            Seed = seed,
+            Kind = random.Chance(0.4) ? WorkloadKind.Tango : WorkloadKind.Log,
+            Units = units,
+            Replicas = Math.Min(units, random.Pick([1, 2, 2, 2, 3])),
+            Acceptors = units < 3 ? 1 : 3,
+            Clients = random.Between(2, 4),
+            Workers = random.Between(2, 5),
+            OperationsPerWorker = random.Between(40, 90),
+            Streams = random.Between(2, 6),
+            Trims = random.Chance(0.3),
+            Faults = faults,
+            Network = new NetworkOptions
+            {
+                MinLatency = random.Pick([50L, 200, 1_000]),
+                Jitter = Has(FaultKind.Reordering) ? random.Pick([500L, 2_000, 10_000]) : 50,
+                Loss = Has(FaultKind.Loss) ? random.Pick([0.005, 0.02, 0.1, 0.3]) : 0,
+                Duplication = Has(FaultKind.Duplication) ? random.Pick([0.01, 0.1, 0.5]) : 0,
+                LongDelay = Has(FaultKind.LongDelay) ? random.Pick([0.005, 0.02, 0.1]) : 0,
+                LongDelayMax = random.Pick([20_000L, 200_000, 1_000_000]),
+            },
+            Disk = new SimDiskOptions
+            {
+                FlushLatency = random.Pick([300L, 1_500, 20_000]),
+                SlowFlush = Has(FaultKind.SlowFlush) ? random.Pick([0.01, 0.1]) : 0,
+                SlowFlushLatency = random.Pick([50_000L, 500_000]),
+                KeepAtCrash = Has(FaultKind.LostWrite) ? random.Pick([0, 0.3, 0.7]) : 1,
+                TearAtCrash = Has(FaultKind.TornWrite) ? random.Pick([0.3, 1]) : 0,
+            },
+            RequestTimeout = random.Pick([30_000L, 100_000, 500_000, 2_000_000]),
+            FaultInterval = random.Pick([30_000L, 100_000, 400_000]),
+            FaultsUntil = random.Pick([2_000_000L, 10_000_000, 30_000_000]),
+            SlowScheduling = Has(FaultKind.SlowScheduling) ? random.Pick([0.02, 0.2]) : 0,
+            MaxClockSkew = Has(FaultKind.ClockSkew) ? TimeSpan.TicksPerMinute : 0,
+        };
+    }
+}

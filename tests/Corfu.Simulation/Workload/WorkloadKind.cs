@@ -1,0 +1,10 @@
+namespace Corfu.Simulation.Workload;
+
+public enum WorkloadKind
+{
+    /// <summary>Appends, reads, checks, fills, trims and stream walks straight on the log.</summary>
+    Log,
+
+    /// <summary>Tango runtimes with transactions over registers, a dictionary and a bank.</summary>
+    Tango,
+}
