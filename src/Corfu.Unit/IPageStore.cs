@@ -1,0 +1,55 @@
+using Corfu.Protocol;
+
+namespace Corfu.Unit;
+
+/// <summary>
+/// The unit core's port to its disk: one log of records and the address map over it. <see cref="Find"/>, <see cref="Set"/>,
+/// <see cref="Append"/> and <see cref="Admit"/> are synchronous and called under the handler's lock, never concurrently.
+/// </summary>
+public interface IPageStore : IAsyncDisposable
+{
+    /// <summary>
+    /// Reads the log back, in order, and makes the store ready: its own Open record is durable on return. Called once, first. The
+    /// visitor may call <see cref="Find"/> and <see cref="Set"/>.
+    /// </summary>
+    /// <exception cref="LogDamagedException">Something acknowledged is damaged or missing: the unit must not start (R6).</exception>
+    ValueTask RecoverAsync(RecordVisitor visit);
+
+    /// <summary>Must be set before the first append after recovery.</summary>
+    IStoreObserver? Observer { get; set; }
+
+    /// <summary>The slot of a position; the default (unwritten) where there is none.</summary>
+    PageSlot Find(LogPosition position);
+
+    void Set(LogPosition position, in PageSlot slot);
+
+    /// <summary>Whether a record of this size may be appended now: Ok, NoSpace or Overloaded. Seals and trims do not ask (space is reserved for them).</summary>
+    Status Admit(int bodyLength);
+
+    /// <summary>
+    /// Adds a record to the log's volatile end and returns its place; it becomes durable in order, some time after the next
+    /// <see cref="Commit"/>. The body is copied.
+    /// </summary>
+    RecordPlace Append(in LogRecord record);
+
+    /// <summary>Starts making durable what was appended, unless that is already under way.</summary>
+    void Commit();
+
+    /// <summary>Everything up to here is durable.</summary>
+    long DurableUntil { get; }
+
+    /// <summary>
+    /// Bytes of the log from a slot's address; only for what is durable. Unchecked: the caller verifies them. Empty if that part of
+    /// the log has been deleted by a prefix trim meanwhile. Any thread.
+    /// </summary>
+    ValueTask<ReadOnlyMemory<byte>> ReadAsync(long address, int length);
+
+    /// <summary>
+    /// Everything below the position has been trimmed: the store may forget slots and delete parts of the log, once the state
+    /// record (whose body this is) is durable. A hint.
+    /// </summary>
+    void Release(LogPosition below, Func<LogRecord> state);
+
+    /// <summary>Pages and bytes of log held, for people.</summary>
+    (long Pages, long Bytes) Size { get; }
+}

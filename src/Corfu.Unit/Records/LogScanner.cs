@@ -1,0 +1,169 @@
+using System.Buffers.Binary;
+using Corfu.Protocol;
+
+namespace Corfu.Unit;
+
+/// <summary>Receives the records of a log in order. The body is valid only during the call.</summary>
+public delegate void RecordVisitor(in LogRecord record, in RecordPlace place);
+
+/// <summary>
+/// The recovery scan, shared by every store that keeps a log (R6). Records form a chain by their previous-addresses, so the scan needs
+/// nothing of the framing in between (FASTER's frames, commit records, page padding): it looks for the next valid record and asks
+/// whether it continues the chain. A valid record that does not, but whose floor lies above the end of the chain, proves that
+/// something acknowledged is damaged or missing: refuse. Without such a proof the chain's end is the tail, and what lies behind was
+/// never acknowledged.
+/// </summary>
+public sealed class LogScanner(ILogImage image, uint logId)
+{
+    private const int WindowSize = 4 << 20;
+
+    private static readonly byte[] MagicBytes = [(byte)'C', (byte)'F', (byte)'R', (byte)'1'];
+
+    private readonly LogWindow _window = new(image, WindowSize);
+
+    // Ahead is a second window: proofs are searched far beyond the record at hand, which must stay loaded.
+    private readonly LogWindow _ahead = new(image, WindowSize);
+
+    /// <param name="durableMark">
+    /// Everything below is known, from outside the log, to have been durable; 0 if nothing is known. A log that ends below is short.
+    /// </param>
+    /// <exception cref="LogDamagedException">Something acknowledged is damaged or missing.</exception>
+    public async ValueTask<LogTail> ScanAsync(long durableMark, RecordVisitor visit)
+    {
+        var tail = new LogTail(image.Begin, 0, 0, 0, false);
+        while (true)
+        {
+            var (address, header) = await NextAsync(_window, tail.End, tail, durableMark);
+            if (address < 0) break;
+            var body = await BodyAsync(address, header);
+            // Aligned, like the sequence numbers that stores hand out: floors and ends are compared.
+            var end = RecordCodec.Align(address + RecordCodec.HeaderSize + header.BodyLength);
+            var intact = PayloadIntact(header, body);
+            if (!intact && !await ProvenDurableAsync(address, end, durableMark)) break;
+            visit(
+                new LogRecord(header.Kind, header.Position, body, header.CheckedLength),
+                new RecordPlace(address + RecordCodec.HeaderSize, end, intact));
+            tail = new LogTail(end, address, header.Incarnation, tail.Records + 1, false);
+        }
+
+        if (durableMark > tail.End)
+        {
+            throw new LogDamagedException(
+                $"The log came back short: it was durable up to {durableMark} and now ends at {tail.End}. " +
+                "Rebuild this unit from its replicas; do not start it on this folder.",
+                tail.End);
+        }
+
+        return tail with { TornBytes = await AnythingBehindAsync(tail.End) };
+    }
+
+    /// <summary>The record that continues the chain behind <paramref name="tail"/>, or -1 if the log ends there.</summary>
+    private async ValueTask<(long Address, RecordHeader Header)> NextAsync(LogWindow window, long from, LogTail tail, long durableMark)
+    {
+        while (true)
+        {
+            var (address, header) = await FindAsync(window, from);
+            if (address < 0) return (-1, default);
+            if (Continues(tail, header)) return (address, header);
+            if (header.Floor > tail.End)
+            {
+                throw new LogDamagedException(
+                    $"The log is damaged behind address {tail.End}: the record at {address} proves that everything below " +
+                    $"{Math.Max(header.Floor, durableMark)} was durable. Rebuild this unit from its replicas; do not start it on this folder.",
+                    tail.End);
+            }
+
+            // Left behind by a write that was never synced, or by an earlier run: its floor was true then, so it proves nothing now.
+            from = address + RecordCodec.Alignment;
+        }
+    }
+
+    private bool Continues(LogTail tail, RecordHeader header)
+    {
+        if (header.LogId != logId) throw new LogDamagedException("The log holds records of another unit.", tail.End);
+        // The first record of a log whose beginning was deleted points at what was deleted.
+        if (tail.Records == 0) return image.Begin > 0 || header is { Previous: 0, Kind: RecordKind.Open };
+        if (header.Previous != tail.LastRecord) return false;
+        return header.Kind == RecordKind.Open ? header.Incarnation > tail.Incarnation : header.Incarnation == tail.Incarnation;
+    }
+
+    /// <summary>The next valid record at or behind <paramref name="from"/>, whatever it continues.</summary>
+    private static async ValueTask<(long Address, RecordHeader Header)> FindAsync(LogWindow window, long from)
+    {
+        while (from < window.End)
+        {
+            var bytes = await window.GetAsync(from, RecordCodec.HeaderSize);
+            var at = IndexOfMagic(bytes.Span, from);
+            if (at < 0)
+            {
+                // Keep the last bytes: a magic number may straddle the window's end.
+                from += Math.Max(RecordCodec.Alignment, (bytes.Length - (MagicBytes.Length - 1)) & ~(RecordCodec.Alignment - 1));
+                continue;
+            }
+
+            from += at;
+            var candidate = await window.GetAsync(from, RecordCodec.HeaderSize);
+            if (RecordCodec.TryPeekLengths(candidate.Span, out _, out var checkedLength))
+            {
+                candidate = await window.GetAsync(from, RecordCodec.HeaderSize + checkedLength);
+                if (RecordCodec.TryDecode(candidate.Span, from, out var header)) return (from, header);
+            }
+
+            from += RecordCodec.Alignment;
+        }
+
+        return (-1, default);
+    }
+
+    private static int IndexOfMagic(ReadOnlySpan<byte> span, long address)
+    {
+        var at = 0;
+        while (true)
+        {
+            var next = span[at..].IndexOf(MagicBytes);
+            if (next < 0) return -1;
+            at += next;
+            if ((address + at) % RecordCodec.Alignment == 0) return at;
+            at++;
+        }
+    }
+
+    private async ValueTask<ReadOnlyMemory<byte>> BodyAsync(long address, RecordHeader header)
+    {
+        var bytes = await _window.GetAsync(address, RecordCodec.HeaderSize + header.BodyLength);
+        var available = bytes.Length - RecordCodec.HeaderSize;
+        if (available >= header.BodyLength) return bytes.Slice(RecordCodec.HeaderSize, header.BodyLength);
+        // The image ends inside the payload: the missing part reads as zeros, and its check fails.
+        var padded = new byte[header.BodyLength];
+        bytes.Span[RecordCodec.HeaderSize..].CopyTo(padded);
+        return padded;
+    }
+
+    private static bool PayloadIntact(RecordHeader header, ReadOnlyMemory<byte> body) =>
+        header.CheckedLength == header.BodyLength || EntryCodec.PayloadIntact(body.Span);
+
+    /// <summary>Whether a later record, or the mark, proves that everything below <paramref name="end"/> was durable.</summary>
+    private async ValueTask<bool> ProvenDurableAsync(long address, long end, long durableMark)
+    {
+        if (durableMark >= end) return true;
+        while (true)
+        {
+            var (found, header) = await FindAsync(_ahead, address + RecordCodec.Alignment);
+            if (found < 0) return false;
+            if (header.Floor >= end && header.LogId == logId) return true;
+            address = found;
+        }
+    }
+
+    private async ValueTask<bool> AnythingBehindAsync(long end)
+    {
+        while (end < image.End)
+        {
+            var bytes = await _window.GetAsync(end, 1);
+            if (bytes.Span.IndexOfAnyExcept((byte)0) >= 0) return true;
+            end += bytes.Length;
+        }
+
+        return false;
+    }
+}

@@ -1,0 +1,106 @@
+using System.Buffers.Binary;
+using Corfu.Protocol;
+
+namespace Corfu.Unit;
+
+/// <summary>
+/// The record format, the same in every store that keeps a log (docs/formats.md gives the byte offsets, a golden test pins them).
+/// R6: the check is bound to the log address, so a record is valid only where it was written.
+/// </summary>
+public static class RecordCodec
+{
+    public const uint Magic = 0x31524643; // "CFR1"
+    public const byte Version = 1;
+    public const int HeaderSize = 64;
+
+    /// <summary>Records start at multiples of this.</summary>
+    public const int Alignment = 4;
+
+    private const int KindOffset = 5;
+    private const int BodyLengthOffset = 8;
+    private const int CheckedLengthOffset = 12;
+    private const int PositionOffset = 16;
+    private const int EpochOffset = 24;
+    private const int PreviousOffset = 32;
+    private const int FloorOffset = 40;
+    private const int IncarnationOffset = 48;
+    private const int LogIdOffset = 52;
+    private const int ReservedOffset = 56;
+    private const int CheckOffset = 60;
+
+    public static int Size(in LogRecord record) => HeaderSize + record.Body.Length;
+
+    public static int Align(int length) => (length + Alignment - 1) & ~(Alignment - 1);
+
+    public static long Align(long address) => (address + Alignment - 1) & ~(long)(Alignment - 1);
+
+    /// <summary>Writes the record, which will stand at <paramref name="address"/>, into exactly its size.</summary>
+    public static void Encode(in LogRecord record, long address, long previous, long floor, uint incarnation, uint logId, Span<byte> target)
+    {
+        target[..HeaderSize].Clear();
+        BinaryPrimitives.WriteUInt32LittleEndian(target, Magic);
+        target[4] = Version;
+        target[KindOffset] = (byte)record.Kind;
+        BinaryPrimitives.WriteInt32LittleEndian(target[BodyLengthOffset..], record.Body.Length);
+        BinaryPrimitives.WriteInt32LittleEndian(target[CheckedLengthOffset..], record.CheckedLength);
+        BinaryPrimitives.WriteInt64LittleEndian(target[PositionOffset..], record.Position.Offset);
+        BinaryPrimitives.WriteInt64LittleEndian(target[EpochOffset..], record.Position.Epoch.Value);
+        BinaryPrimitives.WriteInt64LittleEndian(target[PreviousOffset..], previous);
+        BinaryPrimitives.WriteInt64LittleEndian(target[FloorOffset..], floor);
+        BinaryPrimitives.WriteUInt32LittleEndian(target[IncarnationOffset..], incarnation);
+        BinaryPrimitives.WriteUInt32LittleEndian(target[LogIdOffset..], logId);
+        record.Body.Span.CopyTo(target[HeaderSize..]);
+        BinaryPrimitives.WriteUInt32LittleEndian(target[CheckOffset..], Check(target, address, record.CheckedLength));
+    }
+
+    /// <summary>
+    /// Decodes the record at <paramref name="address"/> from bytes that hold at least its header and checked part. False for
+    /// anything that is not a valid record of exactly this place.
+    /// </summary>
+    public static bool TryDecode(ReadOnlySpan<byte> source, long address, out RecordHeader header)
+    {
+        header = default;
+        if (!TryPeekLengths(source, out var bodyLength, out var checkedLength)) return false;
+        if (source.Length < HeaderSize + checkedLength) return false;
+        var position = BinaryPrimitives.ReadInt64LittleEndian(source[PositionOffset..]);
+        var epoch = BinaryPrimitives.ReadInt64LittleEndian(source[EpochOffset..]);
+        if (position < 0 || epoch < 0) return false;
+        if (BinaryPrimitives.ReadUInt32LittleEndian(source[CheckOffset..]) != Check(source, address, checkedLength)) return false;
+        header = new RecordHeader(
+            (RecordKind)source[KindOffset],
+            new LogPosition(position, new Epoch(epoch)),
+            bodyLength,
+            checkedLength,
+            BinaryPrimitives.ReadInt64LittleEndian(source[PreviousOffset..]),
+            BinaryPrimitives.ReadInt64LittleEndian(source[FloorOffset..]),
+            BinaryPrimitives.ReadUInt32LittleEndian(source[IncarnationOffset..]),
+            BinaryPrimitives.ReadUInt32LittleEndian(source[LogIdOffset..]));
+        return true;
+    }
+
+    /// <summary>Plausible lengths behind a magic number: how much must be at hand before <see cref="TryDecode"/> can tell.</summary>
+    public static bool TryPeekLengths(ReadOnlySpan<byte> source, out int bodyLength, out int checkedLength)
+    {
+        bodyLength = checkedLength = 0;
+        if (source.Length < HeaderSize || BinaryPrimitives.ReadUInt32LittleEndian(source) != Magic || source[4] != Version) return false;
+        bodyLength = BinaryPrimitives.ReadInt32LittleEndian(source[BodyLengthOffset..]);
+        checkedLength = BinaryPrimitives.ReadInt32LittleEndian(source[CheckedLengthOffset..]);
+        return checkedLength >= 0 && checkedLength <= bodyLength && bodyLength <= MaxBody;
+    }
+
+    /// <summary>No body is longer: a bound for readers that meet damaged lengths.</summary>
+    public const int MaxBody = 64 << 20;
+
+    public static uint LogIdOf(NodeId unit)
+    {
+        Span<byte> bytes = stackalloc byte[16];
+        unit.Value.TryWriteBytes(bytes);
+        return Crc32C.Compute(bytes);
+    }
+
+    private static uint Check(ReadOnlySpan<byte> source, long address, int checkedLength)
+    {
+        var head = Crc32C.Compute(address, source[..CheckOffset]);
+        return Crc32C.Compute(head, source.Slice(HeaderSize, checkedLength));
+    }
+}

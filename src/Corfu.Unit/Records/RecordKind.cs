@@ -1,0 +1,29 @@
+namespace Corfu.Unit;
+
+/// <summary>What a record of a unit's log says. Numbers are part of the format; 16 and above are reserved for compaction (Moved).</summary>
+public enum RecordKind : byte
+{
+    /// <summary>First record of each run of the unit: everything after it belongs to a higher incarnation of the log.</summary>
+    Open = 1,
+
+    /// <summary>A data entry at its position.</summary>
+    Page = 2,
+
+    /// <summary>A junk entry at its position.</summary>
+    Junk = 3,
+
+    /// <summary>One position released; the body is the tombstone brought along, if any (R5).</summary>
+    Trim = 4,
+
+    /// <summary>Everything below the position released; the only record that moves the trim mark (R5).</summary>
+    TrimPrefix = 5,
+
+    /// <summary>Epochs below the record's are refused from here on.</summary>
+    Seal = 6,
+
+    /// <summary>The record's epoch is served from here on; the position is that epoch's start (R14).</summary>
+    Install = 7,
+
+    /// <summary>Everything that records below a deleted part of the log had established, besides pages.</summary>
+    State = 8,
+}

@@ -1,0 +1,51 @@
+using Corfu.Protocol;
+
+namespace Corfu.Unit;
+
+public sealed partial class UnitCore
+{
+    // TOCS 2.1: everything accepted before the seal lies below it in the log, so "first flush all ongoing operations" is the seal
+    // record's own durability (R4).
+    private UnitAnswer Seal(SealRequest request)
+    {
+        if (request.Epoch == Epoch.None) return Refuse(request, Status.BadRequest, 0);
+        if (request.Epoch < _sealedBelow) return Refuse(request, Status.Sealed, 0);
+        if (request.Epoch > _sealedBelow)
+        {
+            var record = new LogRecord(RecordKind.Seal, new LogPosition(0, request.Epoch));
+            ApplyEpoch(record, _store.Append(record));
+        }
+
+        var lsn = Math.Max(_epochLsn, Math.Max(_endLsn, _markLsn));
+        return new UnitAnswer(lsn, new SealResponse(Status.Ok, Epoch, _end, _mark));
+    }
+
+    // R14: idempotent, from the projection alone, and the epoch is on disk before it is served.
+    private UnitAnswer Install(InstallRequest request)
+    {
+        var projection = request.Projection;
+        if (!_options.Cluster.IsNone && projection.Cluster != _options.Cluster) return Refuse(request, Status.BadRequest, 0);
+        if (projection.Epoch < _sealedBelow) return Refuse(request, Status.Sealed, 0);
+        if (projection.Epoch > _installed)
+        {
+            var record = new LogRecord(RecordKind.Install, new LogPosition(projection.Start.Offset, projection.Epoch));
+            ApplyEpoch(record, _store.Append(record));
+        }
+
+        return new UnitAnswer(_epochLsn, new AckResponse(Status.Ok, Epoch));
+    }
+
+    private UnitAnswer Confirm(ConfirmEpochRequest request) =>
+        Refuses(request, out var refusal) ? refusal : new UnitAnswer(_epochLsn, new AckResponse(Status.Ok, Epoch));
+
+    private void ApplyEpoch(in LogRecord record, in RecordPlace place)
+    {
+        var epoch = record.Position.Epoch;
+        if (epoch > _sealedBelow) _sealedBelow = epoch;
+        _epochLsn = place.Lsn;
+        if (record.Kind != RecordKind.Install) return;
+        _installed = epoch;
+        _start = record.Position;
+        _streams.Freeze(_start);
+    }
+}

@@ -1,0 +1,83 @@
+using System.Buffers;
+using Corfu.Protocol;
+
+namespace Corfu.Unit;
+
+public sealed partial class UnitCore
+{
+    private const byte SnapshotVersion = 1;
+
+    /// <summary>Recovery: the same state changes as live, from the records alone (R3).</summary>
+    private void Apply(in LogRecord record, in RecordPlace place)
+    {
+        switch (record.Kind)
+        {
+            case RecordKind.Open:
+                break;
+            case RecordKind.Page or RecordKind.Junk:
+                ReplayPage(record, place);
+                break;
+            case RecordKind.Trim:
+                if (record.Position >= _mark) ApplyTrim(record, place);
+                break;
+            case RecordKind.TrimPrefix:
+                ApplyTrimPrefix(record.Position, place);
+                break;
+            case RecordKind.Seal or RecordKind.Install:
+                ApplyEpoch(record, place);
+                break;
+            case RecordKind.State:
+                ReplaySnapshot(record, place);
+                break;
+            default:
+                throw new LogDamagedException($"The log holds a record of unknown kind {(byte)record.Kind}.", place.BodyAddress);
+        }
+    }
+
+    private void ReplayPage(in LogRecord record, in RecordPlace place)
+    {
+        var entry = EntryCodec.DecodeHeaders(record.Body);
+        if (entry.Position < _mark) return;
+        if (_store.Find(entry.Position).State != PageState.Unwritten)
+            throw new LogDamagedException($"The log holds two values for position {entry.Position}.", place.BodyAddress);
+        Place(entry, record.Body.Length, record.CheckedLength, place);
+    }
+
+    // What the deleted beginning of the log had established, besides pages below the mark.
+    private LogRecord Snapshot()
+    {
+        var buffer = new ArrayBufferWriter<byte>(64);
+        var w = new WireWriter(buffer);
+        w.Byte(SnapshotVersion);
+        w.Epoch(_sealedBelow);
+        w.Epoch(_installed);
+        w.Position(_start);
+        w.Position(_mark);
+        w.Position(_end);
+        w.Flush();
+        return new LogRecord(RecordKind.State, _mark, buffer.WrittenMemory);
+    }
+
+    private void ReplaySnapshot(in LogRecord record, in RecordPlace place)
+    {
+        var r = new WireReader(record.Body);
+        var version = r.Byte();
+        if (version != SnapshotVersion) throw new LogDamagedException($"State format {version} is unknown.", place.BodyAddress);
+        var sealedBelow = r.Epoch();
+        var installed = r.Epoch();
+        var start = r.Position();
+        ApplyTrimPrefix(r.Position(), place);
+        var end = r.Position();
+        r.End();
+        if (installed > _installed)
+        {
+            _installed = installed;
+            _start = start;
+            _streams.Freeze(start);
+        }
+
+        if (sealedBelow > _sealedBelow) _sealedBelow = sealedBelow;
+        _epochLsn = place.Lsn;
+        if (end.Offset > 0) RaiseEnd(new LogPosition(end.Offset - 1), place.Lsn);
+    }
+}

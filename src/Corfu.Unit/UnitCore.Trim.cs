@@ -1,0 +1,85 @@
+using Corfu.Protocol;
+
+namespace Corfu.Unit;
+
+public sealed partial class UnitCore
+{
+    // R5: an unwritten position is marked, a page leaves its headers behind so that stream walks survive.
+    private UnitAnswer Trim(TrimRequest request)
+    {
+        if (Refuses(request, out var refusal)) return refusal;
+        var tombstone = ReadOnlyMemory<byte>.Empty;
+        if (!request.Tombstone.IsEmpty && !TryTombstone(request, out tombstone)) return Refuse(request, Status.BadRequest, 0);
+        if (request.Position < _mark) return new UnitAnswer(Math.Max(_markLsn, _epochLsn), new AckResponse(Status.Ok, Epoch));
+        var slot = _store.Find(request.Position);
+        // Final, except that a bare mark may still learn the headers from another replica.
+        var news = slot.State != PageState.Trimmed || (slot.HeaderLength == 0 && !tombstone.IsEmpty);
+        var lsn = slot.Lsn;
+        if (news)
+        {
+            if (slot.HeaderLength > 0) tombstone = default;
+            var record = new LogRecord(RecordKind.Trim, request.Position, tombstone);
+            var place = _store.Append(record);
+            ApplyTrim(record, place);
+            lsn = place.Lsn;
+        }
+
+        return new UnitAnswer(Math.Max(lsn, _epochLsn), new AckResponse(Status.Ok, Epoch));
+    }
+
+    private UnitAnswer TrimPrefix(TrimPrefixRequest request)
+    {
+        if (Refuses(request, out var refusal)) return refusal;
+        if (request.Below > _mark)
+        {
+            var record = new LogRecord(RecordKind.TrimPrefix, request.Below);
+            ApplyTrimPrefix(record.Position, _store.Append(record));
+            Release();
+        }
+
+        return new UnitAnswer(Math.Max(_markLsn, _epochLsn), new AckResponse(Status.Ok, Epoch));
+    }
+
+    private void ApplyTrim(in LogRecord record, in RecordPlace place)
+    {
+        var slot = _store.Find(record.Position);
+        if (slot.HeaderLength > 0 || record.Body.IsEmpty)
+        {
+            _store.Set(record.Position, slot with { State = PageState.Trimmed, Lsn = place.Lsn });
+        }
+        else
+        {
+            var entry = EntryCodec.DecodeHeaders(record.Body);
+            _store.Set(
+                record.Position,
+                new PageSlot(PageState.Trimmed, place.BodyAddress, record.Body.Length, record.Body.Length, entry.Origin, place.Lsn));
+            Index(entry);
+        }
+
+        _pageLsn = place.Lsn;
+        RaiseEnd(record.Position, place.Lsn);
+    }
+
+    private void ApplyTrimPrefix(LogPosition below, in RecordPlace place)
+    {
+        if (below <= _mark) return;
+        _mark = new LogPosition(below.Offset);
+        _markLsn = place.Lsn;
+        if (_mark.Offset > 0) RaiseEnd(new LogPosition(_mark.Offset - 1), place.Lsn);
+    }
+
+    private static bool TryTombstone(TrimRequest request, out ReadOnlyMemory<byte> tombstone)
+    {
+        tombstone = default;
+        try
+        {
+            if (EntryCodec.DecodeHeaders(request.Tombstone).Position != request.Position) return false;
+            tombstone = request.Tombstone[..EntryCodec.HeaderLength(request.Tombstone.Span)];
+            return true;
+        }
+        catch (MalformedDataException)
+        {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,111 @@
+using Corfu.Protocol;
+
+namespace Corfu.Unit;
+
+/// <summary>
+/// The write-once page space of one storage unit (TOCS 2.1, Fig. 4), as a pure state machine: a request in, an answer out, every
+/// change a record of the store's log (R3). Passive: it talks to nobody and knows no chain. Not thread-safe; the handler's lock is
+/// its only user's.
+/// </summary>
+/// <remarks>
+/// R4, one uniform rule: each answer names the log sequence number of the newest record that it reflects, and whoever holds the answer
+/// releases it only when the store is durable up to there.
+/// </remarks>
+public sealed partial class UnitCore
+{
+    private readonly IPageStore _store;
+    private readonly UnitCoreOptions _options;
+    private readonly StreamIndex _streams = new();
+
+    // Epochs below are refused. Never falls; never below _installed.
+    private Epoch _sealedBelow;
+
+    // The one epoch that is served, and its first position (R14). None until the first install.
+    private Epoch _installed;
+    private LogPosition _start;
+    private long _epochLsn;
+
+    // R5: moved by TrimPrefix records only, never inferred.
+    private LogPosition _mark;
+    private long _markLsn;
+
+    // One above the highest position ever written, filled or trimmed. Never falls (R5).
+    private LogPosition _end;
+    private long _endLsn;
+
+    private UnitCore(IPageStore store, UnitCoreOptions options)
+    {
+        _store = store;
+        _options = options;
+    }
+
+    /// <summary>Reads the store's log back and makes the unit ready to serve.</summary>
+    /// <exception cref="LogDamagedException">The log lacks something that was acknowledged (R6).</exception>
+    public static async ValueTask<UnitCore> OpenAsync(IPageStore store, UnitCoreOptions options)
+    {
+        var core = new UnitCore(store, options);
+        await store.RecoverAsync(core.Apply);
+        core.Release();
+        return core;
+    }
+
+    /// <summary>The highest epoch that the unit knows of; every answer carries it.</summary>
+    public Epoch Epoch => _sealedBelow;
+
+    /// <summary>Takes one request. Memory in it is not kept.</summary>
+    public UnitAnswer Handle(Request request) => request switch
+    {
+        WriteRequest r => Write(r),
+        CompleteRequest r => Complete(r),
+        FillRequest r => Fill(r),
+        ReadRequest r => Read(r),
+        TrimRequest r => Trim(r),
+        TrimPrefixRequest r => TrimPrefix(r),
+        SealRequest r => Seal(r),
+        InstallRequest r => Install(r),
+        ConfirmEpochRequest r => Confirm(r),
+        StreamTailsRequest r => StreamTails(r),
+        UnitInfoRequest r => Info(r),
+        _ => new UnitAnswer(0, request.Fail(Status.Unsupported, Epoch)),
+    };
+
+    // Fig. 4's "if epoch != s_epoch respond err_sealed", with the two directions told apart: a request from behind must learn, a
+    // request from ahead must bring its projection first (R14).
+    private bool Refuses(Request request, out UnitAnswer refusal)
+    {
+        refusal = default;
+        if (request.Epoch == _installed && request.Epoch >= _sealedBelow && _installed != Epoch.None) return false;
+        var status = request.Epoch < _sealedBelow || request.Epoch == Epoch.None ? Status.Sealed : Status.NotInstalled;
+        refusal = new UnitAnswer(_epochLsn, request.Fail(status, Epoch));
+        return true;
+    }
+
+    private UnitAnswer Refuse(Request request, Status status, long lsn) =>
+        new(Math.Max(lsn, _epochLsn), request.Fail(status, Epoch));
+
+    private UnitAnswer Info(UnitInfoRequest request)
+    {
+        var (pages, bytes) = _store.Size;
+        var lsn = Math.Max(_epochLsn, Math.Max(_markLsn, _endLsn));
+        return new UnitAnswer(lsn, new UnitInfoResponse(Status.Ok, Epoch, _sealedBelow, _installed, _end, _mark, pages, bytes));
+    }
+
+    private UnitAnswer StreamTails(StreamTailsRequest request)
+    {
+        if (Refuses(request, out var refusal)) return refusal;
+        var tails = System.Collections.Immutable.ImmutableArray.CreateBuilder<StreamTail>(request.Streams.Length);
+        foreach (var stream in request.Streams) tails.Add(new StreamTail(stream, _streams.Frozen(stream)));
+        // A copied entry below the start may have changed a list just now: every record so far counts.
+        return new UnitAnswer(
+            Math.Max(_endLsn, Math.Max(_epochLsn, _pageLsn)), new StreamTailsResponse(Status.Ok, Epoch, tails.MoveToImmutable(), true));
+    }
+
+    private void RaiseEnd(LogPosition position, long lsn)
+    {
+        if (position < _end) return;
+        _end = new LogPosition(position.Offset + 1);
+        _endLsn = lsn;
+    }
+
+    private void Release() => _store.Release(_mark, Snapshot);
+}

@@ -1,0 +1,176 @@
+using Corfu.Protocol;
+using Corfu.Transport;
+
+namespace Corfu.Unit;
+
+/// <summary>
+/// A unit as a role of a process: a short lock around the core, one queue of answers that wait for durability, page reads off the
+/// lock. It has no thread and no clock of its own, so the simulator runs it as it is.
+/// </summary>
+public sealed class UnitHandler : IRoleHandler, IStoreObserver, IAsyncDisposable
+{
+    private readonly UnitCore _core;
+    private readonly IPageStore _store;
+    private readonly UnitHandlerOptions _options;
+    private readonly Action<LogPosition> _markCorrupt;
+    private readonly TaskCompletionSource<Exception> _fault = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+    // Guards the core and the store's synchronous side. Order: _gate before _queueGate.
+    private readonly Lock _gate = new();
+
+    // Guards _waiting and _durable. Answers enter in the order of the log, or later, so the queue's head is always the next to go.
+    private readonly Lock _queueGate = new();
+    private readonly Queue<WaitingAnswer> _waiting = new();
+    private long _durable;
+    private volatile bool _failed;
+    private int _pendingReads;
+
+    public UnitHandler(NodeId id, UnitCore core, IPageStore store, UnitHandlerOptions? options = null)
+    {
+        Id = id;
+        _core = core;
+        _store = store;
+        _options = options ?? new UnitHandlerOptions();
+        _markCorrupt = MarkCorrupt;
+        store.Observer = this;
+    }
+
+    public NodeRole Role => NodeRole.Unit;
+
+    public NodeId Id { get; }
+
+    /// <summary>Completes, with the reason, when the store has failed: from then on everything is answered with <see cref="Status.Failed"/>.</summary>
+    public Task<Exception> Fault => _fault.Task;
+
+    /// <summary>Pages found damaged by reads since the start.</summary>
+    public long CorruptPages => Volatile.Read(ref _corruptPages);
+
+    private long _corruptPages;
+
+    public void Handle(Request request, ReplyTo reply)
+    {
+        if (_failed)
+        {
+            reply.Send(request.Fail(Status.Failed, Epoch.None));
+            return;
+        }
+
+        UnitAnswer answer;
+        try
+        {
+            lock (_gate)
+            {
+                answer = _core.Handle(request);
+                if (TryEnqueue(answer, request, reply)) return;
+            }
+        }
+        catch (StoreFailedException failure)
+        {
+            OnFailed(failure);
+            reply.Send(request.Fail(Status.Failed, Epoch.None));
+            return;
+        }
+
+        Release(answer, request, reply);
+    }
+
+    /// <summary>One commit for everything that arrived together.</summary>
+    public void BatchEnd() => _store.Commit();
+
+    public void OnDurable(long lsn)
+    {
+        while (true)
+        {
+            WaitingAnswer next;
+            lock (_queueGate)
+            {
+                if (lsn > _durable) _durable = lsn;
+                if (_waiting.Count == 0 || _waiting.Peek().Answer.Lsn > _durable) return;
+                next = _waiting.Dequeue();
+            }
+
+            Release(next.Answer, next.Request, next.Reply);
+        }
+    }
+
+    public void OnFailed(Exception error)
+    {
+        _failed = true;
+        WaitingAnswer[] waiting;
+        lock (_queueGate)
+        {
+            waiting = _waiting.ToArray();
+            _waiting.Clear();
+        }
+
+        // Their outcome is unknown: the records may or may not be on disk. Failed says just that much.
+        foreach (var item in waiting) item.Reply.Send(item.Request.Fail(Status.Failed, Epoch.None));
+        _fault.TrySetResult(error);
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await _store.DisposeAsync();
+        OnFailed(new ObjectDisposedException(nameof(UnitHandler)));
+    }
+
+    // True if the answer now waits for durability, or was refused for want of room.
+    private bool TryEnqueue(in UnitAnswer answer, Request request, ReplyTo reply)
+    {
+        if (answer.Lsn <= _store.DurableUntil) return false;
+        lock (_queueGate)
+        {
+            // The store publishes its progress before it reports it here, so nothing is left behind in the queue.
+            if (answer.Lsn <= _durable || answer.Lsn <= _store.DurableUntil) return false;
+            if (!_failed && _waiting.Count < _options.MaxWaitingAnswers)
+            {
+                _waiting.Enqueue(new WaitingAnswer(answer, request, reply));
+                return true;
+            }
+        }
+
+        // Whatever the core did stays done; the caller only learns that it does not know.
+        reply.Send(request.Fail(_failed ? Status.Failed : Status.Overloaded, Epoch.None));
+        return true;
+    }
+
+    private void Release(in UnitAnswer answer, Request request, ReplyTo reply)
+    {
+        if (answer.Plan is null)
+        {
+            reply.Send(answer.Response!);
+            return;
+        }
+
+        if (Interlocked.Increment(ref _pendingReads) > _options.MaxPendingReads)
+        {
+            Interlocked.Decrement(ref _pendingReads);
+            reply.Send(request.Fail(Status.Overloaded, answer.Plan.Epoch));
+            return;
+        }
+
+        _ = ReadAsync(answer.Plan, request, reply);
+    }
+
+    private async Task ReadAsync(ReadPlan plan, Request request, ReplyTo reply)
+    {
+        try
+        {
+            reply.Send(await PageReader.ReadAsync(_store, plan, _markCorrupt));
+        }
+        catch (Exception error) when (error is IOException or StoreFailedException or ObjectDisposedException or UnauthorizedAccessException)
+        {
+            reply.Send(request.Fail(Status.Failed, plan.Epoch));
+        }
+        finally
+        {
+            Interlocked.Decrement(ref _pendingReads);
+        }
+    }
+
+    private void MarkCorrupt(LogPosition position)
+    {
+        Interlocked.Increment(ref _corruptPages);
+        lock (_gate) _core.MarkCorrupt(position);
+    }
+}

@@ -1,0 +1,129 @@
+using Corfu.Conformance;
+using Corfu.Protocol;
+
+namespace Corfu.Unit.Tests;
+
+/// <summary>Sealing and installing (TOCS 2.5, R13, R14), and which epochs a unit serves.</summary>
+public sealed class EpochTests
+{
+    [Fact]
+    public async Task A_new_unit_serves_nothing_before_its_first_install()
+    {
+        var unit = await CoreHarness.OpenAsync(installed: 0);
+        Assert.Equal(Status.NotInstalled, unit.Write(0).Status);
+        Assert.Equal(Status.NotInstalled, unit.Confirm(1));
+        Assert.Equal(Status.Sealed, unit.Confirm(0));
+        Assert.Equal(Status.Ok, unit.Install(1));
+        Assert.Equal(Status.Ok, unit.Write(0).Status);
+    }
+
+    [Fact]
+    public async Task A_seal_refuses_all_verbs_of_lower_epochs()
+    {
+        var unit = await CoreHarness.OpenAsync();
+        unit.Write(0);
+        Assert.Equal(Status.Ok, unit.Seal(2).Status);
+        Assert.Equal(Status.Sealed, unit.Write(1).Status);
+        Assert.Equal(Status.Sealed, unit.Fill(1).Status);
+        Assert.Equal(Status.Sealed, unit.Complete(Entries.Data(1)).Status);
+        Assert.Equal(Status.Sealed, unit.Trim(0));
+        Assert.Equal(Status.Sealed, unit.TrimPrefix(1));
+        Assert.Equal(Status.Sealed, unit.Confirm(1));
+        Assert.Equal(Status.Sealed, unit.Read(ReadDetail.Full, 1, 0).Status);
+        Assert.Equal(Status.Sealed, unit.Ask(new StreamTailsRequest(new Epoch(1), [])).Status);
+        Assert.Equal(new Epoch(2), unit.Write(1).Epoch);
+    }
+
+    [Fact]
+    public async Task A_sealed_unit_waits_for_the_install_of_its_epoch()
+    {
+        var unit = await CoreHarness.OpenAsync();
+        unit.Seal(2);
+        Assert.Equal(Status.NotInstalled, unit.Write(1, 2).Status);
+        Assert.Equal(Status.NotInstalled, unit.Confirm(2));
+        Assert.Equal(Status.Ok, unit.Install(2));
+        Assert.Equal(Status.Ok, unit.Write(1, 2).Status);
+        Assert.Equal(Status.Ok, unit.Confirm(2));
+    }
+
+    [Fact]
+    public async Task Sealing_again_answers_the_same_and_a_lower_seal_is_refused()
+    {
+        var unit = await CoreHarness.OpenAsync();
+        unit.Write(41);
+        var first = unit.Seal(5);
+        Assert.Equal(first, unit.Seal(5));
+        Assert.Equal(42, first.End.Offset);
+        Assert.Equal(Status.Sealed, unit.Seal(4).Status);
+        Assert.Equal(new Epoch(5), unit.Seal(4).Epoch);
+    }
+
+    [Fact]
+    public async Task Install_is_idempotent_skips_epochs_and_never_goes_back()
+    {
+        var unit = await CoreHarness.OpenAsync();
+        Assert.Equal(Status.Ok, unit.Install(1));
+        Assert.Equal(Status.Ok, unit.Install(7, 100));
+        Assert.Equal(Status.Ok, unit.Install(7, 100));
+        Assert.Equal(Status.Sealed, unit.Install(6));
+        Assert.Equal(Status.Sealed, unit.Confirm(6));
+        Assert.Equal(Status.NotInstalled, unit.Confirm(8));
+        Assert.Equal(Status.Ok, unit.Confirm(7));
+    }
+
+    [Fact]
+    public async Task Install_below_a_seal_is_refused()
+    {
+        var unit = await CoreHarness.OpenAsync();
+        unit.Seal(4);
+        Assert.Equal(Status.Sealed, unit.Install(3));
+        Assert.Equal(Status.Ok, unit.Install(4));
+    }
+
+    [Fact]
+    public async Task Another_clusters_projection_is_refused()
+    {
+        var mine = new ClusterId(new Guid("cccccccc-0000-0000-0000-00000000000f"));
+        var unit = await CoreHarness.OpenAsync(installed: 0, options: new UnitCoreOptions { Cluster = mine });
+        Assert.Equal(Status.BadRequest, unit.Install(1));
+        Assert.Equal(Status.Ok, unit.Ask(new InstallRequest(Entries.Projection(1, cluster: mine))).Status);
+    }
+
+    [Fact]
+    public async Task End_counts_data_junk_and_trims_and_never_falls()
+    {
+        var unit = await CoreHarness.OpenAsync();
+        Assert.Equal(0, unit.Seal(1).End.Offset);
+        unit.Write(3);
+        Assert.Equal(4, unit.Seal(1).End.Offset);
+        unit.Fill(7);
+        Assert.Equal(8, unit.Seal(1).End.Offset);
+        unit.Trim(11);
+        Assert.Equal(12, unit.Seal(1).End.Offset);
+        unit.TrimPrefix(20);
+        Assert.Equal(20, unit.Seal(1).End.Offset);
+        unit.Write(15);
+        Assert.Equal(20, unit.Seal(1).End.Offset);
+    }
+
+    [Fact]
+    public async Task Info_is_answered_at_any_epoch()
+    {
+        var unit = await CoreHarness.OpenAsync();
+        unit.Write(3);
+        unit.Seal(9);
+        var info = unit.Ask(new UnitInfoRequest(Epoch.None));
+        Assert.Equal(Status.Ok, info.Status);
+        Assert.Equal(new Epoch(9), info.SealedBelow);
+        Assert.Equal(new Epoch(1), info.Installed);
+        Assert.Equal(4, info.End.Offset);
+        Assert.Equal(1, info.Pages);
+    }
+
+    [Fact]
+    public async Task Requests_of_other_roles_are_unsupported()
+    {
+        var unit = await CoreHarness.OpenAsync();
+        Assert.Equal(Status.Unsupported, unit.Core.Handle(new SequencerInfoRequest(new Epoch(1))).Response!.Status);
+    }
+}
