@@ -1,0 +1,167 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+
+namespace Corfu.Client;
+
+/// <summary>
+/// Plays several streams merged in log order, over any log (Tango 5): learns positions by backpointer walks, fetches entries
+/// ahead of the player, holds a bounded part of a long backlog. Not safe for concurrent use.
+/// </summary>
+public sealed partial class StreamCursor : IStreamCursor
+{
+    private readonly ICorfuLog _log;
+    private readonly StreamCursorOptions _options;
+    private readonly Dictionary<StreamId, StreamState> _byId = [];
+    private readonly List<StreamState> _streams = [];
+
+    // The synced tail and the epoch that answered it. R10: positions learnt in an epoch that has ended count only below _settled.
+    private LogPosition _syncedTail;
+    private bool _needsSync;
+
+    // One above the highest position that was read in a final state. Every later epoch starts at or above it, so what is known of
+    // the streams below it, and Position, never have to be taken back.
+    private LogPosition _settled;
+
+    public StreamCursor(ICorfuLog log, StreamCursorOptions? options = null)
+    {
+        _log = log;
+        _options = (options ?? StreamCursorOptions.Default).Validated();
+        _batchSize = Math.Min(32, _options.MaxBatch);
+    }
+
+    /// <inheritdoc />
+    public LogPosition Position { get; private set; }
+
+    /// <inheritdoc />
+    public void Add(StreamId stream, LogPosition from)
+    {
+        if (_byId.TryGetValue(stream, out var known)) _streams.Remove(known);
+        if (from < Position)
+        {
+            foreach (var other in _streams) other.Next = LogPosition.Max(other.Next, Position);
+            Position = from;
+        }
+
+        var state = new StreamState(stream, from);
+        _byId[stream] = state;
+        _streams.Add(state);
+        _needsSync = true;
+        Refetch();
+    }
+
+    /// <inheritdoc />
+    public async ValueTask<LogPosition> SyncAsync(
+        ReadConsistency consistency = ReadConsistency.Linearizable, CancellationToken cancellationToken = default)
+    {
+        var ids = ImmutableArray.CreateBuilder<StreamId>(_streams.Count);
+        foreach (var stream in _streams)
+        {
+            stream.Compact(Position);
+            ids.Add(stream.Stream);
+        }
+
+        var check = await _log.CheckAsync(ids.MoveToImmutable(), consistency, cancellationToken);
+        if (check.Tail.Epoch != _syncedTail.Epoch)
+        {
+            foreach (var stream in _streams) stream.ForgetFrom(_settled);
+            Refetch();
+        }
+
+        await LearnAsync(check, cancellationToken);
+        _syncedTail = check.Tail;
+        _needsSync = false;
+        RebuildHeads();
+        StartFetches();
+        return _syncedTail;
+    }
+
+    private async ValueTask LearnAsync(LogCheck check, CancellationToken cancellationToken)
+    {
+        List<(StreamState Stream, StreamWalk Walk)>? walks = null;
+        var from = check.Tail;
+        for (var i = 0; i < _streams.Count; i++)
+        {
+            var stream = _streams[i];
+            if (stream.KnownUntil >= check.Tail) continue;
+            from = LogPosition.Min(from, stream.KnownUntil);
+            (walks ??= []).Add((stream, new StreamWalk(stream.Stream, check.Streams[i].Positions, stream.KnownUntil, _options)));
+        }
+
+        if (walks is null) return;
+
+        // Close to the tail what a walk reads is about to be played, so it is fetched whole and kept.
+        var keep = check.Tail - from <= _options.WalkWindow;
+        _kept.Clear();
+        await RunAsync(walks, keep, cancellationToken);
+        foreach (var (stream, walk) in walks) stream.Extend(walk, check.Tail);
+    }
+
+    /// <summary>Reads in rounds what all walks need, so that a round trip serves all of them.</summary>
+    private async ValueTask RunAsync(List<(StreamState Stream, StreamWalk Walk)> walks, bool keep, CancellationToken cancellationToken)
+    {
+        var pages = new Dictionary<LogPosition, LogReadResult>();
+        List<LogPosition> observe = [], close = [];
+        while (true)
+        {
+            foreach (var (_, walk) in walks)
+            {
+                if (!walk.Done) walk.Need(observe, close);
+            }
+
+            if (observe.Count + close.Count == 0) return;
+            pages.Clear();
+            await ReadIntoAsync(observe, ReadMode.Observe);
+            await ReadIntoAsync(close, ReadMode.CloseHoles);
+            foreach (var (_, walk) in walks)
+            {
+                if (!walk.Done) walk.Advance(pages);
+            }
+        }
+
+        async ValueTask ReadIntoAsync(List<LogPosition> positions, ReadMode mode)
+        {
+            if (positions.Count == 0) return;
+            positions.Sort();
+            var wanted = ImmutableArray.CreateBuilder<LogPosition>(positions.Count);
+            foreach (var position in positions)
+            {
+                if (wanted.Count == 0 || wanted[^1] != position) wanted.Add(position);
+            }
+
+            positions.Clear();
+            var detail = keep ? ReadDetail.Full : ReadDetail.Headers;
+            foreach (var result in await _log.ReadManyAsync(wanted.DrainToImmutable(), detail, mode, cancellationToken))
+            {
+                pages[result.Position] = result;
+                Settle(result);
+                if (keep && IsFinal(result)) _kept[result.Position] = result;
+            }
+        }
+    }
+
+    /// <summary>Takes up the walks that were cut short for memory, for the streams that have nothing left to play.</summary>
+    private async ValueTask ResumeAsync(CancellationToken cancellationToken)
+    {
+        List<(StreamState Stream, StreamWalk Walk)> walks = [];
+        foreach (var stream in _streams)
+        {
+            if (stream.IsStarved) walks.Add((stream, new StreamWalk(stream.Stream, stream.Anchors[^1], stream.ReadyUntil, _options)));
+        }
+
+        await RunAsync(walks, keep: false, cancellationToken);
+        foreach (var (stream, walk) in walks)
+        {
+            stream.Rewind(Position);
+            stream.Resume(walk);
+        }
+
+        RebuildHeads();
+    }
+
+    private void Settle(LogReadResult result)
+    {
+        if (IsFinal(result)) _settled = LogPosition.Max(_settled, result.Position.Next);
+    }
+
+    private static bool IsFinal(LogReadResult result) => result.State is PageState.Data or PageState.Junk or PageState.Trimmed;
+}

@@ -1,0 +1,185 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+
+namespace Corfu.Client;
+
+/// <summary>
+/// Finds a stream's positions from its newest backwards (Tango 5): a step reads the oldest position known and takes over its
+/// backpointers. A pure state machine: it says what it needs to see, the cursor reads that for all its walks together.
+/// </summary>
+internal sealed class StreamWalk
+{
+    private readonly StreamId _stream;
+    private readonly LogPosition _bound;
+    private readonly StreamCursorOptions _options;
+
+    // The newest positions not yet stepped over, newest first. A step needs any one of them that has the stream's header,
+    // the oldest for choice; what is known of each is in _seen.
+    private ImmutableArray<LogPosition> _frontier;
+    private readonly Seen[] _seen = new Seen[StreamHeader.MaxBackpointers];
+
+    private LogPosition _lowest = new(long.MaxValue);
+    private LogPosition _scanBelow;
+    private int _scanBatch;
+    private bool _scanning;
+    private bool _closing;
+
+    public StreamWalk(StreamId stream, ImmutableArray<LogPosition> frontier, LogPosition bound, StreamCursorOptions options)
+    {
+        _stream = stream;
+        _bound = bound;
+        _options = options;
+        Take(frontier);
+    }
+
+    private enum Seen : byte
+    {
+        No,
+        Unwritten,
+        WithoutHeader,
+    }
+
+    /// <summary>A run of positions, newest first, with the place from which it can be walked again; all but the last are emptied.</summary>
+    public sealed record Chunk(ImmutableArray<LogPosition> Frontier, List<LogPosition> Positions);
+
+    /// <summary>Highest first.</summary>
+    public List<Chunk> Chunks { get; } = [];
+
+    public bool Done { get; private set; }
+
+    /// <summary>Adds what must be read next: without effect on holes, or with holes closed.</summary>
+    public void Need(List<LogPosition> observe, List<LogPosition> close)
+    {
+        if (_scanning)
+        {
+            // A hole in the scanned range might be the stream's own, so it has to be decided before it is passed.
+            for (var i = 1; i <= _scanBatch && _scanBelow - _bound >= i; i++) close.Add(new LogPosition(_scanBelow.Offset - i));
+            return;
+        }
+
+        var oldest = _frontier[^1];
+        if (_seen[_frontier.Length - 1] == Seen.No && _frontier[0] - oldest <= (long)_options.DenseDistance * (_frontier.Length - 1))
+        {
+            for (var i = 0; i < _options.WalkWindow && oldest - _bound >= i; i++) observe.Add(new LogPosition(oldest.Offset - i));
+            return;
+        }
+
+        for (var i = _frontier.Length - 1; i >= 0; i--)
+        {
+            if (_seen[i] == Seen.No)
+            {
+                observe.Add(_frontier[i]);
+                return;
+            }
+        }
+
+        _closing = true;
+        for (var i = 0; i < _frontier.Length; i++)
+        {
+            if (_seen[i] == Seen.Unwritten) close.Add(_frontier[i]);
+        }
+    }
+
+    /// <summary>Goes as far as the pages allow.</summary>
+    public void Advance(Dictionary<LogPosition, LogReadResult> pages)
+    {
+        while (!Done && (_scanning ? Scan(pages) : Step(pages)))
+        {
+        }
+    }
+
+    private bool Step(Dictionary<LogPosition, LogReadResult> pages)
+    {
+        var undecided = false;
+        for (var i = _frontier.Length - 1; i >= 0; i--)
+        {
+            if (pages.TryGetValue(_frontier[i], out var page))
+            {
+                if (page.Entry is { } entry && entry.TryGetStream(_stream, out var header))
+                {
+                    Take(header.Backpointers);
+                    return true;
+                }
+
+                // Unwritten even after closing means that the grant died with its epoch: bare junk to a walk.
+                _seen[i] = page.State == PageState.Unwritten && !_closing ? Seen.Unwritten : Seen.WithoutHeader;
+            }
+
+            if (_seen[i] == Seen.No) return false;
+            undecided |= _seen[i] == Seen.Unwritten;
+        }
+
+        if (undecided) return false;
+        _scanning = true;
+        _scanBelow = _frontier[^1];
+        _scanBatch = _options.ScanBatch;
+        if (_scanBelow <= _bound) Done = true;
+        return false;
+    }
+
+    // R8: junk need not carry headers. When all K backpointers are bare junk, look at every entry below (Tango 5, failure handling).
+    private bool Scan(Dictionary<LogPosition, LogReadResult> pages)
+    {
+        var allTrimmed = true;
+        var top = new LogPosition(_scanBelow.Offset - 1);
+        for (var i = 0; i < _scanBatch && _scanBelow > _bound; i++)
+        {
+            var position = new LogPosition(_scanBelow.Offset - 1);
+            if (!pages.TryGetValue(position, out var page)) return false;
+            _scanBelow = position;
+            if (page.Entry is { } entry && entry.TryGetStream(_stream, out var header))
+            {
+                Add(position, [position, .. header.Backpointers.Take(StreamHeader.MaxBackpointers - 1)]);
+                Take(header.Backpointers);
+                return true;
+            }
+
+            allTrimmed &= page.State == PageState.Trimmed && page.Entry is null;
+        }
+
+        if (_scanBelow <= _bound)
+        {
+            Done = true;
+        }
+        else if (allTrimmed)
+        {
+            // The scan is below the trim mark. What the stream had there is gone; playing this position says so (R22).
+            Add(top, [top]);
+            Done = true;
+        }
+        else
+        {
+            _scanBatch = Math.Min(_scanBatch * 2, _options.MaxScanBatch);
+        }
+
+        return false;
+    }
+
+    private void Take(ImmutableArray<LogPosition> frontier)
+    {
+        _scanning = false;
+        _closing = false;
+        Array.Clear(_seen);
+        _frontier = frontier;
+        foreach (var position in frontier)
+        {
+            if (position >= _bound && position < _lowest) Add(position, frontier);
+        }
+
+        // Fewer than K backpointers: the stream has no older entries.
+        Done = frontier.Length < StreamHeader.MaxBackpointers || frontier[^1] < _bound;
+    }
+
+    // A chunk starts only at a place with a full frontier, since that is where a walk can be taken up again.
+    private void Add(LogPosition position, ImmutableArray<LogPosition> frontier)
+    {
+        if (Chunks.Count == 0 || (Chunks[^1].Positions.Count >= _options.MaxPositions && frontier[0] == position))
+        {
+            if (Chunks.Count > 0) Chunks[^1] = Chunks[^1] with { Positions = [] };
+            Chunks.Add(new Chunk(frontier, []));
+        }
+
+        Chunks[^1].Positions.Add(position);
+        _lowest = position;
+    }
+}
