@@ -36,7 +36,7 @@ public sealed partial class StreamCursor
             }
 
             var result = _current[_index];
-            if (result.State == PageState.Unwritten || result.Entry?.Position.Epoch > _syncedTail.Epoch)
+            if (result.State == PageState.Unwritten || result.Entry?.Position.Epoch > _epoch)
             {
                 if (!await RelearnAsync(result, cancellationToken)) return null;
                 continue;
@@ -83,12 +83,11 @@ public sealed partial class StreamCursor
     private async ValueTask<bool> RelearnAsync(LogReadResult result, CancellationToken cancellationToken)
     {
         var position = result.Position;
-        if (_retried != position || _retried?.Epoch != _syncedTail.Epoch)
+        if (_retried != position || _retried?.Epoch != _epoch)
         {
             await SyncAsync(ReadConsistency.Session, cancellationToken);
-            _retried = new LogPosition(position.Offset, _syncedTail.Epoch);
-            if (result.Entry is { } entry && entry.Position.Epoch > _syncedTail.Epoch)
-                _syncedTail = new LogPosition(_syncedTail.Offset, entry.Position.Epoch);
+            _retried = new LogPosition(position.Offset, _epoch);
+            if (result.Entry is { } entry && entry.Position.Epoch > _epoch) _epoch = entry.Position.Epoch;
             return true;
         }
 

@@ -14,12 +14,14 @@ public sealed partial class StreamCursor : IStreamCursor
     private readonly Dictionary<StreamId, StreamState> _byId = [];
     private readonly List<StreamState> _streams = [];
 
-    // The synced tail and the epoch that answered it. R10: positions learnt in an epoch that has ended count only below _settled.
     private LogPosition _syncedTail;
     private bool _needsSync;
 
-    // One above the highest position that was read in a final state. Every later epoch starts at or above it, so what is known of
-    // the streams below it, and Position, never have to be taken back.
+    // The epoch of the newest check. R10: positions learnt in an epoch that has ended count only below _settled.
+    private Epoch _epoch;
+
+    // One above the highest position read in a final state that it reached in _epoch or earlier. Every later epoch starts at or
+    // above it, so what is known of the streams below it, and Position, never have to be taken back.
     private LogPosition _settled;
 
     public StreamCursor(ICorfuLog log, StreamCursorOptions? options = null)
@@ -61,8 +63,9 @@ public sealed partial class StreamCursor : IStreamCursor
         }
 
         var check = await _log.CheckAsync(ids.MoveToImmutable(), consistency, cancellationToken);
-        if (check.Tail.Epoch != _syncedTail.Epoch)
+        if (check.Tail.Epoch != _epoch)
         {
+            _epoch = check.Tail.Epoch;
             foreach (var stream in _streams) stream.ForgetFrom(_settled);
             Refetch();
         }
@@ -160,7 +163,7 @@ public sealed partial class StreamCursor : IStreamCursor
 
     private void Settle(LogReadResult result)
     {
-        if (IsFinal(result)) _settled = LogPosition.Max(_settled, result.Position.Next);
+        if (result.Entry is { } entry && entry.Position.Epoch <= _epoch) _settled = LogPosition.Max(_settled, result.Position.Next);
     }
 
     private static bool IsFinal(LogReadResult result) => result.State is PageState.Data or PageState.Junk or PageState.Trimmed;
