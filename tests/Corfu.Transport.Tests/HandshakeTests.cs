@@ -124,7 +124,7 @@ public sealed class HandshakeTests
         var echo = server.AddEcho();
         using var first = await server.RawAsync(echo);
         using var second = await server.RawAsync();
-        await second.SendAsync(Wire.Hello(TestServer.Cluster, echo.Id));
         Assert.Empty(await TestServer.ReceiveAsync(second, 10));
+        Assert.Equal(1, server.Registry.ConnectionCount);
     }
 }

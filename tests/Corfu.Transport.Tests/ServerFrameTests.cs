@@ -143,6 +143,8 @@ public sealed class ServerFrameTests
         var read = Wire.Frame(1, new ReadRequest(new Epoch(1), [new LogPosition(3)], ReadDetail.Full));
         for (var i = 0; i < 64; i++) await socket.SendAsync(read);
 
+        await Poll.UntilAsync(() => Volatile.Read(ref echo.Requests) > 0);
+
         // Reading stops long before all 64 MB are answered: what is not taken holds back what is asked.
         while (server.Registry.ConnectionCount > 0)
         {

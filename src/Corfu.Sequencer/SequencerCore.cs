@@ -1,0 +1,219 @@
+using System.Collections.Immutable;
+using System.Runtime.InteropServices;
+using Corfu.Protocol;
+
+namespace Corfu.Sequencer;
+
+/// <summary>
+/// The networked counter of CORFU 2.3 with the last K positions of every stream (Tango 5). Pure: one request in, one answer out, not
+/// thread-safe. All its state is soft and belongs to one epoch of one incarnation (R7).
+/// </summary>
+public sealed class SequencerCore
+{
+    private readonly SequencerOptions _options;
+    private readonly GrantMemory _grants;
+    private readonly GraceWindow _graces;
+
+    // The state of _epoch, replaced whole by the next bootstrap. _next is the tail: nothing at or above it is granted in this epoch.
+    // In _streams, a slot with a grant is the only place that knows its stream's tail; one without can be handed over again.
+    private readonly Dictionary<ulong, StreamSlot> _streams = [];
+    private readonly Queue<ulong> _loaded = new();
+    private Projection? _projection;
+    private Epoch _epoch;
+    private long _start;
+    private long _next;
+
+    /// <param name="id">This incarnation's own: never used before (R2).</param>
+    public SequencerCore(NodeId id, SequencerOptions? options = null)
+    {
+        Id = id;
+        _options = options ?? new SequencerOptions();
+        _grants = new GrantMemory(_options.RememberedGrants, _options.RememberedWords);
+        _graces = new GraceWindow(_options.MaxGraceMilliseconds, _options.GraceSpan);
+    }
+
+    public NodeId Id { get; }
+
+    /// <summary>None before the first bootstrap.</summary>
+    public Epoch Epoch => _epoch;
+
+    public LogPosition Tail => new(_next, _epoch);
+
+    public int StreamCount => _streams.Count;
+
+    public Response Handle(Request request) => request switch
+    {
+        TokenRequest token => Token(token),
+        TailRequest tail => TailOf(tail),
+        LoadStreamsRequest load => Load(load),
+        GrantsRequest grants => Grants(grants),
+        BootstrapRequest bootstrap => new AckResponse(Bootstrap(bootstrap.Projection), _epoch),
+        SequencerInfoRequest => new SequencerInfoResponse(Status.Ok, _epoch, Tail, _streams.Count),
+        _ => request.Fail(Status.Unsupported, _epoch),
+    };
+
+    /// <summary>R7: one bootstrap per epoch, its content from the projection alone; tokens and remembered tails die with their epoch.</summary>
+    private Status Bootstrap(Projection projection)
+    {
+        if (projection.Sequencer.Id != Id) return Status.WrongNode;
+        if (projection.Epoch < _epoch) return Status.Sealed;
+        if (projection.Epoch == _epoch) return projection.Equals(_projection) ? Status.Ok : Status.Conflict;
+        _projection = projection;
+        _epoch = projection.Epoch;
+        _start = projection.Start.Offset;
+        _next = _start;
+        _streams.Clear();
+        _loaded.Clear();
+        _grants.Clear();
+        _graces.Clear();
+        return Status.Ok;
+    }
+
+    /// <summary>A new log has no older entries: every stream is known, and empty until its first grant.</summary>
+    private bool EveryStreamIsKnown => _start == 0;
+
+    private Status CheckEpoch(Epoch epoch) =>
+        epoch == _epoch && _projection is not null ? Status.Ok : epoch < _epoch ? Status.Sealed : Status.NotBootstrapped;
+
+    private TokenResponse Token(TokenRequest request)
+    {
+        var status = CheckEpoch(request.Epoch);
+        if (status == Status.Ok) status = CheckToken(request);
+        if (status != Status.Ok) return new TokenResponse(status, _epoch, default, [], []);
+        if (FindUnknown(request.Streams) is { Length: > 0 } unknown) return new TokenResponse(Status.UnknownStream, _epoch, default, [], unknown);
+        if (!ReserveStreams(request.Streams)) return new TokenResponse(Status.StreamLimit, _epoch, default, [], []);
+        var first = _next;
+        _next += request.Count;
+        var previous = new StreamTail[request.Streams.Length];
+        for (var i = 0; i < previous.Length; i++)
+        {
+            var stream = request.Streams[i];
+            ref var slot = ref CollectionsMarshal.GetValueRefOrAddDefault(_streams, stream.Value, out _);
+            previous[i] = slot.ToTail(stream, _start, _epoch);
+            slot.Push(first, request.Count);
+        }
+
+        var tails = ImmutableCollectionsMarshal.AsImmutableArray(previous);
+        _grants.Add(first, request.Count, tails);
+        _graces.Ask(request.GraceMilliseconds, _next);
+        return new TokenResponse(Status.Ok, _epoch, new LogPosition(first, _epoch), tails, []);
+    }
+
+    private Status CheckToken(TokenRequest request)
+    {
+        if (request.Count is < 1 or > MessageLimits.MaxTokens || _next > long.MaxValue - request.Count) return Status.BadRequest;
+
+        // A stream named twice would get a backpointer to its own position.
+        var streams = request.Streams.AsSpan();
+        if (streams.Length <= 16)
+        {
+            for (var i = 1; i < streams.Length; i++)
+            {
+                if (streams[..i].Contains(streams[i])) return Status.BadRequest;
+            }
+
+            return Status.Ok;
+        }
+
+        var seen = new HashSet<StreamId>(streams.Length);
+        foreach (var stream in streams)
+        {
+            if (!seen.Add(stream)) return Status.BadRequest;
+        }
+
+        return Status.Ok;
+    }
+
+    /// <summary>Tango 5: the tails of several streams and the log's, as of one moment.</summary>
+    private TailResponse TailOf(TailRequest request)
+    {
+        var status = CheckEpoch(request.Epoch);
+        if (status != Status.Ok) return new TailResponse(status, _epoch, default, [], 0, []);
+        if (FindUnknown(request.Streams) is { Length: > 0 } unknown) return new TailResponse(Status.UnknownStream, _epoch, default, [], 0, unknown);
+        var tails = new StreamTail[request.Streams.Length];
+        for (var i = 0; i < tails.Length; i++)
+        {
+            _streams.TryGetValue(request.Streams[i].Value, out var slot);
+            tails[i] = slot.ToTail(request.Streams[i], _start, _epoch);
+        }
+
+        return new TailResponse(Status.Ok, _epoch, Tail, ImmutableCollectionsMarshal.AsImmutableArray(tails), _graces.Longest(_next), []);
+    }
+
+    private AckResponse Load(LoadStreamsRequest request)
+    {
+        var status = CheckEpoch(request.Epoch);
+        if (status != Status.Ok || EveryStreamIsKnown) return new AckResponse(status, _epoch);
+        foreach (var tail in request.Tails)
+        {
+            if (!IsBelowStart(tail.Positions)) return new AckResponse(Status.BadRequest, _epoch);
+        }
+
+        foreach (var tail in request.Tails)
+        {
+            // The first hand-over wins: the lists are frozen at the units, so a later one says the same, and may lack our grants.
+            if (_streams.ContainsKey(tail.Stream.Value)) continue;
+            if (_streams.Count >= _options.MaxStreams && !Evict()) return new AckResponse(Status.StreamLimit, _epoch);
+            CollectionsMarshal.GetValueRefOrAddDefault(_streams, tail.Stream.Value, out _).Load(tail.Positions);
+            _loaded.Enqueue(tail.Stream.Value);
+        }
+
+        return new AckResponse(Status.Ok, _epoch);
+    }
+
+    private bool IsBelowStart(ImmutableArray<LogPosition> newestFirst)
+    {
+        var above = _start;
+        foreach (var position in newestFirst)
+        {
+            if (position.Offset >= above) return false;
+            above = position.Offset;
+        }
+
+        return newestFirst.Length <= StreamHeader.MaxBackpointers;
+    }
+
+    /// <summary>R8: only what this incarnation granted in this epoch is answered.</summary>
+    private GrantsResponse Grants(GrantsRequest request)
+    {
+        var status = CheckEpoch(request.Epoch);
+        if (status != Status.Ok) return new GrantsResponse(status, _epoch, []);
+        var found = ImmutableArray.CreateBuilder<Grant>();
+        foreach (var position in request.Positions)
+        {
+            if (_grants.Find(position, _start, _epoch) is { } grant) found.Add(grant);
+        }
+
+        return new GrantsResponse(Status.Ok, _epoch, found.DrainToImmutable());
+    }
+
+    private ImmutableArray<StreamId> FindUnknown(ImmutableArray<StreamId> streams)
+    {
+        if (EveryStreamIsKnown) return [];
+        ImmutableArray<StreamId>.Builder? unknown = null;
+        foreach (var stream in streams)
+        {
+            if (!_streams.ContainsKey(stream.Value)) (unknown ??= ImmutableArray.CreateBuilder<StreamId>()).Add(stream);
+        }
+
+        return unknown?.DrainToImmutable() ?? [];
+    }
+
+    /// <summary>Only a new log adds streams at a grant; elsewhere they were handed over before.</summary>
+    private bool ReserveStreams(ImmutableArray<StreamId> streams)
+    {
+        if (!EveryStreamIsKnown || _streams.Count + streams.Length <= _options.MaxStreams) return true;
+        return _streams.Count + streams.Count(s => !_streams.ContainsKey(s.Value)) <= _options.MaxStreams;
+    }
+
+    /// <summary>Makes room by forgetting the oldest hand-over without a grant since: it can be handed over again, unchanged.</summary>
+    private bool Evict()
+    {
+        while (_loaded.TryDequeue(out var stream))
+        {
+            if (_streams.TryGetValue(stream, out var slot) && !slot.HasGrant) return _streams.Remove(stream);
+        }
+
+        return false;
+    }
+}

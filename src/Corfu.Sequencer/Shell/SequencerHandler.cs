@@ -1,0 +1,50 @@
+using System.Diagnostics.Metrics;
+using Corfu.Protocol;
+using Corfu.Transport;
+
+namespace Corfu.Sequencer;
+
+/// <summary>Serves one incarnation. A restart, or a new epoch's wish for another incarnation, makes another handler (R2, R7).</summary>
+public sealed class SequencerHandler : IRoleHandler
+{
+    public const string MeterName = "Corfu.Sequencer";
+
+    private static readonly Meter Meter = new(MeterName);
+    private static readonly Counter<long> Refused =
+        Meter.CreateCounter<long>("corfu.sequencer.refused", "{request}", "Requests answered with another status than Ok, by status.");
+
+    private readonly Lock _gate = new();
+    private readonly SequencerCore _core;
+
+    public SequencerHandler(SequencerCore core)
+    {
+        _core = core;
+    }
+
+    /// <summary>A new incarnation with an identity of its own.</summary>
+    public SequencerHandler(IEntropy entropy, SequencerOptions? options = null)
+        : this(new SequencerCore(new NodeId(entropy.NewGuid()), options))
+    {
+    }
+
+    public NodeRole Role => NodeRole.Sequencer;
+
+    public NodeId Id => _core.Id;
+
+    /// <summary>The epoch served (none before the bootstrap), its tail, and the number of stream tails held.</summary>
+    public (Epoch Epoch, LogPosition Tail, int Streams) State
+    {
+        get
+        {
+            lock (_gate) return (_core.Epoch, _core.Tail, _core.StreamCount);
+        }
+    }
+
+    public void Handle(Request request, ReplyTo reply)
+    {
+        Response response;
+        lock (_gate) response = _core.Handle(request);
+        if (!response.IsOk) Refused.Add(1, new KeyValuePair<string, object?>("status", response.Status));
+        reply.Send(response);
+    }
+}

@@ -1,0 +1,52 @@
+using System.Collections.Immutable;
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using Corfu.Protocol;
+
+namespace Corfu.Sequencer;
+
+/// <summary>One stream's last K positions, newest first (Tango 5: 32 bytes a stream), and what is known about them.</summary>
+internal struct StreamSlot
+{
+    [InlineArray(StreamHeader.MaxBackpointers)]
+    private struct Positions
+    {
+        private long _first;
+    }
+
+    private Positions _positions;
+    private byte _count;
+
+    /// <summary>Granted to in this epoch: such a slot is nowhere else and is never evicted.</summary>
+    public bool HasGrant { get; private set; }
+
+    public readonly int Count => _count;
+
+    public readonly long this[int index] => _positions[index];
+
+    public void Load(ImmutableArray<LogPosition> newestFirst)
+    {
+        _count = (byte)newestFirst.Length;
+        for (var i = 0; i < newestFirst.Length; i++) _positions[i] = newestFirst[i].Offset;
+    }
+
+    /// <summary>Puts the run <paramref name="first"/>, first + 1, ... in front.</summary>
+    public void Push(long first, int count)
+    {
+        var added = Math.Min(count, StreamHeader.MaxBackpointers);
+        var kept = Math.Min(_count, StreamHeader.MaxBackpointers - added);
+        for (var i = kept - 1; i >= 0; i--) _positions[i + added] = _positions[i];
+        for (var i = 0; i < added; i++) _positions[i] = first + count - 1 - i;
+        _count = (byte)(kept + added);
+        HasGrant = true;
+    }
+
+    /// <summary>Positions at or above <paramref name="start"/> are of <paramref name="epoch"/>; of older ones the epoch is not known.</summary>
+    public readonly StreamTail ToTail(StreamId stream, long start, Epoch epoch)
+    {
+        if (_count == 0) return new StreamTail(stream, []);
+        var positions = new LogPosition[_count];
+        for (var i = 0; i < positions.Length; i++) positions[i] = new LogPosition(_positions[i], _positions[i] >= start ? epoch : Epoch.None);
+        return new StreamTail(stream, ImmutableCollectionsMarshal.AsImmutableArray(positions));
+    }
+}
