@@ -21,10 +21,14 @@ internal static class Names
 
     public static string FullName(this ITypeSymbol type) => type.ToDisplayString(Full);
 
-    public static string MetadataFullName(this ITypeSymbol type) => type.OriginalDefinition.ToDisplayString(
-        SymbolDisplayFormat.FullyQualifiedFormat.WithGlobalNamespaceStyle(SymbolDisplayGlobalNamespaceStyle.Omitted)
-            .WithGenericsOptions(SymbolDisplayGenericsOptions.None)
-            .WithMiscellaneousOptions(SymbolDisplayMiscellaneousOptions.None));
+    /// <summary>Namespace, types around and name, without arity and type arguments; also of a tuple, which is System.ValueTuple.</summary>
+    public static string MetadataFullName(this ITypeSymbol type)
+    {
+        if (type is not INamedTypeSymbol) return type.ToDisplayString();
+        string name = type.Name;
+        for (INamedTypeSymbol? outer = type.ContainingType; outer is not null; outer = outer.ContainingType) name = $"{outer.Name}.{name}";
+        return type.ContainingNamespace is { IsGlobalNamespace: false } ns ? $"{ns.ToDisplayString()}.{name}" : name;
+    }
 
     public static string Escape(string name) =>
         SyntaxFacts.GetKeywordKind(name) != SyntaxKind.None || SyntaxFacts.GetContextualKeywordKind(name) != SyntaxKind.None ? "@" + name : name;

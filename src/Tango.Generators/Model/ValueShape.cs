@@ -155,7 +155,7 @@ internal static class ValueShape
         return member.Type.SpecialType == SpecialType.System_String ? literal : $"({member.Type.FullName()})({literal})";
     }
 
-    private static bool HasValueEquality(INamedTypeSymbol type)
+    public static bool HasValueEquality(INamedTypeSymbol type)
     {
         bool ownEquals = type.GetMembers("Equals").OfType<IMethodSymbol>().Any(m => !m.IsImplicitlyDeclared);
         return !ownEquals && (type.IsRecord || type.IsValueType);

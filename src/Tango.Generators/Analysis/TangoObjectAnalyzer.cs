@@ -1,0 +1,91 @@
+using System.Collections.Immutable;
+using Microsoft.CodeAnalysis;
+using Microsoft.CodeAnalysis.Diagnostics;
+
+namespace Tango.Generators;
+
+/// <summary>Reports what is wrong with the declarations of a [TangoObject] class.</summary>
+[DiagnosticAnalyzer(LanguageNames.CSharp)]
+public sealed class TangoObjectAnalyzer : DiagnosticAnalyzer
+{
+    public override ImmutableArray<DiagnosticDescriptor> SupportedDiagnostics { get; } =
+    [
+        Rules.NotPartial, Rules.ObjectShape, Rules.OperationShape, Rules.MissingBody, Rules.NumberNotPositive, Rules.NumberTwice,
+        Rules.NoFormatter, Rules.UnknownFormatter, Rules.MutableState, Rules.StaticState, Rules.NotAKey,
+    ];
+
+    public override void Initialize(AnalysisContext context)
+    {
+        context.ConfigureGeneratedCodeAnalysis(GeneratedCodeAnalysisFlags.None);
+        context.EnableConcurrentExecution();
+        context.RegisterSymbolAction(Analyze, SymbolKind.NamedType);
+    }
+
+    private static void Analyze(SymbolAnalysisContext context)
+    {
+        var type = (INamedTypeSymbol)context.Symbol;
+        if (type.Attribute(Names.ObjectAttribute) is null) return;
+        if (!Generators.ObjectShape.IsPartial(type, context.CancellationToken)) context.Report(Rules.NotPartial, type, type.Name);
+        if (Generators.ObjectShape.Problem(type) is { } problem) context.Report(Rules.ObjectShape, type, type.Name, problem);
+        var numbers = new Dictionary<int, IMethodSymbol>();
+        foreach ((IMethodSymbol method, AttributeData attribute, bool isMutator) in Generators.ObjectShape.Operations(type))
+        {
+            Operation(context, method, isMutator);
+            if (isMutator) Number(context, method, attribute.FirstNumber(), numbers);
+        }
+        State(context, type);
+    }
+
+    private static void Operation(SymbolAnalysisContext context, IMethodSymbol method, bool isMutator)
+    {
+        if (Generators.OperationShape.Problem(method, isMutator) is { } problem)
+        {
+            context.Report(Rules.OperationShape, method, method.Name, isMutator ? "a mutator" : "an accessor", problem);
+            return;
+        }
+        if (Generators.OperationShape.Body(method, isMutator) is null)
+            context.Report(Rules.MissingBody, method, method.Name, Generators.OperationShape.ExpectedBody(method, isMutator));
+        foreach (IParameterSymbol parameter in Generators.OperationShape.Arguments(method))
+        {
+            bool isKey = parameter.Attribute(Names.KeyAttribute) is not null;
+            // Arguments of accessors never reach the log, but their keys reach the version table.
+            if (isMutator || isKey) Storable(context, parameter, parameter.Type, $"Parameter '{parameter.Name}'", method.Name);
+            if (isKey && TypeFacts.Key(parameter.Type) is { Knowledge: Knowledge.No } verdict)
+                context.Report(Rules.NotAKey, parameter, parameter.Name, parameter.Type.Minimal(), verdict.Because(parameter.Type));
+        }
+    }
+
+    private static void Number(SymbolAnalysisContext context, IMethodSymbol method, int number, Dictionary<int, IMethodSymbol> numbers)
+    {
+        if (number <= 0) context.Report(Rules.NumberNotPositive, method, method.Name, number);
+        else if (numbers.TryGetValue(number, out IMethodSymbol? other)) context.Report(Rules.NumberTwice, method, method.Name, number, other.Name);
+        else numbers.Add(number, method);
+    }
+
+    private static void State(SymbolAnalysisContext context, INamedTypeSymbol type)
+    {
+        foreach ((ISymbol symbol, ITypeSymbol stateType) in Generators.ObjectShape.State(type))
+        {
+            Verdict immutable = TypeFacts.Immutable(stateType);
+            if (immutable.Knowledge == Knowledge.No)
+                context.Report(Rules.MutableState, symbol, symbol.Name, stateType.Minimal(), immutable.Because(stateType));
+            else Storable(context, symbol, stateType, "State", symbol.Name);
+        }
+        foreach (ISymbol member in type.GetMembers())
+        {
+            if (member is not IFieldSymbol field || field.IsConst) continue;
+            ISymbol symbol = field.AssociatedSymbol ?? field;
+            if (field.IsStatic && !field.IsReadOnly) context.Report(Rules.StaticState, symbol, symbol.Name);
+            else if (!field.IsStatic && field.IsReadOnly && TypeFacts.Immutable(field.Type) is { Knowledge: Knowledge.No } verdict)
+                context.Report(Rules.MutableState, symbol, symbol.Name, field.Type.Minimal(), verdict.Because(field.Type));
+        }
+    }
+
+    private static void Storable(SymbolAnalysisContext context, ISymbol where, ITypeSymbol type, string what, string owner)
+    {
+        Verdict verdict = TypeFacts.Storable(type);
+        if (verdict.Knowledge == Knowledge.Yes) return;
+        DiagnosticDescriptor rule = verdict.Knowledge == Knowledge.No ? Rules.NoFormatter : Rules.UnknownFormatter;
+        context.Report(rule, where, what, owner, type.Minimal(), verdict.Because(type));
+    }
+}

@@ -1,0 +1,76 @@
+using System.Collections.Immutable;
+using System.Reflection;
+using Microsoft.CodeAnalysis;
+using Microsoft.CodeAnalysis.CSharp;
+using Microsoft.CodeAnalysis.Diagnostics;
+
+namespace Tango.Generators.Tests;
+
+/// <summary>Runs the generators and analyzers over a source text, as the compiler would.</summary>
+internal static class Compiler
+{
+    private const string Usings =
+        "using System; using System.Collections.Generic; using System.Collections.Immutable; using System.Linq; using System.Threading; "
+        + "using System.Threading.Tasks; using Tango; using Tango.Formatting;\n";
+
+    private static readonly ImmutableArray<MetadataReference> References =
+    [
+        .. ((string)AppContext.GetData("TRUSTED_PLATFORM_ASSEMBLIES")!).Split(Path.PathSeparator)
+            .Where(p => Path.GetFileName(p) is var n && (n.StartsWith("System.", StringComparison.Ordinal) || n is "netstandard.dll" or "mscorlib.dll"))
+            .Append(typeof(TangoObject).Assembly.Location)
+            .Select(p => MetadataReference.CreateFromFile(p)),
+    ];
+
+    public static CSharpParseOptions ParseOptions { get; } = new(LanguageVersion.Preview);
+
+    public static CSharpCompilation Compile(string source) => CSharpCompilation.Create(
+        "Snippet",
+        [CSharpSyntaxTree.ParseText(Usings + source, ParseOptions, path: "Snippet.cs")],
+        References,
+        new CSharpCompilationOptions(
+            OutputKind.DynamicallyLinkedLibrary, nullableContextOptions: NullableContextOptions.Enable, warningLevel: 9999));
+
+    public static GeneratorDriver Driver() => CSharpGeneratorDriver.Create(
+        [new TangoObjectGenerator().AsSourceGenerator(), new TangoValueGenerator().AsSourceGenerator()],
+        parseOptions: ParseOptions,
+        driverOptions: new GeneratorDriverOptions(IncrementalGeneratorOutputKind.None, trackIncrementalGeneratorSteps: true));
+
+    public static Compilation Generate(string source)
+    {
+        Driver().RunGeneratorsAndUpdateCompilation(Compile(source), out Compilation updated, out ImmutableArray<Diagnostic> diagnostics);
+        Assert.Empty(diagnostics);
+        return updated;
+    }
+
+    /// <summary>The text generated from a source, all files one after the other.</summary>
+    public static string Generated(string source) =>
+        string.Join("\n", Driver().RunGenerators(Compile(source)).GetRunResult().GeneratedTrees.Select(t => t.ToString())).Replace("\r\n", "\n");
+
+    /// <summary>The ids reported by the analyzers, in order of place, as "TANGO004 line".</summary>
+    public static async Task<string[]> Diagnose(string source)
+    {
+        ImmutableArray<Diagnostic> found = await Analyze(source);
+        return [.. found.OrderBy(d => d.Location.SourceSpan.Start).Select(d => d.Id)];
+    }
+
+    public static async Task<ImmutableArray<Diagnostic>> Analyze(string source)
+    {
+        ImmutableArray<DiagnosticAnalyzer> analyzers = [new TangoObjectAnalyzer(), new TangoValueAnalyzer(), new TangoApplyAnalyzer()];
+        ImmutableArray<Diagnostic> found = await Generate(source).WithAnalyzers(analyzers).GetAnalyzerDiagnosticsAsync();
+        Assert.DoesNotContain(found, d => d.Id == "AD0001");
+        return found;
+    }
+
+    /// <summary>Errors and warnings of the compiler itself, generated code included.</summary>
+    public static string[] Errors(Compilation compilation) =>
+        [.. compilation.GetDiagnostics().Where(d => d.Severity >= DiagnosticSeverity.Warning).Select(d => d.ToString())];
+
+    public static Assembly Load(string source)
+    {
+        Compilation compilation = Generate(source);
+        Assert.Empty(Errors(compilation));
+        using var stream = new MemoryStream();
+        Assert.True(compilation.Emit(stream).Success);
+        return Assembly.Load(stream.ToArray());
+    }
+}

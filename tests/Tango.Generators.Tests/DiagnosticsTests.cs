@@ -1,0 +1,184 @@
+using Microsoft.CodeAnalysis;
+
+namespace Tango.Generators.Tests;
+
+/// <summary>Each rule fires on what it is about, and not on its neighbour.</summary>
+public sealed class DiagnosticsTests
+{
+    [Theory]
+    [InlineData("TANGO001", "[TangoObject(\"t\")] public sealed class A : TangoObject { }")]
+    [InlineData("TANGO001", "public static class Outer { [TangoObject(\"t\")] public sealed partial class A : TangoObject { } }")]
+    [InlineData("TANGO002", "[TangoObject(\"t\")] public sealed partial class A { }")]
+    [InlineData("TANGO002", "[TangoObject(\"t\")] public abstract partial class A : TangoObject { }")]
+    [InlineData("TANGO002", "[TangoObject(\"\")] public sealed partial class A : TangoObject { }")]
+    [InlineData("TANGO002", "[TangoObject(\"t\")] public sealed partial class A(int x) : TangoObject { public int X => x; }")]
+    public async Task Classes(string id, string source) => Assert.Contains(id, await Compiler.Diagnose(source));
+
+    [Theory]
+    [InlineData("TANGO003", "[Mutator(1)] public partial Task AAsync(); private void ApplyA() { }")]
+    [InlineData("TANGO003", "[Mutator(1)] public ValueTask AAsync() => default; private void ApplyA() { }")]
+    [InlineData("TANGO003", "[Mutator(1)] public partial ValueTask A(); private void ApplyA() { }")]
+    [InlineData("TANGO003", "[Mutator(1)] public partial ValueTask AAsync(ref int x); private void ApplyA(int x) { }")]
+    [InlineData("TANGO003", "[Mutator(1)] public partial ValueTask AAsync<T>(T x); private void ApplyA<T>(T x) { }")]
+    [InlineData("TANGO003", "[Mutator(1)] public partial ValueTask AAsync(CancellationToken ct, int x); private void ApplyA(int x) { }")]
+    [InlineData("TANGO003", "[Accessor] public partial ValueTask AAsync(); private void ReadA() { }")]
+    [InlineData("TANGO004", "[Mutator(1)] public partial ValueTask AAsync(int x);")]
+    [InlineData("TANGO004", "[Mutator(1)] public partial ValueTask AAsync(int x); private void ApplyA(long x) { }")]
+    [InlineData("TANGO004", "[Mutator(1)] public partial ValueTask<int> AAsync(); private void ApplyA() { }")]
+    [InlineData("TANGO004", "[Accessor] public partial ValueTask<int> AAsync(); private long ReadA() => 1;")]
+    [InlineData("TANGO005", "[Mutator(0)] public partial ValueTask AAsync(); private void ApplyA() { }")]
+    [InlineData("TANGO006", "[Mutator(1)] public partial ValueTask AAsync(); private void ApplyA() { } [Mutator(1)] public partial ValueTask BAsync(); private void ApplyB() { }")]
+    [InlineData("TANGO007", "[Mutator(1)] public partial ValueTask AAsync(object x); private void ApplyA(object x) { }")]
+    [InlineData("TANGO007", "[Mutator(1)] public partial ValueTask AAsync(List<Action> x); private void ApplyA(List<Action> x) { }")]
+    [InlineData("TANGO007", "[Mutator(1)] public partial ValueTask AAsync(int[,] x); private void ApplyA(int[,] x) { }")]
+    [InlineData("TANGO008", "[Mutator(1)] public partial ValueTask AAsync(Uri x); private void ApplyA(Uri x) { }")]
+    [InlineData("TANGO013", "[Mutator(1)] public partial ValueTask AAsync([VersionKey] decimal x); private void ApplyA(decimal x) { }")]
+    [InlineData("TANGO013", "[Accessor] public partial ValueTask<int> AAsync([VersionKey] (int, double) x); private int ReadA((int, double) x) => 0;")]
+    [InlineData("TANGO013", "[Accessor] public partial ValueTask<int> AAsync([VersionKey] byte[] x); private int ReadA(byte[] x) => 0;")]
+    public async Task Operations(string id, string members) => Assert.Equal([id], await Compiler.Diagnose(Sources.Object(members)));
+
+    [Theory]
+    [InlineData("TANGO009", "private List<int> _x = [];")]
+    [InlineData("TANGO009", "private int[] _x = [];")]
+    [InlineData("TANGO009", "private readonly Dictionary<int, int> _x = [];")]
+    [InlineData("TANGO009", "private ImmutableDictionary<int, byte[]> _x = ImmutableDictionary<int, byte[]>.Empty;")]
+    [InlineData("TANGO009", "private (int, List<int>) _x;")]
+    [InlineData("TANGO009", "public HashSet<int> X { get; private set; } = [];")]
+    [InlineData("TANGO009", "private Holder? _x; [TangoValue] public sealed class Holder { [TangoMember(0)] public int A { get; set; } }")]
+    [InlineData("TANGO009", "private Holder _x; [TangoValue] public record struct Holder(ImmutableArray<int[]> A);")]
+    [InlineData("TANGO010", "private static int s_x; private int Use() => s_x;")]
+    [InlineData("TANGO007", "private Action? _x;")]
+    [InlineData("TANGO017", "private ImmutableSortedSet<string> _x = ImmutableSortedSet<string>.Empty;")]
+    [InlineData("TANGO011", "private DateTime _x = DateTime.UtcNow;")]
+    [InlineData("TANGO011", "private Guid _x; public Subject() { _x = Guid.NewGuid(); }")]
+    public async Task State(string id, string members)
+    {
+        string[] found = await Compiler.Diagnose(Sources.Object(members));
+        Assert.Contains(id, found);
+        Assert.Single(found.Distinct());
+    }
+
+    [Theory]
+    [InlineData("private int _a; private readonly int _b = 5; private const int C = 1; private static readonly int[] D = [1]; private int Use() => _b + C + D[0];")]
+    [InlineData("private ImmutableSortedSet<string> _x = ImmutableSortedSet<string>.Empty.WithComparer(TangoOrder<string>.Comparer);")]
+    [InlineData("private ImmutableDictionary<int, ImmutableArray<byte>> _x = ImmutableDictionary<int, ImmutableArray<byte>>.Empty;")]
+    [InlineData("private (int, string)? _x; private DayOfWeek _d; private decimal _m;")]
+    [InlineData("private Holder _x; [TangoValue] public record struct Holder(int A, Deep? B); [TangoValue] public sealed record Deep(ImmutableList<Deep> C);")]
+    [InlineData("[Mutator(1)] public partial ValueTask AAsync(List<int[]> x, CancellationToken ct = default); private void ApplyA(List<int[]> x) { }")]
+    [InlineData("[Accessor] public partial ValueTask<Uri> AAsync(object anything); private Uri ReadA(object anything) => new(\"x:y\");")]
+    public async Task Fine(string members) => Assert.Empty(await Compiler.Diagnose(Sources.Object(members)));
+
+    [Theory]
+    [InlineData("_x = DateTime.Now.Ticks;")]
+    [InlineData("_x = DateTimeOffset.UtcNow.Ticks;")]
+    [InlineData("_x = new Random(1).Next();")]
+    [InlineData("_x = Random.Shared.Next();")]
+    [InlineData("_x = Environment.TickCount64;")]
+    [InlineData("_x = System.Diagnostics.Stopwatch.GetTimestamp();")]
+    [InlineData("_x = System.IO.File.ReadAllText(\"f\").Length;")]
+    [InlineData("Console.WriteLine(1);")]
+    [InlineData("Thread.Sleep(1);")]
+    [InlineData("Task.Run(() => { });")]
+    [InlineData("_x = Interlocked.Increment(ref _x);")]
+    [InlineData("_x = \"a\".GetHashCode();")]
+    [InlineData("_x = new object().GetHashCode();")]
+    [InlineData("_x = HashCode.Combine(1, 2);")]
+    [InlineData("_x = \"a\".CompareTo(\"b\");")]
+    [InlineData("_x = string.Compare(\"a\", \"b\");")]
+    [InlineData("_x = \"a\".ToUpper().Length;")]
+    [InlineData("Func<long> f = () => DateTime.UtcNow.Ticks; _x = f();")]
+    [InlineData("long Local() => DateTime.UtcNow.Ticks; _x = Local();")]
+    [InlineData("Func<Guid> f = Guid.NewGuid; _x = f().Version;")]
+    [InlineData("_x = Helper();")]
+    [InlineData("_x = Indirect;")]
+    public async Task Not_deterministic(string statement) => Assert.Contains("TANGO011", await Compiler.Diagnose(InApply(statement)));
+
+    [Theory]
+    [InlineData("foreach (var p in _map) _x += p.Key;")]
+    [InlineData("foreach (var v in _map.Values) _x = v;")]
+    [InlineData("foreach (int i in new HashSet<int> { 1, 2 }) _x = i;")]
+    [InlineData("_x = _set.First();")]
+    [InlineData("_x = _map.Select(p => p.Key).First();")]
+    [InlineData("_x = _map.Where(p => p.Key > 0).ToList()[0].Key;")]
+    [InlineData("_x = _map.Keys.ToArray()[0];")]
+    [InlineData("int[] all = [.. _set]; _x = all[0];")]
+    [InlineData("_x = (long)_set.Sum(i => (double)i);")]
+    public async Task Hash_order(string statement) => Assert.Contains("TANGO012", await Compiler.Diagnose(InApply(statement)));
+
+    [Theory]
+    [InlineData("_x = _map.Count + _set.Count;")]
+    [InlineData("_x = _map.TryGetValue(1, out int v) ? v : 0;")]
+    [InlineData("_x = _set.Max();")]
+    [InlineData("_x = _map.Where(p => p.Key > 0).Count();")]
+    [InlineData("foreach (int i in _set.OrderBy(i => i)) _x = i;")]
+    [InlineData("foreach (int i in _map.Select(p => p.Key).Order()) _x = i;")]
+    [InlineData("foreach (int i in ImmutableSortedSet.Create(1, 2)) _x = i;")]
+    [InlineData("_set = [.. _set, 3];")]
+    [InlineData("_x = _set.Sum();")]
+    [InlineData("_x = \"a\".ToUpperInvariant().Length + string.CompareOrdinal(\"a\", \"b\");")]
+    [InlineData("_x = new DateTime(2020, 1, 1).Ticks;")]
+    public async Task Deterministic(string statement) => Assert.Empty(await Compiler.Diagnose(InApply(statement)));
+
+    [Fact]
+    public async Task What_only_readers_do_may_vary()
+    {
+        Assert.Empty(await Compiler.Diagnose(Sources.Object(
+            """
+            private ImmutableHashSet<int> _set = [];
+            [Accessor] public partial ValueTask<long> AAsync();
+            private long ReadA() { foreach (int i in _set) return i; return DateTime.UtcNow.Ticks; }
+            """)));
+    }
+
+    [Theory]
+    [InlineData("[Mutator(1)] public partial ValueTask AAsync(); private void ApplyA() => throw Reject(\"no\");", "TANGO014")]
+    [InlineData("[Mutator(1)] public partial ValueTask AAsync(); private void ApplyA() => Check(); private void Check() { throw Reject(\"no\"); }", "TANGO014")]
+    [InlineData("[Mutator(1, MayReject = true)] public partial ValueTask AAsync(); private void ApplyA() => throw Reject(\"no\");", null)]
+    [InlineData("[Mutator(1)] public partial ValueTask<int> AAsync(); private int ApplyA() => throw Reject(\"no\");", null)]
+    [InlineData("private int _x; public int X => _x;", "TANGO015")]
+    [InlineData("private int _x; public int Get() => _x;", "TANGO015")]
+    [InlineData("private int _x; internal void Set(int x) { _x = x; }", "TANGO015")]
+    [InlineData("private int _x; [Accessor] public partial ValueTask<int> AAsync(); private int ReadA() => _x++;", "TANGO016")]
+    [InlineData("private int _x; [Accessor] public partial ValueTask<int> AAsync(); private int ReadA() { (_x, _) = (1, 2); return 0; }", "TANGO016")]
+    [InlineData("private int _x; [Accessor] public partial ValueTask<int> AAsync(); private int ReadA() => Half(); private int Half() => _x / 2;", null)]
+    public async Task Rejections_and_state(string members, string? id) =>
+        Assert.Equal(id is null ? [] : [id], await Compiler.Diagnose(Sources.Object(members)));
+
+    [Theory]
+    [InlineData("TANGO020", "[TangoValue] public abstract record A(int X);")]
+    [InlineData("TANGO020", "public static class O { [TangoValue] private sealed record A(int X); }")]
+    [InlineData("TANGO020", "[TangoValue] public sealed class A { public A(string other) { } [TangoMember(0)] public int X { get; } }")]
+    [InlineData("TANGO020", "[TangoValue] public sealed class A { [TangoMember(0)] private int _x; public A(int x) => _x = x; public int X => _x; }")]
+    [InlineData("TANGO021", "[TangoValue] public sealed record A([property: TangoMember(0)] int X, [property: TangoMember(0)] int Y);")]
+    [InlineData("TANGO021", "[TangoValue(Reserved = [0])] public sealed record A([property: TangoMember(0)] int X);")]
+    [InlineData("TANGO022", "[TangoValue] public sealed record A([property: TangoMember(0)] int X, [property: TangoMember(2)] int Y);")]
+    [InlineData("TANGO022", "[TangoValue] public sealed record A([property: TangoMember(1)] int X);")]
+    [InlineData("TANGO023", "[TangoValue] public sealed record A([property: TangoMember(0)] int X) { public int Y { get; init; } }")]
+    [InlineData("TANGO023", "[TangoValue] public sealed record A(int X) { public int Y { get; init; } }")]
+    [InlineData("TANGO007", "[TangoValue] public sealed record A(Action X);")]
+    [InlineData("TANGO008", "[TangoValue] public sealed record A(ImmutableList<Version> X);")]
+    public async Task Values(string id, string source) => Assert.Equal([id], await Compiler.Diagnose(source));
+
+    [Fact]
+    public async Task A_message_says_what_to_write()
+    {
+        var found = await Compiler.Analyze(Sources.Object("[Mutator(1)] public partial ValueTask<int> AAsync(string? x, CancellationToken ct);"));
+        Diagnostic diagnostic = Assert.Single(found);
+        Assert.Equal("'AAsync' needs 'private int ApplyA(string? x)'", diagnostic.GetMessage(System.Globalization.CultureInfo.InvariantCulture));
+        Assert.NotEmpty(diagnostic.Descriptor.HelpLinkUri);
+        Assert.NotEmpty(diagnostic.Descriptor.Description.ToString(System.Globalization.CultureInfo.InvariantCulture));
+    }
+
+    private static string InApply(string statement) => Sources.Object(
+        $$"""
+        private long _x;
+        private ImmutableDictionary<int, int> _map = ImmutableDictionary<int, int>.Empty;
+        private ImmutableHashSet<int> _set = [];
+        private long Indirect => Helper();
+        [Mutator(1)] public partial ValueTask AAsync();
+        private void ApplyA() { {{statement}} }
+        private long Helper() => DateTime.UtcNow.Ticks;
+        [Accessor] public partial ValueTask<long> GetAsync();
+        private long ReadGet() => _x + _map.Count + _set.Count;
+        """);
+}

@@ -1,0 +1,130 @@
+using System.Buffers;
+using System.Reflection;
+using Tango.Formatting;
+
+namespace Tango.Generators.Tests;
+
+public sealed class ValueGeneratorTests
+{
+    [Fact]
+    public void Shapes_of_values_compile_and_come_back()
+    {
+        Assembly assembly = Compiler.Load(
+            """
+            namespace V;
+
+            [TangoValue]
+            public sealed record Job(long Id, string? User, int Nodes = 3);
+
+            [TangoValue]
+            public readonly record struct Point([property: TangoMember(1)] int X, [TangoMember(0)] int Y);
+
+            [TangoValue]
+            public sealed class Mixed
+            {
+                public Mixed(int first) => First = first > 9 ? throw new ArgumentOutOfRangeException(nameof(first)) : first;
+
+                [TangoMember(0)] public int First { get; }
+
+                [TangoMember(2)] public required string Second { get; init; }
+
+                [TangoMember(1)] internal Job? Third;
+
+                public int Computed => First + 1;
+            }
+
+            [TangoValue(Reserved = [1, 3])]
+            public sealed record Shrunk([property: TangoMember(0)] int A, [property: TangoMember(2)] int B);
+
+            public static partial class Nest<T>
+                where T : struct
+            {
+                [TangoValue]
+                public sealed record Pair<TOther>(T Left, TOther Right)
+                    where TOther : class, IComparable<TOther>;
+            }
+
+            [TangoValue]
+            public sealed record Tree(int Value, ImmutableArray<Tree> Children);
+
+            [TangoValue]
+            public sealed record Empty;
+
+            public static class Samples
+            {
+                public static Job Job => new(7, null);
+                public static Point Point => new(1, 2);
+                public static Mixed Mixed => new(1) { Second = "s", Third = new Job(1, "u", 2) };
+                public static Shrunk Shrunk => new(1, 2);
+                public static Nest<int>.Pair<string> Pair => new(1, "r");
+                public static Tree Tree => new(1, [new(2, [])]);
+                public static Empty Empty => new();
+            }
+            """);
+        Check(assembly, "Job", "9307c003");
+        Check(assembly, "Point", "920201");
+        Check(assembly, "Mixed", "93019301a17502a173");
+        Check(assembly, "Shrunk", "9401c002c0");
+        Check(assembly, "Pair", "9201a172");
+        Check(assembly, "Tree", "920191920290");
+        Check(assembly, "Empty", "90");
+
+        Type job = assembly.GetType("V.Job", throwOnError: true)!;
+        // R18: a record of keys may be a key; and a record written before a member existed, or by a newer type, is read.
+        Assert.True(IsKey(job));
+        Assert.False(IsKey(assembly.GetType("V.Tree", throwOnError: true)!));
+        Assert.False(IsKey(assembly.GetType("V.Mixed", throwOnError: true)!));
+        Assert.Equal("Job { Id = 7, User = u, Nodes = 3 }", Read(job, "9207a175").ToString());
+        Assert.Equal("Job { Id = 7, User = u, Nodes = 4 }", Read(job, "9507a1750492c3c4010281a16105").ToString());
+        Assert.Null(Read(job, "c0"));
+        Assert.Throws<TangoFormatException>(() => Read(job, "9207a1"));
+        Assert.Throws<TangoFormatException>(() => Read(assembly.GetType("V.Mixed", throwOnError: true)!, "930ac0a173"));
+    }
+
+    [Fact]
+    public void A_cyclic_type_without_end_is_refused_when_read()
+    {
+        Assembly assembly = Compiler.Load("[TangoValue] public sealed record Loop(int Value, Loop? Next);");
+        Assert.Throws<TangoFormatException>(() => Read(assembly.GetType("Loop")!, string.Concat(Enumerable.Repeat("9201", 100_000)) + "c0"));
+    }
+
+    private static void Check(Assembly assembly, string name, string hex)
+    {
+        PropertyInfo sample = assembly.GetType("V.Samples")!.GetProperty(name)!;
+        object value = sample.GetValue(null)!;
+        Assert.Equal(hex, Write(sample.PropertyType, value));
+        object back = Read(sample.PropertyType, hex);
+        Assert.Equal(hex, Write(sample.PropertyType, back));
+    }
+
+    private static string Write(Type type, object value) => (string)Call(nameof(WriteOf), type, value)!;
+
+    private static object Read(Type type, string hex) => Call(nameof(ReadOf), type, hex)!;
+
+    private static bool IsKey(Type type) => (bool)Call(nameof(IsKeyOf), type)!;
+
+    private static object? Call(string method, Type type, params object?[] arguments)
+    {
+        const BindingFlags flags = BindingFlags.Static | BindingFlags.NonPublic | BindingFlags.DoNotWrapExceptions;
+        return typeof(ValueGeneratorTests).GetMethod(method, flags)!.MakeGenericMethod(type).Invoke(null, flags, null, arguments, null);
+    }
+
+    private static string WriteOf<T>(T value)
+    {
+        var output = new ArrayBufferWriter<byte>();
+        var writer = new MessagePackWriter(output);
+        TangoFormatters.Get<T>().Write(ref writer, value);
+        writer.Flush();
+        return Convert.ToHexStringLower(output.WrittenSpan);
+    }
+
+    private static object? ReadOf<T>(string hex)
+    {
+        var reader = new MessagePackReader(Convert.FromHexString(hex).AsSpan());
+        T value = TangoFormatters.Get<T>().Read(ref reader);
+        Assert.True(reader.End);
+        return value;
+    }
+
+    private static bool IsKeyOf<T>() => TangoFormatters.Get<T>().IsVersionKey;
+}
