@@ -1,0 +1,16 @@
+using System.CommandLine;
+using System.Text.Json;
+
+namespace Corfu.Load;
+
+/// <summary>Where a report goes: the console, and a file of JSON lines if one was named.</summary>
+internal static class ReportOutput
+{
+    public static async Task<int> WriteAsync(ParseResult result, LoadOptions options, RunReport report)
+    {
+        await ReportWriter.WriteAsync(report, Console.Out);
+        if (result.GetValue(options.Output) is { } file)
+            await File.AppendAllTextAsync(file.FullName, JsonSerializer.Serialize(report, LoadJson.Default.RunReport) + "\n");
+        return report.Median.Operations > 0 ? 0 : 1;
+    }
+}

@@ -1,0 +1,18 @@
+using System.Diagnostics;
+
+namespace Corfu.Load;
+
+/// <summary>A process with one bare role, from the outside.</summary>
+internal sealed class BareRoleProcess : IDisposable
+{
+    private readonly Process _process;
+
+    private BareRoleProcess(Process process) => _process = process;
+
+    public static BareRoleProcess Start(string kind) => new(ChildProcess.Start(BareRoleCommand.Name, kind));
+
+    public async Task<string> AddressAsync() =>
+        await _process.StandardOutput.ReadLineAsync() ?? throw new IOException("The process of the bare role has died.");
+
+    public void Dispose() => ChildProcess.Stop(_process);
+}

@@ -1,0 +1,8 @@
+namespace Corfu.Load;
+
+/// <summary>A connected target of load.</summary>
+internal interface IWorkload : IAsyncDisposable
+{
+    /// <summary>One operation, given the caller's number.</summary>
+    Func<int, ValueTask> Prepare(int callers, int size);
+}

@@ -1,0 +1,57 @@
+using Corfu.Protocol;
+using Corfu.Transport;
+
+namespace Corfu.Load;
+
+/// <summary>Opens the target that an order names.</summary>
+internal static class Workloads
+{
+    public static async Task<IWorkload> OpenAsync(WorkloadKind kind, string target) => kind switch
+    {
+        WorkloadKind.Echo => new EchoWorkload(BareRole.Parse(target)),
+        WorkloadKind.Token => new TokenWorkload(BareRole.Parse(target)),
+        _ => await ClusterWorkloads.OpenAsync(kind, target),
+    };
+
+    private sealed class EchoWorkload(BareRole role) : IWorkload
+    {
+        private readonly TcpTransport _transport = role.Connect();
+
+        public Func<int, ValueTask> Prepare(int callers, int size)
+        {
+            var request = new WriteRequest(Epoch.First, new byte[size]);
+            return async _ =>
+            {
+                var response = await _transport.CallAsync(role.Address, request, CancellationToken.None);
+                if (!response.IsOk) throw CorfuException.FromStatus(response.Status, "echo");
+            };
+        }
+
+        public ValueTask DisposeAsync()
+        {
+            _transport.Dispose();
+            return default;
+        }
+    }
+
+    private sealed class TokenWorkload(BareRole role) : IWorkload
+    {
+        private readonly TcpTransport _transport = role.Connect();
+
+        public Func<int, ValueTask> Prepare(int callers, int size)
+        {
+            var request = new TokenRequest(Epoch.First, 1, []);
+            return async _ =>
+            {
+                var response = await _transport.CallAsync(role.Address, request, CancellationToken.None);
+                if (!response.IsOk) throw CorfuException.FromStatus(response.Status, "token");
+            };
+        }
+
+        public ValueTask DisposeAsync()
+        {
+            _transport.Dispose();
+            return default;
+        }
+    }
+}

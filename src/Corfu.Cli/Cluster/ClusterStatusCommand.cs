@@ -1,0 +1,26 @@
+using System.CommandLine;
+using Corfu.Hosting;
+
+namespace Corfu.Cli;
+
+/// <summary><c>corfu cluster status</c>.</summary>
+internal static class ClusterStatusCommand
+{
+    private const string Description =
+        "Show the cluster's processes and what each role says about itself. The exit code is 0 only if every role of the newest projection serves.";
+
+    public static Command Create()
+    {
+        var directory = ClusterCommand.DirectoryOption();
+        var json = ClusterCommand.JsonOption();
+        var command = new Command("status", Description) { directory, json };
+        command.SetAction(async (result, cancellationToken) =>
+        {
+            var folder = ClusterFolder.Open(result.GetRequiredValue(directory).FullName);
+            var state = await ClusterProbe.StateAsync(folder, cancellationToken);
+            await ClusterReport.WriteAsync(result.InvocationConfiguration.Output, state, result.GetValue(json));
+            return state.Writable ? ExitCode.Ok : ExitCode.Failed;
+        });
+        return command;
+    }
+}

@@ -1,0 +1,19 @@
+namespace Corfu.Cli;
+
+/// <summary>What <c>corfu</c> ends with; every help text says so too.</summary>
+internal static class ExitCode
+{
+    public const int Ok = 0;
+
+    /// <summary>The command was understood and did not succeed.</summary>
+    public const int Failed = 1;
+
+    /// <summary>Wrong options or arguments: nothing was done.</summary>
+    public const int Usage = 2;
+
+    /// <summary>The position holds no data: unwritten, junk or trimmed.</summary>
+    public const int NoData = 3;
+
+    /// <summary>Interrupted from the keyboard.</summary>
+    public const int Interrupted = 130;
+}

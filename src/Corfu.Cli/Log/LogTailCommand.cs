@@ -1,0 +1,47 @@
+using System.Collections.Immutable;
+using System.CommandLine;
+using System.Text.Json;
+using Corfu.Client;
+using Corfu.Protocol;
+
+namespace Corfu.Cli;
+
+/// <summary><c>corfu log tail</c>.</summary>
+internal static class LogTailCommand
+{
+    private const string Description =
+        """
+        Print the log's tail: the lowest position not granted; every acknowledged entry lies below it. With --stream also the
+        newest positions of those streams, in the same moment.
+        """;
+
+    public static Command Create()
+    {
+        var connect = LogCommand.ConnectOption();
+        var streams = LogCommand.StreamsOption("A stream whose newest positions are wanted too; may be given several times.");
+        var json = ClusterCommand.JsonOption();
+        var command = new Command("tail", Description) { connect, streams, json };
+        command.SetAction(async (result, cancellationToken) =>
+        {
+            await using var session = await LogSession.OpenAsync(result.GetRequiredValue(connect), cancellationToken);
+            var ids = result.GetValue(streams)!.Distinct().Select(id => new StreamId(id)).ToImmutableArray();
+            var check = await session.Log.CheckAsync(ids, ReadConsistency.Linearizable, cancellationToken);
+            await WriteAsync(result.InvocationConfiguration.Output, check, result.GetValue(json));
+            return ExitCode.Ok;
+        });
+        return command;
+    }
+
+    private static async Task WriteAsync(TextWriter output, LogCheck check, bool json)
+    {
+        if (json)
+        {
+            await output.WriteLineAsync(JsonSerializer.Serialize(TailJson.Of(check), CliJson.Lines.TailJson));
+            return;
+        }
+
+        await output.WriteLineAsync(check.Tail.ToString());
+        foreach (var stream in check.Streams)
+            await output.WriteLineAsync($"stream {stream.Stream}: {(stream.Positions.IsEmpty ? "empty" : string.Join(' ', stream.Positions.Select(p => p.Offset)))}");
+    }
+}

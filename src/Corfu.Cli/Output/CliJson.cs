@@ -1,0 +1,27 @@
+using System.Text.Encodings.Web;
+using System.Text.Json;
+using System.Text.Json.Serialization;
+
+namespace Corfu.Cli;
+
+/// <summary>What the tool prints with <c>--json</c>: part of its interface, so members are only ever added.</summary>
+[JsonSourceGenerationOptions(JsonSerializerDefaults.Web, DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+[JsonSerializable(typeof(ClusterJson))]
+[JsonSerializable(typeof(EntryJson))]
+[JsonSerializable(typeof(TailJson))]
+internal sealed partial class CliJson : JsonSerializerContext
+{
+    /// <summary>One object a line, and text as it is instead of escapes.</summary>
+    public static CliJson Lines { get; } = new(new JsonSerializerOptions(JsonSerializerDefaults.Web)
+    {
+        DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull,
+        Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
+    });
+
+    public static CliJson Indented { get; } = new(new JsonSerializerOptions(JsonSerializerDefaults.Web)
+    {
+        DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull,
+        Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
+        WriteIndented = true,
+    });
+}

@@ -1,0 +1,40 @@
+using Corfu.Hosting;
+using Corfu.Protocol;
+
+namespace Corfu.Cli;
+
+/// <summary>A cluster's state as JSON.</summary>
+internal sealed record ClusterJson(
+    string Cluster, string ConnectionString, bool Writable, ProjectionJson? Projection, IReadOnlyList<RoleJson> Roles)
+{
+    public static ClusterJson Of(ClusterState state) => new(
+        state.Cluster.ToString(),
+        state.ConnectionString,
+        state.Writable,
+        state.Projection is { } projection ? ProjectionJson.Of(projection) : null,
+        [.. state.Nodes.Select(RoleJson.Of)]);
+}
+
+internal sealed record ProjectionJson(long Epoch, long Start, string Sequencer, IReadOnlyList<IReadOnlyList<string>> Chains, string Reason)
+{
+    public static ProjectionJson Of(Projection projection) => new(
+        projection.Epoch.Value,
+        projection.Start.Offset,
+        projection.Sequencer.Id.ToString(),
+        [.. projection.Active.Chains.Select(chain => chain.Replicas.Select(replica => replica.Unit.ToString()).ToArray())],
+        projection.Reason);
+}
+
+internal sealed record RoleJson(
+    string Node, string Role, string? Id, string Endpoint, int? ProcessId, string? Folder, bool Serving, string Detail)
+{
+    public static RoleJson Of(NodeState state) => new(
+        state.Node,
+        state.Role.ToString().ToLowerInvariant(),
+        state.Id.IsNone ? null : state.Id.ToString(),
+        state.Endpoint.ToString(),
+        state.ProcessId,
+        state.Folder,
+        state.Serving,
+        state.Detail);
+}

@@ -1,0 +1,41 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+
+namespace Corfu.Hosting;
+
+/// <summary>
+/// What <c>cluster.json</c> says: which nodes a cluster folder holds, their identities and their ports. It is written once, when the
+/// cluster is made, and never follows later reconfigurations: those live in the layout.
+/// </summary>
+/// <param name="Format">Version of this file.</param>
+/// <param name="Formed">
+/// False while the folders are being formatted. Nothing was served before it turned true, so an interrupted creation may be repeated;
+/// afterwards a missing folder is a loss and never made anew (R12).
+/// </param>
+/// <param name="Replicas">Replicas per chain.</param>
+public sealed record ClusterManifest(int Format, Guid Cluster, bool Formed, int Replicas, ImmutableArray<ManifestNode> Nodes)
+{
+    public const int CurrentFormat = 1;
+
+    public ClusterId ClusterId => new(Cluster);
+
+    /// <summary>The units of the first projection, in placement order.</summary>
+    public ImmutableArray<NodeAddress> ChainUnits() => Addresses(NodeRole.Unit, spares: false);
+
+    public ImmutableArray<NodeAddress> Acceptors() => Addresses(NodeRole.Acceptor, spares: true);
+
+    /// <summary>The endpoint of the process that runs the sequencer, whose identity is new with every start (R2).</summary>
+    public NodeEndpoint SequencerEndpoint() => Nodes.First(node => node.Roles.Any(role => role.Role == NodeRole.Sequencer)).Endpoint;
+
+    /// <summary>What clients connect with: the processes that hold the layout.</summary>
+    public string ConnectionString() => "corfu://" + string.Join(',', Acceptors().Select(address => address.Endpoint).Distinct());
+
+    private ImmutableArray<NodeAddress> Addresses(NodeRole role, bool spares) =>
+    [
+        .. from node in Nodes
+           where spares || !node.Spare
+           from r in node.Roles
+           where r.Role == role
+           select new NodeAddress(new NodeId(r.Id), node.Endpoint),
+    ];
+}

@@ -1,0 +1,96 @@
+using System.Collections.Immutable;
+using System.Net;
+using System.Net.Sockets;
+using Corfu.Protocol;
+
+namespace Corfu.Hosting;
+
+/// <summary>What a new cluster is made of.</summary>
+public sealed record ClusterShape
+{
+    // Below the range from which operating systems take the ports of outgoing connections: a kept port is not lost to one of those
+    // while its node is down.
+    private const int FirstPort = 20_000;
+    private const int LastPort = 31_999;
+
+    public int Units { get; init; } = 3;
+
+    public int Replicas { get; init; } = 2;
+
+    /// <summary>Units that run without being in a chain.</summary>
+    public int Spares { get; init; }
+
+    /// <summary>The address of all nodes.</summary>
+    public string Host { get; init; } = "127.0.0.1";
+
+    /// <summary>The first of consecutive ports; null looks for free ones.</summary>
+    public int? Port { get; init; }
+
+    /// <inheritdoc cref="NodeOptions.Insecure"/>
+    public bool Insecure { get; init; }
+
+    /// <summary>Every fault, or empty.</summary>
+    public IReadOnlyList<string> Faults()
+    {
+        var faults = new List<string>();
+        if (ClusterPlacement.Fault(Units, Replicas) is { } fault) faults.Add(fault);
+        if (Spares is < 0 or > ClusterPlacement.MaxUnits) faults.Add($"The number of spares must be between 0 and {ClusterPlacement.MaxUnits}, not {Spares}.");
+        var nodes = Units + Spares + 1;
+        if (Port is < 1 || Port + nodes - 1 > 65_535) faults.Add($"The first port must leave room for {nodes} ports between 1 and 65535, not {Port}.");
+        var address = NodeOptionsValidator.AddressOf(Host);
+        if (address is null) faults.Add($"'{Host}' is neither an IP address nor 'localhost'.");
+        else if (!IPAddress.IsLoopback(address) && !Insecure)
+            faults.Add($"{Host} is not a loopback address, and connections are not encrypted yet; --insecure accepts that.");
+        return faults;
+    }
+
+    internal ClusterManifest NewManifest(IEntropy entropy)
+    {
+        if (Faults() is { Count: > 0 } faults) throw new NodeStartException(string.Join('\n', faults));
+        var acceptors = ClusterPlacement.AcceptorCount(Units);
+        var ports = Ports(Units + Spares + 1, entropy);
+        var nodes = ImmutableArray.CreateBuilder<ManifestNode>();
+        for (var i = 0; i < Units + Spares; i++)
+        {
+            var spare = i >= Units;
+            var roles = ImmutableArray.Create(new ManifestRole(NodeRole.Unit, entropy.NewGuid(), "unit"));
+            if (i < acceptors) roles = roles.Add(new ManifestRole(NodeRole.Acceptor, entropy.NewGuid(), "acceptor"));
+            nodes.Add(new ManifestNode(spare ? $"spare-{i - Units}" : $"unit-{i}", Host, ports[i], spare, roles));
+        }
+
+        nodes.Add(new ManifestNode("sequencer", Host, ports[^1], false, [new ManifestRole(NodeRole.Sequencer, Guid.Empty, null)]));
+        return new ClusterManifest(ClusterManifest.CurrentFormat, entropy.NewGuid(), false, Replicas, nodes.DrainToImmutable());
+    }
+
+    private int[] Ports(int count, IEntropy entropy)
+    {
+        if (Port is { } first) return [.. Enumerable.Range(first, count)];
+        // From a random start, so that clusters made at the same moment rarely look at the same ports.
+        var ports = new List<int>(count);
+        var span = LastPort - FirstPort + 1;
+        var start = (int)(entropy.NextDouble() * span);
+        for (var i = 0; i < span && ports.Count < count; i++)
+        {
+            var port = FirstPort + (start + i) % span;
+            if (IsFree(port)) ports.Add(port);
+        }
+
+        return ports.Count == count ? [.. ports] : throw new NodeStartException($"There are no {count} free ports between {FirstPort} and {LastPort}.");
+    }
+
+    private bool IsFree(int port)
+    {
+        var address = NodeOptionsValidator.AddressOf(Host)!;
+        using var socket = new Socket(address.AddressFamily, SocketType.Stream, ProtocolType.Tcp);
+        try
+        {
+            socket.Bind(new IPEndPoint(address, port));
+            socket.Listen(1);
+            return true;
+        }
+        catch (SocketException)
+        {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,22 @@
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
+
+namespace Corfu.Hosting;
+
+/// <summary>A cluster inside this process. Writes are durable, as on any other.</summary>
+public sealed record EmbeddedClusterOptions
+{
+    /// <summary>Where the cluster keeps its data; a cluster that is there is continued. Null takes a temporary folder, deleted at the end.</summary>
+    public string? Folder { get; init; }
+
+    /// <summary>Storage units. Default 3.</summary>
+    public int Units { get; init; } = 3;
+
+    /// <summary>Replicas of every entry. Default 2.</summary>
+    public int Replicas { get; init; } = 2;
+
+    /// <summary>Default: nothing is logged.</summary>
+    public ILoggerFactory Loggers { get; init; } = NullLoggerFactory.Instance;
+
+    public TimeProvider Time { get; init; } = TimeProvider.System;
+}

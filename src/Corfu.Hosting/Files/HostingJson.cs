@@ -1,0 +1,16 @@
+using System.Text.Json;
+using System.Text.Json.Serialization;
+
+namespace Corfu.Hosting;
+
+/// <summary>The files of a cluster folder: indented JSON, camel case, names instead of numbers, unknown members refused.</summary>
+[JsonSourceGenerationOptions(
+    JsonSerializerDefaults.Web,
+    WriteIndented = true,
+    UseStringEnumConverter = true,
+    UnmappedMemberHandling = JsonUnmappedMemberHandling.Disallow,
+    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+[JsonSerializable(typeof(ClusterManifest))]
+[JsonSerializable(typeof(NodeConfig))]
+[JsonSerializable(typeof(FolderIdentity))]
+internal sealed partial class HostingJson : JsonSerializerContext;

@@ -1,0 +1,83 @@
+using Corfu.Protocol;
+
+namespace Corfu.Hosting;
+
+/// <summary>The formatted, locked folder of one unit or acceptor.</summary>
+internal sealed class RoleFolder : IDisposable
+{
+    private const string IdentityName = "identity.json";
+
+    private readonly FolderLock _lock;
+
+    private RoleFolder(string path, NodeId id, FolderLock folderLock)
+    {
+        Path = path;
+        Id = id;
+        _lock = folderLock;
+    }
+
+    public string Path { get; }
+
+    public NodeId Id { get; }
+
+    /// <summary>Gives an empty or new folder its identity. Doing it again with the same identity changes nothing.</summary>
+    /// <exception cref="NodeStartException">The folder holds something else.</exception>
+    public static void Format(string path, ClusterId cluster, NodeRole role, NodeId id)
+    {
+        try
+        {
+            Directory.CreateDirectory(path);
+            var file = System.IO.Path.Combine(path, IdentityName);
+            if (File.Exists(file))
+            {
+                Check(path, cluster, role, id);
+                return;
+            }
+
+            if (Directory.EnumerateFileSystemEntries(path).Any(entry => !entry.EndsWith(IdentityName + ".new", StringComparison.Ordinal)))
+                throw new NodeStartException($"The folder {path} is not empty and holds no Corfu {role.ToString().ToLowerInvariant()}.");
+            DurableFile.WriteJson(
+                file, new FolderIdentity(FolderIdentity.CurrentFormat, cluster.Value, role, id.Value), HostingJson.Default.FolderIdentity);
+            DurableFile.SyncDirectory(System.IO.Path.GetDirectoryName(System.IO.Path.GetFullPath(path))!);
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            throw new NodeStartException($"The folder {path} cannot be made: {e.Message}", e);
+        }
+    }
+
+    /// <summary>Locks the folder and checks whose it is. <paramref name="expected"/> may be <see cref="NodeId.None"/>.</summary>
+    public static RoleFolder Open(string path, ClusterId cluster, NodeRole role, NodeId expected)
+    {
+        var folderLock = FolderLock.Take(path, FolderUse.Node);
+        try
+        {
+            return new RoleFolder(path, Check(path, cluster, role, expected), folderLock);
+        }
+        catch
+        {
+            folderLock.Dispose();
+            throw;
+        }
+    }
+
+    public static bool IsFormatted(string path) => File.Exists(System.IO.Path.Combine(path, IdentityName));
+
+    public void Dispose() => _lock.Dispose();
+
+    private static NodeId Check(string path, ClusterId cluster, NodeRole role, NodeId expected)
+    {
+        var file = System.IO.Path.Combine(path, IdentityName);
+        if (!File.Exists(file)) throw new NodeStartException($"The folder {path} was never formatted: {IdentityName} is missing.");
+        var identity = DurableFile.ReadJson(file, HostingJson.Default.FolderIdentity);
+        if (identity.Format != FolderIdentity.CurrentFormat)
+            throw new NodeStartException($"The folder {path} has format {identity.Format}; this version reads {FolderIdentity.CurrentFormat}.");
+        if (identity.Cluster != cluster.Value)
+            throw new NodeStartException($"The folder {path} belongs to the cluster {identity.Cluster}, not {cluster}.");
+        if (identity.Role != role) throw new NodeStartException($"The folder {path} belongs to a {identity.Role}, not a {role}.");
+        // R2: what another identity stored must never be served under this one.
+        if (!expected.IsNone && identity.Id != expected.Value)
+            throw new NodeStartException($"The folder {path} belongs to {identity.Id}, not {expected}.");
+        return new NodeId(identity.Id);
+    }
+}

@@ -1,0 +1,123 @@
+using System.Collections.Immutable;
+using System.Net;
+using Corfu.Protocol;
+using Corfu.Transport;
+using Microsoft.AspNetCore.Connections;
+using Microsoft.AspNetCore.Server.Kestrel.Core;
+using Microsoft.AspNetCore.Server.Kestrel.Transport.Sockets;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Options;
+
+namespace Corfu.Hosting;
+
+/// <summary>A running node: its roles, and the one listener before them. Disposing it stops serving and closes the folders.</summary>
+public sealed class CorfuNode : IAsyncDisposable
+{
+    private readonly RoleRegistry _registry;
+    private readonly ImmutableArray<NodeRoleHost> _roles;
+    private readonly KestrelServer _server;
+    private int _disposed;
+
+    private CorfuNode(string name, NodeEndpoint endpoint, RoleRegistry registry, ImmutableArray<NodeRoleHost> roles, KestrelServer server)
+    {
+        Name = name;
+        Endpoint = endpoint;
+        _registry = registry;
+        _roles = roles;
+        _server = server;
+    }
+
+    public string Name { get; }
+
+    public NodeEndpoint Endpoint { get; }
+
+    /// <summary>The roles served, with their identities.</summary>
+    public NodeDescription Description => _registry.Describe();
+
+    /// <summary>What keeps roles from serving until the process is restarted, a failed disk for instance; empty while all is well.</summary>
+    public ImmutableArray<string> Faults => [.. _roles.Select(role => role.Fault).OfType<string>()];
+
+    /// <summary>Opens the roles (a unit reads its log back first) and listens. On failure everything opened is closed again.</summary>
+    /// <exception cref="NodeStartException">A folder in use, damaged or not writable; an occupied port.</exception>
+    public static async Task<CorfuNode> StartAsync(
+        NodeOptions options, ILoggerFactory loggers, TimeProvider time, CancellationToken cancellationToken = default)
+    {
+        var logger = loggers.CreateLogger<CorfuNode>();
+        var registry = new RoleRegistry(new ClusterId(options.Cluster), time: time, logger: loggers.CreateLogger<RoleRegistry>());
+        var roles = ImmutableArray.CreateBuilder<NodeRoleHost>();
+        try
+        {
+            foreach (var role in options.Roles)
+            {
+                cancellationToken.ThrowIfCancellationRequested();
+                var host = await NodeRoleHost.OpenAsync(options, role, loggers, time);
+                roles.Add(host);
+                registry.Add(host.Handler);
+            }
+
+            var server = await ListenAsync(options.Endpoint, registry, loggers, cancellationToken);
+            var node = new CorfuNode(options.Name, options.Endpoint, registry, roles.ToImmutable(), server);
+            foreach (var role in node._roles) HostingLog.Serving(logger, options.Name, role.Handler.Role, role.Handler.Id, options.Endpoint);
+            return node;
+        }
+        catch
+        {
+            registry.Dispose();
+            foreach (var role in roles) await role.DisposeAsync();
+            throw;
+        }
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        if (Interlocked.Exchange(ref _disposed, 1) != 0) return;
+        // First the connections, so that stopping the server does not wait for idle ones; then what the requests were about.
+        _registry.Dispose();
+        await _server.StopAsync(CancellationToken.None);
+        _server.Dispose();
+        foreach (var role in _roles) await role.DisposeAsync();
+    }
+
+    private static async Task<KestrelServer> ListenAsync(
+        NodeEndpoint endpoint, RoleRegistry registry, ILoggerFactory loggers, CancellationToken cancellationToken)
+    {
+        var options = new KestrelServerOptions { ApplicationServices = NoServices.Instance };
+        var address = NodeOptionsValidator.AddressOf(endpoint.Host)!;
+        options.Listen(new IPEndPoint(address, endpoint.Port), listen => listen.UseCorfu(registry));
+        var transport = new SocketTransportFactory(Options.Create(new SocketTransportOptions()), loggers);
+        var server = new KestrelServer(Options.Create(options), transport, loggers);
+        try
+        {
+            await server.StartAsync(new NoHttp(), cancellationToken);
+            return server;
+        }
+        catch (Exception e)
+        {
+            server.Dispose();
+            throw e is IOException { InnerException: AddressInUseException }
+                ? new NodeStartException($"The port {endpoint.Port} of {endpoint.Host} is occupied by another process.", e)
+                : e is IOException or System.Net.Sockets.SocketException
+                    ? new NodeStartException($"The node cannot listen at {endpoint}: {e.Message}", e)
+                    : e;
+        }
+    }
+
+    /// <summary>Kestrel asks for an HTTP application even where no endpoint speaks HTTP.</summary>
+    private sealed class NoHttp : Microsoft.AspNetCore.Hosting.Server.IHttpApplication<object>
+    {
+        public object CreateContext(Microsoft.AspNetCore.Http.Features.IFeatureCollection contextFeatures) => contextFeatures;
+
+        public Task ProcessRequestAsync(object context) => Task.CompletedTask;
+
+        public void DisposeContext(object context, Exception? exception)
+        {
+        }
+    }
+
+    private sealed class NoServices : IServiceProvider
+    {
+        public static readonly NoServices Instance = new();
+
+        public object? GetService(Type serviceType) => null;
+    }
+}

@@ -1,0 +1,40 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+using Microsoft.Extensions.Options;
+
+namespace Corfu.Hosting;
+
+/// <summary>The configuration file of a node process (<c>corfu node --config FILE</c>). Folders are relative to the file.</summary>
+/// <param name="Log">Log file, relative too; none writes to the console.</param>
+public sealed record NodeConfig(
+    string Name, Guid Cluster, string Listen, bool Insecure, string? Log, ImmutableArray<NodeConfigRole> Roles)
+{
+    /// <exception cref="NodeStartException">Not readable, or not valid: all faults in one message.</exception>
+    public static NodeOptions Load(string path, out string? log)
+    {
+        var full = Path.GetFullPath(path);
+        var config = DurableFile.ReadJson(full, HostingJson.Default.NodeConfig);
+        var folder = Path.GetDirectoryName(full)!;
+        log = config.Log is null ? null : Path.Combine(folder, config.Log);
+        var options = new NodeOptions { Name = config.Name ?? "", Cluster = config.Cluster, Listen = config.Listen ?? "", Insecure = config.Insecure };
+        foreach (var role in config.Roles.IsDefault ? [] : config.Roles)
+        {
+            options.Roles.Add(new NodeRoleOptions
+            {
+                Role = role.Role,
+                Id = role.Id,
+                Folder = role.Folder is null ? null : Path.Combine(folder, role.Folder),
+            });
+        }
+
+        var result = new NodeOptionsValidator().Validate(Options.DefaultName, options);
+        return result.Failed
+            ? throw new NodeStartException($"The file {path} is not valid:\n  " + string.Join("\n  ", result.Failures!))
+            : options;
+    }
+
+    public void Save(string path) => DurableFile.WriteJson(path, this, HostingJson.Default.NodeConfig);
+}
+
+/// <param name="Id">Empty for a sequencer.</param>
+public sealed record NodeConfigRole(NodeRole Role, Guid Id, string? Folder);

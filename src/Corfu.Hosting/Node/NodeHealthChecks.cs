@@ -1,0 +1,25 @@
+using Microsoft.Extensions.Diagnostics.HealthChecks;
+
+namespace Corfu.Hosting;
+
+/// <summary>Live: no role has met an error that only a restart can clear.</summary>
+internal sealed class NodeLiveCheck(CorfuNodeService service) : IHealthCheck
+{
+    public Task<HealthCheckResult> CheckHealthAsync(HealthCheckContext context, CancellationToken cancellationToken = default)
+    {
+        var faults = service.Node?.Faults ?? [];
+        return Task.FromResult(faults.IsEmpty ? HealthCheckResult.Healthy() : HealthCheckResult.Unhealthy(string.Join('\n', faults)));
+    }
+}
+
+/// <summary>Ready: every role is open and the listener takes connections. Whether the cluster has a quorum is the clients' to find out.</summary>
+internal sealed class NodeReadyCheck(CorfuNodeService service) : IHealthCheck
+{
+    public Task<HealthCheckResult> CheckHealthAsync(HealthCheckContext context, CancellationToken cancellationToken = default)
+    {
+        if (service.Node is not { } node) return Task.FromResult(HealthCheckResult.Unhealthy("The node is not started."));
+        return Task.FromResult(node.Faults.IsEmpty
+            ? HealthCheckResult.Healthy($"{node.Name} serves {node.Description.Roles.Length} roles at {node.Endpoint}.")
+            : HealthCheckResult.Unhealthy(string.Join('\n', node.Faults)));
+    }
+}

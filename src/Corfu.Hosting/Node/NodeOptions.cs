@@ -1,0 +1,33 @@
+using Corfu.Protocol;
+
+namespace Corfu.Hosting;
+
+/// <summary>One Corfu node: any set of roles behind one listener.</summary>
+public sealed class NodeOptions
+{
+    /// <summary>For people: appears in logs.</summary>
+    public string Name { get; set; } = "node";
+
+    /// <summary>A handshake of another cluster is refused.</summary>
+    public Guid Cluster { get; set; }
+
+    /// <summary><c>address:port</c>; an IP address or <c>localhost</c>. Clients reach the node under exactly this.</summary>
+    public string Listen { get; set; } = "";
+
+    /// <summary>
+    /// Allows addresses other than loopback although connections are neither encrypted nor authenticated yet. Default false.
+    /// </summary>
+    public bool Insecure { get; set; }
+
+    /// <summary>
+    /// Gives an empty role folder a new identity at the first start. Default false, since an acceptor or a unit whose folder
+    /// vanished must not come back empty under its name (R2, R12).
+    /// </summary>
+    public bool FormatNewFolders { get; set; }
+
+    public IList<NodeRoleOptions> Roles { get; } = [];
+
+    internal NodeEndpoint Endpoint => NodeEndpoint.TryParse(Listen, out var endpoint)
+        ? endpoint
+        : throw new InvalidOperationException("The options were not validated.");
+}

@@ -1,0 +1,57 @@
+using System.Net;
+using Corfu.Protocol;
+using Microsoft.Extensions.Options;
+
+namespace Corfu.Hosting;
+
+/// <summary>Every fault of a node's options, in one message.</summary>
+public sealed class NodeOptionsValidator : IValidateOptions<NodeOptions>
+{
+    public ValidateOptionsResult Validate(string? name, NodeOptions options)
+    {
+        var faults = Faults(options).ToList();
+        return faults.Count == 0 ? ValidateOptionsResult.Success : ValidateOptionsResult.Fail(faults);
+    }
+
+    /// <summary>The address to bind, or null if it is none.</summary>
+    internal static IPAddress? AddressOf(string host) =>
+        host == "localhost" ? IPAddress.Loopback : IPAddress.TryParse(host, out var address) ? address : null;
+
+    private static IEnumerable<string> Faults(NodeOptions options)
+    {
+        if (string.IsNullOrWhiteSpace(options.Name)) yield return "Name: a node needs a name.";
+        if (options.Cluster == Guid.Empty) yield return "Cluster: the identity of the cluster is missing.";
+        if (!NodeEndpoint.TryParse(options.Listen, out var endpoint))
+            yield return $"Listen: '{options.Listen}' is no address:port with a port between 1 and 65535.";
+        else if (AddressOf(endpoint.Host) is not { } address)
+            yield return $"Listen: '{endpoint.Host}' is neither an IP address nor 'localhost'.";
+        else if (!IPAddress.IsLoopback(address) && !options.Insecure)
+            yield return $"Listen: {endpoint.Host} is not a loopback address, and connections are not encrypted yet; set Insecure to accept that.";
+
+        if (options.Roles.Count == 0) yield return "Roles: a node needs at least one role.";
+        foreach (var fault in options.Roles.SelectMany(RoleFaults)) yield return fault;
+        if (options.Roles.Count(role => role.Role == NodeRole.Sequencer) > 1) yield return "Roles: more than one sequencer.";
+        var folders = options.Roles.Where(role => role.Folder is not null).Select(role => Path.GetFullPath(role.Folder!));
+        foreach (var twice in folders.GroupBy(folder => folder).Where(group => group.Count() > 1))
+            yield return $"Roles: two roles share the folder {twice.Key}.";
+    }
+
+    private static IEnumerable<string> RoleFaults(NodeRoleOptions role)
+    {
+        switch (role.Role)
+        {
+            case NodeRole.Unit or NodeRole.Acceptor when string.IsNullOrWhiteSpace(role.Folder):
+                yield return $"Roles: the {role.Role.ToString().ToLowerInvariant()} has no folder.";
+                break;
+            case NodeRole.Sequencer when role.Folder is not null:
+                yield return "Roles: a sequencer stores nothing, so it has no folder.";
+                break;
+            case NodeRole.Sequencer when role.Id != Guid.Empty:
+                yield return "Roles: a sequencer's identity is new with every start and cannot be given.";
+                break;
+            case not (NodeRole.Unit or NodeRole.Acceptor or NodeRole.Sequencer):
+                yield return $"Roles: '{role.Role}' is no role.";
+                break;
+        }
+    }
+}

@@ -1,0 +1,107 @@
+using System.Diagnostics;
+using System.Runtime.InteropServices;
+using System.Text;
+
+namespace Corfu.Hosting;
+
+/// <summary>
+/// A node process, from the outside. It outlives its parent: its output goes to its own log file, and the pipes here only carry the
+/// first words, <see cref="ReadyPrefix"/> or the reason why not.
+/// </summary>
+internal static partial class NodeProcess
+{
+    /// <summary>How the line starts that a node prints once it serves.</summary>
+    public const string ReadyPrefix = "serving ";
+
+    private const int Sigterm = 15;
+    private const int Sigkill = 9;
+    private const int MaxErrorText = 4096;
+
+    /// <summary>Starts the process and waits until it serves.</summary>
+    /// <exception cref="NodeStartException">It ended first; the message is its own.</exception>
+    public static async Task<int> StartAsync(
+        string name, NodeCommandLine command, string config, TimeSpan patience, TimeProvider time, CancellationToken cancellationToken)
+    {
+        var start = new ProcessStartInfo(command.Program)
+        {
+            RedirectStandardInput = true,
+            RedirectStandardOutput = true,
+            RedirectStandardError = true,
+            UseShellExecute = false,
+            WorkingDirectory = Path.GetDirectoryName(config)!,
+        };
+        foreach (var argument in command.Arguments) start.ArgumentList.Add(argument);
+        start.ArgumentList.Add(config);
+        using var process = Process.Start(start) ?? throw new NodeStartException($"{name}: {command.Program} did not start.");
+        using var deadline = new CancellationTokenSource(patience, time);
+        using var both = CancellationTokenSource.CreateLinkedTokenSource(deadline.Token, cancellationToken);
+        try
+        {
+            await WaitUntilReadyAsync(name, process, both.Token);
+            return process.Id;
+        }
+        catch (Exception e)
+        {
+            if (!process.HasExited) process.Kill();
+            if (e is OperationCanceledException && !cancellationToken.IsCancellationRequested)
+                throw new NodeStartException($"{name}: it did not serve within {patience.TotalSeconds:0} s; its log file may say why.");
+            throw;
+        }
+    }
+
+    /// <summary>Asks the process to end and, if it has not after a while, makes it. True if it had to be killed.</summary>
+    public static async Task<bool> StopAsync(int processId, TimeSpan patience, TimeProvider time, CancellationToken cancellationToken)
+    {
+        Process process;
+        try
+        {
+            process = Process.GetProcessById(processId);
+        }
+        catch (ArgumentException)
+        {
+            return false;
+        }
+
+        using (process)
+        {
+            Signal(process, Sigterm);
+            try
+            {
+                using var deadline = new CancellationTokenSource(patience, time);
+                using var both = CancellationTokenSource.CreateLinkedTokenSource(deadline.Token, cancellationToken);
+                await process.WaitForExitAsync(both.Token);
+                return false;
+            }
+            catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
+            {
+                Signal(process, Sigkill);
+                await process.WaitForExitAsync(cancellationToken);
+                return true;
+            }
+        }
+    }
+
+    private static async Task WaitUntilReadyAsync(string name, Process process, CancellationToken cancellationToken)
+    {
+        while (await process.StandardOutput.ReadLineAsync(cancellationToken) is { } line)
+        {
+            if (line.StartsWith(ReadyPrefix, StringComparison.Ordinal)) return;
+        }
+
+        await process.WaitForExitAsync(cancellationToken);
+        var text = new StringBuilder();
+        while (text.Length < MaxErrorText && await process.StandardError.ReadLineAsync(cancellationToken) is { } line)
+            text.Append(text.Length == 0 ? "" : "\n").Append(line);
+        throw new NodeStartException($"{name}: {(text.Length > 0 ? text.ToString() : $"the process ended with exit code {process.ExitCode}.")}");
+    }
+
+    private static void Signal(Process process, int signal)
+    {
+        // A process that is gone already is what was wanted.
+        if (OperatingSystem.IsWindows()) process.Kill();
+        else _ = Kill(process.Id, signal);
+    }
+
+    [LibraryImport("libc", EntryPoint = "kill", SetLastError = true)]
+    private static partial int Kill(int processId, int signal);
+}

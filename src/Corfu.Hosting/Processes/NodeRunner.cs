@@ -1,0 +1,47 @@
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
+using Microsoft.Extensions.Logging;
+
+namespace Corfu.Hosting;
+
+/// <summary>The inside of a node process.</summary>
+public static class NodeRunner
+{
+    /// <summary>
+    /// Runs the node of a configuration file until SIGTERM, Ctrl-C or cancellation. Prints one line to <paramref name="output"/> once it
+    /// serves and nothing more; events go to the log file that the configuration names, or to the console.
+    /// </summary>
+    /// <exception cref="NodeStartException">It cannot start: the configuration, a folder in use, an occupied port...</exception>
+    public static async Task<int> RunAsync(string configPath, TextWriter output, CancellationToken cancellationToken)
+    {
+        var options = NodeConfig.Load(configPath, out var log);
+        using var folderLock = FolderLock.Take(Path.GetDirectoryName(Path.GetFullPath(configPath))!, FolderUse.Node);
+        using var host = Build(options, log);
+        await host.StartAsync(cancellationToken);
+        var roles = string.Join(", ", options.Roles.Select(role => role.Role.ToString().ToLowerInvariant()));
+        await output.WriteLineAsync($"{NodeProcess.ReadyPrefix}{options.Name} ({roles}) at {options.Endpoint}, process {Environment.ProcessId}");
+        await output.FlushAsync(CancellationToken.None);
+        await host.WaitForShutdownAsync(cancellationToken);
+        return 0;
+    }
+
+    private static IHost Build(NodeOptions options, string? log)
+    {
+        var builder = Host.CreateEmptyApplicationBuilder(null);
+        builder.Logging.SetMinimumLevel(LogLevel.Information);
+        if (log is null) builder.Logging.AddSimpleConsole(console => console.SingleLine = true);
+        else builder.Logging.AddProvider(new FileLoggerProvider(log, TimeProvider.System));
+        builder.Services.Configure<ConsoleLifetimeOptions>(lifetime => lifetime.SuppressStatusMessages = true);
+        // A unit finishes its last commit; whatever takes longer than this is stuck.
+        builder.Services.Configure<HostOptions>(host => host.ShutdownTimeout = TimeSpan.FromSeconds(20));
+        builder.Services.AddCorfuNode(node =>
+        {
+            node.Name = options.Name;
+            node.Cluster = options.Cluster;
+            node.Listen = options.Listen;
+            node.Insecure = options.Insecure;
+            foreach (var role in options.Roles) node.Roles.Add(role);
+        });
+        return builder.Build();
+    }
+}
