@@ -1,0 +1,167 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+using Corfu.Transport;
+
+namespace Corfu.Layout;
+
+/// <summary>
+/// An acceptor as a role of a process. Answers leave in the order of their requests, each after everything it rests on is durable;
+/// what arrives during one flush shares the next. It has no thread and no clock of its own: the simulator runs it as it is.
+/// </summary>
+public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
+{
+    private readonly record struct Waiting(Request Request, Response Response, ReplyTo Reply);
+
+    private readonly AcceptorCore _core;
+    private readonly AcceptorLog _log;
+    private readonly IAcceptorDevice _device;
+    private readonly AcceptorOptions _options;
+    private readonly TaskCompletionSource<Exception> _fault = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly Lock _gate = new();
+
+    // Guarded by _gate. Every record of _records belongs to an answer of _waiting or before it; _committing: the one commit loop runs.
+    private List<Waiting> _waiting = [];
+    private List<AcceptorRecord> _records = [];
+    private bool _committing;
+    private bool _failed;
+    private Task _commits = Task.CompletedTask;
+
+    private AcceptorHandler(AcceptorCore core, AcceptorLog log, IAcceptorDevice device, AcceptorOptions options)
+    {
+        _core = core;
+        _log = log;
+        _device = device;
+        _options = options;
+    }
+
+    public NodeRole Role => NodeRole.Acceptor;
+
+    public NodeId Id => _log.Id;
+
+    public ClusterId Cluster => _log.Cluster;
+
+    /// <summary>Completes, with the reason, when the disk has failed: from then on everything is answered with <see cref="Status.Failed"/>.</summary>
+    public Task<Exception> Fault => _fault.Task;
+
+    /// <summary>The newest decided projection known here; not necessarily durable yet, and no quorum's word. For people.</summary>
+    public Projection? Latest
+    {
+        get
+        {
+            lock (_gate) return _core.Latest;
+        }
+    }
+
+    /// <summary>
+    /// Opens the acceptor of a device, which it then owns. An empty device is formatted as <paramref name="formatAs"/>, or refused when that
+    /// is none: an acceptor never restarts empty under an identity that has voted (R12).
+    /// </summary>
+    /// <exception cref="AcceptorLogDamagedException">Empty, damaged, or another cluster's.</exception>
+    public static async Task<AcceptorHandler> OpenAsync(
+        IAcceptorDevice device, ClusterId cluster, NodeId formatAs = default, AcceptorOptions? options = null)
+    {
+        if (!formatAs.IsNone && await AcceptorLog.IsEmptyAsync(device)) await AcceptorLog.FormatAsync(device, cluster, formatAs);
+        options ??= new AcceptorOptions();
+        var core = new AcceptorCore(options);
+        var log = await AcceptorLog.OpenAsync(device, core);
+        if (log.Cluster != cluster) throw new AcceptorLogDamagedException($"The acceptor's log belongs to cluster {log.Cluster}, not {cluster}.");
+        return new AcceptorHandler(core, log, device, options);
+    }
+
+    public void Handle(Request request, ReplyTo reply)
+    {
+        Response refusal;
+        lock (_gate)
+        {
+            if (_failed)
+            {
+                refusal = request.Fail(Status.Failed, Epoch.None);
+            }
+            else if (_waiting.Count >= _options.MaxWaiting)
+            {
+                refusal = request.Fail(Status.Overloaded, Epoch.None);
+            }
+            else
+            {
+                // In a queue even without records of its own: it may speak of what an earlier request's flush has not covered yet.
+                var answer = _core.Handle(request);
+                _records.AddRange(answer.Records);
+                _waiting.Add(new Waiting(request, answer.Response, reply));
+                return;
+            }
+        }
+
+        reply.Send(refusal);
+    }
+
+    public void BatchEnd()
+    {
+        lock (_gate)
+        {
+            if (_committing || _waiting.Count == 0) return;
+            _committing = true;
+        }
+
+        _commits = CommitAsync();
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        Fail(new ObjectDisposedException(nameof(AcceptorHandler)));
+        await _commits;
+        await _device.DisposeAsync();
+    }
+
+    private async Task CommitAsync()
+    {
+        while (true)
+        {
+            List<Waiting> answers;
+            List<AcceptorRecord> records;
+            var snapshot = ImmutableArray<AcceptorRecord>.Empty;
+            lock (_gate)
+            {
+                if (_waiting.Count == 0)
+                {
+                    _committing = false;
+                    return;
+                }
+
+                (answers, _waiting) = (_waiting, []);
+                (records, _records) = (_records, []);
+
+                // The core is ahead of the log by exactly these records, so its snapshot says them too.
+                if (records.Exists(r => r is FloorRecord) || _log.Grown > _options.CompactAfter) snapshot = _core.Snapshot();
+            }
+
+            try
+            {
+                if (!snapshot.IsEmpty) await _log.CompactAsync(snapshot);
+                else if (records.Count > 0) await _log.AppendAsync(records);
+            }
+            catch (Exception e)
+            {
+                // R12: what is on the disk is unknown now; a failed flush is never retried, and nothing is promised any more.
+                Fail(e);
+                foreach (var (request, _, reply) in answers) reply.Send(request.Fail(Status.Failed, Epoch.None));
+                return;
+            }
+
+            foreach (var (_, response, reply) in answers) reply.Send(response);
+        }
+    }
+
+    private void Fail(Exception reason)
+    {
+        List<Waiting> answers;
+        lock (_gate)
+        {
+            _failed = true;
+            (answers, _waiting) = (_waiting, []);
+            _records.Clear();
+        }
+
+        foreach (var (request, _, reply) in answers) reply.Send(request.Fail(Status.Failed, Epoch.None));
+        _fault.TrySetResult(reason);
+    }
+}

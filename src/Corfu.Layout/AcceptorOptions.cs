@@ -1,0 +1,17 @@
+namespace Corfu.Layout;
+
+/// <summary>Limits of one acceptor.</summary>
+public sealed record AcceptorOptions
+{
+    /// <summary>Decided slots kept for history; up to twice as many stand there between two prunings.</summary>
+    public int KeptSlots { get; init; } = 256;
+
+    /// <summary>Slots above the newest decided one that may hold something; more are refused as Overloaded.</summary>
+    public int MaxOpenSlots { get; init; } = 1024;
+
+    /// <summary>Requests that may wait for the disk at once; more are refused as Overloaded.</summary>
+    public int MaxWaiting { get; init; } = 4096;
+
+    /// <summary>The log is rewritten when it has grown by this many bytes since it was last, or at a prune.</summary>
+    public int CompactAfter { get; init; } = 4 << 20;
+}

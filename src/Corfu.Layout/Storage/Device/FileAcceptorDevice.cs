@@ -1,0 +1,81 @@
+using Microsoft.Win32.SafeHandles;
+
+namespace Corfu.Layout;
+
+/// <summary>The two areas as files of a folder, held exclusively while open. Flushes are fdatasync; new files' names are made durable too.</summary>
+public sealed class FileAcceptorDevice : IAcceptorDevice
+{
+    private readonly FileStream _lock;
+    private readonly SafeFileHandle[] _files;
+
+    private FileAcceptorDevice(FileStream @lock, SafeFileHandle[] files)
+    {
+        _lock = @lock;
+        _files = files;
+    }
+
+    /// <summary>Creates the folder where it is missing.</summary>
+    /// <exception cref="IOException">Another process holds the folder, or it cannot be written.</exception>
+    public static FileAcceptorDevice Open(string folder)
+    {
+        folder = Path.GetFullPath(folder);
+        var created = !Directory.Exists(folder);
+        Directory.CreateDirectory(folder);
+        var held = Hold(folder);
+        try
+        {
+            var files = new SafeFileHandle[IAcceptorDevice.Areas];
+            for (var area = 0; area < files.Length; area++)
+                files[area] = File.OpenHandle(Path.Combine(folder, $"acceptor.{area}"), FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.Read);
+            Durability.FlushFolder(folder);
+            if (created && Path.GetDirectoryName(folder) is { } parent) Durability.FlushFolder(parent);
+            return new FileAcceptorDevice(held, files);
+        }
+        catch
+        {
+            held.Dispose();
+            throw;
+        }
+    }
+
+    public ValueTask<byte[]> ReadAsync(int area)
+    {
+        var file = _files[area];
+        var bytes = new byte[RandomAccess.GetLength(file)];
+        var filled = 0;
+        while (filled < bytes.Length)
+        {
+            var read = RandomAccess.Read(file, bytes.AsSpan(filled), filled);
+            if (read == 0) throw new IOException("An area of the acceptor's log became shorter while it was read.");
+            filled += read;
+        }
+
+        return ValueTask.FromResult(bytes);
+    }
+
+    public void Write(int area, long offset, ReadOnlySpan<byte> bytes) => RandomAccess.Write(_files[area], bytes, offset);
+
+    public void Truncate(int area, long length) => RandomAccess.SetLength(_files[area], length);
+
+    public ValueTask FlushAsync(int area) => new(Task.Run(() => Durability.FlushFile(_files[area])));
+
+    public ValueTask DisposeAsync()
+    {
+        foreach (var file in _files) file.Dispose();
+        _lock.Dispose();
+        return ValueTask.CompletedTask;
+    }
+
+    private static FileStream Hold(string folder)
+    {
+        var path = Path.Combine(folder, "acceptor.lock");
+        try
+        {
+            return new FileStream(path, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None);
+        }
+        catch (IOException e) when (e is not (FileNotFoundException or DirectoryNotFoundException or PathTooLongException))
+        {
+            throw new IOException($"The acceptor folder '{folder}' is in use by another process, or cannot be locked: {e.Message}", e);
+        }
+    }
+}

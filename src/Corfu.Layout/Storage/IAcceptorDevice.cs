@@ -1,0 +1,19 @@
+namespace Corfu.Layout;
+
+/// <summary>
+/// An acceptor's disk: two areas, each a growing file. Writes are volatile until a flush that began after them has ended; an error of
+/// any call is final. Calls are never concurrent.
+/// </summary>
+public interface IAcceptorDevice : IAsyncDisposable
+{
+    const int Areas = 2;
+
+    /// <summary>The whole area.</summary>
+    ValueTask<byte[]> ReadAsync(int area);
+
+    void Write(int area, long offset, ReadOnlySpan<byte> bytes);
+
+    void Truncate(int area, long length);
+
+    ValueTask FlushAsync(int area);
+}
