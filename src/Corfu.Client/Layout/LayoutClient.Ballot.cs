@@ -1,0 +1,92 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+
+namespace Corfu.Client.Layout;
+
+/// <summary>One register, brought to its decision.</summary>
+public sealed partial class LayoutClient
+{
+    /// <summary>
+    /// Paxos for one slot until it is decided. Without a value of its own it only finishes what others began: null when a majority
+    /// promises, and has accepted nothing.
+    /// </summary>
+    private async Task<Projection?> RunBallotAsync(
+        Epoch slot, ImmutableArray<NodeAddress> acceptors, Projection? own, CancellationToken cancellationToken)
+    {
+        // Of this run alone: two runs of one client never share a ballot.
+        var proposer = _entropy.NewGuid();
+        var round = 1L;
+        for (var attempt = 1; ; attempt++)
+        {
+            var ballot = new Ballot(round, proposer);
+            var promises = await AskAsync(acceptors, _ => new PrepareRequest(slot, ballot), IsSettled(HasMajority), cancellationToken);
+            if (FindDecision(slot, promises) is { } known) return await PublishAsync(known, acceptors, cancellationToken);
+            round = Math.Max(round, HighestRound(promises)) + 1;
+            if (HasMajority(promises))
+            {
+                var value = HighestAccepted(promises) ?? own;
+                if (value is null) return null;
+                var votes = await AskAsync(acceptors, _ => new AcceptRequest(ballot, value), IsSettled(HasMajority), cancellationToken);
+                if (FindDecision(slot, votes) is { } other) return await PublishAsync(other, acceptors, cancellationToken);
+                if (HasMajority(votes)) return await PublishAsync(value, acceptors, cancellationToken);
+                round = Math.Max(round, HighestRound(votes) + 1);
+            }
+
+            await BackOffAsync(attempt, $"{slot} is not decided: no majority of its acceptors ({Names(acceptors)}) answers, or others outbid.", cancellationToken);
+        }
+    }
+
+    /// <summary>A decision that an acceptor knows, or the newer projection that it answers with because the slot is pruned.</summary>
+    private static Projection? FindDecision(Epoch slot, LayoutResponse?[] answers)
+    {
+        foreach (var answer in answers)
+        {
+            if (answer?.Slot is { IsDecided: true } state && state.Slot == slot) return state.Value;
+            if (answer is { Status: Status.Superseded, Latest: { } latest } && latest.Epoch >= slot) return latest;
+        }
+
+        return null;
+    }
+
+    /// <summary>The value that a majority has accepted under one ballot: decided, though no acceptor may know it yet.</summary>
+    private static Projection? FindChosen(Epoch slot, LayoutResponse?[] answers)
+    {
+        foreach (var answer in answers)
+        {
+            if (answer?.Slot is not { Value: not null } state || state.Slot != slot) continue;
+            var votes = answers.Count(a => a?.Slot is { Value: not null } other && other.Slot == slot && other.Accepted == state.Accepted);
+            if (votes > answers.Length / 2) return state.Value;
+        }
+
+        return null;
+    }
+
+    /// <summary>The value that must be proposed: the one accepted under the highest ballot, if any was.</summary>
+    private static Projection? HighestAccepted(LayoutResponse?[] promises)
+    {
+        SlotState? highest = null;
+        foreach (var answer in promises)
+        {
+            if (answer is { IsOk: true, Slot: { Value: not null } state } && (highest is null || state.Accepted > highest.Accepted)) highest = state;
+        }
+
+        return highest?.Value;
+    }
+
+    private static long HighestRound(LayoutResponse?[] answers) => answers.Max(a => a?.Slot?.Promised.Round ?? 0);
+
+    /// <summary>
+    /// Tells the decision to those who decided it and to those who decide next. That the latter hold it before the former retire is
+    /// <see cref="HandOverAsync"/>'s promise; here a majority of them is waited for once, and a failure changes nothing about the decision.
+    /// </summary>
+    private async Task<Projection> PublishAsync(Projection decided, ImmutableArray<NodeAddress> deciders, CancellationToken cancellationToken)
+    {
+        foreach (var decider in deciders)
+        {
+            if (!decided.Acceptors.Contains(decider)) Tell(decider, decided);
+        }
+
+        await AskAsync(decided.Acceptors, _ => new DecidedRequest(decided), HasMajority, cancellationToken);
+        return decided;
+    }
+}

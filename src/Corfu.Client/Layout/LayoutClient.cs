@@ -1,0 +1,192 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+using Corfu.Transport;
+
+namespace Corfu.Client.Layout;
+
+/// <summary>
+/// The clients' side of the projection store: one write-once register per epoch, decided by Paxos among the acceptors that the epoch
+/// before names (R12). Safe for concurrent use; keeps no state but its identity as a proposer.
+/// </summary>
+public sealed partial class LayoutClient
+{
+    private readonly ITransport _transport;
+    private readonly IEntropy _entropy;
+    private readonly TimeProvider _time;
+    private readonly LayoutClientOptions _options;
+
+    public LayoutClient(ITransport transport, IEntropy entropy, TimeProvider time, LayoutClientOptions? options = null)
+    {
+        _transport = transport;
+        _entropy = entropy;
+        _time = time;
+        _options = options ?? new LayoutClientOptions();
+    }
+
+    /// <summary>
+    /// The newest projection that is decided when the call begins, or a newer one. Runs an unfinished ballot to its end where it has to,
+    /// follows changes of the acceptors, and brings acceptors that lag up to date.
+    /// </summary>
+    /// <param name="acceptors">Any acceptors known: of an older projection, or some of the present ones.</param>
+    /// <returns>Null when there is no projection yet: the cluster was never started.</returns>
+    /// <exception cref="LayoutUnavailableException">No majority answered.</exception>
+    public async Task<Projection?> ReadLatestAsync(ImmutableArray<NodeAddress> acceptors, CancellationToken cancellationToken = default)
+    {
+        var members = acceptors;
+        Projection? newest = null;
+        var failures = 0;
+        while (true)
+        {
+            var answers = await AskAsync(members, static _ => new LatestRequest(Epoch.None), HasMajority, cancellationToken);
+            if (Newest(answers) is { } seen && (newest is null || seen.Epoch > newest.Epoch)) newest = seen;
+            if (newest is not null && !SameMembers(newest.Acceptors, members))
+            {
+                // Only the acceptors that the newest projection names can say that there is none newer.
+                members = newest.Acceptors;
+                continue;
+            }
+
+            if (HasMajority(answers))
+            {
+                if (FindUnfinished(answers, newest, members) is not { } deciders)
+                {
+                    if (newest is not null) await RepairAsync(newest, answers, cancellationToken);
+                    return newest;
+                }
+
+                var slot = (newest?.Epoch ?? Epoch.None).Next;
+                var decided = FindChosen(slot, answers) is { } chosen && SameMembers(deciders, members)
+                    ? await PublishAsync(chosen, deciders, cancellationToken)
+                    : await RunBallotAsync(slot, deciders, null, cancellationToken);
+                if (decided is null) return newest;
+                newest = decided;
+                members = decided.Acceptors;
+                continue;
+            }
+
+            await BackOffAsync(++failures, $"No majority of the layout acceptors ({Names(members)}) answers.", cancellationToken);
+        }
+    }
+
+    /// <summary>
+    /// Proposes <paramref name="next"/> as the projection after <paramref name="current"/>, which must be decided. The decision is durable at a
+    /// majority, and told to the acceptors of both, on return.
+    /// </summary>
+    /// <returns>The decided projection of that epoch, which may be another's, or a newer one where that epoch is pruned. Compare with Equals.</returns>
+    /// <exception cref="LayoutUnavailableException">The outcome is unknown: propose again, or read.</exception>
+    public async Task<Projection> ProposeAsync(Projection current, Projection next, CancellationToken cancellationToken = default)
+    {
+        if (next.Epoch != current.Epoch.Next) throw new ArgumentException($"{next.Epoch} does not follow {current.Epoch}.", nameof(next));
+        if (next.Cluster != current.Cluster) throw new ArgumentException("The projections belong to different clusters.", nameof(next));
+        return (await RunBallotAsync(next.Epoch, current.Acceptors, next, cancellationToken))!;
+    }
+
+    /// <summary>Proposes the first projection of a cluster, among the acceptors that it names itself.</summary>
+    /// <returns>As <see cref="ProposeAsync"/>: another starter may have been first.</returns>
+    public async Task<Projection> ProposeFirstAsync(Projection first, CancellationToken cancellationToken = default)
+    {
+        if (first.Epoch != Epoch.First) throw new ArgumentException($"{first.Epoch} is not the first epoch.", nameof(first));
+        return (await RunBallotAsync(first.Epoch, first.Acceptors, first, cancellationToken))!;
+    }
+
+    /// <summary>
+    /// Makes a majority of the acceptors that <paramref name="decided"/> names hold it durably. After a change of acceptors, the old ones may
+    /// be retired only when this has returned.
+    /// </summary>
+    /// <exception cref="LayoutUnavailableException">They do not, as far as is known.</exception>
+    public async Task HandOverAsync(Projection decided, CancellationToken cancellationToken = default)
+    {
+        for (var attempt = 1; ; attempt++)
+        {
+            var answers = await AskAsync(decided.Acceptors, _ => new DecidedRequest(decided), HasMajority, cancellationToken);
+            if (HasMajority(answers)) return;
+            if (answers.Any(a => a is { Status: Status.Conflict }))
+                throw new CorfuStatusException(Status.Conflict, $"An acceptor knows another projection as {decided.Epoch}'s: its log or the caller is wrong.");
+            await BackOffAsync(attempt, $"No majority of the acceptors of {decided.Epoch} ({Names(decided.Acceptors)}) has taken it over.", cancellationToken);
+        }
+    }
+
+    /// <summary>
+    /// For linearizability without clocks where chains have silent replicas: true when a majority of the acceptors say, in answers to
+    /// requests sent after this call began, that they have accepted nothing for the epoch after <paramref name="current"/>: so nothing was
+    /// decided for it when the call began. One round; false means that it is not known, not that something was decided.
+    /// </summary>
+    public async Task<bool> HasNoSuccessorAsync(Projection current, CancellationToken cancellationToken = default)
+    {
+        var next = current.Epoch.Next;
+        var answers = await AskAsync(
+            current.Acceptors,
+            _ => new ReadSlotRequest(next),
+            a => a.Count(IsEmpty) > current.Acceptors.Length / 2 || a.Any(r => r is not null && !IsEmpty(r)),
+            cancellationToken);
+        return answers.Count(IsEmpty) > current.Acceptors.Length / 2 && !answers.Any(r => r is not null && !IsEmpty(r));
+
+        bool IsEmpty(LayoutResponse? answer) =>
+            answer is { Status: Status.Ok } && answer.Slot?.Value is null && (answer.Latest is null || answer.Latest.Epoch <= current.Epoch);
+    }
+
+    /// <summary>
+    /// A decided projection of the past, as any acceptor of <paramref name="current"/> remembers it; null when none that answers does
+    /// (pruned, or before their time).
+    /// </summary>
+    public async Task<Projection?> ReadHistoryAsync(Projection current, Epoch epoch, CancellationToken cancellationToken = default)
+    {
+        if (epoch == current.Epoch) return current;
+        var answers = await AskAsync(
+            current.Acceptors,
+            _ => new ReadSlotRequest(epoch),
+            static a => a.Any(r => r is { Slot.IsDecided: true }),
+            cancellationToken);
+        return answers.FirstOrDefault(r => r is { Slot.IsDecided: true })?.Slot!.Value;
+    }
+
+    private static Projection? Newest(LayoutResponse?[] answers)
+    {
+        Projection? newest = null;
+        foreach (var answer in answers)
+        {
+            if (answer?.Latest is { } latest && (newest is null || latest.Epoch > newest.Epoch)) newest = latest;
+        }
+
+        return newest;
+    }
+
+    /// <summary>
+    /// Whether the register after "newest" must be brought to a decision before that can be answered: then, who decides it. What a majority
+    /// has not accepted under one ballot may still be decided (R12). Something in a later slot means that the one before it is decided.
+    /// </summary>
+    private static ImmutableArray<NodeAddress>? FindUnfinished(
+        LayoutResponse?[] answers, Projection? newest, ImmutableArray<NodeAddress> members)
+    {
+        var next = (newest?.Epoch ?? Epoch.None).Next;
+        foreach (var answer in answers)
+        {
+            if (answer?.Slot is not { } slot || slot.Slot < next || (slot.Slot == next && slot.Value is null)) continue;
+
+            // The first register's acceptors are those that its value names: there is no epoch before it.
+            return newest?.Acceptors ?? (slot.Slot == next ? slot.Value!.Acceptors : members);
+        }
+
+        return null;
+    }
+
+    /// <summary>Acceptors that were down, or are new, learn what is decided; a successor set that barely knows it must (R12).</summary>
+    private async Task RepairAsync(Projection newest, LayoutResponse?[] answers, CancellationToken cancellationToken)
+    {
+        var knowing = answers.Count(a => a?.Latest?.Epoch >= newest.Epoch);
+        if (knowing <= newest.Acceptors.Length / 2)
+        {
+            await AskAsync(newest.Acceptors, _ => new DecidedRequest(newest), HasMajority, cancellationToken);
+            return;
+        }
+
+        for (var i = 0; i < answers.Length; i++)
+        {
+            if (answers[i] is { } answer && (answer.Latest is null || answer.Latest.Epoch < newest.Epoch)) Tell(newest.Acceptors[i], newest);
+        }
+    }
+
+    private static bool SameMembers(ImmutableArray<NodeAddress> a, ImmutableArray<NodeAddress> b) => a.AsSpan().SequenceEqual(b.AsSpan());
+
+    private static string Names(ImmutableArray<NodeAddress> acceptors) => string.Join(", ", acceptors);
+}

@@ -1,0 +1,16 @@
+namespace Corfu.Client.Layout;
+
+/// <summary>Limits of a layout client.</summary>
+public sealed record LayoutClientOptions
+{
+    /// <summary>How long one round of requests waits for its majority.</summary>
+    public TimeSpan RoundTimeout { get; init; } = TimeSpan.FromSeconds(2);
+
+    /// <summary>Rounds that may fail (no majority, outbid) before the operation does.</summary>
+    public int MaxAttempts { get; init; } = 12;
+
+    /// <summary>Wait after the first failed round; doubled each time, half of it jitter.</summary>
+    public TimeSpan FirstBackOff { get; init; } = TimeSpan.FromMilliseconds(5);
+
+    public TimeSpan MaxBackOff { get; init; } = TimeSpan.FromMilliseconds(500);
+}
