@@ -1,0 +1,183 @@
+using System.Collections.Immutable;
+using Corfu.Client;
+using Corfu.Protocol;
+using Microsoft.Extensions.Logging;
+using Tango.Formatting;
+using Tango.Playback;
+using Tango.Records;
+
+namespace Tango.Calls;
+
+/// <summary>
+/// Puts the records of concurrent callers into shared entries: sends at once when nothing is in flight, gathers while something is. Each
+/// caller's outcome stays its own.
+/// </summary>
+internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> player, TangoOptions options, ILogger logger, CancellationToken lifetime)
+{
+    private readonly Lock _gate = new();
+    private long _acknowledgedEnd;
+
+    // Guarded by _gate. Every queued call is taken by a sending loop, of which there are _loops.
+    private readonly Queue<PendingCall> _queue = new();
+    private int _loops;
+    private long _sequence;
+
+    // Guarded by _gate. Entries of this runtime that playback has not met, by sequence: it may meet them before their append returns.
+    private readonly Dictionary<long, PendingCall[]> _unplayed = [];
+
+    /// <summary>First position after everything whose callers have been told that it is in the log.</summary>
+    public LogPosition AcknowledgedEnd => new(Volatile.Read(ref _acknowledgedEnd));
+
+    /// <exception cref="TangoTooLargeException">The record does not fit into an entry.</exception>
+    /// <exception cref="TangoBusyException">Too many calls are waiting.</exception>
+    public void Send(PendingCall call)
+    {
+        var limit = log.MaxPayload - EntryFormat.MaxHeaderSize;
+        if (call.Record.Length > limit) throw new TangoTooLargeException(call.Record.Length, limit);
+        lock (_gate)
+        {
+            ObjectDisposedException.ThrowIf(lifetime.IsCancellationRequested, typeof(TangoRuntime));
+            if (_queue.Count >= options.MaxQueuedCalls) throw new TangoBusyException(options.MaxQueuedCalls);
+            _queue.Enqueue(call);
+            if (_loops >= options.MaxAppendsInFlight) return;
+            _loops++;
+        }
+
+        _ = SendLoopAsync();
+    }
+
+    /// <summary>Called by playback for an entry that this runtime wrote; null if nobody waits for it any more.</summary>
+    public PendingCall[]? TakePlayed(EntryHeader header)
+    {
+        if (header.Runtime != runtime) return null;
+        lock (_gate) return _unplayed.Remove(header.Sequence, out var calls) ? calls : null;
+    }
+
+    private async Task SendLoopAsync()
+    {
+        while (true)
+        {
+            PendingCall[] batch;
+            long sequence;
+            lock (_gate)
+            {
+                batch = TakeBatch();
+                if (batch.Length == 0)
+                {
+                    _loops--;
+                    return;
+                }
+
+                sequence = ++_sequence;
+                if (Array.Exists(batch, static call => call.NeedsPlayback)) _unplayed.Add(sequence, batch);
+            }
+
+            TangoTelemetry.BatchRecords.Record(batch.Length);
+            await SendAsync(batch, sequence);
+        }
+    }
+
+    private PendingCall[] TakeBatch()
+    {
+        var batch = new List<PendingCall>();
+        var streams = 0;
+        long bytes = EntryFormat.MaxHeaderSize;
+        var maxBytes = Math.Min(options.MaxBatchBytes, log.MaxPayload);
+        while (_queue.TryPeek(out var call))
+        {
+            if (batch.Count > 0 && (batch.Count >= options.MaxBatchRecords || bytes + call.Record.Length > maxBytes
+                || streams + call.Streams.Length > options.MaxBatchStreams)) break;
+            _queue.Dequeue();
+            if (!call.TryMarkSent()) continue;
+            batch.Add(call);
+            bytes += call.Record.Length;
+            if (batch.Count == 1 || !IsSameStreams(batch[^2], call)) streams += call.Streams.Length;
+        }
+
+        return [.. batch];
+    }
+
+    private static bool IsSameStreams(PendingCall a, PendingCall b) => a.Streams.AsSpan().SequenceEqual(b.Streams.AsSpan());
+
+    private async Task SendAsync(PendingCall[] batch, long sequence)
+    {
+        try
+        {
+            var result = await AppendAsync(Encode(batch, sequence), StreamsOf(batch));
+            if (!result.IsAppended)
+            {
+                Abandon(batch, sequence, call => call.OnInDoubt(result.Position, "The append's outcome is unknown", null));
+                return;
+            }
+
+            Acknowledge(result.Position.Next);
+            for (var i = 0; i < batch.Length; i++) batch[i].OnAppended(new RecordVersion(result.Position, i));
+            if (Array.Exists(batch, static call => call.NeedsPlayback)) _ = AwaitPlaybackAsync(batch, sequence, result.Position);
+        }
+        catch (EntryTooLargeException e)
+        {
+            Abandon(batch, sequence, call => call.OnFailed(e));
+        }
+        catch (Exception e)
+        {
+            logger.LogWarning(e, "An append of {Records} records failed; their outcome is unknown", batch.Length);
+            Abandon(batch, sequence, call => call.OnInDoubt(null, "The append failed", e));
+        }
+    }
+
+    private async ValueTask<AppendResult> AppendAsync(ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams)
+    {
+        while (true)
+        {
+            var result = await log.AppendAsync(payload, streams, lifetime);
+            for (var attempt = 0; result.Outcome == AppendOutcome.Unknown && attempt < options.MaxResolveAttempts; attempt++)
+                result = result with { Outcome = await log.ResolveAsync(result, lifetime) };
+
+            // R9: NotAppended is final, so that sending the records again cannot double them.
+            if (result.Outcome != AppendOutcome.NotAppended) return result;
+        }
+    }
+
+    /// <summary>The entry is in the log, so its fate is decided: what can fail is learning it, which is tried a bounded number of times.</summary>
+    private async Task AwaitPlaybackAsync(PendingCall[] batch, long sequence, LogPosition position)
+    {
+        try
+        {
+            await player().PlayToAsync(position.Next, lifetime);
+        }
+        catch (Exception e)
+        {
+            Abandon(batch, sequence, call => call.OnInDoubt(position, "The record is in the log, but playing it failed", e));
+        }
+    }
+
+    private void Acknowledge(LogPosition end)
+    {
+        lock (_gate) Volatile.Write(ref _acknowledgedEnd, Math.Max(_acknowledgedEnd, end.Offset));
+    }
+
+    private void Abandon(PendingCall[] batch, long sequence, Action<PendingCall> report)
+    {
+        lock (_gate) _unplayed.Remove(sequence);
+        Array.ForEach(batch, report);
+    }
+
+    private ReadOnlyMemory<byte> Encode(PendingCall[] batch, long sequence)
+    {
+        var buffer = new ArgumentBuffer();
+        var writer = new MessagePackWriter(buffer);
+        EntryFormat.WriteHeader(ref writer, runtime, sequence, batch.Length);
+        foreach (var call in batch) writer.WriteRaw(call.Record.Span);
+        writer.Flush();
+        return buffer.WrittenMemory;
+    }
+
+    private static ImmutableArray<StreamId> StreamsOf(PendingCall[] batch)
+    {
+        var first = batch[0].Streams;
+        if (Array.TrueForAll(batch, call => IsSameStreams(batch[0], call))) return first;
+        var all = new SortedSet<StreamId>();
+        foreach (var call in batch) all.UnionWith(call.Streams);
+        return [.. all];
+    }
+}

@@ -1,0 +1,53 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+
+namespace Tango.Calls;
+
+/// <summary>One caller's record on its way into the log. Exactly one of its outcomes wins, whoever reports first.</summary>
+internal abstract class PendingCall(ReadOnlyMemory<byte> record, ImmutableArray<StreamId> streams, bool needsPlayback)
+{
+    private const int Queued = 0;
+    private const int Sent = 1;
+    private const int Withdrawn = 2;
+    private int _state;
+
+    public ReadOnlyMemory<byte> Record { get; } = record;
+
+    public ImmutableArray<StreamId> Streams { get; } = streams;
+
+    /// <summary>False: the caller is answered as soon as the record is durable.</summary>
+    public bool NeedsPlayback { get; } = needsPlayback;
+
+    /// <summary>Where Apply's value goes, if the caller wants it.</summary>
+    public virtual ApplyResult? Result => null;
+
+    public bool TryMarkSent() => Interlocked.CompareExchange(ref _state, Sent, Queued) == Queued;
+
+    /// <summary>The caller's token fired: not yet sent means never sent, later means in doubt.</summary>
+    public void Cancel(CancellationToken token)
+    {
+        if (Interlocked.CompareExchange(ref _state, Withdrawn, Queued) == Queued) OnFailed(new OperationCanceledException(token));
+        else OnInDoubt(null, "Cancelled after the record had been sent", new OperationCanceledException(token));
+    }
+
+    /// <summary>The record is in the log. Completes the call unless it <see cref="NeedsPlayback"/>.</summary>
+    public abstract void OnAppended(RecordVersion version);
+
+    /// <summary>Playback applied the record of an update, or could not.</summary>
+    public virtual void OnApplied(RecordVersion version, TangoRejectedException? rejection, Exception? stopped)
+    {
+    }
+
+    /// <summary>Playback decided a commit record.</summary>
+    public virtual void OnDecided(TxOutcome outcome)
+    {
+    }
+
+    /// <summary>The views that include the record can be read now: answer the caller.</summary>
+    public abstract void OnPublished();
+
+    public abstract void OnInDoubt(LogPosition? position, string message, Exception? reason);
+
+    /// <summary>The record is certainly not in the log.</summary>
+    public abstract void OnFailed(Exception reason);
+}

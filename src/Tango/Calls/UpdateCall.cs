@@ -1,0 +1,35 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+
+namespace Tango.Calls;
+
+/// <summary>An update outside a transaction. Its result is what Apply computed, or nothing if the mutator returns nothing.</summary>
+internal sealed class UpdateCall<TResult>(ReadOnlyMemory<byte> record, ImmutableArray<StreamId> streams, bool needsPlayback, ApplyResult<TResult>? result)
+    : PendingCall(record, streams, needsPlayback)
+{
+    private readonly TaskCompletionSource<TResult> _done = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private Exception? _refusal;
+
+    public Task<TResult> Task => _done.Task;
+
+    public override ApplyResult? Result => result;
+
+    public override void OnAppended(RecordVersion version)
+    {
+        if (!NeedsPlayback) _done.TrySetResult(default!);
+    }
+
+    public override void OnApplied(RecordVersion version, TangoRejectedException? rejection, Exception? stopped) =>
+        _refusal = stopped ?? rejection;
+
+    public override void OnPublished()
+    {
+        if (_refusal is not null) _done.TrySetException(_refusal);
+        else _done.TrySetResult(result is null ? default! : result.Value!);
+    }
+
+    public override void OnInDoubt(LogPosition? position, string message, Exception? reason) =>
+        _done.TrySetException(new TangoInDoubtException(position is null ? message : $"{message} (position {position})", reason));
+
+    public override void OnFailed(Exception reason) => _done.TrySetException(reason);
+}

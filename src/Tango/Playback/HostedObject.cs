@@ -1,0 +1,75 @@
+using Corfu.Protocol;
+using Tango.Records;
+
+namespace Tango.Playback;
+
+/// <summary>One object's view and versions. Only playback touches it, except <see cref="Versions"/>, which has a lock of its own.</summary>
+internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType type)
+{
+    // The view that Apply changes next. While _isPublished, readers may hold it: the next change is made on a copy (R17).
+    private TangoObject _view = type.Create();
+    private bool _isPublished;
+    private TangoObjectStoppedException? _stopped;
+
+    public ObjectId Id { get; } = entry.Id;
+
+    public string Name { get; } = entry.Name;
+
+    public DirectoryEntry Entry { get; } = entry;
+
+    public TangoObjectType Type { get; } = type;
+
+    public VersionTable Versions { get; } = new(entry.VersionCapacity);
+
+    /// <summary>Index in the published views; set once when the unit is attached.</summary>
+    public int Slot { get; set; } = -1;
+
+    public HostedUnit Unit { get; set; } = null!;
+
+    /// <summary>Playback only: changed since it was last published.</summary>
+    public bool IsDirty { get; private set; } = true;
+
+    public TangoObjectStoppedException? Stopped => _stopped;
+
+    /// <returns>The declared rejection, or null.</returns>
+    public TangoRejectedException? Apply(scoped in CallRecord call, RecordVersion version, ApplyResult? result)
+    {
+        Versions.Write(call.HasKey, call.Key, version);
+        IsDirty = true;
+        if (_stopped is not null) return null;
+        if (_isPublished)
+        {
+            _view = _view.CloneView();
+            _isPublished = false;
+        }
+
+        try
+        {
+            ((ITangoView)_view).Apply(call.Mutator, call.Key, call.Arguments, new ApplyContext(result));
+            return null;
+        }
+        catch (TangoRejectedException rejection)
+        {
+            return rejection;
+        }
+        catch (Exception e)
+        {
+            Stop(version, e);
+            return null;
+        }
+    }
+
+    /// <summary>R23: this object ends here, others go on. Its versions are still kept, so that transactions that read it can be decided.</summary>
+    public void Stop(RecordVersion version, Exception reason)
+    {
+        IsDirty = true;
+        _stopped ??= new TangoObjectStoppedException(Name, Id, version, reason);
+    }
+
+    public FrozenView Publish()
+    {
+        IsDirty = false;
+        _isPublished = true;
+        return new FrozenView(_view, Versions.LastWriteEnd, _stopped);
+    }
+}

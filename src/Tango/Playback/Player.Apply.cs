@@ -1,0 +1,135 @@
+using Corfu.Protocol;
+using Microsoft.Extensions.Logging;
+using Tango.Calls;
+using Tango.Formatting;
+using Tango.Records;
+
+namespace Tango.Playback;
+
+// Everything here runs inside a cycle, one at a time, synchronously from one entry to the next.
+internal sealed partial class Player
+{
+    private readonly Dictionary<ObjectId, HostedObject> _objects = [];
+    private readonly List<HostedObject> _slots = [];
+    private readonly List<HostedUnit> _catchingUp = [];
+    private readonly List<PendingCall> _answerable = [];
+
+    // Everything below is applied to every unit that is not catching up.
+    private LogPosition _applied;
+    private bool _slotsChanged;
+
+    private void Attach(HostedUnit unit)
+    {
+        if (_objects.ContainsKey(unit.Objects[0].Id)) return;
+        _catchingUp.Add(unit);
+        foreach (var hosted in unit.Objects)
+        {
+            hosted.Slot = _slots.Count;
+            _slots.Add(hosted);
+            _objects.Add(hosted.Id, hosted);
+            cursor.Add(hosted.Id.Stream, LogPosition.Zero);
+        }
+
+        _slotsChanged = true;
+    }
+
+    private bool Wants(HostedUnit unit, LogPosition position) =>
+        unit.IsCatchingUp ? position >= unit.PlayedTo : position >= _applied;
+
+    private void ApplyEntry(LogEntry entry)
+    {
+        PendingCall[]? calls = null;
+        try
+        {
+            var reader = new MessagePackReader(entry.Payload);
+            var header = EntryFormat.ReadHeader(ref reader);
+            calls = context.Calls.TakePlayed(header);
+            for (var i = 0; i < header.Records; i++) ApplyRecord(ref reader, new RecordVersion(entry.Position, i), calls?[i]);
+            TangoTelemetry.Records.Add(header.Records);
+        }
+        catch (TangoFormatException e)
+        {
+            StopObjectsOf(entry, e);
+            foreach (var call in calls ?? []) call.OnInDoubt(entry.Position, "The record's entry cannot be read", e);
+        }
+
+        if (calls is not null) _answerable.AddRange(calls);
+        foreach (var unit in _catchingUp) unit.PlayedTo = LogPosition.Max(unit.PlayedTo, entry.Position.Next);
+        _applied = LogPosition.Max(_applied, entry.Position.Next);
+    }
+
+    private void ApplyRecord(ref MessagePackReader reader, RecordVersion version, PendingCall? call)
+    {
+        var elements = reader.ReadArrayHeader();
+        var kind = elements > 0 ? (RecordKind)reader.ReadInt32() : 0;
+        switch (kind)
+        {
+            case RecordKind.Update when elements == RecordFormat.UpdateLength:
+                ApplyUpdate(CallRecord.Read(ref reader), version, call);
+                break;
+            case RecordKind.Commit when elements == RecordFormat.CommitLength:
+                ApplyCommit(ref reader, version, call);
+                break;
+            default:
+                throw new TangoFormatException($"Record {version} has kind {(int)kind} with {elements} elements, which is not known here");
+        }
+    }
+
+    private void ApplyUpdate(scoped in CallRecord update, RecordVersion version, PendingCall? call)
+    {
+        if (!_objects.TryGetValue(update.Object, out var hosted) || !Wants(hosted.Unit, version.Position)) return;
+        var rejection = Apply(hosted, update, version, call?.Result);
+        call?.OnApplied(version, rejection, hosted.Stopped);
+    }
+
+    private TangoRejectedException? Apply(HostedObject hosted, scoped in CallRecord update, RecordVersion version, ApplyResult? result)
+    {
+        var wasStopped = hosted.Stopped is not null;
+        var rejection = hosted.Apply(update, version, result);
+        if (!wasStopped && hosted.Stopped is not null) ReportStopped(hosted);
+        return rejection;
+    }
+
+    /// <summary>R23: an entry that cannot be read could have concerned any hosted object in whose stream it stands.</summary>
+    private void StopObjectsOf(LogEntry entry, Exception reason)
+    {
+        foreach (var header in entry.Streams)
+        {
+            if (!_objects.TryGetValue(new ObjectId(header.Stream.Value), out var hosted) || !Wants(hosted.Unit, entry.Position)) continue;
+            if (hosted.Stopped is not null) continue;
+            hosted.Stop(new RecordVersion(entry.Position, 0), reason);
+            ReportStopped(hosted);
+        }
+    }
+
+    private void ReportStopped(HostedObject hosted)
+    {
+        TangoTelemetry.ObjectsStopped.Add(1);
+        context.Logger.LogError(hosted.Stopped, "Object {Name} ({Id}) stopped", hosted.Name, hosted.Id);
+    }
+
+    /// <summary>Shows readers everything applied so far, then answers the callers whose records are in it.</summary>
+    private void Publish()
+    {
+        var old = Published;
+        FrozenView[]? views = _slotsChanged ? Grown(old.Views) : null;
+        foreach (var hosted in _slots)
+        {
+            if (!hosted.IsDirty || hosted.Unit.IsCatchingUp) continue;
+            views ??= [.. old.Views];
+            views[hosted.Slot] = hosted.Publish();
+        }
+
+        _slotsChanged = false;
+        if (views is not null || _applied > old.End) Volatile.Write(ref _published, new PublishedViews(_applied, views ?? old.Views));
+        foreach (var call in _answerable) call.OnPublished();
+        _answerable.Clear();
+    }
+
+    private FrozenView[] Grown(FrozenView[] views)
+    {
+        var grown = new FrozenView[_slots.Count];
+        views.CopyTo(grown, 0);
+        return grown;
+    }
+}

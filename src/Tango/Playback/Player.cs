@@ -1,0 +1,138 @@
+using Corfu.Client;
+using Corfu.Protocol;
+using Microsoft.Extensions.Logging;
+
+namespace Tango.Playback;
+
+/// <summary>
+/// Plays the streams of all hosted objects, merged in log order, one record at a time (Tango 3.1, 4). Cycles of check, play, publish run one
+/// after the other while anybody waits; all who wait when a cycle starts share its check.
+/// </summary>
+internal sealed partial class Player(
+    IStreamCursor cursor, PlayerContext context, TangoOptions options, TimeProvider time, IEntropy entropy, CancellationToken lifetime)
+{
+    private readonly Lock _gate = new();
+
+    // Guarded by _gate: the cycle that callers may still join, because it has not started.
+    private Cycle? _next;
+    private bool _isRunning;
+
+    private PublishedViews _published = new(LogPosition.Zero, []);
+
+    /// <summary>The newest views that are complete; never older than any cycle a caller has awaited.</summary>
+    public PublishedViews Published => Volatile.Read(ref _published);
+
+    /// <summary>Completes when everything acknowledged before the call is applied and published.</summary>
+    public Task SyncAsync(CancellationToken cancellationToken) => Join(ReadConsistency.Linearizable, null).WaitAsync(cancellationToken);
+
+    /// <summary>Starts hosting the unit, unless an earlier call did; completes when its objects can be read.</summary>
+    public Task AttachAsync(HostedUnit unit, CancellationToken cancellationToken) =>
+        Join(ReadConsistency.Linearizable, unit).WaitAsync(cancellationToken);
+
+    /// <summary>Completes when everything below <paramref name="end"/>, which this process knows to be granted, is applied and published.</summary>
+    public async ValueTask PlayToAsync(LogPosition end, CancellationToken cancellationToken)
+    {
+        for (var attempt = 0; Published.End < end; attempt++)
+        {
+            // A sequencer that was replaced meanwhile may answer the cheap check with an old tail; then ask properly.
+            var consistency = attempt == 0 ? ReadConsistency.Session : ReadConsistency.Linearizable;
+            try
+            {
+                await Join(consistency, null).WaitAsync(cancellationToken);
+            }
+            catch (Exception e) when (attempt < options.MaxPlaybackAttempts && e is not (OperationCanceledException or TangoTrimmedException))
+            {
+                await Task.Delay(Backoff.Delay(attempt, options, entropy), time, cancellationToken);
+            }
+        }
+    }
+
+    private Task Join(ReadConsistency consistency, HostedUnit? unit)
+    {
+        Cycle cycle;
+        lock (_gate)
+        {
+            ObjectDisposedException.ThrowIf(lifetime.IsCancellationRequested, typeof(TangoRuntime));
+            cycle = _next ??= new Cycle();
+            if (consistency == ReadConsistency.Linearizable) cycle.Consistency = consistency;
+            if (unit is not null) cycle.NewUnits.Add(unit);
+            if (_isRunning) return cycle.Done.Task;
+            _isRunning = true;
+        }
+
+        _ = RunCyclesAsync();
+        return cycle.Done.Task;
+    }
+
+    private async Task RunCyclesAsync()
+    {
+        while (true)
+        {
+            Cycle cycle;
+            lock (_gate)
+            {
+                if (_next is null)
+                {
+                    _isRunning = false;
+                    return;
+                }
+
+                cycle = _next;
+                _next = null;
+            }
+
+            try
+            {
+                foreach (var unit in cycle.NewUnits) Attach(unit);
+                TangoTelemetry.Checks.Add(1);
+                var tail = await cursor.SyncAsync(cycle.Consistency, lifetime);
+                await PlayAsync(tail);
+                cycle.Done.TrySetResult();
+            }
+            catch (Exception e)
+            {
+                // Whatever was applied is whole entries: it can be shown, and the next cycle goes on from there.
+                Publish();
+                Fail(cycle, e);
+            }
+        }
+    }
+
+    private void Fail(Cycle cycle, Exception reason)
+    {
+        var typed = reason is LogTrimmedException ? new TangoTrimmedException(reason) : reason;
+        if (lifetime.IsCancellationRequested) typed = new ObjectDisposedException(nameof(TangoRuntime));
+        else context.Logger.LogWarning(reason, "Playback stopped at {Position}; it goes on with the next caller", _applied);
+        cycle.Done.TrySetException(typed);
+        // Nobody may be waiting any more.
+        _ = cycle.Done.Task.Exception;
+    }
+
+    private async ValueTask PlayAsync(LogPosition tail)
+    {
+        var sincePublished = 0;
+        while (await cursor.ReadNextAsync(lifetime) is { } entry)
+        {
+            TangoTelemetry.Entries.Add(1);
+            ApplyEntry(entry);
+            if (++sincePublished < options.PublishEvery) continue;
+            Publish();
+            sincePublished = 0;
+        }
+
+        _applied = LogPosition.Max(_applied, tail);
+        foreach (var unit in _catchingUp) unit.IsCatchingUp = false;
+        _catchingUp.Clear();
+        Publish();
+    }
+
+    private sealed class Cycle
+    {
+        public TaskCompletionSource Done { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+        /// <summary>The strongest of what those who joined asked for.</summary>
+        public ReadConsistency Consistency { get; set; } = ReadConsistency.Session;
+
+        public List<HostedUnit> NewUnits { get; } = [];
+    }
+}

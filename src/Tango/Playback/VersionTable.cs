@@ -1,0 +1,116 @@
+using System.Diagnostics.CodeAnalysis;
+using Corfu.Protocol;
+
+namespace Tango.Playback;
+
+/// <summary>
+/// Latest versions of one object and of its keys (Tango 3.2, Versioning; R18). Playback alone writes; other threads read to abort early and
+/// to validate read-only transactions, hence the lock. It depends only on the object's stream and the decisions in it, never on what
+/// Apply did: a rejected write counts, so that even an object whose code fails can still be decided about.
+/// </summary>
+internal sealed class VersionTable(int capacity)
+{
+    private readonly Lock _gate = new();
+    private readonly Dictionary<byte[], Node> _keys = new(KeyBytesComparer.Instance);
+
+    // The keys in the order of their latest versions: the first is the next to be evicted.
+    private Node? _oldest;
+    private Node? _newest;
+    private RecordVersion? _lastKeyless;
+    private RecordVersion? _lastAny;
+
+    // R18: versions of keys that are not in the table are at or below the mark. It is a function of the stream and the capacity alone,
+    // and the capacity is a parameter in the log, never a runtime option.
+    private RecordVersion? _mark;
+
+    /// <summary>First position after the last write of any kind.</summary>
+    public LogPosition LastWriteEnd { get; private set; }
+
+    public void Write(bool hasKey, ReadOnlySpan<byte> key, RecordVersion version)
+    {
+        lock (_gate)
+        {
+            _lastAny = version;
+            LastWriteEnd = version.Position.Next;
+            if (!hasKey)
+            {
+                _lastKeyless = version;
+                return;
+            }
+
+            Touch(key, version);
+            if (_keys.Count > capacity) Evict();
+        }
+    }
+
+    /// <summary>Whether a read made on everything below <paramref name="snapshotEnd"/> is no longer valid.</summary>
+    /// <param name="hasKey">False: the read concerned the whole object and conflicts with any write.</param>
+    public bool TryFindConflict(
+        bool hasKey, ReadOnlySpan<byte> key, LogPosition snapshotEnd, [NotNullWhen(true)] out VersionConflict? conflict)
+    {
+        lock (_gate)
+        {
+            conflict = hasKey ? KeyedConflict(key, snapshotEnd) : Newer(_lastAny, snapshotEnd);
+            return conflict is not null;
+        }
+    }
+
+    private static VersionConflict? Newer(RecordVersion? version, LogPosition snapshotEnd) =>
+        version is { } v && v.Position >= snapshotEnd ? new VersionConflict(AbortReason.Conflict, v) : null;
+
+    private VersionConflict? KeyedConflict(ReadOnlySpan<byte> key, LogPosition snapshotEnd)
+    {
+        if (_mark is { } mark && mark.Position >= snapshotEnd) return new VersionConflict(AbortReason.SnapshotTooOld, mark);
+        if (Newer(_lastKeyless, snapshotEnd) is { } keyless) return keyless;
+        return Lookup().TryGetValue(key, out var node) ? Newer(node.Version, snapshotEnd) : null;
+    }
+
+    private void Touch(ReadOnlySpan<byte> key, RecordVersion version)
+    {
+        if (Lookup().TryGetValue(key, out var node))
+        {
+            Unlink(node);
+        }
+        else
+        {
+            node = new Node(key.ToArray());
+            _keys.Add(node.Key, node);
+        }
+
+        node.Version = version;
+        node.Older = _newest;
+        node.Newer = null;
+        if (_newest is null) _oldest = node;
+        else _newest.Newer = node;
+        _newest = node;
+    }
+
+    private void Evict()
+    {
+        var evicted = _oldest!;
+        Unlink(evicted);
+        _keys.Remove(evicted.Key);
+        _mark = evicted.Version;
+    }
+
+    private void Unlink(Node node)
+    {
+        if (node.Older is null) _oldest = node.Newer;
+        else node.Older.Newer = node.Newer;
+        if (node.Newer is null) _newest = node.Older;
+        else node.Newer.Older = node.Older;
+    }
+
+    private Dictionary<byte[], Node>.AlternateLookup<ReadOnlySpan<byte>> Lookup() => _keys.GetAlternateLookup<ReadOnlySpan<byte>>();
+
+    private sealed class Node(byte[] key)
+    {
+        public byte[] Key { get; } = key;
+
+        public RecordVersion Version { get; set; }
+
+        public Node? Older { get; set; }
+
+        public Node? Newer { get; set; }
+    }
+}

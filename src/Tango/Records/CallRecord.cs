@@ -1,0 +1,26 @@
+using Tango.Formatting;
+
+namespace Tango.Records;
+
+/// <summary>A mutator call as it stands in the log. The spans point into the entry.</summary>
+internal ref struct CallRecord
+{
+    public ObjectId Object { get; init; }
+
+    public int Mutator { get; init; }
+
+    /// <summary>False: the call concerns the whole object.</summary>
+    public bool HasKey { get; init; }
+
+    public ReadOnlySpan<byte> Key { get; private set; }
+
+    public ReadOnlySpan<byte> Arguments { get; private set; }
+
+    public static CallRecord Read(ref MessagePackReader reader)
+    {
+        var call = RecordFormat.ReadCall(ref reader);
+        if (call.HasKey) call.Key = reader.ReadBinary();
+        call.Arguments = reader.ReadBinary();
+        return call;
+    }
+}

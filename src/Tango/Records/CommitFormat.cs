@@ -1,0 +1,50 @@
+using Corfu.Protocol;
+using Tango.Formatting;
+using Tango.Transactions;
+
+namespace Tango.Records;
+
+/// <summary>
+/// A commit record: <c>[2, flags, snapshot end, [[object, nil | [key, ...]], ...], [[object, mutator, key | nil, arguments], ...], []]</c>.
+/// </summary>
+internal static class CommitFormat
+{
+    public const int ReadLength = 2;
+    public const int WriteLength = 4;
+
+    public static ReadOnlyMemory<byte> Encode(CommitFlags flags, LogPosition snapshotEnd, List<TxObject> reads, List<TxWrite> writes)
+    {
+        var buffer = new ArgumentBuffer();
+        var writer = new MessagePackWriter(buffer);
+        writer.WriteArrayHeader(RecordFormat.CommitLength);
+        writer.Write((int)RecordKind.Commit);
+        writer.Write((int)flags);
+        writer.Write(snapshotEnd.Offset);
+        writer.WriteArrayHeader(reads.Count);
+        foreach (var read in reads) WriteRead(ref writer, read);
+        writer.WriteArrayHeader(writes.Count);
+        foreach (var write in writes)
+        {
+            writer.WriteArrayHeader(WriteLength);
+            RecordFormat.WriteCall(ref writer, write.Host.Entry.Id, write.Mutator.Number, write.Key, write.Arguments.Span);
+        }
+
+        writer.WriteArrayHeader(0);
+        writer.Flush();
+        return buffer.WrittenMemory;
+    }
+
+    private static void WriteRead(ref MessagePackWriter writer, TxObject read)
+    {
+        writer.WriteArrayHeader(ReadLength);
+        writer.Write(read.Host.Entry.Id.Value);
+        if (read.ReadsWhole)
+        {
+            writer.WriteNil();
+            return;
+        }
+
+        writer.WriteArrayHeader(read.ReadKeys.Count);
+        foreach (var key in read.ReadKeys) writer.WriteBinary(key.Bytes);
+    }
+}

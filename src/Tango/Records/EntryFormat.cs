@@ -1,0 +1,33 @@
+using Tango.Formatting;
+
+namespace Tango.Records;
+
+/// <summary>
+/// The payload of a Tango entry: <c>[1, runtime, sequence, [record, ...]]</c>. Runtime and sequence let the writer recognise its own
+/// entries while it plays them, before it has heard of its append.
+/// </summary>
+internal static class EntryFormat
+{
+    public const int Version = 1;
+
+    /// <summary>Upper bound of the bytes before the first record.</summary>
+    public const int MaxHeaderSize = 1 + 1 + 9 + 9 + 5;
+
+    public static void WriteHeader(ref MessagePackWriter writer, ulong runtime, long sequence, int records)
+    {
+        writer.WriteArrayHeader(4);
+        writer.Write(Version);
+        writer.Write(runtime);
+        writer.Write(sequence);
+        writer.WriteArrayHeader(records);
+    }
+
+    /// <exception cref="TangoFormatException">Not a Tango entry, or a newer format.</exception>
+    public static EntryHeader ReadHeader(ref MessagePackReader reader)
+    {
+        reader.ReadArrayHeader(4);
+        var version = reader.ReadInt32();
+        if (version != Version) throw new TangoFormatException($"Tango entry format {version} is not known here");
+        return new EntryHeader(reader.ReadUInt64(), reader.ReadInt64(), reader.ReadArrayHeader());
+    }
+}

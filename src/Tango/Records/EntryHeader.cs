@@ -1,0 +1,3 @@
+namespace Tango.Records;
+
+internal readonly record struct EntryHeader(ulong Runtime, long Sequence, int Records);

@@ -1,0 +1,47 @@
+using Corfu.Protocol;
+using Tango.Formatting;
+
+namespace Tango.Records;
+
+/// <summary>Writes records and reads their parts; docs/formats-tango.md gives the bytes.</summary>
+internal static class RecordFormat
+{
+    public const int UpdateLength = 5;
+    public const int CommitLength = 6;
+    public const int DecisionLength = 5;
+
+    public static void WriteUpdate(ref MessagePackWriter writer, ObjectId id, int mutator, ObjectKey key, ReadOnlySpan<byte> arguments)
+    {
+        writer.WriteArrayHeader(UpdateLength);
+        writer.Write((int)RecordKind.Update);
+        WriteCall(ref writer, id, mutator, key, arguments);
+    }
+
+    /// <summary>The four elements that updates and the writes of a commit record have in common.</summary>
+    public static void WriteCall(ref MessagePackWriter writer, ObjectId id, int mutator, ObjectKey key, ReadOnlySpan<byte> arguments)
+    {
+        writer.Write(id.Value);
+        writer.Write(mutator);
+        WriteKey(ref writer, key);
+        writer.WriteBinary(arguments);
+    }
+
+    public static void WriteKey(ref MessagePackWriter writer, ObjectKey key)
+    {
+        if (key.IsNone) writer.WriteNil();
+        else writer.WriteBinary(key.Bytes);
+    }
+
+    public static CallRecord ReadCall(ref MessagePackReader reader) => new()
+    {
+        Object = new ObjectId(reader.ReadUInt64()),
+        Mutator = reader.ReadInt32(),
+        HasKey = !reader.TryReadNil(),
+    };
+
+    public static LogPosition ReadPosition(ref MessagePackReader reader)
+    {
+        var offset = reader.ReadInt64();
+        return offset >= 0 ? new LogPosition(offset) : throw new TangoFormatException($"Position {offset} is negative");
+    }
+}

@@ -1,0 +1,26 @@
+namespace Tango;
+
+/// <summary>Kinds of records in an entry; the numbers are part of the format (docs/formats-tango.md).</summary>
+public enum RecordKind
+{
+    /// <summary>One mutator call outside a transaction.</summary>
+    Update = 1,
+
+    /// <summary>Read versions and writes of a transaction, decided by playback at its position.</summary>
+    Commit = 2,
+
+    /// <summary>The published outcome of a commit record whose read set not every reader hosts (R20).</summary>
+    Decision = 3,
+
+    /// <summary>Speculative writes of a large transaction; no effect without its commit record (R19). Reserved.</summary>
+    Spill = 4,
+
+    /// <summary>An object's state, version table and open spills (R21). Reserved.</summary>
+    Checkpoint = 5,
+
+    /// <summary>An observer's claim that a lease was not renewed. Reserved.</summary>
+    Expire = 6,
+
+    /// <summary>An object's history below a position is no longer needed. Reserved.</summary>
+    Forget = 7,
+}

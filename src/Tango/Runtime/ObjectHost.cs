@@ -1,0 +1,93 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+using Tango.Calls;
+using Tango.Formatting;
+using Tango.Playback;
+using Tango.Records;
+
+namespace Tango.Runtime;
+
+/// <summary>The runtime side of an open handle: update_helper and query_helper (Tango 3.1), or their transactional forms (3.2).</summary>
+internal sealed class ObjectHost(TangoRuntime runtime, DirectoryEntry entry, HostedObject? hosted) : IObjectHost
+{
+    private readonly ImmutableArray<StreamId> _streams = [entry.Id.Stream];
+
+    public string Name => entry.Name;
+
+    public DirectoryEntry Entry => entry;
+
+    /// <summary>Null: only written from here, not hosted (Tango 4.1, remote writes).</summary>
+    public HostedObject? Hosted => hosted;
+
+    public HostedObject RequireHosted() => hosted ?? throw new TangoNotHostedException(Name);
+
+    public void RequireRuntime(TangoRuntime other)
+    {
+        if (!ReferenceEquals(runtime, other)) throw new TangoTransactionException($"Object '{Name}' belongs to another runtime");
+    }
+
+    public ValueTask UpdateAsync(MutatorInfo mutator, ObjectKey key, ArgumentBuffer arguments, CancellationToken cancellationToken)
+    {
+        var update = RunAsync<ValueTuple>(mutator, key, arguments, null, cancellationToken);
+        return update.IsCompletedSuccessfully ? ValueTask.CompletedTask : new ValueTask(update.AsTask());
+    }
+
+    public ValueTask<TResult> UpdateAsync<TResult>(
+        MutatorInfo mutator, ObjectKey key, ArgumentBuffer arguments, CancellationToken cancellationToken) =>
+        RunAsync(mutator, key, arguments, new ApplyResult<TResult>(), cancellationToken);
+
+    public ValueTask<TResult> QueryAsync<TView, TState, TResult>(
+        ObjectKey key, TState state, Func<TView, TState, TResult> read, CancellationToken cancellationToken)
+        where TView : TangoObject
+    {
+        try
+        {
+            return runtime.Current is { } transaction
+                ? transaction.QueryAsync(this, key, state, read, cancellationToken)
+                : ReadLatestAsync(state, read, cancellationToken);
+        }
+        catch (Exception e)
+        {
+            return ValueTask.FromException<TResult>(e);
+        }
+    }
+
+    // Errors reach the caller through the task, also those found before anything is asynchronous.
+    private async ValueTask<TResult> RunAsync<TResult>(
+        MutatorInfo mutator, ObjectKey key, ArgumentBuffer arguments, ApplyResult<TResult>? result, CancellationToken cancellationToken)
+    {
+        if (runtime.Current is not { } transaction) return await SendAsync(mutator, key, arguments, result, cancellationToken);
+        await transaction.UpdateAsync(this, mutator, key, arguments.WrittenMemory, result, cancellationToken);
+        return result is null ? default! : result.Value!;
+    }
+
+    private async ValueTask<TResult> ReadLatestAsync<TView, TState, TResult>(
+        TState state, Func<TView, TState, TResult> read, CancellationToken cancellationToken)
+        where TView : TangoObject
+    {
+        var target = RequireHosted();
+        await runtime.Player.SyncAsync(cancellationToken);
+        return read((TView)runtime.Player.Published.Of(target).Require(target), state);
+    }
+
+    private ValueTask<TResult> SendAsync<TResult>(
+        MutatorInfo mutator, ObjectKey key, ArgumentBuffer arguments, ApplyResult<TResult>? result, CancellationToken cancellationToken)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        // R16: what it returns or rejects is only known where the object is played.
+        if (mutator.Reads) RequireHosted();
+        if (hosted is not null && runtime.Player.Published.Of(hosted).Stopped is { } stopped) throw stopped;
+        var call = new UpdateCall<TResult>(Encode(mutator, key, arguments), _streams, mutator.Reads, result);
+        runtime.Calls.Send(call);
+        return CallWaiter.WaitAsync(call, call.Task, cancellationToken);
+    }
+
+    private ReadOnlyMemory<byte> Encode(MutatorInfo mutator, ObjectKey key, ArgumentBuffer arguments)
+    {
+        var buffer = new ArgumentBuffer();
+        var writer = new MessagePackWriter(buffer);
+        RecordFormat.WriteUpdate(ref writer, entry.Id, mutator.Number, key, arguments.WrittenSpan);
+        writer.Flush();
+        return buffer.WrittenMemory;
+    }
+}

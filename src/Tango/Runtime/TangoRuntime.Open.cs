@@ -1,0 +1,160 @@
+using System.Collections.Concurrent;
+using System.Collections.Immutable;
+using Corfu.Protocol;
+using Tango.Playback;
+using Tango.Runtime;
+
+namespace Tango;
+
+public sealed partial class TangoRuntime
+{
+    private readonly SemaphoreSlim _opening = new(1, 1);
+
+    // Written under _opening only. Reads and updates go through handles and do not come here.
+    private readonly ConcurrentDictionary<ObjectId, HostedObject> _hosted = new();
+    private readonly HostedUnit _directoryUnit;
+    private volatile bool _hasDirectory;
+
+    /// <summary>
+    /// Opens the object of that name, creating it if there is none, and plays its history up to now. If it belongs to a group, all of the
+    /// group is opened.
+    /// </summary>
+    /// <exception cref="TangoDirectoryException">The name belongs to an object of another type, or a group member's type is unknown here.</exception>
+    /// <exception cref="TangoFormatException">A type the object uses has no formatter.</exception>
+    public async ValueTask<T> OpenAsync<T>(string name, CancellationToken cancellationToken = default)
+        where T : TangoObject, ITangoObject<T>
+    {
+        var entry = await FindOrCreateAsync<T>(name, cancellationToken);
+        var members = entry.Group is null ? [entry] : await _directory.FindGroupAsync(entry.Group, cancellationToken);
+        await HostAsync(members, cancellationToken);
+        return NewHandle<T>(entry, _hosted[entry.Id]);
+    }
+
+    /// <summary>Opens the object for writing only: no view, no playback; updates and write-only transactions (Tango 4.1, A).</summary>
+    public async ValueTask<T> OpenWriteOnlyAsync<T>(string name, CancellationToken cancellationToken = default)
+        where T : TangoObject, ITangoObject<T> =>
+        NewHandle<T>(await FindOrCreateAsync<T>(name, cancellationToken), null);
+
+    /// <summary>
+    /// Opens a group of objects that are always hosted together, creating it with these members if there is none (R20). Transactions over
+    /// objects of one group need no decision records. The handles that <see cref="TangoGroupBuilder.Add{T}"/> returned can be used afterwards.
+    /// </summary>
+    /// <exception cref="TangoDirectoryException">The group exists with other members, or one of the names is taken.</exception>
+    public async ValueTask OpenGroupAsync(string group, Action<TangoGroupBuilder> define, CancellationToken cancellationToken = default)
+    {
+        RequireName(group);
+        var builder = new TangoGroupBuilder(_options);
+        define(builder);
+        await AttachDirectoryAsync(cancellationToken);
+        var entries = await _directory.FindGroupAsync(group, cancellationToken);
+        if (entries.IsEmpty || !builder.Matches(entries)) entries = await CreateAsync(group, builder.Members, cancellationToken);
+        await HostAsync(entries, cancellationToken);
+        builder.Attach(entries, entry => new ObjectHost(this, entry, _hosted[entry.Id]));
+    }
+
+    /// <summary>All objects known to the directory, by name.</summary>
+    public async ValueTask<ImmutableArray<DirectoryEntry>> ListObjectsAsync(CancellationToken cancellationToken = default)
+    {
+        await AttachDirectoryAsync(cancellationToken);
+        return await _directory.ListAsync(cancellationToken);
+    }
+
+    internal static void RequireName(string name)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(name);
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(name.Length, TangoDirectory.MaxNameLength, nameof(name));
+    }
+
+    private async ValueTask<DirectoryEntry> FindOrCreateAsync<T>(string name, CancellationToken cancellationToken)
+        where T : TangoObject, ITangoObject<T>
+    {
+        RequireName(name);
+        RequireNoTransaction();
+        var type = T.ObjectType;
+        type.VerifyFormatters();
+        _options.Types.Add<T>();
+        await AttachDirectoryAsync(cancellationToken);
+        var entry = await _directory.FindAsync(name, cancellationToken);
+        if (entry is null)
+        {
+            var member = new TangoDirectory.NewObject(name, type.Name, _options.NewObjectVersionCapacity);
+            entry = (await CreateAsync(null, [member], cancellationToken))[0];
+        }
+
+        if (entry.TypeName != type.Name) throw new TangoDirectoryException($"'{name}' is of type {entry.TypeName}, not {type.Name}");
+        return entry;
+    }
+
+    private async ValueTask<ImmutableArray<DirectoryEntry>> CreateAsync(
+        string? group, ImmutableArray<TangoDirectory.NewObject> members, CancellationToken cancellationToken)
+    {
+        try
+        {
+            return await _directory.CreateAsync(group, members, cancellationToken);
+        }
+        catch (TangoRejectedException e)
+        {
+            throw new TangoDirectoryException(e.Reason);
+        }
+    }
+
+    private async ValueTask HostAsync(ImmutableArray<DirectoryEntry> members, CancellationToken cancellationToken)
+    {
+        RequireNoTransaction();
+        await _opening.WaitAsync(cancellationToken);
+        try
+        {
+            if (!_hosted.TryGetValue(members[0].Id, out var known))
+            {
+                var unit = new HostedUnit([.. members.Select(NewHosted)]);
+                foreach (var hosted in unit.Objects) _hosted[hosted.Id] = hosted;
+                known = unit.Objects[0];
+            }
+
+            // If an earlier attempt failed half-way, this one goes on where it ended.
+            if (Player.Published.Of(known).View is null) await Player.AttachAsync(known.Unit, cancellationToken);
+        }
+        finally
+        {
+            _opening.Release();
+        }
+    }
+
+    private HostedObject NewHosted(DirectoryEntry entry)
+    {
+        if (!_options.Types.TryGet(entry.TypeName, out var type))
+            throw new TangoDirectoryException(
+                $"'{entry.Name}' is of type {entry.TypeName}, which this program does not know: add it to {nameof(TangoOptions)}.{nameof(TangoOptions.Types)}");
+        type.VerifyFormatters();
+        return new HostedObject(entry, type);
+    }
+
+    private T NewHandle<T>(DirectoryEntry entry, HostedObject? hosted)
+        where T : TangoObject, ITangoObject<T>
+    {
+        var handle = T.ObjectType.Create();
+        handle.Attach(new ObjectHost(this, entry, hosted));
+        return (T)handle;
+    }
+
+    private async ValueTask AttachDirectoryAsync(CancellationToken cancellationToken)
+    {
+        if (_hasDirectory) return;
+        await _opening.WaitAsync(cancellationToken);
+        try
+        {
+            if (_hasDirectory) return;
+            await Player.AttachAsync(_directoryUnit, cancellationToken);
+            _hasDirectory = true;
+        }
+        finally
+        {
+            _opening.Release();
+        }
+    }
+
+    private void RequireNoTransaction()
+    {
+        if (Current is { IsActive: true }) throw new TangoTransactionException("Objects cannot be opened inside a transaction");
+    }
+}

@@ -1,0 +1,81 @@
+using Corfu.Client;
+using Corfu.Protocol;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
+using Tango.Calls;
+using Tango.Playback;
+using Tango.Runtime;
+
+namespace Tango;
+
+/// <summary>
+/// One process' place in Tango: hosts views of objects, keeps them in one order with everybody else's, and runs transactions over them
+/// (Tango 3, 4). Runtimes talk only through the log. Safe for concurrent use.
+/// </summary>
+public sealed partial class TangoRuntime : IAsyncDisposable
+{
+    private readonly CancellationTokenSource _lifetime = new();
+    private readonly AsyncLocal<TangoTransaction?> _current = new();
+    private readonly TangoOptions _options;
+    private readonly TimeProvider _time;
+    private readonly IEntropy _entropy;
+    private readonly TangoDirectory _directory = new();
+
+    /// <param name="openCursor">Makes a cursor over the same log, at its beginning; the runtime owns it.</param>
+    public TangoRuntime(
+        ICorfuLog log, Func<IStreamCursor> openCursor, TimeProvider time, IEntropy entropy, TangoOptions? options = null, ILogger? logger = null)
+    {
+        _options = options ?? new TangoOptions();
+        _time = time;
+        _entropy = entropy;
+        // Recognises this runtime's own entries: only by this number, so that no other incarnation may ever use it.
+        var id = BitConverter.ToUInt64(entropy.NewGuid().ToByteArray());
+        var context = new PlayerContext(
+            new CallBatcher(log, id, () => Player!, _options, logger ?? NullLogger.Instance, _lifetime.Token), logger ?? NullLogger.Instance);
+        Calls = context.Calls;
+        Player = new Player(openCursor(), context, _options, time, entropy, _lifetime.Token);
+        var hosted = new HostedObject(TangoDirectory.OwnEntry, TangoDirectory.Type);
+        _directory.Attach(new ObjectHost(this, hosted.Entry, hosted));
+        _directoryUnit = new HostedUnit([hosted]);
+    }
+
+    /// <summary>Everything below has been played into the views that reads see now.</summary>
+    public LogPosition PlayedTo => Player.Published.End;
+
+    internal CallBatcher Calls { get; }
+
+    internal Player Player { get; }
+
+    /// <summary>The transaction that flows with the calling code. One that has ended still flows: using it is an error, not a plain update.</summary>
+    internal TangoTransaction? Current => _current.Value;
+
+    /// <summary>Brings all views up to the log's tail: everything acknowledged before the call is seen by transactions that begin after it.</summary>
+    public async ValueTask SyncAsync(CancellationToken cancellationToken = default)
+    {
+        await AttachDirectoryAsync(cancellationToken);
+        await Player.SyncAsync(cancellationToken);
+    }
+
+    /// <summary>Starts a transaction; the calls of object handles that flow from here belong to it until it ends.</summary>
+    /// <exception cref="TangoTransactionException">One is active already.</exception>
+    public TangoTransaction BeginTx(TransactionOptions? options = null)
+    {
+        ObjectDisposedException.ThrowIf(_lifetime.IsCancellationRequested, this);
+        if (_current.Value is { IsActive: true }) throw new TangoTransactionException("A transaction is active already; they do not nest");
+        var transaction = new TangoTransaction(this, options ?? TransactionOptions.Default);
+        _current.Value = transaction;
+        return transaction;
+    }
+
+    /// <summary>Stops playback and sending. Calls in flight are told that they are in doubt.</summary>
+    public ValueTask DisposeAsync()
+    {
+        _lifetime.Cancel();
+        return ValueTask.CompletedTask;
+    }
+
+    internal void Leave(TangoTransaction transaction)
+    {
+        if (ReferenceEquals(_current.Value, transaction)) _current.Value = null;
+    }
+}

@@ -1,0 +1,96 @@
+using Tango.Playback;
+using Tango.Records;
+using Tango.Runtime;
+
+namespace Tango.Transactions;
+
+/// <summary>What a transaction did with one object: what it read, and the object's snapshot with the transaction's own writes on top.</summary>
+internal sealed class TxObject(ObjectHost host)
+{
+    private readonly HashSet<ObjectKey> _known = [];
+    private readonly List<TxWrite> _notApplied = [];
+    private TangoObject? _own;
+
+    // Apply failed half-way through on _own: what it holds never existed (R17), so it is not shown and the transaction cannot commit.
+    private Exception? _failure;
+
+    public ObjectHost Host { get; } = host;
+
+    /// <summary>A keyless read conflicts with any write, so it covers all keyed ones (R18).</summary>
+    public bool ReadsWhole { get; private set; }
+
+    /// <summary>In the order of the reads: the set's own order depends on hashing.</summary>
+    public List<ObjectKey> ReadKeys { get; } = [];
+
+    public bool IsBroken => _failure is not null;
+
+    public bool HasReads => ReadsWhole || ReadKeys.Count > 0;
+
+    public void AddRead(ObjectKey key)
+    {
+        if (key.IsNone) ReadsWhole = true;
+        else if (_known.Add(key)) ReadKeys.Add(key);
+    }
+
+    /// <summary>Remembers a write whose effect nobody has asked for yet.</summary>
+    public void Defer(TxWrite write) => _notApplied.Add(write);
+
+    /// <summary>The object as the transaction sees it.</summary>
+    public TangoObject View(PublishedViews snapshot)
+    {
+        if (_failure is not null) throw new TangoTransactionException($"An earlier write to '{Host.Name}' failed: {_failure.Message}");
+        if (_notApplied.Count > 0)
+        {
+            var own = Own(snapshot);
+            foreach (var write in _notApplied) Apply(own, write, null, ignoreRejection: true);
+            _notApplied.Clear();
+        }
+
+        return _own ?? snapshot.Of(Host.RequireHosted()).Require(Host.RequireHosted());
+    }
+
+    /// <summary>R16: the caller hears the result, or the rejection, that the write has on the snapshot.</summary>
+    public void ApplyNow(PublishedViews snapshot, TxWrite write, ApplyResult? result)
+    {
+        View(snapshot);
+        Apply(Own(snapshot), write, result, ignoreRejection: false);
+    }
+
+    public TxOutcome.Aborted? FindConflict(PublishedViews snapshot)
+    {
+        var hosted = Host.RequireHosted();
+        if (hosted.Versions.LastWriteEnd <= snapshot.End) return null;
+        if (ReadsWhole) return Conflict(hosted, ObjectKey.None, snapshot);
+        foreach (var key in ReadKeys)
+        {
+            if (Conflict(hosted, key, snapshot) is { } conflict) return conflict;
+        }
+
+        return null;
+    }
+
+    private static TxOutcome.Aborted? Conflict(HostedObject hosted, ObjectKey key, PublishedViews snapshot) =>
+        hosted.Versions.TryFindConflict(!key.IsNone, key.Bytes, snapshot.End, out var conflict)
+            ? new TxOutcome.Aborted(conflict.Reason, hosted.Id, hosted.Name, key, conflict.Version)
+            : null;
+
+    private TangoObject Own(PublishedViews snapshot) =>
+        _own ??= snapshot.Of(Host.RequireHosted()).Require(Host.RequireHosted()).CloneView();
+
+    private void Apply(TangoObject own, TxWrite write, ApplyResult? result, bool ignoreRejection)
+    {
+        try
+        {
+            ((ITangoView)own).Apply(write.Mutator.Number, write.Key.Bytes, write.Arguments.Span, new ApplyContext(result));
+        }
+        catch (TangoRejectedException) when (ignoreRejection)
+        {
+            // R23: as in playback, it has no effect and does not undo the other writes.
+        }
+        catch (Exception e) when (e is not TangoRejectedException)
+        {
+            _failure = e;
+            throw;
+        }
+    }
+}

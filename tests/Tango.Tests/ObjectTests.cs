@@ -1,0 +1,120 @@
+namespace Tango.Tests;
+
+public class ObjectTests
+{
+    [Fact]
+    public async Task Another_runtime_reads_what_was_acknowledged()
+    {
+        await using var world = new World();
+        var (_, a) = await world.OpenAccountsAsync();
+        var (_, b) = await world.OpenAccountsAsync();
+        await a.SetAsync("x", 5);
+        Assert.Equal(5, await b.BalanceAsync("x"));
+        Assert.Equal(8, await b.AddAsync("x", 3));
+        Assert.Equal(8, await a.BalanceAsync("x"));
+    }
+
+    [Fact]
+    public async Task A_rejection_is_told_to_its_caller_and_changes_nothing()
+    {
+        await using var world = new World();
+        var (_, accounts) = await world.OpenAccountsAsync();
+        await accounts.SetAsync("x", 5);
+        var rejected = await Assert.ThrowsAsync<TangoRejectedException>(async () => await accounts.WithdrawAsync("x", 6));
+        Assert.Equal("insufficient funds", rejected.Reason);
+        Assert.Equal(5, await accounts.BalanceAsync("x"));
+        await accounts.WithdrawAsync("x", 5);
+        Assert.Equal(0, await accounts.BalanceAsync("x"));
+    }
+
+    [Fact]
+    public async Task Each_of_many_concurrent_callers_gets_its_own_result()
+    {
+        await using var world = new World();
+        var (_, accounts) = await world.OpenAccountsAsync();
+        var results = await Task.WhenAll(Enumerable.Range(0, 500).Select(_ => accounts.AddAsync("x", 1).AsTask()));
+        Assert.Equal(Enumerable.Range(1, 500).Select(i => (long)i), results.Order());
+        var tail = (await world.Log.CheckAsync([])).Tail;
+        Assert.True(tail.Offset < 250, $"500 concurrent updates took {tail} entries: they should share them");
+    }
+
+    [Fact]
+    public async Task Objects_of_one_name_must_have_one_type()
+    {
+        await using var world = new World();
+        await world.OpenAccountsAsync("name");
+        var other = world.NewRuntime();
+        await Assert.ThrowsAsync<TangoDirectoryException>(async () => await other.OpenAsync<Fragile>("name"));
+    }
+
+    [Fact]
+    public async Task An_object_opened_late_has_the_whole_history()
+    {
+        await using var world = new World();
+        var (runtime, first) = await world.OpenAccountsAsync("first");
+        var writer = world.NewRuntime();
+        var second = await writer.OpenAsync<Accounts>("second");
+        for (var i = 0; i < 20; i++)
+        {
+            await first.AddAsync("x", 1);
+            await second.AddAsync("y", 1);
+        }
+
+        Assert.Equal(20, await first.BalanceAsync("x"));
+        var late = await runtime.OpenAsync<Accounts>("second");
+        Assert.Equal(20, await late.BalanceAsync("y"));
+        Assert.Equal(20, await first.BalanceAsync("x"));
+    }
+
+    [Fact]
+    public async Task Opening_one_member_of_a_group_opens_all()
+    {
+        await using var world = new World();
+        Accounts a = null!, b = null!;
+        await world.NewRuntime().OpenGroupAsync("pair", g => { a = g.Add<Accounts>("a"); b = g.Add<Accounts>("b"); });
+        await a.SetAsync("x", 1);
+
+        var runtime = world.NewRuntime();
+        var alone = await runtime.OpenAsync<Accounts>("b");
+        var transaction = runtime.BeginTx();
+        await alone.AddAsync("x", 7);
+        var both = await runtime.OpenWriteOnlyAsync<Accounts>("other").AsTask().ContinueWith(t => t.IsFaulted);
+        Assert.True(both, "opening inside a transaction is refused");
+        Assert.True((await transaction.EndTxAsync()).IsCommitted);
+        Assert.Equal(7, await b.BalanceAsync("x"));
+
+        await Assert.ThrowsAsync<TangoDirectoryException>(
+            async () => await world.NewRuntime().OpenGroupAsync("pair", g => g.Add<Accounts>("a")));
+    }
+
+    [Fact]
+    public async Task A_write_only_handle_writes_and_refuses_what_would_read()
+    {
+        await using var world = new World();
+        var (_, hosted) = await world.OpenAccountsAsync("remote");
+        var writer = await world.NewRuntime().OpenWriteOnlyAsync<Accounts>("remote");
+        await writer.SetAsync("x", 4);
+        Assert.Equal(4, await hosted.BalanceAsync("x"));
+        await Assert.ThrowsAsync<TangoNotHostedException>(async () => await writer.AddAsync("x", 1));
+        await Assert.ThrowsAsync<TangoNotHostedException>(async () => await writer.BalanceAsync("x"));
+    }
+
+    [Fact]
+    public async Task An_object_whose_apply_fails_stops_alone_and_alike_everywhere()
+    {
+        await using var world = new World();
+        var runtime = world.NewRuntime();
+        var fragile = await runtime.OpenAsync<Fragile>("fragile");
+        var accounts = await runtime.OpenAsync<Accounts>("accounts");
+        await fragile.PutAsync(1);
+        await fragile.PutAsync(13);
+        var here = await Assert.ThrowsAsync<TangoObjectStoppedException>(async () => await fragile.SumAsync());
+        await accounts.SetAsync("x", 2);
+        Assert.Equal(2, await accounts.BalanceAsync("x"));
+
+        var elsewhere = await world.NewRuntime().OpenAsync<Fragile>("fragile");
+        var there = await Assert.ThrowsAsync<TangoObjectStoppedException>(async () => await elsewhere.SumAsync());
+        Assert.Equal(here.Version, there.Version);
+        await Assert.ThrowsAsync<TangoObjectStoppedException>(async () => await fragile.PutAsync(1));
+    }
+}

@@ -1,0 +1,34 @@
+using System.Buffers;
+
+namespace Tango.Tests;
+
+/// <summary>An object with a bug: Apply fails half-way through for the number 13.</summary>
+public sealed class Fragile : TangoObject, ITangoObject<Fragile>
+{
+    private static readonly MutatorInfo s_put = new(1, "Put", Reads: false);
+    private static readonly TangoObjectType s_type = new("test-fragile", static () => new Fragile(), static () => { }, s_put);
+    private long _sum;
+
+    static TangoObjectType ITangoObject<Fragile>.ObjectType => s_type;
+
+    public ValueTask PutAsync(long value)
+    {
+        var arguments = new ArgumentBuffer();
+        Wire.WriteInt64(arguments, value);
+        return UpdateHelperAsync(s_put, ObjectKey.None, arguments, default);
+    }
+
+    public ValueTask<long> SumAsync() =>
+        QueryHelperAsync<Fragile, ValueTuple, long>(ObjectKey.None, default, static (view, _) => view._sum, default);
+
+    void ITangoView.Apply(int mutator, ReadOnlySpan<byte> key, ReadOnlySpan<byte> arguments, in ApplyContext context)
+    {
+        var value = Wire.ReadInt64(ref arguments);
+        _sum += value;
+        if (value == 13) throw new InvalidOperationException("thirteen");
+    }
+
+    void ITangoView.SaveState(IBufferWriter<byte> writer) => Wire.WriteInt64(writer, _sum);
+
+    void ITangoView.LoadState(ReadOnlySpan<byte> state) => _sum = Wire.ReadInt64(ref state);
+}

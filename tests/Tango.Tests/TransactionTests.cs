@@ -1,0 +1,247 @@
+namespace Tango.Tests;
+
+public class TransactionTests
+{
+    [Fact]
+    public async Task A_transaction_reads_its_own_writes_and_nobody_else_does_before_the_end()
+    {
+        await using var world = new World();
+        var (runtime, accounts) = await world.OpenAccountsAsync();
+        var (_, other) = await world.OpenAccountsAsync();
+        await accounts.SetAsync("x", 1);
+        await runtime.SyncAsync();
+
+        await using var transaction = runtime.BeginTx();
+        await accounts.SetAsync("x", 10);
+        Assert.Equal(10, await accounts.BalanceAsync("x"));
+        Assert.Equal(15, await accounts.AddAsync("x", 5));
+        Assert.Equal(1, await other.BalanceAsync("x"));
+        Assert.True((await transaction.EndTxAsync()).IsCommitted);
+        Assert.Equal(15, await accounts.BalanceAsync("x"));
+        Assert.Equal(15, await other.BalanceAsync("x"));
+    }
+
+    [Fact]
+    public async Task A_lost_update_is_refused_and_the_abort_names_the_reason()
+    {
+        await using var world = new World();
+        var (runtime, accounts) = await world.OpenAccountsAsync();
+        var (_, other) = await world.OpenAccountsAsync();
+        await accounts.SetAsync("x", 1);
+        await runtime.SyncAsync();
+
+        var transaction = runtime.BeginTx();
+        var seen = await accounts.BalanceAsync("x");
+        await other.SetAsync("x", 100);
+        await accounts.SetAsync("x", seen + 1);
+        var aborted = Assert.IsType<TxOutcome.Aborted>(await transaction.EndTxAsync());
+        Assert.Equal(AbortReason.Conflict, aborted.Reason);
+        Assert.Equal("accounts", aborted.ObjectName);
+        Assert.False(aborted.Key.IsNone);
+        var tail = (await world.Log.CheckAsync([])).Tail;
+        Assert.Equal(tail.Offset - 2, aborted.ConflictingWrite.Position.Offset);
+        Assert.Equal(100, await accounts.BalanceAsync("x"));
+    }
+
+    [Fact]
+    public async Task Write_skew_does_not_happen()
+    {
+        await using var world = new World();
+        var (runtimeA, a) = await world.OpenAccountsAsync();
+        var (runtimeB, b) = await world.OpenAccountsAsync();
+        await a.SetAsync("x", 50);
+        await a.SetAsync("y", 50);
+        await runtimeA.SyncAsync();
+        await runtimeB.SyncAsync();
+
+        // Each withdraws from one account what only both together can cover.
+        var first = await WithdrawIfCoveredAsync(runtimeA, a, "x");
+        var second = await WithdrawIfCoveredAsync(runtimeB, b, "y");
+        var outcomes = new[] { await first.EndTxAsync(), await second.EndTxAsync() };
+
+        Assert.True(outcomes[0].IsCommitted);
+        Assert.IsType<TxOutcome.Aborted>(outcomes[1]);
+        Assert.Equal(0, await a.BalanceAsync("x") + await a.BalanceAsync("y"));
+
+        static Task<TangoTransaction> WithdrawIfCoveredAsync(TangoRuntime runtime, Accounts accounts, string from)
+        {
+            return Flow();
+
+            async Task<TangoTransaction> Flow()
+            {
+                var transaction = runtime.BeginTx();
+                var total = await accounts.BalanceAsync("x") + await accounts.BalanceAsync("y");
+                if (total >= 100) await accounts.SetAsync(from, await accounts.BalanceAsync(from) - 100);
+                return transaction;
+            }
+        }
+    }
+
+    [Fact]
+    public async Task A_keyless_read_conflicts_with_any_write_and_a_keyed_one_only_with_its_key()
+    {
+        await using var world = new World();
+        var (runtime, accounts) = await world.OpenAccountsAsync();
+        var (_, other) = await world.OpenAccountsAsync();
+
+        var phantom = runtime.BeginTx();
+        Assert.Empty(await accounts.SnapshotAsync());
+        await other.SetAsync("new", 1);
+        await accounts.SetAsync("count", 0);
+        var aborted = Assert.IsType<TxOutcome.Aborted>(await phantom.EndTxAsync());
+        Assert.True(aborted.Key.IsNone);
+
+        await runtime.SyncAsync();
+        var keyed = runtime.BeginTx();
+        Assert.Equal(0, await accounts.BalanceAsync("count"));
+        await other.SetAsync("new", 2);
+        await accounts.SetAsync("count", 1);
+        Assert.True((await keyed.EndTxAsync()).IsCommitted);
+
+        var cleared = runtime.BeginTx();
+        Assert.Equal(1, await accounts.BalanceAsync("count"));
+        await other.ClearAsync();
+        await accounts.SetAsync("count", 2);
+        Assert.IsType<TxOutcome.Aborted>(await cleared.EndTxAsync());
+    }
+
+    [Fact]
+    public async Task All_reads_come_from_one_position_even_while_playback_goes_on()
+    {
+        await using var world = new World();
+        var (runtime, accounts) = await world.OpenAccountsAsync();
+        var (_, other) = await world.OpenAccountsAsync();
+        await other.RunAsync(world.NewRuntime(), ("x", 1), ("y", 1));
+        await runtime.SyncAsync();
+
+        var transaction = runtime.BeginTx();
+        var x = await accounts.BalanceAsync("x");
+        await other.RunAsync(world.NewRuntime(), ("x", 2), ("y", 2));
+        await runtime.SyncAsync();
+        Assert.Equal(x, await accounts.BalanceAsync("y"));
+        Assert.IsType<TxOutcome.Aborted>(await transaction.EndTxAsync());
+    }
+
+    [Fact]
+    public async Task A_mutator_that_returns_a_value_is_a_read()
+    {
+        await using var world = new World();
+        var (runtime, accounts) = await world.OpenAccountsAsync();
+        var (_, other) = await world.OpenAccountsAsync();
+        var transaction = runtime.BeginTx();
+        Assert.Equal(1, await accounts.AddAsync("x", 1));
+        await other.AddAsync("x", 1);
+        Assert.IsType<TxOutcome.Aborted>(await transaction.EndTxAsync());
+        Assert.Equal(1, await accounts.BalanceAsync("x"));
+    }
+
+    [Fact]
+    public async Task A_rejection_on_the_snapshot_is_raised_at_the_call_and_is_a_read()
+    {
+        await using var world = new World();
+        var (runtime, accounts) = await world.OpenAccountsAsync();
+        var (_, other) = await world.OpenAccountsAsync();
+        var transaction = runtime.BeginTx();
+        await Assert.ThrowsAsync<TangoRejectedException>(async () => await accounts.WithdrawAsync("x", 1));
+        await accounts.SetAsync("refused", 1);
+        await other.SetAsync("x", 5);
+        Assert.IsType<TxOutcome.Aborted>(await transaction.EndTxAsync());
+
+        await runtime.SyncAsync();
+        var again = runtime.BeginTx();
+        await Assert.ThrowsAsync<TangoRejectedException>(async () => await accounts.WithdrawAsync("x", 6));
+        await accounts.SetAsync("refused", 1);
+        Assert.True((await again.EndTxAsync()).IsCommitted);
+        Assert.Equal(1, await other.BalanceAsync("refused"));
+    }
+
+    [Fact]
+    public async Task A_dropped_transaction_has_no_effect()
+    {
+        await using var world = new World();
+        var (runtime, accounts) = await world.OpenAccountsAsync();
+        await using (runtime.BeginTx()) await accounts.SetAsync("x", 1);
+        Assert.Equal(0, await accounts.BalanceAsync("x"));
+    }
+
+    [Fact]
+    public async Task Misuse_is_refused()
+    {
+        await using var world = new World();
+        var (runtime, accounts) = await world.OpenAccountsAsync();
+        var transaction = runtime.BeginTx();
+        Assert.Throws<TangoTransactionException>(() => runtime.BeginTx());
+        await accounts.SetAsync("x", 1);
+        await transaction.EndTxAsync();
+        await Assert.ThrowsAsync<TangoTransactionException>(async () => await transaction.EndTxAsync());
+
+        var (elsewhere, foreign) = await world.OpenAccountsAsync();
+        var spread = elsewhere.BeginTx();
+        await foreign.SetAsync("x", 2);
+        Assert.Equal(1, await accounts.BalanceAsync("x"));
+        await spread.DisposeAsync();
+    }
+
+    [Fact]
+    public async Task Objects_of_different_groups_need_a_decision_record_unless_nothing_is_read()
+    {
+        await using var world = new World();
+        var (runtime, a) = await world.OpenAccountsAsync("a");
+        var b = await runtime.OpenAsync<Accounts>("b");
+
+        var blind = runtime.BeginTx();
+        await a.SetAsync("x", 1);
+        await b.SetAsync("x", 1);
+        Assert.True((await blind.EndTxAsync()).IsCommitted);
+
+        var reading = runtime.BeginTx();
+        Assert.Equal(1, await a.BalanceAsync("x"));
+        await b.SetAsync("x", 2);
+        var end = reading.EndTxAsync().AsTask();
+        var refused = await Assert.ThrowsAsync<TangoCrossGroupException>(() => end);
+        Assert.Equal(["a", "b"], refused.ObjectNames);
+        Assert.Equal(1, await b.BalanceAsync("x"));
+    }
+
+    [Fact]
+    public async Task The_retry_helper_repeats_aborts_until_it_commits()
+    {
+        await using var world = new World();
+        var (runtimeA, a) = await world.OpenAccountsAsync();
+        var (runtimeB, b) = await world.OpenAccountsAsync();
+        const int Each = 200;
+        await Task.WhenAll(IncrementAsync(runtimeA, a), IncrementAsync(runtimeB, b));
+        Assert.Equal(2 * Each, await a.BalanceAsync("x"));
+
+        static async Task IncrementAsync(TangoRuntime runtime, Accounts accounts)
+        {
+            for (var i = 0; i < Each; i++)
+            {
+                var outcome = await runtime.RunTransactionAsync(
+                    async _ => await accounts.SetAsync("x", await accounts.BalanceAsync("x") + 1));
+                Assert.True(outcome.IsCommitted);
+            }
+        }
+    }
+
+    [Fact]
+    public async Task An_exception_of_the_body_counts_only_if_what_it_read_is_true()
+    {
+        await using var world = new World();
+        var (runtime, accounts) = await world.OpenAccountsAsync();
+        var (_, other) = await world.OpenAccountsAsync();
+        await other.SetAsync("x", 7);
+        var attempts = 0;
+        var result = await runtime.RunTransactionAsync(async _ =>
+        {
+            attempts++;
+            return await accounts.BalanceAsync("x") is var balance and > 0 ? balance : throw new InvalidOperationException("empty");
+        });
+        Assert.Equal((7, 2), (result.Value, attempts));
+
+        await Assert.ThrowsAsync<InvalidOperationException>(async () => await runtime.RunTransactionAsync(async _ =>
+        {
+            if (await accounts.BalanceAsync("y") == 0) throw new InvalidOperationException("empty");
+        }));
+    }
+}

@@ -1,0 +1,30 @@
+using Corfu.Client.InMemory;
+using Corfu.Protocol;
+
+namespace Tango.Tests;
+
+/// <summary>One in-memory log and the runtimes on it.</summary>
+internal sealed class World(InMemoryLogOptions? options = null) : IAsyncDisposable
+{
+    private readonly List<TangoRuntime> _runtimes = [];
+
+    public InMemoryCorfuLog Log { get; } = new(options);
+
+    public TangoRuntime NewRuntime(TangoOptions? options = null)
+    {
+        var runtime = new TangoRuntime(Log, Log.OpenCursor, TimeProvider.System, SystemEntropy.Instance, options);
+        _runtimes.Add(runtime);
+        return runtime;
+    }
+
+    public async ValueTask<(TangoRuntime Runtime, Accounts Accounts)> OpenAccountsAsync(string name = "accounts")
+    {
+        var runtime = NewRuntime();
+        return (runtime, await runtime.OpenAsync<Accounts>(name));
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        foreach (var runtime in _runtimes) await runtime.DisposeAsync();
+    }
+}
