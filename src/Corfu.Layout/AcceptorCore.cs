@@ -9,6 +9,7 @@ namespace Corfu.Layout;
 /// </summary>
 public sealed class AcceptorCore(AcceptorOptions? options = null)
 {
+    /// <summary>A decided slot has no ballots any more: they have nothing left to say.</summary>
     private sealed class Slot
     {
         public Ballot Promised;
@@ -48,12 +49,13 @@ public sealed class AcceptorCore(AcceptorOptions? options = null)
         {
             case PromiseRecord promise when promise.Slot >= _floor:
                 var promised = SlotOf(promise.Slot);
-                if (promise.Ballot > promised.Promised) promised.Promised = promise.Ballot;
+                if (!promised.IsDecided && promise.Ballot > promised.Promised) promised.Promised = promise.Ballot;
                 break;
             case AcceptRecord accept when accept.Value.Epoch >= _floor:
                 var accepted = SlotOf(accept.Value.Epoch);
+                if (accepted.IsDecided) break;
                 if (accept.Ballot > accepted.Promised) accepted.Promised = accept.Ballot;
-                if (accepted.IsDecided || accept.Ballot < accepted.Accepted) break;
+                if (accept.Ballot < accepted.Accepted) break;
                 accepted.Accepted = accept.Ballot;
                 accepted.Value = accept.Value;
                 break;
@@ -141,6 +143,7 @@ public sealed class AcceptorCore(AcceptorOptions? options = null)
         var slot = SlotOf(value.Epoch);
         slot.Value = value;
         slot.IsDecided = true;
+        slot.Promised = slot.Accepted = default;
     }
 
     private Slot SlotOf(Epoch number)

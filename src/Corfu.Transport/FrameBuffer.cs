@@ -5,7 +5,7 @@ namespace Corfu.Transport;
 /// <summary>A growing, contiguous output buffer that can take its last frame back and gives large arrays up when it is emptied.</summary>
 internal sealed class FrameBuffer(int initialSize) : IBufferWriter<byte>
 {
-    private const int LargestKept = 1 << 20;
+    private const int LargestKept = 4 << 20;
 
     private byte[] _array = new byte[initialSize];
 

@@ -100,7 +100,7 @@ public static class MessageCodec
     /// <summary>Body buffers, kept per thread: a body's length must be known before its frame's header is written.</summary>
     private static class Scratch
     {
-        private const int LargestKept = 64 << 10;
+        private const int LargestKept = 4 << 20;
 
         [ThreadStatic]
         private static ArrayBufferWriter<byte>? _cached;

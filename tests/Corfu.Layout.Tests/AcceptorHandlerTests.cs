@@ -1,0 +1,124 @@
+using Corfu.Protocol;
+using Corfu.Transport;
+
+namespace Corfu.Layout.Tests;
+
+public sealed class AcceptorHandlerTests
+{
+    private sealed class Sink : IReplySink
+    {
+        public List<(uint Correlation, Response Response)> Sent { get; } = [];
+
+        public void Send(uint correlation, Opcode opcode, Response response) => Sent.Add((correlation, response));
+    }
+
+    private static void Send(AcceptorHandler handler, Sink sink, uint correlation, Request request) =>
+        handler.Handle(request, new ReplyTo(sink, correlation, request.Opcode));
+
+    private static readonly PrepareRequest Prepare = new(new Epoch(1), Setup.Ballot(1));
+
+    [Fact]
+    public async Task Nothing_is_promised_before_it_is_durable_nor_said_of_what_is_not()
+    {
+        var device = new TestDevice();
+        await using var handler = await AcceptorHandler.OpenAsync(device, Setup.Cluster, Setup.Acceptor(0).Id);
+        var sink = new Sink();
+        device.Gate = new TaskCompletionSource();
+        Send(handler, sink, 1, Prepare);
+        handler.BatchEnd();
+        Send(handler, sink, 2, new ReadSlotRequest(new Epoch(1)));
+        handler.BatchEnd();
+        Assert.Empty(sink.Sent);
+        device.Gate.SetResult();
+        Assert.Equal([1u, 2u], sink.Sent.Select(s => s.Correlation));
+        Assert.All(sink.Sent, s => Assert.Equal(Status.Ok, s.Response.Status));
+    }
+
+    [Fact]
+    public async Task What_comes_during_a_flush_shares_the_next_one()
+    {
+        var device = new TestDevice();
+        await using var handler = await AcceptorHandler.OpenAsync(device, Setup.Cluster, Setup.Acceptor(0).Id);
+        var before = device.Flushes;
+        var sink = new Sink();
+        var gate = device.Gate = new TaskCompletionSource();
+        for (var i = 1u; i <= 50; i++)
+        {
+            Send(handler, sink, i, new PrepareRequest(new Epoch(i), Setup.Ballot(1)));
+            handler.BatchEnd();
+        }
+
+        gate.SetResult();
+        Assert.Equal(50, sink.Sent.Count);
+        Assert.Equal(2, device.Flushes - before);
+    }
+
+    /// <summary>R12, design 4: a failed fsync is never retried.</summary>
+    [Fact]
+    public async Task One_failed_flush_is_failure_for_ever()
+    {
+        var device = new TestDevice();
+        await using var handler = await AcceptorHandler.OpenAsync(device, Setup.Cluster, Setup.Acceptor(0).Id);
+        var sink = new Sink();
+        device.FailFlush = true;
+        Send(handler, sink, 1, Prepare);
+        handler.BatchEnd();
+        device.FailFlush = false;
+        Send(handler, sink, 2, new LatestRequest(Epoch.None));
+        handler.BatchEnd();
+        Assert.All(sink.Sent, s => Assert.Equal(Status.Failed, s.Response.Status));
+        Assert.Equal(2, sink.Sent.Count);
+        Assert.IsType<IOException>(await handler.Fault);
+    }
+
+    [Fact]
+    public async Task Too_many_waiting_requests_are_refused()
+    {
+        var device = new TestDevice();
+        await using var handler = await AcceptorHandler.OpenAsync(device, Setup.Cluster, Setup.Acceptor(0).Id, new AcceptorOptions { MaxWaiting = 2 });
+        var sink = new Sink();
+        for (var i = 1u; i <= 3; i++) Send(handler, sink, i, new LatestRequest(Epoch.None));
+        Assert.Equal((3u, Status.Overloaded), (sink.Sent[0].Correlation, sink.Sent[0].Response.Status));
+        handler.BatchEnd();
+        Assert.Equal([3u, 1, 2], sink.Sent.Select(s => s.Correlation));
+    }
+
+    [Fact]
+    public async Task Pruning_compacts_and_the_state_survives()
+    {
+        var device = new TestDevice();
+        var options = new AcceptorOptions { KeptSlots = 4 };
+        await using (var handler = await AcceptorHandler.OpenAsync(device, Setup.Cluster, Setup.Acceptor(0).Id, options))
+        {
+            var sink = new Sink();
+            for (var i = 1u; i <= 40; i++)
+            {
+                Send(handler, sink, i, new DecidedRequest(Setup.Projection(i)));
+                handler.BatchEnd();
+            }
+
+            Assert.All(sink.Sent, s => Assert.Equal(Status.Ok, s.Response.Status));
+        }
+
+        Assert.InRange(device.Area(0).Length + device.Area(1).Length, 1, 20 * 400);
+        await using var again = await AcceptorHandler.OpenAsync(device, Setup.Cluster, default, options);
+        Assert.Equal(new Epoch(40), again.Latest!.Epoch);
+    }
+
+    [Fact]
+    public async Task Another_clusters_log_is_refused()
+    {
+        var device = new TestDevice();
+        await (await AcceptorHandler.OpenAsync(device, Setup.Cluster, Setup.Acceptor(0).Id)).DisposeAsync();
+        await Assert.ThrowsAsync<AcceptorLogDamagedException>(() => AcceptorHandler.OpenAsync(device, new ClusterId(Guid.NewGuid())));
+    }
+
+    [Fact]
+    public async Task The_identity_stays_whatever_a_restart_asks_for()
+    {
+        var device = new TestDevice();
+        await (await AcceptorHandler.OpenAsync(device, Setup.Cluster, Setup.Acceptor(0).Id)).DisposeAsync();
+        await using var again = await AcceptorHandler.OpenAsync(device, Setup.Cluster, Setup.Acceptor(1).Id);
+        Assert.Equal(Setup.Acceptor(0).Id, again.Id);
+    }
+}

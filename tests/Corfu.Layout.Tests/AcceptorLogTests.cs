@@ -1,0 +1,151 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+
+namespace Corfu.Layout.Tests;
+
+public sealed class AcceptorLogTests
+{
+    private static readonly NodeId Id = Setup.Acceptor(0).Id;
+
+    private static async Task<(AcceptorLog Log, AcceptorCore Core)> OpenAsync(TestDevice device)
+    {
+        var core = new AcceptorCore();
+        return (await AcceptorLog.OpenAsync(device, core), core);
+    }
+
+    private static async Task<TestDevice> FormattedAsync()
+    {
+        var device = new TestDevice();
+        await AcceptorLog.FormatAsync(device, Setup.Cluster, Id);
+        return device;
+    }
+
+    private static ImmutableArray<AcceptorRecord> Records(int slot) =>
+    [
+        new PromiseRecord(new Epoch(slot), Setup.Ballot(1)),
+        new AcceptRecord(Setup.Ballot(1), Setup.Projection(slot)),
+    ];
+
+    [Fact]
+    public async Task Identity_and_records_survive()
+    {
+        var device = await FormattedAsync();
+        var (log, _) = await OpenAsync(device);
+        await log.AppendAsync(Records(1));
+        await log.AppendAsync([new DecidedRecord(Setup.Projection(1)), .. Records(2)]);
+        var (again, core) = await OpenAsync(device);
+        Assert.Equal((Id, Setup.Cluster), (again.Id, again.Cluster));
+        Assert.Equal(Setup.Projection(1), core.Latest);
+        var slot = ((LayoutResponse)core.Handle(new ReadSlotRequest(new Epoch(2))).Response).Slot!;
+        Assert.Equal((Setup.Ballot(1), false), (slot.Accepted, slot.IsDecided));
+    }
+
+    [Fact]
+    public async Task Golden_bytes_of_the_first_group()
+    {
+        var device = await FormattedAsync();
+        var hex = Convert.ToHexString(device.Area(0));
+        Assert.StartsWith("41435047" + "2E000000" + "0000000000000000", hex);
+        Assert.EndsWith(
+            "00000000" // zero
+            + "0100" + "0100000000000000" // format version, generation
+            + "000000C0000000000000000000000001"
+            + "01000000000000000000000000000000"
+            + "00000000", // records
+            hex);
+        Assert.Equal(24 + 46, device.Area(0).Length);
+    }
+
+    [Fact]
+    public async Task An_unformatted_device_is_refused_and_a_formatted_one_is_not_formatted_again()
+    {
+        await Assert.ThrowsAsync<AcceptorLogDamagedException>(() => OpenAsync(new TestDevice()));
+        var device = await FormattedAsync();
+        await Assert.ThrowsAsync<AcceptorLogDamagedException>(async () => await AcceptorLog.FormatAsync(device, Setup.Cluster, Id));
+    }
+
+    [Fact]
+    public async Task A_torn_end_is_cut_and_appending_goes_on()
+    {
+        var device = await FormattedAsync();
+        var (log, _) = await OpenAsync(device);
+        await log.AppendAsync([new DecidedRecord(Setup.Projection(1))]);
+        var sound = device.Area(0).Length;
+        await log.AppendAsync([new DecidedRecord(Setup.Projection(2))]);
+        var whole = device.Area(0).Length;
+        for (var cut = sound; cut < whole; cut++)
+        {
+            var torn = device.Copy();
+            torn.Truncate(0, cut);
+            var (again, core) = await OpenAsync(torn);
+            Assert.Equal(new Epoch(1), core.Latest!.Epoch);
+            await again.AppendAsync([new DecidedRecord(Setup.Projection(3))]);
+            Assert.Equal(new Epoch(3), (await OpenAsync(torn)).Core.Latest!.Epoch);
+        }
+    }
+
+    /// <summary>R6, R12: corrupt is not torn.</summary>
+    [Fact]
+    public async Task A_flipped_bit_before_the_last_group_is_damage()
+    {
+        var device = await FormattedAsync();
+        var (log, _) = await OpenAsync(device);
+        await log.AppendAsync([new DecidedRecord(Setup.Projection(1))]);
+        var second = device.Area(0).Length;
+        await log.AppendAsync([new DecidedRecord(Setup.Projection(2))]);
+        for (var at = 0; at < second; at++)
+        {
+            var flipped = device.Copy();
+            flipped.Area(0)[at] ^= 4;
+            await Assert.ThrowsAsync<AcceptorLogDamagedException>(() => OpenAsync(flipped));
+        }
+    }
+
+    [Fact]
+    public async Task Compaction_keeps_the_state_and_alternates_the_areas()
+    {
+        var device = await FormattedAsync();
+        var (log, core) = await OpenAsync(device);
+        for (var slot = 1; slot <= 30; slot++)
+        {
+            var answer = core.Handle(new DecidedRequest(Setup.Projection(slot)));
+            await log.AppendAsync(answer.Records);
+            if (slot % 7 == 0) await log.CompactAsync(core.Snapshot());
+            Assert.Equal(new Epoch(slot), (await OpenAsync(device.Copy())).Core.Latest!.Epoch);
+            Assert.True(device.Area(0).Length == 0 || device.Area(1).Length == 0);
+        }
+    }
+
+    /// <summary>At every flush of a compaction, a crash that leaves anything of what is under way.</summary>
+    [Fact]
+    public async Task A_crash_at_any_moment_of_a_compaction_loses_nothing()
+    {
+        var random = new Random(11);
+        for (var round = 0; round < 200; round++)
+        {
+            var device = await FormattedAsync();
+            var (log, core) = await OpenAsync(device);
+            for (var slot = 1; slot <= 3; slot++) await log.AppendAsync(core.Handle(new DecidedRequest(Setup.Projection(slot))).Records);
+            var pictures = new List<TestDevice>();
+            device.BeforeFlush = () => pictures.Add(device.Crash(random));
+            await log.CompactAsync(core.Snapshot());
+            device.BeforeFlush = null;
+            pictures.Add(device.Crash(random));
+            foreach (var picture in pictures)
+            {
+                var (again, recovered) = await OpenAsync(picture);
+                Assert.Equal(new Epoch(3), recovered.Latest!.Epoch);
+                await again.AppendAsync([new DecidedRecord(Setup.Projection(4))]);
+                Assert.Equal(new Epoch(4), (await OpenAsync(picture)).Core.Latest!.Epoch);
+            }
+        }
+    }
+
+    [Fact]
+    public async Task A_damaged_area_beside_an_empty_one_is_damage()
+    {
+        var device = await FormattedAsync();
+        device.Area(0)[30] ^= 1;
+        await Assert.ThrowsAsync<AcceptorLogDamagedException>(() => OpenAsync(device));
+    }
+}

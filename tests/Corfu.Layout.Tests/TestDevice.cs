@@ -1,0 +1,88 @@
+namespace Corfu.Layout.Tests;
+
+/// <summary>Keeps apart what was flushed and what was only written; a crash keeps a torn part of the latter.</summary>
+internal sealed class TestDevice : IAcceptorDevice
+{
+    private readonly byte[][] _durable = [[], []];
+    private readonly byte[][] _current = [[], []];
+
+    public bool FailFlush { get; set; }
+
+    /// <summary>Flushes wait for this.</summary>
+    public TaskCompletionSource? Gate { get; set; }
+
+    public int Flushes { get; private set; }
+
+    /// <summary>Called before every flush, to take pictures of the moment.</summary>
+    public Action? BeforeFlush { get; set; }
+
+    public ValueTask<byte[]> ReadAsync(int area) => ValueTask.FromResult((byte[])_current[area].Clone());
+
+    public void Write(int area, long offset, ReadOnlySpan<byte> bytes)
+    {
+        if (offset + bytes.Length > _current[area].Length) Array.Resize(ref _current[area], (int)offset + bytes.Length);
+        bytes.CopyTo(_current[area].AsSpan((int)offset));
+    }
+
+    public void Truncate(int area, long length) => Array.Resize(ref _current[area], (int)length);
+
+    public async ValueTask FlushAsync(int area)
+    {
+        BeforeFlush?.Invoke();
+        if (Gate is { } gate) await gate.Task;
+        if (FailFlush) throw new IOException("EIO");
+        Flushes++;
+        _durable[area] = (byte[])_current[area].Clone();
+    }
+
+    public ValueTask DisposeAsync() => ValueTask.CompletedTask;
+
+    public byte[] Area(int area) => _current[area];
+
+    /// <summary>What a power cut now would leave: per area all, nothing or part of what was not flushed.</summary>
+    public TestDevice Crash(Random random)
+    {
+        var survivor = new TestDevice();
+        for (var area = 0; area < 2; area++)
+        {
+            var left = random.Next(4) switch
+            {
+                0 => (byte[])_durable[area].Clone(),
+                1 => (byte[])_current[area].Clone(),
+                _ => Torn(area, random),
+            };
+            survivor.Put(area, left);
+        }
+
+        return survivor;
+    }
+
+    public TestDevice Copy()
+    {
+        var copy = new TestDevice();
+        for (var area = 0; area < 2; area++) copy.Put(area, (byte[])_current[area].Clone());
+        return copy;
+    }
+
+    private void Put(int area, byte[] bytes)
+    {
+        _durable[area] = bytes;
+        _current[area] = (byte[])bytes.Clone();
+    }
+
+    /// <summary>Every byte is either as flushed or as written, in runs; a byte in neither is a zero.</summary>
+    private byte[] Torn(int area, Random random)
+    {
+        var (old, now) = (_durable[area], _current[area]);
+        var bytes = new byte[random.Next(2) == 0 ? now.Length : random.Next(Math.Min(old.Length, now.Length), Math.Max(old.Length, now.Length) + 1)];
+        var fromNew = false;
+        for (var i = 0; i < bytes.Length; i++)
+        {
+            if (i % 16 == 0) fromNew = random.Next(2) == 0;
+            var source = fromNew ? now : old;
+            bytes[i] = i < source.Length ? source[i] : (byte)0;
+        }
+
+        return bytes;
+    }
+}
