@@ -1,0 +1,70 @@
+using Corfu.Client;
+using JobScheduler.Scheduling;
+using JobScheduler.Workloads;
+using Tango;
+
+namespace JobScheduler.App;
+
+/// <summary>The replicas of this process, each on its own client and runtime.</summary>
+public sealed class ReplicaHost : IAsyncDisposable
+{
+    private readonly List<TangoRuntime> _runtimes = [];
+    private readonly List<Replica> _replicas = [];
+
+    private ReplicaHost()
+    {
+    }
+
+    public IReadOnlyList<Replica> Replicas => _replicas;
+
+    /// <summary>Opens <paramref name="count"/> replicas on the state named <paramref name="run"/>.</summary>
+    public static async Task<ReplicaHost> OpenAsync(
+        ILogSource source, string run, int count, Workload workload, SchedulingLimits limits, TimeProvider time, CancellationToken cancellationToken)
+    {
+        var host = new ReplicaHost();
+        try
+        {
+            for (int id = 0; id < count; id++)
+            {
+                ICorfuLog log = await source.ConnectAsync(cancellationToken);
+                TangoRuntime runtime = SchedulerRuntime.Create(log, time);
+                host._runtimes.Add(runtime);
+                SchedulerState state = await SchedulerState.OpenAsync(runtime, run, cancellationToken);
+                host._replicas.Add(new Replica(id, count, workload, limits, runtime, state, time));
+            }
+        }
+        catch
+        {
+            await host.DisposeAsync();
+            throw;
+        }
+
+        return host;
+    }
+
+    /// <summary>Runs all replicas until all jobs are finished. When one of them fails, the others are stopped.</summary>
+    public async Task RunAsync(CancellationToken cancellationToken)
+    {
+        using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        Task[] tasks = [.. _replicas.Select(replica => Task.Run(() => replica.RunAsync(stop.Token), CancellationToken.None))];
+        Task first = await Task.WhenAny(tasks);
+        while (first.IsCompletedSuccessfully && tasks.Any(task => !task.IsCompleted))
+            first = await Task.WhenAny(tasks.Where(task => !task.IsCompleted));
+        if (!first.IsCompletedSuccessfully)
+            await stop.CancelAsync();
+        try
+        {
+            await Task.WhenAll(tasks);
+        }
+        catch (OperationCanceledException) when (first.IsFaulted)
+        {
+            await first;
+        }
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        foreach (TangoRuntime runtime in _runtimes)
+            await runtime.DisposeAsync();
+    }
+}

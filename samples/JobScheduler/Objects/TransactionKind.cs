@@ -1,0 +1,12 @@
+namespace JobScheduler.Objects;
+
+/// <summary>What a transaction did. The numbers are stored in the log.</summary>
+public enum TransactionKind
+{
+    Submit = 1,
+    Start = 2,
+    Finish = 3,
+
+    /// <summary>Setting the run up, and its last step.</summary>
+    Other = 4,
+}

@@ -1,0 +1,71 @@
+using System.Collections.Immutable;
+using JobScheduler.Objects;
+using JobScheduler.Workloads;
+
+namespace JobScheduler.Scheduling;
+
+/// <summary>
+/// Decides from one view what may happen next. Pure, and the same on every replica.
+/// </summary>
+/// <remarks>
+/// First come, first served fixes every start time, whatever order transactions commit in, as long as two rules hold:
+/// <list type="number">
+/// <item>A job may be finished once its end is not after the start of the first pending job. That start is at least
+/// <see cref="Earliest"/>; when nodes are lacking, it is the end of the running job whose nodes suffice at last (the enabling one).</item>
+/// <item>The transaction that finishes the enabling job also moves the clock to its end. Without that job the first pending one does not
+/// fit, so no start can be dated too early. All other permitted finishes leave the clock alone, and thus disturb nobody.</item>
+/// </list>
+/// Both stay true when the view is old: starts only get later along the queue. So a finish needs to be sure of nothing but that its job still
+/// runs, a start of nothing but that its job is still the first and the clock is what it was.
+/// </remarks>
+public sealed class Planner(Workload workload, SchedulingLimits limits)
+{
+    /// <summary>The next step of the replica whose turn it is.</summary>
+    public Step Next(SchedulerView view)
+    {
+        int left = workload.Jobs.Count - view.Submitted;
+        if (left > 0 && view.Pending < limits.PendingLowWater)
+            return new Step.Submit(view.Submitted, Math.Min(left, limits.SubmitBatch));
+        if (view.Head is not { } head)
+            return view.Running.Count == 0 ? new Step.Done() : new Step.Drain();
+        long earliest = Earliest(view);
+        return view.FreeNodes >= head.Nodes ? new Step.Start(head, earliest) : FinishFor(head, earliest, view);
+    }
+
+    /// <summary>
+    /// Jobs that have ended as far as anybody can tell and that <paramref name="mine"/> says are this replica's to finish, at most
+    /// <see cref="SchedulingLimits.FinishesAtOnce"/>.
+    /// </summary>
+    public ImmutableArray<RunningJob> Ended(SchedulerView view, Func<RunningJob, bool> mine)
+    {
+        long horizon = Earliest(view);
+        return [.. view.Running.Where(job => job.FinishSeconds <= horizon && mine(job)).OrderBy(job => job.FinishSeconds).Take(limits.FinishesAtOnce)];
+    }
+
+    /// <summary>No job that is not yet started can start before this; no limit once there is none.</summary>
+    public long Earliest(SchedulerView view)
+    {
+        if (view.Head is { } head)
+            return Math.Max(view.Clock, head.SubmitSeconds);
+        return view.Submitted < workload.Jobs.Count ? Math.Max(view.Clock, workload.Jobs[view.Submitted].SubmitSeconds) : long.MaxValue;
+    }
+
+    private static Step.Finish FinishFor(PendingJob head, long earliest, SchedulerView view)
+    {
+        var needed = ImmutableArray.CreateBuilder<RunningJob>();
+        int free = view.FreeNodes;
+        foreach (RunningJob job in view.Running.OrderBy(job => job.FinishSeconds).ThenBy(job => job.Job.Number))
+        {
+            if (free >= head.Nodes)
+                break;
+            needed.Add(job);
+            free += job.Job.Nodes;
+        }
+
+        RunningJob last = needed[^1];
+        if (last.FinishSeconds <= earliest)
+            return new Step.Finish(needed.ToImmutable(), null);
+        needed.RemoveAt(needed.Count - 1);
+        return new Step.Finish(needed.ToImmutable(), last);
+    }
+}

@@ -1,0 +1,92 @@
+using JobScheduler.Objects;
+using JobScheduler.Workloads;
+using Tango;
+
+namespace JobScheduler.Scheduling;
+
+/// <summary>
+/// One scheduler replica: its own runtime and views, no channel to the others but the log. It starts jobs while it is its turn, and all the time
+/// finishes its share of the jobs that have ended.
+/// </summary>
+public sealed class Replica
+{
+    private readonly int _id;
+    private readonly int _replicas;
+    private readonly Workload _workload;
+    private readonly SchedulingLimits _limits;
+    private readonly SchedulerState _state;
+    private readonly SchedulerTransactions _transactions;
+    private readonly Planner _planner;
+    private readonly FinishCrew _crew;
+    private readonly TurnWatch _turns;
+    private SchedulerView? _latest;
+
+    public Replica(int id, int replicas, Workload workload, SchedulingLimits limits, TangoRuntime runtime, SchedulerState state, TimeProvider time)
+    {
+        _id = id;
+        _replicas = replicas;
+        _workload = workload;
+        _limits = limits;
+        _state = state;
+        _transactions = new SchedulerTransactions(runtime, state, id, Counters);
+        _planner = new Planner(workload, limits);
+        _crew = new FinishCrew(_transactions, limits.FinishesAtOnce);
+        _turns = new TurnWatch(id, replicas, limits.TurnLength, limits.StallTimeout, time);
+    }
+
+    public ReplicaCounters Counters { get; } = new();
+
+    /// <summary>The newest view the replica worked with; null before the first. Readable from any thread.</summary>
+    public SchedulerView? LatestView => Volatile.Read(ref _latest);
+
+    /// <summary>Ties the state to the workload; returns the fingerprint it is tied to.</summary>
+    public Task<string> SetUpAsync(CancellationToken cancellationToken) => _transactions.SetUpAsync(_workload, cancellationToken);
+
+    /// <summary>Works until all jobs are finished.</summary>
+    public async Task RunAsync(CancellationToken cancellationToken)
+    {
+        await _state.RefreshAsync(cancellationToken);
+        while (true)
+        {
+            SchedulerView view = await _state.ViewAsync(cancellationToken);
+            Volatile.Write(ref _latest, view);
+            bool mine = _turns.IsMine(view);
+            _crew.Launch(_planner.Ended(view, _turns.IsStalled ? _ => true : IsMine), cancellationToken);
+            switch (_planner.Next(view))
+            {
+                case Step.Done:
+                    await _crew.AllAsync();
+                    return;
+                case Step.Submit submit when mine:
+                    await ProgressAsync(_transactions.SubmitAsync(_workload, submit, cancellationToken), cancellationToken);
+                    break;
+                case Step.Start start when mine:
+                    await ProgressAsync(_transactions.StartAsync(start, cancellationToken), cancellationToken);
+                    break;
+                case Step.Finish finish when mine:
+                    await _crew.FinishAsync(finish, cancellationToken);
+                    break;
+                default:
+                    await WaitAsync(cancellationToken);
+                    break;
+            }
+        }
+    }
+
+    // Numbers of real traces come in patterns, so they are mixed before they are shared out.
+    private bool IsMine(RunningJob job) => (int)(((ulong)job.Job.Number * 0x9E3779B97F4A7C15) >> 33) % _replicas == _id;
+
+    // A step that was given up shows that others went ahead.
+    private async Task ProgressAsync(Task<bool> step, CancellationToken cancellationToken)
+    {
+        if (!await step)
+            await _state.RefreshAsync(cancellationToken);
+    }
+
+    private async Task WaitAsync(CancellationToken cancellationToken)
+    {
+        if (!await _crew.AnyAsync())
+            await Task.Delay(_limits.PollInterval, cancellationToken);
+        await _state.RefreshAsync(cancellationToken);
+    }
+}

@@ -1,0 +1,17 @@
+using JobScheduler.Objects;
+
+namespace JobScheduler.Scheduling;
+
+/// <summary>What a replica sees of the shared state at one position of the log.</summary>
+/// <param name="Head">The first pending job, or null.</param>
+/// <param name="Pending">Length of the pending queue.</param>
+/// <param name="Submitted">How many jobs, in first-come order, have been submitted so far.</param>
+/// <param name="Clock">Time of the latest start, or of the finish that the next start waits for.</param>
+/// <param name="FreeNodes">Nodes no running job holds.</param>
+/// <param name="Running">In any order.</param>
+public sealed record SchedulerView(
+    PendingJob? Head, int Pending, int Submitted, long Clock, int FreeNodes, IReadOnlyCollection<RunningJob> Running)
+{
+    /// <summary>Jobs that have been started; they are never un-started.</summary>
+    public int Started => Submitted - Pending;
+}

@@ -1,0 +1,23 @@
+namespace JobScheduler.Scheduling;
+
+/// <summary>Sizes of batches and turns. They influence speed and fairness only, never the schedule.</summary>
+public sealed record SchedulingLimits
+{
+    /// <summary>Jobs submitted by one transaction.</summary>
+    public int SubmitBatch { get; init; } = 128;
+
+    /// <summary>Submit when fewer jobs are pending.</summary>
+    public int PendingLowWater { get; init; } = 32;
+
+    /// <summary>Transactions that finish jobs which one replica keeps under way at once.</summary>
+    public int FinishesAtOnce { get; init; } = 16;
+
+    /// <summary>Starts after which the turn passes to the next replica.</summary>
+    public int TurnLength { get; init; } = 32;
+
+    /// <summary>How long a replica that has nothing to do waits before it looks at the log again.</summary>
+    public TimeSpan PollInterval { get; init; } = TimeSpan.FromMilliseconds(1);
+
+    /// <summary>After this long without any progress the next replica takes the turn over; the one after it waits twice as long.</summary>
+    public TimeSpan StallTimeout { get; init; } = TimeSpan.FromMilliseconds(250);
+}

@@ -1,0 +1,34 @@
+using System.Collections.Immutable;
+using JobScheduler.Objects;
+
+namespace JobScheduler.Scheduling;
+
+/// <summary>What the replica whose turn it is does next.</summary>
+public abstract record Step
+{
+    private Step()
+    {
+    }
+
+    /// <summary>Submit the next jobs in first-come order.</summary>
+    /// <param name="From">Index of the first one, which is also how many were submitted before.</param>
+    public sealed record Submit(int From, int Count) : Step;
+
+    /// <summary>Start the first pending job.</summary>
+    public sealed record Start(PendingJob Job, long AtSeconds) : Step;
+
+    /// <summary>
+    /// Finish these jobs, in any order or at once: the first pending job cannot start without their nodes.
+    /// </summary>
+    /// <param name="Enabling">
+    /// The last one that the start waits for, when it ends later than the clock: its transaction moves the clock there. Null when
+    /// all ended in the past already.
+    /// </param>
+    public sealed record Finish(ImmutableArray<RunningJob> Earlier, RunningJob? Enabling) : Step;
+
+    /// <summary>All jobs are started; what runs is finished by the replicas that own it.</summary>
+    public sealed record Drain : Step;
+
+    /// <summary>Nothing is pending, running or yet to be submitted.</summary>
+    public sealed record Done : Step;
+}

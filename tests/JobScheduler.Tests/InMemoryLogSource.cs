@@ -1,0 +1,17 @@
+using Corfu.Client;
+using Corfu.Client.InMemory;
+using JobScheduler.App;
+
+namespace JobScheduler.Tests;
+
+/// <summary>All clients share one log in memory.</summary>
+internal sealed class InMemoryLogSource(InMemoryCorfuLog log) : ILogSource
+{
+    public string Description => "a log in memory";
+
+    public string? ResumeArguments => "--data memory";
+
+    public ValueTask<ICorfuLog> ConnectAsync(CancellationToken cancellationToken) => ValueTask.FromResult<ICorfuLog>(log);
+
+    public ValueTask DisposeAsync() => ValueTask.CompletedTask;
+}
