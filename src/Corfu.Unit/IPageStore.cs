@@ -23,8 +23,11 @@ public interface IPageStore : IAsyncDisposable
 
     void Set(LogPosition position, in PageSlot slot);
 
-    /// <summary>Whether a record of this size may be appended now: Ok, NoSpace or Overloaded. Seals and trims do not ask (space is reserved for them).</summary>
-    Status Admit(int bodyLength);
+    /// <summary>
+    /// Whether a record of this size may be appended now: Ok, TooLarge, NoSpace or Overloaded. Every append asks first, under the same
+    /// lock. Seals, installs and trims use the reserved space, so that a full disk does not stop them.
+    /// </summary>
+    Status Admit(int bodyLength, bool reserved);
 
     /// <summary>
     /// Adds a record to the log's volatile end and returns its place; it becomes durable in order, some time after the next

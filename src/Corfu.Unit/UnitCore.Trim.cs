@@ -18,6 +18,7 @@ public sealed partial class UnitCore
         if (news)
         {
             if (slot.HeaderLength > 0) tombstone = default;
+            if (!Admits(request, tombstone.Length, out var full)) return full;
             var record = new LogRecord(RecordKind.Trim, request.Position, tombstone);
             var place = _store.Append(record);
             ApplyTrim(record, place);
@@ -32,6 +33,7 @@ public sealed partial class UnitCore
         if (Refuses(request, out var refusal)) return refusal;
         if (request.Below > _mark)
         {
+            if (!Admits(request, 0, out var full)) return full;
             var record = new LogRecord(RecordKind.TrimPrefix, request.Below);
             ApplyTrimPrefix(record.Position, _store.Append(record));
             Release();

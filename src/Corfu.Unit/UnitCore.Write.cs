@@ -56,7 +56,7 @@ public sealed partial class UnitCore
         }
 
         if (entry.Payload.Length > _options.MaxPayload) return Refuse(request, Status.TooLarge, 0);
-        var admission = _store.Admit(request.Entry.Length);
+        var admission = _store.Admit(request.Entry.Length, reserved: false);
         if (admission != Status.Ok) return Refuse(request, admission, 0);
         var headerLength = request.Entry.Length - entry.Payload.Length;
         var kind = entry.Kind == EntryKind.Data ? RecordKind.Page : RecordKind.Junk;

@@ -83,6 +83,14 @@ public sealed partial class UnitCore
     private UnitAnswer Refuse(Request request, Status status, long lsn) =>
         new(Math.Max(lsn, _epochLsn), request.Fail(status, Epoch));
 
+    // Seals, installs and trims: the reserved space is theirs, memory may still be short.
+    private bool Admits(Request request, int bodyLength, out UnitAnswer refusal)
+    {
+        var admission = _store.Admit(bodyLength, reserved: true);
+        refusal = admission == Status.Ok ? default : Refuse(request, admission, 0);
+        return admission == Status.Ok;
+    }
+
     private UnitAnswer Info(UnitInfoRequest request)
     {
         var (pages, bytes) = _store.Size;

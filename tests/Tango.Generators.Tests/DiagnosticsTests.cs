@@ -135,6 +135,11 @@ public sealed class DiagnosticsTests
     [InlineData("[Mutator(1)] public partial ValueTask AAsync(); private void ApplyA() => Check(); private void Check() { throw Reject(\"no\"); }", "TANGO014")]
     [InlineData("[Mutator(1, MayReject = true)] public partial ValueTask AAsync(); private void ApplyA() => throw Reject(\"no\");", null)]
     [InlineData("[Mutator(1)] public partial ValueTask<int> AAsync(); private int ApplyA() => throw Reject(\"no\");", null)]
+    [InlineData("private int _x; [Mutator(1)] public partial ValueTask<int> AAsync(); private int ApplyA() { _x++; if (_x > 3) throw Reject(\"no\"); return 1; }", "TANGO018")]
+    [InlineData("private int _x; [Mutator(1)] public partial ValueTask<int> AAsync(); private int ApplyA() { while (true) { if (_x > 3) throw Reject(\"no\"); _x = 1; } }", "TANGO018")]
+    [InlineData("private int _x; [Mutator(1)] public partial ValueTask<int> AAsync(); private int ApplyA() { (_x, _) = (1, 2); throw Reject(\"no\"); }", "TANGO018")]
+    [InlineData("private int _x; [Mutator(1)] public partial ValueTask<int> AAsync(); private int ApplyA() { if (_x > 3) { _x = 0; return 1; } throw Reject(\"no\"); }", null)]
+    [InlineData("private int _x; [Mutator(1)] public partial ValueTask<int> AAsync(); private int ApplyA() => _x = _x > 3 ? throw Reject(\"no\") : 4;", null)]
     [InlineData("private int _x; public int X => _x;", "TANGO015")]
     [InlineData("private int _x; public int Get() => _x;", "TANGO015")]
     [InlineData("private int _x; internal void Set(int x) { _x = x; }", "TANGO015")]
@@ -158,6 +163,23 @@ public sealed class DiagnosticsTests
     [InlineData("TANGO007", "[TangoValue] public sealed record A(Action X);")]
     [InlineData("TANGO008", "[TangoValue] public sealed record A(ImmutableList<Version> X);")]
     public async Task Values(string id, string source) => Assert.Equal([id], await Compiler.Diagnose(source));
+
+    [Fact]
+    public async Task Every_rule_is_in_the_release_file_and_the_documentation()
+    {
+        string? root = AppContext.BaseDirectory;
+        while (root is not null && !File.Exists(Path.Combine(root, "Corfu.sln"))) root = Path.GetDirectoryName(root);
+        Assert.NotNull(root);
+        string releases = await File.ReadAllTextAsync(Path.Combine(root, "src/Tango.Generators/AnalyzerReleases.Unshipped.md"));
+        string help = await File.ReadAllTextAsync(Path.Combine(root, "docs/analyzers.md"));
+        DiagnosticDescriptor[] rules =
+        [
+            .. new TangoObjectAnalyzer().SupportedDiagnostics, .. new TangoValueAnalyzer().SupportedDiagnostics,
+            .. new TangoApplyAnalyzer().SupportedDiagnostics,
+        ];
+        Assert.All(rules, r => Assert.Contains($"{r.Id} | Tango | {r.DefaultSeverity} | {r.Title}", releases, StringComparison.Ordinal));
+        Assert.All(rules, r => Assert.Contains($"## {r.Id}\n\n{r.Title}. {r.Description}", help.Replace("\r\n", "\n"), StringComparison.Ordinal));
+    }
 
     [Fact]
     public async Task A_message_says_what_to_write()

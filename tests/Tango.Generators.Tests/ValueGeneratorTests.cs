@@ -88,6 +88,20 @@ public sealed class ValueGeneratorTests
         Assert.Throws<TangoFormatException>(() => Read(assembly.GetType("Loop")!, string.Concat(Enumerable.Repeat("9201", 100_000)) + "c0"));
     }
 
+    [Fact]
+    public void An_instance_of_a_derived_class_is_refused_instead_of_cut()
+    {
+        Assembly assembly = Compiler.Load(
+            """
+            [TangoValue] public record Animal(string Name);
+            public sealed record Dog(string Name, int Bones) : Animal(Name);
+            """);
+        Type animal = assembly.GetType("Animal")!;
+        Assert.Equal("91a161", Write(animal, Activator.CreateInstance(animal, "a")!));
+        object dog = Activator.CreateInstance(assembly.GetType("Dog")!, "a", 1)!;
+        Assert.Throws<TangoFormatException>(() => Write(animal, dog));
+    }
+
     private static void Check(Assembly assembly, string name, string hex)
     {
         PropertyInfo sample = assembly.GetType("V.Samples")!.GetProperty(name)!;

@@ -1,4 +1,3 @@
-using System.Collections.Immutable;
 using Microsoft.CodeAnalysis;
 
 namespace Tango.Generators;
@@ -99,6 +98,11 @@ internal static class Rules
         "'{0}' orders strings by the culture of the process: use TangoOrder<string>.Comparer or StringComparer.Ordinal",
         "Two replicas with different cultures, or versions of their tables, would order, and even identify, keys differently.");
 
+    public static readonly DiagnosticDescriptor RejectAfterChange = Error(
+        "TANGO018", "A rejection must come before any change",
+        "'{0}' may reject after it has changed state",
+        "A rejected update has no effect. Check everything first, then change.");
+
     public static readonly DiagnosticDescriptor ValueShape = Error(
         "TANGO020", "A Tango value has the wrong shape",
         "'{0}' cannot be a Tango value: {1}",
@@ -119,13 +123,6 @@ internal static class Rules
         "TANGO023", "A member has no number",
         "'{0}' has no [TangoMember] number and would be lost when the value is stored",
         "Number every field and auto-property, or compute it from others.");
-
-    public static ImmutableArray<DiagnosticDescriptor> All { get; } =
-    [
-        NotPartial, ObjectShape, OperationShape, MissingBody, NumberNotPositive, NumberTwice, NoFormatter, UnknownFormatter, MutableState,
-        StaticState, NotDeterministic, UnorderedEnumeration, NotAKey, UndeclaredRejection, StateOnHandle, ReadChanges, CultureOrder,
-        ValueShape, MemberNumberTwice, MemberNumberGap, MemberWithoutNumber,
-    ];
 
     private static DiagnosticDescriptor Error(string id, string title, string message, string description) =>
         new(id, title, message, Category, DiagnosticSeverity.Error, isEnabledByDefault: true, description, Help + id.ToLowerInvariant());

@@ -16,6 +16,7 @@ public sealed class TangoApplyAnalyzer : DiagnosticAnalyzer
     public override ImmutableArray<DiagnosticDescriptor> SupportedDiagnostics { get; } =
     [
         Rules.NotDeterministic, Rules.UnorderedEnumeration, Rules.UndeclaredRejection, Rules.StateOnHandle, Rules.ReadChanges, Rules.CultureOrder,
+        Rules.RejectAfterChange,
     ];
 
     public override void Initialize(AnalysisContext context)
@@ -32,6 +33,7 @@ public sealed class TangoApplyAnalyzer : DiagnosticAnalyzer
                     findings.Look,
                     OperationKind.Invocation, OperationKind.ObjectCreation, OperationKind.PropertyReference, OperationKind.FieldReference,
                     OperationKind.MethodReference, OperationKind.Loop, OperationKind.Spread, OperationKind.Await);
+                start.RegisterOperationBlockAction(findings.LookForLateRejection);
                 start.RegisterSymbolEndAction(findings.Report);
             },
             SymbolKind.NamedType);
@@ -67,6 +69,16 @@ public sealed class TangoApplyAnalyzer : DiagnosticAnalyzer
             }
             if (UnorderedUse.Of(operation) is { } unordered)
                 _inApply.Add((owner, place => Diagnostic.Create(Rules.UnorderedEnumeration, where, unordered.Minimal(), place)));
+        }
+
+        public void LookForLateRejection(OperationBlockAnalysisContext context)
+        {
+            if (context.OwningSymbol is not IMethodSymbol method) return;
+            foreach (IOperation block in context.OperationBlocks.Where(b => b is IBlockOperation))
+            {
+                foreach (IOperation reject in Generators.RejectAfterChange.In(context.GetControlFlowGraph(block), _stateSymbols))
+                    context.ReportDiagnostic(Diagnostic.Create(Rules.RejectAfterChange, reject.Syntax.GetLocation(), method.Name));
+            }
         }
 
         public void Report(SymbolAnalysisContext context)

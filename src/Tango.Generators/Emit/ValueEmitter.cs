@@ -65,6 +65,11 @@ internal static class ValueEmitter
             code.Line("return;");
             code.Close();
         }
+        if (model.IsOpen)
+        {
+            code.Line($"if (value.GetType() != typeof({model.Type.TrimEnd('?')}))");
+            code.Line($"    throw new global::Tango.TangoFormatException({Formatting}.FormatError.NoFormatter, $\"{{value.GetType()}} cannot be written as {{typeof({model.Type})}}\");");
+        }
         code.Line("writer.Enter();");
         code.Line($"writer.WriteArrayHeader({model.Slots.Count});");
         for (int i = 0; i < model.Slots.Count; i++)

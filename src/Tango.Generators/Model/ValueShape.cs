@@ -123,6 +123,7 @@ internal static class ValueShape
             list,
             string.Concat(parameters.Select(Constraints)),
             type.IsReferenceType,
+            type is { IsReferenceType: true, IsSealed: false },
             HasValueEquality(type),
             slots.Select(s => s!).ToEquatable(),
             construction.Select(m => m.Number).ToEquatable(),
@@ -155,10 +156,14 @@ internal static class ValueShape
         return member.Type.SpecialType == SpecialType.System_String ? literal : $"({member.Type.FullName()})({literal})";
     }
 
+    /// <summary>Are two values equal exactly if their members are? A record or struct without an Equals of the user's, in its bases too.</summary>
     public static bool HasValueEquality(INamedTypeSymbol type)
     {
-        bool ownEquals = type.GetMembers("Equals").OfType<IMethodSymbol>().Any(m => !m.IsImplicitlyDeclared);
-        return !ownEquals && (type.IsRecord || type.IsValueType);
+        for (INamedTypeSymbol? t = type; t is not null && t.SpecialType == SpecialType.None; t = t.BaseType)
+        {
+            if (t.GetMembers("Equals").OfType<IMethodSymbol>().Any(m => !m.IsImplicitlyDeclared)) return false;
+        }
+        return type.IsRecord || type.IsValueType;
     }
 
     private static List<ITypeParameterSymbol> AllTypeParameters(INamedTypeSymbol type)

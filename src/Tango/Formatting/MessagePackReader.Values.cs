@@ -8,6 +8,28 @@ public ref partial struct MessagePackReader
     private const long UnixEpochSeconds = 62135596800;
     private static readonly UTF8Encoding Utf8 = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
 
+    /// <summary>Is the next value an integer written as a negative one? Those that are not may be above <see cref="long.MaxValue"/>.</summary>
+    public bool NextIsNegative
+    {
+        get
+        {
+            MessagePackReader ahead = this;
+            return NextType == MessagePackType.Integer && Peek() != MessagePackCode.UInt64 && ahead.ReadInt64() < 0;
+        }
+    }
+
+    /// <summary>Is the next value one that <see cref="ReadDateTime"/> can read?</summary>
+    public bool NextIsTimestamp
+    {
+        get
+        {
+            if (NextType != MessagePackType.Extension) return false;
+            MessagePackReader ahead = this;
+            ahead.ReadExtensionHeader(out sbyte type);
+            return type == MessagePackCode.TimestampExtension;
+        }
+    }
+
     public bool ReadBoolean()
     {
         byte code = Next();
@@ -107,6 +129,9 @@ public ref partial struct MessagePackReader
 
     /// <summary>The bytes of a binary value; valid as long as the input is.</summary>
     public ReadOnlySpan<byte> ReadBinary() => Take(ReadBinaryHeader());
+
+    /// <summary>The body of an extension; valid as long as the input is.</summary>
+    public ReadOnlySpan<byte> ReadExtension(out sbyte type) => Take(ReadExtensionHeader(out type));
 
     /// <summary>The timestamp extension, as UTC.</summary>
     public DateTime ReadDateTime()

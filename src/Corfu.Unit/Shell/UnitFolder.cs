@@ -1,0 +1,95 @@
+using Corfu.Protocol;
+
+namespace Corfu.Unit;
+
+/// <summary>
+/// The data folder of one unit, held exclusively: <c>identity</c>, <c>lock</c>, <c>log/</c> (segments and mark), <c>map/</c> (scratch,
+/// deleted at every start).
+/// </summary>
+public sealed class UnitFolder : IDisposable
+{
+    private const string IdentityName = "identity";
+
+    private readonly FileStream _lock;
+
+    private UnitFolder(string path, UnitIdentity identity, FileStream @lock)
+    {
+        Path = path;
+        Identity = identity;
+        _lock = @lock;
+    }
+
+    public string Path { get; }
+
+    public UnitIdentity Identity { get; }
+
+    /// <summary>Opens a folder, formatting it first if it is empty or does not exist.</summary>
+    /// <param name="cluster">Which cluster the unit belongs to; written at formatting, compared later. None accepts any.</param>
+    /// <exception cref="UnitFolderException">In use by another process, not writable, another cluster's, or damaged.</exception>
+    public static UnitFolder Open(string path, ClusterId cluster, IEntropy entropy, FasterStoreOptions store)
+    {
+        path = System.IO.Path.GetFullPath(path);
+        FileStream? held = null;
+        try
+        {
+            Directory.CreateDirectory(path);
+            held = Hold(path);
+            var identityPath = System.IO.Path.Combine(path, IdentityName);
+            if (!File.Exists(identityPath)) Format(path, identityPath, new UnitIdentity(new NodeId(entropy.NewGuid()), cluster, store));
+            var identity = UnitIdentity.Parse(File.ReadAllText(identityPath), identityPath, store);
+            if (!cluster.IsNone && !identity.Cluster.IsNone && identity.Cluster != cluster)
+                throw new UnitFolderException($"{path} belongs to a unit of cluster {identity.Cluster}, not of {cluster}.");
+            return new UnitFolder(path, identity, held);
+        }
+        catch (Exception error)
+        {
+            held?.Dispose();
+            if (error is UnauthorizedAccessException or IOException)
+                throw new UnitFolderException($"The unit's data folder {path} cannot be written: {error.Message}", error);
+            throw;
+        }
+    }
+
+    public FasterPageStore OpenStore() => new(
+        new DirectorySegmentFiles(System.IO.Path.Combine(Path, "log")),
+        Identity.Unit,
+        Identity.Store,
+        System.IO.Path.Combine(Path, "map"));
+
+    public void Dispose() => _lock.Dispose();
+
+    private static FileStream Hold(string path)
+    {
+        var lockPath = System.IO.Path.Combine(path, "lock");
+        try
+        {
+            return new FileStream(lockPath, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None);
+        }
+        catch (IOException error) when (File.Exists(lockPath) && error is not (FileNotFoundException or DirectoryNotFoundException) && IsHeld(error))
+        {
+            throw new UnitFolderException($"The unit's data folder {path} is in use by another process.", error);
+        }
+    }
+
+    // EWOULDBLOCK as .NET reports it (the errno on Unix, a sharing violation on Windows).
+    private static bool IsHeld(IOException error) => (error.HResult & 0xFFFF) is 11 or 32 or 35;
+
+    private static void Format(string path, string identityPath, UnitIdentity identity)
+    {
+        var foreign = Directory.EnumerateFileSystemEntries(path).Select(System.IO.Path.GetFileName)
+            .FirstOrDefault(name => name is not ("lock" or IdentityName + ".new"));
+        if (foreign is not null)
+            throw new UnitFolderException($"{path} is not empty ('{foreign}') and holds no unit identity: refusing to format it.");
+        // The identity appears whole or not at all.
+        var fresh = identityPath + ".new";
+        using (var file = File.OpenHandle(fresh, FileMode.Create, FileAccess.Write))
+        {
+            Native.Write(file, fresh, System.Text.Encoding.UTF8.GetBytes(identity.ToText()), 0);
+            Native.SyncData(file, fresh);
+        }
+
+        File.Move(fresh, identityPath, overwrite: true);
+        Native.SyncDirectory(path);
+        if (System.IO.Path.GetDirectoryName(path) is { Length: > 0 } parent) Native.SyncDirectory(parent);
+    }
+}

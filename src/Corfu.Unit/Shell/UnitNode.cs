@@ -1,0 +1,53 @@
+using Corfu.Protocol;
+
+namespace Corfu.Unit;
+
+/// <summary>
+/// One running unit: folder, store, core and handler. Register <see cref="Handler"/> with the process's transport server; watch
+/// <see cref="UnitHandler.Fault"/>.
+/// </summary>
+public sealed class UnitNode : IAsyncDisposable
+{
+    private readonly UnitFolder? _folder;
+
+    private UnitNode(UnitFolder? folder, UnitHandler handler)
+    {
+        _folder = folder;
+        Handler = handler;
+    }
+
+    public UnitHandler Handler { get; }
+
+    public NodeId Id => Handler.Id;
+
+    /// <summary>Formats if need be, recovers, and is ready to serve on return.</summary>
+    /// <exception cref="UnitFolderException">The folder is in use, not writable, another cluster's, or damaged.</exception>
+    /// <exception cref="LogDamagedException">The log lacks something that was acknowledged: the unit must be rebuilt (R6).</exception>
+    public static async Task<UnitNode> OpenAsync(UnitNodeOptions options, IEntropy entropy)
+    {
+        var folder = options.Folder is null ? null : UnitFolder.Open(options.Folder, options.Cluster, entropy, options.Store);
+        IPageStore? store = null;
+        try
+        {
+            store = folder is null ? new MemoryPageStore() : folder.OpenStore();
+            var cluster = folder?.Identity.Cluster ?? options.Cluster;
+            var core = await UnitCore.OpenAsync(store, new UnitCoreOptions { Cluster = cluster, MaxPayload = options.MaxPayload });
+            var id = folder?.Identity.Unit ?? new NodeId(entropy.NewGuid());
+            return new UnitNode(folder, new UnitHandler(id, core, store, options.Handler));
+        }
+        catch (Exception error)
+        {
+            if (store is not null) await store.DisposeAsync();
+            folder?.Dispose();
+            if (error is UnauthorizedAccessException or IOException)
+                throw new UnitFolderException($"The unit's data folder {options.Folder} cannot be used: {error.Message}", error);
+            throw;
+        }
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await Handler.DisposeAsync();
+        _folder?.Dispose();
+    }
+}

@@ -1,0 +1,20 @@
+using Corfu.Protocol;
+
+namespace Corfu.Unit;
+
+/// <summary>How to run one unit.</summary>
+public sealed record UnitNodeOptions
+{
+    /// <summary>The data folder; formatted if it is empty or missing. Null keeps everything in memory: for tests only, nothing survives.</summary>
+    public string? Folder { get; init; }
+
+    /// <summary>The cluster that the unit belongs to; none accepts the first that comes.</summary>
+    public ClusterId Cluster { get; init; }
+
+    /// <summary>Larger payloads are refused. Default 1 MiB.</summary>
+    public int MaxPayload { get; init; } = EntryCodec.DefaultMaxPayload;
+
+    public FasterStoreOptions Store { get; init; } = new();
+
+    public UnitHandlerOptions Handler { get; init; } = new();
+}

@@ -1,0 +1,115 @@
+using System.Collections.Concurrent;
+using System.Globalization;
+using Microsoft.Win32.SafeHandles;
+
+namespace Corfu.Unit;
+
+/// <summary>Segments as files <c>log.N</c> of one directory, one handle each, plain writes and fdatasync.</summary>
+public sealed class DirectorySegmentFiles : ISegmentFiles
+{
+    private const string Prefix = "log.";
+
+    private readonly string _directory;
+    private readonly string _markPath;
+    private readonly ConcurrentDictionary<int, SafeFileHandle> _open = new();
+    private readonly SafeFileHandle _mark;
+
+    public DirectorySegmentFiles(string directory)
+    {
+        _directory = Directory.CreateDirectory(directory).FullName;
+        _markPath = Path.Combine(_directory, "mark");
+        var isNew = !File.Exists(_markPath);
+        _mark = OpenFile(_markPath, FileMode.OpenOrCreate);
+        if (isNew) Native.SyncDirectory(_directory);
+    }
+
+    public IReadOnlyList<int> List()
+    {
+        var numbers = new List<int>();
+        foreach (var path in Directory.GetFiles(_directory, Prefix + "*"))
+        {
+            var text = Path.GetFileName(path.AsSpan())[Prefix.Length..];
+            if (int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var number)) numbers.Add(number);
+        }
+
+        numbers.Sort();
+        return numbers;
+    }
+
+    public long Length(int segment) => RandomAccess.GetLength(Handle(segment));
+
+    public void Create(int segment)
+    {
+        _open[segment] = OpenFile(PathOf(segment), FileMode.CreateNew);
+        Native.SyncDirectory(_directory);
+    }
+
+    public void Delete(int segment)
+    {
+        if (_open.TryRemove(segment, out var handle)) handle.Dispose();
+        File.Delete(PathOf(segment));
+        Native.SyncDirectory(_directory);
+    }
+
+    public void Write(int segment, long offset, ReadOnlySpan<byte> bytes) =>
+        Native.Write(Handle(segment), PathOf(segment), bytes, offset);
+
+    public void Sync(int segment) => Native.SyncData(Handle(segment), PathOf(segment));
+
+    public void Read(int segment, long offset, Span<byte> buffer)
+    {
+        if (!_open.ContainsKey(segment) && !File.Exists(PathOf(segment)))
+        {
+            buffer.Clear();
+            return;
+        }
+
+        var handle = Handle(segment);
+        while (!buffer.IsEmpty)
+        {
+            var read = RandomAccess.Read(handle, buffer, offset);
+            if (read == 0) break;
+            buffer = buffer[read..];
+            offset += read;
+        }
+
+        buffer.Clear();
+    }
+
+    public bool TryReadCached(int segment, long offset, Span<byte> buffer) =>
+        _open.TryGetValue(segment, out var handle) && Native.TryReadCached(handle, buffer, offset);
+
+    public void WriteMark(long offset, ReadOnlySpan<byte> bytes, bool sync)
+    {
+        Native.Write(_mark, _markPath, bytes, offset);
+        if (sync) Native.SyncData(_mark, _markPath);
+    }
+
+    public byte[] ReadMark()
+    {
+        var bytes = new byte[RandomAccess.GetLength(_mark)];
+        var read = RandomAccess.Read(_mark, bytes, 0);
+        return bytes[..read];
+    }
+
+    public void Dispose()
+    {
+        foreach (var handle in _open.Values) handle.Dispose();
+        _open.Clear();
+        _mark.Dispose();
+    }
+
+    private SafeFileHandle Handle(int segment)
+    {
+        if (_open.TryGetValue(segment, out var handle)) return handle;
+        var opened = OpenFile(PathOf(segment), FileMode.Open);
+        handle = _open.GetOrAdd(segment, opened);
+        if (!ReferenceEquals(handle, opened)) opened.Dispose();
+        return handle;
+    }
+
+    private static SafeFileHandle OpenFile(string path, FileMode mode) =>
+        File.OpenHandle(path, mode, FileAccess.ReadWrite, FileShare.ReadWrite | FileShare.Delete);
+
+    private string PathOf(int segment) => Path.Combine(_directory, Prefix + segment.ToString(CultureInfo.InvariantCulture));
+}

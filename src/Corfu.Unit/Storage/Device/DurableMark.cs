@@ -1,0 +1,49 @@
+using System.Buffers.Binary;
+using Corfu.Protocol;
+
+namespace Corfu.Unit;
+
+/// <summary>
+/// Remembers outside the log how far it was durable, in two slots written in turn. Only ever states what is already true, so it may
+/// lag or be lost; what it says makes a log that came back short visible (R6), also where no later record can.
+/// Slot: magic (4), log id (4), durable until (8), reserved (12), CRC-32C of these 28 bytes (4).
+/// </summary>
+internal sealed class DurableMark(ISegmentFiles files, uint logId)
+{
+    private const uint Magic = 0x314D4643; // "CFM1"
+    private const int SlotSize = 32;
+    private const int SlotDistance = 512;
+    private const int CheckOffset = SlotSize - 4;
+
+    private int _next;
+
+    /// <summary>0 if nothing is known.</summary>
+    public long Read()
+    {
+        var bytes = files.ReadMark();
+        return Math.Max(ReadSlot(bytes, 0), ReadSlot(bytes, SlotDistance));
+    }
+
+    public void Write(long durable, bool sync)
+    {
+        Span<byte> slot = stackalloc byte[SlotSize];
+        slot.Clear();
+        BinaryPrimitives.WriteUInt32LittleEndian(slot, Magic);
+        BinaryPrimitives.WriteUInt32LittleEndian(slot[4..], logId);
+        BinaryPrimitives.WriteInt64LittleEndian(slot[8..], durable);
+        BinaryPrimitives.WriteUInt32LittleEndian(slot[CheckOffset..], Crc32C.Compute(slot[..CheckOffset]));
+        files.WriteMark(_next * SlotDistance, slot, sync);
+        _next ^= 1;
+    }
+
+    private long ReadSlot(ReadOnlySpan<byte> bytes, int at)
+    {
+        if (bytes.Length < at + SlotSize) return 0;
+        var slot = bytes.Slice(at, SlotSize);
+        return BinaryPrimitives.ReadUInt32LittleEndian(slot) == Magic
+            && BinaryPrimitives.ReadUInt32LittleEndian(slot[4..]) == logId
+            && BinaryPrimitives.ReadUInt32LittleEndian(slot[CheckOffset..]) == Crc32C.Compute(slot[..CheckOffset])
+                ? BinaryPrimitives.ReadInt64LittleEndian(slot[8..])
+                : 0;
+    }
+}

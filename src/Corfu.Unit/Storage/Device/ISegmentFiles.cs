@@ -1,0 +1,36 @@
+namespace Corfu.Unit;
+
+/// <summary>
+/// The few file operations that a log on disk needs: a numbered set of files and one small mark. Tests put a recording or failing
+/// implementation underneath the real store. Every error is an exception and final.
+/// </summary>
+public interface ISegmentFiles : IDisposable
+{
+    /// <summary>Numbers of the segments that exist, ascending.</summary>
+    IReadOnlyList<int> List();
+
+    long Length(int segment);
+
+    /// <summary>Creates an empty segment; its name is durable on return.</summary>
+    void Create(int segment);
+
+    /// <summary>Removes a segment; durable on return. Readers of it get zeros or an error.</summary>
+    void Delete(int segment);
+
+    void Write(int segment, long offset, ReadOnlySpan<byte> bytes);
+
+    /// <summary>Everything written to the segment before the call is durable on return.</summary>
+    void Sync(int segment);
+
+    /// <summary>Fills the buffer; what lies beyond the end, or in a segment that does not exist, reads as zeros.</summary>
+    void Read(int segment, long offset, Span<byte> buffer);
+
+    /// <summary>Like <see cref="Read"/>, but false instead of waiting for a disk.</summary>
+    bool TryReadCached(int segment, long offset, Span<byte> buffer);
+
+    /// <summary>Writes the mark, not necessarily durably unless <paramref name="sync"/>.</summary>
+    void WriteMark(long offset, ReadOnlySpan<byte> bytes, bool sync);
+
+    /// <summary>The mark's bytes, empty if there is none.</summary>
+    byte[] ReadMark();
+}

@@ -1,0 +1,75 @@
+using FASTER.core;
+
+namespace Corfu.Unit;
+
+/// <summary>
+/// FASTER's view of the segment files. Writes are queued by whoever makes FASTER flush, and carried out by <see cref="Drain"/> on the
+/// store's one writer thread: all of them, one fdatasync per file touched, then the callbacks. (FASTER's own Linux device opens its
+/// files O_SYNC, locks per I/O and never syncs a directory.)
+/// </summary>
+internal sealed class LogDevice(ISegmentFiles files, SegmentSpace space) : StorageDeviceBase("corfu-log", SectorBytes, -1)
+{
+    private const uint SectorBytes = 512;
+    private const uint IoError = 5;
+
+    private readonly Lock _gate = new();
+    private List<PendingWrite> _pending = [];
+    private List<PendingWrite> _running = [];
+    private readonly SortedSet<int> _touched = [];
+
+    public override void WriteAsync(
+        IntPtr sourceAddress, int segmentId, ulong destinationAddress, uint numBytesToWrite, DeviceIOCompletionCallback callback, object context)
+    {
+        lock (_gate) _pending.Add(new PendingWrite(sourceAddress, segmentId, (long)destinationAddress, (int)numBytesToWrite, callback, context));
+    }
+
+    /// <summary>Makes durable everything queued so far. False if there was nothing. Throws on the first error, having told FASTER.</summary>
+    public bool Drain()
+    {
+        lock (_gate)
+        {
+            if (_pending.Count == 0) return false;
+            (_pending, _running) = (_running, _pending);
+        }
+
+        var done = false;
+        try
+        {
+            foreach (var write in _running) Write(write);
+            foreach (var segment in _touched) files.Sync(segment);
+            done = true;
+        }
+        finally
+        {
+            _touched.Clear();
+            foreach (var write in _running) write.Callback(done ? 0 : IoError, (uint)write.Length, write.Context);
+            _running.Clear();
+        }
+
+        return true;
+    }
+
+    public override unsafe void ReadAsync(
+        int segmentId, ulong sourceAddress, IntPtr destinationAddress, uint readLength, DeviceIOCompletionCallback callback, object context)
+    {
+        files.Read(segmentId, (long)sourceAddress, new Span<byte>((void*)destinationAddress, (int)readLength));
+        callback(0, readLength, context);
+    }
+
+    /// <summary>FASTER is never asked to truncate: segments are deleted by the store, when the record that replaces them is durable.</summary>
+    public override void RemoveSegmentAsync(int segment, AsyncCallback callback, IAsyncResult result) => callback(result);
+
+    public override void Dispose()
+    {
+    }
+
+    private unsafe void Write(in PendingWrite write)
+    {
+        space.EnsureSegment(write.Segment);
+        files.Write(write.Segment, write.Offset, new ReadOnlySpan<byte>((void*)write.Source, write.Length));
+        _touched.Add(write.Segment);
+    }
+
+    private readonly record struct PendingWrite(
+        IntPtr Source, int Segment, long Offset, int Length, DeviceIOCompletionCallback Callback, object Context);
+}

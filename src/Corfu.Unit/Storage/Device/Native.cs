@@ -1,0 +1,118 @@
+using System.ComponentModel;
+using System.Runtime.InteropServices;
+using Microsoft.Win32.SafeHandles;
+
+namespace Corfu.Unit;
+
+/// <summary>
+/// The system calls behind durability. .NET's own flush ignores EROFS and EINVAL and cannot flush a directory; here every error is an
+/// exception (design 4: any error is fatal, and a failed fsync is never retried).
+/// </summary>
+internal static partial class Native
+{
+    private const int Eintr = 4;
+    private const int Enospc = 28;
+    private const int Edquot = 122;
+    private const int Eagain = 11;
+    private const int RwfNowait = 8;
+    private const int OpenDirectory = 0x10000 | 0x80000; // O_RDONLY | O_DIRECTORY | O_CLOEXEC
+
+    // x64 and arm64 Linux number O_DIRECTORY differently.
+    private const int OpenDirectoryArm64 = 0x4000 | 0x80000;
+
+    private static bool _canReadCached = OperatingSystem.IsLinux();
+
+    public static unsafe void Write(SafeFileHandle file, string path, ReadOnlySpan<byte> bytes, long offset)
+    {
+        if (!OperatingSystem.IsLinux())
+        {
+            RandomAccess.Write(file, bytes, offset);
+            return;
+        }
+
+        fixed (byte* start = bytes)
+        {
+            nint done = 0;
+            while (done < bytes.Length)
+            {
+                var written = PWrite(file, start + done, bytes.Length - done, offset + done);
+                if (written > 0) done += written;
+                else if (written == 0) throw new IOException($"Cannot write {path}: the file takes no more bytes.");
+                else if (Marshal.GetLastPInvokeError() != Eintr) throw Error("write", path);
+            }
+        }
+    }
+
+    public static void SyncData(SafeFileHandle file, string path)
+    {
+        if (!OperatingSystem.IsLinux())
+        {
+            RandomAccess.FlushToDisk(file);
+            return;
+        }
+
+        while (FDataSync(file) != 0)
+        {
+            if (Marshal.GetLastPInvokeError() != Eintr) throw Error("make durable", path);
+        }
+    }
+
+    /// <summary>A created, renamed or deleted name is durable only when its directory is.</summary>
+    public static void SyncDirectory(string path)
+    {
+        if (!OperatingSystem.IsLinux()) return;
+        var flags = RuntimeInformation.ProcessArchitecture is Architecture.Arm64 or Architecture.Arm ? OpenDirectoryArm64 : OpenDirectory;
+        using var directory = Open(path, flags);
+        if (directory.IsInvalid || FSync(directory) != 0) throw Error("make durable the directory", path);
+    }
+
+    /// <summary>False if the bytes are not in memory, or that cannot be known here.</summary>
+    public static unsafe bool TryReadCached(SafeFileHandle file, Span<byte> buffer, long offset)
+    {
+        if (!_canReadCached) return false;
+        try
+        {
+            fixed (byte* start = buffer)
+            {
+                var part = new IoVec { Start = start, Length = buffer.Length };
+                var read = PReadV2(file, &part, 1, offset, RwfNowait);
+                return read == buffer.Length;
+            }
+        }
+        catch (EntryPointNotFoundException)
+        {
+            _canReadCached = false;
+            return false;
+        }
+    }
+
+    public static bool IsFull(Exception error) => error is NativeIOException { Errno: Enospc or Edquot };
+
+    private static NativeIOException Error(string what, string path)
+    {
+        var errno = Marshal.GetLastPInvokeError();
+        return new NativeIOException($"Cannot {what} {path}: {new Win32Exception(errno).Message}.", errno);
+    }
+
+    [LibraryImport("libc", EntryPoint = "pwrite", SetLastError = true)]
+    private static unsafe partial nint PWrite(SafeFileHandle file, byte* bytes, nint count, long offset);
+
+    [LibraryImport("libc", EntryPoint = "fdatasync", SetLastError = true)]
+    private static partial int FDataSync(SafeFileHandle file);
+
+    [LibraryImport("libc", EntryPoint = "fsync", SetLastError = true)]
+    private static partial int FSync(SafeFileHandle file);
+
+    [LibraryImport("libc", EntryPoint = "open", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
+    private static partial SafeFileHandle Open(string path, int flags);
+
+    [LibraryImport("libc", EntryPoint = "preadv2", SetLastError = true)]
+    private static unsafe partial nint PReadV2(SafeFileHandle file, IoVec* parts, int count, long offset, int flags);
+
+    [StructLayout(LayoutKind.Sequential)]
+    private unsafe struct IoVec
+    {
+        public byte* Start;
+        public nint Length;
+    }
+}

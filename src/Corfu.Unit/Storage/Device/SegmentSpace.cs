@@ -1,0 +1,120 @@
+namespace Corfu.Unit;
+
+/// <summary>
+/// Allocates the log's files ahead of its tail by writing zeros, on a thread of its own: the commit path then never extends a file,
+/// which would make every fdatasync a journal commit as well (216 us instead of 143). Knows when the disk is full.
+/// </summary>
+internal sealed class SegmentSpace : IDisposable
+{
+    private const int ChunkSize = 1 << 20;
+    private const int FullRetryMilliseconds = 1000;
+
+    private readonly ISegmentFiles _files;
+    private readonly int _segmentSize;
+    private readonly Action<Exception> _failed;
+    private readonly byte[] _zeros = new byte[ChunkSize];
+    private readonly Lock _gate = new();
+    private readonly HashSet<int> _existing;
+    private readonly WakeableThread _thread;
+
+    // Everything below has real, synced blocks behind it. Moved by whoever allocates, one at a time.
+    private long _allocated;
+    private long _wanted;
+    private volatile bool _full;
+
+    public SegmentSpace(ISegmentFiles files, int segmentSize, Action<Exception> failed)
+    {
+        _files = files;
+        _segmentSize = segmentSize;
+        _failed = failed;
+        _existing = [.. files.List()];
+        _thread = new WakeableThread("corfu-unit-space", Allocate, failed);
+    }
+
+    public long Allocated => Volatile.Read(ref _allocated);
+
+    /// <summary>The last attempt to allocate found no room; tried again every second while more is wanted.</summary>
+    public bool IsFull => _full;
+
+    /// <summary>Called once, before anything else: where the log goes on, and how much must be there before it does.</summary>
+    public void Start(long tail, long needed)
+    {
+        _allocated = tail;
+        _wanted = needed;
+        // A full disk is no reason not to start: what is allocated already may do for seals and trims.
+        Allocate();
+        _thread.Start();
+    }
+
+    public void Want(long until)
+    {
+        if (until <= Volatile.Read(ref _wanted)) return;
+        Volatile.Write(ref _wanted, until);
+        _thread.Kick();
+    }
+
+    public void EnsureSegment(int segment)
+    {
+        lock (_gate)
+        {
+            if (_existing.Contains(segment)) return;
+            _files.Create(segment);
+            _existing.Add(segment);
+        }
+    }
+
+    public void Delete(int segment)
+    {
+        lock (_gate)
+        {
+            if (!_existing.Remove(segment)) return;
+            _files.Delete(segment);
+        }
+
+        if (_full) _thread.Kick();
+    }
+
+    public int[] Below(int segment)
+    {
+        lock (_gate) return [.. _existing.Where(s => s < segment).Order()];
+    }
+
+    public void Dispose() => _thread.Dispose();
+
+    private void Allocate()
+    {
+        try
+        {
+            while (_allocated < Volatile.Read(ref _wanted) && !_thread.IsStopping) AllocateChunk();
+            _full = false;
+        }
+        catch (IOException error) when (Native.IsFull(error))
+        {
+            _full = true;
+            _thread.WakeAfter(FullRetryMilliseconds);
+        }
+        catch (Exception error)
+        {
+            _failed(error);
+        }
+    }
+
+    private void AllocateChunk()
+    {
+        var segment = (int)(_allocated / _segmentSize);
+        EnsureSegment(segment);
+        var offset = _allocated % _segmentSize;
+        var there = _files.Length(segment);
+        if (there > offset)
+        {
+            // From an earlier run, or already written by a log that was faster than this thread.
+            Volatile.Write(ref _allocated, ((long)segment * _segmentSize) + Math.Min(there, _segmentSize));
+            return;
+        }
+
+        var count = (int)Math.Min(ChunkSize, _segmentSize - there);
+        _files.Write(segment, there, _zeros.AsSpan(0, count));
+        _files.Sync(segment);
+        Volatile.Write(ref _allocated, ((long)segment * _segmentSize) + there + count);
+    }
+}

@@ -1,0 +1,135 @@
+using Corfu.Protocol;
+
+namespace Corfu.Unit;
+
+public sealed partial class FasterPageStore
+{
+    public Status Admit(int bodyLength, bool reserved)
+    {
+        var size = FrameSize(bodyLength);
+        if (size > _options.LogPageSize) return Status.TooLarge;
+        var end = PlaceOf(size, _log.TailAddress) + size + CommitRecordSlack;
+        // A page of the log's memory stays free, so that neither an append nor the writer's commit ever waits for memory.
+        var pages = _options.LogMemory / _options.LogPageSize;
+        if (end / _options.LogPageSize > (_log.FlushedUntilAddress / _options.LogPageSize) + pages - 2) return Status.Overloaded;
+        if (reserved || end + _options.Reserve <= _space.Allocated) return Status.Ok;
+        return _space.IsFull ? Status.NoSpace : Status.Overloaded;
+    }
+
+    public RecordPlace Append(in LogRecord record)
+    {
+        var size = RecordCodec.Size(record);
+        lock (_gate)
+        {
+            if (_failure is not null) throw _failure;
+            var frame = PlaceOf(FrameSize(record.Body.Length), _log.TailAddress);
+            var address = frame + FrameHeader;
+            var bytes = _scratch.AsSpan(0, size);
+            RecordCodec.Encode(record, address, _lastRecord, DurableUntil, _incarnation, _logId, bytes);
+            if (!_log.TryEnqueue(bytes, out var actual)) throw new StoreFailedException("The log has no memory left.");
+            // R6: the check inside is bound to the address; nobody else appends, so it is always the predicted one.
+            if (actual != frame) throw new StoreFailedException($"The log placed a record at {actual} instead of {frame}.");
+            _hot.Put(address, bytes);
+            _lastRecord = address;
+            var end = RecordCodec.Align(address + size);
+            if (end / _options.SegmentSize != _lastEnd / _options.SegmentSize) WantSpace(end);
+            Volatile.Write(ref _lastEnd, end);
+            _catalog.Note(record, address);
+            return new RecordPlace(address + RecordCodec.HeaderSize, end);
+        }
+    }
+
+    public void Commit()
+    {
+        if (Volatile.Read(ref _lastEnd) > Volatile.Read(ref _committed)) _writer.Kick();
+    }
+
+    public void Release(LogPosition below, Func<LogRecord> state)
+    {
+        if (_catalog.Pages == 0 && below == LogPosition.Zero) return;
+        var first = _catalog.FirstAddressToKeep(below);
+        var segment = (int)(first / _options.SegmentSize);
+        if (segment * (long)_options.SegmentSize <= _begin || segment <= _release.Segment) return;
+        var record = state();
+        if (Admit(record.Body.Length, reserved: true) != Status.Ok) return;
+        // The position says where the log begins from now on: a scan that meets this record knows what must be there.
+        var place = Append(record with { Position = new LogPosition(first) });
+        lock (_gate) _release = (place.Lsn, segment);
+        _writer.Kick();
+    }
+
+    // One round of the writer thread: group commit of everything appended so far.
+    private void Step()
+    {
+        long end;
+        lock (_gate)
+        {
+            if (_failure is not null) return;
+            end = _lastEnd;
+            if (end > _committed) _log.Commit();
+            _committed = end;
+        }
+
+        while (_device.Drain())
+        {
+        }
+
+        if (_log.FlushedUntilAddress < end) throw new StoreFailedException("The log did not flush what it was told to.");
+        var committed = end > _durable;
+        if (committed)
+        {
+            Volatile.Write(ref _durable, end);
+            Observer?.OnDurable(end);
+        }
+
+        DeleteReleased();
+        KeepMark(committed);
+    }
+
+    // Every so many commits, and soon after the last one; never synced, so it costs one small write.
+    private void KeepMark(bool committed)
+    {
+        if (committed && ++_batchesSinceMark < MarkIntervalBatches)
+        {
+            _writer.WakeAfter(MarkIdleMilliseconds);
+            return;
+        }
+
+        if (_marked == _durable) return;
+        _mark.Write(_durable, sync: false);
+        _marked = _durable;
+        _batchesSinceMark = 0;
+    }
+
+    private void DeleteReleased()
+    {
+        (long Lsn, int Segment) release;
+        lock (_gate) release = _release;
+        if (release.Lsn == 0 || release.Lsn > _durable) return;
+        foreach (var segment in _space.Below(release.Segment))
+        {
+            _space.Delete(segment);
+            lock (_gate) _catalog.Forget(segment);
+        }
+
+        Volatile.Write(ref _begin, release.Segment * (long)_options.SegmentSize);
+        lock (_gate)
+        {
+            if (_release == release) _release = (0, release.Segment);
+        }
+    }
+
+    private static int FrameSize(int bodyLength) => FrameHeader + RecordCodec.Align(RecordCodec.HeaderSize + bodyLength);
+
+    // FASTER never splits a record: what does not fit in its page goes to the next.
+    private long PlaceOf(int frameSize, long tail)
+    {
+        var offset = tail % _options.LogPageSize;
+        return offset + frameSize <= _options.LogPageSize ? tail : tail - offset + _options.LogPageSize;
+    }
+
+    // The whole segment after the current one, and never less than the reserve wants.
+    private void WantSpace(long tail) => _space.Want(Math.Max(
+        ((tail / _options.SegmentSize) + 2) * _options.SegmentSize,
+        tail + _options.Reserve + _options.SegmentSize));
+}

@@ -1,0 +1,120 @@
+using Corfu.Protocol;
+
+namespace Corfu.Unit;
+
+public sealed partial class FasterPageStore : ILogImage
+{
+    private const int WipeChunk = 64 << 10;
+
+    /// <summary>Allocated before the first append, besides the reserve.</summary>
+    private const int StartRoom = 4 << 20;
+
+    private long _imageEnd;
+
+    long ILogImage.Begin => _begin;
+
+    long ILogImage.End => _imageEnd;
+
+    ValueTask ILogImage.ReadAsync(long address, Memory<byte> buffer)
+    {
+        ReadImage(address, buffer.Span);
+        return ValueTask.CompletedTask;
+    }
+
+    public async ValueTask RecoverAsync(RecordVisitor visit)
+    {
+        var segments = _files.List();
+        _begin = segments.Count == 0 ? 0 : segments[0] * (long)_options.SegmentSize;
+        _imageEnd = segments.Count == 0 ? 0 : (segments[^1] * (long)_options.SegmentSize) + _files.Length(segments[^1]);
+        var firstRecord = -1L;
+        var promisedBegin = -1L;
+        var found = await new LogScanner(this, _logId).ScanAsync(_mark.Read(), (in record, in place) =>
+        {
+            var address = place.BodyAddress - RecordCodec.HeaderSize;
+            if (firstRecord < 0) firstRecord = address;
+            if (record.Kind == RecordKind.State) promisedBegin = record.Position.Offset;
+            _catalog.Note(record, address);
+            visit(record, place);
+        });
+        // Segments are deleted only after a state record says so: a beginning that is missing beyond that is a loss.
+        if (_begin > 0 && (firstRecord < 0 || promisedBegin < firstRecord))
+            throw new LogDamagedException("The beginning of the log is missing. Rebuild this unit from its replicas.", _begin);
+        if (found.TornBytes) Wipe(found.End);
+        GoOnFrom(found);
+    }
+
+    // R6: a new run begins on a log page of its own, never behind other bytes of one: FASTER would rewrite the page's last sector from
+    // memory that it did not load. Old bytes there were wiped.
+    private void GoOnFrom(in LogTail found)
+    {
+        var page = (long)_options.LogPageSize;
+        var start = found.Records == 0 ? 0 : (found.End + page - 1) / page * page;
+        _incarnation = found.Incarnation + 1;
+        if (start > 0) _log.Initialize(start, start, (long)_incarnation << 32);
+        _lastRecord = found.LastRecord;
+        _durable = _committed = _lastEnd = found.End;
+        _space.Start(start, start + _options.Reserve + StartRoom);
+        _writer.Start();
+        // Nothing of this incarnation is written before its Open record is durable, so the number is never used twice.
+        var open = Append(new LogRecord(RecordKind.Open, LogPosition.Zero));
+        WantSpace(open.Lsn);
+        var opened = new OpenWait(open.Lsn);
+        Observer = opened;
+        Commit();
+        opened.Wait();
+        Observer = null;
+        _mark.Write(_durable, sync: true);
+    }
+
+    public ValueTask<ReadOnlyMemory<byte>> ReadAsync(long address, int length)
+    {
+        var bytes = new byte[length];
+        if (_hot.TryRead(address, bytes)) return new ValueTask<ReadOnlyMemory<byte>>(bytes);
+        if (address < Volatile.Read(ref _begin)) return default;
+        var segment = (int)(address / _options.SegmentSize);
+        var offset = address % _options.SegmentSize;
+        if (_files.TryReadCached(segment, offset, bytes)) return new ValueTask<ReadOnlyMemory<byte>>(bytes);
+        return BackgroundRead.Run(() =>
+        {
+            _files.Read(segment, offset, bytes);
+            // Deleted while it was read: the zeros are not the page.
+            return address < Volatile.Read(ref _begin) ? default : (ReadOnlyMemory<byte>)bytes;
+        });
+    }
+
+    private void ReadImage(long address, Span<byte> buffer)
+    {
+        while (!buffer.IsEmpty)
+        {
+            var offset = address % _options.SegmentSize;
+            var part = (int)Math.Min(buffer.Length, _options.SegmentSize - offset);
+            _files.Read((int)(address / _options.SegmentSize), offset, buffer[..part]);
+            buffer = buffer[part..];
+            address += part;
+        }
+    }
+
+    // A torn tail is erased, durably, before the log goes on behind it: a half-written page must not turn up again later as a damaged one.
+    private void Wipe(long from)
+    {
+        var chunk = new byte[WipeChunk];
+        var zeros = new byte[WipeChunk];
+        var touched = new SortedSet<int>();
+        for (var at = from; at < _imageEnd;)
+        {
+            var offset = at % _options.SegmentSize;
+            var count = (int)Math.Min(Math.Min(WipeChunk, _options.SegmentSize - offset), _imageEnd - at);
+            var segment = (int)(at / _options.SegmentSize);
+            _files.Read(segment, offset, chunk.AsSpan(0, count));
+            if (chunk.AsSpan(0, count).ContainsAnyExcept((byte)0))
+            {
+                _files.Write(segment, offset, zeros.AsSpan(0, count));
+                touched.Add(segment);
+            }
+
+            at += count;
+        }
+
+        foreach (var segment in touched) _files.Sync(segment);
+    }
+}

@@ -1,0 +1,30 @@
+namespace Corfu.Unit.Tests;
+
+internal sealed class MemoryLogDevice : ILogDevice
+{
+    public byte[] Bytes { get; set; } = [];
+
+    public long Length => Bytes.Length;
+
+    public void Write(long offset, ReadOnlySpan<byte> bytes)
+    {
+        if (Bytes.Length < offset + bytes.Length)
+        {
+            var grown = new byte[offset + bytes.Length];
+            Bytes.CopyTo(grown, 0);
+            Bytes = grown;
+        }
+
+        bytes.CopyTo(Bytes.AsSpan((int)offset));
+    }
+
+    public ValueTask FlushAsync() => ValueTask.CompletedTask;
+
+    public ValueTask ReadAsync(long offset, Memory<byte> buffer)
+    {
+        buffer.Span.Clear();
+        var count = (int)Math.Min(buffer.Length, Math.Max(0, Bytes.Length - offset));
+        if (count > 0) Bytes.AsMemory((int)offset, count).CopyTo(buffer);
+        return ValueTask.CompletedTask;
+    }
+}

@@ -1,0 +1,23 @@
+using Corfu.Protocol;
+
+namespace Corfu.Unit.Tests;
+
+internal static class Stores
+{
+    public static readonly NodeId Unit = new(new Guid("aaaaaaaa-0000-0000-0000-000000000001"));
+
+    /// <summary>Small enough that a few hundred pages cross log pages, segments and the memory of the address map.</summary>
+    public static readonly FasterStoreOptions Small = new()
+    {
+        LogPageSize = 16 << 10,
+        LogMemory = 8 * (128 << 10),
+        SegmentSize = 64 << 10,
+        Reserve = 32 << 10,
+        HotBytes = 32 << 10,
+        MapIndexSize = 4096,
+        MapMemory = 1 << 20,
+    };
+
+    public static FasterPageStore Faster(string folder, FasterStoreOptions options) =>
+        new(new DirectorySegmentFiles(Path.Combine(folder, "log")), Unit, options, Path.Combine(folder, "map"));
+}
