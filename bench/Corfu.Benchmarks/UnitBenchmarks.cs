@@ -1,0 +1,48 @@
+using BenchmarkDotNet.Attributes;
+using Corfu.Protocol;
+using Corfu.Unit;
+
+namespace Corfu.Benchmarks;
+
+/// <summary>The unit's core over the store without a disk: checks, map, record, what a write costs besides I/O.</summary>
+[MemoryDiagnoser]
+public class UnitBenchmarks
+{
+    private const int Writes = 16_384;
+
+    private UnitCore _core = null!;
+    private WriteRequest[] _requests = [];
+
+    [Params(128)]
+    public int Payload { get; set; }
+
+    [GlobalSetup]
+    public void Prepare()
+    {
+        var origin = new WriterId(Guid.NewGuid());
+        _requests = [.. Enumerable.Range(0, Writes).Select(i => new WriteRequest(
+            Epoch.First,
+            EntryCodec.Encode(new LogEntry(
+                new LogPosition(i, Epoch.First), new EntryOrigin(origin, i), EntryKind.Data, DateTimeOffset.UnixEpoch, [], new byte[Payload]))))];
+    }
+
+    // Write-once: each run of the benchmark needs pages that nobody wrote.
+    [IterationSetup]
+    public void Open()
+    {
+        var unit = new NodeAddress(new NodeId(Guid.NewGuid()), new NodeEndpoint("127.0.0.1", 2));
+        _core = UnitCore.OpenAsync(new MemoryPageStore(), new UnitCoreOptions()).AsTask().GetAwaiter().GetResult();
+        _core.Handle(new InstallRequest(new Projection(
+            new ClusterId(Guid.NewGuid()), Epoch.First, unit, LogPosition.Zero, LogPosition.Zero,
+            [new Segment(LogPosition.Zero, null, [new Chain([new Replica(unit.Id)])])], [unit], [unit], "benchmark")));
+    }
+
+    [Benchmark(OperationsPerInvoke = Writes)]
+    public void Write()
+    {
+        foreach (var request in _requests)
+        {
+            if (!_core.Handle(request).Response!.IsOk) throw new InvalidOperationException("The write was refused.");
+        }
+    }
+}
