@@ -3,7 +3,8 @@ using Corfu.Protocol;
 namespace Corfu.Hosting;
 
 /// <summary>What <c>identity.json</c> in a role's folder says, written when it was formatted (R2).</summary>
-internal sealed record FolderIdentity(int Format, Guid Cluster, NodeRole Role, Guid Id)
+/// <param name="Opened">Whether the role has ever served from it: from then on an empty folder is a loss.</param>
+internal sealed record FolderIdentity(int Format, Guid Cluster, NodeRole Role, Guid Id, bool Opened)
 {
     public const int CurrentFormat = 1;
 }

@@ -9,16 +9,21 @@ internal sealed class RoleFolder : IDisposable
 
     private readonly FolderLock _lock;
 
-    private RoleFolder(string path, NodeId id, FolderLock folderLock)
+    private FolderIdentity _identity;
+
+    private RoleFolder(string path, FolderIdentity identity, FolderLock folderLock)
     {
         Path = path;
-        Id = id;
+        _identity = identity;
         _lock = folderLock;
     }
 
     public string Path { get; }
 
-    public NodeId Id { get; }
+    public NodeId Id => new(_identity.Id);
+
+    /// <summary>Whether the role has ever served from this folder.</summary>
+    public bool WasOpened => _identity.Opened;
 
     /// <summary>Gives an empty or new folder its identity. Doing it again with the same identity changes nothing.</summary>
     /// <exception cref="NodeStartException">The folder holds something else.</exception>
@@ -37,7 +42,7 @@ internal sealed class RoleFolder : IDisposable
             if (Directory.EnumerateFileSystemEntries(path).Any(entry => !entry.EndsWith(IdentityName + ".new", StringComparison.Ordinal)))
                 throw new NodeStartException($"The folder {path} is not empty and holds no Corfu {role.ToString().ToLowerInvariant()}.");
             DurableFile.WriteJson(
-                file, new FolderIdentity(FolderIdentity.CurrentFormat, cluster.Value, role, id.Value), HostingJson.Default.FolderIdentity);
+                file, new FolderIdentity(FolderIdentity.CurrentFormat, cluster.Value, role, id.Value, false), HostingJson.Default.FolderIdentity);
             DurableFile.SyncDirectory(System.IO.Path.GetDirectoryName(System.IO.Path.GetFullPath(path))!);
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
@@ -63,9 +68,17 @@ internal sealed class RoleFolder : IDisposable
 
     public static bool IsFormatted(string path) => File.Exists(System.IO.Path.Combine(path, IdentityName));
 
+    /// <summary>Durable on return: nothing may be served before.</summary>
+    public void MarkOpened()
+    {
+        if (_identity.Opened) return;
+        _identity = _identity with { Opened = true };
+        DurableFile.WriteJson(System.IO.Path.Combine(Path, IdentityName), _identity, HostingJson.Default.FolderIdentity);
+    }
+
     public void Dispose() => _lock.Dispose();
 
-    private static NodeId Check(string path, ClusterId cluster, NodeRole role, NodeId expected)
+    private static FolderIdentity Check(string path, ClusterId cluster, NodeRole role, NodeId expected)
     {
         var file = System.IO.Path.Combine(path, IdentityName);
         if (!File.Exists(file)) throw new NodeStartException($"The folder {path} was never formatted: {IdentityName} is missing.");
@@ -78,6 +91,6 @@ internal sealed class RoleFolder : IDisposable
         // R2: what another identity stored must never be served under this one.
         if (!expected.IsNone && identity.Id != expected.Value)
             throw new NodeStartException($"The folder {path} belongs to {identity.Id}, not {expected}.");
-        return new NodeId(identity.Id);
+        return identity;
     }
 }

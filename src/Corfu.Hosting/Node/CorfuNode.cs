@@ -50,14 +50,21 @@ public sealed class CorfuNode : IAsyncDisposable
             foreach (var role in options.Roles)
             {
                 cancellationToken.ThrowIfCancellationRequested();
-                var host = await NodeRoleHost.OpenAsync(options, role, loggers, time);
+                var host = await NodeRoleHost.OpenAsync(options, role);
                 roles.Add(host);
                 registry.Add(host.Handler);
             }
 
             var server = await ListenAsync(options.Endpoint, registry, loggers, cancellationToken);
             var node = new CorfuNode(options.Name, options.Endpoint, registry, roles.ToImmutable(), server);
-            foreach (var role in node._roles) HostingLog.Serving(logger, options.Name, role.Handler.Role, role.Handler.Id, options.Endpoint);
+            foreach (var role in node._roles)
+            {
+                HostingLog.Serving(logger, options.Name, role.Handler.Role, role.Handler.Id, options.Endpoint);
+                _ = role.Failure.ContinueWith(
+                    _ => HostingLog.RoleFailed(logger, role.Fault!), cancellationToken, TaskContinuationOptions.None, TaskScheduler.Default);
+            }
+
+            HostingTelemetry.NodesRunning.Add(1);
             return node;
         }
         catch
@@ -76,6 +83,7 @@ public sealed class CorfuNode : IAsyncDisposable
         await _server.StopAsync(CancellationToken.None);
         _server.Dispose();
         foreach (var role in _roles) await role.DisposeAsync();
+        HostingTelemetry.NodesRunning.Add(-1);
     }
 
     private static async Task<KestrelServer> ListenAsync(
