@@ -1,0 +1,179 @@
+using System.Collections.Immutable;
+using Corfu.Client.InMemory;
+using Corfu.Protocol;
+
+namespace Tango.Tests;
+
+/// <summary>
+/// Several runtimes run random transactions against a log with holes and lost answers; then the log is replayed by a plain model. Checked:
+/// every decision, every value read by a committed transaction, that every abort has a real conflict, and that all views are equal.
+/// </summary>
+public class RandomHistoryTests
+{
+    private const int Runtimes = 3;
+    private const int Callers = 3;
+    private const int TransactionsEach = 12;
+    private static readonly string[] Names = ["a", "b", "c"];
+
+    public static TheoryData<int> Seeds => [.. Enumerable.Range(1, 40)];
+
+    [Theory]
+    [MemberData(nameof(Seeds))]
+    public void A_random_history_is_what_a_plain_model_makes_of_the_log(int seed) => SeededContext.Run(seed, () => RunAsync(seed));
+
+    private static async Task RunAsync(int seed)
+    {
+        var faults = new Random(seed);
+        await using var world = new World(new InMemoryLogOptions
+        {
+            NextAppendFault = () => faults.Next(10) switch
+            {
+                0 => AppendFault.LeaveHole,
+                1 => AppendFault.WrittenButUnknown,
+                2 => AppendFault.LostAndUnknown,
+                _ => AppendFault.None,
+            },
+        });
+        var attempts = new List<Attempt>();
+        var replicas = new List<(TangoRuntime Runtime, Accounts[] Objects)>();
+        for (var i = 0; i < Runtimes; i++) replicas.Add(await OpenAsync(world));
+        await Task.WhenAll(replicas.SelectMany((replica, r) => Enumerable.Range(0, Callers).Select(
+            c => CallAsync(replica.Runtime, replica.Objects, new Random(seed + (1000 * r) + c), attempts))));
+
+        var model = await LogModel.ReplayAsync(world.Log);
+        foreach (var attempt in attempts) Check(attempt, model);
+        replicas.Add(await OpenAsync(world));
+        await CheckViewsAsync(replicas, model);
+        Assert.Contains(attempts, attempt => attempt.Outcome is TxOutcome.Committed);
+    }
+
+    private static async Task<(TangoRuntime Runtime, Accounts[] Objects)> OpenAsync(World world)
+    {
+        var runtime = world.NewRuntime(new TangoOptions { RetryDelay = TimeSpan.Zero, PublishEvery = 3 });
+        var objects = new Accounts[2];
+        await runtime.OpenGroupAsync("group", g =>
+        {
+            objects[0] = g.Add<Accounts>("first");
+            objects[1] = g.Add<Accounts>("second");
+        });
+        return (runtime, objects);
+    }
+
+    private static async Task CallAsync(TangoRuntime runtime, Accounts[] objects, Random random, List<Attempt> attempts)
+    {
+        for (var i = 0; i < TransactionsEach; i++)
+        {
+            if (random.Next(4) == 0)
+            {
+                await objects[random.Next(2)].AddAsync(Names[random.Next(3)], random.Next(10));
+                continue;
+            }
+
+            var attempt = new Attempt();
+            await using var transaction = runtime.BeginTx();
+            for (var steps = random.Next(1, 5); steps > 0; steps--) await StepAsync(objects, random, attempt);
+            attempt.Outcome = await transaction.EndTxAsync();
+            attempts.Add(attempt);
+        }
+    }
+
+    private static async Task StepAsync(Accounts[] objects, Random random, Attempt attempt)
+    {
+        var index = random.Next(2);
+        var name = Names[random.Next(3)];
+        switch (random.Next(20))
+        {
+            case < 8:
+                attempt.Read(index, name, await objects[index].BalanceAsync(name));
+                break;
+            case < 14:
+                await objects[index].SetAsync(name, random.Next(100));
+                attempt.Written.Add((index, name));
+                break;
+            case < 16:
+                attempt.Written.Add((index, name));
+                await objects[index].AddAsync(name, 1);
+                break;
+            case < 18:
+                try
+                {
+                    await objects[index].WithdrawAsync(name, 40);
+                    attempt.Written.Add((index, name));
+                }
+                catch (TangoRejectedException)
+                {
+                }
+
+                break;
+            case < 19:
+                attempt.Wholes.Add((index, await objects[index].SnapshotAsync(), attempt.Written.Count > 0));
+                break;
+            default:
+                await objects[index].ClearAsync();
+                foreach (var each in Names) attempt.Written.Add((index, each));
+                break;
+        }
+    }
+
+    private static void Check(Attempt attempt, LogModel model)
+    {
+        switch (attempt.Outcome)
+        {
+            case TxOutcome.Committed committed when attempt.Written.Count == 0:
+                CheckReads(attempt, model.Before[committed.Version.Position.Offset]);
+                break;
+            case TxOutcome.Committed committed:
+                Assert.True(model.Commits[committed.Version].Committed, $"{committed.Version} was reported as committed");
+                CheckReads(attempt, model.Commits[committed.Version].Before);
+                break;
+            case TxOutcome.Aborted aborted:
+                var key = aborted.Key.IsNone ? null : Convert.ToHexString(aborted.Key.Bytes);
+                Assert.True(model.HasWrite(aborted.ConflictingWrite, aborted.ObjectId.Value, key), $"{aborted} has no conflicting write");
+                break;
+            default:
+                Assert.Fail($"In doubt although every outcome can be resolved: {attempt.Outcome}");
+                break;
+        }
+    }
+
+    private static void CheckReads(Attempt attempt, Dictionary<(ulong Object, string Account), long> balances)
+    {
+        foreach (var (index, name, value) in attempt.Reads) Assert.Equal(balances.GetValueOrDefault((IdOf(index), name)), value);
+        foreach (var (index, whole, _) in attempt.Wholes.Where(w => !w.HasOwnWrites))
+            Assert.Equal(balances.Where(c => c.Key.Object == IdOf(index)).ToDictionary(c => c.Key.Account, c => c.Value), whole);
+    }
+
+    private static async Task CheckViewsAsync(List<(TangoRuntime Runtime, Accounts[] Objects)> replicas, LogModel model)
+    {
+        foreach (var (_, objects) in replicas)
+        {
+            for (var index = 0; index < 2; index++)
+            {
+                var view = await objects[index].SnapshotAsync();
+                var expected = model.Balances.Where(c => c.Key.Object == IdOf(index)).ToDictionary(c => c.Key.Account, c => c.Value);
+                Assert.Equal(expected, view.ToDictionary());
+            }
+        }
+
+        Assert.Single(replicas.Select(replica => replica.Runtime.PlayedTo).Distinct());
+    }
+
+    private static ulong IdOf(int index) => ObjectId.FirstUser.Value + (ulong)index;
+
+    private sealed class Attempt
+    {
+        public List<(int Index, string Name, long Value)> Reads { get; } = [];
+
+        public List<(int Index, ImmutableDictionary<string, long> Whole, bool HasOwnWrites)> Wholes { get; } = [];
+
+        public HashSet<(int Index, string Name)> Written { get; } = [];
+
+        public TxOutcome? Outcome { get; set; }
+
+        /// <summary>Reads of own writes are checked elsewhere: the model knows only what was there before.</summary>
+        public void Read(int index, string name, long value)
+        {
+            if (!Written.Contains((index, name))) Reads.Add((index, name, value));
+        }
+    }
+}
