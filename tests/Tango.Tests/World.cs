@@ -23,6 +23,8 @@ internal sealed class World(InMemoryLogOptions? options = null) : IAsyncDisposab
         return (runtime, await runtime.OpenAsync<Accounts>(name));
     }
 
+    public async ValueTask<LogPosition> TailAsync() => (await Log.CheckAsync([])).Tail;
+
     public async ValueTask DisposeAsync()
     {
         foreach (var runtime in _runtimes) await runtime.DisposeAsync();

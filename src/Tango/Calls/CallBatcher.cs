@@ -143,7 +143,7 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> pla
     {
         try
         {
-            await player().PlayToAsync(position.Next, lifetime);
+            await player().PlayToAsync(position.Next, CancellationToken.None);
         }
         catch (Exception e)
         {

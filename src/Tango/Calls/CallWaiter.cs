@@ -8,7 +8,7 @@ internal static class CallWaiter
 
     private static async ValueTask<T> WaitCancellableAsync<T>(PendingCall call, Task<T> done, CancellationToken cancellationToken)
     {
-        await using var registration = cancellationToken.UnsafeRegister(
+        using var registration = cancellationToken.UnsafeRegister(
             static (state, token) => ((PendingCall)state!).Cancel(token), call);
         return await done;
     }

@@ -23,11 +23,11 @@ internal sealed partial class Player(
     public PublishedViews Published => Volatile.Read(ref _published);
 
     /// <summary>Completes when everything acknowledged before the call is applied and published.</summary>
-    public Task SyncAsync(CancellationToken cancellationToken) => Join(ReadConsistency.Linearizable, null).WaitAsync(cancellationToken);
+    public Task SyncAsync(CancellationToken cancellationToken) => Join(ReadConsistency.Linearizable, null).WaitOrCancelAsync(cancellationToken);
 
     /// <summary>Starts hosting the unit, unless an earlier call did; completes when its objects can be read.</summary>
     public Task AttachAsync(HostedUnit unit, CancellationToken cancellationToken) =>
-        Join(ReadConsistency.Linearizable, unit).WaitAsync(cancellationToken);
+        Join(ReadConsistency.Linearizable, unit).WaitOrCancelAsync(cancellationToken);
 
     /// <summary>Completes when everything below <paramref name="end"/>, which this process knows to be granted, is applied and published.</summary>
     public async ValueTask PlayToAsync(LogPosition end, CancellationToken cancellationToken)
@@ -38,7 +38,7 @@ internal sealed partial class Player(
             var consistency = attempt == 0 ? ReadConsistency.Session : ReadConsistency.Linearizable;
             try
             {
-                await Join(consistency, null).WaitAsync(cancellationToken);
+                await Join(consistency, null).WaitOrCancelAsync(cancellationToken);
             }
             catch (Exception e) when (attempt < options.MaxPlaybackAttempts && e is not (OperationCanceledException or TangoTrimmedException))
             {

@@ -101,7 +101,7 @@ public sealed partial class TangoRuntime
     private async ValueTask HostAsync(ImmutableArray<DirectoryEntry> members, CancellationToken cancellationToken)
     {
         RequireNoTransaction();
-        await _opening.WaitAsync(cancellationToken);
+        await _opening.WaitAsync();
         try
         {
             if (!_hosted.TryGetValue(members[0].Id, out var known))
@@ -140,7 +140,7 @@ public sealed partial class TangoRuntime
     private async ValueTask AttachDirectoryAsync(CancellationToken cancellationToken)
     {
         if (_hasDirectory) return;
-        await _opening.WaitAsync(cancellationToken);
+        await _opening.WaitAsync();
         try
         {
             if (_hasDirectory) return;

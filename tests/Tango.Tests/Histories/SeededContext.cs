@@ -4,9 +4,17 @@ namespace Tango.Tests;
 internal sealed class SeededContext(int seed) : SynchronizationContext
 {
     private readonly Random _random = new(seed);
+    private string? _foreign;
     private readonly List<(SendOrPostCallback Callback, object? State)> _ready = [];
 
-    public override void Post(SendOrPostCallback d, object? state) => _ready.Add((d, state));
+    private readonly Thread _thread = Thread.CurrentThread;
+
+    public override void Post(SendOrPostCallback d, object? state)
+    {
+        // The product must stay on the simulator's only thread; a helper that hops to the pool shows here.
+        if (Thread.CurrentThread != _thread) Volatile.Write(ref _foreign, Environment.StackTrace);
+        lock (_ready) _ready.Add((d, state));
+    }
 
     public static void Run(int seed, Func<Task> body)
     {
@@ -27,6 +35,7 @@ internal sealed class SeededContext(int seed) : SynchronizationContext
 
     private void Step()
     {
+        if (Volatile.Read(ref _foreign) is { } stack) throw new InvalidOperationException("A continuation came from another thread: " + stack);
         if (_ready.Count == 0) throw new InvalidOperationException("Nothing can go on: a continuation was lost or left this thread");
         var index = _random.Next(_ready.Count);
         var (callback, state) = _ready[index];

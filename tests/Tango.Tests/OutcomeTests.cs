@@ -1,0 +1,116 @@
+using Corfu.Client.InMemory;
+
+namespace Tango.Tests;
+
+/// <summary>What callers hear when appends have unknown outcomes, are cancelled, or do not fit.</summary>
+public class OutcomeTests
+{
+    private static readonly TangoOptions NoResolving = new() { MaxResolveAttempts = 0 };
+
+    [Theory]
+    [InlineData(AppendFault.WrittenButUnknown, 1)]
+    [InlineData(AppendFault.LostAndUnknown, 0)]
+    public async Task An_unknown_append_is_in_doubt_for_plain_updates_and_transactions(AppendFault fault, long effect)
+    {
+        var next = AppendFault.None;
+        await using var world = new World(new InMemoryLogOptions { NextAppendFault = () => next });
+        var runtime = world.NewRuntime(NoResolving);
+        var accounts = await runtime.OpenAsync<Accounts>("accounts");
+
+        next = fault;
+        await Assert.ThrowsAsync<TangoInDoubtException>(async () => await accounts.SetAsync("x", 1));
+        var transaction = runtime.BeginTx();
+        await accounts.SetAsync("y", await accounts.BalanceAsync("y") + 1);
+        var outcome = Assert.IsType<TxOutcome.InDoubt>(await transaction.EndTxAsync());
+        Assert.NotNull(outcome.Position);
+        next = AppendFault.None;
+        Assert.Equal(effect, await accounts.BalanceAsync("x"));
+        Assert.Equal(effect, await accounts.BalanceAsync("y"));
+    }
+
+    [Theory]
+    [InlineData(AppendFault.WrittenButUnknown)]
+    [InlineData(AppendFault.LostAndUnknown)]
+    public async Task An_unknown_append_that_can_be_resolved_takes_effect_exactly_once(AppendFault fault)
+    {
+        var appends = 0;
+        await using var world = new World(new InMemoryLogOptions
+        {
+            NextAppendFault = () => ++appends % 2 == 0 ? fault : AppendFault.None,
+        });
+        var (_, accounts) = await world.OpenAccountsAsync();
+        for (var i = 1; i <= 20; i++) Assert.Equal(i, await accounts.AddAsync("x", 1));
+    }
+
+    [Fact]
+    public async Task Cancelling_before_sending_withdraws_and_after_sending_is_in_doubt()
+    {
+        var gate = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        gate.SetResult();
+        await using var world = new World(new InMemoryLogOptions { AroundAppend = async _ => await gate.Task });
+        var (_, accounts) = await world.OpenAccountsAsync();
+        gate = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+
+        using var sent = new CancellationTokenSource();
+        using var queued = new CancellationTokenSource();
+        var first = accounts.SetAsync("sent", 1, sent.Token).AsTask();
+        var second = accounts.SetAsync("queued", 1, queued.Token).AsTask();
+        sent.Cancel();
+        queued.Cancel();
+        await Assert.ThrowsAsync<TangoInDoubtException>(() => first);
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => second);
+        gate.SetResult();
+        Assert.Equal(0, await accounts.BalanceAsync("queued"));
+        await accounts.SetAsync("other", 1);
+        Assert.Equal(1, await accounts.BalanceAsync("sent"));
+    }
+
+    [Fact]
+    public async Task What_does_not_fit_into_an_entry_is_refused_before_it_is_sent()
+    {
+        await using var world = new World(new InMemoryLogOptions { MaxPayload = 200 });
+        var (runtime, accounts) = await world.OpenAccountsAsync();
+        var before = await world.TailAsync();
+        var transaction = runtime.BeginTx();
+        for (var i = 0; i < 10; i++) await accounts.SetAsync("account " + i, i);
+        var end = transaction.EndTxAsync().AsTask();
+        var refused = await Assert.ThrowsAsync<TangoTooLargeException>(() => end);
+        Assert.True(refused.Size > refused.Limit);
+        Assert.Equal(before, await world.TailAsync());
+    }
+
+    [Fact]
+    public async Task A_full_queue_refuses_and_then_goes_on()
+    {
+        var gate = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        gate.SetResult();
+        await using var world = new World(new InMemoryLogOptions { AroundAppend = async _ => await gate.Task });
+        var accounts = await world.NewRuntime(new TangoOptions { MaxQueuedCalls = 2 }).OpenAsync<Accounts>("accounts");
+        gate = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var calls = Enumerable.Range(0, 3).Select(i => accounts.SetAsync("x", i).AsTask()).ToArray();
+        await Assert.ThrowsAsync<TangoBusyException>(async () => await accounts.SetAsync("x", 9));
+        gate.SetResult();
+        await Task.WhenAll(calls);
+    }
+
+    [Fact]
+    public async Task Trimmed_history_is_a_typed_failure_and_never_skipped()
+    {
+        await using var world = new World();
+        var (_, accounts) = await world.OpenAccountsAsync();
+        for (var i = 0; i < 5; i++) await accounts.SetAsync("x", i);
+        await world.Log.TrimPrefixAsync(await world.TailAsync());
+        await Assert.ThrowsAsync<TangoTrimmedException>(async () => await world.OpenAccountsAsync());
+    }
+
+    [Fact]
+    public async Task After_disposal_calls_are_refused()
+    {
+        await using var world = new World();
+        var (runtime, accounts) = await world.OpenAccountsAsync();
+        await runtime.DisposeAsync();
+        await Assert.ThrowsAsync<ObjectDisposedException>(async () => await accounts.SetAsync("x", 1));
+        await Assert.ThrowsAsync<ObjectDisposedException>(async () => await accounts.BalanceAsync("x"));
+        Assert.Throws<ObjectDisposedException>(() => runtime.BeginTx());
+    }
+}
