@@ -1,0 +1,177 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+
+namespace Corfu.Client;
+
+/// <summary>
+/// Appends: a token, then the entry written down its chain, head to tail (CORFU 2.3, 2.4). Two appends never wait for each other.
+/// </summary>
+internal sealed class Appender(ClientCore core, Resolver resolver)
+{
+    private readonly TokenSource _tokens = new(core);
+    private readonly SemaphoreSlim _slots = new(core.Options.MaxAppendsInFlight);
+
+    public LatencyEstimate Latency { get; } = new(TimeSpan.FromMilliseconds(1));
+
+    private enum Written
+    {
+        /// <summary>At every replica.</summary>
+        All,
+
+        /// <summary>The position holds another value: ours never was and never will be in the log.</summary>
+        Lost,
+
+        /// <summary>The epoch ended, or trouble: find out.</summary>
+        Unsure,
+
+        /// <summary>Beyond finding out.</summary>
+        Unknown,
+    }
+
+    public async ValueTask<AppendResult> AppendAsync(
+        ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
+    {
+        if (payload.Length > core.Options.MaxPayload)
+            throw new EntryTooLargeException($"A payload of {payload.Length} bytes, limit {core.Options.MaxPayload}");
+        if (streams.Length > EntryCodec.MaxStreams) throw new EntryTooLargeException($"{streams.Length} streams, limit {EntryCodec.MaxStreams}");
+        core.ThrowIfClosed();
+        await _slots.WaitAsync(cancellationToken);
+        try
+        {
+            return await RunAsync(payload, streams, cancellationToken);
+        }
+        finally
+        {
+            _slots.Release();
+        }
+    }
+
+    private async ValueTask<AppendResult> RunAsync(
+        ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
+    {
+        var began = core.Time.GetTimestamp();
+        for (var lost = 0; ; lost++)
+        {
+            var grant = await _tokens.TakeAsync(streams, GraceAfter(lost), cancellationToken);
+            var granted = core.Time.GetTimestamp();
+            var origin = core.NextOrigin();
+            var entry = new LogEntry(grant.Position, origin, EntryKind.Data, core.Time.GetUtcNow(), grant.Headers, payload);
+            var bytes = EntryCodec.Encode(entry);
+            var outcome = await FinishAsync(grant, origin, bytes, cancellationToken);
+            var result = new AppendResult(outcome, grant.Position, origin);
+            switch (outcome)
+            {
+                case AppendOutcome.Appended:
+                    Latency.Add(core.Time.GetElapsedTime(granted));
+                    ClientTelemetry.AppendTime.Record(core.Time.GetElapsedTime(began).TotalSeconds);
+                    return result;
+                case AppendOutcome.Unknown:
+                    ClientTelemetry.AppendUnknown.Add(1);
+                    return result;
+            }
+
+            ClientTelemetry.AppendLost.Add(1);
+            if (core.Time.GetElapsedTime(began) >= core.Options.OperationTimeout)
+                throw new LogUnavailableException($"An append lost {lost + 1} positions one after another and was given up; it is not in the log.");
+        }
+    }
+
+    private async ValueTask<AppendOutcome> FinishAsync(TokenGrant grant, EntryOrigin origin, byte[] bytes, CancellationToken cancellationToken)
+    {
+        try
+        {
+            return await WriteAsync(grant, origin, bytes, cancellationToken) switch
+            {
+                Written.All => AppendOutcome.Appended,
+                Written.Lost => AppendOutcome.NotAppended,
+                Written.Unsure => await resolver.ResolveAsync(grant.Position, origin, cancellationToken),
+                _ => AppendOutcome.Unknown,
+            };
+        }
+        catch (Exception e) when (e is OperationCanceledException or LogUnavailableException or ObjectDisposedException)
+        {
+            // After the grant the entry may be anywhere: the third outcome (R9).
+            return AppendOutcome.Unknown;
+        }
+    }
+
+    /// <summary>
+    /// The writer's own way down the chain. Within its epoch it may send its entry as often as it likes: a replica that has it says so
+    /// by its origin. R9: after its epoch it never sends it again.
+    /// </summary>
+    private async ValueTask<Written> WriteAsync(TokenGrant grant, EntryOrigin origin, byte[] bytes, CancellationToken cancellationToken)
+    {
+        var projection = grant.View.Projection;
+        if (!projection.TryChainOf(grant.Position, out var chain)) return Written.Unknown;
+        var request = new WriteRequest(grant.View.Epoch, bytes);
+        for (var i = 0; i < chain.Replicas.Length; i++)
+        {
+            var address = projection.AddressOf(chain.Replicas[i].Unit);
+            WriteResponse response;
+            try
+            {
+                response = await core.Transport.CallAsync(address, request, cancellationToken);
+            }
+            catch (TransportException e)
+            {
+                response = await PersistAsync(grant.View, address, request, e.Message, cancellationToken);
+            }
+
+            if (response.Status is Status.NotInstalled or Status.Failed or Status.Overloaded or Status.NoSpace)
+                response = await PersistAsync(grant.View, address, request, response.Status.ToString(), cancellationToken);
+
+            switch (response.Status)
+            {
+                case Status.Ok:
+                    continue;
+                case Status.AlreadyWritten when response.StoredOrigin == origin:
+                    continue;
+                case Status.AlreadyWritten when i == 0:
+                    return Written.Lost;
+                case Status.AlreadyWritten:
+                    // The head took ours, so nobody can have put anything else behind it in this epoch.
+                    ClientLog.Diverged(core.Logger, grant.Position.ToString());
+                    return Written.Unknown;
+                case Status.Sealed:
+                    return Written.Unsure;
+                case Status.Trimmed or Status.Corrupt:
+                    return Written.Unknown;
+                default:
+                    throw CorfuException.FromStatus(response.Status, $"Writing {grant.Position}");
+            }
+        }
+
+        return Written.All;
+    }
+
+    /// <summary>Sends to one replica until it answers or the epoch has ended, which the caller hears as Sealed.</summary>
+    private async ValueTask<WriteResponse> PersistAsync(
+        EpochView view, NodeAddress address, WriteRequest request, string trouble, CancellationToken cancellationToken)
+    {
+        var patience = core.Patience("An append", cancellationToken);
+        if (trouble != nameof(Status.NotInstalled)) await patience.PauseAsync(view.Epoch, trouble);
+        while (core.View == view)
+        {
+            try
+            {
+                var response = await core.Transport.CallAsync(address, request, cancellationToken);
+                if (response.Status == Status.NotInstalled) response = await core.InstallAndCallAsync(view, address, request, cancellationToken);
+                if (response.Status is not (Status.NotInstalled or Status.Failed or Status.Overloaded or Status.NoSpace)) return response;
+                trouble = $"{address} says {response.Status}.";
+            }
+            catch (TransportException e)
+            {
+                trouble = e.Message;
+            }
+
+            await patience.PauseAsync(view.Epoch, trouble);
+        }
+
+        return new WriteResponse(Status.Sealed, core.View.Epoch);
+    }
+
+    // R10: a writer that has lost twice in a row asks fillers to wait longer.
+    private ushort GraceAfter(int lost) => lost < 2
+        ? (ushort)0
+        : (ushort)Math.Min(core.Options.Grace.TotalMilliseconds * Math.Pow(2, Math.Min(lost - 2, 16)), core.Options.MaxGrace.TotalMilliseconds);
+}

@@ -1,0 +1,53 @@
+using Corfu.Protocol;
+
+namespace Corfu.Client;
+
+/// <summary>Finds out, for good, what became of an append (R9): completes it or sees to it that it can never be.</summary>
+internal sealed class Resolver(ClientCore core, ChainWorker chains)
+{
+    public ValueTask<AppendOutcome> ResolveAsync(LogPosition position, EntryOrigin origin, CancellationToken cancellationToken) =>
+        core.RetryAsync($"Resolving {position}", view => TryAsync(view, position, origin, cancellationToken), cancellationToken);
+
+    private async ValueTask<Attempt<AppendOutcome>> TryAsync(
+        EpochView view, LogPosition position, EntryOrigin origin, CancellationToken cancellationToken)
+    {
+        // A position below the first segment is trimmed and gone.
+        if (!view.Projection.TryChainOf(position, out var chain) || position.Epoch > view.Epoch) return AppendOutcome.Unknown;
+        var look = await chains.LookAsync(view, chain, 0, position, ReadDetail.Full, cancellationToken);
+        if (!look.IsDone) return look.Status;
+        switch (look.Value.State)
+        {
+            case PageState.Unwritten:
+                return await CloseAsync(view, chain, position, origin, cancellationToken);
+            case PageState.Data when look.Value.Origin == origin:
+                var completed = await chains.CompleteAsync(view, chain, look.Value.Bytes, cancellationToken);
+                return completed == Status.Ok ? AppendOutcome.Appended : completed == Status.Trimmed ? AppendOutcome.Unknown : completed;
+            case PageState.Data or PageState.Junk:
+                return AppendOutcome.NotAppended;
+            case PageState.Trimmed when look.Value.Origin.Writer != default:
+                // A tombstone still says whose entry it was.
+                return look.Value.Origin == origin ? AppendOutcome.Appended : AppendOutcome.NotAppended;
+            default:
+                return AppendOutcome.Unknown;
+        }
+    }
+
+    // R9: what the first full replica does not hold in a later epoch was not appended: nobody sends it again, and copies are taken
+    // from there alone. Only below the new start may the position be filled; above it belongs to somebody else.
+    private async ValueTask<Attempt<AppendOutcome>> CloseAsync(
+        EpochView view, Chain chain, LogPosition position, EntryOrigin origin, CancellationToken cancellationToken)
+    {
+        var later = view.Epoch > position.Epoch;
+        if (later && position >= view.Projection.Start) return AppendOutcome.NotAppended;
+        var at = new LogPosition(position.Offset, view.Epoch);
+        var junk = new LogEntry(at, core.NextOrigin(), EntryKind.Junk, core.Time.GetUtcNow(), [], default);
+        var status = await chains.FillAsync(view, chain, junk, cancellationToken);
+        return status switch
+        {
+            Status.Ok => AppendOutcome.NotAppended,
+            Status.AlreadyWritten => await TryAsync(view, position, origin, cancellationToken),
+            Status.Trimmed => later ? AppendOutcome.NotAppended : AppendOutcome.Unknown,
+            _ => status,
+        };
+    }
+}

@@ -1,0 +1,115 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+
+namespace Corfu.Client;
+
+/// <summary>
+/// Checks (Tango 2.2, 5): the sequencer's tail, confirmed or not. A caller shares the next check that starts after its call, so
+/// any number of callers costs few messages.
+/// </summary>
+internal sealed class Checker(ClientCore core, EpochConfirmer? confirmer)
+{
+    private readonly Lock _gate = new();
+
+    // Guarded by _gate. Batches that wait for their start; their callers may still grow.
+    private readonly Queue<CheckBatch> _next = new();
+    private CheckBatch? _open;
+    private int _running;
+
+    public async ValueTask<LogCheck> CheckAsync(ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
+    {
+        if (streams.Length > MessageLimits.MaxItems)
+            throw new ArgumentException($"{streams.Length} streams in one check, limit {MessageLimits.MaxItems}.", nameof(streams));
+        core.ThrowIfClosed();
+        var batch = Join(streams, out var start);
+        if (start is not null) _ = RunAsync(start);
+        return batch.Pick(await batch.Task.WaitAsync(cancellationToken), streams);
+    }
+
+    private CheckBatch Join(ImmutableArray<StreamId> streams, out CheckBatch? start)
+    {
+        lock (_gate)
+        {
+            if (_open is null || !_open.TryAdd(streams))
+            {
+                _open = new CheckBatch();
+                _open.TryAdd(streams);
+                _next.Enqueue(_open);
+            }
+
+            var batch = _open;
+            start = _running < core.Options.ChecksInFlight ? TakeNext() : null;
+            return batch;
+        }
+    }
+
+    private CheckBatch? TakeNext()
+    {
+        if (!_next.TryDequeue(out var batch)) return null;
+        if (batch == _open) _open = null;
+        _running++;
+        return batch;
+    }
+
+    private async Task RunAsync(CheckBatch? batch)
+    {
+        while (batch is not null)
+        {
+            ClientTelemetry.CheckCallers.Add(batch.Callers);
+            var began = core.Time.GetTimestamp();
+            try
+            {
+                var running = batch;
+                batch.SetResult(await core.RetryAsync("A check", view => TryAsync(view, running.Streams), core.Closed));
+                ClientTelemetry.CheckTime.Record(core.Time.GetElapsedTime(began).TotalSeconds);
+            }
+            catch (Exception e)
+            {
+                batch.SetException(e);
+            }
+
+            lock (_gate)
+            {
+                _running--;
+                batch = TakeNext();
+            }
+        }
+    }
+
+    private async ValueTask<Attempt<TailResponse>> TryAsync(EpochView view, ImmutableArray<StreamId> streams)
+    {
+        // In parallel: the epoch only has to be confirmed by requests that were sent after the callers began.
+        var confirming = confirmer?.ConfirmAsync(view, core.Closed).AsTask();
+        try
+        {
+            var tail = await core.CallSequencerAsync(view, new TailRequest(view.Epoch, streams), core.Closed);
+            while (tail.Status == Status.UnknownStream && core.View == view)
+            {
+                await core.HandOver.RunAsync(view, tail.Unknown, core.Closed);
+                tail = await core.CallSequencerAsync(view, new TailRequest(view.Epoch, streams), core.Closed);
+            }
+
+            if (!tail.IsOk) return tail.Status;
+            view.Saw(tail, core.Time.GetTimestamp());
+            var confirmed = confirming is null ? Status.Ok : await confirming;
+            confirming = null;
+            return confirmed == Status.Ok ? tail : confirmed;
+        }
+        finally
+        {
+            if (confirming is not null) await IgnoreAsync(confirming);
+        }
+    }
+
+    private static async ValueTask IgnoreAsync(Task abandoned)
+    {
+        try
+        {
+            await abandoned;
+        }
+        catch (Exception)
+        {
+            // The tail query has failed already; that is what the caller hears.
+        }
+    }
+}

@@ -1,0 +1,24 @@
+using Microsoft.Extensions.Logging;
+
+namespace Corfu.Client;
+
+internal static partial class ClientLog
+{
+    [LoggerMessage(1, LogLevel.Information, "Projection {Projection} ({Reason})")]
+    public static partial void Adopted(ILogger logger, string projection, string reason);
+
+    [LoggerMessage(2, LogLevel.Warning, "{Epoch} is sealed without a successor: proposing the same membership")]
+    public static partial void ProposingSame(ILogger logger, string epoch);
+
+    [LoggerMessage(3, LogLevel.Error, "Data loss: {Position} is committed but {Unit} says {State}")]
+    public static partial void DataLoss(ILogger logger, string position, string unit, string state);
+
+    [LoggerMessage(4, LogLevel.Warning, "Cannot learn the newest projection: {Reason}")]
+    public static partial void NoProjection(ILogger logger, string reason);
+
+    [LoggerMessage(5, LogLevel.Error, "{Position} differs between the replicas of its chain")]
+    public static partial void Diverged(ILogger logger, string position);
+
+    [LoggerMessage(6, LogLevel.Warning, "{Epoch} is not installed at {Node}: {Reason}")]
+    public static partial void NotInstalled(ILogger logger, string epoch, string node, string reason);
+}

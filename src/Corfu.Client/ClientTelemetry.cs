@@ -1,0 +1,48 @@
+using System.Diagnostics;
+using System.Diagnostics.Metrics;
+
+namespace Corfu.Client;
+
+/// <summary>Names and instruments of this package; times in seconds.</summary>
+public static class ClientTelemetry
+{
+    public const string MeterName = "Corfu.Client";
+    public const string ActivitySourceName = "Corfu.Client";
+
+    private static readonly Meter Meter = new(MeterName);
+
+    internal static readonly ActivitySource Activities = new(ActivitySourceName);
+
+    internal static readonly Histogram<double> AppendTime =
+        Meter.CreateHistogram<double>("corfu.client.append.duration", "s", "From call to acknowledgement, retries included.");
+
+    internal static readonly Counter<long> AppendUnknown =
+        Meter.CreateCounter<long>("corfu.client.append.unknown", "{append}", "Appends whose outcome could not be resolved.");
+
+    internal static readonly Counter<long> AppendLost =
+        Meter.CreateCounter<long>("corfu.client.append.lost", "{append}", "Positions lost to a fill or to an ended epoch; the append took another.");
+
+    internal static readonly Histogram<double> CheckTime =
+        Meter.CreateHistogram<double>("corfu.client.check.duration", "s", "One check on the wire, whatever the number of callers.");
+
+    internal static readonly Counter<long> CheckCallers =
+        Meter.CreateCounter<long>("corfu.client.check.callers", "{call}", "Calls that shared the checks.");
+
+    internal static readonly Histogram<double> ReadTime =
+        Meter.CreateHistogram<double>("corfu.client.read.duration", "s", "One call, closed holes included.");
+
+    internal static readonly Counter<long> ReadPositions = Meter.CreateCounter<long>("corfu.client.read.positions", "{position}");
+
+    internal static readonly Counter<long> Filled = Meter.CreateCounter<long>("corfu.client.fills", "{position}", "Holes filled with junk.");
+
+    internal static readonly Counter<long> Completed =
+        Meter.CreateCounter<long>("corfu.client.completes", "{position}", "Values copied down their chain for another writer.");
+
+    internal static readonly Counter<long> Retries =
+        Meter.CreateCounter<long>("corfu.client.retries", "{retry}", "Pauses before something was tried again.");
+
+    internal static readonly Counter<long> EpochChanges = Meter.CreateCounter<long>("corfu.client.epoch_changes", "{change}");
+
+    internal static readonly Counter<long> HandOvers =
+        Meter.CreateCounter<long>("corfu.client.hand_overs", "{stream}", "Stream tails handed over to a sequencer.");
+}

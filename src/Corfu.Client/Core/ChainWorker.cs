@@ -1,0 +1,119 @@
+using Corfu.Protocol;
+
+namespace Corfu.Client;
+
+/// <summary>What others than an entry's writer do to the chain of a position: look, complete, fill, trim.</summary>
+internal sealed class ChainWorker(ClientCore core)
+{
+    private readonly Lock _gate = new();
+
+    // Guarded by _gate. How far each unit is known to be trimmed by prefix: R5 is obeyed once, not at every read.
+    private readonly Dictionary<NodeId, LogPosition> _broughtTo = [];
+
+    /// <summary>One page as one replica holds it. Trimmed pages are already brought to the whole chain (R5).</summary>
+    public async ValueTask<Attempt<PageResult>> LookAsync(
+        EpochView view, Chain chain, int replica, LogPosition position, ReadDetail detail, CancellationToken cancellationToken)
+    {
+        var response = await core.CallUnitAsync(
+            view, chain.Replicas[replica].Unit, new ReadRequest(view.Epoch, [position], detail), cancellationToken);
+        if (!response.IsOk) return response.Status;
+        var page = response.Pages[0];
+        if (page.State == PageState.Trimmed)
+        {
+            var status = await BringTrimAsync(view, chain, page, cancellationToken);
+            if (status != Status.Ok) return status;
+        }
+
+        return page;
+    }
+
+    /// <summary>
+    /// Copies what the head holds to the replicas behind it, in chain order (CORFU 2.4). Trimmed there meanwhile is as good as done, once
+    /// the trim is brought to all.
+    /// </summary>
+    /// <returns>Ok, Trimmed, or why it has to be tried again.</returns>
+    public async ValueTask<Status> CompleteAsync(
+        EpochView view, Chain chain, ReadOnlyMemory<byte> entry, CancellationToken cancellationToken)
+    {
+        var origin = EntryCodec.PeekOrigin(entry.Span);
+        var request = new CompleteRequest(view.Epoch, entry);
+        for (var i = 1; i < chain.Replicas.Length; i++)
+        {
+            var response = await core.CallUnitAsync(view, chain.Replicas[i].Unit, request, cancellationToken);
+            if (response.IsOk) ClientTelemetry.Completed.Add(1);
+            var status = await JudgeAsync(view, chain, i, EntryCodec.PeekPosition(entry.Span), origin, response, cancellationToken);
+            if (status != Status.Ok) return status;
+        }
+
+        return Status.Ok;
+    }
+
+    /// <summary>
+    /// Writes junk, head first. Ok: the position is junk everywhere now; AlreadyWritten: the head holds a value, which must be completed
+    /// instead.
+    /// </summary>
+    public async ValueTask<Status> FillAsync(EpochView view, Chain chain, LogEntry junk, CancellationToken cancellationToken)
+    {
+        var request = new FillRequest(view.Epoch, EntryCodec.Encode(junk));
+        for (var i = 0; i < chain.Replicas.Length; i++)
+        {
+            var response = await core.CallUnitAsync(view, chain.Replicas[i].Unit, request, cancellationToken);
+            if (i == 0 && response.Status == Status.AlreadyWritten && response.StoredOrigin != junk.Origin) return Status.AlreadyWritten;
+            var status = await JudgeAsync(view, chain, i, junk.Position, junk.Origin, response, cancellationToken);
+            if (status != Status.Ok) return status;
+        }
+
+        ClientTelemetry.Filled.Add(1);
+        return Status.Ok;
+    }
+
+    private async ValueTask<Status> JudgeAsync(
+        EpochView view, Chain chain, int replica, LogPosition position, EntryOrigin origin, WriteResponse response, CancellationToken cancellationToken)
+    {
+        switch (response.Status)
+        {
+            case Status.AlreadyWritten when response.StoredOrigin == origin:
+                return Status.Ok;
+            case Status.AlreadyWritten:
+                ClientLog.Diverged(core.Logger, position.ToString());
+                throw new CorfuException($"The replicas of {position} hold different values.");
+            case Status.Corrupt:
+                // Written there once, so nothing is missing in the chain; mending it is the repairer's business.
+                return Status.Ok;
+            case Status.Trimmed:
+                var look = await LookAsync(view, chain, replica, position, ReadDetail.Headers, cancellationToken);
+                return look.IsDone ? Status.Trimmed : look.Status;
+            default:
+                return response.Status;
+        }
+    }
+
+    /// <summary>R5: whoever meets a trimmed page brings the trim to every replica of the chain, joining ones too, before answering.</summary>
+    public async ValueTask<Status> BringTrimAsync(EpochView view, Chain chain, PageResult page, CancellationToken cancellationToken)
+    {
+        foreach (var replica in chain.Replicas)
+        {
+            if (page.BelowMark && IsBrought(replica.Unit, page.Position)) continue;
+            AckResponse response = page.BelowMark
+                ? await core.CallUnitAsync(view, replica.Unit, new TrimPrefixRequest(view.Epoch, page.Position.Next), cancellationToken)
+                : await core.CallUnitAsync(view, replica.Unit, new TrimRequest(view.Epoch, page.Position, page.Bytes), cancellationToken);
+            if (!response.IsOk) return response.Status;
+            if (page.BelowMark) Brought(replica.Unit, page.Position.Next);
+        }
+
+        return Status.Ok;
+    }
+
+    public void Brought(NodeId unit, LogPosition below)
+    {
+        lock (_gate)
+        {
+            if (!_broughtTo.TryGetValue(unit, out var known) || known < below) _broughtTo[unit] = below;
+        }
+    }
+
+    private bool IsBrought(NodeId unit, LogPosition position)
+    {
+        lock (_gate) return _broughtTo.TryGetValue(unit, out var below) && position < below;
+    }
+}

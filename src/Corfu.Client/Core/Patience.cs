@@ -1,0 +1,25 @@
+using Corfu.Protocol;
+
+namespace Corfu.Client;
+
+/// <summary>The pauses of one operation and the end of them. Made only when something has gone wrong.</summary>
+internal sealed class Patience(ClientCore core, string what, CancellationToken cancellationToken)
+{
+    private readonly long _began = core.Time.GetTimestamp();
+    private double _delay = core.Options.RetryDelay.TotalMilliseconds;
+
+    public bool IsOver => core.Time.GetElapsedTime(_began) >= core.Options.OperationTimeout;
+
+    /// <summary>Waits before the next attempt, or until a newer epoch is known, whichever is first.</summary>
+    /// <exception cref="LogUnavailableException">The time is up.</exception>
+    public async ValueTask PauseAsync(Epoch epoch, string reason, Exception? cause = null)
+    {
+        if (IsOver) throw new LogUnavailableException($"{what}: given up after {core.Options.OperationTimeout.TotalSeconds:0.#} s; {reason}", cause);
+        cancellationToken.ThrowIfCancellationRequested();
+        ClientTelemetry.Retries.Add(1);
+        core.Refresher.Nudge();
+        var jittered = TimeSpan.FromMilliseconds(_delay * (0.5 + (0.5 * core.Entropy.NextDouble())));
+        _delay = Math.Min(_delay * 2, core.Options.MaxRetryDelay.TotalMilliseconds);
+        await core.DelayAsync(jittered, core.Projections.ChangedAfter(epoch), cancellationToken);
+    }
+}

@@ -1,0 +1,47 @@
+using Corfu.Client.Layout;
+using Corfu.Protocol;
+using Corfu.Transport;
+using Microsoft.Extensions.Logging;
+
+namespace Corfu.Client;
+
+public sealed partial class CorfuClient
+{
+    /// <summary>Connects over TCP. The client owns its connections.</summary>
+    /// <param name="connection">As <see cref="ConnectionString"/>.</param>
+    /// <exception cref="FormatException">The connection string is malformed.</exception>
+    /// <exception cref="ClusterNotFoundException">Nothing at its endpoints leads to a cluster.</exception>
+    public static async Task<CorfuClient> ConnectAsync(
+        string connection, CorfuClientOptions? options = null, ILogger? logger = null, CancellationToken cancellationToken = default)
+    {
+        var parsed = ConnectionString.Parse(connection);
+        options ??= CorfuClientOptions.Default;
+        options.Validate();
+        Projection projection;
+        using (var finding = new TcpTransport(options.Tcp, logger: logger))
+        {
+            projection = await ClusterFinder.FindAsync(
+                parsed, finding, new LayoutClient(finding, SystemEntropy.Instance, TimeProvider.System, options.Layout), cancellationToken);
+        }
+
+        // From here on only nodes of this cluster are talked to.
+        var transport = new TcpTransport(options.Tcp with { Cluster = projection.Cluster }, logger: logger);
+        return new CorfuClient(projection, transport, TimeProvider.System, SystemEntropy.Instance, options, logger) { _ownedTransport = transport };
+    }
+
+    /// <summary>Connects over any transport, which stays the caller's.</summary>
+    /// <exception cref="ClusterNotFoundException">Nothing at the endpoints leads to a cluster.</exception>
+    public static async Task<CorfuClient> ConnectAsync(
+        ConnectionString connection,
+        ITransport transport,
+        TimeProvider time,
+        IEntropy entropy,
+        CorfuClientOptions? options = null,
+        ILogger? logger = null,
+        CancellationToken cancellationToken = default)
+    {
+        options ??= CorfuClientOptions.Default;
+        var projection = await ClusterFinder.FindAsync(connection, transport, new LayoutClient(transport, entropy, time, options.Layout), cancellationToken);
+        return new CorfuClient(projection, transport, time, entropy, options, logger);
+    }
+}

@@ -1,0 +1,121 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+using Corfu.Transport;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
+
+namespace Corfu.Client;
+
+/// <summary>
+/// The shared log over a cluster. One instance serves a whole process: all calls may run concurrently, and share tokens, checks and
+/// confirmations.
+/// </summary>
+public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
+{
+    private readonly ClientCore _core;
+    private readonly Appender _appender;
+    private readonly Resolver _resolver;
+    private readonly Reader _reader;
+    private readonly Trimmer _trimmer;
+    private readonly HoleCloser _closer;
+    private readonly Checker _linearizable;
+    private readonly Checker _session;
+    private IDisposable? _ownedTransport;
+
+    /// <param name="projection">A decided projection of the cluster; newer ones are learnt.</param>
+    /// <param name="transport">Stays the caller's.</param>
+    public CorfuClient(
+        Projection projection,
+        ITransport transport,
+        TimeProvider time,
+        IEntropy entropy,
+        CorfuClientOptions? options = null,
+        ILogger? logger = null)
+    {
+        options ??= CorfuClientOptions.Default;
+        options.Validate();
+        _core = new ClientCore(projection, transport, time, entropy, logger ?? NullLogger.Instance, options);
+        var chains = new ChainWorker(_core);
+        var confirmer = new EpochConfirmer(_core);
+        _resolver = new Resolver(_core, chains);
+        _appender = new Appender(_core, _resolver);
+        _closer = new HoleCloser(_core, chains, new HoleWait(_core, _appender.Latency));
+        _reader = new Reader(_core, chains, _closer, confirmer);
+        _trimmer = new Trimmer(_core, chains);
+        _linearizable = new Checker(_core, confirmer);
+        _session = new Checker(_core, null);
+    }
+
+    /// <summary>The newest projection this client knows.</summary>
+    public Projection Projection => _core.View.Projection;
+
+    /// <inheritdoc />
+    public int MaxPayload => _core.Options.MaxPayload;
+
+    /// <inheritdoc />
+    public ValueTask<AppendResult> AppendAsync(
+        ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, CancellationToken cancellationToken = default) =>
+        _appender.AppendAsync(payload, streams, cancellationToken);
+
+    /// <inheritdoc />
+    public ValueTask<AppendOutcome> ResolveAsync(AppendResult unknown, CancellationToken cancellationToken = default) =>
+        unknown.Outcome == AppendOutcome.Unknown
+            ? _resolver.ResolveAsync(unknown.Position, unknown.Origin, cancellationToken)
+            : ValueTask.FromResult(unknown.Outcome);
+
+    /// <inheritdoc />
+    public ValueTask<ImmutableArray<LogReadResult>> ReadManyAsync(
+        ImmutableArray<LogPosition> positions,
+        ReadDetail detail = ReadDetail.Full,
+        ReadMode mode = ReadMode.CloseHoles,
+        CancellationToken cancellationToken = default) =>
+        _reader.ReadManyAsync(positions, detail, mode, cancellationToken);
+
+    /// <inheritdoc />
+    public ValueTask<LogCheck> CheckAsync(
+        ImmutableArray<StreamId> streams,
+        ReadConsistency consistency = ReadConsistency.Linearizable,
+        CancellationToken cancellationToken = default) =>
+        (consistency == ReadConsistency.Linearizable ? _linearizable : _session).CheckAsync(streams, cancellationToken);
+
+    /// <inheritdoc />
+    public async ValueTask<LogReadResult> FillAsync(LogPosition position, CancellationToken cancellationToken = default)
+    {
+        var read = await _reader.ReadManyAsync([position], ReadDetail.Full, ReadMode.Observe, cancellationToken);
+        if (read[0].State != PageState.Unwritten) return read[0];
+        var closed = await _core.RetryAsync(
+            $"Filling {position}", view => _closer.CloseAsync(view, [position], false, cancellationToken), cancellationToken);
+        return closed.TryGetValue(position, out var result)
+            ? result
+            : throw new ArgumentOutOfRangeException(nameof(position), position, "Only granted positions are filled, and this one is not.");
+    }
+
+    /// <inheritdoc />
+    public ValueTask TrimAsync(LogPosition position, CancellationToken cancellationToken = default) =>
+        _trimmer.TrimAsync(position, cancellationToken);
+
+    /// <inheritdoc />
+    public ValueTask TrimPrefixAsync(LogPosition below, CancellationToken cancellationToken = default) =>
+        _trimmer.TrimPrefixAsync(below, cancellationToken);
+
+    /// <summary>
+    /// Changes the cluster's membership, as <see cref="Reconfigurer.ReconfigureAsync"/>, starting from the newest projection decided, and adopts
+    /// the result.
+    /// </summary>
+    public async Task<Projection> ReconfigureAsync(
+        Func<Projection, Membership?> change, string reason, CancellationToken cancellationToken = default)
+    {
+        var latest = await _core.Layout.ReadLatestAsync(Projection.Acceptors, cancellationToken) ?? Projection;
+        var decided = await _core.Reconfigurer.ReconfigureAsync(latest, change, reason, cancellationToken);
+        _core.Refresher.Adopt(decided);
+        return decided;
+    }
+
+    /// <summary>Ends everything that is under way: appends with their outcome unknown, the rest with an error.</summary>
+    public ValueTask DisposeAsync()
+    {
+        _core.Close();
+        _ownedTransport?.Dispose();
+        return ValueTask.CompletedTask;
+    }
+}

@@ -1,0 +1,81 @@
+using Corfu.Client.Layout;
+using Corfu.Protocol;
+using Corfu.Transport;
+
+namespace Corfu.Client;
+
+/// <summary>Limits and times of a <see cref="CorfuClient"/>.</summary>
+public sealed record CorfuClientOptions
+{
+    public static readonly CorfuClientOptions Default = new();
+
+    /// <summary>Bytes. At most what the cluster's units accept.</summary>
+    public int MaxPayload { get; init; } = EntryCodec.DefaultMaxPayload;
+
+    /// <summary>Appends on their way at once; more wait.</summary>
+    public int MaxAppendsInFlight { get; init; } = 4096;
+
+    /// <summary>Tokens in one request: concurrent appends to the same streams share one.</summary>
+    public int MaxTokensPerRequest { get; init; } = 256;
+
+    /// <summary>Token requests on their way at once per set of streams.</summary>
+    public int TokenRequestsInFlight { get; init; } = 2;
+
+    /// <summary>Checks on their way at once; callers meanwhile share the next one.</summary>
+    public int ChecksInFlight { get; init; } = 2;
+
+    /// <summary>An operation that cannot be finished for so long, unreachable nodes or none that would serve it, is given up.</summary>
+    public TimeSpan OperationTimeout { get; init; } = TimeSpan.FromSeconds(30);
+
+    /// <summary>First pause before something is tried again; doubles, with jitter, up to <see cref="MaxRetryDelay"/>.</summary>
+    public TimeSpan RetryDelay { get; init; } = TimeSpan.FromMilliseconds(1);
+
+    public TimeSpan MaxRetryDelay { get; init; } = TimeSpan.FromMilliseconds(200);
+
+    /// <summary>Nodes are sealed but no next projection is decided for so long: its proposer is taken for dead, and the same membership is proposed (R14).</summary>
+    public TimeSpan SuccessorTimeout { get; init; } = TimeSpan.FromSeconds(1);
+
+    /// <summary>Bounds of the wait before a hole is filled, and its multiple of the append's 99th percentile (R10).</summary>
+    public TimeSpan MinHoleWait { get; init; } = TimeSpan.FromMilliseconds(1);
+
+    public TimeSpan MaxHoleWait { get; init; } = TimeSpan.FromMilliseconds(20);
+
+    public double HoleWaitFactor { get; init; } = 4;
+
+    /// <summary>Grace that a writer asks for after it has lost twice in a row (R10); doubles with every further loss, up to <see cref="MaxGrace"/>.</summary>
+    public TimeSpan Grace { get; init; } = TimeSpan.FromMilliseconds(40);
+
+    public TimeSpan MaxGrace { get; init; } = TimeSpan.FromMilliseconds(640);
+
+    public TcpTransportOptions Tcp { get; init; } = new();
+
+    public LayoutClientOptions Layout { get; init; } = new();
+
+    public ReconfigurerOptions Reconfiguration { get; init; } = new();
+
+    /// <summary>All faults in one message.</summary>
+    public void Validate()
+    {
+        List<string> faults = [];
+        Require(MaxPayload is > 0 and <= MessageLimits.MaxFrame / 2, nameof(MaxPayload));
+        Require(MaxAppendsInFlight > 0, nameof(MaxAppendsInFlight));
+        Require(MaxTokensPerRequest is > 0 and <= MessageLimits.MaxTokens, nameof(MaxTokensPerRequest));
+        Require(TokenRequestsInFlight > 0, nameof(TokenRequestsInFlight));
+        Require(ChecksInFlight > 0, nameof(ChecksInFlight));
+        Require(OperationTimeout > TimeSpan.Zero, nameof(OperationTimeout));
+        Require(RetryDelay > TimeSpan.Zero, nameof(RetryDelay));
+        Require(MaxRetryDelay >= RetryDelay, nameof(MaxRetryDelay));
+        Require(SuccessorTimeout > TimeSpan.Zero, nameof(SuccessorTimeout));
+        Require(MinHoleWait > TimeSpan.Zero, nameof(MinHoleWait));
+        Require(MaxHoleWait >= MinHoleWait, nameof(MaxHoleWait));
+        Require(HoleWaitFactor > 0, nameof(HoleWaitFactor));
+        Require(Grace > TimeSpan.Zero && Grace.TotalMilliseconds <= ushort.MaxValue, nameof(Grace));
+        Require(MaxGrace >= Grace && MaxGrace.TotalMilliseconds <= ushort.MaxValue, nameof(MaxGrace));
+        if (faults.Count > 0) throw new ArgumentException($"Out of range in {nameof(CorfuClientOptions)}: {string.Join(", ", faults)}.");
+
+        void Require(bool condition, string name)
+        {
+            if (!condition) faults.Add(name);
+        }
+    }
+}

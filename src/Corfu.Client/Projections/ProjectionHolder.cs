@@ -1,0 +1,43 @@
+using Corfu.Protocol;
+
+namespace Corfu.Client;
+
+/// <summary>The newest projection known, replaced whole (CORFU 2.2). Epochs only rise.</summary>
+internal sealed class ProjectionHolder
+{
+    private readonly Lock _gate = new();
+    private readonly Func<Projection, EpochView> _view;
+    private volatile EpochView _current;
+    private TaskCompletionSource _changed = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+    public ProjectionHolder(Projection first, Func<Projection, EpochView> view)
+    {
+        _view = view;
+        _current = view(first);
+    }
+
+    public EpochView Current => _current;
+
+    /// <summary>False when the projection is not newer.</summary>
+    public bool TryAdvance(Projection projection)
+    {
+        TaskCompletionSource changed;
+        lock (_gate)
+        {
+            if (projection.Epoch <= _current.Epoch) return false;
+            if (projection.Cluster != _current.Projection.Cluster) throw new CorfuException($"A projection of cluster {projection.Cluster} came in place of one of {_current.Projection.Cluster}.");
+            _current = _view(projection);
+            changed = _changed;
+            _changed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        }
+
+        changed.SetResult();
+        return true;
+    }
+
+    /// <summary>Completes at the first change after <paramref name="epoch"/>.</summary>
+    public Task ChangedAfter(Epoch epoch)
+    {
+        lock (_gate) return _current.Epoch > epoch ? Task.CompletedTask : _changed.Task;
+    }
+}

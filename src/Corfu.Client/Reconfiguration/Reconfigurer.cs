@@ -1,0 +1,119 @@
+using System.Collections.Immutable;
+using Corfu.Client.Layout;
+using Corfu.Protocol;
+using Corfu.Transport;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
+
+namespace Corfu.Client;
+
+/// <summary>
+/// Changes projections (TOCS 2.5, NSDI 3.2.1): seal, compute, propose, install. Any number of reconfigurers may work at once: the layout
+/// decides one successor per epoch, and everything else is idempotent.
+/// </summary>
+public sealed partial class Reconfigurer
+{
+    private readonly ITransport _transport;
+    private readonly LayoutClient _layout;
+    private readonly TimeProvider _time;
+    private readonly ILogger _logger;
+    private readonly ReconfigurerOptions _options;
+
+    public Reconfigurer(
+        ITransport transport, LayoutClient layout, TimeProvider time, ILogger? logger = null, ReconfigurerOptions? options = null)
+    {
+        _transport = transport;
+        _layout = layout;
+        _time = time;
+        _logger = logger ?? NullLogger.Instance;
+        _options = options ?? new ReconfigurerOptions();
+    }
+
+    /// <summary>Starts a cluster: the projection of epoch 1, on units and acceptors that have served none.</summary>
+    /// <returns>The first projection as decided, which is another's where another was first.</returns>
+    /// <exception cref="LayoutUnavailableException">No majority of the acceptors answered.</exception>
+    public async Task<Projection> CreateAsync(
+        ClusterId cluster,
+        NodeAddress sequencer,
+        ImmutableArray<Chain> chains,
+        ImmutableArray<NodeAddress> units,
+        ImmutableArray<NodeAddress> acceptors,
+        CancellationToken cancellationToken = default)
+    {
+        var first = new Projection(
+            cluster, Epoch.First, sequencer, LogPosition.Zero, LogPosition.Zero, [new Segment(LogPosition.Zero, null, chains)], units, acceptors, "first");
+        var decided = await _layout.ProposeFirstAsync(first, cancellationToken);
+        await InstallAsync(decided, cancellationToken);
+        return decided;
+    }
+
+    /// <summary>
+    /// Brings about the epoch after <paramref name="current"/>. The change is asked again whenever another reconfigurer was first, and
+    /// says null when the projection that it is shown needs no change.
+    /// </summary>
+    /// <returns>The projection in force at the end, installed as far as its nodes answer.</returns>
+    /// <exception cref="ReconfigurationException">The change breaks a rule, or a unit that must be sealed does not answer.</exception>
+    /// <exception cref="LayoutUnavailableException">No majority of the acceptors answered; the outcome is unknown.</exception>
+    public async Task<Projection> ReconfigureAsync(
+        Projection current, Func<Projection, Membership?> change, string reason, CancellationToken cancellationToken = default)
+    {
+        for (var round = 0; round < _options.MaxRounds; round++)
+        {
+            if (change(current) is not { } membership)
+            {
+                await InstallAsync(current, cancellationToken);
+                return current;
+            }
+
+            MembershipRules.Check(current, membership);
+            var seals = new SealRound(_transport, _time, _options, current, current.Epoch.Next);
+            if (!await seals.RunAsync(membership, cancellationToken))
+            {
+                current = await NewerAsync(current, cancellationToken);
+                continue;
+            }
+
+            var proposed = Compute(current, membership, seals, reason);
+            var decided = await _layout.ProposeAsync(current, proposed, cancellationToken);
+            if (decided.Equals(proposed))
+            {
+                if (!decided.Acceptors.AsSpan().SequenceEqual(current.Acceptors.AsSpan())) await _layout.HandOverAsync(decided, cancellationToken);
+                await InstallAsync(decided, cancellationToken);
+                return decided;
+            }
+
+            current = decided;
+        }
+
+        throw new ReconfigurationException($"Others were first {_options.MaxRounds} times in a row.");
+    }
+
+    private async Task<Projection> NewerAsync(Projection current, CancellationToken cancellationToken)
+    {
+        // Seals above the next epoch mean that it is decided; the reader of the layout finishes what its proposer has left.
+        var latest = await _layout.ReadLatestAsync(current.Acceptors, cancellationToken);
+        return latest is not null && latest.Epoch > current.Epoch
+            ? latest
+            : throw new ReconfigurationException($"Units are sealed beyond {current.Epoch.Next}, which nobody has decided: is this another cluster's unit?");
+    }
+
+    // The new start is part of the proposal (R13): what is at or above it was never acknowledged in an older epoch.
+    private static Projection Compute(Projection current, Membership membership, SealRound seals, string reason)
+    {
+        var start = LogPosition.Max(current.Start, seals.End);
+        var mark = LogPosition.Max(current.TrimMark, seals.TrimMark);
+        var segments = membership.Segments;
+        if (membership.NextChains is { } next)
+        {
+            var active = segments[^1];
+            var open = new Segment(start, null, next);
+            segments = start > active.From
+                ? [.. segments[..^1], active with { Until = new LogPosition(start.Offset) }, open]
+                : [.. segments[..^1], open];
+        }
+
+        return new Projection(
+            current.Cluster, current.Epoch.Next, membership.Sequencer, new LogPosition(start.Offset, current.Epoch.Next), mark, segments,
+            membership.Units, membership.Acceptors, reason);
+    }
+}

@@ -1,0 +1,151 @@
+using Corfu.Protocol;
+using Corfu.Transport;
+
+namespace Corfu.Client;
+
+/// <summary>The first step of a reconfiguration (TOCS 2.5): seals in parallel, done when every first survivor has answered (R13).</summary>
+internal sealed class SealRound(ITransport transport, TimeProvider time, ReconfigurerOptions options, Projection current, Epoch next)
+{
+    private readonly Lock _gate = new();
+
+    // Guarded by _gate.
+    private readonly HashSet<NodeId> _missing = [];
+    private LogPosition _end;
+    private LogPosition _mark;
+    private Epoch _superseded;
+    private string _trouble = "it did not answer in time";
+    private TaskCompletionSource _changed = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+    /// <summary>One above the highest position that any unit has reported.</summary>
+    public LogPosition End => _end;
+
+    public LogPosition TrimMark => _mark;
+
+    /// <summary>False when a higher epoch is already being prepared or decided: look again.</summary>
+    /// <exception cref="ReconfigurationException">A first survivor did not answer.</exception>
+    public async ValueTask<bool> RunAsync(Membership membership, CancellationToken cancellationToken)
+    {
+        var units = new List<NodeId>();
+        for (var i = 0; i < current.Segments.Length; i++)
+        {
+            var active = i == current.Segments.Length - 1;
+            for (var j = 0; j < current.Segments[i].Chains.Length; j++)
+            {
+                var chain = current.Segments[i].Chains[j];
+                var successor = membership.Segments[i].Chains[j];
+                if (!active && chain.Equals(successor)) continue;
+                foreach (var replica in chain.Replicas)
+                {
+                    if (!units.Contains(replica.Unit)) units.Add(replica.Unit);
+                }
+
+                // Full replicas that stay keep their order (MembershipRules), so the new chain's head is the first survivor.
+                _missing.Add(successor.Head);
+            }
+        }
+
+        using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        foreach (var unit in units) _ = SealAsync(AddressOf(membership, unit), stop.Token);
+        try
+        {
+            return await WaitAsync(cancellationToken);
+        }
+        finally
+        {
+            stop.Cancel();
+        }
+    }
+
+    private async ValueTask<bool> WaitAsync(CancellationToken cancellationToken)
+    {
+        var began = time.GetTimestamp();
+        while (true)
+        {
+            Task changed;
+            lock (_gate)
+            {
+                if (_superseded > next) return false;
+                if (_missing.Count == 0) return true;
+                changed = _changed.Task;
+            }
+
+            var left = options.RoundTimeout - time.GetElapsedTime(began);
+            if (left <= TimeSpan.Zero)
+            {
+                throw new ReconfigurationException(
+                    $"Unit {_missing.Order().First()} must be sealed before {next} and cannot be ({_trouble}). Remove it, or wait for it.");
+            }
+
+            await Task.WhenAny(changed, Task.Delay(left, time, cancellationToken));
+            cancellationToken.ThrowIfCancellationRequested();
+        }
+    }
+
+    private async Task SealAsync(NodeAddress unit, CancellationToken cancellationToken)
+    {
+        while (!cancellationToken.IsCancellationRequested)
+        {
+            try
+            {
+                var response = await transport.CallAsync(unit, new SealRequest(next), cancellationToken);
+                if (Take(unit.Id, response)) return;
+                await Task.Delay(options.RetryDelay, time, cancellationToken);
+            }
+            catch (TransportException e)
+            {
+                lock (_gate) _trouble = e.Message;
+                try
+                {
+                    await Task.Delay(options.RetryDelay, time, cancellationToken);
+                }
+                catch (OperationCanceledException)
+                {
+                    return;
+                }
+            }
+            catch (OperationCanceledException)
+            {
+                return;
+            }
+        }
+    }
+
+    private bool Take(NodeId unit, SealResponse response)
+    {
+        TaskCompletionSource changed;
+        lock (_gate)
+        {
+            if (response.IsOk)
+            {
+                _end = LogPosition.Max(_end, response.End);
+                _mark = LogPosition.Max(_mark, response.TrimMark);
+                _missing.Remove(unit);
+            }
+            else if (response.Status == Status.Sealed)
+            {
+                _superseded = response.Epoch > next ? response.Epoch : next.Next;
+            }
+            else
+            {
+                _trouble = $"it says {response.Status}";
+                return false;
+            }
+
+            changed = _changed;
+            _changed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        }
+
+        changed.SetResult();
+        return true;
+    }
+
+    private NodeAddress AddressOf(Membership membership, NodeId unit)
+    {
+        foreach (var address in membership.Units)
+        {
+            if (address.Id == unit) return address;
+        }
+
+        return current.AddressOf(unit);
+    }
+}
