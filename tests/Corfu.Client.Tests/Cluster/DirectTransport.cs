@@ -1,0 +1,66 @@
+using System.Buffers;
+using System.Collections.Concurrent;
+using System.Collections.Immutable;
+using Corfu.Protocol;
+using Corfu.Transport;
+
+namespace Corfu.Client.Tests.Cluster;
+
+/// <summary>Hands requests to handlers in this process, through the real codec, with faults that the test chooses.</summary>
+internal sealed class DirectTransport(ClusterId cluster) : ITransport
+{
+    private readonly ConcurrentDictionary<NodeId, IRoleHandler> _nodes = new();
+    private readonly ConcurrentDictionary<NodeEndpoint, ImmutableArray<RoleIdentity>> _endpoints = new();
+
+    /// <summary>Asked for every request; may also wait, which delays it.</summary>
+    public Func<NodeAddress, Request, ValueTask<Fault>>? Faults { get; set; }
+
+    public ConcurrentQueue<(NodeAddress To, Request Request)>? Trace { get; set; }
+
+    public void Serve(NodeEndpoint endpoint, IRoleHandler handler)
+    {
+        _nodes[handler.Id] = handler;
+        _endpoints.AddOrUpdate(
+            endpoint, _ => [new RoleIdentity(handler.Role, handler.Id)], (_, roles) => roles.Add(new RoleIdentity(handler.Role, handler.Id)));
+    }
+
+    public void Stop(NodeId node) => _nodes.TryRemove(node, out _);
+
+    public async ValueTask<TResponse> CallAsync<TResponse>(NodeAddress to, Request<TResponse> request, CancellationToken cancellationToken)
+        where TResponse : Response
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        Trace?.Enqueue((to, request));
+        var fault = Faults is { } faults ? await faults(to, request) : Fault.None;
+        if (fault == Fault.Refused || !_nodes.TryGetValue(to.Id, out var handler)) throw new TransportException($"{to} is down.", false);
+        if (fault == Fault.RequestLost) throw new TransportException($"{to}: time-out.", true);
+        var sink = new Sink<TResponse>(request);
+        var frame = new ArrayBufferWriter<byte>();
+        MessageCodec.WriteRequest(frame, 1, request);
+        var header = FrameHeader.Parse(frame.WrittenSpan);
+        var received = MessageCodec.ReadRequest(header, frame.WrittenMemory[MessageCodec.HeaderSize..])!;
+        handler.Handle(received, new ReplyTo(sink, 1, header.Opcode));
+        handler.BatchEnd();
+        var answer = await sink.Answer.Task.WaitAsync(cancellationToken);
+        return fault == Fault.AnswerLost ? throw new TransportException($"{to}: time-out.", true) : answer;
+    }
+
+    public ValueTask<NodeDescription> DescribeAsync(NodeEndpoint endpoint, CancellationToken cancellationToken) =>
+        _endpoints.TryGetValue(endpoint, out var roles)
+            ? new(new NodeDescription(cluster, roles))
+            : throw new TransportException($"{endpoint}: connection refused.", false);
+
+    private sealed class Sink<TResponse>(Request<TResponse> request) : IReplySink
+        where TResponse : Response
+    {
+        public TaskCompletionSource<TResponse> Answer { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+        public void Send(uint correlation, Opcode opcode, Response response)
+        {
+            var frame = new ArrayBufferWriter<byte>();
+            MessageCodec.WriteResponse(frame, correlation, opcode, response);
+            var header = FrameHeader.Parse(frame.WrittenSpan);
+            Answer.SetResult((TResponse)MessageCodec.ReadResponse(request, header, frame.WrittenMemory[MessageCodec.HeaderSize..]));
+        }
+    }
+}

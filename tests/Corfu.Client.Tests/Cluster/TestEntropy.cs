@@ -1,0 +1,21 @@
+using Corfu.Protocol;
+
+namespace Corfu.Client.Tests.Cluster;
+
+internal sealed class TestEntropy(int seed) : IEntropy
+{
+    private readonly Lock _gate = new();
+    private readonly Random _random = new(seed);
+
+    public Guid NewGuid()
+    {
+        var bytes = new byte[16];
+        lock (_gate) _random.NextBytes(bytes);
+        return new Guid(bytes);
+    }
+
+    public double NextDouble()
+    {
+        lock (_gate) return _random.NextDouble();
+    }
+}
