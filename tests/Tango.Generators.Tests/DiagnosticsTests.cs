@@ -86,6 +86,10 @@ public sealed class DiagnosticsTests
     [InlineData("_x = \"a\".CompareTo(\"b\");")]
     [InlineData("_x = string.Compare(\"a\", \"b\");")]
     [InlineData("_x = \"a\".ToUpper().Length;")]
+    [InlineData("_x = \"a\".StartsWith(\"b\") ? 1 : 0;")]
+    [InlineData("_x = \"a\".IndexOf(\"b\");")]
+    [InlineData("_x = 1.5.ToString().Length;")]
+    [InlineData("_x = (long)decimal.Parse(\"1.5\");")]
     [InlineData("Func<long> f = () => DateTime.UtcNow.Ticks; _x = f();")]
     [InlineData("long Local() => DateTime.UtcNow.Ticks; _x = Local();")]
     [InlineData("Func<Guid> f = Guid.NewGuid; _x = f().Version;")]
@@ -103,6 +107,10 @@ public sealed class DiagnosticsTests
     [InlineData("_x = _map.Keys.ToArray()[0];")]
     [InlineData("int[] all = [.. _set]; _x = all[0];")]
     [InlineData("_x = (long)_set.Sum(i => (double)i);")]
+    [InlineData("_x = ImmutableList<int>.Empty.AddRange(_set)[0];")]
+    [InlineData("_x = new List<int>(_set)[0];")]
+    [InlineData("_x = string.Join(',', _set).Length;")]
+    [InlineData("_x = string.Concat(_map.Values).Length;")]
     public async Task Hash_order(string statement) => Assert.Contains("TANGO012", await Compiler.Diagnose(InApply(statement)));
 
     [Theory]
@@ -115,9 +123,30 @@ public sealed class DiagnosticsTests
     [InlineData("foreach (int i in ImmutableSortedSet.Create(1, 2)) _x = i;")]
     [InlineData("_set = [.. _set, 3];")]
     [InlineData("_x = _set.Sum();")]
+    [InlineData("_set = _set.Union(new HashSet<int> { 1 });")]
+    [InlineData("_x = ImmutableSortedSet<int>.Empty.Union(_set).Count;")]
+    [InlineData("_x = new HashSet<int>(_set).Count;")]
+    [InlineData("_x = new[] { \"a\" }.OrderBy(s => s, StringComparer.Ordinal).Count();")]
+    [InlineData("_x = new[] { \"a\" }.OrderBy(s => s.Length).Count();")]
+    [InlineData("_x = ImmutableSortedSet.Create<string>(StringComparer.Ordinal).Count;")]
+    [InlineData("_x = \"a\".StartsWith('b') || \"a\".StartsWith(\"b\", StringComparison.Ordinal) || \"a\".Contains(\"b\") ? 1 : 0;")]
+    [InlineData("_x = (int)System.Net.HttpStatusCode.OK + System.Net.IPAddress.Loopback.GetAddressBytes()[0];")]
+    [InlineData("_x = 1.5.ToString(System.Globalization.CultureInfo.InvariantCulture).Length + 5.ToString().Length;")]
     [InlineData("_x = \"a\".ToUpperInvariant().Length + string.CompareOrdinal(\"a\", \"b\");")]
     [InlineData("_x = new DateTime(2020, 1, 1).Ticks;")]
     public async Task Deterministic(string statement) => Assert.Empty(await Compiler.Diagnose(InApply(statement)));
+
+    [Theory]
+    [InlineData("_x = new[] { \"a\" }.OrderBy(s => s).First().Length;")]
+    [InlineData("_x = new[] { \"a\" }.Order().First().Length;")]
+    [InlineData("_x = new[] { 1 }.OrderBy(i => 1).ThenBy(i => $\"{i}\").First();")]
+    [InlineData("_x = new[] { \"a\" }.Max()!.Length;")]
+    [InlineData("_x = new[] { \"a\" }.ToImmutableSortedSet().Count;")]
+    [InlineData("_x = new[] { 1 }.ToImmutableSortedDictionary(i => $\"{i}\", i => i).Count;")]
+    [InlineData("_x = ImmutableSortedSet.Create(\"a\", \"b\").Count;")]
+    [InlineData("_x = new SortedDictionary<string, int>().Count;")]
+    [InlineData("var l = new List<string>(); l.Sort(); _x = l.Count;")]
+    public async Task Culture_order(string statement) => Assert.Equal(["TANGO017"], await Compiler.Diagnose(InApply(statement)));
 
     [Fact]
     public async Task What_only_readers_do_may_vary()

@@ -37,15 +37,22 @@ internal static class BannedInApply
     private static readonly (string Prefix, string Why)[] Namespaces =
         [("System.IO", InputOutput), ("System.Net", InputOutput), ("System.Threading", Waiting)];
 
+    private static readonly HashSet<string> Harmless = ["System.Net.IPAddress", "System.Net.IPEndPoint", "System.Net.IPNetwork", "System.Net.WebUtility"];
+
+    // Of the methods that take a culture in one form, and use the current one in the others.
+    private static readonly HashSet<string> CultureTypes =
+        ["System.Double", "System.Single", "System.Decimal", "System.DateTime", "System.DateTimeOffset", "System.DateOnly", "System.TimeOnly"];
+
     /// <summary>Why a member must not be used, or null if it may.</summary>
     public static string? Why(ISymbol member)
     {
-        if (member.ContainingType is not { } type) return null;
+        if (member.ContainingType is not { TypeKind: not TypeKind.Enum } type) return null;
         string typeName = type.MetadataFullName();
         if (Types.TryGetValue(typeName, out string? why)) return why;
         if (Members.TryGetValue($"{type.OriginalDefinition.ToDisplayString()}.{member.Name}", out why)) return IsCultureFree(member) ? null : why;
-        if (typeName == "System.String" && member is IMethodSymbol { Name: "Compare" } compare && !HasComparison(compare)) return Culture;
+        if (member is IMethodSymbol method && UsesCurrentCulture(method, typeName)) return Culture;
         if (member is IMethodSymbol { Name: "GetHashCode", IsOverride: true } && type.IsRecord) return Hash;
+        if (Harmless.Contains(typeName)) return null;
         string ns = type.ContainingNamespace?.ToDisplayString() ?? "";
         foreach ((string prefix, string reason) in Namespaces)
         {
@@ -58,6 +65,17 @@ internal static class BannedInApply
     private static bool IsCultureFree(ISymbol member) =>
         member is IMethodSymbol { Name: "ToUpper" or "ToLower", Parameters.Length: 1 };
 
-    private static bool HasComparison(IMethodSymbol method) =>
-        method.Parameters.Any(p => p.Type.Name is "StringComparison" or "CultureInfo");
+    private static bool UsesCurrentCulture(IMethodSymbol method, string typeName)
+    {
+        bool saysHow = method.Parameters.Any(p => p.Type.Name is "StringComparison" or "CultureInfo" or "IFormatProvider");
+        if (saysHow) return false;
+        if (typeName == "System.String")
+        {
+            // A search for a char, and Contains, are ordinal.
+            return method.Name == "Compare"
+                || (method.Name is "StartsWith" or "EndsWith" or "IndexOf" or "LastIndexOf"
+                    && method.Parameters[0].Type.SpecialType == SpecialType.System_String);
+        }
+        return method.Name is "ToString" or "Parse" or "TryParse" && CultureTypes.Contains(typeName);
+    }
 }

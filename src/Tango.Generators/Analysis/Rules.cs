@@ -94,8 +94,8 @@ internal static class Rules
         "A change made by a reader exists in one view only, and is lost in the next replay.");
 
     public static readonly DiagnosticDescriptor CultureOrder = Warning(
-        "TANGO017", "A sorted collection of strings follows the culture",
-        "'{0}' orders strings by the culture of the process: use TangoOrder<string>.Comparer or StringComparer.Ordinal",
+        "TANGO017", "Strings are ordered by the culture",
+        "'{0}' orders strings by the culture of the process: give it TangoOrder<string>.Comparer or StringComparer.Ordinal",
         "Two replicas with different cultures, or versions of their tables, would order, and even identify, keys differently.");
 
     public static readonly DiagnosticDescriptor RejectAfterChange = Error(

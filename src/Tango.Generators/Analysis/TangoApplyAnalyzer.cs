@@ -32,7 +32,7 @@ public sealed class TangoApplyAnalyzer : DiagnosticAnalyzer
                 start.RegisterOperationAction(
                     findings.Look,
                     OperationKind.Invocation, OperationKind.ObjectCreation, OperationKind.PropertyReference, OperationKind.FieldReference,
-                    OperationKind.MethodReference, OperationKind.Loop, OperationKind.Spread, OperationKind.Await);
+                    OperationKind.MethodReference, OperationKind.Loop, OperationKind.Spread, OperationKind.Await, OperationKind.Argument);
                 start.RegisterOperationBlockAction(findings.LookForLateRejection);
                 start.RegisterSymbolEndAction(findings.Report);
             },
@@ -60,7 +60,7 @@ public sealed class TangoApplyAnalyzer : DiagnosticAnalyzer
                 Call(owner, target);
                 if (BannedInApply.Why(target) is { } why)
                     _inApply.Add((owner, place => Diagnostic.Create(Rules.NotDeterministic, where, Display(target), place, why)));
-                if (CultureOrder(operation, target) is { } name) _inApply.Add((owner, _ => Diagnostic.Create(Rules.CultureOrder, where, name)));
+                if (CultureOrderedUse.Name(operation) is { } name) _inApply.Add((owner, _ => Diagnostic.Create(Rules.CultureOrder, where, name)));
                 if (_stateSymbols.Contains(target)) _state.Add((owner, target, IsWritten(operation), where));
             }
             else if (operation is IAwaitOperation)
@@ -185,14 +185,6 @@ public sealed class TangoApplyAnalyzer : DiagnosticAnalyzer
                 IArgumentOperation argument => argument.Parameter?.RefKind is RefKind.Ref or RefKind.Out,
                 _ => false,
             };
-        }
-
-        private static string? CultureOrder(IOperation operation, ISymbol target)
-        {
-            if (target.ContainingType is not { IsGenericType: true } or { Name: not ("ImmutableSortedSet" or "ImmutableSortedDictionary") }) return null;
-            if (target.Name != "Empty" || target.ContainingType.TypeArguments[0].SpecialType != SpecialType.System_String) return null;
-            bool hasComparer = operation.Parent is IInvocationOperation { TargetMethod.Name: "WithComparer" or "WithComparers" };
-            return hasComparer ? null : $"{target.ContainingType.Minimal()}.Empty";
         }
 
         private static string Display(ISymbol member) => member is IMethodSymbol { MethodKind: MethodKind.Constructor }

@@ -26,7 +26,7 @@ internal static class UnorderedUse
     private static readonly HashSet<string> PassOn =
         ["AsEnumerable", "Cast", "Concat", "Distinct", "Except", "Intersect", "OfType", "Prepend", "Append", "Select", "SelectMany", "Union", "Where"];
 
-    /// <summary>The collection that a foreach, a spread or a Linq call enumerates in its hash order; null if the order cannot matter.</summary>
+    /// <summary>The collection that a foreach, a spread, a Linq call or an argument enumerates in its hash order; null if the order cannot matter.</summary>
     public static ITypeSymbol? Of(IOperation operation)
     {
         switch (operation)
@@ -37,10 +37,29 @@ internal static class UnorderedUse
                 return IsInUnorderedTarget(spread) ? null : Source(spread.Operand);
             case IInvocationOperation call when IsLinq(call.TargetMethod) && call.Arguments.Length > 0:
                 return Source(call.Arguments[0].Value) is { } source && !IsOrderFree(call) ? source : null;
+            case IArgumentOperation argument when argument.Parameter?.Type.Name == "IEnumerable" && IsOrdered(argument.Parent):
+                return Source(argument.Value);
             default:
                 return null;
         }
     }
+
+    /// <summary>Can a method that gets an unordered collection keep its order? Sorted and hash collections cannot, Linq is judged by name.</summary>
+    private static bool IsOrdered(IOperation? call)
+    {
+        IMethodSymbol? target = call switch
+        {
+            IInvocationOperation invocation => invocation.TargetMethod,
+            IObjectCreationOperation creation => creation.Constructor,
+            _ => null,
+        };
+        if (target is null || IsLinq(target)) return false;
+        return !IsOrderless(target.ContainingType);
+    }
+
+    private static bool IsOrderless(ITypeSymbol type) =>
+        Unordered.Contains(type.MetadataFullName()) || type.Name.StartsWith("Sorted", StringComparison.Ordinal)
+        || type.Name.StartsWith("ImmutableSorted", StringComparison.Ordinal) || type.Name.StartsWith("Frozen", StringComparison.Ordinal);
 
     private static ITypeSymbol? Source(IOperation operation)
     {
@@ -71,7 +90,5 @@ internal static class UnorderedUse
     }
 
     private static bool IsInUnorderedTarget(ISpreadOperation spread) =>
-        spread.Parent?.Type is { } target
-        && (Unordered.Contains(target.MetadataFullName()) || target.Name.StartsWith("ImmutableSorted", StringComparison.Ordinal)
-            || target.Name.StartsWith("Sorted", StringComparison.Ordinal));
+        spread.Parent?.Type is { } target && IsOrderless(target);
 }
