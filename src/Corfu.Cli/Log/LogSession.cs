@@ -6,15 +6,21 @@ namespace Corfu.Cli;
 /// <summary>A connected client for the length of one command.</summary>
 internal sealed class LogSession : IAsyncDisposable
 {
-    private LogSession(ICorfuLog log) => Log = log;
+    private readonly CorfuClient _client;
 
-    public ICorfuLog Log { get; }
+    private LogSession(CorfuClient client) => _client = client;
 
-    /// <summary>Below it everything is trimmed, as of the projection.</summary>
-    public LogPosition TrimMark => LogPosition.Zero;
+    public ICorfuLog Log => _client;
 
-    public static Task<LogSession> OpenAsync(string connectionString, CancellationToken cancellationToken) =>
-        throw new UsageException($"{connectionString} {cancellationToken} {new LogSession(null!)}");
+    /// <summary>Below it everything was trimmed when the newest projection was made.</summary>
+    public LogPosition TrimMark => _client.Projection.TrimMark;
 
-    public ValueTask DisposeAsync() => default;
+    /// <exception cref="UsageException">The connection string is malformed.</exception>
+    public static async Task<LogSession> OpenAsync(string connectionString, CancellationToken cancellationToken)
+    {
+        if (!ConnectionString.TryParse(connectionString, out _, out var fault)) throw new UsageException(fault);
+        return new LogSession(await CorfuClient.ConnectAsync(connectionString, cancellationToken: cancellationToken));
+    }
+
+    public ValueTask DisposeAsync() => _client.DisposeAsync();
 }

@@ -1,3 +1,4 @@
+using System.Text.Json;
 using Corfu.Client;
 
 namespace Corfu.Cli;
@@ -15,13 +16,13 @@ internal sealed record EntryJson(
     long? Sequence,
     DateTimeOffset? Time,
     string? Payload,
-    IReadOnlyList<string>? Records)
+    IReadOnlyList<JsonElement>? Records)
 {
     public static EntryJson Of(LogReadResult page)
     {
         var kind = page.State.ToString().ToLowerInvariant();
         if (page.Entry is not { } entry) return new EntryJson(page.Position.Offset, null, kind, [], null, null, null, null, null);
-        var records = page.IsData ? TangoText.Records(entry.Payload) : [];
+        var records = page.IsData ? TangoRecords.Read(entry.Payload) : [];
         return new EntryJson(
             page.Position.Offset,
             entry.Position.Epoch.Value,

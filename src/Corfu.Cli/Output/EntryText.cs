@@ -23,8 +23,8 @@ internal static class EntryText
         var streams = entry.Streams.IsEmpty ? "no stream" : "streams " + string.Join(' ', entry.Streams.Select(Stream));
         yield return $"{entry.Position}  {kind}  {entry.Payload.Length} bytes  {time}  {entry.Origin}  {streams}";
         if (!page.IsData) yield break;
-        var records = TangoText.Records(entry.Payload);
-        foreach (var record in records) yield return "    " + record;
+        var records = TangoRecords.Read(entry.Payload);
+        foreach (var record in records) yield return "    " + TangoRecords.ToLine(record);
         if (records.Count == 0 && entry.Payload.Length > 0) yield return "    " + Preview(entry.Payload.Span);
     }
 

@@ -1,3 +1,4 @@
+using Corfu.Client;
 using Corfu.Client.Layout;
 using Corfu.Protocol;
 using Corfu.Transport;
@@ -14,13 +15,15 @@ internal sealed class ClusterBootstrap
     private readonly ClusterManifest _manifest;
     private readonly TcpTransport _transport;
     private readonly LayoutClient _layout;
+    private readonly Reconfigurer _reconfigurer;
     private readonly ILogger _logger;
 
-    private ClusterBootstrap(ClusterManifest manifest, TcpTransport transport, LayoutClient layout, ILogger logger)
+    private ClusterBootstrap(ClusterManifest manifest, TcpTransport transport, TimeProvider time, ILogger logger)
     {
         _manifest = manifest;
         _transport = transport;
-        _layout = layout;
+        _layout = new LayoutClient(transport, SystemEntropy.Instance, time);
+        _reconfigurer = new Reconfigurer(transport, _layout, time, logger);
         _logger = logger;
     }
 
@@ -30,9 +33,7 @@ internal sealed class ClusterBootstrap
     {
         using var activity = HostingTelemetry.Activities.StartActivity("bootstrap cluster");
         using var transport = new TcpTransport(new TcpTransportOptions { Cluster = manifest.ClusterId }, time, logger: loggers.CreateLogger<TcpTransport>());
-        var layout = new LayoutClient(transport, SystemEntropy.Instance, time);
-        var bootstrap = new ClusterBootstrap(manifest, transport, layout, loggers.CreateLogger<ClusterBootstrap>());
-        return await bootstrap.RunAsync(cancellationToken);
+        return await new ClusterBootstrap(manifest, transport, time, loggers.CreateLogger<ClusterBootstrap>()).RunAsync(cancellationToken);
     }
 
     private async Task<Projection> RunAsync(CancellationToken cancellationToken)
@@ -41,18 +42,23 @@ internal sealed class ClusterBootstrap
         var latest = await _layout.ReadLatestAsync(_manifest.Acceptors(), cancellationToken);
         if (latest is null)
         {
-            latest = await _layout.ProposeFirstAsync(First(sequencer), cancellationToken);
+            latest = await CreateAsync(sequencer, cancellationToken);
             HostingLog.Bootstrapped(_logger, latest.Cluster, latest.Epoch, latest.Sequencer.Id);
         }
 
-        if (latest.Sequencer.Id != sequencer.Id)
+        // Also where nothing changes: what this projection's nodes missed is installed again.
+        var before = latest.Epoch;
+        latest = await _reconfigurer.ReconfigureAsync(
+            latest,
+            current => current.Sequencer.Id == sequencer.Id ? null : Membership.Of(current).WithSequencer(sequencer),
+            "a sequencer was started",
+            cancellationToken);
+        if (latest.Epoch > before)
         {
-            latest = await new SequencerReplacement(_transport, _layout).RunAsync(latest, sequencer, cancellationToken);
             HostingTelemetry.Reconfigurations.Add(1);
             HostingLog.SequencerReplaced(_logger, latest.Sequencer.Id, latest.Epoch);
         }
 
-        await InstallAsync(latest, cancellationToken);
         return latest;
     }
 
@@ -66,33 +72,11 @@ internal sealed class ClusterBootstrap
         return role.Id.IsNone ? throw new NodeStartException($"The process at {endpoint} runs no sequencer.") : new NodeAddress(role.Id, endpoint);
     }
 
-    private Projection First(NodeAddress sequencer)
+    private Task<Projection> CreateAsync(NodeAddress sequencer, CancellationToken cancellationToken)
     {
         var units = _manifest.ChainUnits();
         var chains = ClusterPlacement.Chains([.. units.Select(unit => unit.Id)], _manifest.Replicas);
-        return new Projection(
-            _manifest.ClusterId,
-            Epoch.First,
-            sequencer,
-            LogPosition.Zero,
-            LogPosition.Zero,
-            [new Segment(LogPosition.Zero, null, chains)],
-            [.. units.OrderBy(unit => unit.Id)],
-            _manifest.Acceptors(),
-            "the cluster was made");
-    }
-
-    // R14: idempotent, from the projection alone. Clients do it too where they meet a node that lacks it.
-    private async Task InstallAsync(Projection projection, CancellationToken cancellationToken)
-    {
-        var calls = projection.Units
-            .Select(unit => (unit, Request: (Request<AckResponse>)new InstallRequest(projection)))
-            .Append((projection.Sequencer, new BootstrapRequest(projection)));
-        foreach (var (node, task) in calls.Select(call => (call.Item1, _transport.CallAsync(call.Item1, call.Item2, cancellationToken))).ToArray())
-        {
-            var answer = await task;
-            // Sealed: somebody has begun a newer epoch, which is theirs to install.
-            if (!answer.IsOk && answer.Status != Status.Sealed) throw CorfuException.FromStatus(answer.Status, $"{node} refuses {projection.Epoch}");
-        }
+        return _reconfigurer.CreateAsync(
+            _manifest.ClusterId, sequencer, chains, [.. units.OrderBy(unit => unit.Id)], _manifest.Acceptors(), cancellationToken);
     }
 }

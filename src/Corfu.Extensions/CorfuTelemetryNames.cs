@@ -1,0 +1,13 @@
+using Corfu.Client;
+using Corfu.Transport;
+using Tango;
+
+namespace Corfu.Extensions;
+
+/// <summary>What a client process hands to its collector: <c>AddMeter([.. CorfuTelemetryNames.Meters])</c> and the like.</summary>
+public static class CorfuTelemetryNames
+{
+    public static IReadOnlyList<string> Meters { get; } = [TransportMeter.Name, ClientTelemetry.MeterName, TangoTelemetry.MeterName];
+
+    public static IReadOnlyList<string> ActivitySources { get; } = [ClientTelemetry.ActivitySourceName, TangoTelemetry.ActivitySourceName];
+}
