@@ -43,6 +43,12 @@ internal static class CommandLine
             await error.WriteLineAsync(e.Message);
             return ExitCode.Usage;
         }
+        catch (ArgumentOutOfRangeException e)
+        {
+            // A position that was never granted; the client's message is for programmers from the second part on.
+            await error.WriteLineAsync(e.Message.Split(" (Parameter", 2)[0]);
+            return ExitCode.Failed;
+        }
         catch (Exception e) when (e is CorfuException or Tango.TangoException or IOException or UnauthorizedAccessException)
         {
             await error.WriteLineAsync(e.Message);
