@@ -90,25 +90,19 @@ internal sealed class TokenQueue(ClientCore core, ImmutableArray<StreamId> strea
             try
             {
                 var response = await core.CallSequencerAsync(view, new TokenRequest(view.Epoch, batch.Count, streams, grace), core.Closed);
-                switch (response.Status)
+                if (response.IsOk)
                 {
-                    case Status.Ok:
-                        Distribute(view, batch, response);
-                        return;
-                    case Status.UnknownStream:
-                        await core.HandOver.RunAsync(view, response.Unknown, core.Closed);
-                        patience ??= core.Patience("A token", core.Closed);
-                        if (patience.IsOver) await patience.PauseAsync(view.Epoch, "the sequencer keeps asking for stream tails.");
-                        continue;
-                    case Status.StreamLimit or Status.BadRequest or Status.Unsupported:
-                        throw CorfuException.FromStatus(response.Status, "A token");
-                    case Status.Sealed:
-                        patience ??= core.Patience("A token", core.Closed);
-                        await core.Refresher.NewerThanAsync(view.Epoch, patience, core.Closed);
-                        continue;
+                    Distribute(view, batch, response);
+                    return;
                 }
 
-                trouble = $"the sequencer {view.Projection.Sequencer} says {response.Status}.";
+                var status = response.Status;
+                if (status == Status.UnknownStream) status = await core.HandOver.RunAsync(view, response.Unknown, core.Closed);
+                patience ??= core.Patience("A token", core.Closed);
+                if (status == Status.Sealed) await core.Refresher.NewerThanAsync(view.Epoch, patience, core.Closed);
+                if (status is Status.Ok or Status.Sealed && !patience.IsOver) continue;
+                if (status is Status.StreamLimit or Status.BadRequest or Status.Unsupported) throw CorfuException.FromStatus(status, "A token");
+                trouble = $"the answer is {status}.";
             }
             catch (TransportException e)
             {

@@ -85,7 +85,8 @@ internal sealed class Checker(ClientCore core, EpochConfirmer? confirmer)
             var tail = await core.CallSequencerAsync(view, new TailRequest(view.Epoch, streams), core.Closed);
             while (tail.Status == Status.UnknownStream && core.View == view)
             {
-                await core.HandOver.RunAsync(view, tail.Unknown, core.Closed);
+                var handedOver = await core.HandOver.RunAsync(view, tail.Unknown, core.Closed);
+                if (handedOver != Status.Ok) return handedOver;
                 tail = await core.CallSequencerAsync(view, new TailRequest(view.Epoch, streams), core.Closed);
             }
 

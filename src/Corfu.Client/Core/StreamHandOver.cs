@@ -9,7 +9,8 @@ namespace Corfu.Client;
 /// </summary>
 internal sealed class StreamHandOver(ClientCore core)
 {
-    public async ValueTask RunAsync(EpochView view, ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
+    /// <returns>Ok, or why the epoch's units or sequencer refuse: Sealed above all, which a sequencer that was replaced never hears of.</returns>
+    public async ValueTask<Status> RunAsync(EpochView view, ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
     {
         var tasks = new List<Task<StreamTailsResponse>>();
         foreach (var unit in Sources(view.Projection))
@@ -19,11 +20,11 @@ internal sealed class StreamHandOver(ClientCore core)
         foreach (var stream in streams) newest[stream] = [];
         foreach (var response in await Task.WhenAll(tasks))
         {
-            // Sealed is seen again by the caller's next request. A unit whose list may lack positions is no source: its chain's
-            // first full replica is the only one that surely has every entry that is, or will be completed to be, in the log.
-            if (response.Status == Status.Sealed) return;
-            if (!response.IsOk || !response.Complete)
-                throw new TransportException($"A unit cannot tell its stream tails ({response.Status}).", outcomeUnknown: false);
+            if (!response.IsOk) return response.Status;
+
+            // A unit whose list may lack positions is no source, and there is no other: its chain's first full replica is the only
+            // one that surely has every entry that is, or will be completed to be, in the log.
+            if (!response.Complete) throw new TransportException("A unit's damaged headers may hide entries of a stream.", outcomeUnknown: false);
             foreach (var tail in response.Tails)
             {
                 if (newest.TryGetValue(tail.Stream, out var positions)) positions.AddRange(tail.Positions);
@@ -33,8 +34,7 @@ internal sealed class StreamHandOver(ClientCore core)
         var merged = ImmutableArray.CreateBuilder<StreamTail>(streams.Length);
         foreach (var stream in streams) merged.Add(new StreamTail(stream, Newest(newest[stream])));
         ClientTelemetry.HandOvers.Add(streams.Length);
-        var loaded = await core.CallSequencerAsync(view, new LoadStreamsRequest(view.Epoch, merged.MoveToImmutable()), cancellationToken);
-        if (loaded.Status is Status.StreamLimit or Status.Conflict or Status.BadRequest) throw CorfuException.FromStatus(loaded.Status, "Handing over stream tails");
+        return (await core.CallSequencerAsync(view, new LoadStreamsRequest(view.Epoch, merged.MoveToImmutable()), cancellationToken)).Status;
     }
 
     /// <summary>The first full replica of every chain of every segment that is not wholly below the trim mark, each once.</summary>

@@ -1,0 +1,91 @@
+using System.Text;
+using Corfu.Client;
+using Corfu.Client.Tests.Cluster;
+using Corfu.Protocol;
+
+namespace Corfu.Client.Tests;
+
+public class CheckTests
+{
+    private static readonly StreamId A = new(300), B = new(301);
+
+    private static byte[] Bytes(string text) => Encoding.UTF8.GetBytes(text);
+
+    [Fact]
+    public async Task A_check_sees_every_acknowledged_append_and_the_newest_of_each_stream()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 2);
+        var (writer, reader) = (cluster.Client(), cluster.Client());
+        var a = await writer.AppendAsync(Bytes("a"), [A]);
+        var ab = await writer.AppendAsync(Bytes("ab"), [A, B]);
+        var check = await reader.CheckAsync([B, A]);
+        Assert.Equal(2, check.Tail.Offset);
+        Assert.Equal(new StreamTail(B, [ab.Position]), check.Streams[0]);
+        Assert.Equal(new StreamTail(A, [ab.Position, a.Position]), check.Streams[1]);
+    }
+
+    [Fact]
+    public async Task Callers_share_the_next_check_that_starts_after_their_call()
+    {
+        await using var cluster = await TestCluster.StartAsync(1, 1);
+        var client = cluster.Client(TestCluster.Options with { ChecksInFlight = 1 });
+        var gate = new TaskCompletionSource();
+        cluster.Transport.Trace = new();
+        cluster.Transport.Faults = async (_, request) =>
+        {
+            if (request is TailRequest) await gate.Task;
+            return Fault.None;
+        };
+        var first = client.CheckAsync([A]).AsTask();
+        var others = Enumerable.Range(0, 50).Select(i => client.CheckAsync([i % 2 == 0 ? A : B]).AsTask()).ToList();
+        gate.SetResult();
+        await first;
+        await Task.WhenAll(others);
+        Assert.Equal(2, cluster.Transport.Trace.Count(t => t.Request is TailRequest));
+        Assert.Equal(2, cluster.Transport.Trace.Count(t => t.Request is ConfirmEpochRequest));
+    }
+
+    [Fact]
+    public async Task A_replaced_sequencer_is_believed_by_a_session_but_not_by_a_linearizable_check()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 2);
+        var (stale, fresh) = (cluster.Client(), cluster.Client());
+        await stale.AppendAsync(Bytes("0"), [A]);
+        var sequencer = cluster.AddSequencer();
+        await fresh.ReconfigureAsync(p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer), "test");
+        for (var i = 1; i < 5; i++) await fresh.AppendAsync(Bytes($"{i}"), [A]);
+        Assert.Equal(1, (await stale.CheckAsync([], ReadConsistency.Session)).Tail.Offset);
+        var check = await stale.CheckAsync([A]);
+        Assert.Equal(5, check.Tail.Offset);
+        Assert.Equal(new Epoch(2), check.Tail.Epoch);
+    }
+
+    [Fact]
+    public async Task With_a_silent_replica_in_every_chain_the_acceptors_confirm_the_epoch()
+    {
+        await using var cluster = await TestCluster.StartAsync(2, 2, acceptors: 3);
+        var client = cluster.Client();
+        await client.AppendAsync(Bytes("0"), [A]);
+        var dead = cluster.Units[1];
+        cluster.Transport.Faults = (to, _) => new(to == dead ? Fault.RequestLost : Fault.None);
+        Assert.Equal(1, (await client.CheckAsync([A])).Tail.Offset);
+    }
+
+    [Fact]
+    public async Task Unwritten_is_answered_only_under_a_confirmed_epoch()
+    {
+        await using var cluster = await TestCluster.StartAsync(2, 2);
+        var (stale, fresh) = (cluster.Client(), cluster.Client());
+        await fresh.AppendAsync(Bytes("0"), []);
+
+        // The unit that the stale client would ask is cut off from the new epoch and goes on serving the old one.
+        var removed = cluster.Units[1];
+        cluster.Transport.Faults = (to, request) =>
+            new(to == removed && request is SealRequest or InstallRequest && to == removed ? Fault.RequestLost : Fault.None);
+        await fresh.ReconfigureAsync(p => p.HasUnit(removed.Id) ? Membership.Of(p).Without(removed.Id) : null, "test");
+        var appended = await fresh.AppendAsync(Bytes("1"), []);
+        var next = await fresh.AppendAsync(Bytes("2"), []);
+        var read = await stale.ReadManyAsync([appended.Position, next.Position], mode: ReadMode.Observe);
+        Assert.Equal(["1", "2"], read.Select(r => Encoding.UTF8.GetString(r.Entry!.Payload.Span)));
+    }
+}

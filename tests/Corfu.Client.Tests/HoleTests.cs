@@ -1,0 +1,198 @@
+using System.Collections.Immutable;
+using System.Text;
+using Corfu.Client;
+using Corfu.Client.Tests.Cluster;
+using Corfu.Protocol;
+
+namespace Corfu.Client.Tests;
+
+public class HoleTests
+{
+    private static readonly StreamId A = new(300);
+
+    private static byte[] Bytes(string text) => Encoding.UTF8.GetBytes(text);
+
+    private static string Text(LogReadResult result) => Encoding.UTF8.GetString(result.Entry!.Payload.Span);
+
+    /// <summary>A token that nobody will use.</summary>
+    private static async Task<LogPosition> GrantAsync(TestCluster cluster, CorfuClient client, params StreamId[] streams)
+    {
+        var projection = client.Projection;
+        var response = await cluster.Transport.CallAsync(
+            projection.Sequencer, new TokenRequest(projection.Epoch, 1, [.. streams]), default);
+        Assert.Equal(Status.Ok, response.Status);
+        return response.First;
+    }
+
+    [Fact]
+    public async Task R10_an_abandoned_position_is_filled_at_every_replica()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 3);
+        var client = cluster.Client();
+        await client.AppendAsync(Bytes("0"), [A]);
+        var hole = await GrantAsync(cluster, client, A);
+        await client.AppendAsync(Bytes("2"), [A]);
+        var read = (await client.ReadManyAsync([hole]))[0];
+        Assert.Equal(PageState.Junk, read.State);
+        foreach (var unit in cluster.Units) Assert.Equal(PageState.Junk, (await cluster.LookAsync(unit, hole)).State);
+    }
+
+    [Fact]
+    public async Task R8_junk_carries_the_headers_of_the_lost_append()
+    {
+        await using var cluster = await TestCluster.StartAsync(1, 1);
+        var client = cluster.Client();
+        var before = await client.AppendAsync(Bytes("0"), [A]);
+        var hole = await GrantAsync(cluster, client, A);
+        var junk = (await client.ReadManyAsync([hole]))[0];
+        Assert.True(junk.Entry!.TryGetStream(A, out var header));
+        Assert.Equal([before.Position], header.Backpointers);
+    }
+
+    [Fact]
+    public async Task R8_without_the_sequencers_memory_junk_is_bare()
+    {
+        await using var cluster = await TestCluster.StartAsync(1, 1);
+        var client = cluster.Client();
+        var hole = await GrantAsync(cluster, client, A);
+        cluster.Transport.Faults = (_, request) => new(request is GrantsRequest ? Fault.RequestLost : Fault.None);
+        var junk = (await client.ReadManyAsync([hole]))[0];
+        Assert.Equal(PageState.Junk, junk.State);
+        Assert.Empty(junk.Entry!.Streams);
+    }
+
+    [Fact]
+    public async Task A_partly_written_position_is_completed_with_the_heads_value()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 3);
+        var (dying, client) = (cluster.Client(), cluster.Client());
+        var writes = 0;
+        cluster.Transport.Faults = (_, request) => new(request is WriteRequest && ++writes > 1 ? Fault.RequestLost : Fault.None);
+        var append = dying.AppendAsync(Bytes("half"), [A]).AsTask();
+        var read = (await client.ReadManyAsync([LogPosition.Zero]))[0];
+        Assert.Equal("half", Text(read));
+        foreach (var unit in cluster.Units) Assert.Equal(PageState.Data, (await cluster.LookAsync(unit, LogPosition.Zero)).State);
+
+        // The writer, which goes on trying, finds its own entry there.
+        cluster.Transport.Faults = null;
+        Assert.Equal(read.Entry!.Origin, (await append).Origin);
+    }
+
+    [Fact]
+    public async Task R10_a_position_that_is_not_granted_is_not_filled()
+    {
+        await using var cluster = await TestCluster.StartAsync(1, 1);
+        var client = cluster.Client();
+        await client.AppendAsync(Bytes("0"), [A]);
+        var beyond = new LogPosition(1);
+        Assert.Equal(PageState.Unwritten, (await client.ReadManyAsync([beyond]))[0].State);
+        await Assert.ThrowsAsync<ArgumentOutOfRangeException>(() => client.FillAsync(beyond).AsTask());
+        Assert.Equal(beyond, (await client.AppendAsync(Bytes("1"), [A])).Position);
+    }
+
+    [Fact]
+    public async Task R10_a_writer_gets_its_time()
+    {
+        await using var cluster = await TestCluster.StartAsync(1, 1);
+        var gate = new TaskCompletionSource();
+        var looked = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        cluster.Transport.Faults = async (_, request) =>
+        {
+            if (request is WriteRequest) await gate.Task;
+            if (request is ReadRequest { Detail: ReadDetail.Full }) looked.TrySetResult();
+            Assert.False(request is FillRequest, "filled too early");
+            return Fault.None;
+        };
+        var options = TestCluster.Options with { MinHoleWait = TimeSpan.FromSeconds(8), MaxHoleWait = TimeSpan.FromSeconds(9) };
+        var client = cluster.Client(options);
+        var append = client.AppendAsync(Bytes("slow"), [A]).AsTask();
+        var read = client.ReadManyAsync([LogPosition.Zero]).AsTask();
+        await looked.Task;
+        gate.SetResult();
+        Assert.Equal("slow", Text((await read)[0]));
+        Assert.True((await append).IsAppended);
+    }
+
+    [Fact]
+    public async Task Fill_does_not_wait_and_the_writer_takes_another_position()
+    {
+        await using var cluster = await TestCluster.StartAsync(2, 2);
+        var gate = new TaskCompletionSource();
+        var held = 0;
+        cluster.Transport.Faults = async (_, request) =>
+        {
+            if (request is WriteRequest && held++ == 0) await gate.Task;
+            return Fault.None;
+        };
+        var options = TestCluster.Options with { MinHoleWait = TimeSpan.FromSeconds(8), MaxHoleWait = TimeSpan.FromSeconds(9) };
+        var client = cluster.Client(options);
+        var append = client.AppendAsync(Bytes("late"), [A]).AsTask();
+        Assert.Equal(PageState.Junk, (await cluster.Client(options).FillAsync(LogPosition.Zero)).State);
+        gate.SetResult();
+        var result = await append;
+        Assert.True(result.IsAppended);
+        Assert.Equal(1, result.Position.Offset);
+        Assert.Equal("late", Text((await client.ReadManyAsync([result.Position]))[0]));
+    }
+
+    [Fact]
+    public async Task R10_a_writer_that_lost_twice_asks_for_a_longer_grace()
+    {
+        await using var cluster = await TestCluster.StartAsync(1, 1);
+        var other = cluster.Client();
+        var graces = new List<int>();
+        cluster.Transport.Faults = async (_, request) =>
+        {
+            if (request is TokenRequest token) graces.Add(token.GraceMilliseconds);
+            if (request is WriteRequest write && graces.Count <= 3) await other.FillAsync(EntryCodec.PeekPosition(write.Entry.Span));
+            return Fault.None;
+        };
+        Assert.Equal(3, (await cluster.Client().AppendAsync(Bytes("x"), [A])).Position.Offset);
+        var first = (int)TestCluster.Options.Grace.TotalMilliseconds;
+        Assert.Equal([0, 0, first, 2 * first], graces);
+    }
+
+    [Fact]
+    public async Task A_range_of_holes_is_closed_in_one_read()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 2);
+        var client = cluster.Client();
+        for (var i = 0; i < 100; i++)
+        {
+            if (i % 10 == 0) await client.AppendAsync(Bytes($"{i}"), [A]);
+            else await GrantAsync(cluster, client, A);
+        }
+
+        var read = await client.ReadManyAsync([.. Enumerable.Range(0, 100).Select(i => new LogPosition(i))]);
+        for (var i = 0; i < 100; i++) Assert.Equal(i % 10 == 0 ? PageState.Data : PageState.Junk, read[i].State);
+    }
+
+    [Fact]
+    public async Task Observing_has_no_effect()
+    {
+        await using var cluster = await TestCluster.StartAsync(1, 1);
+        var client = cluster.Client();
+        var hole = await GrantAsync(cluster, client, A);
+        Assert.Equal(PageState.Unwritten, (await client.ReadManyAsync([hole], mode: ReadMode.Observe))[0].State);
+        Assert.Equal(PageState.Unwritten, (await cluster.LookAsync(cluster.Units[0], hole)).State);
+    }
+
+    [Fact]
+    public async Task Large_entries_come_in_several_answers()
+    {
+        await using var cluster = await TestCluster.StartAsync(1, 1);
+        var client = cluster.Client();
+        var positions = ImmutableArray.CreateBuilder<LogPosition>();
+        for (var i = 0; i < 8; i++)
+        {
+            var payload = new byte[900_000];
+            payload[0] = (byte)i;
+            positions.Add((await client.AppendAsync(payload, [A])).Position);
+        }
+
+        cluster.Transport.Trace = new();
+        var read = await client.ReadManyAsync(positions.ToImmutable());
+        for (var i = 0; i < 8; i++) Assert.Equal(i, read[i].Entry!.Payload.Span[0]);
+        Assert.InRange(cluster.Transport.Trace.Count, 2, 8);
+    }
+}

@@ -1,0 +1,186 @@
+using System.Text;
+using Corfu.Client;
+using Corfu.Client.Tests.Cluster;
+using Corfu.Protocol;
+
+namespace Corfu.Client.Tests;
+
+public class ReconfigurationTests
+{
+    private static readonly StreamId A = new(300);
+
+    private static byte[] Bytes(string text) => Encoding.UTF8.GetBytes(text);
+
+    private static Task<Projection> ReplaceSequencerAsync(TestCluster cluster, CorfuClient client)
+    {
+        var sequencer = cluster.AddSequencer();
+        return client.ReconfigureAsync(p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer), "sequencer");
+    }
+
+    private static async Task<List<string>> PlayAsync(CorfuClient client)
+    {
+        var stream = new LogStream(client, A);
+        await stream.SyncAsync();
+        var played = new List<string>();
+        while (await stream.ReadNextAsync() is { } entry) played.Add(Encoding.UTF8.GetString(entry.Payload.Span));
+        return played;
+    }
+
+    [Fact]
+    public async Task A_replaced_sequencer_goes_on_where_the_log_ends_and_streams_stay_whole()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 2);
+        var (one, two) = (cluster.Client(), cluster.Client());
+        for (var i = 0; i < 20; i++) await one.AppendAsync(Bytes($"{i}"), i % 2 == 0 ? [A] : []);
+        cluster.Transport.Stop(cluster.First.Sequencer.Id);
+        var projection = await ReplaceSequencerAsync(cluster, one);
+        Assert.Equal(new Epoch(2), projection.Epoch);
+        Assert.Equal(20, projection.Start.Offset);
+
+        // R7: what the new incarnation knows of the stream was handed over from the units.
+        for (var i = 20; i < 30; i++) await two.AppendAsync(Bytes($"{i}"), i % 2 == 0 ? [A] : []);
+        Assert.Equal(Enumerable.Range(0, 15).Select(i => $"{2 * i}"), await PlayAsync(one));
+    }
+
+    [Fact]
+    public async Task R9_an_append_caught_by_a_reconfiguration_is_completed_when_the_head_has_it()
+    {
+        await using var cluster = await TestCluster.StartAsync(2, 2);
+        var (writer, other) = (cluster.Client(), cluster.Client());
+        Task<Projection>? change = null;
+        var writes = 0;
+        cluster.Transport.Faults = async (_, request) =>
+        {
+            if (request is WriteRequest && ++writes == 2) await (change = ReplaceSequencerAsync(cluster, other));
+            return Fault.None;
+        };
+        var result = await writer.AppendAsync(Bytes("caught"), [A]);
+        Assert.True(result.IsAppended);
+        Assert.Equal(0, result.Position.Offset);
+        Assert.Equal(1, (await change!).Start.Offset);
+        Assert.Equal(["caught"], await PlayAsync(other));
+        foreach (var unit in cluster.Units) Assert.Equal(PageState.Data, (await cluster.LookAsync(unit, result.Position)).State);
+    }
+
+    [Fact]
+    public async Task R9_an_append_that_no_replica_has_takes_a_new_position_and_its_entry_is_never_sent_again()
+    {
+        await using var cluster = await TestCluster.StartAsync(2, 2);
+        var (writer, other) = (cluster.Client(), cluster.Client());
+        var writes = 0;
+        cluster.Transport.Trace = new();
+        cluster.Transport.Faults = async (_, request) =>
+        {
+            if (request is WriteRequest && ++writes == 1) await ReplaceSequencerAsync(cluster, other);
+            return Fault.None;
+        };
+        var result = await writer.AppendAsync(Bytes("moved"), [A]);
+        Assert.True(result.IsAppended);
+        Assert.Equal(new Epoch(2), result.Position.Epoch);
+        Assert.Equal(["moved"], await PlayAsync(other));
+        Assert.Single(cluster.Transport.Trace, t => t.Request is WriteRequest { Epoch.Value: 1 });
+    }
+
+    [Fact]
+    public async Task A_removed_unit_is_out_of_every_chain_and_nothing_acknowledged_is_lost()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 2);
+        var client = cluster.Client();
+        for (var i = 0; i < 30; i++) await client.AppendAsync(Bytes($"{i}"), [A]);
+        var dead = cluster.Units[1];
+        cluster.Transport.Stop(dead.Id);
+        var projection = await client.ReconfigureAsync(p => p.HasUnit(dead.Id) ? Membership.Of(p).Without(dead.Id) : null, "unit 1 is dead");
+        Assert.False(projection.HasUnit(dead.Id));
+        for (var i = 30; i < 60; i++) await client.AppendAsync(Bytes($"{i}"), [A]);
+        Assert.Equal(Enumerable.Range(0, 60).Select(i => $"{i}"), await PlayAsync(client));
+    }
+
+    [Fact]
+    public async Task R13_without_the_first_survivors_answer_nothing_is_proposed()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 2);
+        var client = cluster.Client();
+        cluster.Transport.Stop(cluster.Units[0].Id);
+        var error = await Assert.ThrowsAsync<ReconfigurationException>(() => ReplaceSequencerAsync(cluster, client));
+        Assert.Contains(cluster.Units[0].Id.ToString(), error.Message);
+        Assert.Equal(Epoch.First, client.Projection.Epoch);
+    }
+
+    [Fact]
+    public async Task R14_a_chain_without_survivors_is_refused()
+    {
+        await using var cluster = await TestCluster.StartAsync(2, 1);
+        var client = cluster.Client();
+        await Assert.ThrowsAsync<ReconfigurationException>(
+            () => client.ReconfigureAsync(p => Membership.Of(p).Without(cluster.Units[0].Id), "test"));
+    }
+
+    [Fact]
+    public async Task R2_a_unit_that_leaves_one_chain_leaves_all()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 2);
+        var client = cluster.Client();
+        await Assert.ThrowsAsync<ReconfigurationException>(() => client.ReconfigureAsync(
+            p => Membership.Of(p) with
+            {
+                Segments = [p.Active with { Chains = p.Active.Chains.SetItem(0, new Chain([p.Active.Chains[0].Replicas[0]])) }],
+            },
+            "test"));
+    }
+
+    [Fact]
+    public async Task R14_seals_without_a_successor_are_taken_up_with_the_same_membership()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 2);
+        var client = cluster.Client();
+        await client.AppendAsync(Bytes("0"), [A]);
+        foreach (var unit in cluster.Units) await cluster.Transport.CallAsync(unit, new SealRequest(new Epoch(2)), default);
+        Assert.True((await client.AppendAsync(Bytes("1"), [A])).IsAppended);
+        Assert.Equal(new Epoch(2), client.Projection.Epoch);
+        Assert.Equal(cluster.First.Sequencer, client.Projection.Sequencer);
+        Assert.Equal(["0", "1"], await PlayAsync(client));
+    }
+
+    [Fact]
+    public async Task R14_a_projection_that_nobody_installed_is_installed_by_the_clients_that_need_it()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 2);
+        var (one, two) = (cluster.Client(), cluster.Client());
+        await one.AppendAsync(Bytes("0"), [A]);
+        var installing = false;
+        cluster.Transport.Faults = (_, request) => new(!installing && request is InstallRequest or BootstrapRequest ? Fault.RequestLost : Fault.None);
+        await ReplaceSequencerAsync(cluster, one);
+        installing = true;
+        cluster.Transport.Faults = null;
+        Assert.True((await two.AppendAsync(Bytes("1"), [A])).IsAppended);
+        Assert.Equal(["0", "1"], await PlayAsync(two));
+    }
+
+    [Fact]
+    public async Task Concurrent_reconfigurers_end_in_one_history()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 2, acceptors: 3);
+        var clients = Enumerable.Range(0, 5).Select(_ => cluster.Client()).ToList();
+        await clients[0].AppendAsync(Bytes("0"), [A]);
+        var results = await Task.WhenAll(clients.Select(c => ReplaceSequencerAsync(cluster, c)));
+        foreach (var same in results.GroupBy(p => p.Epoch)) Assert.Single(same.Distinct());
+        Assert.True((await clients[1].AppendAsync(Bytes("1"), [A])).IsAppended);
+        Assert.Equal(["0", "1"], await PlayAsync(clients[2]));
+    }
+
+    [Fact]
+    public async Task New_chains_open_a_segment_at_the_new_start()
+    {
+        await using var cluster = await TestCluster.StartAsync(2, 2);
+        var client = cluster.Client();
+        for (var i = 0; i < 10; i++) await client.AppendAsync(Bytes($"{i}"), [A]);
+        var added = await cluster.AddUnitAsync();
+        var projection = await client.ReconfigureAsync(
+            p => p.HasUnit(added.Id) ? null : Membership.Of(p).WithNextChains(cluster.Chains(3, 2), [added]), "capacity");
+        Assert.Equal(2, projection.Segments.Length);
+        Assert.Equal(10, projection.Active.From.Offset);
+        for (var i = 10; i < 40; i++) await client.AppendAsync(Bytes($"{i}"), [A]);
+        Assert.Equal(Enumerable.Range(0, 40).Select(i => $"{i}"), await PlayAsync(cluster.Client()));
+        Assert.Equal(PageState.Data, (await cluster.LookAsync(added, new LogPosition(10 + ((3 + 1 - (10 % 3)) % 3)))).State);
+    }
+}
