@@ -1,5 +1,8 @@
 using System.CommandLine;
 using Corfu.Load;
+using Corfu.Load.Units;
+
+if (args is ["unit", .. var rest]) return await UnitLoad.RunAsync(rest);
 
 var root = new RootCommand("Corfu: load from several processes, beside what the machine can do at best.")
 {

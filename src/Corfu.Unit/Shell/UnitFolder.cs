@@ -24,9 +24,10 @@ public sealed class UnitFolder : IDisposable
     public UnitIdentity Identity { get; }
 
     /// <summary>Opens a folder, formatting it first if it is empty or does not exist.</summary>
+    /// <param name="unit">The identity to format with, and to insist on; none draws one at formatting and accepts any later.</param>
     /// <param name="cluster">Which cluster the unit belongs to; written at formatting, compared later. None accepts any.</param>
-    /// <exception cref="UnitFolderException">In use by another process, not writable, another cluster's, or damaged.</exception>
-    public static UnitFolder Open(string path, ClusterId cluster, IEntropy entropy, FasterStoreOptions store)
+    /// <exception cref="UnitFolderException">In use by another process, not writable, another unit's or cluster's, or damaged.</exception>
+    public static UnitFolder Open(string path, NodeId unit, ClusterId cluster, IEntropy entropy, FasterStoreOptions store)
     {
         path = System.IO.Path.GetFullPath(path);
         FileStream? held = null;
@@ -35,10 +36,14 @@ public sealed class UnitFolder : IDisposable
             Directory.CreateDirectory(path);
             held = Hold(path);
             var identityPath = System.IO.Path.Combine(path, IdentityName);
-            if (!File.Exists(identityPath)) Format(path, identityPath, new UnitIdentity(new NodeId(entropy.NewGuid()), cluster, store));
+            if (!File.Exists(identityPath))
+                Format(path, identityPath, new UnitIdentity(unit.IsNone ? new NodeId(entropy.NewGuid()) : unit, cluster, store));
             var identity = UnitIdentity.Parse(File.ReadAllText(identityPath), identityPath, store);
             if (!cluster.IsNone && !identity.Cluster.IsNone && identity.Cluster != cluster)
                 throw new UnitFolderException($"{path} belongs to a unit of cluster {identity.Cluster}, not of {cluster}.");
+            // R2: what another identity stored must never be served under this one.
+            if (!unit.IsNone && identity.Unit != unit)
+                throw new UnitFolderException($"{path} belongs to unit {identity.Unit}, not to {unit}.");
             return new UnitFolder(path, identity, held);
         }
         catch (Exception error)

@@ -25,14 +25,14 @@ public sealed class UnitNode : IAsyncDisposable
     /// <exception cref="LogDamagedException">The log lacks something that was acknowledged: the unit must be rebuilt (R6).</exception>
     public static async Task<UnitNode> OpenAsync(UnitNodeOptions options, IEntropy entropy)
     {
-        var folder = options.Folder is null ? null : UnitFolder.Open(options.Folder, options.Cluster, entropy, options.Store);
+        var folder = options.Folder is null ? null : UnitFolder.Open(options.Folder, options.Id, options.Cluster, entropy, options.Store);
         IPageStore? store = null;
         try
         {
             store = folder is null ? new MemoryPageStore() : folder.OpenStore();
             var cluster = folder?.Identity.Cluster ?? options.Cluster;
             var core = await UnitCore.OpenAsync(store, new UnitCoreOptions { Cluster = cluster, MaxPayload = options.MaxPayload });
-            var id = folder?.Identity.Unit ?? new NodeId(entropy.NewGuid());
+            var id = folder?.Identity.Unit ?? (options.Id.IsNone ? new NodeId(entropy.NewGuid()) : options.Id);
             return new UnitNode(folder, new UnitHandler(id, core, store, options.Handler));
         }
         catch (Exception error)

@@ -8,6 +8,9 @@ public sealed record UnitNodeOptions
     /// <summary>The data folder; formatted if it is empty or missing. Null keeps everything in memory: for tests only, nothing survives.</summary>
     public string? Folder { get; init; }
 
+    /// <summary>The unit's identity, where the host keeps it; none draws one when the folder is formatted.</summary>
+    public NodeId Id { get; init; }
+
     /// <summary>The cluster that the unit belongs to; none accepts the first that comes.</summary>
     public ClusterId Cluster { get; init; }
 
