@@ -2,33 +2,20 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit;
 
-public sealed partial class FasterPageStore : ILogImage
+public sealed partial class FasterPageStore
 {
     private const int WipeChunk = 64 << 10;
 
-    /// <summary>Allocated before the first append, besides the reserve.</summary>
+    /// <summary>Allocated before the first append, besides the reserve; at most a segment.</summary>
     private const int StartRoom = 4 << 20;
-
-    private long _imageEnd;
-
-    long ILogImage.Begin => _begin;
-
-    long ILogImage.End => _imageEnd;
-
-    ValueTask ILogImage.ReadAsync(long address, Memory<byte> buffer)
-    {
-        ReadImage(address, buffer.Span);
-        return ValueTask.CompletedTask;
-    }
 
     public async ValueTask RecoverAsync(RecordVisitor visit)
     {
-        var segments = _files.List();
-        _begin = segments.Count == 0 ? 0 : segments[0] * (long)_options.SegmentSize;
-        _imageEnd = segments.Count == 0 ? 0 : (segments[^1] * (long)_options.SegmentSize) + _files.Length(segments[^1]);
+        var image = new SegmentImage(_files, _options.SegmentSize);
+        _begin = image.Begin;
         var firstRecord = -1L;
         var promisedBegin = -1L;
-        var found = await new LogScanner(this, _logId).ScanAsync(_mark.Read(), (in record, in place) =>
+        var found = await new LogScanner(image, _logId).ScanAsync(_mark.Read(), (in record, in place) =>
         {
             var address = place.BodyAddress - RecordCodec.HeaderSize;
             if (firstRecord < 0) firstRecord = address;
@@ -39,7 +26,7 @@ public sealed partial class FasterPageStore : ILogImage
         // Segments are deleted only after a state record says so: a beginning that is missing beyond that is a loss.
         if (_begin > 0 && (firstRecord < 0 || promisedBegin < firstRecord))
             throw new LogDamagedException("The beginning of the log is missing. Rebuild this unit from its replicas.", _begin);
-        if (found.TornBytes) Wipe(found.End);
+        if (found.TornBytes) Wipe(found.End, image.End);
         GoOnFrom(found);
     }
 
@@ -53,7 +40,7 @@ public sealed partial class FasterPageStore : ILogImage
         if (start > 0) _log.Initialize(start, start, (long)_incarnation << 32);
         _lastRecord = found.LastRecord;
         _durable = _committed = _lastEnd = found.End;
-        _space.Start(start, start + _options.Reserve + StartRoom);
+        _space.Start(start, start + _options.Reserve + Math.Min(StartRoom, _options.SegmentSize));
         _writer.Start();
         // Nothing of this incarnation is written before its Open record is durable, so the number is never used twice.
         var open = Append(new LogRecord(RecordKind.Open, LogPosition.Zero));
@@ -82,28 +69,16 @@ public sealed partial class FasterPageStore : ILogImage
         });
     }
 
-    private void ReadImage(long address, Span<byte> buffer)
-    {
-        while (!buffer.IsEmpty)
-        {
-            var offset = address % _options.SegmentSize;
-            var part = (int)Math.Min(buffer.Length, _options.SegmentSize - offset);
-            _files.Read((int)(address / _options.SegmentSize), offset, buffer[..part]);
-            buffer = buffer[part..];
-            address += part;
-        }
-    }
-
     // A torn tail is erased, durably, before the log goes on behind it: a half-written page must not turn up again later as a damaged one.
-    private void Wipe(long from)
+    private void Wipe(long from, long until)
     {
         var chunk = new byte[WipeChunk];
         var zeros = new byte[WipeChunk];
         var touched = new SortedSet<int>();
-        for (var at = from; at < _imageEnd;)
+        for (var at = from; at < until;)
         {
             var offset = at % _options.SegmentSize;
-            var count = (int)Math.Min(Math.Min(WipeChunk, _options.SegmentSize - offset), _imageEnd - at);
+            var count = (int)Math.Min(Math.Min(WipeChunk, _options.SegmentSize - offset), until - at);
             var segment = (int)(at / _options.SegmentSize);
             _files.Read(segment, offset, chunk.AsSpan(0, count));
             if (chunk.AsSpan(0, count).ContainsAnyExcept((byte)0))

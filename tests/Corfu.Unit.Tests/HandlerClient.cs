@@ -1,0 +1,64 @@
+using Corfu.Conformance;
+using Corfu.Protocol;
+using Corfu.Transport;
+
+namespace Corfu.Unit.Tests;
+
+/// <summary>Asks a handler in process, as a connection would: requests in, one batch end, answers whenever they come.</summary>
+internal sealed class HandlerClient : IReplySink
+{
+    private readonly Lock _gate = new();
+    private readonly Dictionary<uint, TaskCompletionSource<Response>> _waiting = [];
+    private uint _next;
+
+    public HandlerClient(UnitHandler handler) => Handler = handler;
+
+    public UnitHandler Handler { get; }
+
+    /// <summary>Answers in the order in which they came.</summary>
+    public List<uint> Answered { get; } = [];
+
+    public static async Task<HandlerClient> OpenAsync(IPageStore store, UnitHandlerOptions? options = null, bool install = true)
+    {
+        var core = await UnitCore.OpenAsync(store, new UnitCoreOptions());
+        var client = new HandlerClient(new UnitHandler(Stores.Unit, core, store, options));
+        if (install) await client.AskAsync(new InstallRequest(Entries.Projection(1)));
+        return client;
+    }
+
+    public Task<T> AskAsync<T>(Request<T> request)
+        where T : Response
+    {
+        var answer = Send(request);
+        Handler.BatchEnd();
+        return answer;
+    }
+
+    /// <summary>Without the batch end: nothing is committed for it yet.</summary>
+    public async Task<T> Send<T>(Request<T> request)
+        where T : Response
+    {
+        var done = new TaskCompletionSource<Response>(TaskCreationOptions.RunContinuationsAsynchronously);
+        uint correlation;
+        lock (_gate)
+        {
+            correlation = _next++;
+            _waiting[correlation] = done;
+        }
+
+        Handler.Handle(request, new ReplyTo(this, correlation, request.Opcode));
+        return (T)await done.Task;
+    }
+
+    public void Send(uint correlation, Opcode opcode, Response response)
+    {
+        TaskCompletionSource<Response> done;
+        lock (_gate)
+        {
+            Assert.True(_waiting.Remove(correlation, out done!), "answered twice");
+            Answered.Add(correlation);
+        }
+
+        done.SetResult(response);
+    }
+}

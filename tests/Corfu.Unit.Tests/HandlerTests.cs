@@ -1,0 +1,100 @@
+using Corfu.Conformance;
+using Corfu.Protocol;
+
+namespace Corfu.Unit.Tests;
+
+public sealed class HandlerTests
+{
+    [Fact]
+    public async Task No_answer_leaves_before_its_record_is_durable_and_all_leave_when_it_is()
+    {
+        var store = new MemoryPageStore(commitByHand: true);
+        var unit = await HandlerClient.OpenAsync(store, install: false);
+        var install = unit.AskAsync(new InstallRequest(Entries.Projection(1)));
+        Assert.False(install.IsCompleted);
+        store.MakeDurable(store.Tail);
+        await install;
+        var write = unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(0, sequence: 1)));
+        var first = store.Tail;
+        var loser = unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(0, sequence: 2)));
+        var read = unit.AskAsync(new ReadRequest(Epoch.First, Entries.Positions(0), ReadDetail.Full));
+        var second = unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(1)));
+        var other = unit.AskAsync(new ReadRequest(Epoch.First, Entries.Positions(7), ReadDetail.State));
+        Assert.Equal(PageState.Unwritten, (await other).Pages[0].State);
+        Assert.False(write.IsCompleted || loser.IsCompleted || read.IsCompleted || second.IsCompleted);
+        store.MakeDurable(first);
+        Assert.Equal(Status.Ok, (await write).Status);
+        Assert.Equal(Status.AlreadyWritten, (await loser).Status);
+        Assert.Equal(PageState.Data, (await read).Pages[0].State);
+        Assert.False(second.IsCompleted);
+        store.MakeDurable(store.Tail);
+        Assert.Equal(Status.Ok, (await second).Status);
+    }
+
+    [Fact]
+    public async Task A_failure_answers_everything_that_waits_and_everything_after()
+    {
+        var store = new MemoryPageStore(commitByHand: true);
+        var unit = await HandlerClient.OpenAsync(store, install: false);
+        var install = unit.AskAsync(new InstallRequest(Entries.Projection(1)));
+        store.Observer!.OnFailed(new IOException("gone"));
+        Assert.Equal(Status.Failed, (await install).Status);
+        Assert.Equal(Status.Failed, (await unit.AskAsync(new UnitInfoRequest(Epoch.None))).Status);
+        Assert.Equal("gone", (await unit.Handler.Fault).Message);
+    }
+
+    [Fact]
+    public async Task Waiting_answers_are_limited()
+    {
+        var store = new MemoryPageStore(commitByHand: true);
+        var unit = await HandlerClient.OpenAsync(store, new UnitHandlerOptions { MaxWaitingAnswers = 3 }, install: false);
+        var install = unit.AskAsync(new InstallRequest(Entries.Projection(1)));
+        var writes = Enumerable.Range(0, 5).Select(i => unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(i)))).ToList();
+        Assert.Equal(3, writes.Count(w => w.IsCompleted));
+        Assert.All(writes.Where(w => w.IsCompleted), w => Assert.Equal(Status.Overloaded, w.Result.Status));
+        store.MakeDurable(store.Tail);
+        await install;
+        Assert.Equal(Status.Ok, (await writes[0]).Status);
+    }
+
+    [Fact]
+    public async Task A_damaged_page_found_by_a_read_is_corrupt_from_then_on()
+    {
+        var device = new MemoryLogDevice();
+        var store = new LogPageStore(device, Stores.Unit);
+        var unit = await HandlerClient.OpenAsync(store);
+        await unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(0, payload: "unmistakable")));
+        var at = device.Bytes.AsSpan().IndexOf("unmistakable"u8);
+        device.Bytes[at] ^= 1;
+        Assert.Equal(PageState.Corrupt, (await unit.AskAsync(new ReadRequest(Epoch.First, Entries.Positions(0), ReadDetail.Full))).Pages[0].State);
+        Assert.Equal(PageState.Corrupt, (await unit.AskAsync(new ReadRequest(Epoch.First, Entries.Positions(0), ReadDetail.State))).Pages[0].State);
+        Assert.Equal(Status.Corrupt, (await unit.AskAsync(new FillRequest(Epoch.First, Entries.Junk(0)))).Status);
+        Assert.Equal(1, unit.Handler.CorruptPages);
+    }
+
+    [Fact]
+    public async Task Sixty_four_callers_on_disk_get_each_answer_once()
+    {
+        using var folder = new TempFolder();
+        await using var store = Stores.Faster(folder.Path, new FasterStoreOptions());
+        var unit = await HandlerClient.OpenAsync(store);
+        var results = await Task.WhenAll(Enumerable.Range(0, 64).Select(caller => Task.Run(async () =>
+        {
+            var won = 0;
+            for (var i = 0; i < 50; i++)
+            {
+                // Two callers compete for each position.
+                var write = await unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data((caller / 2 * 50) + i, sequence: caller)));
+                if (write.Status == Status.Ok) won++;
+                else Assert.Equal(Status.AlreadyWritten, write.Status);
+            }
+
+            return won;
+        })));
+        Assert.Equal(32 * 50, results.Sum());
+        var all = Enumerable.Range(0, 32 * 50).Select(i => (long)i).ToArray();
+        var pages = (await unit.AskAsync(new ReadRequest(Epoch.First, Entries.Positions(all), ReadDetail.Full))).Pages;
+        Assert.All(pages, p => Assert.Equal(PageState.Data, p.State));
+        Assert.All(pages, p => Assert.Equal(p.Origin, EntryCodec.Decode(p.Bytes).Origin));
+    }
+}

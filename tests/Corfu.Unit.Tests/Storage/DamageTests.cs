@@ -1,0 +1,221 @@
+using System.Buffers.Binary;
+using Corfu.Conformance;
+using Corfu.Protocol;
+
+namespace Corfu.Unit.Tests;
+
+/// <summary>R6: what was acknowledged and is damaged or missing makes the unit refuse to start; only a true tail is cut.</summary>
+public sealed class DamageTests : IDisposable
+{
+    private readonly TempFolder _folder = new();
+
+    private string Scratch => Path.Combine(_folder.Path, "map");
+
+    public void Dispose() => _folder.Dispose();
+
+    [Fact]
+    public async Task A_flipped_bit_in_any_record_header_mid_log_is_refused_and_in_a_payload_makes_the_page_corrupt()
+    {
+        var (files, places) = await WriteAsync(40);
+        var (place, entry) = places[20];
+        var record = place.BodyAddress - RecordCodec.HeaderSize;
+        var payload = place.BodyAddress + EntryCodec.HeaderLength(entry);
+        for (var at = record; at < place.BodyAddress + entry.Length; at++)
+        {
+            var damaged = files.Copy();
+            Flip(damaged, at);
+            if (at < payload)
+            {
+                await Assert.ThrowsAsync<LogDamagedException>(() => ScanAsync(damaged));
+                continue;
+            }
+
+            var found = await ScanAsync(damaged);
+            Assert.Equal(40, found.Count);
+            Assert.All(found.Select((f, i) => (f, i)), f => Assert.Equal(f.i != 20, f.f.Place.PayloadIntact));
+        }
+    }
+
+    [Fact]
+    public async Task The_damage_of_the_last_page_is_noticed_after_a_clean_end()
+    {
+        var (files, places) = await WriteAsync(40);
+        Flip(files, places[^1].Place.BodyAddress + 3);
+        await Assert.ThrowsAsync<LogDamagedException>(() => ScanAsync(files));
+    }
+
+    [Fact]
+    public async Task The_store_itself_refuses_too_and_leaves_the_disk_alone()
+    {
+        var (files, places) = await WriteAsync(40);
+        Flip(files, places[10].Place.BodyAddress + 3);
+        var writes = files.Events.Count;
+        await using var store = new FasterPageStore(files, Stores.Unit, Stores.Small, Scratch);
+        var error = await Assert.ThrowsAsync<LogDamagedException>(async () => await UnitCore.OpenAsync(store, new UnitCoreOptions()));
+        Assert.Contains("Rebuild this unit", error.Message);
+        Assert.Equal(writes, files.Events.Count);
+    }
+
+    [Fact]
+    public async Task A_corrupt_page_stays_corrupt_over_restarts()
+    {
+        var (files, places) = await WriteAsync(10);
+        Flip(files, places[4].Place.BodyAddress + EntryCodec.HeaderLength(places[4].Entry));
+        for (var run = 0; run < 2; run++)
+        {
+            await using var store = new FasterPageStore(files, Stores.Unit, Stores.Small, Scratch);
+            var core = await UnitCore.OpenAsync(store, new UnitCoreOptions());
+            core.Handle(new InstallRequest(Entries.Projection(1)));
+            var read = core.Handle(new ReadRequest(Epoch.First, Entries.Positions(3, 4), ReadDetail.State));
+            Assert.Equal([PageState.Data, PageState.Corrupt], ((ReadResponse)read.Response!).Pages.Select(p => p.State));
+            var fill = core.Handle(new FillRequest(Epoch.First, Entries.Junk(4)));
+            Assert.Equal(Status.Corrupt, fill.Response!.Status);
+        }
+    }
+
+    [Fact]
+    public async Task A_missing_segment_in_the_middle_is_refused()
+    {
+        var (files, _) = await WriteAsync(1000);
+        Assert.True(files.List().Count >= 4);
+        files.Delete(files.List()[1]);
+        await Assert.ThrowsAsync<LogDamagedException>(() => ScanAsync(files));
+    }
+
+    [Fact]
+    public async Task A_missing_beginning_is_refused_by_the_store()
+    {
+        var (files, _) = await WriteAsync(1000);
+        files.Delete(0);
+        await using var store = new FasterPageStore(files, Stores.Unit, Stores.Small, Scratch);
+        await Assert.ThrowsAsync<LogDamagedException>(async () => await store.RecoverAsync((in _, in _) => { }));
+    }
+
+    [Fact]
+    public async Task A_log_that_came_back_short_is_refused()
+    {
+        var (files, places) = await WriteAsync(1000);
+        // Everything from some segment boundary on is gone, as if the files had never been extended: no record is left to tell.
+        var cut = (int)(places[500].Place.Lsn / Stores.Small.SegmentSize);
+        foreach (var segment in files.List().Where(s => s > cut).ToList()) files.Delete(segment);
+        await Assert.ThrowsAsync<LogDamagedException>(() => ScanAsync(files));
+    }
+
+    [Fact]
+    public async Task An_emptied_log_is_refused()
+    {
+        var (files, _) = await WriteAsync(10);
+        foreach (var segment in files.List().ToList()) files.Delete(segment);
+        await Assert.ThrowsAsync<LogDamagedException>(() => ScanAsync(files));
+    }
+
+    [Fact]
+    public async Task Another_units_log_is_refused()
+    {
+        var (files, _) = await WriteAsync(10);
+        var other = new NodeId(new Guid("bbbbbbbb-0000-0000-0000-000000000001"));
+        var scanner = new LogScanner(new SegmentImage(files, Stores.Small.SegmentSize), RecordCodec.LogIdOf(other));
+        await Assert.ThrowsAsync<LogDamagedException>(async () => await scanner.ScanAsync(0, (in _, in _) => { }));
+    }
+
+    [Fact]
+    public async Task Stale_commit_records_of_the_log_cut_nothing_off()
+    {
+        var (files, places) = await WriteAsync(100);
+        // A commit frame of early on, copied behind the end, and over the zeros between two runs.
+        var frame = FirstCommitFrame(files);
+        var end = places[^1].Place.Lsn;
+        for (var copy = 0; copy < 8; copy++) files.Write(0, end + 512 + (copy * 128), frame);
+        Assert.Equal(100, (await ScanAsync(files)).Count);
+        await using var store = new FasterPageStore(files, Stores.Unit, Stores.Small, Scratch);
+        var client = await StoreClient.OpenAsync(store);
+        Assert.Equal(100, client.Replayed.Count);
+    }
+
+    [Fact]
+    public async Task Pages_of_an_earlier_run_behind_the_tail_do_not_come_back()
+    {
+        var (files, places) = await WriteAsync(30);
+        // As if the last ten had been written but never synced, and the first of them got lost: the rest is valid, and must not count.
+        var lost = places[20];
+        var record = (int)(lost.Place.BodyAddress - RecordCodec.HeaderSize);
+        for (var at = record; at < lost.Place.Lsn; at++) files.Damage(0, at, _ => 0);
+        var scanner = new LogScanner(new UnsyncedImage(files, lost.Place.BodyAddress - RecordCodec.HeaderSize), Id);
+        var found = 0;
+        var tail = await scanner.ScanAsync(0, (in r, in _) => found += r.Kind == RecordKind.Page ? 1 : 0);
+        Assert.Equal(20, found);
+        Assert.True(tail.TornBytes);
+    }
+
+    private static uint Id => RecordCodec.LogIdOf(Stores.Unit);
+
+    private async Task<(RecordingFiles Files, List<(RecordPlace Place, byte[] Entry)> Places)> WriteAsync(int pages)
+    {
+        var files = new RecordingFiles();
+        var places = new List<(RecordPlace, byte[])>();
+        await using var store = new FasterPageStore(files, Stores.Unit, Stores.Small, Scratch);
+        var client = await StoreClient.OpenAsync(store);
+        for (var i = 0; i < pages; i++)
+        {
+            var entry = Entries.Data(i, new byte[60 + (i % 50)], sequence: i, streams: 300);
+            places.Add((client.Append(entry), entry));
+            if (i % 5 == 4) await client.CommitAsync();
+        }
+
+        await client.CommitAsync();
+        return (files, places);
+    }
+
+    private static async Task<List<(RecordPlace Place, byte[] Body)>> ScanAsync(RecordingFiles files)
+    {
+        var found = new List<(RecordPlace, byte[])>();
+        await new LogScanner(new SegmentImage(files, Stores.Small.SegmentSize), Id).ScanAsync(
+            new DurableMark(files, Id).Read(),
+            (in record, in place) =>
+            {
+                if (record.Kind == RecordKind.Page) found.Add((place, record.Body.ToArray()));
+            });
+        return found;
+    }
+
+    private static void Flip(RecordingFiles files, long address) =>
+        files.Damage((int)(address / Stores.Small.SegmentSize), address % Stores.Small.SegmentSize, b => (byte)(b ^ 4));
+
+    // FASTER marks commit records by a negative length in the frame header: XOR (8), length (4).
+    private static byte[] FirstCommitFrame(RecordingFiles files)
+    {
+        var bytes = new byte[4096];
+        files.Read(0, 0, bytes);
+        for (var at = 64; at < bytes.Length - 128; at += 4)
+        {
+            var length = BinaryPrimitives.ReadInt32LittleEndian(bytes.AsSpan(at + 8));
+            if (length is < -30 and > -100) return bytes[at..(at + 12 - length)];
+        }
+
+        throw new InvalidOperationException("No commit record found.");
+    }
+
+    /// <summary>The image as it was before the floors of the last records: their headers are rewritten to claim no more than the given end.</summary>
+    private sealed class UnsyncedImage(RecordingFiles files, long end) : ILogImage
+    {
+        private readonly SegmentImage _image = new(files, Stores.Small.SegmentSize);
+
+        public long Begin => _image.Begin;
+
+        public long End => _image.End;
+
+        public async ValueTask ReadAsync(long address, Memory<byte> buffer)
+        {
+            await _image.ReadAsync(address, buffer);
+            for (var at = RecordCodec.Align(Math.Max(address, end)); at + 512 < address + buffer.Length; at += RecordCodec.Alignment)
+            {
+                var span = buffer.Span[(int)(at - address)..];
+                if (!RecordCodec.TryDecode(span, at, out var header) || header.Floor <= end) continue;
+                var body = span.Slice(RecordCodec.HeaderSize, header.BodyLength).ToArray();
+                RecordCodec.Encode(
+                    new LogRecord(header.Kind, header.Position, body, header.CheckedLength),
+                    at, header.Previous, 0, header.Incarnation, header.LogId, span[..(RecordCodec.HeaderSize + body.Length)]);
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+using Corfu.Conformance;
+using Corfu.Protocol;
+
+namespace Corfu.Unit.Tests;
+
+public sealed class DiskFaultTests : IDisposable
+{
+    private readonly TempFolder _folder = new();
+
+    private string Scratch => Path.Combine(_folder.Path, "map");
+
+    public void Dispose() => _folder.Dispose();
+
+    [Fact]
+    public async Task A_failed_sync_ends_service_and_nothing_is_acknowledged_or_retried()
+    {
+        var files = new RecordingFiles();
+        await using var store = new FasterPageStore(files, Stores.Unit, Stores.Small, Scratch);
+        var unit = await HandlerClient.OpenAsync(store);
+        Assert.Equal(Status.Ok, (await unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(0)))).Status);
+        files.SyncError = new IOException("EIO");
+        Assert.Equal(Status.Failed, (await unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(1)))).Status);
+        Assert.Contains("EIO", (await unit.Handler.Fault).Message);
+        files.SyncError = null;
+        Assert.Equal(Status.Failed, (await unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(2)))).Status);
+        Assert.Equal(Status.Failed, (await unit.AskAsync(new ReadRequest(Epoch.First, Entries.Positions(0), ReadDetail.Full))).Status);
+        Assert.Equal(Status.Failed, (await unit.AskAsync(new SealRequest(new Epoch(2)))).Status);
+    }
+
+    [Fact]
+    public async Task A_full_disk_refuses_pages_but_not_seals_installs_and_trims()
+    {
+        var files = new RecordingFiles { Capacity = 300 << 10 };
+        await using var store = new FasterPageStore(files, Stores.Unit, Stores.Small, Scratch);
+        var unit = await HandlerClient.OpenAsync(store);
+        var written = await FillAsync(unit);
+        Assert.True(written > 10);
+        // Junk is smaller and may still fit, for a while.
+        var junk = 0;
+        while ((await unit.AskAsync(new FillRequest(Epoch.First, Entries.Junk(written + junk)))).Status == Status.Ok) junk++;
+        Assert.Equal(Status.NoSpace, (await unit.AskAsync(new FillRequest(Epoch.First, Entries.Junk(written + junk)))).Status);
+        Assert.Equal(Status.Ok, (await unit.AskAsync(new TrimRequest(Epoch.First, new LogPosition(1), default))).Status);
+        Assert.Equal(Status.Ok, (await unit.AskAsync(new SealRequest(new Epoch(2)))).Status);
+        Assert.Equal(Status.Ok, (await unit.AskAsync(new InstallRequest(Entries.Projection(2, written + junk)))).Status);
+        var read = await unit.AskAsync(new ReadRequest(new Epoch(2), Entries.Positions(0, 1, written - 1), ReadDetail.Full));
+        Assert.Equal([PageState.Data, PageState.Trimmed, PageState.Data], read.Pages.Select(p => p.State));
+        Assert.False(unit.Handler.Fault.IsCompleted);
+    }
+
+    [Fact]
+    public async Task A_prefix_trim_frees_a_full_disk()
+    {
+        var files = new RecordingFiles { Capacity = 300 << 10 };
+        await using var store = new FasterPageStore(files, Stores.Unit, Stores.Small, Scratch);
+        var unit = await HandlerClient.OpenAsync(store);
+        var written = await FillAsync(unit);
+        Assert.Equal(Status.Ok, (await unit.AskAsync(new TrimPrefixRequest(Epoch.First, new LogPosition(written)))).Status);
+        var status = Status.NoSpace;
+        for (var position = (long)written; status != Status.Ok; position++)
+        {
+            status = (await unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(position)))).Status;
+            Assert.True(status is Status.Ok or Status.NoSpace or Status.Overloaded);
+            Thread.Yield();
+        }
+    }
+
+    // One page after the other, until the disk is full. While the store is still allocating it answers Overloaded: try again.
+    private static async Task<int> FillAsync(HandlerClient unit)
+    {
+        for (var position = 0; ;)
+        {
+            var status = (await unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(position, new byte[1000])))).Status;
+            if (status == Status.NoSpace) return position;
+            if (status == Status.Ok) position++;
+            else Assert.Equal(Status.Overloaded, status);
+        }
+    }
+}
