@@ -62,6 +62,7 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
     {
         if (!formatAs.IsNone && await AcceptorLog.IsEmptyAsync(device)) await AcceptorLog.FormatAsync(device, cluster, formatAs);
         options ??= new AcceptorOptions();
+        options.Validate();
         var core = new AcceptorCore(options);
         var log = await AcceptorLog.OpenAsync(device, core);
         if (log.Cluster != cluster) throw new AcceptorLogDamagedException($"The acceptor's log belongs to cluster {log.Cluster}, not {cluster}.");

@@ -1,3 +1,5 @@
+using Corfu.Protocol;
+
 namespace Corfu.Layout;
 
 /// <summary>Limits of one acceptor.</summary>
@@ -14,4 +16,13 @@ public sealed record AcceptorOptions
 
     /// <summary>The log is rewritten when it has grown by this many bytes since it was last, or at a prune.</summary>
     public int CompactAfter { get; init; } = 4 << 20;
+
+    /// <summary>All faults in one message.</summary>
+    /// <exception cref="ArgumentException">An option is out of range.</exception>
+    public void Validate() => OptionRules.Check(
+        nameof(AcceptorOptions),
+        (nameof(KeptSlots), KeptSlots > 0),
+        (nameof(MaxOpenSlots), MaxOpenSlots > 0),
+        (nameof(MaxWaiting), MaxWaiting > 0),
+        (nameof(CompactAfter), CompactAfter > 0));
 }

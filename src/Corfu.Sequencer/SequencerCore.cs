@@ -28,6 +28,7 @@ public sealed class SequencerCore
     {
         Id = id;
         _options = options ?? new SequencerOptions();
+        _options.Validate();
         _grants = new GrantMemory(_options.RememberedGrants, _options.RememberedWords);
         _graces = new GraceWindow(_options.MaxGraceMilliseconds, _options.GraceSpan);
     }

@@ -1,3 +1,5 @@
+using Corfu.Protocol;
+
 namespace Corfu.Sequencer;
 
 /// <summary>Limits of one sequencer incarnation.</summary>
@@ -17,4 +19,13 @@ public sealed record SequencerOptions
 
     /// <summary>A grace is in force until this many more positions are granted.</summary>
     public int GraceSpan { get; init; } = 4096;
+
+    /// <summary>All faults in one message.</summary>
+    /// <exception cref="ArgumentException">An option is out of range.</exception>
+    public void Validate() => OptionRules.Check(
+        nameof(SequencerOptions),
+        (nameof(MaxStreams), MaxStreams > 0),
+        (nameof(RememberedGrants), RememberedGrants > 0),
+        (nameof(RememberedWords), RememberedWords > 0),
+        (nameof(GraceSpan), GraceSpan > 0));
 }

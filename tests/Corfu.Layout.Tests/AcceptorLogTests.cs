@@ -57,6 +57,25 @@ public sealed class AcceptorLogTests
     }
 
     [Fact]
+    public async Task Golden_bytes_of_records()
+    {
+        var device = await FormattedAsync();
+        var (log, _) = await OpenAsync(device);
+        var first = device.Area(0).Length;
+        await log.AppendAsync([new PromiseRecord(new Epoch(3), Setup.Ballot(5)), new DecidedRecord(Setup.Projection(2)), new FloorRecord(new Epoch(2))]);
+        var projection = ProjectionCodec.Encode(Setup.Projection(2));
+        var hex = Convert.ToHexString(device.Area(0).AsSpan(first));
+        Assert.StartsWith("41435047", hex);
+        Assert.Equal("0100000000000000", hex.Substring(16, 16));
+        Assert.EndsWith(
+            "03000000"
+            + "01" + "0300000000000000" + "0500000000000000" + "00000000000000000000000000000001"
+            + "03" + Convert.ToHexString(BitConverter.GetBytes(projection.Length)) + Convert.ToHexString(projection)
+            + "04" + "0200000000000000",
+            hex);
+    }
+
+    [Fact]
     public async Task An_unformatted_device_is_refused_and_a_formatted_one_is_not_formatted_again()
     {
         await Assert.ThrowsAsync<AcceptorLogDamagedException>(() => OpenAsync(new TestDevice()));

@@ -21,6 +21,7 @@ public sealed partial class LayoutClient
         _entropy = entropy;
         _time = time;
         _options = options ?? new LayoutClientOptions();
+        _options.Validate();
     }
 
     /// <summary>

@@ -1,3 +1,5 @@
+using Corfu.Protocol;
+
 namespace Corfu.Client.Layout;
 
 /// <summary>Limits of a layout client.</summary>
@@ -13,4 +15,13 @@ public sealed record LayoutClientOptions
     public TimeSpan FirstBackOff { get; init; } = TimeSpan.FromMilliseconds(5);
 
     public TimeSpan MaxBackOff { get; init; } = TimeSpan.FromMilliseconds(500);
+
+    /// <summary>All faults in one message.</summary>
+    /// <exception cref="ArgumentException">An option is out of range.</exception>
+    public void Validate() => OptionRules.Check(
+        nameof(LayoutClientOptions),
+        (nameof(RoundTimeout), RoundTimeout > TimeSpan.Zero),
+        (nameof(MaxAttempts), MaxAttempts > 0),
+        (nameof(FirstBackOff), FirstBackOff > TimeSpan.Zero),
+        (nameof(MaxBackOff), MaxBackOff >= FirstBackOff));
 }

@@ -14,6 +14,8 @@ public sealed class TcpTransport : ITransport, IDisposable
     /// <summary>Time limits are checked this many times per request time-out.</summary>
     internal const int SweepsPerTimeout = 8;
 
+    private const int MaxReconnects = 4;
+
     private readonly ConcurrentDictionary<NodeAddress, Channel> _channels = new();
     private readonly ConcurrentDictionary<ClientConnection, NodeAddress> _open = new();
     private readonly Dialer _dialer;
@@ -28,6 +30,7 @@ public sealed class TcpTransport : ITransport, IDisposable
     public TcpTransport(TcpTransportOptions? options = null, TimeProvider? time = null, IEntropy? entropy = null, ILogger? logger = null)
     {
         Options = options ?? new TcpTransportOptions();
+        Options.Validate();
         Time = time ?? TimeProvider.System;
         _entropy = entropy ?? SystemEntropy.Instance;
         _logger = logger ?? NullLogger.Instance;
@@ -112,14 +115,16 @@ public sealed class TcpTransport : ITransport, IDisposable
         NodeAddress to, Request<TResponse> request, CancellationToken cancellationToken)
         where TResponse : Response
     {
-        while (true)
+        for (var attempt = 0; attempt < MaxReconnects; attempt++)
         {
             ThrowIfDisposed();
             var connection = await ChannelOf(to).ConnectAsync(cancellationToken).ConfigureAwait(false);
 
-            // Lost again before anything was sent: connect anew. A node that keeps closing at once is slowed by the round trip of the handshake.
+            // Lost again before anything was sent: connect anew.
             if (connection.TryCall(request, cancellationToken, out var answer)) return await answer.ConfigureAwait(false);
         }
+
+        throw new TransportException($"{to}: the node closes every connection at once.", outcomeUnknown: false);
     }
 
     private void Sweep()

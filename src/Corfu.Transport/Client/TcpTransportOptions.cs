@@ -36,4 +36,17 @@ public sealed record TcpTransportOptions
     /// (a load generator, say): a blocked one stops every other answer.
     /// </summary>
     public bool InlineContinuations { get; init; }
+
+    /// <summary>All faults in one message.</summary>
+    /// <exception cref="ArgumentException">An option is out of range.</exception>
+    public void Validate() => OptionRules.Check(
+        nameof(TcpTransportOptions),
+        (nameof(ConnectTimeout), ConnectTimeout > TimeSpan.Zero),
+        (nameof(RequestTimeout), RequestTimeout >= TimeSpan.FromMilliseconds(8)),
+        (nameof(FirstBackOff), FirstBackOff > TimeSpan.Zero),
+        (nameof(MaxBackOff), MaxBackOff >= FirstBackOff),
+        (nameof(IdleTimeout), IdleTimeout > TimeSpan.Zero),
+        (nameof(MaxInFlight), MaxInFlight > 0),
+        (nameof(MaxOutputBuffer), MaxOutputBuffer > 0),
+        (nameof(ReceiveBuffer), ReceiveBuffer >= MessageCodec.HeaderSize));
 }

@@ -24,6 +24,7 @@ public sealed class RoleRegistry : IDisposable
     {
         Cluster = cluster;
         Options = options ?? new ServerTransportOptions();
+        Options.Validate();
         Time = time ?? TimeProvider.System;
         Logger = logger ?? NullLogger.Instance;
         _sweep = Time.CreateTimer(static state => ((RoleRegistry)state!).Sweep(), this, Options.SweepInterval, Options.SweepInterval);

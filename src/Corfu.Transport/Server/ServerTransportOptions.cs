@@ -1,3 +1,5 @@
+using Corfu.Protocol;
+
 namespace Corfu.Transport;
 
 /// <summary>Limits of a process's listener. All are per process or per connection as said.</summary>
@@ -29,4 +31,18 @@ public sealed record ServerTransportOptions
 
     /// <summary>How often the time limits are checked: they are exact to this much.</summary>
     public TimeSpan SweepInterval { get; init; } = TimeSpan.FromSeconds(1);
+
+    /// <summary>All faults in one message.</summary>
+    /// <exception cref="ArgumentException">An option is out of range.</exception>
+    public void Validate() => OptionRules.Check(
+        nameof(ServerTransportOptions),
+        (nameof(MaxConnections), MaxConnections > 0),
+        (nameof(HandshakeTimeout), HandshakeTimeout > TimeSpan.Zero),
+        (nameof(IdleTimeout), IdleTimeout > TimeSpan.Zero),
+        (nameof(FrameTimeout), FrameTimeout > TimeSpan.Zero),
+        (nameof(WriteTimeout), WriteTimeout > TimeSpan.Zero),
+        (nameof(MaxInFlight), MaxInFlight > 0),
+        (nameof(PauseReadingAt), PauseReadingAt > 0),
+        (nameof(MaxOutputBuffer), MaxOutputBuffer >= PauseReadingAt),
+        (nameof(SweepInterval), SweepInterval > TimeSpan.Zero));
 }
