@@ -10,6 +10,7 @@ public sealed class DiagnosticsTests
     [InlineData("TANGO001", "public static class Outer { [TangoObject(\"t\")] public sealed partial class A : TangoObject { } }")]
     [InlineData("TANGO002", "[TangoObject(\"t\")] public sealed partial class A { }")]
     [InlineData("TANGO002", "[TangoObject(\"t\")] public abstract partial class A : TangoObject { }")]
+    [InlineData("TANGO019", "[TangoObject(\"t\")] public sealed partial class A : TangoObject { } [TangoObject(\"t\")] public sealed partial class B : TangoObject { }")]
     [InlineData("TANGO002", "[TangoObject(\"\")] public sealed partial class A : TangoObject { }")]
     [InlineData("TANGO002", "[TangoObject(\"t\")] public sealed partial class A(int x) : TangoObject { public int X => x; }")]
     public async Task Classes(string id, string source) => Assert.Contains(id, await Compiler.Diagnose(source));

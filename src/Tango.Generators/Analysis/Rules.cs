@@ -103,6 +103,11 @@ internal static class Rules
         "'{0}' may reject after it has changed state",
         "A rejected update has no effect. Check everything first, then change.");
 
+    public static readonly DiagnosticDescriptor TypeNameTwice = new(
+        "TANGO019", "Two Tango objects have the same type name",
+        "'{0}' has the type name \"{1}\" of '{2}'", Category, DiagnosticSeverity.Error, isEnabledByDefault: true,
+        "The directory records an object's type by this name only.", Help + "tango019", WellKnownDiagnosticTags.CompilationEnd);
+
     public static readonly DiagnosticDescriptor ValueShape = Error(
         "TANGO020", "A Tango value has the wrong shape",
         "'{0}' cannot be a Tango value: {1}",

@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using System.Collections.Immutable;
 using Microsoft.CodeAnalysis;
 using Microsoft.CodeAnalysis.Diagnostics;
@@ -12,19 +13,44 @@ public sealed class TangoObjectAnalyzer : DiagnosticAnalyzer
     [
         Rules.NotPartial, Rules.ObjectShape, Rules.OperationShape, Rules.MissingBody, Rules.NumberNotPositive, Rules.NumberTwice,
         Rules.NoFormatter, Rules.UnknownFormatter, Rules.MutableState, Rules.StaticState, Rules.NotAKey,
+        Rules.TypeNameTwice,
     ];
 
     public override void Initialize(AnalysisContext context)
     {
         context.ConfigureGeneratedCodeAnalysis(GeneratedCodeAnalysisFlags.None);
         context.EnableConcurrentExecution();
-        context.RegisterSymbolAction(Analyze, SymbolKind.NamedType);
+        context.RegisterCompilationStartAction(static start =>
+        {
+            var named = new ConcurrentBag<(string Name, INamedTypeSymbol Type)>();
+            start.RegisterSymbolAction(
+                symbol =>
+                {
+                    var type = (INamedTypeSymbol)symbol.Symbol;
+                    if (type.Attribute(Names.ObjectAttribute) is not { } attribute) return;
+                    Analyze(symbol, type);
+                    if (attribute.ConstructorArguments.Length > 0 && attribute.ConstructorArguments[0].Value is string name) named.Add((name, type));
+                },
+                SymbolKind.NamedType);
+            start.RegisterCompilationEndAction(end => TypeNames(end, named));
+        });
     }
 
-    private static void Analyze(SymbolAnalysisContext context)
+    private static void TypeNames(CompilationAnalysisContext context, IEnumerable<(string Name, INamedTypeSymbol Type)> named)
     {
-        var type = (INamedTypeSymbol)context.Symbol;
-        if (type.Attribute(Names.ObjectAttribute) is null) return;
+        foreach (var group in named.GroupBy(n => n.Name))
+        {
+            INamedTypeSymbol[] types = [.. group.Select(n => n.Type).OrderBy(t => t.ToDisplayString(), StringComparer.Ordinal)];
+            foreach (INamedTypeSymbol type in types.Skip(1))
+            {
+                context.ReportDiagnostic(
+                    Diagnostic.Create(Rules.TypeNameTwice, type.Locations.FirstOrDefault(), type.Name, group.Key, types[0].ToDisplayString()));
+            }
+        }
+    }
+
+    private static void Analyze(SymbolAnalysisContext context, INamedTypeSymbol type)
+    {
         if (!Generators.ObjectShape.IsPartial(type, context.CancellationToken)) context.Report(Rules.NotPartial, type, type.Name);
         if (Generators.ObjectShape.Problem(type) is { } problem) context.Report(Rules.ObjectShape, type, type.Name, problem);
         var numbers = new Dictionary<int, IMethodSymbol>();
