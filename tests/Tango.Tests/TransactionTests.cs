@@ -183,27 +183,6 @@ public class TransactionTests
     }
 
     [Fact]
-    public async Task Objects_of_different_groups_need_a_decision_record_unless_nothing_is_read()
-    {
-        await using var world = new World();
-        var (runtime, a) = await world.OpenAccountsAsync("a");
-        var b = await runtime.OpenAsync<Accounts>("b");
-
-        var blind = runtime.BeginTx();
-        await a.SetAsync("x", 1);
-        await b.SetAsync("x", 1);
-        Assert.True((await blind.EndTxAsync()).IsCommitted);
-
-        var reading = runtime.BeginTx();
-        Assert.Equal(1, await a.BalanceAsync("x"));
-        await b.SetAsync("x", 2);
-        var end = reading.EndTxAsync().AsTask();
-        var refused = await Assert.ThrowsAsync<TangoCrossGroupException>(() => end);
-        Assert.Equal(["a", "b"], refused.ObjectNames);
-        Assert.Equal(1, await b.BalanceAsync("x"));
-    }
-
-    [Fact]
     public async Task The_retry_helper_repeats_aborts_until_it_commits()
     {
         await using var world = new World();

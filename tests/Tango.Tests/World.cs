@@ -4,7 +4,7 @@ using Corfu.Protocol;
 namespace Tango.Tests;
 
 /// <summary>One in-memory log and the runtimes on it.</summary>
-internal sealed class World(InMemoryLogOptions? options = null) : IAsyncDisposable
+internal sealed class World(InMemoryLogOptions? options = null, TimeProvider? time = null) : IAsyncDisposable
 {
     private readonly List<TangoRuntime> _runtimes = [];
 
@@ -12,7 +12,7 @@ internal sealed class World(InMemoryLogOptions? options = null) : IAsyncDisposab
 
     public TangoRuntime NewRuntime(TangoOptions? options = null)
     {
-        var runtime = new TangoRuntime(Log, Log.OpenCursor, TimeProvider.System, SystemEntropy.Instance, options);
+        var runtime = new TangoRuntime(Log, Log.OpenCursor, time ?? TimeProvider.System, SystemEntropy.Instance, options);
         _runtimes.Add(runtime);
         return runtime;
     }

@@ -46,11 +46,11 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> pla
         _ = SendLoopAsync();
     }
 
-    /// <summary>Called by playback for an entry that this runtime wrote; null if nobody waits for it any more.</summary>
-    public PendingCall[]? TakePlayed(EntryHeader header)
+    /// <summary>Called by playback for every entry: whether this runtime wrote it, and those who still wait for it.</summary>
+    public (bool IsOwn, PendingCall[]? Calls) TakePlayed(EntryHeader header)
     {
-        if (header.Runtime != runtime) return null;
-        lock (_gate) return _unplayed.Remove(header.Sequence, out var calls) ? calls : null;
+        if (header.Runtime != runtime) return (false, null);
+        lock (_gate) return (true, _unplayed.Remove(header.Sequence, out var calls) ? calls : null);
     }
 
     private async Task SendLoopAsync()

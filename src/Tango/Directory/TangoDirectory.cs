@@ -68,6 +68,14 @@ internal sealed class TangoDirectory : TangoObject, ITangoObject<TangoDirectory>
         QueryHelperAsync<TangoDirectory, ValueTuple, ImmutableArray<DirectoryEntry>>(
             ObjectKey.None, default, static (view, _) => [.. view._objects.Values], cancellationToken);
 
+    /// <summary>On a view: the entries of the object's group, or of the object alone.</summary>
+    public IReadOnlyList<DirectoryEntry> GroupOf(ObjectId id)
+    {
+        var entry = _objects.Values.FirstOrDefault(known => known.Id == id);
+        if (entry is null) return [];
+        return entry.Group is null ? [entry] : _groups[entry.Group];
+    }
+
     void ITangoView.Apply(int mutator, ReadOnlySpan<byte> key, ReadOnlySpan<byte> arguments, in ApplyContext context)
     {
         if (mutator != s_create.Number) throw new TangoUnknownRecordException(s_type.Name, mutator);

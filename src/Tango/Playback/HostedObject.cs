@@ -4,10 +4,11 @@ using Tango.Records;
 namespace Tango.Playback;
 
 /// <summary>One object's view and versions. Only playback touches it, except <see cref="Versions"/>, which has a lock of its own.</summary>
-internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType type)
+/// <param name="type">Null: versions only, no view; enough to decide transactions.</param>
+internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
 {
     // The view that Apply changes next. While _isPublished, readers may hold it: the next change is made on a copy (R17).
-    private TangoObject _view = type.Create();
+    private TangoObject? _view = type?.Create();
     private bool _isPublished;
     private TangoObjectStoppedException? _stopped;
 
@@ -16,8 +17,6 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType type)
     public string Name { get; } = entry.Name;
 
     public DirectoryEntry Entry { get; } = entry;
-
-    public TangoObjectType Type { get; } = type;
 
     public VersionTable Versions { get; } = new(entry.VersionCapacity);
 
@@ -31,12 +30,15 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType type)
 
     public TangoObjectStoppedException? Stopped => _stopped;
 
+    /// <summary>Playback only: the view as of the last record applied.</summary>
+    public TangoObject? CurrentView => _view;
+
     /// <returns>The declared rejection, or null.</returns>
     public TangoRejectedException? Apply(scoped in CallRecord call, RecordVersion version, ApplyResult? result)
     {
         Versions.Write(call.HasKey, call.Key, version);
         IsDirty = true;
-        if (_stopped is not null) return null;
+        if (_stopped is not null || _view is null) return null;
         if (_isPublished)
         {
             _view = _view.CloneView();

@@ -18,6 +18,14 @@ internal sealed partial class Player
     private LogPosition _applied;
     private bool _slotsChanged;
 
+    // An entry whose records are not all applied: it waits for a decision, or a cycle failed while it did. Nothing is published meanwhile,
+    // since views are shown at whole entries only.
+    private LogEntry? _entry;
+    private EntryProgress _progress;
+
+    // Set in a player that plays versions only, to learn one decision; it answers nobody and publishes nothing.
+    private DecisionProbe? _probe;
+
     private void Attach(HostedUnit unit)
     {
         if (_objects.ContainsKey(unit.Objects[0].Id)) return;
@@ -28,6 +36,7 @@ internal sealed partial class Player
             _slots.Add(hosted);
             _objects.Add(hosted.Id, hosted);
             cursor.Add(hosted.Id.Stream, LogPosition.Zero);
+            _scout?.Add(hosted.Id.Stream, LogPosition.Zero);
         }
 
         _slotsChanged = true;
@@ -36,40 +45,59 @@ internal sealed partial class Player
     private bool Wants(HostedUnit unit, LogPosition position) =>
         unit.IsCatchingUp ? position >= unit.PlayedTo : position >= _applied;
 
-    private void ApplyEntry(LogEntry entry)
+    private async ValueTask ApplyEntryAsync(LogEntry entry)
     {
-        PendingCall[]? calls = null;
+        _entry = entry;
+        while (ApplyRecords(entry, ref _progress) is { } undecided) await LearnDecisionAsync(entry, undecided);
+        if (_progress.Calls is { } calls) _answerable.AddRange(calls);
+        _entry = null;
+        _progress = default;
+        foreach (var unit in _catchingUp) unit.PlayedTo = LogPosition.Max(unit.PlayedTo, entry.Position.Next);
+        _applied = LogPosition.Max(_applied, entry.Position.Next);
+    }
+
+    /// <returns>The commit record at which playback must wait for a decision (R20); null at the end of the entry.</returns>
+    private RecordVersion? ApplyRecords(LogEntry entry, ref EntryProgress progress)
+    {
         try
         {
             var reader = new MessagePackReader(entry.Payload);
             var header = EntryFormat.ReadHeader(ref reader);
-            calls = context.Calls.TakePlayed(header);
-            for (var i = 0; i < header.Records; i++) ApplyRecord(ref reader, new RecordVersion(entry.Position, i), calls?[i]);
+            if (progress.Next == 0) (progress.IsOwn, progress.Calls) = _probe is null ? context.Calls.TakePlayed(header) : default;
+            for (var i = 0; i < progress.Next; i++) reader.Skip();
+            for (; progress.Next < header.Records; progress.Next++)
+            {
+                var version = new RecordVersion(entry.Position, progress.Next);
+                if (!TryApplyRecord(ref reader, version, progress)) return version;
+            }
+
             TangoTelemetry.Records.Add(header.Records);
         }
         catch (TangoFormatException e)
         {
             StopObjectsOf(entry, e);
-            foreach (var call in calls ?? []) call.OnInDoubt(entry.Position, "The record's entry cannot be read", e);
+            foreach (var call in progress.Calls ?? []) call.OnInDoubt(entry.Position, "The record's entry cannot be read", e);
         }
 
-        if (calls is not null) _answerable.AddRange(calls);
-        foreach (var unit in _catchingUp) unit.PlayedTo = LogPosition.Max(unit.PlayedTo, entry.Position.Next);
-        _applied = LogPosition.Max(_applied, entry.Position.Next);
+        return null;
     }
 
-    private void ApplyRecord(ref MessagePackReader reader, RecordVersion version, PendingCall? call)
+    /// <returns>False: a decision is needed first; nothing has been done.</returns>
+    private bool TryApplyRecord(ref MessagePackReader reader, RecordVersion version, in EntryProgress progress)
     {
+        var call = progress.Calls?[version.Index];
         var elements = reader.ReadArrayHeader();
         var kind = elements > 0 ? (RecordKind)reader.ReadInt32() : 0;
         switch (kind)
         {
             case RecordKind.Update when elements == RecordFormat.UpdateLength:
                 ApplyUpdate(CallRecord.Read(ref reader), version, call);
-                break;
+                return true;
             case RecordKind.Commit when elements == RecordFormat.CommitLength:
-                ApplyCommit(ref reader, version, call);
-                break;
+                return TryApplyCommit(ref reader, version, call, progress.IsOwn);
+            case RecordKind.Decision when elements == RecordFormat.DecisionLength:
+                ApplyDecision(DecisionFormat.Read(ref reader), version);
+                return true;
             default:
                 throw new TangoFormatException($"Record {version} has kind {(int)kind} with {elements} elements, which is not known here");
         }
@@ -131,5 +159,13 @@ internal sealed partial class Player
         var grown = new FrozenView[_slots.Count];
         views.CopyTo(grown, 0);
         return grown;
+    }
+
+    /// <summary>How far playback is in an entry.</summary>
+    private struct EntryProgress
+    {
+        public int Next;
+        public bool IsOwn;
+        public PendingCall[]? Calls;
     }
 }

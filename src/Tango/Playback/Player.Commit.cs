@@ -8,12 +8,22 @@ namespace Tango.Playback;
 // Decides commit records (Tango 3.2) exactly at their positions, from versions alone, so that every runtime decides alike.
 internal sealed partial class Player
 {
-    private void ApplyCommit(ref MessagePackReader reader, RecordVersion version, PendingCall? call)
+    /// <returns>False: not all of the read set is hosted here, and the decision is not known yet.</returns>
+    private bool TryApplyCommit(ref MessagePackReader reader, RecordVersion version, PendingCall? call, bool isOwn)
     {
         var flags = (CommitFlags)reader.ReadInt32();
-        if (flags != CommitFlags.None) throw new TangoFormatException($"Commit record {version} has flags {flags}, which are not known here");
+        if ((flags & ~CommitFlags.NeedsDecision) != 0)
+            throw new TangoFormatException($"Commit record {version} has flags {flags}, which are not known here");
         var snapshotEnd = RecordFormat.ReadPosition(ref reader);
+        var participants = reader;
         var aborted = Validate(ref reader, version.Position, snapshotEnd, out var isEvaluated);
+        if (flags.HasFlag(CommitFlags.NeedsDecision))
+        {
+            if (isEvaluated) DecideHere(version, aborted, CommitFormat.ReadParticipants(participants).Streams, isOwn);
+            else if (TryGetDecision(version, out aborted)) isEvaluated = true;
+            else if (AnyWriteConcernsUs(reader, version.Position)) return false;
+        }
+
         var rejected = 0;
         for (var writes = reader.ReadArrayHeader(); writes > 0; writes--)
         {
@@ -28,6 +38,20 @@ internal sealed partial class Player
         // R19: positions of spilled writes; none are written yet, so a list with members is from newer code.
         reader.ReadArrayHeader(0);
         call?.OnDecided(aborted ?? (TxOutcome)new TxOutcome.Committed(version, rejected));
+        return true;
+    }
+
+    /// <param name="reader">Stands at the writes; taken by value, so that the caller's stays there.</param>
+    private bool AnyWriteConcernsUs(MessagePackReader reader, LogPosition position)
+    {
+        for (var writes = reader.ReadArrayHeader(); writes > 0; writes--)
+        {
+            reader.ReadArrayHeader(CommitFormat.WriteLength);
+            var write = CallRecord.Read(ref reader);
+            if (_objects.TryGetValue(write.Object, out var hosted) && Wants(hosted.Unit, position)) return true;
+        }
+
+        return false;
     }
 
     /// <summary>R18. Reads all of the read set in any case, to get past it.</summary>

@@ -91,8 +91,8 @@ internal sealed partial class Player(
             }
             catch (Exception e)
             {
-                // Whatever was applied is whole entries: it can be shown, and the next cycle goes on from there.
-                Publish();
+                // What was applied can be shown if it is whole entries; the next cycle goes on from there.
+                if (_entry is null) Publish();
                 Fail(cycle, e);
             }
         }
@@ -111,10 +111,13 @@ internal sealed partial class Player(
     private async ValueTask PlayAsync(LogPosition tail)
     {
         var sincePublished = 0;
+        if (_divergence is not null) throw _divergence;
+        if (_entry is { } unfinished) await ApplyEntryAsync(unfinished);
         while (await cursor.ReadNextAsync(lifetime) is { } entry)
         {
             TangoTelemetry.Entries.Add(1);
-            ApplyEntry(entry);
+            await ApplyEntryAsync(entry);
+            if (_probe is { IsFound: true }) return;
             if (++sincePublished < options.PublishEvery) continue;
             Publish();
             sincePublished = 0;

@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using Corfu.Protocol;
 using Tango.Formatting;
 using Tango.Transactions;
@@ -32,6 +33,28 @@ internal static class CommitFormat
         writer.WriteArrayHeader(0);
         writer.Flush();
         return buffer.WrittenMemory;
+    }
+
+    /// <summary>The objects read, and the streams of all that are read or written.</summary>
+    /// <param name="reader">Stands at the reads; taken by value, so that the caller's stays there.</param>
+    public static (List<ObjectId> ReadSet, ImmutableArray<StreamId> Streams) ReadParticipants(MessagePackReader reader)
+    {
+        var readSet = new List<ObjectId>();
+        for (var reads = reader.ReadArrayHeader(); reads > 0; reads--)
+        {
+            reader.ReadArrayHeader(ReadLength);
+            readSet.Add(new ObjectId(reader.ReadUInt64()));
+            reader.Skip();
+        }
+
+        var streams = new SortedSet<StreamId>(readSet.Select(static id => id.Stream));
+        for (var writes = reader.ReadArrayHeader(); writes > 0; writes--)
+        {
+            reader.ReadArrayHeader(WriteLength);
+            streams.Add(CallRecord.Read(ref reader).Object.Stream);
+        }
+
+        return (readSet, [.. streams]);
     }
 
     private static void WriteRead(ref MessagePackWriter writer, TxObject read)

@@ -8,7 +8,7 @@ internal static class RecordFormat
 {
     public const int UpdateLength = 5;
     public const int CommitLength = 6;
-    public const int DecisionLength = 5;
+    public const int DecisionLength = 4;
 
     public static void WriteUpdate(ref MessagePackWriter writer, ObjectId id, int mutator, ObjectKey key, ReadOnlySpan<byte> arguments)
     {

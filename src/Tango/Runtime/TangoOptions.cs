@@ -28,6 +28,12 @@ public sealed record TangoOptions
 
     public TimeSpan MaxRetryDelay { get; init; } = TimeSpan.FromMilliseconds(100);
 
+    /// <summary>
+    /// How long a commit record may be without its decision record before a host of its read set publishes one (R20); after twice that, a
+    /// runtime that is blocked by it plays the read set itself.
+    /// </summary>
+    public TimeSpan OrphanTimeout { get; init; } = TimeSpan.FromMilliseconds(100);
+
     /// <summary>Entries applied before readers and waiting callers see the result.</summary>
     public int PublishEvery { get; init; } = 128;
 

@@ -30,11 +30,11 @@ public sealed partial class TangoRuntime : IAsyncDisposable
         _entropy = entropy;
         // Recognises this runtime's own entries: only by this number, so that no other incarnation may ever use it.
         var id = BitConverter.ToUInt64(entropy.NewGuid().ToByteArray());
-        var context = new PlayerContext(
-            new CallBatcher(log, id, () => Player!, _options, logger ?? NullLogger.Instance, _lifetime.Token), logger ?? NullLogger.Instance);
-        Calls = context.Calls;
-        Player = new Player(openCursor(), context, _options, time, entropy, _lifetime.Token);
+        logger ??= NullLogger.Instance;
         var hosted = new HostedObject(TangoDirectory.OwnEntry, TangoDirectory.Type);
+        Calls = new CallBatcher(log, id, () => Player!, _options, logger, _lifetime.Token);
+        var context = new PlayerContext(Calls, logger, openCursor, of => ((TangoDirectory)hosted.CurrentView!).GroupOf(of));
+        Player = new Player(openCursor(), context, _options, time, entropy, _lifetime.Token);
         _directory.Attach(new ObjectHost(this, hosted.Entry, hosted));
         _directoryUnit = new HostedUnit([hosted]);
     }

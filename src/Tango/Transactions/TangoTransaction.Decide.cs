@@ -37,15 +37,11 @@ public sealed partial class TangoTransaction
         if (_objects.Find(static o => o.IsBroken) is { } broken)
             throw new TangoTransactionException($"A write to '{broken.Host.Name}' failed while it was applied to the transaction's snapshot");
         var reads = _objects.FindAll(static o => o.HasReads);
-        if (reads.Count > 0)
-        {
-            RequireOneUnit();
-            // A conflict now is a conflict at any later position: no need to append a record that must abort.
-            if (FindConflict() is { } early) return early;
-        }
-
-        var record = CommitFormat.Encode(CommitFlags.None, _snapshot?.End ?? LogPosition.Zero, reads, _writes);
-        var call = new CommitCall(record, WriteStreams(), needsPlayback: reads.Count > 0);
+        // A conflict now is a conflict at any later position: no need to append a record that must abort.
+        if (FindConflict() is { } early) return early;
+        var flags = reads.Count > 0 && !IsOneUnit() ? CommitFlags.NeedsDecision : CommitFlags.None;
+        var record = CommitFormat.Encode(flags, _snapshot?.End ?? LogPosition.Zero, reads, _writes);
+        var call = new CommitCall(record, StreamsFor(flags, reads), needsPlayback: reads.Count > 0);
         _runtime.Calls.Send(call);
         return await CallWaiter.WaitAsync(call, call.Task, cancellationToken);
     }
@@ -60,18 +56,19 @@ public sealed partial class TangoTransaction
         return null;
     }
 
-    // R20: without a decision record, whoever hosts one of the objects must host them all.
-    private void RequireOneUnit()
+    /// <summary>R20: whoever hosts one of the objects then hosts them all, and needs no decision record.</summary>
+    private bool IsOneUnit()
     {
         var unit = _objects[0].Host.Hosted?.Unit;
-        if (unit is null || _objects.Exists(o => o.Host.Hosted?.Unit != unit))
-            throw new TangoCrossGroupException([.. _objects.Select(o => o.Host.Name)]);
+        return unit is not null && _objects.TrueForAll(o => o.Host.Hosted?.Unit == unit);
     }
 
-    private ImmutableArray<StreamId> WriteStreams()
+    /// <summary>R20: hosts of the read set must meet a record that they may have to decide for others, so it goes to those streams too.</summary>
+    private ImmutableArray<StreamId> StreamsFor(CommitFlags flags, List<TxObject> reads)
     {
         var streams = new SortedSet<StreamId>();
         foreach (var write in _writes) streams.Add(write.Host.Entry.Id.Stream);
+        if (flags.HasFlag(CommitFlags.NeedsDecision)) streams.UnionWith(reads.Select(static read => read.Host.Entry.Id.Stream));
         return [.. streams];
     }
 }

@@ -41,7 +41,6 @@ public sealed partial class TangoTransaction : IAsyncDisposable
     /// Decides the transaction. With reads and writes: appends a commit record, plays up to it, and reports what playback decided. Without
     /// writes: checks the log and validates. Without reads: commits with the append.
     /// </summary>
-    /// <exception cref="TangoCrossGroupException">It reads and writes objects of several groups.</exception>
     /// <exception cref="TangoTooLargeException">Its writes do not fit into an entry.</exception>
     /// <exception cref="OperationCanceledException">Cancelled before anything was sent: nothing took effect.</exception>
     public ValueTask<TxOutcome> EndTxAsync(CancellationToken cancellationToken = default)

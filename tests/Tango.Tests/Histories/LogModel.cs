@@ -20,6 +20,9 @@ internal sealed class LogModel
     /// <summary>The balances just before each entry, and after the last one.</summary>
     public Dictionary<long, Dictionary<(ulong Object, string Account), long>> Before { get; } = [];
 
+    /// <summary>The commit records that have a decision record.</summary>
+    public HashSet<RecordVersion> Decisions { get; } = [];
+
     public IReadOnlyDictionary<(ulong Object, string Account), long> Balances => _balances;
 
     public static async Task<LogModel> ReplayAsync(InMemoryCorfuLog log)
@@ -55,8 +58,18 @@ internal sealed class LogModel
         {
             var version = new RecordVersion(entry.Position, i);
             reader.ReadArrayHeader();
-            if (reader.ReadInt32() == 1) Write(ref reader, version, true);
-            else Commit(ref reader, version);
+            switch (reader.ReadInt32())
+            {
+                case 1:
+                    Write(ref reader, version, true);
+                    break;
+                case 2:
+                    Commit(ref reader, version);
+                    break;
+                default:
+                    Decision(ref reader);
+                    break;
+            }
         }
     }
 
@@ -91,6 +104,15 @@ internal sealed class LogModel
         }
 
         reader.Skip();
+    }
+
+    private void Decision(ref MessagePackReader reader)
+    {
+        var commit = new RecordVersion(new LogPosition(reader.ReadInt64()), reader.ReadInt32());
+        var committed = reader.TryReadNil();
+        if (!committed) reader.Skip();
+        Assert.Equal(Commits[commit].Committed, committed);
+        Decisions.Add(commit);
     }
 
     private void Write(ref MessagePackReader reader, RecordVersion version, bool takesEffect)

@@ -17,11 +17,24 @@ public class RandomHistoryTests
 
     public static TheoryData<int> Seeds => [.. Enumerable.Range(1, 40)];
 
+    /// <summary>Who hosts what: all replicas one group, or replicas that host one object and only write the other (R20).</summary>
+    public enum Hosting
+    {
+        Group,
+        Layered,
+    }
+
     [Theory]
     [MemberData(nameof(Seeds))]
-    public void A_random_history_is_what_a_plain_model_makes_of_the_log(int seed) => SeededContext.Run(seed, () => RunAsync(seed));
+    public void A_random_history_is_what_a_plain_model_makes_of_the_log(int seed) =>
+        SeededContext.Run(seed, time => RunAsync(seed, Hosting.Group, time));
 
-    private static async Task RunAsync(int seed)
+    [Theory]
+    [MemberData(nameof(Seeds))]
+    public void So_is_one_over_partitions_that_need_decision_records(int seed) =>
+        SeededContext.Run(seed, time => RunAsync(seed, Hosting.Layered, time));
+
+    private static async Task RunAsync(int seed, Hosting hosting, VirtualTime time)
     {
         var faults = new Random(seed);
         await using var world = new World(new InMemoryLogOptions
@@ -33,55 +46,70 @@ public class RandomHistoryTests
                 2 => AppendFault.LostAndUnknown,
                 _ => AppendFault.None,
             },
-        });
+            Time = time,
+        }, time);
         var attempts = new List<Attempt>();
-        var replicas = new List<(TangoRuntime Runtime, Accounts[] Objects)>();
-        for (var i = 0; i < Runtimes; i++) replicas.Add(await OpenAsync(world));
+        var replicas = new List<Replica>();
+        for (var i = 0; i < Runtimes; i++) replicas.Add(await OpenAsync(world, hosting, i));
         await Task.WhenAll(replicas.SelectMany((replica, r) => Enumerable.Range(0, Callers).Select(
-            c => CallAsync(replica.Runtime, replica.Objects, new Random(seed + (1000 * r) + c), attempts))));
+            c => CallAsync(replica, new Random(seed + (1000 * r) + c), attempts))));
 
         var model = await LogModel.ReplayAsync(world.Log);
         foreach (var attempt in attempts) Check(attempt, model);
-        replicas.Add(await OpenAsync(world));
+        replicas.Add(await OpenAsync(world, hosting, 0));
+        replicas.Add(await OpenAsync(world, hosting, 1));
         await CheckViewsAsync(replicas, model);
         Assert.Contains(attempts, attempt => attempt.Outcome is TxOutcome.Committed);
+        Assert.Equal(hosting == Hosting.Layered, model.Decisions.Count > 0);
     }
 
-    private static async Task<(TangoRuntime Runtime, Accounts[] Objects)> OpenAsync(World world)
+    private static async Task<Replica> OpenAsync(World world, Hosting hosting, int index)
     {
-        var runtime = world.NewRuntime(new TangoOptions { RetryDelay = TimeSpan.Zero, PublishEvery = 3 });
+        var runtime = world.NewRuntime(new TangoOptions { PublishEvery = 3 });
         var objects = new Accounts[2];
-        await runtime.OpenGroupAsync("group", g =>
+        if (hosting == Hosting.Group)
         {
-            objects[0] = g.Add<Accounts>("first");
-            objects[1] = g.Add<Accounts>("second");
-        });
-        return (runtime, objects);
+            await runtime.OpenGroupAsync("group", g =>
+            {
+                objects[0] = g.Add<Accounts>("first");
+                objects[1] = g.Add<Accounts>("second");
+            });
+            return new Replica(runtime, objects, [true, true]);
+        }
+
+        // Replica 0 hosts both, 1 the first only, 2 the second only.
+        bool[] isHosted = [index != 2, index != 1];
+        objects[0] = isHosted[0] ? await runtime.OpenAsync<Accounts>("first") : await runtime.OpenWriteOnlyAsync<Accounts>("first");
+        objects[1] = isHosted[1] ? await runtime.OpenAsync<Accounts>("second") : await runtime.OpenWriteOnlyAsync<Accounts>("second");
+        return new Replica(runtime, objects, isHosted);
     }
 
-    private static async Task CallAsync(TangoRuntime runtime, Accounts[] objects, Random random, List<Attempt> attempts)
+    private static async Task CallAsync(Replica replica, Random random, List<Attempt> attempts)
     {
         for (var i = 0; i < TransactionsEach; i++)
         {
             if (random.Next(4) == 0)
             {
-                await objects[random.Next(2)].AddAsync(Names[random.Next(3)], random.Next(10));
+                var index = random.Next(2);
+                if (replica.IsHosted[index]) await replica.Objects[index].AddAsync(Names[random.Next(3)], random.Next(10));
+                else await replica.Objects[index].SetAsync(Names[random.Next(3)], random.Next(10));
                 continue;
             }
 
             var attempt = new Attempt();
-            await using var transaction = runtime.BeginTx();
-            for (var steps = random.Next(1, 5); steps > 0; steps--) await StepAsync(objects, random, attempt);
+            await using var transaction = replica.Runtime.BeginTx();
+            for (var steps = random.Next(1, 5); steps > 0; steps--) await StepAsync(replica, random, attempt);
             attempt.Outcome = await transaction.EndTxAsync();
             attempts.Add(attempt);
         }
     }
 
-    private static async Task StepAsync(Accounts[] objects, Random random, Attempt attempt)
+    private static async Task StepAsync(Replica replica, Random random, Attempt attempt)
     {
+        var objects = replica.Objects;
         var index = random.Next(2);
         var name = Names[random.Next(3)];
-        switch (random.Next(20))
+        switch (replica.IsHosted[index] ? random.Next(20) : 8)
         {
             case < 8:
                 attempt.Read(index, name, await objects[index].BalanceAsync(name));
@@ -143,22 +171,26 @@ public class RandomHistoryTests
             Assert.Equal(balances.Where(c => c.Key.Object == IdOf(index)).ToDictionary(c => c.Key.Account, c => c.Value), whole);
     }
 
-    private static async Task CheckViewsAsync(List<(TangoRuntime Runtime, Accounts[] Objects)> replicas, LogModel model)
+    private static async Task CheckViewsAsync(List<Replica> replicas, LogModel model)
     {
-        foreach (var (_, objects) in replicas)
+        foreach (var replica in replicas)
         {
             for (var index = 0; index < 2; index++)
             {
-                var view = await objects[index].SnapshotAsync();
+                if (!replica.IsHosted[index]) continue;
+                var view = await replica.Objects[index].SnapshotAsync();
                 var expected = model.Balances.Where(c => c.Key.Object == IdOf(index)).ToDictionary(c => c.Key.Account, c => c.Value);
                 Assert.Equal(expected, view.ToDictionary());
             }
         }
 
+        foreach (var replica in replicas) await replica.Runtime.SyncAsync();
         Assert.Single(replicas.Select(replica => replica.Runtime.PlayedTo).Distinct());
     }
 
     private static ulong IdOf(int index) => ObjectId.FirstUser.Value + (ulong)index;
+
+    private sealed record Replica(TangoRuntime Runtime, Accounts[] Objects, bool[] IsHosted);
 
     private sealed class Attempt
     {

@@ -16,14 +16,17 @@ internal sealed class SeededContext(int seed) : SynchronizationContext
         lock (_ready) _ready.Add((d, state));
     }
 
-    public static void Run(int seed, Func<Task> body)
+    /// <summary>Moves when nothing else can go on.</summary>
+    public VirtualTime Time { get; } = new();
+
+    public static void Run(int seed, Func<VirtualTime, Task> body)
     {
         var previous = Current;
         var context = new SeededContext(seed);
         SetSynchronizationContext(context);
         try
         {
-            var task = body();
+            var task = body(context.Time);
             while (!task.IsCompleted) context.Step();
             task.GetAwaiter().GetResult();
         }
@@ -36,6 +39,7 @@ internal sealed class SeededContext(int seed) : SynchronizationContext
     private void Step()
     {
         if (Volatile.Read(ref _foreign) is { } stack) throw new InvalidOperationException("A continuation came from another thread: " + stack);
+        if (_ready.Count == 0 && Time.FireNext()) return;
         if (_ready.Count == 0) throw new InvalidOperationException("Nothing can go on: a continuation was lost or left this thread");
         var index = _random.Next(_ready.Count);
         var (callback, state) = _ready[index];
