@@ -1,1 +1,4 @@
-return 0;
+using JobScheduler.App;
+using JobScheduler.Cli;
+
+return await new SchedulerCommand(Launcher.RunAsync).InvokeAsync(args, Console.Error);

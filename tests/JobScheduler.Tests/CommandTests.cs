@@ -31,6 +31,7 @@ public sealed class CommandTests
     [InlineData("--replicas", "17")]
     [InlineData("--seed", "-1")]
     [InlineData("--connect", "localhost:1")]
+    [InlineData("--connect", "corfu://host")]
     [InlineData("--trace", "")]
     [InlineData("--no-such-flag", "1")]
     [InlineData("stray", "argument")]

@@ -1,6 +1,7 @@
 using System.CommandLine;
 using System.CommandLine.Parsing;
 using System.Globalization;
+using Corfu.Client;
 
 namespace JobScheduler.Cli;
 
@@ -93,8 +94,8 @@ public sealed class SchedulerCommand
 
         _connect.Validators.Add(result =>
         {
-            if (result.GetValue(_connect) is { } url && !url.StartsWith("corfu://", StringComparison.Ordinal))
-                result.AddError($"--connect needs corfu://host:port,...; \"{url}\" is not that.");
+            if (result.GetValue(_connect) is { } url && !ConnectionString.TryParse(url, out _, out string? fault))
+                result.AddError($"--connect: {fault}");
         });
         Root.Validators.Add(Combinations);
         Root.SetAction((parse, _) => run(Read(parse)));
