@@ -220,7 +220,9 @@ public sealed class TcpTransportTests
         var to = server.AddressOf(echo);
         var held = new[] { transport.CallAsync(to, Ping, default).AsTask(), transport.CallAsync(to, Ping, default).AsTask() };
         await Poll.UntilAsync(() => echo.HeldCount == 2);
-        Assert.False((await Assert.ThrowsAsync<TransportException>(async () => await transport.CallAsync(to, Ping, default))).OutcomeUnknown);
+        var refused = transport.CallAsync(to, Ping, default);
+        Assert.True(refused.IsFaulted);
+        Assert.False((await Assert.ThrowsAsync<TransportException>(async () => await refused)).OutcomeUnknown);
         echo.Release(newestFirst: false);
         await Task.WhenAll(held);
     }

@@ -76,7 +76,7 @@ internal sealed partial class ClientConnection : IThreadPoolWorkItem
                 return;
             }
         }
-        catch (Exception e) when (e is SocketException or ObjectDisposedException)
+        catch (Exception e)
         {
             Close("sending failed", e);
         }

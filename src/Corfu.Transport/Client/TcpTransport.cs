@@ -52,10 +52,18 @@ public sealed class TcpTransport : ITransport, IDisposable
     public ValueTask<TResponse> CallAsync<TResponse>(NodeAddress to, Request<TResponse> request, CancellationToken cancellationToken)
         where TResponse : Response
     {
-        cancellationToken.ThrowIfCancellationRequested();
-        return ChannelOf(to).TryGet(out var connection) && connection.TryCall(request, cancellationToken, out var answer)
-            ? answer
-            : ConnectAndCallAsync(to, request, cancellationToken);
+        if (cancellationToken.IsCancellationRequested) return ValueTask.FromCanceled<TResponse>(cancellationToken);
+        try
+        {
+            return ChannelOf(to).TryGet(out var connection) && connection.TryCall(request, cancellationToken, out var answer)
+                ? answer
+                : ConnectAndCallAsync(to, request, cancellationToken);
+        }
+        catch (CorfuException e)
+        {
+            // Never thrown from here: a caller that starts many calls in a row would lose those that it has started.
+            return ValueTask.FromException<TResponse>(e);
+        }
     }
 
     public async ValueTask<NodeDescription> DescribeAsync(NodeEndpoint endpoint, CancellationToken cancellationToken)
