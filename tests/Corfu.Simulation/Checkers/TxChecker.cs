@@ -56,7 +56,8 @@ public sealed class TxChecker
             {
                 _found.Add(new(
                     CheckerNames.Transactions,
-                    $"{tx}: committed at {at.Position}, but {wrong.Key} was {ValueBefore(wrong.Key, at)} there"));
+                    $"{tx}: committed at {at.Position}, but {wrong.Key} was {ValueBefore(wrong.Key, at)} there, "
+                    + $"written at {_history.Places.GetValueOrDefault(ValueBefore(wrong.Key, at)).Position}"));
             }
             else if (tx.Decision == TxDecision.Aborted && stale is null)
             {

@@ -43,7 +43,7 @@ public sealed partial class ClusterMonitor
                 Trimmed(unit, ((TrimRequest)Decode(message)).Position.Offset);
                 break;
             case AckResponse { IsOk: true } when header.Opcode == Opcode.TrimPrefix:
-                unit.TrimMark = Math.Max(unit.TrimMark, ((TrimPrefixRequest)Decode(message)).Below.Offset);
+                unit.RaiseTrimMark(((TrimPrefixRequest)Decode(message)).Below.Offset, world.Steps);
                 break;
         }
     }
@@ -130,7 +130,7 @@ public sealed partial class ClusterMonitor
             unit.Pages.Add(position, page = new StoredPage(true, Guid.Empty, 0, 0, 0, world.Steps));
         }
 
-        page.Trimmed = true;
+        page.TrimmedAt ??= world.Steps;
     }
 
     private void ReadAnswered(UnitView unit, MessageInfo message, ReadRequest request, ReadResponse read)
@@ -145,6 +145,13 @@ public sealed partial class ClusterMonitor
             }
 
             unit.Pages.TryGetValue(position, out StoredPage? known);
+            bool wasTrimmed = (position < unit.TrimMark && unit.TrimMarkAt < message.ReceivedAt) || known?.TrimmedAt < message.ReceivedAt;
+            if (wasTrimmed && page.State != PageState.Trimmed)
+            {
+                Report(CheckerNames.UnitDurable, $"{unit.Name} says that {position} is {page.State}; it had said that it was trimmed");
+                continue;
+            }
+
             if (page.State == PageState.Unwritten)
             {
                 if (known is not null && known.At < message.ReceivedAt)
@@ -158,7 +165,7 @@ public sealed partial class ClusterMonitor
             }
             else if (page.State == PageState.Trimmed)
             {
-                if (page.BelowMark) unit.TrimMark = Math.Max(unit.TrimMark, position + 1);
+                if (page.BelowMark) unit.RaiseTrimMark(position + 1, world.Steps);
                 else Trimmed(unit, position);
             }
             else

@@ -18,6 +18,8 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
 
     public IReadOnlyList<Violation> Violations => _violations;
 
+    public Projection Newest => _projections.Values.Last();
+
     public long HighestEpoch => _projections.Count == 0 ? 0 : _projections.Keys.Last();
 
     /// <summary>The highest position that any unit holds or the sequencer granted.</summary>
@@ -27,6 +29,8 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
     public SortedDictionary<string, long> Marks { get; } = new(StringComparer.Ordinal);
 
     public void AddUnit(NodeId id, string name) => _units.Add(id, new UnitView(name));
+
+    public void Found(Projection first) => Learn(first);
 
     public void Mark(string situation) => Marks[situation] = Marks.GetValueOrDefault(situation) + 1;
 

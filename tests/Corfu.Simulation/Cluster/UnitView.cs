@@ -20,14 +20,27 @@ internal sealed class UnitView(string name)
     /// <summary>One above the highest address, as that seal reported it.</summary>
     public long SealedEnd { get; set; }
 
-    public long TrimMark { get; set; }
+    /// <summary>The prefix trim that this unit acknowledged, and when.</summary>
+    public long TrimMark { get; private set; }
+
+    public long TrimMarkAt { get; private set; }
+
+    public void RaiseTrimMark(long mark, long at)
+    {
+        if (mark <= TrimMark) return;
+        TrimMark = mark;
+        TrimMarkAt = at;
+    }
 }
 
 /// <param name="Digest">Hash of the whole entry, or 0 where only its origin was seen.</param>
 /// <param name="At">Event number of the first admission.</param>
 internal sealed record StoredPage(bool Junk, Guid Writer, long Sequence, long Epoch, ulong Digest, long At)
 {
-    public bool Trimmed { get; set; }
+    /// <summary>When it was first said to be trimmed; null before.</summary>
+    public long? TrimmedAt { get; set; }
+
+    public bool Trimmed => TrimmedAt is not null;
 
     public bool SameAs(StoredPage other)
         => Junk == other.Junk && Writer == other.Writer && Sequence == other.Sequence

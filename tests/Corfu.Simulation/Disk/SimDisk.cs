@@ -77,6 +77,36 @@ public sealed class SimDisk
         return done.Task;
     }
 
+    /// <summary>Reads what the process sees, cached writes included; sometimes at once (the page cache), sometimes later. Zeros beyond the end.</summary>
+    public ValueTask ReadAsync(SimProcess process, SimFile file, long offset, Memory<byte> buffer)
+    {
+        if (_random.Chance(0.5))
+        {
+            Fill(file, offset, buffer);
+            return ValueTask.CompletedTask;
+        }
+
+        var done = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        _world.Schedule(process, _random.Exponential(Options.WriteLatency + 1), SimEventKind.Disk, () =>
+        {
+            Fill(file, offset, buffer);
+            done.SetResult();
+        });
+        return new ValueTask(done.Task);
+    }
+
+    /// <summary>The process died, the machine did not: its page cache keeps everything (kill -9 is no power cut).</summary>
+    public void KeepAll()
+    {
+        foreach (SimFile file in _files.Values) file.Flush(file.CacheMark());
+    }
+
+    private static void Fill(SimFile file, long offset, Memory<byte> buffer)
+    {
+        int n = offset >= file.Length ? 0 : file.Read((int)offset, buffer.Span);
+        buffer.Span[n..].Clear();
+    }
+
     /// <summary>Power cut: un-synced writes survive as the dice fall.</summary>
     public void Crash()
     {

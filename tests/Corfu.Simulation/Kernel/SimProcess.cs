@@ -35,6 +35,9 @@ public sealed class SimProcess
 
     public void Pause(long ticks) => PausedUntil = Math.Max(PausedUntil, World.Now + ticks);
 
+    /// <summary>Wakes it up: nothing new is held back. What was queued meanwhile stays where it is in time.</summary>
+    public void Resume() => PausedUntil = Math.Min(PausedUntil, World.Now);
+
     /// <summary>Called when the process dies: connections, devices.</summary>
     public void OnKill(Action action) => _onKill.Add(action);
 

@@ -44,6 +44,8 @@ public sealed class World
     /// <summary>Share of continuations that the simulated operating system delays (a busy machine).</summary>
     public double SlowScheduling { get; set; }
 
+    public long DelayedContinuations { get; private set; }
+
     public int PendingEvents => _queue.Count;
 
     public void Fail(string what)
@@ -55,7 +57,13 @@ public sealed class World
     /// <summary>Continuations and tasks of a process: due now, in seeded order.</summary>
     internal void PostContinuation(SimProcess process, SendOrPostCallback callback, object? state)
     {
-        long delay = _schedule.Chance(SlowScheduling) ? _schedule.Exponential(2_000) : 0;
+        long delay = 0;
+        if (_schedule.Chance(SlowScheduling))
+        {
+            delay = _schedule.Exponential(2_000);
+            DelayedContinuations++;
+        }
+
         Schedule(process, delay, SimEventKind.Continuation, callback, state);
     }
 

@@ -72,7 +72,7 @@ public sealed class SimHost(World world, SimNetwork network, IMessageObserver ob
         FrameHeader header = FrameHeader.Parse(buffer);
         Request request = MessageCodec.ReadRequest(header, buffer.AsMemory(MessageCodec.HeaderSize))
             ?? throw new InvalidOperationException($"{header.Opcode} did not survive the codec");
-        if (world.Trace is not null) world.Explain($"{name} <- {request}");
+        if (world.Trace is not null) world.Explain($"{name} <- {arrival.Connection.Client.Name} {MessageText.Of(request)}");
         var info = new MessageInfo(role.Id, arrival.Connection.Client.Name, arrival.Message, world.Steps);
         var sink = new Sink(this, arrival, info, request.Opcode);
         observer.Received(info);
@@ -83,7 +83,7 @@ public sealed class SimHost(World world, SimNetwork network, IMessageObserver ob
     private void Reply(Arrival arrival, MessageInfo info, uint correlation, Opcode opcode, Response response)
     {
         observer.Answered(info, response);
-        if (world.Trace is not null) world.Explain($"{name} -> {response}");
+        if (world.Trace is not null) world.Explain($"{name} -> {arrival.Connection.Client.Name} {MessageText.Of(response)}");
         byte[] bytes = Frames.Encode(correlation, opcode, response);
         arrival.Connection.SendBack(network, name, bytes);
     }

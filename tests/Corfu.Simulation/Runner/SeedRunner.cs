@@ -1,36 +1,39 @@
-using Corfu.Client;
-using Corfu.Client.InMemory;
-using Corfu.Protocol;
 using Corfu.Simulation.Checkers;
-using Corfu.Simulation.Cluster;
 using Corfu.Simulation.Kernel;
 using Corfu.Simulation.Workload;
 
 namespace Corfu.Simulation.Runner;
 
+/// <summary>Runs one seed from its first event to the verdicts of all checkers.</summary>
 public static class SeedRunner
 {
-    public static SeedResult Run(ulong seed, Action<string>? trace)
+    public static SeedResult Run(ulong seed, Action<string>? trace) => Run(SeedPlan.Of(seed), trace);
+
+    public static SeedResult Run(SeedPlan plan, Action<string>? trace)
     {
-        var plan = SeedPlan.Of(seed);
-        var world = new World(seed) { Trace = trace, SlowScheduling = plan.SlowScheduling };
-        var monitor = new ClusterMonitor(world);
-        var history = new LogHistory();
-        var ledger = new Ledger(plan.Clients * plan.Workers * plan.OperationsPerWorker);
-        var load = new LogWorkload(world, plan, history, monitor, ledger);
-        int done = 0;
-        var mem = new InMemoryCorfuLog(new InMemoryLogOptions { }, new SimEntropy(new SimRandom(seed)));
-        for (int c = 0; c < plan.Clients; c++)
+        var run = new SimulationRun(plan, trace);
+        run.Execute();
+        World world = run.World;
+        List<Violation> violations = [.. run.Cluster.Monitor.Violations, .. run.Violations];
+        if (run.Log.Final.Count > 0 && plan.Kind == WorkloadKind.Log) violations.AddRange(LogChecker.CheckAll(run.Log));
+        if (run.Log.Final.Count > 0 && plan.Kind == WorkloadKind.Tango) violations.AddRange(TxChecker.CheckAll(run.Transactions));
+        violations.AddRange(world.Failures.Select(f => new Violation(CheckerNames.Unhandled, f)));
+        if (violations.Count == 0 && run.Ledger.Acknowledged < SeedSweep.FewestOperations)
         {
-            int client = c;
-            var p = new SimProcess(world, c + 1, "client" + c);
-            for (int w = 0; w < plan.Workers; w++)
-            {
-                int worker = w;
-                p.Start("work", async () => { await load.WorkAsync(client, worker, mem, mem.OpenCursor, world.Random.Split($"work {client} {worker}"), () => plan.Trims); done++; });
-            }
+            violations.Add(new(CheckerNames.Liveness, $"only {run.Ledger.Acknowledged} operations were acknowledged"));
         }
-        var ending = Pump.Run(world, () => done == plan.Clients * plan.Workers, 10_000_000_000, 10_000_000);
-        return new SeedResult { Seed = seed, Hash = world.Hash.Value, Operations = ledger.Acknowledged, Steps = world.Steps, VirtualSeconds = world.Now / 1e7, Violations = [.. world.Failures.Select(f => new Violation(CheckerNames.Unhandled, f))] };
+
+        return new SeedResult
+        {
+            Seed = plan.Seed,
+            Hash = world.Hash.Value,
+            Operations = run.Ledger.Acknowledged,
+            Steps = world.Steps,
+            VirtualSeconds = world.Now / (double)TimeSpan.TicksPerSecond,
+            Violations = violations,
+            Marks = run.Cluster.Monitor.Marks,
+            Faults = run.Nemesis.Counts,
+            Enabled = [.. plan.Faults],
+        };
     }
 }

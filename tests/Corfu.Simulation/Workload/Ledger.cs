@@ -3,25 +3,17 @@ using Corfu.Simulation.Kernel;
 namespace Corfu.Simulation.Workload;
 
 /// <summary>What the workload's loops share: how much is left to do, unique numbers, and how far the log is known to reach.</summary>
-public sealed class Ledger(int operations)
+public sealed class Ledger(long operations)
 {
-    private int _left = operations;
     private long _payload;
     private long _known = -1;
 
-    /// <summary>Operations that ended with an answer.</summary>
+    /// <summary>Operations that ended with an answer. What a killed client had begun does not count.</summary>
     public long Acknowledged { get; private set; }
 
-    public bool Exhausted => _left <= 0;
+    public bool Exhausted => Acknowledged >= operations;
 
     public bool AnyGranted => _known >= 0;
-
-    public bool Take(int client, int worker)
-    {
-        if (_left <= 0) return false;
-        _left--;
-        return true;
-    }
 
     public void Done() => Acknowledged++;
 

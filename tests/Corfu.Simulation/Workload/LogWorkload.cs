@@ -14,10 +14,10 @@ public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory h
     // Marks our payloads, so that a scan can tell them from anything else.
     private const ulong Magic = 0xC0FF_EE00_5EED_0000;
 
-    public async Task WorkAsync(int client, int worker, ICorfuLog log, Func<IStreamCursor> openCursor, SimRandom random, Func<bool> mayTrim)
+    public async Task WorkAsync(int client, ICorfuLog log, Func<IStreamCursor> openCursor, SimRandom random, Func<bool> mayTrim)
     {
         var streams = Enumerable.Range(0, plan.Streams).Select(i => new StreamId(StreamId.FirstUserValue + (ulong)i)).ToArray();
-        while (ledger.Take(client, worker))
+        while (!ledger.Exhausted)
         {
             double dice = random.NextDouble();
             Task step = dice switch

@@ -25,7 +25,8 @@ public sealed record SeedPlan
     /// <summary>Concurrent loops per client.</summary>
     public int Workers { get; init; } = 3;
 
-    public int OperationsPerWorker { get; init; } = 50;
+    /// <summary>The run ends when this many have been answered.</summary>
+    public int Operations { get; init; } = 500;
 
     public int Streams { get; init; } = 4;
 
@@ -39,6 +40,9 @@ public sealed record SeedPlan
 
     /// <summary>A client's request time-out, in ticks: early in some seeds, so that outcomes are unknown often.</summary>
     public long RequestTimeout { get; init; } = 500_000;
+
+    /// <summary>After how long a client gives an operation up.</summary>
+    public TimeSpan OperationTimeout { get; init; } = TimeSpan.FromHours(1);
 
     /// <summary>Mean virtual time between two acts of the nemesis, in ticks.</summary>
     public long FaultInterval { get; init; } = 100_000;
@@ -74,7 +78,7 @@ public sealed record SeedPlan
             Acceptors = units < 3 ? 1 : 3,
             Clients = random.Between(2, 4),
             Workers = random.Between(2, 5),
-            OperationsPerWorker = random.Between(40, 90),
+            Operations = random.Between(300, 800),
             Streams = random.Between(2, 6),
             Trims = random.Chance(0.3),
             Faults = faults,
@@ -96,6 +100,7 @@ public sealed record SeedPlan
                 TearAtCrash = Has(FaultKind.TornWrite) ? random.Pick([0.3, 1]) : 0,
             },
             RequestTimeout = random.Pick([30_000L, 100_000, 500_000, 2_000_000]),
+            OperationTimeout = random.Pick([TimeSpan.FromHours(1), TimeSpan.FromHours(1), TimeSpan.FromMilliseconds(500)]),
             FaultInterval = random.Pick([30_000L, 100_000, 400_000]),
             FaultsUntil = random.Pick([2_000_000L, 10_000_000, 30_000_000]),
             SlowScheduling = Has(FaultKind.SlowScheduling) ? random.Pick([0.02, 0.2]) : 0,

@@ -1,0 +1,51 @@
+using Corfu.Client;
+using Corfu.Simulation.Kernel;
+using Corfu.Simulation.Network;
+using Corfu.Simulation.Workload;
+
+namespace Corfu.Simulation.Cluster;
+
+/// <summary>A machine with one client process; started again it is another client incarnation with another writer id (R9).</summary>
+public sealed class SimClientNode(SimCluster cluster, int number, string name, Func<SimClientNode, Task>? work)
+{
+    public int Number => number;
+
+    public string Name => name;
+
+    public SimProcess? Process { get; private set; }
+
+    public SimTransport? Transport { get; private set; }
+
+    public SimEntropy Entropy { get; private set; } = null!;
+
+    /// <summary>The client library of the running process.</summary>
+    public ICorfuLog? Log { get; private set; }
+
+    public Func<IStreamCursor> OpenCursor { get; private set; } = null!;
+
+    /// <summary>The Tango objects of the running process, once they are open.</summary>
+    public TangoClient? Tango { get; set; }
+
+    public bool Running => Process is { Alive: true };
+
+    /// <summary>Whether the work of the running process has come to its end.</summary>
+    public bool Finished { get; private set; }
+
+    public void Start()
+    {
+        if (Running) return;
+        Finished = false;
+        Tango = null;
+        SimProcess process = Process = cluster.NewProcess(name);
+        Entropy = new SimEntropy(cluster.World.Random.Split($"{name} {process.Id}"));
+        Transport = new SimTransport(cluster.World, cluster.Network, cluster.Internet, process, name, cluster.Plan.RequestTimeout);
+        process.Start("work", async () =>
+        {
+            (Log, OpenCursor) = await cluster.ConnectAsync(this);
+            if (work is not null) await work(this);
+            Finished = true;
+        });
+    }
+
+    public void Kill() => Process?.Kill();
+}

@@ -1,0 +1,31 @@
+using Corfu.Protocol;
+using Corfu.Sequencer;
+using Corfu.Simulation.Kernel;
+using Corfu.Simulation.Network;
+
+namespace Corfu.Simulation.Cluster;
+
+/// <summary>A machine for sequencers. Each start is another incarnation with another identity (R2, R7).</summary>
+public sealed class SimSequencerNode(SimCluster cluster, string name, NodeEndpoint endpoint)
+{
+    public SimHost Host { get; } = cluster.AddHost(name, endpoint);
+
+    public SimProcess? Process { get; private set; }
+
+    public bool Running => Process is { Alive: true };
+
+    /// <summary>The incarnation that was started last.</summary>
+    public NodeAddress Address { get; private set; }
+
+    public NodeAddress Start()
+    {
+        Kill();
+        var handler = new SequencerHandler(cluster.Entropy);
+        Address = new NodeAddress(handler.Id, endpoint);
+        Process = cluster.NewProcess(name);
+        Host.Listen(Process, [handler]);
+        return Address;
+    }
+
+    public void Kill() => Process?.Kill();
+}

@@ -1,0 +1,68 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+using Corfu.Simulation.Disk;
+using Corfu.Simulation.Kernel;
+using Corfu.Simulation.Network;
+using Corfu.Simulation.Workload;
+using Corfu.Transport;
+using Corfu.Unit;
+
+namespace Corfu.Simulation.Cluster;
+
+/// <summary>A machine with a disk that runs one storage unit and perhaps one layout acceptor. The disk outlives the processes.</summary>
+public sealed class SimUnitNode
+{
+    private readonly SimCluster _cluster;
+    private readonly string _name;
+
+    public SimUnitNode(SimCluster cluster, string name, NodeEndpoint endpoint, NodeId unit, NodeId acceptor)
+    {
+        _cluster = cluster;
+        _name = name;
+        UnitId = unit;
+        AcceptorId = acceptor;
+        Host = cluster.AddHost(name, endpoint);
+        Disk = new SimDisk(cluster.World, name, cluster.Plan.Disk);
+    }
+
+    public SimHost Host { get; }
+
+    public SimDisk Disk { get; }
+
+    public NodeId UnitId { get; }
+
+    /// <summary>None where this machine has no acceptor.</summary>
+    public NodeId AcceptorId { get; }
+
+    public SimProcess? Process { get; private set; }
+
+    public bool Running => Process is { Alive: true };
+
+    public void Start()
+    {
+        if (Running) return;
+        SimProcess process = Process = _cluster.NewProcess(_name);
+        process.Start("start", () => ServeAsync(process));
+    }
+
+    /// <summary>Ends the process; with a power cut the machine's volatile disk cache goes too.</summary>
+    public void Kill(bool powerCut)
+    {
+        if (!Running) return;
+        Process!.Kill();
+        if (powerCut) Disk.Crash();
+        else Disk.KeepAll();
+    }
+
+    private async Task ServeAsync(SimProcess process)
+    {
+        var store = new LogPageStore(new SimLogDevice(Disk, Disk.Open("unit.log"), process), UnitId);
+        UnitCore core = await UnitCore.OpenAsync(store, new UnitCoreOptions { Cluster = _cluster.Id });
+        var handler = new UnitHandler(UnitId, core, store);
+        ImmutableArray<IRoleHandler> roles = [handler];
+        if (!AcceptorId.IsNone) roles = roles.Add(await _cluster.OpenAcceptorAsync(process, Disk, AcceptorId));
+        Host.Listen(process, roles);
+        Exception fault = await handler.Fault;
+        throw new InvalidOperationException("the unit's store failed, though no simulated disk reports errors", fault);
+    }
+}

@@ -1,0 +1,16 @@
+using Corfu.Simulation.Kernel;
+using Corfu.Unit;
+
+namespace Corfu.Simulation.Disk;
+
+/// <summary>The device of a unit's page store, as one file of a simulated disk.</summary>
+public sealed class SimLogDevice(SimDisk disk, SimFile file, SimProcess process) : ILogDevice
+{
+    public long Length => file.Length;
+
+    public void Write(long offset, ReadOnlySpan<byte> bytes) => disk.Write(file, checked((int)offset), bytes);
+
+    public ValueTask FlushAsync() => new(disk.FlushAsync(process, file));
+
+    public ValueTask ReadAsync(long offset, Memory<byte> buffer) => disk.ReadAsync(process, file, offset, buffer);
+}

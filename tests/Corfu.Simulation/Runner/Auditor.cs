@@ -1,0 +1,106 @@
+using System.Collections.Immutable;
+using Corfu.Client;
+using Corfu.Protocol;
+using Corfu.Simulation.Checkers;
+using Corfu.Simulation.Cluster;
+using Corfu.Simulation.Kernel;
+using Corfu.Simulation.Workload;
+
+namespace Corfu.Simulation.Runner;
+
+/// <summary>Looks at the whole log once everything is healed and nothing moves: by the client library, and at each replica by itself.</summary>
+public sealed class Auditor(
+    World world, SeedPlan plan, SimCluster cluster, LogHistory log, TxHistory transactions, List<Violation> found)
+{
+    private const int Batch = 50;
+
+    public async Task ScanAsync(SimClientNode node)
+    {
+        ICorfuLog client = node.Log!;
+        long start = world.Steps;
+        LogCheck check = await client.CheckAsync([]);
+        log.Tails.Add(new TailOp(node.Number, start, world.Steps, check.Tail.Offset));
+        for (long from = 0; from < check.Tail.Offset; from += Batch)
+        {
+            ImmutableArray<LogPosition> positions =
+                [.. Enumerable.Range(0, (int)Math.Min(Batch, check.Tail.Offset - from)).Select(i => new LogPosition(from + i))];
+            foreach (LogReadResult result in await client.ReadManyAsync(positions)) Note(result);
+        }
+    }
+
+    /// <summary>Plays each stream from its beginning, by its backpointers.</summary>
+    public async Task WalkStreamsAsync(SimClientNode node)
+    {
+        // A walk from the start meets what was trimmed: that is an error by design (R22), so only untrimmed runs are walked.
+        if (log.Trims.Count > 0) return;
+        for (int i = 0; i < plan.Streams; i++)
+        {
+            var stream = new StreamId(StreamId.FirstUserValue + (ulong)i);
+            long start = world.Steps;
+            IStreamCursor cursor = node.OpenCursor();
+            cursor.Add(stream, LogPosition.Zero);
+            await cursor.SyncAsync();
+            List<(long, long)> seen = [];
+            while (await cursor.ReadNextAsync() is { } entry) seen.Add((entry.Position.Offset, LogWorkload.PayloadNumber(entry.Payload.Span)));
+            log.StreamReads.Add(new StreamReadOp(node.Number, stream.Value, start, world.Steps, seen));
+        }
+    }
+
+    /// <summary>Replicas of a chain never differ, whatever happened to them.</summary>
+    public async Task CompareReplicasAsync(SimClientNode node)
+    {
+        Projection projection = cluster.Monitor.Newest;
+        var states = new Dictionary<NodeId, Dictionary<long, PageResult>>();
+        foreach (NodeAddress unit in projection.Units)
+        {
+            Dictionary<long, PageResult> pages = [];
+            states.Add(unit.Id, pages);
+            for (long from = 0; from < log.Final.Count; from += Batch)
+            {
+                ImmutableArray<LogPosition> positions =
+                    [.. Enumerable.Range(0, (int)Math.Min(Batch, log.Final.Count - from)).Select(i => new LogPosition(from + i))];
+                ReadResponse response = await node.Transport!.CallAsync(unit, new ReadRequest(projection.Epoch, positions, ReadDetail.State), default);
+                foreach (PageResult page in response.Pages) pages[page.Position.Offset] = page;
+            }
+        }
+
+        foreach (FinalEntry entry in log.Final)
+        {
+            projection.TryChainOf(new LogPosition(entry.Position), out Chain chain);
+            PageResult[] copies = [.. chain.Replicas.Where(r => !r.Joining).Select(r => states[r.Unit].GetValueOrDefault(entry.Position))];
+            foreach (PageResult copy in copies.Where(c => c.State != PageState.Trimmed && copies[0].State != PageState.Trimmed))
+            {
+                if (copy.State == copies[0].State && copy.Origin == copies[0].Origin) continue;
+                found.Add(new(
+                    CheckerNames.ChainPrefix,
+                    $"replicas of {entry.Position} differ after healing: {copies[0].State} {copies[0].Origin} and {copy.State} {copy.Origin}"));
+            }
+        }
+    }
+
+    private void Note(LogReadResult result)
+    {
+        SeenKind kind = result.State switch
+        {
+            PageState.Unwritten => SeenKind.Unwritten,
+            PageState.Data => SeenKind.Data,
+            PageState.Junk => SeenKind.Junk,
+            _ => SeenKind.Trimmed,
+        };
+        long payload = 0;
+        if (kind == SeenKind.Data)
+        {
+            ReadOnlySpan<byte> bytes = result.Entry!.Payload.Span;
+            payload = LogWorkload.PayloadNumber(bytes);
+            if (plan.Kind == WorkloadKind.Tango) TangoWorkload.Locate(transactions, result.Position.Offset, bytes, found);
+        }
+
+        ImmutableArray<StreamHeader> headers = kind == SeenKind.Data ? result.Entry!.Streams : [];
+        log.Final.Add(new FinalEntry(
+            result.Position.Offset,
+            kind,
+            payload,
+            [.. headers.Select(h => h.Stream.Value)],
+            [.. headers.Select(h => (h.Stream.Value, h.Backpointers.Select(b => b.Offset).ToArray()))]));
+    }
+}

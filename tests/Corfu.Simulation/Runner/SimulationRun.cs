@@ -1,0 +1,151 @@
+using Corfu.Client;
+using Corfu.Protocol;
+using Corfu.Simulation.Checkers;
+using Corfu.Simulation.Cluster;
+using Corfu.Simulation.Kernel;
+using Corfu.Simulation.Workload;
+using Tango;
+
+namespace Corfu.Simulation.Runner;
+
+/// <summary>
+/// The phases of one seed: boot; work under faults; heal and let everything finish within a bound; audit the log from outside.
+/// </summary>
+public sealed class SimulationRun
+{
+    // Virtual time in which a healed cluster must finish what it has begun.
+    private const long HealedBound = 120 * TimeSpan.TicksPerSecond;
+    private const long MostSteps = 3_000_000;
+
+    private readonly SeedPlan _plan;
+
+    public SimulationRun(SeedPlan plan, Action<string>? trace)
+    {
+        _plan = plan;
+        World = new World(plan.Seed) { Trace = trace, SlowScheduling = plan.SlowScheduling };
+        Cluster = new SimCluster(World, plan, new ClusterMonitor(World));
+        Ledger = new Ledger(plan.Operations);
+        Nemesis = new Nemesis(Cluster);
+    }
+
+    public World World { get; }
+
+    public SimCluster Cluster { get; }
+
+    public Ledger Ledger { get; }
+
+    public Nemesis Nemesis { get; }
+
+    public LogHistory Log { get; } = new();
+
+    public TxHistory Transactions { get; } = new();
+
+    public List<Violation> Violations { get; } = [];
+
+    public void Execute()
+    {
+        Cluster.Boot();
+        var logWork = new LogWorkload(World, _plan, Log, Cluster.Monitor, Ledger);
+        var tangoWork = new TangoWorkload(World, Transactions, Cluster.Monitor, Ledger);
+        for (int i = 0; i < _plan.Clients; i++)
+        {
+            SimClientNode client = Cluster.AddClient(i, _plan.Kind == WorkloadKind.Log ? n => WorkAsync(n, logWork) : n => WorkAsync(n, tangoWork));
+            client.Start();
+        }
+
+        Nemesis.Start();
+        Pump.Run(World, AllFinished, _plan.FaultsUntil, MostSteps);
+        Heal();
+        if (!Finish("the workload", AllFinished)) return;
+        Audit(tangoWork);
+        CountFaults();
+    }
+
+    private bool AllFinished() => Ledger.Exhausted && Cluster.Idle && Cluster.Clients.All(c => !c.Running || c.Finished);
+
+    private async Task WorkAsync(SimClientNode node, LogWorkload work)
+    {
+        await Task.WhenAll(Enumerable.Range(0, _plan.Workers).Select(
+            worker => work.WorkAsync(node.Number, node.Log!, node.OpenCursor, RandomOf(node, worker), () => _plan.Trims)));
+    }
+
+    private async Task WorkAsync(SimClientNode node, TangoWorkload work)
+    {
+        TangoClient tango = node.Tango = await OpenTangoAsync(node);
+        await Task.WhenAll(Enumerable.Range(0, _plan.Workers).Select(worker => work.WorkAsync(node.Number, tango, RandomOf(node, worker))));
+    }
+
+    private async Task<TangoClient> OpenTangoAsync(SimClientNode node)
+    {
+        while (true)
+        {
+            try
+            {
+                return await TangoClient.OpenAsync(node.Log!, node.OpenCursor, node.Process!.Time, node.Entropy, new TangoOptions());
+            }
+            catch (TangoInDoubtException)
+            {
+                Cluster.Monitor.Mark("opening was in doubt");
+            }
+        }
+    }
+
+    private SimRandom RandomOf(SimClientNode node, int worker) => World.Random.Split($"work {node.Name} {worker} {node.Process!.Id}");
+
+    /// <summary>Phase 2: no more faults, everything that is dead comes back, the network is calm.</summary>
+    private void Heal()
+    {
+        World.Note("heal");
+        Nemesis.Stop();
+        World.SlowScheduling = 0;
+        Cluster.Heal();
+    }
+
+    private bool Finish(string what, Func<bool> done)
+    {
+        Pump.Ending ending = Pump.Run(World, done, World.Now + HealedBound, World.Steps + MostSteps);
+        if (ending == Pump.Ending.Done) return true;
+        Violations.Add(new(CheckerNames.Liveness, $"{what} did not finish though all faults were healed: {ending}, {Stuck()}"));
+        return false;
+    }
+
+    private string Stuck() => $"{Ledger.Acknowledged} operations done, waiting: "
+        + string.Join(", ", Cluster.Clients.Where(c => !c.Finished).Select(c => c.Name));
+
+    private void Audit(TangoWorkload tangoWork)
+    {
+        var auditor = new Auditor(World, _plan, Cluster, Log, Transactions, Violations);
+        SimClientNode node = Cluster.AddClient(_plan.Clients, async n =>
+        {
+            await auditor.ScanAsync(n);
+            if (_plan.Kind == WorkloadKind.Log) await auditor.WalkStreamsAsync(n);
+            else await tangoWork.FinalReadAsync(n.Number, await OpenTangoAsync(n));
+            await auditor.CompareReplicasAsync(n);
+        });
+        node.Start();
+        if (!Finish("the audit", () => node.Finished) || _plan.Kind != WorkloadKind.Tango) return;
+        foreach (SimClientNode client in Cluster.Clients.Where(c => c != node && c.Tango is not null))
+        {
+            bool done = false;
+            client.Process!.Start("final reads", async () =>
+            {
+                await tangoWork.FinalReadAsync(client.Number, client.Tango!);
+                done = true;
+            });
+            Finish($"the last reads of {client.Name}", () => done);
+        }
+    }
+
+    private void CountFaults()
+    {
+        Nemesis.Count(FaultKind.Loss, Cluster.Network.Stats.Lost);
+        Nemesis.Count(FaultKind.Duplication, Cluster.Network.Stats.Duplicated);
+        Nemesis.Count(FaultKind.LongDelay, Cluster.Network.Stats.Delayed);
+        if (_plan.Has(FaultKind.Reordering)) Nemesis.Count(FaultKind.Reordering, Cluster.Network.Stats.Reordered);
+        Nemesis.Count(FaultKind.TornWrite, Cluster.Units.Sum(u => u.Disk.TornWrites));
+        Nemesis.Count(FaultKind.LostWrite, Cluster.Units.Sum(u => u.Disk.LostWrites));
+        Nemesis.Count(FaultKind.SlowFlush, Cluster.Units.Sum(u => u.Disk.SlowFlushes));
+        Nemesis.Count(FaultKind.SlowScheduling, World.DelayedContinuations);
+        if (_plan.Has(FaultKind.ClockSkew)) Nemesis.Count(FaultKind.ClockSkew, Cluster.SkewedProcesses);
+    }
+}

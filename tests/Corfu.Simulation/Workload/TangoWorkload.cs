@@ -1,0 +1,190 @@
+using System.Globalization;
+using System.Text.RegularExpressions;
+using Corfu.Simulation.Checkers;
+using Corfu.Simulation.Cluster;
+using Corfu.Simulation.Kernel;
+using Tango;
+
+namespace Corfu.Simulation.Workload;
+
+/// <summary>Transactions of one client, with everything they read, wrote and were told written down.</summary>
+public sealed partial class TangoWorkload(World world, TxHistory history, ClusterMonitor monitor, Ledger ledger)
+{
+    public const int Accounts = 4;
+    public const int OpeningBalance = 100;
+
+    private readonly TxRecorder _recorder = new(world, history, monitor, ledger);
+
+    private static readonly string[] s_keys = ["cells/k0", "cells/k1", "cells/k2", "cells/k3", "cells/k4", "r0", "r1"];
+    private static readonly string[] s_accounts = [.. Enumerable.Range(0, Accounts).Select(i => $"bank/a{i}")];
+
+    public async Task WorkAsync(int client, TangoClient tango, SimRandom random)
+    {
+        while (!ledger.Exhausted)
+        {
+            double dice = random.NextDouble();
+            Task step = dice switch
+            {
+                < 0.40 => TransactionAsync(client, tango, random),
+                < 0.55 => TransferAsync(client, tango, random),
+                < 0.65 => UpdateAsync(client, tango, random),
+                < 0.72 => ExchangeAsync(client, tango, random),
+                < 0.82 => ReadOnlyAsync(client, tango, PickKeys(s_keys, random, random.Between(2, 4)), random),
+                < 0.88 => ReadOnlyAsync(client, tango, s_accounts, random),
+                < 0.96 => ReadAsync(client, tango, random.Pick(s_keys)),
+                _ => SampleAsync(client, tango),
+            };
+            await step;
+            ledger.Done();
+        }
+    }
+
+    /// <summary>Brings the views to the tail and notes what they show: all clients that do this when nothing moves must agree.</summary>
+    public async Task FinalReadAsync(int client, TangoClient tango)
+    {
+        await tango.Runtime.SyncAsync();
+        foreach (string key in s_keys.Concat(s_accounts)) await ReadAsync(client, tango, key);
+        await ReadOnlyAsync(client, tango, s_accounts, null);
+        await SampleAsync(client, tango);
+    }
+
+    private async Task TransactionAsync(int client, TangoClient tango, SimRandom random)
+    {
+        string[] reads = PickKeys(s_keys, random, random.Between(0, 3));
+        string[] writes = PickKeys(s_keys, random, random.Between(1, 2));
+        var op = new TxAttempt(_recorder, client);
+        await using TangoTransaction tx = tango.Runtime.BeginTx();
+        foreach (string key in reads) op.Read(key, await tango.ReadAsync(key));
+        foreach (string key in writes) await tango.WriteAsync(key, op.Write(key, 0));
+        op.Started();
+        op.Decided(await tx.EndTxAsync());
+    }
+
+    /// <summary>Moves money with the retry helper: each attempt is a transaction of its own, and only the last one may commit.</summary>
+    private async Task TransferAsync(int client, TangoClient tango, SimRandom random)
+    {
+        string[] pair = PickKeys(s_accounts, random, 2);
+        int amount = random.Between(1, 20);
+        TxAttempt? last = null;
+        TxOutcome outcome = await tango.Runtime.RunTransactionAsync(async _ =>
+        {
+            last?.Abandoned();
+            TxAttempt op = last = new TxAttempt(_recorder, client);
+            string? from = await tango.ReadAsync(pair[0]);
+            string? to = await tango.ReadAsync(pair[1]);
+            op.Read(pair[0], from);
+            op.Read(pair[1], to);
+            await tango.WriteAsync(pair[0], op.Write(pair[0], BalanceOf(from) - amount));
+            await tango.WriteAsync(pair[1], op.Write(pair[1], BalanceOf(to) + amount));
+            op.Started();
+        });
+        last!.Decided(outcome);
+    }
+
+    private async Task UpdateAsync(int client, TangoClient tango, SimRandom random)
+    {
+        string key = random.Pick(s_keys);
+        var op = new TxAttempt(_recorder, client);
+        string value = op.Write(key, 0);
+        op.Started();
+        try
+        {
+            await tango.WriteAsync(key, value);
+            op.Decided(TxDecision.Committed);
+        }
+        catch (TangoInDoubtException)
+        {
+            op.Decided(TxDecision.Unknown);
+        }
+    }
+
+    private async Task ExchangeAsync(int client, TangoClient tango, SimRandom random)
+    {
+        int register = random.Next(tango.Registers.Length);
+        var op = new TxAttempt(_recorder, client);
+        string value = op.Write($"r{register}", 0);
+        op.Started();
+        try
+        {
+            op.Read($"r{register}", await tango.Registers[register].ExchangeAsync(value));
+            op.Decided(TxDecision.Committed);
+        }
+        catch (TangoInDoubtException)
+        {
+            op.Decided(TxDecision.Unknown);
+        }
+    }
+
+    private async Task ReadOnlyAsync(int client, TangoClient tango, IReadOnlyList<string> keys, SimRandom? random)
+    {
+        var op = new TxAttempt(_recorder, client);
+        await using TangoTransaction tx = tango.Runtime.BeginTx();
+        int sum = 0;
+        foreach (string key in keys)
+        {
+            string? value = await tango.ReadAsync(key);
+            op.Read(key, value);
+            sum += BalanceOf(value);
+            // Other transactions get between two reads: they must not show (R17).
+            if (random?.Chance(0.3) ?? false) await Task.Yield();
+        }
+
+        op.Started();
+        TxOutcome outcome = await tx.EndTxAsync();
+        op.Decided(outcome);
+        // R17: even a transaction that aborts never sees a state that did not exist.
+        if (ReferenceEquals(keys, s_accounts) && sum != Accounts * OpeningBalance) world.Fail($"client {client} saw {sum} in the bank ({outcome})");
+    }
+
+    private async Task ReadAsync(int client, TangoClient tango, string key)
+    {
+        var op = new TxAttempt(_recorder, client);
+        op.Started();
+        op.Read(key, await tango.ReadAsync(key));
+        op.Decided(TxDecision.Committed);
+    }
+
+    private async Task SampleAsync(int client, TangoClient tango)
+    {
+        await using TangoTransaction tx = tango.Runtime.BeginTx();
+        string cells = Show(await tango.CellsObject.SnapshotAsync());
+        string bank = Show(await tango.BankObject.SnapshotAsync());
+        string? r0 = await tango.Registers[0].ReadAsync();
+        long at = tx.SnapshotEnd!.Value.Offset;
+        history.Views.Add(new ViewSample(client, at, TangoClient.Cells, cells));
+        history.Views.Add(new ViewSample(client, at, TangoClient.Bank, bank));
+        history.Views.Add(new ViewSample(client, at, "r0", r0 ?? "-"));
+    }
+
+    /// <summary>Notes where the values of a commit record or update stand, from the bytes of an entry alone.</summary>
+    public static void Locate(TxHistory history, long position, ReadOnlySpan<byte> payload, List<Violation> found)
+    {
+        string text = System.Text.Encoding.Latin1.GetString(payload);
+        int order = 0;
+        foreach (Match match in ValuePattern().Matches(text))
+        {
+            long value = long.Parse(match.Groups[1].ValueSpan, CultureInfo.InvariantCulture);
+            if (!history.Places.TryAdd(value, (position, order++)))
+            {
+                found.Add(new Violation(CheckerNames.ExactlyOnce, $"the write of {value} stands at {history.Places[value].Position} and again at {position}"));
+            }
+        }
+    }
+
+    private static string Show(IEnumerable<KeyValuePair<string, string>> view)
+        => string.Join(" ", view.OrderBy(p => p.Key, StringComparer.Ordinal).Select(p => $"{p.Key}={p.Value}"));
+
+    private static string[] PickKeys(string[] keys, SimRandom random, int count)
+    {
+        string[] shuffled = [.. keys];
+        random.Shuffle(shuffled);
+        return shuffled[..count];
+    }
+
+    internal static long NumberOf(string? value) => value is null ? 0 : long.Parse(value.AsSpan(1, 7), CultureInfo.InvariantCulture);
+
+    private static int BalanceOf(string? value) => value is null ? OpeningBalance : int.Parse(value.AsSpan(9), CultureInfo.InvariantCulture);
+
+    [GeneratedRegex("v([0-9]{7}):-?[0-9]+")]
+    private static partial Regex ValuePattern();
+}

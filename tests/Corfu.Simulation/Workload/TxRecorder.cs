@@ -1,0 +1,59 @@
+using System.Globalization;
+using Corfu.Simulation.Checkers;
+using Corfu.Simulation.Cluster;
+using Corfu.Simulation.Kernel;
+using Tango;
+
+namespace Corfu.Simulation.Workload;
+
+/// <summary>Where the attempts of all clients are written down.</summary>
+internal sealed record TxRecorder(World World, TxHistory History, ClusterMonitor Monitor, Ledger Ledger);
+
+/// <summary>One transaction on its way into the history; in it from the moment it may take effect.</summary>
+internal sealed class TxAttempt(TxRecorder to, int client)
+{
+    private readonly List<KeyValuePair<string, long>> _reads = [];
+    private readonly List<KeyValuePair<string, long>> _writes = [];
+    private readonly long _start = to.World.Steps;
+    private int _slot = -1;
+
+    public void Read(string key, string? value) => _reads.Add(KeyValuePair.Create(key, TangoWorkload.NumberOf(value)));
+
+    public string Write(string key, int balance)
+    {
+        long id = to.Ledger.NextPayload();
+        _writes.Add(KeyValuePair.Create(key, id));
+        return string.Create(CultureInfo.InvariantCulture, $"v{id:D7}:{balance}");
+    }
+
+    public void Started()
+    {
+        _slot = to.History.Transactions.Count;
+        to.History.Transactions.Add(new TxOp(client, _start, LogHistory.Never, TxDecision.Unknown, _reads, _writes));
+    }
+
+    /// <summary>The retry helper runs the body again: this attempt had aborted.</summary>
+    public void Abandoned()
+    {
+        if (_slot >= 0) Decided(TxDecision.Aborted);
+    }
+
+    public void Decided(TxOutcome outcome) => Decided(outcome switch
+    {
+        TxOutcome.Committed => TxDecision.Committed,
+        TxOutcome.Aborted => TxDecision.Aborted,
+        _ => TxDecision.Unknown,
+    });
+
+    public void Decided(TxDecision decision)
+    {
+        to.Monitor.Mark($"transaction {decision}");
+        TxOp op = to.History.Transactions[_slot];
+        to.History.Transactions[_slot] = op with
+        {
+            // In doubt has no end: it may still take effect later.
+            End = decision == TxDecision.Unknown ? LogHistory.Never : to.World.Steps,
+            Decision = decision,
+        };
+    }
+}
