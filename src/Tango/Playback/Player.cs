@@ -85,8 +85,8 @@ internal sealed partial class Player(
             {
                 foreach (var unit in cycle.NewUnits) Attach(unit);
                 TangoTelemetry.Checks.Add(1);
-                var tail = await cursor.SyncAsync(cycle.Consistency, lifetime);
-                await PlayAsync(tail);
+                await cursor.SyncAsync(cycle.Consistency, lifetime);
+                await PlayAsync();
                 cycle.Done.TrySetResult();
             }
             catch (Exception e)
@@ -108,7 +108,7 @@ internal sealed partial class Player(
         _ = cycle.Done.Task.Exception;
     }
 
-    private async ValueTask PlayAsync(LogPosition tail)
+    private async ValueTask PlayAsync()
     {
         var sincePublished = 0;
         if (_divergence is not null) throw _divergence;
@@ -123,7 +123,9 @@ internal sealed partial class Player(
             sincePublished = 0;
         }
 
-        _applied = LogPosition.Max(_applied, tail);
+        // R10: not the tail. What was granted below it and never written may be granted again by the next epoch, to these streams;
+        // the cursor's own position never has to be taken back.
+        _applied = LogPosition.Max(_applied, cursor.Position);
         foreach (var unit in _catchingUp) unit.IsCatchingUp = false;
         _catchingUp.Clear();
         Publish();
