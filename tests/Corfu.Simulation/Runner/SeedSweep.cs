@@ -73,13 +73,15 @@ public static class SeedSweep
         }
     }
 
+    private static string Short(string text) => text.Length <= 600 ? text : text[..600] + "...";
+
     private static void Show(SeedResult result, TextWriter output)
     {
         if (!result.Failed) return;
         lock (output)
         {
             output.WriteLine($"seed {result.Seed} FAILED after {result.Operations} operations, {result.Steps} steps, {result.VirtualSeconds:F3} virtual s");
-            foreach (Violation violation in result.Violations.Take(5)) output.WriteLine($"  {violation}");
+            foreach (Violation violation in result.Violations.Take(5)) output.WriteLine($"  {Short(violation.ToString())}");
             if (result.Violations.Count > 5) output.WriteLine($"  and {result.Violations.Count - 5} more");
             output.WriteLine($"  replay: dotnet run -c Release --project tests/Corfu.Simulation -- --seed {result.Seed} --trace");
         }

@@ -83,7 +83,7 @@ public sealed class SimulationRun
             {
                 return await TangoClient.OpenAsync(node.Log!, node.OpenCursor, node.Process!.Time, node.Entropy, new TangoOptions());
             }
-            catch (TangoInDoubtException)
+            catch (Exception e) when (e is TangoInDoubtException or LogUnavailableException)
             {
                 Cluster.Monitor.Mark("opening was in doubt");
             }

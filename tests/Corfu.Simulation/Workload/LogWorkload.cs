@@ -29,8 +29,15 @@ public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory h
                 < 0.96 when ledger.AnyGranted => FillAsync(client, log, random),
                 _ => ledger.AnyGranted && mayTrim() ? TrimAsync(client, log, random) : CheckAsync(client, log, streams),
             };
-            await step;
-            ledger.Done();
+            try
+            {
+                await step;
+                ledger.Done();
+            }
+            catch (LogUnavailableException)
+            {
+                monitor.Mark("operation given up");
+            }
         }
     }
 
@@ -42,7 +49,18 @@ public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory h
         int slot = history.Appends.Count;
         var op = new AppendOp(client, id, [.. streams.Select(s => s.Value)], start, LogHistory.Never, Checkers.AppendOutcome.Unknown, -1);
         history.Appends.Add(op);
-        AppendResult result = await log.AppendAsync(payload, streams);
+        AppendResult result;
+        try
+        {
+            result = await log.AppendAsync(payload, streams);
+        }
+        catch (LogUnavailableException)
+        {
+            // That says: certainly not in the log.
+            history.Appends[slot] = op with { End = world.Steps, Outcome = Checkers.AppendOutcome.Refused };
+            throw;
+        }
+
         Client.AppendOutcome outcome = result.Outcome;
         for (int attempt = 0; outcome == Client.AppendOutcome.Unknown && attempt < 3; attempt++)
         {

@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Text.RegularExpressions;
+using Corfu.Client;
 using Corfu.Simulation.Checkers;
 using Corfu.Simulation.Cluster;
 using Corfu.Simulation.Kernel;
@@ -34,8 +35,15 @@ public sealed partial class TangoWorkload(World world, TxHistory history, Cluste
                 < 0.96 => ReadAsync(client, tango, random.Pick(s_keys)),
                 _ => SampleAsync(client, tango),
             };
-            await step;
-            ledger.Done();
+            try
+            {
+                await step;
+                ledger.Done();
+            }
+            catch (LogUnavailableException)
+            {
+                monitor.Mark("operation given up");
+            }
         }
     }
 
