@@ -44,9 +44,10 @@ public sealed partial class ClusterMonitor
 
             if (_firstTokenEpoch.TryGetValue(position, out long older) && older != epoch) Mark("position granted again in a later epoch");
             _firstTokenEpoch.TryAdd(position, epoch);
+            // A sequencer that was replaced without knowing it grants on: what a later epoch has written there is no contradiction.
             foreach (UnitView unit in _units.Values)
             {
-                if (unit.Pages.TryGetValue(position, out StoredPage? page))
+                if (unit.Pages.TryGetValue(position, out StoredPage? page) && page.Epoch > 0 && page.Epoch < epoch)
                 {
                     Report(CheckerNames.TokenUnique, $"{position} was granted in e{epoch}, but {unit.Name} already holds {page} there");
                 }

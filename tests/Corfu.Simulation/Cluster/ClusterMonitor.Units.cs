@@ -71,7 +71,7 @@ public sealed partial class ClusterMonitor
             entry.IsJunk,
             entry.Origin.Writer.Value,
             entry.Origin.Sequence,
-            header.Epoch.Value,
+            entry.Position.Epoch.Value,
             Digest(((EntryRequest)Decode(message)).Entry.Span),
             world.Steps);
         if (unit.Pages.TryGetValue(position, out StoredPage? before) && before.At < message.ReceivedAt)

@@ -33,6 +33,7 @@ internal sealed class UnitView(string name)
     }
 }
 
+/// <param name="Epoch">In which the entry was written, or 0 where that was not seen.</param>
 /// <param name="Digest">Hash of the whole entry, or 0 where only its origin was seen.</param>
 /// <param name="At">Event number of the first admission.</param>
 internal sealed record StoredPage(bool Junk, Guid Writer, long Sequence, long Epoch, ulong Digest, long At)
