@@ -35,6 +35,7 @@ internal sealed class Appender(ClientCore core, Resolver resolver)
             throw new EntryTooLargeException($"A payload of {payload.Length} bytes, limit {core.Options.MaxPayload}");
         if (streams.Length > EntryCodec.MaxStreams) throw new EntryTooLargeException($"{streams.Length} streams, limit {EntryCodec.MaxStreams}");
         core.ThrowIfClosed();
+        using var activity = ClientTelemetry.Activities.StartActivity("corfu.append");
         await _slots.WaitAsync(cancellationToken);
         try
         {
@@ -82,6 +83,9 @@ internal sealed class Appender(ClientCore core, Resolver resolver)
         {
             return await WriteAsync(grant, origin, bytes, cancellationToken) switch
             {
+#if PLANTED
+                Written.Unsure when Planted.Is("retry-without-resolving") => AppendOutcome.NotAppended,
+#endif
                 Written.All => AppendOutcome.Appended,
                 Written.Lost => AppendOutcome.NotAppended,
                 Written.Unsure => await resolver.ResolveAsync(grant.Position, origin, cancellationToken),
@@ -123,9 +127,16 @@ internal sealed class Appender(ClientCore core, Resolver resolver)
             switch (response.Status)
             {
                 case Status.Ok:
+#if PLANTED
+                    if (Planted.Is("ack-at-head")) return Written.All;
+#endif
                     continue;
                 case Status.AlreadyWritten when response.StoredOrigin == origin:
                     continue;
+#if PLANTED
+                case Status.AlreadyWritten when Planted.Is("already-written-is-mine"):
+                    continue;
+#endif
                 case Status.AlreadyWritten when i == 0:
                     return Written.Lost;
                 case Status.AlreadyWritten:

@@ -57,6 +57,9 @@ internal sealed class ChainWorker(ClientCore core)
         var request = new FillRequest(view.Epoch, EntryCodec.Encode(junk));
         for (var i = 0; i < chain.Replicas.Length; i++)
         {
+#if PLANTED
+            if (Planted.Is("fill-skips-head") && i == 0 && chain.Replicas.Length > 1) continue;
+#endif
             var response = await core.CallUnitAsync(view, chain.Replicas[i].Unit, request, cancellationToken);
             if (i == 0 && response.Status == Status.AlreadyWritten && response.StoredOrigin != junk.Origin) return Status.AlreadyWritten;
             var status = await JudgeAsync(view, chain, i, junk.Position, junk.Origin, response, cancellationToken);

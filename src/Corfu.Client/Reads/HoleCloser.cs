@@ -61,6 +61,10 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait w
 
         foreach (var position in holes)
         {
+#if PLANTED
+            if (Planted.Is("fill-ungranted")) granted.Add(position);
+            else
+#endif
             if (position < start || view.Grants.TryFirstSeen(position, out _)) granted.Add(position);
         }
 

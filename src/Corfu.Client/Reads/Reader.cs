@@ -29,6 +29,8 @@ internal sealed class Reader(ClientCore core, ChainWorker chains, HoleCloser clo
         ImmutableArray<LogPosition> positions, ReadDetail detail, ReadMode mode, CancellationToken cancellationToken)
     {
         if (positions.IsEmpty) return [];
+        using var activity = ClientTelemetry.Activities.StartActivity("corfu.read");
+        activity?.SetTag("corfu.positions", positions.Length);
         var began = core.Time.GetTimestamp();
         var call = new Call(positions, detail, mode, cancellationToken);
         for (var i = 0; i < positions.Length; i++) call.Open.Add(i);
@@ -51,12 +53,16 @@ internal sealed class Reader(ClientCore core, ChainWorker chains, HoleCloser clo
                 continue;
             }
 
-            if (!byUnit.TryGetValue(chain.Tail, out var list)) byUnit[chain.Tail] = list = [];
+            var unit = chain.Tail;
+#if PLANTED
+            if (Planted.Is("read-at-head")) unit = chain.Head;
+#endif
+            if (!byUnit.TryGetValue(unit, out var list)) byUnit[unit] = list = [];
             list.Add(index);
         }
 
         var reads = new List<Task<UnitRead>>(byUnit.Count);
-        foreach (var (unit, indexes) in byUnit) reads.Add(ReadUnitAsync(view, unit, indexes, call));
+        foreach (var (tail, indexes) in byUnit) reads.Add(ReadUnitAsync(view, tail, indexes, call));
         var trouble = Status.Ok;
         Exception? silent = null;
         var open = new List<int>();

@@ -41,6 +41,13 @@ internal sealed class SealRound(ITransport transport, TimeProvider time, Reconfi
 
                 // Full replicas that stay keep their order (MembershipRules), so the new chain's head is the first survivor.
                 _missing.Add(successor.Head);
+#if PLANTED
+                if (Planted.Is("seal-any-replica"))
+                {
+                    _missing.Remove(successor.Head);
+                    _missing.Add(successor.Tail);
+                }
+#endif
             }
         }
 

@@ -63,6 +63,9 @@ public sealed partial class StreamCursor : IStreamCursor
         }
 
         var check = await _log.CheckAsync(ids.MoveToImmutable(), consistency, cancellationToken);
+#if PLANTED
+        if (Planted.Is("no-relearning")) _epoch = check.Tail.Epoch;
+#endif
         if (check.Tail.Epoch != _epoch)
         {
             _epoch = check.Tail.Epoch;

@@ -110,6 +110,13 @@ internal sealed class StreamWalk
         }
 
         if (undecided) return false;
+#if PLANTED
+        if (Planted.Is("junk-ends-the-walk"))
+        {
+            Done = true;
+            return false;
+        }
+#endif
         _scanning = true;
         _scanBelow = _frontier[^1];
         _scanBatch = _options.ScanBatch;

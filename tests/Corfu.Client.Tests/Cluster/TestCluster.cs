@@ -39,11 +39,7 @@ internal sealed class TestCluster : IAsyncDisposable
         var cluster = new TestCluster();
         cluster.Transport = new DirectTransport(cluster.Id);
         for (var i = 0; i < units; i++) await cluster.AddUnitAsync();
-        for (var i = 0; i < acceptors; i++)
-        {
-            var acceptor = new MemoryAcceptor(new NodeId(cluster._entropy.NewGuid()));
-            cluster.Acceptors.Add(cluster.Serve(acceptor));
-        }
+        for (var i = 0; i < acceptors; i++) cluster.Acceptors.Add(cluster.AddAcceptor());
 
         cluster.First = await cluster.Reconfigurer().CreateAsync(
             cluster.Id, cluster.AddSequencer(), cluster.Chains(units, replicas), [.. cluster.Units], [.. cluster.Acceptors]);
@@ -61,6 +57,9 @@ internal sealed class TestCluster : IAsyncDisposable
         Units.Add(Serve(unit));
         return Units[^1];
     }
+
+    /// <summary>An empty one, not in any projection.</summary>
+    public NodeAddress AddAcceptor() => Serve(new MemoryAcceptor(new NodeId(_entropy.NewGuid())));
 
     /// <summary>A new incarnation, not yet in any projection.</summary>
     public NodeAddress AddSequencer() => Serve(new SequencerHandler(_entropy));

@@ -1,0 +1,73 @@
+using Corfu.Client;
+using Corfu.Client.Tests.Cluster;
+using Corfu.Protocol;
+
+namespace Corfu.Client.Tests;
+
+public class ConnectionTests
+{
+    [Theory]
+    [InlineData("corfu://localhost:7001", 1)]
+    [InlineData("corfu://a:1,b:2, c:3/", 3)]
+    [InlineData("corfu://[::1]:7001,127.0.0.1:7001", 2)]
+    [InlineData("corfu://a:1,a:1", 1)]
+    public void A_connection_string_names_endpoints(string text, int count) => Assert.Equal(count, ConnectionString.Parse(text).Endpoints.Length);
+
+    [Theory]
+    [InlineData("localhost:7001", "starts with corfu://")]
+    [InlineData("http://localhost:7001", "starts with corfu://")]
+    [InlineData("corfu://", "Endpoint 1")]
+    [InlineData("corfu://a:1,b", "Endpoint 2 of the connection string, 'b'")]
+    [InlineData("corfu://a:0", "port from 1 to 65535")]
+    [InlineData("corfu://a:70000", "port from 1 to 65535")]
+    public void A_malformed_one_says_what_is_wrong(string text, string what)
+    {
+        var error = Assert.Throws<FormatException>(() => ConnectionString.Parse(text));
+        Assert.Contains(what, error.Message);
+    }
+
+    private static Task<CorfuClient> ConnectAsync(TestCluster cluster, params NodeAddress[] nodes) => CorfuClient.ConnectAsync(
+        new ConnectionString([.. nodes.Select(n => n.Endpoint)]), cluster.Transport, TimeProvider.System, new TestEntropy(9),
+        TestCluster.Options with { Layout = new() { MaxAttempts = 2, RoundTimeout = TimeSpan.FromMilliseconds(200) } });
+
+    [Fact]
+    public async Task Any_acceptor_leads_to_the_newest_projection()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 2, acceptors: 3);
+        var sequencer = cluster.AddSequencer();
+        await cluster.Client().ReconfigureAsync(p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer), "test");
+        await using var client = await ConnectAsync(cluster, cluster.Units[0], cluster.Acceptors[1]);
+        Assert.Equal(new Epoch(2), client.Projection.Epoch);
+        Assert.True((await client.AppendAsync("x"u8.ToArray(), [])).IsAppended);
+    }
+
+    [Fact]
+    public async Task Without_an_acceptor_the_error_says_what_was_found()
+    {
+        await using var cluster = await TestCluster.StartAsync(1, 1);
+        var nowhere = new NodeAddress(NodeId.None, new NodeEndpoint("nowhere", 1));
+        var error = await Assert.ThrowsAsync<ClusterNotFoundException>(() => ConnectAsync(cluster, cluster.Units[0], nowhere));
+        Assert.Contains("test:7001: roles Unit", error.Message);
+        Assert.Contains("nowhere:1: connection refused", error.Message);
+    }
+
+    [Fact]
+    public async Task A_cluster_that_was_never_started_is_told_from_one_that_does_not_answer()
+    {
+        await using var cluster = await TestCluster.StartAsync(1, 1, acceptors: 1);
+        var fresh = cluster.AddAcceptor();
+        var error = await Assert.ThrowsAsync<ClusterNotFoundException>(() => ConnectAsync(cluster, fresh));
+        Assert.Contains("never started", error.Message);
+        cluster.Transport.Faults = (_, _) => new(Fault.RequestLost);
+        error = await Assert.ThrowsAsync<ClusterNotFoundException>(() => ConnectAsync(cluster, cluster.Acceptors[0]));
+        Assert.Contains("not available", error.Message);
+    }
+
+    [Fact]
+    public void Options_report_all_faults_at_once()
+    {
+        var options = new CorfuClientOptions { MaxPayload = 0, ChecksInFlight = 0, MaxHoleWait = TimeSpan.Zero };
+        var error = Assert.Throws<ArgumentException>(options.Validate);
+        Assert.Contains("MaxPayload, ChecksInFlight, MaxHoleWait", error.Message);
+    }
+}
