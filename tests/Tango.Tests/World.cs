@@ -1,10 +1,11 @@
+using Corfu.Client;
 using Corfu.Client.InMemory;
 using Corfu.Protocol;
 
 namespace Tango.Tests;
 
 /// <summary>One in-memory log and the runtimes on it.</summary>
-internal sealed class World(InMemoryLogOptions? options = null, TimeProvider? time = null) : IAsyncDisposable
+internal sealed class World(InMemoryLogOptions? options = null, TimeProvider? time = null, bool realCursor = false) : IAsyncDisposable
 {
     private readonly List<TangoRuntime> _runtimes = [];
 
@@ -12,7 +13,7 @@ internal sealed class World(InMemoryLogOptions? options = null, TimeProvider? ti
 
     public TangoRuntime NewRuntime(TangoOptions? options = null)
     {
-        var runtime = new TangoRuntime(Log, Log.OpenCursor, time ?? TimeProvider.System, SystemEntropy.Instance, options);
+        var runtime = new TangoRuntime(Log, realCursor ? () => new StreamCursor(Log) : Log.OpenCursor, time ?? TimeProvider.System, SystemEntropy.Instance, options);
         _runtimes.Add(runtime);
         return runtime;
     }

@@ -16,6 +16,7 @@ internal sealed partial class Player(
     // Guarded by _gate: the cycle that callers may still join, because it has not started.
     private Cycle? _next;
     private bool _isRunning;
+    private long _caughtUpTo;
 
     private PublishedViews _published = new(LogPosition.Zero, []);
 
@@ -29,7 +30,7 @@ internal sealed partial class Player(
     public Task AttachAsync(HostedUnit unit, CancellationToken cancellationToken) =>
         Join(ReadConsistency.Linearizable, unit).WaitOrCancelAsync(cancellationToken);
 
-    /// <summary>Completes when everything below <paramref name="end"/>, which this process knows to be granted, is applied and published.</summary>
+    /// <summary>Completes when the entry that ends at <paramref name="end"/>, of a stream that is hosted here, is applied and published.</summary>
     public async ValueTask PlayToAsync(LogPosition end, CancellationToken cancellationToken)
     {
         for (var attempt = 0; Published.End < end; attempt++)
@@ -39,12 +40,28 @@ internal sealed partial class Player(
             try
             {
                 await Join(consistency, null).WaitOrCancelAsync(cancellationToken);
+                if (attempt < options.MaxPlaybackAttempts || Published.End >= end) continue;
             }
-            catch (Exception e) when (attempt < options.MaxPlaybackAttempts && e is not (OperationCanceledException or TangoTrimmedException))
+            catch (Exception e) when (attempt < options.MaxPlaybackAttempts
+                && e is not (OperationCanceledException or ObjectDisposedException or TangoTrimmedException or TangoDivergenceException))
             {
                 await Task.Delay(Backoff.Delay(attempt, options, entropy), time, cancellationToken);
+                continue;
             }
+
+            throw new TangoException($"Playback does not reach {end}: it ends at {Published.End}");
         }
+    }
+
+    /// <summary>
+    /// Completes when hosted objects show what this runtime was told is in the log below <paramref name="end"/>. One cheap check is enough, and
+    /// the position need not be reached: it may be in a stream that is not hosted.
+    /// </summary>
+    public async ValueTask CatchUpAsync(LogPosition end, CancellationToken cancellationToken)
+    {
+        if (Published.End >= end || Volatile.Read(ref _caughtUpTo) >= end.Offset) return;
+        await Join(ReadConsistency.Session, null).WaitOrCancelAsync(cancellationToken);
+        lock (_gate) Volatile.Write(ref _caughtUpTo, Math.Max(_caughtUpTo, end.Offset));
     }
 
     private Task Join(ReadConsistency consistency, HostedUnit? unit)
@@ -123,8 +140,8 @@ internal sealed partial class Player(
             sincePublished = 0;
         }
 
-        // R10: not the tail. What was granted below it and never written may be granted again by the next epoch, to these streams;
-        // the cursor's own position never has to be taken back.
+        // R10: not the tail that the check answered. A grant above the cursor's position may be void, and a later epoch may put an entry of
+        // a hosted stream there; a snapshot that claimed to include it would miss a conflict.
         _applied = LogPosition.Max(_applied, cursor.Position);
         foreach (var unit in _catchingUp) unit.IsCatchingUp = false;
         _catchingUp.Clear();

@@ -134,7 +134,7 @@ public sealed partial class TangoTransaction : IAsyncDisposable
         {
             // A session sees what it was told is done: without this, a transaction after a plain update would read the past and abort.
             if (_options.StartFresh) await _runtime.Player.SyncAsync(cancellationToken);
-            else await _runtime.Player.PlayToAsync(_runtime.Calls.AcknowledgedEnd, cancellationToken);
+            else await _runtime.Player.CatchUpAsync(_runtime.Calls.AcknowledgedEnd, cancellationToken);
             _snapshot = _runtime.Player.Published;
         }
 
