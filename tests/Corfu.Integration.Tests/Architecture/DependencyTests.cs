@@ -16,14 +16,14 @@ public sealed class DependencyTests
         ["Corfu.Sequencer"] = ["Corfu.Transport", "Corfu.Protocol"],
         ["Corfu.Layout"] = ["Corfu.Transport", "Corfu.Protocol"],
         ["Corfu.Client"] = ["Corfu.Transport", "Corfu.Protocol"],
-        ["Tango"] = ["Corfu.Client", "Corfu.Transport", "Corfu.Protocol"],
+        ["Tango"] = ["Tango.Generators", "Corfu.Client", "Corfu.Transport", "Corfu.Protocol"],
         ["Tango.Generators"] = [],
         ["Tango.Collections"] = ["Tango", "Tango.Generators", "Corfu.Client", "Corfu.Transport", "Corfu.Protocol"],
-        ["Corfu.Extensions"] = ["Tango", "Corfu.Client", "Corfu.Transport", "Corfu.Protocol"],
+        ["Corfu.Extensions"] = ["Tango", "Tango.Generators", "Corfu.Client", "Corfu.Transport", "Corfu.Protocol"],
         ["Corfu.Hosting"] = ["Corfu.Unit", "Corfu.Sequencer", "Corfu.Layout", "Corfu.Client", "Corfu.Transport", "Corfu.Protocol"],
         ["Corfu.Cli"] =
         [
-            "Corfu.Hosting", "Corfu.Extensions", "Corfu.Unit", "Corfu.Sequencer", "Corfu.Layout", "Tango", "Corfu.Client", "Corfu.Transport",
+            "Corfu.Hosting", "Corfu.Extensions", "Corfu.Unit", "Corfu.Sequencer", "Corfu.Layout", "Tango", "Tango.Generators", "Corfu.Client", "Corfu.Transport",
             "Corfu.Protocol",
         ],
     };

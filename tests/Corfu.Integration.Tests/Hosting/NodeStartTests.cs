@@ -1,0 +1,116 @@
+using System.Net;
+using System.Net.Sockets;
+using Corfu.Hosting;
+using Corfu.Integration.Tests.Support;
+using Corfu.Protocol;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Diagnostics.HealthChecks;
+using Microsoft.Extensions.Hosting;
+using Microsoft.Extensions.Logging.Abstractions;
+
+namespace Corfu.Integration.Tests.Hosting;
+
+public sealed class NodeStartTests
+{
+    [Fact]
+    public async Task A_node_in_a_host_of_ones_own_serves_and_is_healthy()
+    {
+        using var folder = new TempFolder();
+        using var host = BuildHost(folder.File("unit"), FreePort());
+        await host.StartAsync();
+        var health = await host.Services.GetRequiredService<HealthCheckService>().CheckHealthAsync();
+        Assert.Equal(HealthStatus.Healthy, health.Status);
+        Assert.Equal(["corfu-node-live", "corfu-node-ready"], health.Entries.Keys.Order());
+        await host.StopAsync();
+        health = await host.Services.GetRequiredService<HealthCheckService>().CheckHealthAsync();
+        Assert.Equal(HealthStatus.Unhealthy, health.Entries["corfu-node-ready"].Status);
+    }
+
+    [Fact]
+    public async Task An_occupied_port_is_named_and_leaves_the_folder_free()
+    {
+        using var folder = new TempFolder();
+        using var squatter = new TcpListener(IPAddress.Loopback, 0);
+        squatter.Start();
+        var port = ((IPEndPoint)squatter.LocalEndpoint).Port;
+        var cluster = Guid.NewGuid();
+        using var host = BuildHost(folder.File("unit"), port, cluster);
+        var fault = await Assert.ThrowsAsync<NodeStartException>(() => host.StartAsync());
+        Assert.Contains($"The port {port} of 127.0.0.1 is occupied", fault.Message, StringComparison.Ordinal);
+
+        using var elsewhere = BuildHost(folder.File("unit"), FreePort(), cluster);
+        await elsewhere.StartAsync();
+        await elsewhere.StopAsync();
+    }
+
+    [Fact]
+    public async Task A_folder_that_cannot_be_made_is_named()
+    {
+        using var folder = new TempFolder();
+        File.WriteAllText(folder.File("file"), "in the way");
+        using var host = BuildHost(folder.File("file/unit"), FreePort());
+        var fault = await Assert.ThrowsAsync<NodeStartException>(() => host.StartAsync());
+        Assert.Contains(folder.File("file/unit"), fault.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_folder_of_a_read_only_file_system_is_named()
+    {
+        // The kernel's own file system takes no new folders, not even from root.
+        Assert.SkipUnless(OperatingSystem.IsLinux(), "needs /proc");
+        using var host = BuildHost("/proc/corfu-unit", FreePort());
+        var fault = await Assert.ThrowsAsync<NodeStartException>(() => host.StartAsync());
+        Assert.Contains("/proc/corfu-unit cannot be made", fault.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_folder_that_was_never_formatted_is_not_taken()
+    {
+        using var folder = new TempFolder();
+        var options = Options(folder.Path, FreePort());
+        options.FormatNewFolders = false;
+        var fault = await Assert.ThrowsAsync<NodeStartException>(() => CorfuNode.StartAsync(options, NullLoggerFactory.Instance, TimeProvider.System));
+        Assert.Contains("never formatted", fault.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_folder_of_another_cluster_is_not_taken()
+    {
+        using var folder = new TempFolder();
+        await using (await CorfuNode.StartAsync(Options(folder.Path, FreePort()), NullLoggerFactory.Instance, TimeProvider.System))
+        {
+        }
+
+        var fault = await Assert.ThrowsAsync<NodeStartException>(
+            () => CorfuNode.StartAsync(Options(folder.Path, FreePort()), NullLoggerFactory.Instance, TimeProvider.System));
+        Assert.Contains("belongs to the cluster", fault.Message, StringComparison.Ordinal);
+    }
+
+    private static IHost BuildHost(string folder, int port, Guid? cluster = null)
+    {
+        var builder = Host.CreateEmptyApplicationBuilder(null);
+        var options = Options(folder, port);
+        builder.Services.AddCorfuNode(node =>
+        {
+            node.Cluster = cluster ?? options.Cluster;
+            node.Listen = options.Listen;
+            node.FormatNewFolders = true;
+            foreach (var role in options.Roles) node.Roles.Add(role);
+        });
+        return builder.Build();
+    }
+
+    private static NodeOptions Options(string folder, int port)
+    {
+        var options = new NodeOptions { Cluster = Guid.NewGuid(), Listen = $"127.0.0.1:{port}", FormatNewFolders = true };
+        options.Roles.Add(new NodeRoleOptions { Role = NodeRole.Unit, Folder = folder });
+        return options;
+    }
+
+    private static int FreePort()
+    {
+        using var socket = new TcpListener(IPAddress.Loopback, 0);
+        socket.Start();
+        return ((IPEndPoint)socket.LocalEndpoint).Port;
+    }
+}

@@ -1,0 +1,57 @@
+using System.Diagnostics;
+
+namespace Corfu.Integration.Tests.Support;
+
+/// <summary>The command line tool as its users run it: a process.</summary>
+internal static class CorfuTool
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(90);
+
+    private static string Assembly { get; } = Path.Combine(AppContext.BaseDirectory, "corfu.dll");
+
+    public static Task<ToolResult> RunAsync(params string[] arguments) => RunWithInputAsync("", arguments);
+
+    public static async Task<ToolResult> RunWithInputAsync(string input, params string[] arguments)
+    {
+        using var process = Start(arguments);
+        using var deadline = new CancellationTokenSource(Patience);
+        try
+        {
+            var output = process.StandardOutput.ReadToEndAsync(deadline.Token);
+            var error = process.StandardError.ReadToEndAsync(deadline.Token);
+            await process.StandardInput.WriteAsync(input);
+            process.StandardInput.Close();
+            await process.WaitForExitAsync(deadline.Token);
+            return new ToolResult(process.ExitCode, await output, await error);
+        }
+        catch (OperationCanceledException)
+        {
+            throw new TimeoutException($"corfu {string.Join(' ', arguments)} did not end within {Patience.TotalSeconds} s.");
+        }
+        finally
+        {
+            if (!process.HasExited) process.Kill();
+        }
+    }
+
+    public static Process Start(params string[] arguments) => Process.Start(
+        new ProcessStartInfo("dotnet", [Assembly, .. arguments])
+        {
+            RedirectStandardInput = true,
+            RedirectStandardOutput = true,
+            RedirectStandardError = true,
+        })!;
+}
+
+/// <summary>How a run of the tool ended.</summary>
+internal sealed record ToolResult(int ExitCode, string Output, string Error)
+{
+    public string[] Lines => Output.Split('\n', StringSplitOptions.RemoveEmptyEntries);
+
+    /// <summary>The run again if it succeeded, else a failure that shows what it said.</summary>
+    public ToolResult Require()
+    {
+        Assert.True(ExitCode == 0, $"exit code {ExitCode}\n{Output}\n{Error}");
+        return this;
+    }
+}

@@ -1,0 +1,76 @@
+using Corfu.Integration.Tests.Support;
+
+namespace Corfu.Integration.Tests.Tool;
+
+/// <summary>What the tool says and ends with when it is used wrongly: part of its interface.</summary>
+public sealed class UsageTests
+{
+    [Theory]
+    [InlineData("nonsense", "Unrecognized command or argument 'nonsense'.\nSee 'corfu --help'.\n")]
+    [InlineData("cluster up", "Option '--dir' is required.\nSee 'corfu cluster up --help'.\n")]
+    [InlineData(
+        "cluster up --dir nowhere --units 2 --replicas 5", "The number of replicas must be between 1 and the number of units (2), not 5.\n")]
+    [InlineData(
+        "cluster up --dir nowhere --host 10.0.0.1", "10.0.0.1 is not a loopback address, and connections are not encrypted yet; --insecure accepts that.\n")]
+    [InlineData("log read --connect corfu://127.0.0.1:1 x5", "'x5' is no position: a number, or epoch and number as in e5:1042.\nSee 'corfu log read --help'.\n")]
+    [InlineData("log append --connect corfu://127.0.0.1:1 --in-flight 0", "--in-flight must be between 1 and 65536.\nSee 'corfu log append --help'.\n")]
+    [InlineData("log trim --connect corfu://127.0.0.1:1", "Give either a position or --below P.\n")]
+    [InlineData(
+        "log tail --connect 127.0.0.1:1",
+        "A connection string starts with corfu://, as in corfu://127.0.0.1:7001,127.0.0.1:7002; this one is '127.0.0.1:1'.\n")]
+    public async Task Wrong_flags_are_named_and_nothing_is_done(string arguments, string message)
+    {
+        var result = await CorfuTool.RunAsync(arguments.Split(' '));
+        Assert.Equal(2, result.ExitCode);
+        Assert.Equal(message, result.Error);
+        Assert.Equal("", result.Output);
+        Assert.False(Directory.Exists("nowhere"));
+    }
+
+    [Fact]
+    public async Task A_group_alone_lists_its_commands()
+    {
+        var result = await CorfuTool.RunAsync("log");
+        Assert.Equal(2, result.ExitCode);
+        foreach (var command in new[] { "append", "read", "tail", "dump", "fill", "trim" }) Assert.Contains($"\n  {command} ", result.Error, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Help_is_no_error()
+    {
+        var result = await CorfuTool.RunAsync("cluster", "up", "--help");
+        Assert.Equal(0, result.ExitCode);
+        foreach (var option in new[] { "--dir", "--units", "--replicas", "--insecure", "--json" }) Assert.Contains(option, result.Output, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Where_nobody_answers_the_endpoint_is_named()
+    {
+        var result = await CorfuTool.RunAsync("log", "tail", "--connect", "corfu://127.0.0.1:1");
+        Assert.Equal(1, result.ExitCode);
+        Assert.StartsWith("No layout acceptor answers at corfu://127.0.0.1:1 (", result.Error, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_configuration_file_with_faults_names_them_all()
+    {
+        using var folder = new TempFolder();
+        var file = folder.File("node.json");
+        await File.WriteAllTextAsync(
+            file, """{ "name": "", "cluster": "00000000-0000-0000-0000-000000000000", "listen": "10.0.0.1:7000", "insecure": false, "roles": [] }""");
+        var result = await CorfuTool.RunAsync("node", "--config", file);
+        Assert.Equal(1, result.ExitCode);
+        foreach (var part in new[] { "Name:", "Cluster:", "Listen:", "Roles:" }) Assert.Contains(part, result.Error, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_configuration_file_that_is_no_json_is_named()
+    {
+        using var folder = new TempFolder();
+        var file = folder.File("node.json");
+        await File.WriteAllTextAsync(file, "units: 3");
+        var result = await CorfuTool.RunAsync("node", "--config", file);
+        Assert.Equal(1, result.ExitCode);
+        Assert.StartsWith($"The file {file} is not valid:", result.Error, StringComparison.Ordinal);
+    }
+}
