@@ -1,7 +1,9 @@
 using System.CommandLine;
 using Corfu.Load;
 using Corfu.Load.Units;
+using Corfu.Protocol;
 
+// Has options of its own and needs no other process.
 if (args is ["unit", .. var rest]) return await UnitLoad.RunAsync(rest);
 
 var root = new RootCommand("Corfu: load from several processes, beside what the machine can do at best.")
@@ -9,7 +11,19 @@ var root = new RootCommand("Corfu: load from several processes, beside what the 
     BaselineCommands.Echo(),
     BaselineCommands.Sequencer(),
     BaselineCommands.Disk(),
+    ClusterCommands.Append(),
+    ClusterCommands.Check(),
+    ClusterCommands.Transaction(),
     WorkerCommand.Create(),
+    NodeProcessCommand.Create(),
     BareRoleCommand.Create(),
 };
-return await root.Parse(args).InvokeAsync();
+try
+{
+    return await root.Parse(args).InvokeAsync(new InvocationConfiguration { EnableDefaultExceptionHandler = false });
+}
+catch (Exception e) when (e is CorfuException or IOException or UnauthorizedAccessException)
+{
+    await Console.Error.WriteLineAsync(e.Message);
+    return 1;
+}

@@ -1,0 +1,39 @@
+using System.CommandLine;
+using Corfu.Hosting;
+
+namespace Corfu.Load;
+
+/// <summary>The cluster under load: the one that was named, or processes started for the run.</summary>
+internal sealed class LoadCluster : IAsyncDisposable
+{
+    private readonly ProcessCluster? _processes;
+    private readonly string _folder;
+
+    private LoadCluster(string connectionString, string description, ProcessCluster? processes, string folder)
+    {
+        ConnectionString = connectionString;
+        Description = description;
+        _processes = processes;
+        _folder = folder;
+    }
+
+    public string ConnectionString { get; }
+
+    public string Description { get; }
+
+    public static async Task<LoadCluster> StartAsync(ParseResult result, LoadOptions options, string folder, CancellationToken cancellationToken)
+    {
+        if (result.GetValue(options.Connect) is { } connect) return new LoadCluster(connect, connect, null, folder);
+        var shape = new ClusterShape { Units = result.GetValue(options.Units), Replicas = result.GetValue(options.Replicas) };
+        if (shape.Faults() is { Count: > 0 } faults) throw new NodeStartException(string.Join('\n', faults));
+        var processes = new ProcessCluster(NodeCommandLine.Self(NodeProcessCommand.Name));
+        var path = Path.Combine(folder, $"cluster-{shape.Units}-{shape.Replicas}");
+        var state = await processes.UpAsync(path, shape, cancellationToken);
+        return new LoadCluster(state.ConnectionString, $"{shape.Units} unit processes, {shape.Replicas} replicas", processes, path);
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        if (_processes is not null) await _processes.DownAsync(_folder);
+    }
+}
