@@ -14,6 +14,9 @@ namespace Tango.Calls;
 /// </summary>
 internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> player, TangoOptions options, ILogger logger, CancellationToken lifetime)
 {
+    // What the writer asks for at once.
+    private const int MinimumBuffer = 256;
+
     private readonly Lock _gate = new();
     private long _acknowledgedEnd;
 
@@ -164,7 +167,8 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> pla
 
     private ReadOnlyMemory<byte> Encode(PendingCall[] batch, long sequence)
     {
-        var buffer = new ArgumentBuffer();
+        var size = EntryFormat.MaxHeaderSize + batch.Sum(static call => call.Record.Length);
+        var buffer = new ArgumentBuffer(Math.Max(size, MinimumBuffer));
         var writer = new MessagePackWriter(buffer);
         EntryFormat.WriteHeader(ref writer, runtime, sequence, batch.Length);
         foreach (var call in batch) writer.WriteRaw(call.Record.Span);

@@ -5,9 +5,11 @@ namespace Tango;
 /// <summary>Where generated code encodes a key or the arguments of one call. Not thread-safe; owned by the helper it is passed to.</summary>
 public sealed class ArgumentBuffer : IBufferWriter<byte>
 {
-    private const int InitialSize = 64;
-    private byte[] _buffer = new byte[InitialSize];
+    private byte[] _buffer;
     private int _written;
+
+    /// <param name="capacity">In bytes, if it is known; the buffer grows anyway.</param>
+    public ArgumentBuffer(int capacity = 0) => _buffer = capacity == 0 ? [] : new byte[capacity];
 
     public int Length => _written;
 
