@@ -23,8 +23,16 @@ public static class PageReader
                 continue;
             }
 
-            var bytes = await store.ReadAsync(page.Slot.Address, want);
-            results.Add(Checked(page, bytes, onCorrupt));
+            try
+            {
+                var bytes = await store.ReadAsync(page.Slot.Address, want);
+                results.Add(Checked(page, bytes, onCorrupt));
+            }
+            catch (IOException)
+            {
+                // A sector that cannot be read costs this page, here and now; its replicas have it.
+                results.Add(new PageResult(page.Position, PageState.Corrupt, false, page.Slot.Origin, default));
+            }
         }
 
         return new ReadResponse(Status.Ok, plan.Epoch, results.DrainToImmutable());

@@ -21,7 +21,11 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IAsyncDisposable
     // Guards _waiting and _durable. Answers enter in the order of the log, or later, so the queue's head is always the next to go.
     private readonly Lock _queueGate = new();
     private readonly Queue<WaitingAnswer> _waiting = new();
+    private int _waitingCount;
     private long _durable;
+
+    // Set with the queue's last emptying: whatever would wait from then on would wait for ever.
+    private bool _drained;
     private volatile bool _failed;
     private int _pendingReads;
 
@@ -49,25 +53,19 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IAsyncDisposable
 
     public void Handle(Request request, ReplyTo reply)
     {
-        if (_failed)
-        {
-            reply.Send(request.Fail(Status.Failed, Epoch.None));
-            return;
-        }
-
         UnitAnswer answer;
         try
         {
             lock (_gate)
             {
-                answer = _core.Handle(request);
+                answer = Take(request);
                 if (TryEnqueue(answer, request, reply)) return;
             }
         }
         catch (StoreFailedException failure)
         {
             OnFailed(failure);
-            reply.Send(request.Fail(Status.Failed, Epoch.None));
+            reply.Send(request.Fail(Status.Failed, _core.Epoch));
             return;
         }
 
@@ -87,6 +85,7 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IAsyncDisposable
                 if (lsn > _durable) _durable = lsn;
                 if (_waiting.Count == 0 || _waiting.Peek().Answer.Lsn > _durable) return;
                 next = _waiting.Dequeue();
+                _waitingCount = _waiting.Count;
             }
 
             Release(next.Answer, next.Request, next.Reply);
@@ -101,20 +100,33 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IAsyncDisposable
         {
             waiting = _waiting.ToArray();
             _waiting.Clear();
+            _waitingCount = 0;
+            _drained = true;
         }
 
         // Their outcome is unknown: the records may or may not be on disk. Failed says just that much.
-        foreach (var item in waiting) item.Reply.Send(item.Request.Fail(Status.Failed, Epoch.None));
+        foreach (var item in waiting) item.Reply.Send(item.Request.Fail(Status.Failed, _core.Epoch));
         _fault.TrySetResult(error);
     }
 
     public async ValueTask DisposeAsync()
     {
+        // Nothing new is taken; what was taken is committed and answered.
+        lock (_gate) _failed = true;
         await _store.DisposeAsync();
         OnFailed(new ObjectDisposedException(nameof(UnitHandler)));
     }
 
-    // True if the answer now waits for durability, or was refused for want of room.
+    // Limits are checked before the core sees the request: Overloaded means that nothing was done.
+    private UnitAnswer Take(Request request)
+    {
+        if (_failed) return new UnitAnswer(0, request.Fail(Status.Failed, _core.Epoch));
+        if (Volatile.Read(ref _waitingCount) < _options.MaxWaitingAnswers) return _core.Handle(request);
+        UnitMeter.Overloaded.Add(1);
+        return new UnitAnswer(0, request.Fail(Status.Overloaded, _core.Epoch));
+    }
+
+    // True if the answer now waits for durability.
     private bool TryEnqueue(in UnitAnswer answer, Request request, ReplyTo reply)
     {
         if (answer.Lsn <= _store.DurableUntil) return false;
@@ -122,15 +134,15 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IAsyncDisposable
         {
             // The store publishes its progress before it reports it here, so nothing is left behind in the queue.
             if (answer.Lsn <= _durable || answer.Lsn <= _store.DurableUntil) return false;
-            if (!_failed && _waiting.Count < _options.MaxWaitingAnswers)
+            if (!_drained)
             {
                 _waiting.Enqueue(new WaitingAnswer(answer, request, reply));
+                _waitingCount = _waiting.Count;
                 return true;
             }
         }
 
-        // Whatever the core did stays done; the caller only learns that it does not know.
-        reply.Send(request.Fail(_failed ? Status.Failed : Status.Overloaded, Epoch.None));
+        reply.Send(request.Fail(Status.Failed, _core.Epoch));
         return true;
     }
 
@@ -145,6 +157,7 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IAsyncDisposable
         if (Interlocked.Increment(ref _pendingReads) > _options.MaxPendingReads)
         {
             Interlocked.Decrement(ref _pendingReads);
+            UnitMeter.Overloaded.Add(1);
             reply.Send(request.Fail(Status.Overloaded, answer.Plan.Epoch));
             return;
         }
@@ -171,6 +184,7 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IAsyncDisposable
     private void MarkCorrupt(LogPosition position)
     {
         Interlocked.Increment(ref _corruptPages);
+        UnitMeter.CorruptPages.Add(1);
         lock (_gate) _core.MarkCorrupt(position);
     }
 }

@@ -55,6 +55,9 @@ public sealed class HandlerTests
         store.MakeDurable(store.Tail);
         await install;
         Assert.Equal(Status.Ok, (await writes[0]).Status);
+        // Overloaded means that nothing was done.
+        var states = (await unit.AskAsync(new ReadRequest(Epoch.First, Entries.Positions(1, 2, 3, 4), ReadDetail.State))).Pages;
+        Assert.Equal([PageState.Data, PageState.Unwritten, PageState.Unwritten, PageState.Unwritten], states.Select(p => p.State));
     }
 
     [Fact]

@@ -89,7 +89,7 @@ public static class RecordCodec
     }
 
     /// <summary>No body is longer: a bound for readers that meet damaged lengths.</summary>
-    public const int MaxBody = 64 << 20;
+    public const int MaxBody = 16 << 20;
 
     public static uint LogIdOf(NodeId unit)
     {

@@ -12,8 +12,10 @@ public sealed partial class FasterPageStore
         // A page of the log's memory stays free, so that neither an append nor the writer's commit ever waits for memory.
         var pages = _options.LogMemory / _options.LogPageSize;
         if (end / _options.LogPageSize > (_log.FlushedUntilAddress / _options.LogPageSize) + pages - 2) return Status.Overloaded;
-        if (reserved || end + _options.Reserve <= _space.Allocated) return Status.Ok;
-        return _space.IsFull ? Status.NoSpace : Status.Overloaded;
+        if (end + (reserved ? 0 : _options.Reserve) <= _space.Allocated) return Status.Ok;
+        if (_space.IsFull) return Status.NoSpace;
+        // The allocation lags behind. Small records may extend the file themselves, at the price of a slower sync.
+        return reserved ? Status.Ok : Status.Overloaded;
     }
 
     public RecordPlace Append(in LogRecord record)
@@ -46,10 +48,15 @@ public sealed partial class FasterPageStore
 
     public void Release(LogPosition below, Func<LogRecord> state)
     {
-        if (_catalog.Pages == 0 && below == LogPosition.Zero) return;
-        var first = _catalog.FirstAddressToKeep(below);
-        var segment = (int)(first / _options.SegmentSize);
-        if (segment * (long)_options.SegmentSize <= _begin || segment <= _release.Segment) return;
+        long first;
+        int segment;
+        lock (_gate)
+        {
+            first = _catalog.FirstAddressToKeep(below);
+            segment = (int)(first / _options.SegmentSize);
+            if (segment * (long)_options.SegmentSize <= _begin || segment <= _release.Segment) return;
+        }
+
         var record = state();
         if (Admit(record.Body.Length, reserved: true) != Status.Ok) return;
         // The position says where the log begins from now on: a scan that meets this record knows what must be there.
@@ -78,6 +85,8 @@ public sealed partial class FasterPageStore
         var committed = end > _durable;
         if (committed)
         {
+            UnitMeter.Commits.Add(1);
+            UnitMeter.CommittedBytes.Add(end - _durable);
             Volatile.Write(ref _durable, end);
             Observer?.OnDurable(end);
         }
@@ -106,13 +115,14 @@ public sealed partial class FasterPageStore
         (long Lsn, int Segment) release;
         lock (_gate) release = _release;
         if (release.Lsn == 0 || release.Lsn > _durable) return;
+        // Readers look at the beginning first: what is about to go is trimmed, not damaged.
+        Volatile.Write(ref _begin, release.Segment * (long)_options.SegmentSize);
         foreach (var segment in _space.Below(release.Segment))
         {
             _space.Delete(segment);
             lock (_gate) _catalog.Forget(segment);
         }
 
-        Volatile.Write(ref _begin, release.Segment * (long)_options.SegmentSize);
         lock (_gate)
         {
             if (_release == release) _release = (0, release.Segment);

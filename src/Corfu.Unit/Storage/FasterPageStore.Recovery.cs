@@ -61,9 +61,18 @@ public sealed partial class FasterPageStore
         var segment = (int)(address / _options.SegmentSize);
         var offset = address % _options.SegmentSize;
         if (_files.TryReadCached(segment, offset, bytes)) return new ValueTask<ReadOnlyMemory<byte>>(bytes);
+        UnitMeter.ColdReads.Add(1);
         return BackgroundRead.Run(() =>
         {
-            _files.Read(segment, offset, bytes);
+            try
+            {
+                _files.Read(segment, offset, bytes);
+            }
+            catch (Exception error) when (error is IOException or ObjectDisposedException && address < Volatile.Read(ref _begin))
+            {
+                return default;
+            }
+
             // Deleted while it was read: the zeros are not the page.
             return address < Volatile.Read(ref _begin) ? default : (ReadOnlyMemory<byte>)bytes;
         });

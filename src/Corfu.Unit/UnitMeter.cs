@@ -1,0 +1,26 @@
+using System.Diagnostics.Metrics;
+
+namespace Corfu.Unit;
+
+/// <summary>What storage units of this process do, one instrument each.</summary>
+public static class UnitMeter
+{
+    public const string Name = "Corfu.Unit";
+
+    private static readonly Meter Meter = new(Name);
+
+    internal static readonly Counter<long> Commits =
+        Meter.CreateCounter<long>("corfu.unit.commits", "{commit}", "Group commits: one write and one sync each.");
+
+    internal static readonly Counter<long> CommittedBytes =
+        Meter.CreateCounter<long>("corfu.unit.committed", "By", "Log bytes made durable.");
+
+    internal static readonly Counter<long> ColdReads =
+        Meter.CreateCounter<long>("corfu.unit.cold_reads", "{read}", "Page reads that waited for the disk.");
+
+    internal static readonly Counter<long> CorruptPages =
+        Meter.CreateCounter<long>("corfu.unit.corrupt_pages", "{page}", "Pages that a read found damaged.");
+
+    internal static readonly Counter<long> Overloaded =
+        Meter.CreateCounter<long>("corfu.unit.overloaded", "{request}", "Requests refused because a limit of the handler was reached.");
+}

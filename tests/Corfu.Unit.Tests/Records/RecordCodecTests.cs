@@ -1,0 +1,74 @@
+using Corfu.Conformance;
+using Corfu.Protocol;
+
+namespace Corfu.Unit.Tests;
+
+public sealed class RecordCodecTests
+{
+    private const string Golden =
+        "43465231" + "01" + "02" + "0000" + "03000000" + "02000000" + "8877665544332211" + "0500000000000000" +
+        "4000000000000000" + "8000000000000000" + "07000000" + "efbeadde" + "00000000" + "CHECK" + "0a0b0c";
+
+    private static readonly LogRecord Record =
+        new(RecordKind.Page, new LogPosition(0x1122334455667788, new Epoch(5)), new byte[] { 10, 11, 12 }, 2);
+
+    [Fact]
+    public void Bytes_are_pinned()
+    {
+        var bytes = Encode(256);
+        var text = Convert.ToHexStringLower(bytes);
+        Assert.Equal(Golden.Replace("CHECK", text[120..128], StringComparison.Ordinal), text);
+        Assert.Equal("7be2395c", text[120..128]);
+    }
+
+    [Fact]
+    public void Decodes_what_was_encoded()
+    {
+        Assert.True(RecordCodec.TryDecode(Encode(256), 256, out var header));
+        Assert.Equal(new RecordHeader(RecordKind.Page, new LogPosition(0x1122334455667788), 3, 2, 0x40, 0x80, 7, 0xDEADBEEF), header);
+        Assert.Equal(new Epoch(5), header.Position.Epoch);
+    }
+
+    [Fact]
+    public void A_record_is_valid_at_its_own_address_only()
+    {
+        var bytes = Encode(256);
+        for (long address = 0; address < 4096; address += 4)
+            Assert.Equal(address == 256, RecordCodec.TryDecode(bytes, address, out _));
+    }
+
+    [Fact]
+    public void Any_flipped_bit_of_the_header_or_the_checked_part_is_noticed()
+    {
+        for (var bit = 0; bit < (RecordCodec.HeaderSize + 2) * 8; bit++)
+        {
+            var bytes = Encode(256);
+            bytes[bit / 8] ^= (byte)(1 << (bit % 8));
+            Assert.False(RecordCodec.TryDecode(bytes, 256, out _), $"bit {bit}");
+        }
+    }
+
+    [Fact]
+    public void Random_and_cut_bytes_are_no_records()
+    {
+        var random = new Random(1);
+        for (var i = 0; i < 20_000; i++)
+        {
+            var bytes = i % 2 == 0 ? Encode(256)[..random.Next(RecordCodec.HeaderSize + 2)] : new byte[random.Next(200)];
+            if (i % 2 == 1)
+            {
+                random.NextBytes(bytes);
+                if (bytes.Length > 8) "CFR1\u0001"u8.CopyTo(bytes);
+            }
+
+            Assert.False(RecordCodec.TryDecode(bytes, 256, out _));
+        }
+    }
+
+    private static byte[] Encode(long address)
+    {
+        var bytes = new byte[RecordCodec.Size(Record)];
+        RecordCodec.Encode(Record, address, 0x40, 0x80, 7, 0xDEADBEEF, bytes);
+        return bytes;
+    }
+}
