@@ -67,7 +67,8 @@ internal sealed class NodeRoleHost : IAsyncDisposable
 
     private static async Task<NodeRoleHost> OpenUnitAsync(RoleFolder folder, string data, ClusterId cluster)
     {
-        var unit = await UnitNode.OpenAsync(new UnitNodeOptions { Folder = data, Cluster = cluster }, new FolderEntropy(folder.Id));
+        var options = new UnitNodeOptions { Folder = data, Id = folder.Id, Cluster = cluster, MustExist = folder.WasOpened };
+        var unit = await UnitNode.OpenAsync(options, SystemEntropy.Instance);
         var host = new NodeRoleHost(unit.Handler, unit, folder, unit.Handler.Fault);
         return await RequireAsync(host, folder);
     }
@@ -84,13 +85,5 @@ internal sealed class NodeRoleHost : IAsyncDisposable
         if (host.Handler.Id == folder.Id) return host;
         await host._owner!.DisposeAsync();
         throw new NodeStartException($"The folder {folder.Path} holds the data of {host.Handler.Id}, not {folder.Id}.");
-    }
-
-    /// <summary>The identity of a unit is chosen where the role's folder is formatted, and used when the unit formats its own below.</summary>
-    private sealed class FolderEntropy(NodeId id) : IEntropy
-    {
-        public Guid NewGuid() => id.Value;
-
-        public double NextDouble() => SystemEntropy.Instance.NextDouble();
     }
 }

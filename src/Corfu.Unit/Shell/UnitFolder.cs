@@ -9,6 +9,9 @@ namespace Corfu.Unit;
 public sealed class UnitFolder : IDisposable
 {
     private const string IdentityName = "identity";
+    private const string LockName = "lock";
+    private const string LogName = "log";
+    private const string MarkName = "mark";
 
     private readonly FileStream _lock;
 
@@ -23,11 +26,12 @@ public sealed class UnitFolder : IDisposable
 
     public UnitIdentity Identity { get; }
 
-    /// <summary>Opens a folder, formatting it first if it is empty or does not exist.</summary>
+    /// <summary>Opens a folder, formatting it first if it is empty or does not exist, unless <paramref name="mustExist"/>.</summary>
     /// <param name="unit">The identity to format with, and to insist on; none draws one at formatting and accepts any later.</param>
     /// <param name="cluster">Which cluster the unit belongs to; written at formatting, compared later. None accepts any.</param>
+    /// <param name="mustExist">The unit has served before: an empty folder now means that its data is gone.</param>
     /// <exception cref="UnitFolderException">In use by another process, not writable, another unit's or cluster's, or damaged.</exception>
-    public static UnitFolder Open(string path, NodeId unit, ClusterId cluster, IEntropy entropy, FasterStoreOptions store)
+    public static UnitFolder Open(string path, NodeId unit, ClusterId cluster, IEntropy entropy, FasterStoreOptions store, bool mustExist = false)
     {
         path = System.IO.Path.GetFullPath(path);
         FileStream? held = null;
@@ -37,7 +41,14 @@ public sealed class UnitFolder : IDisposable
             held = Hold(path);
             var identityPath = System.IO.Path.Combine(path, IdentityName);
             if (!File.Exists(identityPath))
+            {
+                // R2: an identity never restarts empty.
+                if (mustExist) throw new UnitFolderException($"{path} holds no unit any more, but one has served from it: its data is gone.");
                 Format(path, identityPath, new UnitIdentity(unit.IsNone ? new NodeId(entropy.NewGuid()) : unit, cluster, store));
+            }
+
+            if (!File.Exists(System.IO.Path.Combine(path, LogName, MarkName)))
+                throw new UnitFolderException($"{path} has lost its log. Rebuild this unit from its replicas on a new folder.");
             var identity = UnitIdentity.Parse(File.ReadAllText(identityPath), identityPath, store);
             if (!cluster.IsNone && !identity.Cluster.IsNone && identity.Cluster != cluster)
                 throw new UnitFolderException($"{path} belongs to a unit of cluster {identity.Cluster}, not of {cluster}.");
@@ -56,7 +67,7 @@ public sealed class UnitFolder : IDisposable
     }
 
     public FasterPageStore OpenStore() => new(
-        new DirectorySegmentFiles(System.IO.Path.Combine(Path, "log")),
+        new DirectorySegmentFiles(System.IO.Path.Combine(Path, LogName)),
         Identity.Unit,
         Identity.Store,
         System.IO.Path.Combine(Path, "map"));
@@ -65,7 +76,7 @@ public sealed class UnitFolder : IDisposable
 
     private static FileStream Hold(string path)
     {
-        var lockPath = System.IO.Path.Combine(path, "lock");
+        var lockPath = System.IO.Path.Combine(path, LockName);
         try
         {
             return new FileStream(lockPath, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None);
@@ -82,9 +93,11 @@ public sealed class UnitFolder : IDisposable
     private static void Format(string path, string identityPath, UnitIdentity identity)
     {
         var foreign = Directory.EnumerateFileSystemEntries(path).Select(System.IO.Path.GetFileName)
-            .FirstOrDefault(name => name is not ("lock" or IdentityName + ".new"));
+            .FirstOrDefault(name => name is not (LockName or IdentityName + ".new") && !(name == LogName && IsFresh(path)));
         if (foreign is not null)
             throw new UnitFolderException($"{path} is not empty ('{foreign}') and holds no unit identity: refusing to format it.");
+        // From here on a log that is missing is a log that was lost.
+        new DirectorySegmentFiles(System.IO.Path.Combine(path, LogName)).Dispose();
         // The identity appears whole or not at all.
         var fresh = identityPath + ".new";
         using (var file = File.OpenHandle(fresh, FileMode.Create, FileAccess.Write))
@@ -97,4 +110,8 @@ public sealed class UnitFolder : IDisposable
         Native.SyncDirectory(path);
         if (System.IO.Path.GetDirectoryName(path) is { Length: > 0 } parent) Native.SyncDirectory(parent);
     }
+
+    // What an interrupted formatting leaves: a log folder with nothing in it but an empty mark.
+    private static bool IsFresh(string path) =>
+        new DirectoryInfo(System.IO.Path.Combine(path, LogName)).EnumerateFileSystemInfos().All(e => e is FileInfo { Name: MarkName, Length: 0 });
 }

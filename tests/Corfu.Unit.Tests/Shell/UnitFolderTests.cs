@@ -88,9 +88,34 @@ public sealed class UnitFolderTests : IDisposable
         {
         }
 
-        Directory.CreateDirectory(Path.Combine(Folder, "log"));
+        File.WriteAllBytes(Path.Combine(Folder, "log", "log.0"), [1]);
         File.Delete(Path.Combine(Folder, "identity"));
         Assert.Throws<UnitFolderException>(() => Open());
+    }
+
+    [Fact]
+    public void An_interrupted_formatting_is_taken_up_again()
+    {
+        using (Open())
+        {
+        }
+
+        File.Delete(Path.Combine(Folder, "identity"));
+        using var again = Open();
+        Assert.False(again.Identity.Unit.IsNone);
+    }
+
+    [Fact]
+    public void A_lost_log_or_folder_is_an_error_and_not_a_new_unit()
+    {
+        Assert.Throws<UnitFolderException>(() => UnitFolder.Open(
+            Folder, NodeId.None, Cluster, SystemEntropy.Instance, Stores.Small, mustExist: true));
+        using (Open())
+        {
+        }
+
+        Directory.Delete(Path.Combine(Folder, "log"), true);
+        Assert.Contains("lost its log", Assert.Throws<UnitFolderException>(() => Open()).Message);
     }
 
     [Theory]
