@@ -137,6 +137,9 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
 
             try
             {
+#if PLANTED
+                if (Planted.Is("acceptor-forgets")) records.Clear();
+#endif
                 if (!snapshot.IsEmpty) await _log.CompactAsync(snapshot);
                 else if (records.Count > 0) await _log.AppendAsync(records);
             }

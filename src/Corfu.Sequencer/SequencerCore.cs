@@ -63,6 +63,9 @@ public sealed class SequencerCore
         _epoch = projection.Epoch;
         _start = projection.Start.Offset;
         _next = _start;
+#if PLANTED
+        if (Planted.Is("start-not-honoured")) _next = Math.Max(0, _start - 1);
+#endif
         _streams.Clear();
         _loaded.Clear();
         _grants.Clear();

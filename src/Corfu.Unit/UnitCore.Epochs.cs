@@ -14,7 +14,11 @@ public sealed partial class UnitCore
         {
             if (!Admits(request, 0, out var full)) return full;
             var record = new LogRecord(RecordKind.Seal, new LogPosition(0, request.Epoch));
+#if PLANTED
+            ApplyEpoch(record, Planted.Is("seal-not-logged") ? default : _store.Append(record));
+#else
             ApplyEpoch(record, _store.Append(record));
+#endif
         }
 
         var lsn = Math.Max(_epochLsn, Math.Max(_endLsn, _markLsn));

@@ -20,6 +20,10 @@ public sealed partial class UnitCore
             case RecordKind.Trim:
                 if (record.Position >= _mark) ApplyTrim(record, place);
                 break;
+#if PLANTED
+            case RecordKind.TrimPrefix when Planted.Is("trim-mark-forgotten"):
+                break;
+#endif
             case RecordKind.TrimPrefix:
                 ApplyTrimPrefix(record.Position, place);
                 break;

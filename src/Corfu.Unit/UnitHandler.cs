@@ -129,6 +129,9 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IAsyncDisposable
     // True if the answer now waits for durability.
     private bool TryEnqueue(in UnitAnswer answer, Request request, ReplyTo reply)
     {
+#if PLANTED
+        if (Planted.Is("unit-acks-before-durable")) return false;
+#endif
         if (answer.Lsn <= _store.DurableUntil) return false;
         lock (_queueGate)
         {

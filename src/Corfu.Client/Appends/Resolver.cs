@@ -19,6 +19,9 @@ internal sealed class Resolver(ClientCore core, ChainWorker chains)
         {
             case PageState.Unwritten:
                 return await CloseAsync(view, chain, position, origin, cancellationToken);
+#if PLANTED
+            case PageState.Data when Planted.Is("writer-without-sequence") && look.Value.Origin.Writer == origin.Writer:
+#endif
             case PageState.Data when look.Value.Origin == origin:
                 var completed = await chains.CompleteAsync(view, chain, look.Value.Bytes, cancellationToken);
                 return completed == Status.Ok ? AppendOutcome.Appended : completed == Status.Trimmed ? AppendOutcome.Unknown : completed;

@@ -19,6 +19,10 @@ internal sealed class Patience(ClientCore core, string what, CancellationToken c
         ClientTelemetry.Retries.Add(1);
         core.Refresher.Nudge();
         var jittered = TimeSpan.FromMilliseconds(_delay * (0.5 + (0.5 * core.Entropy.NextDouble())));
+#if PLANTED
+        // Strings hash differently in every process.
+        if (Planted.Is("hash-order")) jittered += TimeSpan.FromTicks(string.GetHashCode(reason, StringComparison.Ordinal) & 0xFFF);
+#endif
         _delay = Math.Min(_delay * 2, core.Options.MaxRetryDelay.TotalMilliseconds);
         await core.DelayAsync(jittered, core.Projections.ChangedAfter(epoch), cancellationToken);
     }

@@ -61,7 +61,13 @@ public sealed partial class LayoutClient
         await AskOneAsync(0, acceptor, new DecidedRequest(decided), timeout.Token);
     }
 
-    private static bool HasMajority(LayoutResponse?[] answers) => answers.Count(a => a is { IsOk: true } or { Status: Status.Superseded }) > answers.Length / 2;
+    private static bool HasMajority(LayoutResponse?[] answers)
+    {
+#if PLANTED
+        if (Planted.Is("one-acceptor-is-enough")) return answers.Any(a => a is { IsOk: true });
+#endif
+        return answers.Count(a => a is { IsOk: true } or { Status: Status.Superseded }) > answers.Length / 2;
+    }
 
     /// <summary>A decision or a refusal ends a round at once: waiting for the others cannot change what follows.</summary>
     private static Func<LayoutResponse?[], bool> IsSettled(Func<LayoutResponse?[], bool> otherwise) => answers =>

@@ -25,6 +25,9 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait w
             status = await TakeFromHeadsAsync(view, open, closed, cancellationToken);
             if (status != Status.Ok) break;
             if (open.Count == 0) return closed;
+#if PLANTED
+            if (Planted.Is("fill-at-once")) patient = false;
+#endif
             if (patient && Remaining(view, open) is { Ticks: > 0 } left)
             {
                 var step = TimeSpan.FromTicks(Math.Max(wait.Of(view).Ticks / 4, TimeSpan.TicksPerMillisecond));

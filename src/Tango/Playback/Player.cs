@@ -18,6 +18,10 @@ internal sealed partial class Player(
     private bool _isRunning;
     private long _caughtUpTo;
 
+#if PLANTED
+    private LogPosition _plantedTail;
+#endif
+
     private PublishedViews _published = new(LogPosition.Zero, []);
 
     /// <summary>The newest views that are complete; never older than any cycle a caller has awaited.</summary>
@@ -102,6 +106,9 @@ internal sealed partial class Player(
             {
                 foreach (var unit in cycle.NewUnits) Attach(unit);
                 TangoTelemetry.Checks.Add(1);
+#if PLANTED
+                _plantedTail =
+#endif
                 await cursor.SyncAsync(cycle.Consistency, lifetime);
                 await PlayAsync();
                 cycle.Done.TrySetResult();
@@ -143,6 +150,9 @@ internal sealed partial class Player(
         // R10: not the tail that the check answered. A grant above the cursor's position may be void, and a later epoch may put an entry of
         // a hosted stream there; a snapshot that claimed to include it would miss a conflict.
         _applied = LogPosition.Max(_applied, cursor.Position);
+#if PLANTED
+        if (Planted.Is("tail-counts-as-played")) _applied = LogPosition.Max(_applied, _plantedTail);
+#endif
         foreach (var unit in _catchingUp) unit.IsCatchingUp = false;
         _catchingUp.Clear();
         Publish();

@@ -55,8 +55,13 @@ internal sealed class VersionTable(int capacity)
         }
     }
 
-    private static VersionConflict? Newer(RecordVersion? version, LogPosition snapshotEnd) =>
-        version is { } v && v.Position >= snapshotEnd ? new VersionConflict(AbortReason.Conflict, v) : null;
+    private static VersionConflict? Newer(RecordVersion? version, LogPosition snapshotEnd)
+    {
+#if PLANTED
+        if (Corfu.Protocol.Planted.Is("conflict-off-by-one")) snapshotEnd = snapshotEnd.Next;
+#endif
+        return version is { } v && v.Position >= snapshotEnd ? new VersionConflict(AbortReason.Conflict, v) : null;
+    }
 
     private VersionConflict? KeyedConflict(ReadOnlySpan<byte> key, LogPosition snapshotEnd)
     {

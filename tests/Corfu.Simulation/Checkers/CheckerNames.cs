@@ -13,6 +13,8 @@ public static class CheckerNames
     public const string LogOrder = "log-order";
     public const string Check = "check";
     public const string ReadValue = "read-value";
+    public const string ReadCommitted = "read-committed";
+    public const string SealComplete = "seal-complete";
     public const string FillRule = "fill-rule";
     public const string TokenUnique = "token-unique";
     public const string OneProjection = "one-projection";

@@ -87,6 +87,20 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
         }
     }
 
+    /// <summary>R11: what a reader was shown is committed: every full replica of its chain has it.</summary>
+    public void Shown(LogPosition position)
+    {
+        if (!TryChain(position.Offset, HighestEpoch, out Chain chain)) return;
+        foreach (Replica replica in chain.Replicas.Where(r => !r.Joining))
+        {
+            UnitView unit = _units[replica.Unit];
+            if (position.Offset >= unit.TrimMark && !unit.Pages.ContainsKey(position.Offset))
+            {
+                Report(CheckerNames.ReadCommitted, $"{position} was read, but {unit.Name} of its chain has not stored it");
+            }
+        }
+    }
+
     private static Request Decode(MessageInfo message)
     {
         FrameHeader header = FrameHeader.Parse(message.Bytes);
@@ -114,13 +128,26 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
         }
     }
 
-    /// <summary>R13: an epoch starts above everything that was ever acknowledged before it.</summary>
+    /// <summary>R13: an epoch starts above everything that any unit had stored before it.</summary>
     private void CheckStart(Projection projection)
     {
         long previous = _projections.Where(p => p.Key < projection.Epoch.Value).Select(p => p.Value.Start.Offset).DefaultIfEmpty(0).Max();
         if (projection.Start.Offset < previous)
         {
-            Report(CheckerNames.TokenUnique, $"{projection.Epoch} starts at {projection.Start.Offset}, below an older epoch's {previous}");
+            Report(CheckerNames.SealComplete, $"{projection.Epoch} starts at {projection.Start.Offset}, below an older epoch's {previous}");
+        }
+
+        // Whatever a full replica holds of an older epoch, acknowledged or not, lies below the start: else its position is granted
+        // again. A unit that is not a first survivor may hold only what its predecessors hold as well.
+        foreach (UnitView unit in _units.Values)
+        {
+            foreach ((long position, StoredPage page) in unit.Pages)
+            {
+                if (position >= projection.Start.Offset && page.Epoch > 0 && page.Epoch < projection.Epoch.Value)
+                {
+                    Report(CheckerNames.SealComplete, $"{projection.Epoch} starts at {projection.Start.Offset}, but {unit.Name} holds {page} of e{page.Epoch} at {position}");
+                }
+            }
         }
     }
 

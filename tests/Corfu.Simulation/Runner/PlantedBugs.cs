@@ -11,7 +11,25 @@ public static class PlantedBugs
     /// <summary>Seeds tried per bug.</summary>
     public const int MostSeeds = 2000;
 
-    private static readonly (string Name, string Checker)[] s_bugs = [];
+    private static readonly (string Name, string Checker)[] s_bugs =
+    [
+        ("unit-acks-before-durable", CheckerNames.UnitDurable),
+        ("seal-not-logged", CheckerNames.SealedEpoch),
+        ("trim-mark-forgotten", CheckerNames.UnitDurable),
+        ("start-not-honoured", CheckerNames.TokenUnique),
+        ("ack-before-tail", CheckerNames.AckComplete),
+        ("timeout-means-not-written", CheckerNames.ExactlyOnce),
+        ("writer-without-sequence", CheckerNames.AckComplete),
+        ("fill-at-once", CheckerNames.FillRule),
+        ("read-at-head", CheckerNames.ReadCommitted),
+        ("check-not-confirmed", CheckerNames.Check),
+        ("seal-any-replica", CheckerNames.SealComplete),
+        ("one-acceptor-is-enough", CheckerNames.OneProjection),
+        ("acceptor-forgets", CheckerNames.OneProjection),
+        ("conflict-off-by-one", CheckerNames.Transactions),
+        ("tail-counts-as-played", CheckerNames.Transactions),
+        ("hash-order", CheckerNames.Determinism),
+    ];
 
     /// <summary>Switches a bug on. False, with a message, where this build has none.</summary>
     public static bool Switch(string? name, TextWriter error)

@@ -158,6 +158,7 @@ public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory h
             PageState.Trimmed => SeenKind.Trimmed,
             _ => throw new InvalidOperationException($"{result.Position} was answered as {result.State}"),
         };
+        if (kind is SeenKind.Data or SeenKind.Junk) monitor.Shown(result.Position);
         if (kind == SeenKind.Data)
         {
             // Only the headers were asked for: the value is not known, the kind is.
