@@ -43,9 +43,6 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
         _reader = new Reader(_core, chains, _closer, confirmer);
         _trimmer = new Trimmer(_core, chains);
         _linearizable = new Checker(_core, confirmer);
-#if PLANTED
-        if (Planted.Is("check-not-confirmed")) _linearizable = new Checker(_core, null);
-#endif
         _session = new Checker(_core, null);
     }
 

@@ -118,9 +118,6 @@ internal sealed class Appender(ClientCore core, Resolver resolver)
             }
             catch (TransportException e)
             {
-#if PLANTED
-                if (Planted.Is("timeout-means-not-written")) return Written.Lost;
-#endif
                 response = await PersistAsync(grant.View, address, request, e.Message, cancellationToken);
             }
 
@@ -129,10 +126,6 @@ internal sealed class Appender(ClientCore core, Resolver resolver)
 
             switch (response.Status)
             {
-#if PLANTED
-                case Status.Ok when Planted.Is("ack-before-tail"):
-                    return Written.All;
-#endif
                 case Status.Ok:
 #if PLANTED
                     if (Planted.Is("ack-at-head")) return Written.All;

@@ -127,9 +127,6 @@ internal sealed class SealRound(ITransport transport, TimeProvider time, Reconfi
                 _end = LogPosition.Max(_end, response.End);
                 _mark = LogPosition.Max(_mark, response.TrimMark);
                 _missing.Remove(unit);
-#if PLANTED
-                if (Planted.Is("seal-any-replica")) _missing.Clear();
-#endif
             }
             else if (response.Status == Status.Sealed)
             {
