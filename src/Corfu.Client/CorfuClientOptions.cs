@@ -32,6 +32,9 @@ public sealed record CorfuClientOptions
 
     public TimeSpan MaxRetryDelay { get; init; } = TimeSpan.FromMilliseconds(200);
 
+    /// <summary>While nodes do not answer, the layout is asked for a newer projection at most so often.</summary>
+    public TimeSpan RefreshInterval { get; init; } = TimeSpan.FromMilliseconds(20);
+
     /// <summary>Nodes are sealed but no next projection is decided for so long: its proposer is taken for dead, and the same membership is proposed (R14).</summary>
     public TimeSpan SuccessorTimeout { get; init; } = TimeSpan.FromSeconds(1);
 
@@ -65,6 +68,7 @@ public sealed record CorfuClientOptions
         Require(OperationTimeout > TimeSpan.Zero, nameof(OperationTimeout));
         Require(RetryDelay > TimeSpan.Zero, nameof(RetryDelay));
         Require(MaxRetryDelay >= RetryDelay, nameof(MaxRetryDelay));
+        Require(RefreshInterval >= TimeSpan.Zero, nameof(RefreshInterval));
         Require(SuccessorTimeout > TimeSpan.Zero, nameof(SuccessorTimeout));
         Require(MinHoleWait > TimeSpan.Zero, nameof(MinHoleWait));
         Require(MaxHoleWait >= MinHoleWait, nameof(MaxHoleWait));

@@ -7,7 +7,10 @@ namespace Corfu.Client;
 /// </summary>
 public interface IStreamCursor
 {
-    /// <summary>Everything below is delivered or belongs to none of the streams.</summary>
+    /// <summary>
+    /// Everything below is delivered or belongs to none of the streams, and stays so: at the end of a play it may lie below the synced
+    /// tail, whose last grants, when nobody has written them, may be granted anew by a later epoch (R10).
+    /// </summary>
     LogPosition Position { get; }
 
     /// <summary>

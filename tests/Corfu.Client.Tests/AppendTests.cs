@@ -154,4 +154,37 @@ public class AppendTests
         for (var i = 0; i < 10; i++) Assert.Equal($"{i}", Encoding.UTF8.GetString((await stream.ReadNextAsync())!.Payload.Span));
         Assert.Null(await stream.ReadNextAsync());
     }
+
+    [Fact]
+    public async Task A_full_unit_is_an_error_at_once_and_says_so()
+    {
+        await using var cluster = await TestCluster.StartAsync(1, 1);
+        var client = cluster.Client();
+        cluster.Full = true;
+        var error = await Assert.ThrowsAsync<CorfuStatusException>(() => client.AppendAsync(Bytes("x"), [A]).AsTask());
+        Assert.Equal(Status.NoSpace, error.Status);
+        cluster.Full = false;
+        Assert.True((await client.AppendAsync(Bytes("y"), [A])).IsAppended);
+        Assert.Equal(PageState.Junk, (await client.ReadManyAsync([LogPosition.Zero]))[0].State);
+    }
+
+    [Fact]
+    public async Task A_closed_client_refuses_and_lets_nobody_wait()
+    {
+        await using var cluster = await TestCluster.StartAsync(1, 1);
+        var client = cluster.Client();
+        var gate = new TaskCompletionSource();
+        cluster.Transport.Faults = async (_, request) =>
+        {
+            if (request is TokenRequest) await gate.Task;
+            return Fault.RequestLost;
+        };
+        var waiting = client.AppendAsync(Bytes("x"), [A]).AsTask();
+        await client.DisposeAsync();
+        gate.SetResult();
+        await Assert.ThrowsAnyAsync<Exception>(() => waiting);
+        await Assert.ThrowsAsync<ObjectDisposedException>(() => client.AppendAsync(Bytes("x"), [A]).AsTask());
+        await Assert.ThrowsAsync<ObjectDisposedException>(() => client.CheckAsync([A]).AsTask());
+        await Assert.ThrowsAsync<ObjectDisposedException>(() => client.ReadManyAsync([LogPosition.Zero]).AsTask());
+    }
 }

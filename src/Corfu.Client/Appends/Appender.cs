@@ -26,6 +26,9 @@ internal sealed class Appender(ClientCore core, Resolver resolver)
 
         /// <summary>Beyond finding out.</summary>
         Unknown,
+
+        /// <summary>The head has no room: the entry is nowhere, and its position a hole.</summary>
+        NoRoom,
     }
 
     public async ValueTask<AppendResult> AppendAsync(
@@ -88,6 +91,7 @@ internal sealed class Appender(ClientCore core, Resolver resolver)
 #endif
                 Written.All => AppendOutcome.Appended,
                 Written.Lost => AppendOutcome.NotAppended,
+                Written.NoRoom => throw CorfuException.FromStatus(Status.NoSpace, $"Writing {grant.Position}"),
                 Written.Unsure => await resolver.ResolveAsync(grant.Position, origin, cancellationToken),
                 _ => AppendOutcome.Unknown,
             };
@@ -115,6 +119,7 @@ internal sealed class Appender(ClientCore core, Resolver resolver)
             try
             {
                 response = await core.Transport.CallAsync(address, request, cancellationToken);
+                if (response.Status == Status.NoSpace && i == 0) return Written.NoRoom;
             }
             catch (TransportException e)
             {

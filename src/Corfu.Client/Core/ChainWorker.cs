@@ -7,8 +7,13 @@ internal sealed class ChainWorker(ClientCore core)
 {
     private readonly Lock _gate = new();
 
-    // Guarded by _gate. How far each unit is known to be trimmed by prefix: R5 is obeyed once, not at every read.
+    private const int MaxBroughtPages = 65536;
+
+    // Guarded by _gate: R5 is obeyed once, not at every read. How far each unit is known to be trimmed by prefix; which pages trimmed on
+    // their own are known to be so in the whole chain, of the epoch _pagesEpoch.
     private readonly Dictionary<NodeId, LogPosition> _broughtTo = [];
+    private readonly HashSet<LogPosition> _broughtPages = [];
+    private Epoch _pagesEpoch;
 
     /// <summary>One page as one replica holds it. Trimmed pages are already brought to the whole chain (R5).</summary>
     public async ValueTask<Attempt<PageResult>> LookAsync(
@@ -94,6 +99,7 @@ internal sealed class ChainWorker(ClientCore core)
     /// <summary>R5: whoever meets a trimmed page brings the trim to every replica of the chain, joining ones too, before answering.</summary>
     public async ValueTask<Status> BringTrimAsync(EpochView view, Chain chain, PageResult page, CancellationToken cancellationToken)
     {
+        if (!page.BelowMark && IsBrought(view.Epoch, page.Position)) return Status.Ok;
         foreach (var replica in chain.Replicas)
         {
             if (page.BelowMark && IsBrought(replica.Unit, page.Position)) continue;
@@ -104,6 +110,7 @@ internal sealed class ChainWorker(ClientCore core)
             if (page.BelowMark) Brought(replica.Unit, page.Position.Next);
         }
 
+        if (!page.BelowMark) Brought(view.Epoch, page.Position);
         return Status.Ok;
     }
 
@@ -113,6 +120,21 @@ internal sealed class ChainWorker(ClientCore core)
         {
             if (!_broughtTo.TryGetValue(unit, out var known) || known < below) _broughtTo[unit] = below;
         }
+    }
+
+    private void Brought(Epoch epoch, LogPosition page)
+    {
+        lock (_gate)
+        {
+            if (_pagesEpoch != epoch || _broughtPages.Count >= MaxBroughtPages) _broughtPages.Clear();
+            _pagesEpoch = epoch;
+            _broughtPages.Add(page);
+        }
+    }
+
+    private bool IsBrought(Epoch epoch, LogPosition page)
+    {
+        lock (_gate) return _pagesEpoch == epoch && _broughtPages.Contains(page);
     }
 
     private bool IsBrought(NodeId unit, LogPosition position)

@@ -7,11 +7,23 @@ internal sealed class ProjectionRefresher(ClientCore core)
 {
     private readonly Lock _gate = new();
 
-    // Guarded by _gate.
+    // Guarded by _gate. _asked: when the last refresh began.
     private Task? _running;
+    private long _asked;
 
-    /// <summary>Starts a refresh unless one is on its way. For nodes that do not answer: perhaps they have been replaced.</summary>
-    public void Nudge() => _ = RefreshAsync();
+    /// <summary>
+    /// Starts a refresh, unless there was one within <see cref="CorfuClientOptions.RefreshInterval"/>. For nodes that do not answer: perhaps
+    /// they have been replaced.
+    /// </summary>
+    public void Nudge()
+    {
+        lock (_gate)
+        {
+            if (_running is not null && core.Time.GetElapsedTime(_asked) < core.Options.RefreshInterval) return;
+        }
+
+        _ = RefreshAsync();
+    }
 
     /// <summary>
     /// Waits for a projection above <paramref name="epoch"/>, which a node has refused as sealed. With none decided after
@@ -41,6 +53,7 @@ internal sealed class ProjectionRefresher(ClientCore core)
         lock (_gate)
         {
             if (_running is { IsCompleted: false }) return _running;
+            _asked = core.Time.GetTimestamp();
             return _running = RunAsync();
         }
     }

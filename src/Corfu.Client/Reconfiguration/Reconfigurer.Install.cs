@@ -10,7 +10,7 @@ public sealed partial class Reconfigurer
     /// </summary>
     private async Task InstallAsync(Projection projection, CancellationToken cancellationToken)
     {
-        using var timeout = new CancellationTokenSource(_options.RoundTimeout, _time);
+        using var timeout = new CancellationTokenSource(_options.InstallTimeout, _time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
         List<Task> calls = [TryAsync(projection.Sequencer, new BootstrapRequest(projection), either.Token)];
         foreach (var unit in projection.Units) calls.Add(TryAsync(unit, new InstallRequest(projection), either.Token));

@@ -15,6 +15,9 @@ internal sealed class DirectTransport(ClusterId cluster) : ITransport
     /// <summary>Asked for every request; may also wait, which delays it.</summary>
     public Func<NodeAddress, Request, ValueTask<Fault>>? Faults { get; set; }
 
+    /// <summary>Answers in the node's place, or null.</summary>
+    public Func<Request, Response?>? Answer { get; set; }
+
     public ConcurrentQueue<(NodeAddress To, Request Request)>? Trace { get; set; }
 
     public void Serve(NodeEndpoint endpoint, IRoleHandler handler)
@@ -34,6 +37,7 @@ internal sealed class DirectTransport(ClusterId cluster) : ITransport
         var fault = Faults is { } faults ? await faults(to, request) : Fault.None;
         if (fault == Fault.Refused || !_nodes.TryGetValue(to.Id, out var handler)) throw new TransportException($"{to} is down.", false);
         if (fault == Fault.RequestLost) throw new TransportException($"{to}: time-out.", true);
+        if (Answer?.Invoke(request) is TResponse refusal) return refusal;
         var sink = new Sink<TResponse>(request);
         var frame = new ArrayBufferWriter<byte>();
         MessageCodec.WriteRequest(frame, 1, request);

@@ -14,6 +14,12 @@ internal sealed class TestCluster : IAsyncDisposable
     private readonly List<UnitHandler> _units = [];
     private int _port = 7000;
 
+    /// <summary>Units answer writes with NoSpace.</summary>
+    public bool Full
+    {
+        set => Transport.Answer = value ? static r => r is WriteRequest ? r.Fail(Status.NoSpace, r.Epoch) : null : null;
+    }
+
     public ClusterId Id { get; } = new(new Guid("11111111-2222-3333-4444-555555555555"));
 
     public DirectTransport Transport { get; private set; } = null!;
