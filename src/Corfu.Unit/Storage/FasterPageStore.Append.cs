@@ -34,7 +34,7 @@ public sealed partial class FasterPageStore
             _hot.Put(address, bytes);
             _lastRecord = address;
             var end = RecordCodec.Align(address + size);
-            if (end / _options.SegmentSize != _lastEnd / _options.SegmentSize) WantSpace(end);
+            WantSpace(end);
             Volatile.Write(ref _lastEnd, end);
             _catalog.Note(record, address);
             return new RecordPlace(address + RecordCodec.HeaderSize, end);
@@ -138,8 +138,10 @@ public sealed partial class FasterPageStore
         return offset + frameSize <= _options.LogPageSize ? tail : tail - offset + _options.LogPageSize;
     }
 
-    // The whole segment after the current one, and never less than the reserve wants.
-    private void WantSpace(long tail) => _space.Want(Math.Max(
-        ((tail / _options.SegmentSize) + 2) * _options.SegmentSize,
-        tail + _options.Reserve + _options.SegmentSize));
+    // From the middle of a segment on, the whole next one: its zeros are synced in a file that the commits do not touch.
+    private void WantSpace(long tail)
+    {
+        var needed = tail + _options.Reserve + (_options.SegmentSize / 2);
+        _space.Want((needed + _options.SegmentSize - 1) / _options.SegmentSize * _options.SegmentSize);
+    }
 }

@@ -44,7 +44,6 @@ public sealed partial class FasterPageStore
         _writer.Start();
         // Nothing of this incarnation is written before its Open record is durable, so the number is never used twice.
         var open = Append(new LogRecord(RecordKind.Open, LogPosition.Zero));
-        WantSpace(open.Lsn);
         var opened = new OpenWait(open.Lsn);
         Observer = opened;
         Commit();

@@ -9,8 +9,8 @@ public sealed record FasterStoreOptions
     /// <summary>Memory for what is appended and not yet written. Beyond, writes get Overloaded. Default 32 MiB, at least 8 pages.</summary>
     public long LogMemory { get; init; } = 32 << 20;
 
-    /// <summary>Size of one file of the log; the unit in which trimmed space is given back. Default 64 MiB.</summary>
-    public int SegmentSize { get; init; } = 64 << 20;
+    /// <summary>Size of one file of the log; the unit in which trimmed space is given back. Default 32 MiB.</summary>
+    public int SegmentSize { get; init; } = 32 << 20;
 
     /// <summary>
     /// Room that stays for seals, installs and trims when the disk is full. Pages are refused with NoSpace before they touch it.
