@@ -15,22 +15,40 @@ internal static class BannedInApply
 
     private static readonly Dictionary<string, string> Members = new()
     {
-        ["System.DateTime.Now"] = Clock, ["System.DateTime.UtcNow"] = Clock, ["System.DateTime.Today"] = Clock,
-        ["System.DateTimeOffset.Now"] = Clock, ["System.DateTimeOffset.UtcNow"] = Clock,
-        ["System.Guid.NewGuid"] = Chance, ["System.Guid.CreateVersion7"] = Chance,
-        ["System.DateTime.ToLocalTime"] = World, ["System.DateTimeOffset.ToLocalTime"] = World, ["System.DateTimeOffset.LocalDateTime"] = World,
+        ["System.DateTime.Now"] = Clock,
+        ["System.DateTime.UtcNow"] = Clock,
+        ["System.DateTime.Today"] = Clock,
+        ["System.DateTimeOffset.Now"] = Clock,
+        ["System.DateTimeOffset.UtcNow"] = Clock,
+        ["System.Guid.NewGuid"] = Chance,
+        ["System.Guid.CreateVersion7"] = Chance,
+        ["System.DateTime.ToLocalTime"] = World,
+        ["System.DateTimeOffset.ToLocalTime"] = World,
+        ["System.DateTimeOffset.LocalDateTime"] = World,
         ["System.TimeZoneInfo.Local"] = World,
-        ["System.Globalization.CultureInfo.CurrentCulture"] = Culture, ["System.Globalization.CultureInfo.CurrentUICulture"] = Culture,
-        ["string.ToUpper"] = Culture, ["string.ToLower"] = Culture, ["string.CompareTo"] = Culture,
-        ["object.GetHashCode"] = Hash, ["string.GetHashCode"] = Hash, ["System.ValueType.GetHashCode"] = Hash,
+        ["System.Globalization.CultureInfo.CurrentCulture"] = Culture,
+        ["System.Globalization.CultureInfo.CurrentUICulture"] = Culture,
+        ["string.ToUpper"] = Culture,
+        ["string.ToLower"] = Culture,
+        ["string.CompareTo"] = Culture,
+        ["object.GetHashCode"] = Hash,
+        ["string.GetHashCode"] = Hash,
+        ["System.ValueType.GetHashCode"] = Hash,
     };
 
     private static readonly Dictionary<string, string> Types = new()
     {
-        ["System.Random"] = Chance, ["System.Security.Cryptography.RandomNumberGenerator"] = Chance,
-        ["System.Diagnostics.Stopwatch"] = Clock, ["System.TimeProvider"] = Clock, ["System.Environment"] = World,
-        ["System.AppContext"] = World, ["System.AppDomain"] = World, ["System.GC"] = World, ["System.HashCode"] = Hash,
-        ["System.Console"] = InputOutput, ["System.Diagnostics.Process"] = InputOutput,
+        ["System.Random"] = Chance,
+        ["System.Security.Cryptography.RandomNumberGenerator"] = Chance,
+        ["System.Diagnostics.Stopwatch"] = Clock,
+        ["System.TimeProvider"] = Clock,
+        ["System.Environment"] = World,
+        ["System.AppContext"] = World,
+        ["System.AppDomain"] = World,
+        ["System.GC"] = World,
+        ["System.HashCode"] = Hash,
+        ["System.Console"] = InputOutput,
+        ["System.Diagnostics.Process"] = InputOutput,
         ["System.Runtime.CompilerServices.RuntimeHelpers"] = Hash,
     };
 

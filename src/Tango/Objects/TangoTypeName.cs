@@ -7,11 +7,27 @@ public static class TangoTypeName
 {
     private static readonly Dictionary<Type, string> BuiltIn = new()
     {
-        [typeof(bool)] = "bool", [typeof(byte)] = "uint8", [typeof(sbyte)] = "int8", [typeof(short)] = "int16", [typeof(ushort)] = "uint16",
-        [typeof(int)] = "int32", [typeof(uint)] = "uint32", [typeof(long)] = "int64", [typeof(ulong)] = "uint64", [typeof(float)] = "float32",
-        [typeof(double)] = "float64", [typeof(char)] = "char", [typeof(string)] = "string", [typeof(byte[])] = "bytes",
-        [typeof(decimal)] = "decimal", [typeof(Guid)] = "guid", [typeof(DateTime)] = "datetime", [typeof(DateTimeOffset)] = "datetimeoffset",
-        [typeof(TimeSpan)] = "timespan", [typeof(DateOnly)] = "date", [typeof(TimeOnly)] = "time",
+        [typeof(bool)] = "bool",
+        [typeof(byte)] = "uint8",
+        [typeof(sbyte)] = "int8",
+        [typeof(short)] = "int16",
+        [typeof(ushort)] = "uint16",
+        [typeof(int)] = "int32",
+        [typeof(uint)] = "uint32",
+        [typeof(long)] = "int64",
+        [typeof(ulong)] = "uint64",
+        [typeof(float)] = "float32",
+        [typeof(double)] = "float64",
+        [typeof(char)] = "char",
+        [typeof(string)] = "string",
+        [typeof(byte[])] = "bytes",
+        [typeof(decimal)] = "decimal",
+        [typeof(Guid)] = "guid",
+        [typeof(DateTime)] = "datetime",
+        [typeof(DateTimeOffset)] = "datetimeoffset",
+        [typeof(TimeSpan)] = "timespan",
+        [typeof(DateOnly)] = "date",
+        [typeof(TimeOnly)] = "time",
     };
 
     /// <summary>For example <c>Generic("dictionary", typeof(string), typeof(int))</c> is <c>dictionary&lt;string,int32&gt;</c>.</summary>
