@@ -9,5 +9,5 @@ public static class CorfuTelemetryNames
 {
     public static IReadOnlyList<string> Meters { get; } = [TransportMeter.Name, ClientTelemetry.MeterName, TangoTelemetry.MeterName];
 
-    public static IReadOnlyList<string> ActivitySources { get; } = [ClientTelemetry.ActivitySourceName, TangoTelemetry.ActivitySourceName];
+    public static IReadOnlyList<string> ActivitySources { get; } = [TransportMeter.ActivitySourceName, ClientTelemetry.ActivitySourceName, TangoTelemetry.ActivitySourceName];
 }

@@ -1,5 +1,10 @@
 using System.Diagnostics;
 using System.Diagnostics.Metrics;
+using Corfu.Client;
+using Corfu.Layout;
+using Corfu.Sequencer;
+using Corfu.Transport;
+using Corfu.Unit;
 
 namespace Corfu.Hosting;
 
@@ -8,6 +13,16 @@ public static class HostingTelemetry
 {
     public const string MeterName = "Corfu.Hosting";
     public const string ActivitySourceName = "Corfu.Hosting";
+
+    /// <summary>What a node's process hands to its collector.</summary>
+    public static IReadOnlyList<string> Meters { get; } =
+        [MeterName, TransportMeter.Name, UnitMeter.Name, SequencerHandler.MeterName, LayoutTelemetry.MeterName, ClientTelemetry.MeterName];
+
+    public static IReadOnlyList<string> ActivitySources { get; } =
+    [
+        ActivitySourceName, TransportMeter.ActivitySourceName, UnitMeter.ActivitySourceName, SequencerHandler.ActivitySourceName,
+        LayoutTelemetry.ActivitySourceName, ClientTelemetry.ActivitySourceName,
+    ];
 
     internal static readonly ActivitySource Activities = new(ActivitySourceName);
 

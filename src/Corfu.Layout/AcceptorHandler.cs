@@ -60,6 +60,7 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
     public static async Task<AcceptorHandler> OpenAsync(
         IAcceptorDevice device, ClusterId cluster, NodeId formatAs = default, AcceptorOptions? options = null)
     {
+        using var activity = LayoutTelemetry.Activities.StartActivity("open acceptor");
         if (!formatAs.IsNone && await AcceptorLog.IsEmptyAsync(device)) await AcceptorLog.FormatAsync(device, cluster, formatAs);
         options ??= new AcceptorOptions();
         options.Validate();
@@ -142,6 +143,7 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
 #endif
                 if (!snapshot.IsEmpty) await _log.CompactAsync(snapshot);
                 else if (records.Count > 0) await _log.AppendAsync(records);
+                LayoutTelemetry.Commits.Add(1);
             }
             catch (Exception e)
             {
@@ -166,6 +168,6 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
         }
 
         foreach (var (request, _, reply) in answers) reply.Send(request.Fail(Status.Failed, Epoch.None));
-        _fault.TrySetResult(reason);
+        if (_fault.TrySetResult(reason) && reason is not ObjectDisposedException) LayoutTelemetry.Failures.Add(1);
     }
 }

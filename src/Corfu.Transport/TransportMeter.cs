@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Diagnostics.Metrics;
 
 namespace Corfu.Transport;
@@ -6,6 +7,9 @@ namespace Corfu.Transport;
 public static class TransportMeter
 {
     public const string Name = "Corfu.Transport";
+    public const string ActivitySourceName = "Corfu.Transport";
+
+    internal static readonly ActivitySource Activities = new(ActivitySourceName);
 
     private static readonly Meter Meter = new(Name);
 

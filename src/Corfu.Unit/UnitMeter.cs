@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Diagnostics.Metrics;
 
 namespace Corfu.Unit;
@@ -6,6 +7,9 @@ namespace Corfu.Unit;
 public static class UnitMeter
 {
     public const string Name = "Corfu.Unit";
+    public const string ActivitySourceName = "Corfu.Unit";
+
+    internal static readonly ActivitySource Activities = new(ActivitySourceName);
 
     private static readonly Meter Meter = new(Name);
 

@@ -39,6 +39,7 @@ public sealed record ClusterShape
         if (Port is < 1 || Port + nodes - 1 > 65_535) faults.Add($"The first port must leave room for {nodes} ports between 1 and 65535, not {Port}.");
         var address = NodeOptionsValidator.AddressOf(Host);
         if (address is null) faults.Add($"'{Host}' is neither an IP address nor 'localhost'.");
+        else if (NodeOptionsValidator.IsUnspecified(address)) faults.Add($"{Host} is no address that clients could reach a node under.");
         else if (!IPAddress.IsLoopback(address) && !Insecure)
             faults.Add($"{Host} is not a loopback address, and connections are not encrypted yet; --insecure accepts that.");
         return faults;
@@ -64,7 +65,15 @@ public sealed record ClusterShape
 
     private int[] Ports(int count, IEntropy entropy)
     {
-        if (Port is { } first) return [.. Enumerable.Range(first, count)];
+        if (Port is { } first)
+        {
+            int[] wanted = [.. Enumerable.Range(first, count)];
+            // Before the cluster is made, since it keeps its ports for ever.
+            var occupied = wanted.Where(port => !IsFree(port)).ToArray();
+            if (occupied.Length > 0) throw new NodeStartException($"Occupied by other processes on {Host}: port {string.Join(", ", occupied)}.");
+            return wanted;
+        }
+
         // From a random start, so that clusters made at the same moment rarely look at the same ports.
         var ports = new List<int>(count);
         var span = LastPort - FirstPort + 1;

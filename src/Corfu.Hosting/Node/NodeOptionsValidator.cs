@@ -17,6 +17,9 @@ public sealed class NodeOptionsValidator : IValidateOptions<NodeOptions>
     internal static IPAddress? AddressOf(string host) =>
         host == "localhost" ? IPAddress.Loopback : IPAddress.TryParse(host, out var address) ? address : null;
 
+    /// <summary>Good for listening, but projections name nodes by the address that clients connect to.</summary>
+    internal static bool IsUnspecified(IPAddress address) => address.Equals(IPAddress.Any) || address.Equals(IPAddress.IPv6Any);
+
     private static IEnumerable<string> Faults(NodeOptions options)
     {
         if (string.IsNullOrWhiteSpace(options.Name)) yield return "Name: a node needs a name.";
@@ -25,6 +28,8 @@ public sealed class NodeOptionsValidator : IValidateOptions<NodeOptions>
             yield return $"Listen: '{options.Listen}' is no address:port with a port between 1 and 65535.";
         else if (AddressOf(endpoint.Host) is not { } address)
             yield return $"Listen: '{endpoint.Host}' is neither an IP address nor 'localhost'.";
+        else if (IsUnspecified(address))
+            yield return $"Listen: {endpoint.Host} is no address that clients could reach the node under.";
         else if (!IPAddress.IsLoopback(address) && !options.Insecure)
             yield return $"Listen: {endpoint.Host} is not a loopback address, and connections are not encrypted yet; set Insecure to accept that.";
 

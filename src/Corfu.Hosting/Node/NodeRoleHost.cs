@@ -75,8 +75,17 @@ internal sealed class NodeRoleHost : IAsyncDisposable
 
     private static async Task<NodeRoleHost> OpenAcceptorAsync(RoleFolder folder, string data, ClusterId cluster)
     {
-        var handler = await AcceptorHandler.OpenAsync(FileAcceptorDevice.Open(data), cluster, folder.WasOpened ? NodeId.None : folder.Id);
-        return await RequireAsync(new NodeRoleHost(handler, handler, folder, handler.Fault), folder);
+        var device = FileAcceptorDevice.Open(data);
+        try
+        {
+            var handler = await AcceptorHandler.OpenAsync(device, cluster, folder.WasOpened ? NodeId.None : folder.Id);
+            return await RequireAsync(new NodeRoleHost(handler, handler, folder, handler.Fault), folder);
+        }
+        catch
+        {
+            await device.DisposeAsync();
+            throw;
+        }
     }
 
     // R2: what another identity stored must never be served under this one.

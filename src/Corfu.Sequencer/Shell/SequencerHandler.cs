@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Diagnostics.Metrics;
 using Corfu.Protocol;
 using Corfu.Transport;
@@ -8,10 +9,13 @@ namespace Corfu.Sequencer;
 public sealed class SequencerHandler : IRoleHandler
 {
     public const string MeterName = "Corfu.Sequencer";
+    public const string ActivitySourceName = "Corfu.Sequencer";
 
     private static readonly Meter Meter = new(MeterName);
     private static readonly Counter<long> Refused =
         Meter.CreateCounter<long>("corfu.sequencer.refused", "{request}", "Requests answered with another status than Ok, by status.");
+
+    private static readonly ActivitySource Activities = new(ActivitySourceName);
 
     private readonly Lock _gate = new();
     private readonly SequencerCore _core;
@@ -43,6 +47,8 @@ public sealed class SequencerHandler : IRoleHandler
     public void Handle(Request request, ReplyTo reply)
     {
         Response response;
+        // The one request that is rare, and whose moment matters: from here on the incarnation grants.
+        using var activity = request is BootstrapRequest ? Activities.StartActivity("bootstrap sequencer") : null;
         lock (_gate) response = _core.Handle(request);
         if (!response.IsOk) Refused.Add(1, new KeyValuePair<string, object?>("status", response.Status));
         reply.Send(response);

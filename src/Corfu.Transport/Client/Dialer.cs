@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Net.Sockets;
 using Corfu.Protocol;
 
@@ -9,6 +10,7 @@ internal sealed class Dialer(TcpTransportOptions options, TimeProvider time)
     /// <summary>Target none asks for a description. All failures are <see cref="TransportException"/> with nothing sent.</summary>
     public async Task<(Socket Socket, Welcome Welcome)> DialAsync(NodeEndpoint endpoint, NodeId target, CancellationToken cancellationToken)
     {
+        using var activity = TransportMeter.Activities.StartActivity("connect", ActivityKind.Client);
         using var timeout = new CancellationTokenSource(options.ConnectTimeout, time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
         var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };

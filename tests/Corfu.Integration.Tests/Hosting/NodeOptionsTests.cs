@@ -25,6 +25,8 @@ public sealed class NodeOptionsTests
     [InlineData("[::1]:7000", false, true)]
     [InlineData("10.1.2.3:7000", false, false)]
     [InlineData("0.0.0.0:7000", false, false)]
+    [InlineData("0.0.0.0:7000", true, false)]
+    [InlineData("[::]:7000", true, false)]
     [InlineData("10.1.2.3:7000", true, true)]
     [InlineData("example.org:7000", true, false)]
     [InlineData("127.0.0.1:0", true, false)]

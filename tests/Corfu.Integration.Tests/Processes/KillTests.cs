@@ -1,4 +1,5 @@
 using System.Globalization;
+using Corfu.Hosting;
 using Corfu.Integration.Tests.Support;
 
 namespace Corfu.Integration.Tests.Processes;
@@ -35,6 +36,43 @@ public sealed class KillTests
         await RequireAllAsync(cluster, acknowledged);
         var more = await CorfuTool.RunWithInputAsync("again\n", "log", "append", "--connect", cluster.ConnectionString, "--lines");
         Assert.Equal("again", more.Require().Lines.Single().Split('\t')[1]);
+    }
+
+    [Fact]
+    public async Task A_second_process_on_a_data_folder_is_refused_and_the_first_goes_on()
+    {
+        await using var cluster = await ClusterProcesses.UpAsync(units: 1, replicas: 1);
+        var id = (await cluster.ProcessIdsAsync())["unit-0"];
+        var second = await CorfuTool.RunAsync("node", "--config", Path.Combine(cluster.Folder, "unit-0", "node.json"));
+        Assert.Equal(1, second.ExitCode);
+        Assert.Equal($"The folder {Path.Combine(cluster.Folder, "unit-0")} is in use by another process (process {id}).\n", second.Error);
+        (await CorfuTool.RunWithInputAsync("x", "log", "append", "--connect", cluster.ConnectionString)).Require();
+    }
+
+    [Fact]
+    public async Task The_embedded_cluster_and_the_processes_share_the_folder_one_after_the_other()
+    {
+        using var folder = new TempFolder();
+        var options = new EmbeddedClusterOptions { Folder = folder.Path, Units = 1, Replicas = 1 };
+        await using (var embedded = await EmbeddedCluster.StartAsync(options))
+        {
+            await using var client = await embedded.ConnectAsync();
+            (await client.AppendAsync("embedded"u8.ToArray(), [])).Require();
+            var refused = await CorfuTool.RunAsync("cluster", "up", "--dir", folder.Path);
+            Assert.Equal(1, refused.ExitCode);
+            Assert.Contains("in use", refused.Error, StringComparison.Ordinal);
+        }
+
+        try
+        {
+            var up = (await CorfuTool.RunAsync("cluster", "up", "--dir", folder.Path)).Require();
+            var read = await CorfuTool.RunAsync("log", "read", "--connect", up.Lines[0], "0");
+            Assert.Equal("embedded", read.Require().Output);
+        }
+        finally
+        {
+            await CorfuTool.RunAsync("cluster", "down", "--dir", folder.Path);
+        }
     }
 
     [Fact]

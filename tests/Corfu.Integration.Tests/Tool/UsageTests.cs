@@ -1,3 +1,5 @@
+using System.Net;
+using System.Net.Sockets;
 using Corfu.Integration.Tests.Support;
 
 namespace Corfu.Integration.Tests.Tool;
@@ -33,6 +35,29 @@ public sealed class UsageTests
         var result = await CorfuTool.RunAsync("log");
         Assert.Equal(2, result.ExitCode);
         foreach (var command in new[] { "append", "read", "tail", "dump", "fill", "trim" }) Assert.Contains($"\n  {command} ", result.Error, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task An_occupied_port_is_named_before_a_cluster_is_made()
+    {
+        using var folder = new TempFolder();
+        using var squatter = new TcpListener(IPAddress.Loopback, 0);
+        squatter.Start();
+        var port = ((IPEndPoint)squatter.LocalEndpoint).Port;
+        var result = await CorfuTool.RunAsync("cluster", "up", "--dir", folder.File("cluster"), "--units", "1", "--replicas", "1", "--port", $"{port - 1}");
+        Assert.Equal(1, result.ExitCode);
+        Assert.Contains($"port {port}", result.Error, StringComparison.Ordinal);
+        Assert.False(File.Exists(folder.File("cluster/cluster.json")));
+    }
+
+    [Fact]
+    public async Task A_folder_that_cannot_be_made_is_named()
+    {
+        using var folder = new TempFolder();
+        await File.WriteAllTextAsync(folder.File("file"), "in the way");
+        var result = await CorfuTool.RunAsync("cluster", "up", "--dir", folder.File("file/cluster"));
+        Assert.Equal(1, result.ExitCode);
+        Assert.StartsWith($"The cluster folder {folder.File("file/cluster")} cannot be used:", result.Error, StringComparison.Ordinal);
     }
 
     [Fact]
