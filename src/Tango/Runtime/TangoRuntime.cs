@@ -21,6 +21,13 @@ public sealed partial class TangoRuntime : IAsyncDisposable
     private readonly IEntropy _entropy;
     private readonly TangoDirectory _directory = new();
 
+    /// <summary>A runtime over a log, with the system's clock and randomness.</summary>
+    public TangoRuntime(ICorfuLog log, TangoOptions? options = null, ILogger? logger = null)
+        : this(log, () => new StreamCursor(log), TimeProvider.System, SystemEntropy.Instance, options, logger)
+    {
+    }
+
+    /// <summary>A runtime whose every source of variation is given: for tests and the simulator.</summary>
     /// <param name="openCursor">Makes a cursor over the same log, at its beginning; the runtime owns it.</param>
     public TangoRuntime(
         ICorfuLog log, Func<IStreamCursor> openCursor, TimeProvider time, IEntropy entropy, TangoOptions? options = null, ILogger? logger = null)
