@@ -6,6 +6,8 @@ public sealed class TurnWatchTests
 {
     private static readonly TimeSpan Stall = TimeSpan.FromSeconds(1);
 
+    private static readonly SchedulingLimits Limits = new() { TurnLength = 4, StallTimeout = Stall, StartsBeforeTurn = 1 };
+
     private readonly ManualTime _time = new();
 
     [Fact]
@@ -45,9 +47,22 @@ public sealed class TurnWatchTests
         Assert.False(next.IsMine(View(0) with { Submitted = 101, Pending = 101 }));
     }
 
+    [Fact]
+    public void Only_the_next_replica_looks_often_and_only_shortly_before_its_turn()
+    {
+        TurnWatch next = Watch(1);
+        TurnWatch last = Watch(2);
+        next.IsMine(View(2));
+        Assert.Equal(Limits.PollInterval, next.PollInterval);
+        next.IsMine(View(3));
+        last.IsMine(View(3));
+        Assert.Equal(Limits.PollIntervalBeforeTurn, next.PollInterval);
+        Assert.Equal(Limits.PollInterval, last.PollInterval);
+    }
+
     private static SchedulerView View(int started) => new(null, 100 - started, 100, 0, 4, []);
 
-    private TurnWatch Watch(int replica) => new(replica, 3, 4, Stall, _time);
+    private TurnWatch Watch(int replica) => new(replica, 3, Limits, _time);
 
     private sealed class ManualTime : TimeProvider
     {

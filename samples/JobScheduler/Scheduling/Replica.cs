@@ -13,7 +13,6 @@ public sealed class Replica
     private readonly int _id;
     private readonly int _replicas;
     private readonly Workload _workload;
-    private readonly SchedulingLimits _limits;
     private readonly SchedulerState _state;
     private readonly SchedulerTransactions _transactions;
     private readonly Planner _planner;
@@ -26,12 +25,11 @@ public sealed class Replica
         _id = id;
         _replicas = replicas;
         _workload = workload;
-        _limits = limits;
         _state = state;
         _transactions = new SchedulerTransactions(runtime, state, id, Counters);
         _planner = new Planner(workload, limits);
         _crew = new FinishCrew(_transactions, limits.FinishesAtOnce);
-        _turns = new TurnWatch(id, replicas, limits.TurnLength, limits.StallTimeout, time);
+        _turns = new TurnWatch(id, replicas, limits, time);
     }
 
     public ReplicaCounters Counters { get; } = new();
@@ -86,7 +84,7 @@ public sealed class Replica
     private async Task WaitAsync(CancellationToken cancellationToken)
     {
         if (!await _crew.AnyAsync())
-            await Task.Delay(_limits.PollInterval, cancellationToken);
+            await Task.Delay(_turns.PollInterval, cancellationToken);
         await _state.RefreshAsync(cancellationToken);
     }
 }

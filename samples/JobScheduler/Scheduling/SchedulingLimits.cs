@@ -13,10 +13,16 @@ public sealed record SchedulingLimits
     public int FinishesAtOnce { get; init; } = 16;
 
     /// <summary>Starts after which the turn passes to the next replica.</summary>
-    public int TurnLength { get; init; } = 32;
+    public int TurnLength { get; init; } = 64;
 
     /// <summary>How long a replica that has nothing to do waits before it looks at the log again.</summary>
-    public TimeSpan PollInterval { get; init; } = TimeSpan.FromMilliseconds(1);
+    public TimeSpan PollInterval { get; init; } = TimeSpan.FromMilliseconds(5);
+
+    /// <summary>The same shortly before its turn comes, so that the turn passes without a pause.</summary>
+    public TimeSpan PollIntervalBeforeTurn { get; init; } = TimeSpan.FromMilliseconds(1);
+
+    /// <summary>How many starts before its turn a replica begins to look often.</summary>
+    public int StartsBeforeTurn { get; init; } = 8;
 
     /// <summary>After this long without any progress the next replica takes the turn over; the one after it waits twice as long.</summary>
     public TimeSpan StallTimeout { get; init; } = TimeSpan.FromMilliseconds(250);
