@@ -109,11 +109,11 @@ public sealed class ObjectTests : IAsyncDisposable
         await usage.ChargeAsync(7, 50);
         await usage.ChargeAsync(-1, 1);
         Assert.Equal([new(-1, new UserUsage(1, 1)), new(7, new UserUsage(2, 150))], await usage.SnapshotAsync());
-        await tally.CountAsync(2, TransactionKind.Start);
-        await tally.CountAsync(2, TransactionKind.Finish);
-        await tally.CountAsync(0, TransactionKind.Submit);
-        await tally.CountAsync(0, TransactionKind.Other);
-        Assert.Equal([new(0, new ReplicaTotals(1, 0, 0, 1)), new(2, new ReplicaTotals(0, 1, 1, 0))], await tally.SnapshotAsync());
+        await tally.CountAsync(2, TransactionKind.Start, 3);
+        await tally.CountAsync(2, TransactionKind.Finish, 1);
+        await tally.CountAsync(0, TransactionKind.Submit, 9);
+        await tally.CountAsync(0, TransactionKind.Other, 0);
+        Assert.Equal([new(0, new ReplicaTotals(1, 0, 0, 1, 0, 0)), new(2, new ReplicaTotals(0, 1, 1, 0, 3, 1))], await tally.SnapshotAsync());
     }
 
     public async ValueTask DisposeAsync() => await _runtime.DisposeAsync();

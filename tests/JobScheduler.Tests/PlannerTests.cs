@@ -14,7 +14,7 @@ public sealed class PlannerTests
     [Fact]
     public void Jobs_are_submitted_before_the_queue_runs_dry()
     {
-        var view = new SchedulerView(null, 0, 0, 0, 4, []);
+        var view = new SchedulerView([], 0, 0, 0, 4, []);
         Assert.Equal(new Step.Submit(0, 3), Planner(new SchedulingLimits { SubmitBatch = 3 }).Next(view));
         Assert.Equal(new Step.Submit(8, 2), Planner(new SchedulingLimits { SubmitBatch = 3 }).Next(view with { Submitted = 8 }));
     }
@@ -22,15 +22,26 @@ public sealed class PlannerTests
     [Fact]
     public void The_head_starts_when_it_fits_not_before_its_submission_nor_the_clock()
     {
-        Assert.Equal(new Step.Start(Wide, 100), Planner().Next(View(free: 4, clock: 50)));
-        Assert.Equal(new Step.Start(Wide, 130), Planner().Next(View(free: 4, clock: 130)));
+        Assert.Equal("9 at 100", Started(View(free: 4, clock: 50)));
+        Assert.Equal("9 at 130", Started(View(free: 4, clock: 130)));
+    }
+
+    [Fact]
+    public void Jobs_that_start_at_the_same_instant_start_together_and_nobody_overtakes()
+    {
+        SchedulerView view = View(free: 6, clock: 120) with
+        {
+            Heads = [Wide, Wide with { Number = 10, Nodes = 1 }, Wide with { Number = 11, Nodes = 2 }, Wide with { Number = 12, Nodes = 1 }],
+        };
+        Assert.Equal("9,10 at 120", Started(view));
+        Assert.Equal("9 at 100", Started(view with { Clock = 50, Heads = [Wide, Wide with { Number = 10, SubmitSeconds = 101, Nodes = 1 }] }));
     }
 
     [Fact]
     public void Only_the_finish_that_makes_room_at_last_moves_the_clock()
     {
         var step = (Step.Finish)Planner().Next(View(free: 0, clock: 50, Running(1, 90, 1), Running(2, 150, 2), Running(3, 150, 1), Running(4, 150, 1)));
-        Assert.Equal([1L, 2L], step.Earlier.Select(job => job.Job.Number));
+        Assert.Equal([1L, 2L, 3L], step.Jobs.Select(job => job.Job.Number));
         Assert.Equal(3, step.Enabling?.Job.Number);
     }
 
@@ -38,7 +49,7 @@ public sealed class PlannerTests
     public void A_finish_in_the_past_leaves_the_clock_alone()
     {
         var step = (Step.Finish)Planner().Next(View(free: 3, clock: 50, Running(1, 100, 1)));
-        Assert.Equal(1, Assert.Single(step.Earlier).Job.Number);
+        Assert.Equal(1, Assert.Single(step.Jobs).Job.Number);
         Assert.Null(step.Enabling);
     }
 
@@ -53,7 +64,7 @@ public sealed class PlannerTests
     [Fact]
     public void After_the_last_start_everything_may_be_finished()
     {
-        var view = new SchedulerView(null, 0, 10, 50, 3, [Running(1, 1_000_000, 1)]);
+        var view = new SchedulerView([], 0, 10, 50, 3, [Running(1, 1_000_000, 1)]);
         Assert.IsType<Step.Drain>(Planner().Next(view));
         Assert.Single(Planner().Ended(view, _ => true));
         Assert.IsType<Step.Done>(Planner().Next(view with { Running = [] }));
@@ -89,7 +100,13 @@ public sealed class PlannerTests
     private static Planner Planner(SchedulingLimits? limits = null) =>
         new(new Workload("t", 4, Enumerable.Range(0, 10).Select(i => new Job(i, 100, 10, 1, 1))), limits ?? new SchedulingLimits { PendingLowWater = 1 });
 
-    private static SchedulerView View(int free, long clock, params RunningJob[] running) => new(Wide, 1, 10, clock, free, running);
+    private static string Started(SchedulerView view)
+    {
+        var step = (Step.Start)Planner().Next(view);
+        return $"{string.Join(',', step.Jobs.Select(job => job.Number))} at {step.AtSeconds}";
+    }
+
+    private static SchedulerView View(int free, long clock, params RunningJob[] running) => new([Wide], 1, 10, clock, free, running);
 
     private static RunningJob Running(long number, long finish, int nodes) => new(new PendingJob(number, 0, finish, nodes, 1), 0);
 }

@@ -14,7 +14,7 @@ internal sealed class ReplicatedModel(Workload workload, ModelRandom random)
 {
     private const int OldestView = 6;
 
-    private readonly Planner _planner = new(workload, new SchedulingLimits { SubmitBatch = 7, PendingLowWater = 3, FinishesAtOnce = 4 });
+    private readonly Planner _planner = new(workload, new SchedulingLimits { SubmitBatch = 7, PendingLowWater = 3, FinishBatch = 4, StartBatch = 3 });
     private readonly List<State> _versions = [new State(workload.Nodes)];
 
     public Dictionary<long, long> Starts { get; } = [];
@@ -65,19 +65,20 @@ internal sealed class ReplicatedModel(Workload workload, ModelRandom random)
 
     private void Start(State seen, Step.Start start)
     {
-        if (Now.Queue.IsEmpty || Now.Queue[0] != start.Job || Now.ClockVersion != seen.ClockVersion)
+        if (!Now.Queue.Take(start.Jobs.Length).SequenceEqual(start.Jobs) || Now.ClockVersion != seen.ClockVersion)
         {
             Conflicts++;
             return;
         }
 
-        Assert.True(Now.Free >= start.Job.Nodes, "a start that was planned on enough nodes finds too few");
-        Starts.Add(start.Job.Number, start.AtSeconds);
+        Assert.True(Now.Free >= start.Jobs.Sum(job => job.Nodes), "a start that was planned on enough nodes finds too few");
+        foreach (PendingJob job in start.Jobs)
+            Starts.Add(job.Number, start.AtSeconds);
         Commit((start.AtSeconds > Now.Clock ? Now.WithClock(start.AtSeconds) : Now) with
         {
-            Queue = Now.Queue.RemoveAt(0),
-            Free = Now.Free - start.Job.Nodes,
-            Running = Now.Running.Add(start.Job.Number, new RunningJob(start.Job, start.AtSeconds)),
+            Queue = Now.Queue.RemoveRange(0, start.Jobs.Length),
+            Free = Now.Free - start.Jobs.Sum(job => job.Nodes),
+            Running = Now.Running.AddRange(start.Jobs.Select(job => KeyValuePair.Create(job.Number, new RunningJob(job, start.AtSeconds)))),
         });
     }
 
@@ -86,7 +87,7 @@ internal sealed class ReplicatedModel(Workload workload, ModelRandom random)
     {
         if (finish.Enabling is { } first && PlannerTests.Draw(random, 2) == 0)
             Finish(seen, first, enabling: true);
-        foreach (RunningJob job in finish.Earlier)
+        foreach (RunningJob job in finish.Jobs.Where(job => job != finish.Enabling))
         {
             if (PlannerTests.Draw(random, 3) > 0)
                 Finish(seen, job, enabling: false);
@@ -127,7 +128,7 @@ internal sealed class ReplicatedModel(Workload workload, ModelRandom random)
         public int ClockVersion { get; private init; }
 
         public SchedulerView View => new(
-            Queue.IsEmpty ? null : Queue[0], Queue.Count, Submitted, Clock, Free, [.. Running.Values]);
+            [.. Queue.Take(3)], Queue.Count, Submitted, Clock, Free, [.. Running.Values]);
 
         public State WithClock(long clock) => this with { Clock = clock, ClockVersion = ClockVersion + 1 };
     }

@@ -60,7 +60,7 @@ public sealed class TurnWatchTests
         Assert.Equal(Limits.PollInterval, last.PollInterval);
     }
 
-    private static SchedulerView View(int started) => new(null, 100 - started, 100, 0, 4, []);
+    private static SchedulerView View(int started) => new([], 100 - started, 100, 0, 4, []);
 
     private TurnWatch Watch(int replica) => new(replica, 3, Limits, _time);
 

@@ -33,7 +33,7 @@ public sealed class VerifierTests
     public void A_repeated_execution_is_found()
     {
         FinalState state = Right();
-        Verdict verdict = Verifier.Check(Two, state with { Replicas = state.Replicas.SetItem(1, new ReplicaTotals(0, 1, 0, 0)) });
+        Verdict verdict = Verifier.Check(Two, state with { Replicas = state.Replicas.SetItem(1, new ReplicaTotals(0, 1, 0, 0, 1, 0)) });
         Assert.Equal((1L, false), (verdict.Duplicate, verdict.Ok));
     }
 
@@ -90,7 +90,7 @@ public sealed class VerifierTests
         0,
         4,
         ImmutableSortedDictionary<int, UserUsage>.Empty.Add(7, new UserUsage(2, 60)),
-        ImmutableSortedDictionary<int, ReplicaTotals>.Empty.Add(0, new ReplicaTotals(1, 2, 2, 0)));
+        ImmutableSortedDictionary<int, ReplicaTotals>.Empty.Add(0, new ReplicaTotals(1, 2, 2, 0, 2, 2)));
 
     private static FinalState With(FinalState state, long number, Func<FinishedJob, FinishedJob> change) =>
         state with { Finished = state.Finished.ToDictionary(pair => pair.Key, pair => pair.Key == number ? change(pair.Value) : pair.Value) };

@@ -43,11 +43,11 @@ public static class Verifier
             workload.Jobs.Count, done, lost, duplicate, overcommitted, state.FreeNodes, wrong == 0 && lost == 0 && foreign == 0, faults);
     }
 
-    // Every transaction that starts or finishes a job counts itself, so an execution that overwrote another one still shows.
+    // Every transaction counts the jobs it starts or finishes, so an execution that overwrote another one still shows.
     private static long Duplicates(FinalState state)
     {
-        long starts = state.Replicas.Values.Sum(totals => totals.Starts) - state.Running - state.Finished.Count;
-        long finishes = state.Replicas.Values.Sum(totals => totals.Finishes) - state.Finished.Count;
+        long starts = state.Replicas.Values.Sum(totals => totals.JobsStarted) - state.Running - state.Finished.Count;
+        long finishes = state.Replicas.Values.Sum(totals => totals.JobsFinished) - state.Finished.Count;
         return Math.Max(0, Math.Max(starts, finishes));
     }
 

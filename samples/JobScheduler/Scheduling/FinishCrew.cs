@@ -4,58 +4,44 @@ using JobScheduler.Objects;
 namespace JobScheduler.Scheduling;
 
 /// <summary>
-/// Keeps a replica's finishing transactions under way beside its other work. Used by the replica's own loop only; the tasks it starts touch
+/// Keeps a replica's finishing transaction under way beside its other work. Used by the replica's own loop only; the task it starts touches
 /// nothing of it.
 /// </summary>
-internal sealed class FinishCrew(SchedulerTransactions transactions, int limit)
+internal sealed class FinishCrew(SchedulerTransactions transactions)
 {
-    private readonly Dictionary<long, Task> _underWay = [];
+    private ImmutableArray<RunningJob> _jobs = [];
+    private Task _underWay = Task.CompletedTask;
 
-    /// <summary>Starts finishing those jobs that are not being finished already, up to the limit.</summary>
+    /// <summary>Something is under way.</summary>
+    public bool IsBusy => !_underWay.IsCompleted;
+
+    /// <summary>Starts finishing these jobs, unless others are under way.</summary>
+    /// <exception cref="Exception">What the one before failed with.</exception>
     public void Launch(ImmutableArray<RunningJob> jobs, CancellationToken cancellationToken)
     {
-        Collect();
-        foreach (RunningJob job in jobs)
-        {
-            if (_underWay.Count >= limit)
-                return;
-            if (!_underWay.ContainsKey(job.Job.Number))
-                _underWay.Add(job.Job.Number, transactions.FinishAsync(job, enabling: false, cancellationToken));
-        }
+        if (IsBusy)
+            return;
+        _underWay.GetAwaiter().GetResult();
+        _jobs = jobs;
+        _underWay = jobs.IsEmpty ? Task.CompletedTask : transactions.FinishAsync(new Step.Finish(jobs, null), cancellationToken);
     }
 
-    /// <summary>Finishes all the jobs of a step, side by side; those already under way are waited for.</summary>
+    /// <summary>Finishes all the jobs of a step; those that are under way already are waited for.</summary>
     public async Task FinishAsync(Step.Finish step, CancellationToken cancellationToken)
     {
-        var tasks = new List<Task>();
-        foreach (RunningJob job in step.Earlier)
-            tasks.Add(_underWay.TryGetValue(job.Job.Number, out Task? underWay) ? underWay : transactions.FinishAsync(job, enabling: false, cancellationToken));
-        if (step.Enabling is { } enabling)
-            tasks.Add(transactions.FinishAsync(enabling, enabling: true, cancellationToken));
-        await Task.WhenAll(tasks);
-    }
-
-    /// <summary>Waits for the first of those under way; returns false if there is none.</summary>
-    public async Task<bool> AnyAsync()
-    {
-        if (_underWay.Count == 0)
-            return false;
-        await Task.WhenAny(_underWay.Values);
-        Collect();
-        return true;
-    }
-
-    /// <summary>Waits for all, and throws what any of them threw.</summary>
-    public Task AllAsync() => Task.WhenAll(_underWay.Values);
-
-    private void Collect()
-    {
-        foreach ((long number, Task task) in _underWay)
+        if (!IsBusy)
         {
-            if (!task.IsCompleted)
-                continue;
-            task.GetAwaiter().GetResult();
-            _underWay.Remove(number);
+            await transactions.FinishAsync(step, cancellationToken);
+            return;
         }
+
+        ImmutableArray<RunningJob> others = step.Jobs.RemoveAll(job => _jobs.Contains(job));
+        if (!others.IsEmpty)
+            await transactions.FinishAsync(step with { Jobs = others }, cancellationToken);
+        if (others.Length < step.Jobs.Length)
+            await _underWay;
     }
+
+    /// <summary>Waits for what is under way.</summary>
+    public Task AllAsync() => _underWay;
 }

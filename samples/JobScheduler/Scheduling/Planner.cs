@@ -16,7 +16,7 @@ namespace JobScheduler.Scheduling;
 /// fit, so no start can be dated too early. All other permitted finishes leave the clock alone, and thus disturb nobody.</item>
 /// </list>
 /// Both stay true when the view is old: starts only get later along the queue. So a finish needs to be sure of nothing but that its job still
-/// runs, a start of nothing but that its job is still the first and the clock is what it was.
+/// runs, a start of nothing but that its jobs are still the first and the clock is what it was.
 /// </remarks>
 public sealed class Planner(Workload workload, SchedulingLimits limits)
 {
@@ -29,17 +29,17 @@ public sealed class Planner(Workload workload, SchedulingLimits limits)
         if (view.Head is not { } head)
             return view.Running.Count == 0 ? new Step.Done() : new Step.Drain();
         long earliest = Earliest(view);
-        return view.FreeNodes >= head.Nodes ? new Step.Start(head, earliest) : FinishFor(head, earliest, view);
+        return view.FreeNodes >= head.Nodes ? StartAt(earliest, view) : FinishFor(head, earliest, view);
     }
 
     /// <summary>
     /// Jobs that have ended as far as anybody can tell and that <paramref name="mine"/> says are this replica's to finish, at most
-    /// <see cref="SchedulingLimits.FinishesAtOnce"/>.
+    /// <see cref="SchedulingLimits.FinishBatch"/>.
     /// </summary>
     public ImmutableArray<RunningJob> Ended(SchedulerView view, Func<RunningJob, bool> mine)
     {
         long horizon = Earliest(view);
-        return [.. view.Running.Where(job => job.FinishSeconds <= horizon && mine(job)).OrderBy(job => job.FinishSeconds).Take(limits.FinishesAtOnce)];
+        return [.. view.Running.Where(job => job.FinishSeconds <= horizon && mine(job)).OrderBy(job => job.FinishSeconds).Take(limits.FinishBatch)];
     }
 
     /// <summary>No job that is not yet started can start before this; no limit once there is none.</summary>
@@ -48,6 +48,21 @@ public sealed class Planner(Workload workload, SchedulingLimits limits)
         if (view.Head is { } head)
             return Math.Max(view.Clock, head.SubmitSeconds);
         return view.Submitted < workload.Jobs.Count ? Math.Max(view.Clock, workload.Jobs[view.Submitted].SubmitSeconds) : long.MaxValue;
+    }
+
+    private static Step.Start StartAt(long now, SchedulerView view)
+    {
+        int free = view.FreeNodes;
+        int count = 0;
+        foreach (PendingJob job in view.Heads)
+        {
+            if (job.SubmitSeconds > now || job.Nodes > free)
+                break;
+            free -= job.Nodes;
+            count++;
+        }
+
+        return new Step.Start(view.Heads[..count], now);
     }
 
     private static Step.Finish FinishFor(PendingJob head, long earliest, SchedulerView view)
@@ -63,9 +78,6 @@ public sealed class Planner(Workload workload, SchedulingLimits limits)
         }
 
         RunningJob last = needed[^1];
-        if (last.FinishSeconds <= earliest)
-            return new Step.Finish(needed.ToImmutable(), null);
-        needed.RemoveAt(needed.Count - 1);
-        return new Step.Finish(needed.ToImmutable(), last);
+        return new Step.Finish(needed.ToImmutable(), last.FinishSeconds > earliest ? last : null);
     }
 }

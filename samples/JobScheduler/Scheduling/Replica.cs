@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using JobScheduler.Objects;
 using JobScheduler.Workloads;
 using Tango;
@@ -13,6 +14,7 @@ public sealed class Replica
     private readonly int _id;
     private readonly int _replicas;
     private readonly Workload _workload;
+    private readonly SchedulingLimits _limits;
     private readonly SchedulerState _state;
     private readonly SchedulerTransactions _transactions;
     private readonly Planner _planner;
@@ -25,10 +27,11 @@ public sealed class Replica
         _id = id;
         _replicas = replicas;
         _workload = workload;
+        _limits = limits;
         _state = state;
         _transactions = new SchedulerTransactions(runtime, state, id, Counters);
         _planner = new Planner(workload, limits);
-        _crew = new FinishCrew(_transactions, limits.FinishesAtOnce);
+        _crew = new FinishCrew(_transactions);
         _turns = new TurnWatch(id, replicas, limits, time);
     }
 
@@ -46,11 +49,12 @@ public sealed class Replica
         await _state.RefreshAsync(cancellationToken);
         while (true)
         {
-            SchedulerView view = await _state.ViewAsync(cancellationToken);
+            SchedulerView view = await _state.ViewAsync(_limits.StartBatch, cancellationToken);
             Volatile.Write(ref _latest, view);
             bool mine = _turns.IsMine(view);
-            _crew.Launch(_planner.Ended(view, _turns.IsStalled ? _ => true : IsMine), cancellationToken);
-            switch (_planner.Next(view))
+            Step step = _planner.Next(view);
+            LaunchFinishes(view, isStarting: mine && step is Step.Start, cancellationToken);
+            switch (step)
             {
                 case Step.Done:
                     await _crew.AllAsync();
@@ -71,6 +75,13 @@ public sealed class Replica
         }
     }
 
+    // Finishes that nobody waits for: they go in groups, larger ones while this replica starts jobs and would wait for them.
+    private void LaunchFinishes(SchedulerView view, bool isStarting, CancellationToken cancellationToken)
+    {
+        ImmutableArray<RunningJob> ended = _planner.Ended(view, _turns.IsStalled ? _ => true : IsMine);
+        _crew.Launch(ended.Length >= (isStarting ? _limits.FinishesBesideStarts : 1) ? ended : [], cancellationToken);
+    }
+
     // Numbers of real traces come in patterns, so they are mixed before they are shared out.
     private bool IsMine(RunningJob job) => (int)(((ulong)job.Job.Number * 0x9E3779B97F4A7C15) >> 33) % _replicas == _id;
 
@@ -83,7 +94,9 @@ public sealed class Replica
 
     private async Task WaitAsync(CancellationToken cancellationToken)
     {
-        if (!await _crew.AnyAsync())
+        if (_crew.IsBusy)
+            await _crew.AllAsync();
+        else
             await Task.Delay(_turns.PollInterval, cancellationToken);
         await _state.RefreshAsync(cancellationToken);
     }

@@ -64,13 +64,14 @@ public sealed class SchedulerState
     /// What this runtime has played so far, all at one position. A transaction that is never ended: it costs no message, and reading it
     /// conflicts with nobody.
     /// </summary>
-    public async ValueTask<SchedulerView> ViewAsync(CancellationToken cancellationToken)
+    /// <param name="heads">How many of the first pending jobs are wanted.</param>
+    public async ValueTask<SchedulerView> ViewAsync(int heads, CancellationToken cancellationToken)
     {
         await using TangoTransaction snapshot = _runtime.BeginTx();
         ImmutableList<PendingJob> pending = await Pending.SnapshotAsync(cancellationToken);
         ImmutableDictionary<long, RunningJob> running = await Running.SnapshotAsync(cancellationToken);
         return new SchedulerView(
-            pending.IsEmpty ? null : pending[0],
+            [.. pending.Take(heads)],
             pending.Count,
             await Submitted.ReadAsync(cancellationToken),
             await Clock.ReadAsync(cancellationToken),

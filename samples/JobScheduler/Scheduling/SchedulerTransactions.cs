@@ -22,6 +22,7 @@ public sealed class SchedulerTransactions(TangoRuntime runtime, SchedulerState s
         {
             await CommitAsync(
                 TransactionKind.Other,
+                () => 0,
                 async () =>
                 {
                     owner = await state.Workload.ReadAsync(cancellationToken);
@@ -42,6 +43,7 @@ public sealed class SchedulerTransactions(TangoRuntime runtime, SchedulerState s
     /// <summary>Submits jobs of the workload in first-come order, if nobody else has submitted any since.</summary>
     public Task<bool> SubmitAsync(Workload workload, Step.Submit step, CancellationToken cancellationToken) => CommitAsync(
         TransactionKind.Submit,
+        () => step.Count,
         async () =>
         {
             if (await state.Submitted.ReadAsync(cancellationToken) != step.From)
@@ -53,19 +55,26 @@ public sealed class SchedulerTransactions(TangoRuntime runtime, SchedulerState s
         },
         cancellationToken);
 
-    /// <summary>Starts the job if it is still the first pending one and the clock is where the plan saw it: pending -> nodes -> running.</summary>
+    /// <summary>
+    /// Starts the jobs if they are still the first pending ones and the clock is where the plan saw it: pending -> nodes -> running.
+    /// </summary>
     public Task<bool> StartAsync(Step.Start step, CancellationToken cancellationToken) => CommitAsync(
         TransactionKind.Start,
+        () => step.Jobs.Length,
         async () =>
         {
             long clock = await state.Clock.ReadAsync(cancellationToken);
-            if (Math.Max(clock, step.Job.SubmitSeconds) != step.AtSeconds)
+            if (Math.Max(clock, step.Jobs[0].SubmitSeconds) != step.AtSeconds)
                 return false;
-            Lookup<PendingJob> head = await state.Pending.TryDequeueAsync(cancellationToken);
-            if (!head.Found || head.Value != step.Job)
-                return false;
-            await state.Nodes.AllocateAsync(step.Job.Number, step.Job.Nodes, cancellationToken);
-            await state.Running.SetAsync(step.Job.Number, new RunningJob(step.Job, step.AtSeconds), cancellationToken);
+            foreach (PendingJob job in step.Jobs)
+            {
+                Lookup<PendingJob> head = await state.Pending.TryDequeueAsync(cancellationToken);
+                if (!head.Found || head.Value != job)
+                    return false;
+                await state.Nodes.AllocateAsync(job.Number, job.Nodes, cancellationToken);
+                await state.Running.SetAsync(job.Number, new RunningJob(job, step.AtSeconds), cancellationToken);
+            }
+
             if (step.AtSeconds > clock)
                 await state.Clock.WriteAsync(step.AtSeconds, cancellationToken);
             return true;
@@ -73,37 +82,52 @@ public sealed class SchedulerTransactions(TangoRuntime runtime, SchedulerState s
         cancellationToken);
 
     /// <summary>
-    /// Finishes a job if it still runs: running -> finished, nodes given back, usage charged. The planner's rule on enabling finishes is
-    /// kept here: such a one takes the clock along.
+    /// Finishes those of the jobs that still run: running -> finished, nodes given back, usage charged. The planner's rule on enabling
+    /// finishes is kept here: such a one takes the clock along.
     /// </summary>
-    public Task<bool> FinishAsync(RunningJob job, bool enabling, CancellationToken cancellationToken) => CommitAsync(
-        TransactionKind.Finish,
-        async () =>
-        {
-            long number = job.Job.Number;
-            Lookup<RunningJob> running = await state.Running.TakeAsync(number, cancellationToken);
-            if (!running.Found)
-                return false;
-            if (enabling && await state.Clock.ReadAsync(cancellationToken) < job.FinishSeconds)
-                await state.Clock.WriteAsync(job.FinishSeconds, cancellationToken);
-            ImmutableArray<NodeRange> nodes = await state.Nodes.HeldAsync(number, cancellationToken);
-            await state.Nodes.ReleaseAsync(number, cancellationToken);
-            await state.Finished.SetAsync(number, new FinishedJob(job.Job, job.StartSeconds, nodes), cancellationToken);
-            await state.Usage.ChargeAsync(job.Job.User, job.Job.NodeSeconds, cancellationToken);
-            return true;
-        },
-        cancellationToken);
+    public Task<bool> FinishAsync(Step.Finish step, CancellationToken cancellationToken)
+    {
+        int finished = 0;
+        return CommitAsync(
+            TransactionKind.Finish,
+            () => finished,
+            async () =>
+            {
+                foreach (RunningJob job in step.Jobs)
+                {
+                    if (!(await state.Running.TakeAsync(job.Job.Number, cancellationToken)).Found)
+                        continue;
+                    finished++;
+                    if (job == step.Enabling && await state.Clock.ReadAsync(cancellationToken) < job.FinishSeconds)
+                        await state.Clock.WriteAsync(job.FinishSeconds, cancellationToken);
+                    await FinishAsync(job, cancellationToken);
+                }
+
+                return finished > 0;
+            },
+            cancellationToken);
+    }
+
+    private async Task FinishAsync(RunningJob job, CancellationToken cancellationToken)
+    {
+        long number = job.Job.Number;
+        ImmutableArray<NodeRange> nodes = await state.Nodes.HeldAsync(number, cancellationToken);
+        await state.Nodes.ReleaseAsync(number, cancellationToken);
+        await state.Finished.SetAsync(number, new FinishedJob(job.Job, job.StartSeconds, nodes), cancellationToken);
+        await state.Usage.ChargeAsync(job.Job.User, job.Job.NodeSeconds, cancellationToken);
+    }
 
     /// <summary>Runs one transaction once. A loser is not retried as it was: the state it lost to decides what comes next.</summary>
+    /// <param name="jobs">How many jobs it concerns, asked after the body.</param>
     /// <param name="body">Returns false to give up: the state is no longer what the plan saw.</param>
-    private async Task<bool> CommitAsync(TransactionKind kind, Func<Task<bool>> body, CancellationToken cancellationToken)
+    private async Task<bool> CommitAsync(TransactionKind kind, Func<int> jobs, Func<Task<bool>> body, CancellationToken cancellationToken)
     {
         await using TangoTransaction transaction = runtime.BeginTx();
         try
         {
             if (!await body())
                 return false;
-            await state.Tally.CountAsync(replica, kind, cancellationToken);
+            await state.Tally.CountAsync(replica, kind, jobs(), cancellationToken);
         }
         catch (TangoRejectedException)
         {

@@ -9,8 +9,14 @@ public sealed record SchedulingLimits
     /// <summary>Submit when fewer jobs are pending.</summary>
     public int PendingLowWater { get; init; } = 32;
 
-    /// <summary>Transactions that finish jobs which one replica keeps under way at once.</summary>
-    public int FinishesAtOnce { get; init; } = 16;
+    /// <summary>Jobs started by one transaction, if they start at the same virtual instant.</summary>
+    public int StartBatch { get; init; } = 16;
+
+    /// <summary>Jobs finished by one transaction, unless a start needs the nodes of more.</summary>
+    public int FinishBatch { get; init; } = 16;
+
+    /// <summary>Ended jobs that a replica lets come together before it finishes them beside its own starts.</summary>
+    public int FinishesBesideStarts { get; init; } = 4;
 
     /// <summary>Starts after which the turn passes to the next replica.</summary>
     public int TurnLength { get; init; } = 64;

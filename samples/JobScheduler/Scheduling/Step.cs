@@ -14,17 +14,14 @@ public abstract record Step
     /// <param name="From">Index of the first one, which is also how many were submitted before.</param>
     public sealed record Submit(int From, int Count) : Step;
 
-    /// <summary>Start the first pending job.</summary>
-    public sealed record Start(PendingJob Job, long AtSeconds) : Step;
+    /// <summary>Start the first pending jobs, all of which start at the same virtual instant.</summary>
+    public sealed record Start(ImmutableArray<PendingJob> Jobs, long AtSeconds) : Step;
 
-    /// <summary>
-    /// Finish these jobs, in any order or at once: the first pending job cannot start without their nodes.
-    /// </summary>
+    /// <summary>Finish these jobs: the first pending one cannot start without their nodes.</summary>
     /// <param name="Enabling">
-    /// The last one that the start waits for, when it ends later than the clock: its transaction moves the clock there. Null when
-    /// all ended in the past already.
+    /// The last of them, when it ends later than the clock: its transaction moves the clock there. Null when all ended in the past already.
     /// </param>
-    public sealed record Finish(ImmutableArray<RunningJob> Earlier, RunningJob? Enabling) : Step;
+    public sealed record Finish(ImmutableArray<RunningJob> Jobs, RunningJob? Enabling) : Step;
 
     /// <summary>All jobs are started; what runs is finished by the replicas that own it.</summary>
     public sealed record Drain : Step;
