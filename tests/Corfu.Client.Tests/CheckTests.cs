@@ -2,6 +2,7 @@ using System.Text;
 using Corfu.Client;
 using Corfu.Client.Tests.Cluster;
 using Corfu.Protocol;
+using Corfu.Sequencer;
 
 namespace Corfu.Client.Tests;
 
@@ -87,5 +88,17 @@ public class CheckTests
         var next = await fresh.AppendAsync(Bytes("2"), []);
         var read = await stale.ReadManyAsync([appended.Position, next.Position], mode: ReadMode.Observe);
         Assert.Equal(["1", "2"], read.Select(r => Encoding.UTF8.GetString(r.Entry!.Payload.Span)));
+    }
+
+    [Fact]
+    public async Task A_sequencer_that_cannot_hold_all_streams_of_a_check_does_not_turn_it_for_ever()
+    {
+        await using var cluster = await TestCluster.StartAsync(1, 1);
+        var client = cluster.Client(TestCluster.Options with { OperationTimeout = TimeSpan.FromMilliseconds(200) });
+        await client.AppendAsync(Bytes("0"), [A]);
+        var small = cluster.AddSequencer(new SequencerOptions { MaxStreams = 1 });
+        await client.ReconfigureAsync(p => p.Sequencer == small ? null : Membership.Of(p).WithSequencer(small), "test");
+        await Assert.ThrowsAsync<LogUnavailableException>(() => client.CheckAsync([A, B]).AsTask().WaitAsync(TimeSpan.FromSeconds(10)));
+        Assert.Single((await client.CheckAsync([A])).Streams[0].Positions);
     }
 }

@@ -183,4 +183,23 @@ public class ReconfigurationTests
         Assert.Equal(Enumerable.Range(0, 40).Select(i => $"{i}"), await PlayAsync(cluster.Client()));
         Assert.Equal(PageState.Data, (await cluster.LookAsync(added, new LogPosition(10 + ((3 + 1 - (10 % 3)) % 3)))).State);
     }
+
+    [Fact]
+    public async Task R14_who_finds_a_successor_decided_by_another_leaves_it_in_force()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 2);
+        var (one, two) = (cluster.Client(), cluster.Client());
+        await one.AppendAsync(Bytes("0"), [A]);
+        foreach (var unit in cluster.Units) await cluster.Transport.CallAsync(unit, new SealRequest(new Epoch(2)), default);
+        var rivals = 0;
+        cluster.Transport.Faults = async (_, request) =>
+        {
+            // Another is first, between the decision to propose and the proposal.
+            if (request is SealRequest && Interlocked.Increment(ref rivals) == 1) await ReplaceSequencerAsync(cluster, two);
+            return Fault.None;
+        };
+        Assert.True((await one.AppendAsync(Bytes("1"), [A])).IsAppended);
+        Assert.Equal(new Epoch(2), one.Projection.Epoch);
+        Assert.Equal(two.Projection, one.Projection);
+    }
 }

@@ -65,4 +65,54 @@ public class TrimTests
         Assert.Equal(PageState.Trimmed, (await client.ReadManyAsync([LogPosition.Zero]))[0].State);
         Assert.Equal(PageState.Trimmed, (await cluster.LookAsync(projection.AddressOf(chain.Head), LogPosition.Zero)).State);
     }
+
+    private static Task ReplaceSequencerAsync(TestCluster cluster, CorfuClient client)
+    {
+        var sequencer = cluster.AddSequencer();
+        return client.ReconfigureAsync(p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer), "sequencer");
+    }
+
+    [Fact]
+    public async Task R13_a_prefix_mark_never_runs_ahead_of_the_replica_that_answers_the_seal()
+    {
+        await using var cluster = await TestCluster.StartAsync(2, 2);
+        var other = cluster.Client();
+
+        // One chain, so that its second replica is the head of none.
+        var projection = await other.ReconfigureAsync(
+            p => p.Active.Chains.Length == 1 ? null : Membership.Of(p).WithNextChains(cluster.Chains(2, 2)[..1], []), "one chain");
+        var (head, tail) = (projection.Active.Chains[0].Head, projection.Active.Chains[0].Tail);
+        for (var i = 0; i < 3; i++) await other.AppendAsync(Encoding.UTF8.GetBytes($"{i}"), [A]);
+        await cluster.Transport.CallAsync(projection.Sequencer, new TokenRequest(projection.Epoch, 10, [], 0), default);
+
+        // A trim up to the tail, above everything written, which the head never hears of.
+        cluster.Transport.Faults = (to, request) => new(to.Id == head && request is TrimPrefixRequest ? Fault.RequestLost : Fault.None);
+        var trimmer = cluster.Client(TestCluster.Options with { OperationTimeout = TimeSpan.FromMilliseconds(100) });
+        await Assert.ThrowsAsync<LogUnavailableException>(() => trimmer.TrimPrefixAsync(new LogPosition(13)).AsTask());
+
+        // The next epoch begins where the head says. What it grants must not be trimmed at the other replica already.
+        cluster.Transport.Faults = (to, request) => new(to.Id == tail && request is SealRequest ? Fault.RequestLost : Fault.None);
+        await ReplaceSequencerAsync(cluster, other);
+        cluster.Transport.Faults = null;
+        for (var i = 0; i < 5; i++) Assert.True((await other.AppendAsync(Encoding.UTF8.GetBytes($"{i}"), [A])).IsAppended);
+    }
+
+    [Fact]
+    public async Task R10_a_tail_of_an_ended_epoch_trims_nothing_that_was_appended_after_it()
+    {
+        await using var cluster = await TestCluster.StartAsync(2, 2);
+        var client = await FilledAsync(cluster, 3);
+        await cluster.Transport.CallAsync(cluster.First.Sequencer, new TokenRequest(Epoch.First, 10, [], 0), default);
+        var tail = (await client.CheckAsync([])).Tail;
+        Assert.Equal(13, tail.Offset);
+
+        // The next epoch begins at 3, and the one after it above everything.
+        await ReplaceSequencerAsync(cluster, client);
+        for (var i = 3; i < 20; i++) Assert.Equal(i, (await client.AppendAsync(Encoding.UTF8.GetBytes($"{i}"), [A])).Position.Offset);
+        await ReplaceSequencerAsync(cluster, client);
+        await client.TrimPrefixAsync(tail);
+        await client.TrimAsync(new LogPosition(7, Epoch.First));
+        var read = await client.ReadManyAsync([.. Enumerable.Range(0, 20).Select(i => new LogPosition(i))]);
+        for (var i = 0; i < 20; i++) Assert.Equal(i < 3 ? PageState.Trimmed : PageState.Data, read[i].State);
+    }
 }

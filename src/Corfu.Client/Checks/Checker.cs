@@ -87,13 +87,14 @@ internal sealed class Checker(ClientCore core, EpochConfirmer? confirmer)
         try
         {
             var tail = await core.CallSequencerAsync(view, new TailRequest(view.Epoch, streams), core.Closed);
-            while (tail.Status == Status.UnknownStream && core.View == view)
+            if (tail.Status == Status.UnknownStream)
             {
                 var handedOver = await core.HandOver.RunAsync(view, tail.Unknown, core.Closed);
                 if (handedOver != Status.Ok) return handedOver;
                 tail = await core.CallSequencerAsync(view, new TailRequest(view.Epoch, streams), core.Closed);
             }
 
+            // Unknown again, where a sequencer at its limit forgets streams as fast as they are handed over: with pauses, and not for ever.
             if (!tail.IsOk) return tail.Status;
             view.Saw(tail, core.Time.GetTimestamp());
             var confirmed = confirming is null ? Status.Ok : await confirming;

@@ -67,6 +67,9 @@ internal sealed class ChainWorker(ClientCore core)
 #endif
             var response = await core.CallUnitAsync(view, chain.Replicas[i].Unit, request, cancellationToken);
             if (i == 0 && response.Status == Status.AlreadyWritten && response.StoredOrigin != junk.Origin) return Status.AlreadyWritten;
+
+            // Damaged, but a value: the replicas behind may hold it, or must not hold another.
+            if (i == 0 && response.Status == Status.Corrupt) return Status.AlreadyWritten;
             var status = await JudgeAsync(view, chain, i, junk.Position, junk.Origin, response, cancellationToken);
             if (status != Status.Ok) return status;
         }

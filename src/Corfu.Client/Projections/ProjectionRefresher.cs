@@ -39,7 +39,7 @@ internal sealed class ProjectionRefresher(ClientCore core)
             if (core.Time.GetElapsedTime(began) >= core.Options.SuccessorTimeout)
             {
                 ClientLog.ProposingSame(core.Logger, epoch.ToString());
-                await RenewAsync(cancellationToken);
+                await RenewAsync(epoch, cancellationToken);
                 began = core.Time.GetTimestamp();
             }
 
@@ -76,11 +76,13 @@ internal sealed class ProjectionRefresher(ClientCore core)
         }
     }
 
-    private async ValueTask RenewAsync(CancellationToken cancellationToken)
+    // Any successor will do: the clients that wait for one all propose it, and whoever comes second must not end the first one's epoch.
+    private async ValueTask RenewAsync(Epoch epoch, CancellationToken cancellationToken)
     {
         try
         {
-            Adopt(await core.Reconfigurer.ReconfigureAsync(core.View.Projection, Membership.Of, "a seal without a successor", cancellationToken));
+            Adopt(await core.Reconfigurer.ReconfigureAsync(
+                core.View.Projection, p => p.Epoch > epoch ? null : Membership.Of(p), "a seal without a successor", cancellationToken));
         }
         catch (CorfuException e)
         {

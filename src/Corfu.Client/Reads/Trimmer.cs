@@ -17,13 +17,15 @@ internal sealed class Trimmer(ClientCore core, ChainWorker chains)
 
     private async ValueTask<Attempt<bool>> TryTrimAsync(EpochView view, LogPosition position, CancellationToken cancellationToken)
     {
+        // R10: no entry of an ended epoch stands there, and what does by now is not what the caller means.
+        if (IsOlder(view, position) && position >= view.Projection.Start) return true;
         var status = await RequireGrantedAsync(view, position.Next, cancellationToken);
         if (status != Status.Ok) return status;
         if (!view.Projection.TryChainOf(position, out var chain)) return true;
         var look = await chains.LookAsync(view, chain, 0, position, ReadDetail.Headers, cancellationToken);
         if (!look.IsDone) return look.Status;
         var page = look.Value;
-        if (page.State == PageState.Trimmed) return true;
+        if (page.State == PageState.Trimmed || IsLater(page, position)) return true;
 
         // The headers go along, so that replicas which have not got the page keep its place in the streams too.
         var tombstone = page.State is PageState.Data or PageState.Junk ? page.Bytes : default;
@@ -33,31 +35,61 @@ internal sealed class Trimmer(ClientCore core, ChainWorker chains)
 
     private async ValueTask<Attempt<bool>> TryTrimPrefixAsync(EpochView view, LogPosition below, CancellationToken cancellationToken)
     {
+        below = await CapAsync(view, below, cancellationToken);
         var status = await RequireGrantedAsync(view, below, cancellationToken);
         if (status != Status.Ok) return status;
-        var units = new List<NodeId>();
-        foreach (var segment in view.Projection.Segments)
+        var request = new TrimPrefixRequest(view.Epoch, below);
+        foreach (var units in Stages(view.Projection, below))
         {
-            if (segment.From >= below) break;
-            foreach (var chain in segment.Chains)
+            var calls = units.ConvertAll(unit => core.CallUnitAsync(view, unit, request, cancellationToken).AsTask());
+            var answers = await Task.WhenAll(calls);
+            for (var i = 0; i < answers.Length; i++)
             {
-                foreach (var replica in chain.Replicas)
-                {
-                    if (!units.Contains(replica.Unit)) units.Add(replica.Unit);
-                }
+                if (!answers[i].IsOk) return answers[i].Status;
+                chains.Brought(units[i], below);
             }
         }
 
-        var request = new TrimPrefixRequest(view.Epoch, below);
-        var calls = units.ConvertAll(unit => core.CallUnitAsync(view, unit, request, cancellationToken).AsTask());
-        var answers = await Task.WhenAll(calls);
-        for (var i = 0; i < answers.Length; i++)
-        {
-            if (!answers[i].IsOk) return answers[i].Status;
-            chains.Brought(units[i], below);
-        }
-
         return true;
+    }
+
+    /// <summary>
+    /// The units to be told, those of one stage at once. R13: the mark may lie above everything written, and the next epoch must not
+    /// begin below a mark that any unit has, or positions granted anew would be trimmed already. So no unit gets it before those that stand in
+    /// front of it in an active chain: whoever is a first survivor then, and answers the seal, has the highest mark.
+    /// </summary>
+    private static List<List<NodeId>> Stages(Projection projection, LogPosition below)
+    {
+        List<List<NodeId>> stages = [];
+        var named = new HashSet<NodeId>();
+        var active = projection.Active.From < below ? projection.Active.Chains : [];
+        for (var place = 0; active.Any(c => place < c.Replicas.Length); place++)
+            Add(active.Where(c => place < c.Replicas.Length).Select(c => c.Replicas[place].Unit));
+
+        Add(projection.Segments.Where(s => s.From < below).SelectMany(s => s.Chains).SelectMany(c => c.Replicas).Select(r => r.Unit));
+        return stages;
+
+        void Add(IEnumerable<NodeId> units)
+        {
+            var stage = units.Where(named.Add).ToList();
+            if (stage.Count > 0) stages.Add(stage);
+        }
+    }
+
+    private static bool IsOlder(EpochView view, LogPosition position) => position.Epoch > Epoch.None && position.Epoch < view.Epoch;
+
+    /// <summary>Whether the position was granted anew after the epoch in which the caller learnt it, and written.</summary>
+    private static bool IsLater(PageResult page, LogPosition position) =>
+        position.Epoch > Epoch.None
+        && PageDecoder.Decode(page, ReadDetail.Headers).Entry is { IsJunk: false } entry && entry.Position.Epoch > position.Epoch;
+
+    // R10: a tail learnt in an epoch that has ended counts up to where the next one began. Above, positions were granted anew, and may
+    // hold what others were told is in the log.
+    private async ValueTask<LogPosition> CapAsync(EpochView view, LogPosition below, CancellationToken cancellationToken)
+    {
+        if (!IsOlder(view, below)) return below;
+        var next = await core.Layout.ReadHistoryAsync(view.Projection, below.Epoch.Next, cancellationToken);
+        return LogPosition.Min(below, (next ?? view.Projection).Start);
     }
 
     private async ValueTask<Status> RequireGrantedAsync(EpochView view, LogPosition below, CancellationToken cancellationToken)

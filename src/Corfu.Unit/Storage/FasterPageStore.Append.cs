@@ -13,9 +13,8 @@ public sealed partial class FasterPageStore
         var pages = _options.LogMemory / _options.LogPageSize;
         if (end / _options.LogPageSize > (_log.FlushedUntilAddress / _options.LogPageSize) + pages - 2) return Status.Overloaded;
         if (end + (reserved ? 0 : _options.Reserve) <= _space.Allocated) return Status.Ok;
-        if (_space.IsFull) return Status.NoSpace;
-        // The allocation lags behind. Small records may extend the file themselves, at the price of a slower sync.
-        return reserved ? Status.Ok : Status.Overloaded;
+        // Never beyond: the thread that writes zeros ahead may be writing them there right now, over a record that is durable already.
+        return _space.IsFull ? Status.NoSpace : Status.Overloaded;
     }
 
     public RecordPlace Append(in LogRecord record)

@@ -68,7 +68,7 @@ internal sealed class TestCluster : IAsyncDisposable
     public NodeAddress AddAcceptor() => Serve(new MemoryAcceptor(new NodeId(_entropy.NewGuid())));
 
     /// <summary>A new incarnation, not yet in any projection.</summary>
-    public NodeAddress AddSequencer() => Serve(new SequencerHandler(_entropy));
+    public NodeAddress AddSequencer(SequencerOptions? options = null) => Serve(new SequencerHandler(_entropy, options));
 
     public Reconfigurer Reconfigurer() =>
         new(Transport, new LayoutClient(Transport, _entropy, TimeProvider.System), TimeProvider.System, options: Options.Reconfiguration);

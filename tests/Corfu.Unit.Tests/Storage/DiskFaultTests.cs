@@ -64,6 +64,21 @@ public sealed class DiskFaultTests : IDisposable
         }
     }
 
+    [Fact]
+    public async Task Trims_that_use_up_the_reserve_are_refused_and_do_not_end_the_unit()
+    {
+        var files = new RecordingFiles { Capacity = 300 << 10 };
+        await using var store = new FasterPageStore(files, Stores.Unit, Stores.Small, Scratch);
+        var unit = await HandlerClient.OpenAsync(store);
+        var position = (long)await FillAsync(unit);
+        var status = Status.Ok;
+        for (; status == Status.Ok; position++) status = (await unit.AskAsync(new TrimRequest(Epoch.First, new LogPosition(position), default))).Status;
+        Assert.Equal(Status.NoSpace, status);
+        Assert.False(unit.Handler.Fault.IsCompleted);
+        var read = await unit.AskAsync(new ReadRequest(Epoch.First, Entries.Positions(0), ReadDetail.Full));
+        Assert.Equal(PageState.Data, Assert.Single(read.Pages).State);
+    }
+
     // One page after the other, until the disk is full. While the store is still allocating it answers Overloaded: try again.
     private static async Task<int> FillAsync(HandlerClient unit)
     {
