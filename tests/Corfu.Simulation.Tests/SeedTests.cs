@@ -19,6 +19,9 @@ public sealed class SeedTests
     public void Other_seeds_make_other_runs()
         => Assert.NotEqual(HashOf(Simulate("--seeds", "2", "--start", "1")), HashOf(Simulate("--seeds", "2", "--start", "3")));
 
+    [Fact]
+    public void Plans_that_once_found_a_bug_pass() => Assert.Contains(" failed 0", Simulate("--regressions"));
+
     private static string HashOf(string output) => Regex.Match(output, "hash ([0-9a-f]{16})").Groups[1].Value;
 
     private static string Simulate(params string[] arguments)

@@ -7,11 +7,12 @@ var seed = new Option<ulong?>("--seed") { Description = "run this one seed, in t
 var trace = new Option<bool>("--trace") { Description = "with --seed: print every event" };
 var workers = new Option<int>("--workers") { Description = "processes", DefaultValueFactory = _ => Environment.ProcessorCount };
 var planted = new Option<string?>("--planted") { Description = "find a planted bug by name, or all of them (needs a build with -p:Planted=true)" };
+var regressions = new Option<bool>("--regressions") { Description = "run the named plans that once found a bug" };
 var plant = new Option<string?>("--plant") { Description = "run with this bug switched on", Hidden = true };
 var serve = new Option<bool>("--serve") { Hidden = true };
 var root = new RootCommand("Runs the whole Corfu cluster and its clients on one thread, from one seed per run (docs/testing.md).")
 {
-    seeds, start, seed, trace, workers, planted, plant, serve,
+    seeds, start, seed, trace, workers, planted, regressions, plant, serve,
 };
 root.SetAction(result =>
 {
@@ -22,6 +23,7 @@ root.SetAction(result =>
         return 0;
     }
 
+    if (result.GetValue(regressions)) return Regressions.Run(Console.Out);
     if (result.GetValue(planted) is { } bugs) return PlantedBugs.Hunt(bugs, result.GetValue(workers), Console.Out);
     return result.GetValue(seed) is { } one
         ? SingleSeed.Run(one, result.GetValue(trace), Console.Out)

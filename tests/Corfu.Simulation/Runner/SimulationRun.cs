@@ -77,11 +77,13 @@ public sealed class SimulationRun
 
     private async Task<TangoClient> OpenTangoAsync(SimClientNode node)
     {
+        int hosted = node.Number < _plan.Clients ? node.Number % TangoClient.SoloKeys.Length : -1;
+
         while (true)
         {
             try
             {
-                return await TangoClient.OpenAsync(node.Log!, node.OpenCursor, node.Process!.Time, node.Entropy, new TangoOptions());
+                return await TangoClient.OpenAsync(node.Log!, node.OpenCursor, node.Process!.Time, node.Entropy, hosted, new TangoOptions());
             }
             catch (Exception e) when (e is TangoInDoubtException or LogUnavailableException)
             {

@@ -1,3 +1,5 @@
+using Corfu.Simulation.Workload;
+
 namespace Corfu.Simulation.Runner;
 
 /// <summary>One seed in this process, for people.</summary>
@@ -5,7 +7,9 @@ public static class SingleSeed
 {
     public static int Run(ulong seed, bool trace, TextWriter output)
     {
-        SeedResult result = SeedRunner.Run(seed, trace ? output.WriteLine : null);
+        SeedPlan plan = SeedPlan.Of(seed);
+        output.WriteLine($"plan: {plan}");
+        SeedResult result = SeedRunner.Run(plan, trace ? output.WriteLine : null);
         output.WriteLine($"enabled: {string.Join(", ", result.Enabled)}");
         output.WriteLine($"faults: {string.Join(", ", result.Faults.Select(f => $"{f.Key} {f.Value}"))}");
         output.WriteLine($"situations: {string.Join(", ", result.Marks.Select(f => $"{f.Key} {f.Value}"))}");

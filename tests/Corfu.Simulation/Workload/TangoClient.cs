@@ -5,11 +5,17 @@ using Tango.Collections;
 
 namespace Corfu.Simulation.Workload;
 
-/// <summary>The objects of one Tango client: a group of two dictionaries and two registers, opened together.</summary>
+/// <summary>
+/// The objects of one Tango client: a group of two dictionaries and two registers, opened together, and two registers of their own, of
+/// which a client may host one and write the other unseen (Tango 4.1, A): transactions that read one and write the other need decision records.
+/// </summary>
 public sealed class TangoClient
 {
     public const string Cells = "cells";
     public const string Bank = "bank";
+
+    /// <summary>The registers that stand alone.</summary>
+    public static readonly string[] SoloKeys = ["s0", "s1"];
 
     private TangoClient(TangoRuntime runtime) => Runtime = runtime;
 
@@ -21,9 +27,25 @@ public sealed class TangoClient
 
     public TangoRegister<string>[] Registers { get; private set; } = [];
 
-    public static async Task<TangoClient> OpenAsync(ICorfuLog log, Func<IStreamCursor> openCursor, TimeProvider time, IEntropy entropy, TangoOptions options)
+    /// <summary>Keys that this client can read.</summary>
+    public string[] Readable { get; private set; } = [];
+
+    private TangoRegister<string>[] Solo { get; } = new TangoRegister<string>[SoloKeys.Length];
+
+    /// <param name="hosted">Which of the lone registers to host; -1: all of them.</param>
+    public static async Task<TangoClient> OpenAsync(
+        ICorfuLog log, Func<IStreamCursor> openCursor, TimeProvider time, IEntropy entropy, int hosted, TangoOptions options)
     {
         var client = new TangoClient(new TangoRuntime(log, openCursor, time, entropy, options));
+        for (int i = 0; i < SoloKeys.Length; i++)
+        {
+            bool hosts = hosted < 0 || hosted == i;
+            client.Solo[i] = hosts
+                ? await client.Runtime.OpenAsync<TangoRegister<string>>(SoloKeys[i])
+                : await client.Runtime.OpenWriteOnlyAsync<TangoRegister<string>>(SoloKeys[i]);
+            if (hosts) client.Readable = [.. client.Readable, SoloKeys[i]];
+        }
+
         await client.Runtime.OpenGroupAsync("simulation", group =>
         {
             client.CellsObject = group.Add<TangoDictionary<string, string>>(Cells);
@@ -37,7 +59,7 @@ public sealed class TangoClient
     public async ValueTask<string?> ReadAsync(string key)
     {
         int slash = key.IndexOf('/', StringComparison.Ordinal);
-        if (slash < 0) return await Registers[key[1] - '0'].ReadAsync();
+        if (slash < 0) return await Register(key).ReadAsync();
         Lookup<string> found = await Dictionary(key).TryGetAsync(key[(slash + 1)..]);
         return found.Found ? found.Value : null;
     }
@@ -45,8 +67,10 @@ public sealed class TangoClient
     public ValueTask WriteAsync(string key, string value)
     {
         int slash = key.IndexOf('/', StringComparison.Ordinal);
-        return slash < 0 ? Registers[key[1] - '0'].WriteAsync(value) : Dictionary(key).SetAsync(key[(slash + 1)..], value);
+        return slash < 0 ? Register(key).WriteAsync(value) : Dictionary(key).SetAsync(key[(slash + 1)..], value);
     }
+
+    private TangoRegister<string> Register(string key) => (key[0] == 'r' ? Registers : Solo)[key[1] - '0'];
 
     private TangoDictionary<string, string> Dictionary(string key) => key.StartsWith(Cells, StringComparison.Ordinal) ? CellsObject : BankObject;
 }

@@ -17,6 +17,7 @@ public sealed partial class TangoWorkload(World world, TxHistory history, Cluste
     private readonly TxRecorder _recorder = new(world, history, monitor, ledger);
 
     private static readonly string[] s_keys = ["cells/k0", "cells/k1", "cells/k2", "cells/k3", "cells/k4", "r0", "r1"];
+    private static readonly string[] s_writable = [.. s_keys, .. TangoClient.SoloKeys];
     private static readonly string[] s_accounts = [.. Enumerable.Range(0, Accounts).Select(i => $"bank/a{i}")];
 
     public async Task WorkAsync(int client, TangoClient tango, SimRandom random)
@@ -30,9 +31,9 @@ public sealed partial class TangoWorkload(World world, TxHistory history, Cluste
                 < 0.55 => TransferAsync(client, tango, random),
                 < 0.65 => UpdateAsync(client, tango, random),
                 < 0.72 => ExchangeAsync(client, tango, random),
-                < 0.82 => ReadOnlyAsync(client, tango, PickKeys(s_keys, random, random.Between(2, 4)), random),
+                < 0.82 => ReadOnlyAsync(client, tango, PickKeys(Readable(tango), random, random.Between(2, 4)), random),
                 < 0.88 => ReadOnlyAsync(client, tango, s_accounts, random),
-                < 0.96 => ReadAsync(client, tango, random.Pick(s_keys)),
+                < 0.96 => ReadAsync(client, tango, random.Pick(Readable(tango))),
                 _ => SampleAsync(client, tango),
             };
             try
@@ -51,15 +52,15 @@ public sealed partial class TangoWorkload(World world, TxHistory history, Cluste
     public async Task FinalReadAsync(int client, TangoClient tango)
     {
         await tango.Runtime.SyncAsync();
-        foreach (string key in s_keys.Concat(s_accounts)) await ReadAsync(client, tango, key);
+        foreach (string key in Readable(tango).Concat(s_accounts)) await ReadAsync(client, tango, key);
         await ReadOnlyAsync(client, tango, s_accounts, null);
         await SampleAsync(client, tango);
     }
 
     private async Task TransactionAsync(int client, TangoClient tango, SimRandom random)
     {
-        string[] reads = PickKeys(s_keys, random, random.Between(0, 3));
-        string[] writes = PickKeys(s_keys, random, random.Between(1, 2));
+        string[] reads = PickKeys(Readable(tango), random, random.Between(0, 3));
+        string[] writes = PickKeys(s_writable, random, random.Between(1, 2));
         var op = new TxAttempt(_recorder, client);
         await using TangoTransaction tx = tango.Runtime.BeginTx();
         foreach (string key in reads) op.Read(key, await tango.ReadAsync(key));
@@ -91,7 +92,7 @@ public sealed partial class TangoWorkload(World world, TxHistory history, Cluste
 
     private async Task UpdateAsync(int client, TangoClient tango, SimRandom random)
     {
-        string key = random.Pick(s_keys);
+        string key = random.Pick(s_writable);
         var op = new TxAttempt(_recorder, client);
         string value = op.Write(key, 0);
         op.Started();
@@ -162,6 +163,7 @@ public sealed partial class TangoWorkload(World world, TxHistory history, Cluste
         history.Views.Add(new ViewSample(client, at, TangoClient.Cells, cells));
         history.Views.Add(new ViewSample(client, at, TangoClient.Bank, bank));
         history.Views.Add(new ViewSample(client, at, "r0", r0 ?? "-"));
+        foreach (string solo in tango.Readable) history.Views.Add(new ViewSample(client, at, solo, await tango.ReadAsync(solo) ?? "-"));
     }
 
     /// <summary>Notes where the values of a commit record or update stand, from the bytes of an entry alone.</summary>
@@ -178,6 +180,8 @@ public sealed partial class TangoWorkload(World world, TxHistory history, Cluste
             }
         }
     }
+
+    private static string[] Readable(TangoClient tango) => [.. s_keys, .. tango.Readable];
 
     private static string Show(IEnumerable<KeyValuePair<string, string>> view)
         => string.Join(" ", view.OrderBy(p => p.Key, StringComparer.Ordinal).Select(p => $"{p.Key}={p.Value}"));
