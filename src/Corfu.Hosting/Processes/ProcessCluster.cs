@@ -8,7 +8,8 @@ namespace Corfu.Hosting;
 /// <summary>A cluster of processes on this machine, in one folder (<see cref="ClusterFolder"/>). The processes outlive this object.</summary>
 public sealed class ProcessCluster(NodeCommandLine command, ILoggerFactory? loggers = null, TimeProvider? time = null)
 {
-    private static readonly TimeSpan StartPatience = TimeSpan.FromSeconds(60);
+    // A unit reads its whole log back before it serves; one that cannot start ends at once and is not waited for.
+    private static readonly TimeSpan StartPatience = TimeSpan.FromMinutes(5);
     private static readonly TimeSpan StopPatience = TimeSpan.FromSeconds(30);
 
     private readonly ILoggerFactory _loggers = loggers ?? NullLoggerFactory.Instance;

@@ -12,11 +12,13 @@ public sealed class KillTests
     [Theory]
     [InlineData("unit-0")]
     [InlineData("sequencer")]
-    public async Task Killing_one_process_and_starting_it_again_loses_nothing_acknowledged(string victim)
+    [InlineData("unit-0 unit-1 unit-2 sequencer")]
+    public async Task A_connected_client_goes_on_after_a_kill_and_a_restart_and_nothing_acknowledged_is_lost(string victims)
     {
         await using var cluster = await ClusterProcesses.UpAsync();
         var ids = await cluster.ProcessIdsAsync();
-        var acknowledged = await AppendWhileAsync(cluster, "first", () => ClusterProcesses.KillAsync(ids[victim]), cluster);
+        var killed = victims.Split(' ').Select(victim => ids[victim]).ToArray();
+        var acknowledged = await AppendWhileAsync(cluster, "first", () => ClusterProcesses.KillAsync(killed), cluster);
         await RequireAllAsync(cluster, acknowledged);
         Assert.Equal(Lines, acknowledged.Count);
     }
