@@ -50,6 +50,12 @@ internal static class Launcher
             await Console.Error.WriteLineAsync($"error: {e.Message}");
             return ExitCodes.Failed;
         }
+        catch (Exception e)
+        {
+            // Not foreseen: whoever looks into it needs all of it.
+            await Console.Error.WriteLineAsync($"error: {e}");
+            return ExitCodes.Failed;
+        }
     }
 
     private static IProgressDisplay Display() => Console.IsOutputRedirected
