@@ -1,3 +1,4 @@
+using System.Runtime.ExceptionServices;
 using Corfu.Client;
 using JobScheduler.Scheduling;
 using JobScheduler.Workloads;
@@ -46,19 +47,27 @@ public sealed class ReplicaHost : IAsyncDisposable
     public async Task RunAsync(CancellationToken cancellationToken)
     {
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-        Task[] tasks = [.. _replicas.Select(replica => Task.Run(() => replica.RunAsync(stop.Token), CancellationToken.None))];
-        Task first = await Task.WhenAny(tasks);
-        while (first.IsCompletedSuccessfully && tasks.Any(task => !task.IsCompleted))
-            first = await Task.WhenAny(tasks.Where(task => !task.IsCompleted));
-        if (!first.IsCompletedSuccessfully)
-            await stop.CancelAsync();
-        try
+        Exception? failure = null;
+        await Task.WhenAll(_replicas.Select(replica => Task.Run(() => RunOneAsync(replica), CancellationToken.None)));
+        if (failure is not null)
+            ExceptionDispatchInfo.Throw(failure);
+        cancellationToken.ThrowIfCancellationRequested();
+
+        async Task RunOneAsync(Replica replica)
         {
-            await Task.WhenAll(tasks);
-        }
-        catch (OperationCanceledException) when (first.IsFaulted)
-        {
-            await first;
+            try
+            {
+                await replica.RunAsync(stop.Token);
+            }
+            catch (OperationCanceledException) when (stop.IsCancellationRequested)
+            {
+                // Told to stop, by the caller or by the failure of another replica.
+            }
+            catch (Exception e)
+            {
+                Interlocked.CompareExchange(ref failure, e, null);
+                await stop.CancelAsync();
+            }
         }
     }
 
