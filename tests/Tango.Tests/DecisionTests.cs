@@ -1,4 +1,5 @@
 using System.Collections.Immutable;
+using Corfu.Client;
 using Corfu.Protocol;
 using Tango.Formatting;
 
@@ -100,6 +101,52 @@ public class DecisionTests
         await Assert.ThrowsAsync<TangoDivergenceException>(async () => await first.BalanceAsync("x"));
     });
 
+    /// <summary>
+    /// A cycle fails in the middle of an orphan, while it looks for its decision, and what the orphan read is opened by the next cycle: the orphan
+    /// was decided from the new object's empty versions, and the object lost all of its history below.
+    /// </summary>
+    [Fact]
+    public void An_object_opened_after_playback_failed_in_an_orphan_plays_its_own_history_first() => SeededContext.Run(6, async time =>
+    {
+        await using var world = new World(time: time);
+        var (reader, before) = await OpenAsync(world, "first");
+        var failures = 0;
+        HookedCursor? main = null;
+        await using var runtime = new TangoRuntime(world.Log, OpenCursor, time, SystemEntropy.Instance);
+        var second = await runtime.OpenAsync<Accounts>("second");
+        var snapshotEnd = (await world.TailAsync()).Offset;
+        await before.SetAsync("x", 1);
+        await reader.DisposeAsync();
+
+        Task<long>? blocked = null;
+        main!.BeforeSync.Enqueue(() =>
+        {
+            // The opener looks into the directory; this read gets the cycle after that.
+            blocked = second.BalanceAsync("x").AsTask();
+            return Task.CompletedTask;
+        });
+        main.BeforeSync.Enqueue(async () =>
+        {
+            await AppendOrphanAsync(world, snapshotEnd);
+            failures = 1;
+            // Meanwhile the opener asks for the next cycle.
+            await Task.Delay(TimeSpan.FromMilliseconds(1), time);
+        });
+        var first = await runtime.OpenAsync<Accounts>("first");
+        await Assert.ThrowsAsync<LogUnavailableException>(() => blocked!);
+        Assert.Empty(main.BeforeSync);
+        Assert.Equal(1, await first.BalanceAsync("x"));
+        Assert.Equal(0, await second.BalanceAsync("x"));
+
+        IStreamCursor OpenCursor()
+        {
+            if (failures-- > 0) throw new LogUnavailableException("For a moment");
+            var cursor = new HookedCursor(world.Log.OpenCursor());
+            main ??= cursor;
+            return cursor;
+        }
+    });
+
     private static async Task<(TangoRuntime Runtime, Accounts Accounts)> OpenAsync(World world, string name) =>
         await world.OpenAccountsAsync(name);
 
@@ -147,6 +194,25 @@ public class DecisionTests
     }
 
     private static async Task<HashSet<RecordVersion>> DecisionsAsync(World world) => (await LogModel.ReplayAsync(world.Log)).Decisions;
+
+    /// <summary>Runs what is queued before the next checks, one thing each.</summary>
+    private sealed class HookedCursor(IStreamCursor inner) : IStreamCursor
+    {
+        public Queue<Func<Task>> BeforeSync { get; } = [];
+
+        public LogPosition Position => inner.Position;
+
+        public void Add(StreamId stream, LogPosition from) => inner.Add(stream, from);
+
+        public async ValueTask<LogPosition> SyncAsync(
+            ReadConsistency consistency = ReadConsistency.Linearizable, CancellationToken cancellationToken = default)
+        {
+            if (BeforeSync.TryDequeue(out var hook)) await hook();
+            return await inner.SyncAsync(consistency, cancellationToken);
+        }
+
+        public ValueTask<LogEntry?> ReadNextAsync(CancellationToken cancellationToken = default) => inner.ReadNextAsync(cancellationToken);
+    }
 
     // By value: the delegate flushes its copy, which continues the header's bytes.
     private delegate void WriteRecord(MessagePackWriter writer);

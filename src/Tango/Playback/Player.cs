@@ -104,6 +104,8 @@ internal sealed partial class Player(
 
             try
             {
+                // R20: first. A unit that is new has played nothing yet, so that it must not take part in an entry from the middle of the log.
+                await FinishEntryAsync();
                 foreach (var unit in cycle.NewUnits) Attach(unit);
                 TangoTelemetry.Checks.Add(1);
 #if PLANTED
@@ -132,11 +134,16 @@ internal sealed partial class Player(
         _ = cycle.Done.Task.Exception;
     }
 
+    /// <summary>Goes on with the entry in which the cycle before failed, if it did.</summary>
+    private async ValueTask FinishEntryAsync()
+    {
+        if (_divergence is not null) throw _divergence;
+        if (_entry is { } unfinished) await ApplyEntryAsync(unfinished);
+    }
+
     private async ValueTask PlayAsync()
     {
         var sincePublished = 0;
-        if (_divergence is not null) throw _divergence;
-        if (_entry is { } unfinished) await ApplyEntryAsync(unfinished);
         while (await cursor.ReadNextAsync(lifetime) is { } entry)
         {
             TangoTelemetry.Entries.Add(1);

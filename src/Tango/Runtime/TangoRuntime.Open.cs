@@ -43,6 +43,7 @@ public sealed partial class TangoRuntime
     public async ValueTask OpenGroupAsync(string group, Action<TangoGroupBuilder> define, CancellationToken cancellationToken = default)
     {
         RequireName(group);
+        RequireNoTransaction();
         var builder = new TangoGroupBuilder(_options);
         define(builder);
         await AttachDirectoryAsync(cancellationToken);
