@@ -1,3 +1,5 @@
+using Corfu.Protocol;
+
 namespace Tango.Tests;
 
 public class ObjectTests
@@ -97,6 +99,31 @@ public class ObjectTests
         Assert.Equal(4, await hosted.BalanceAsync("x"));
         await Assert.ThrowsAsync<TangoNotHostedException>(async () => await writer.AddAsync("x", 1));
         await Assert.ThrowsAsync<TangoNotHostedException>(async () => await writer.BalanceAsync("x"));
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task An_object_whose_history_was_trimmed_fails_its_opener_and_nobody_else(bool realCursor)
+    {
+        await using var world = new World(realCursor: realCursor);
+        var (_, trimmed) = await world.OpenAccountsAsync("trimmed");
+        var (runtime, accounts) = await world.OpenAccountsAsync("accounts");
+        await trimmed.SetAsync("x", 1);
+        var last = await world.TailAsync();
+        await world.Log.TrimAsync(new LogPosition(last.Offset - 1));
+        await accounts.SetAsync("x", 2);
+        for (var attempt = 0; attempt < 2; attempt++)
+        {
+            await Assert.ThrowsAsync<TangoTrimmedException>(async () => await runtime.OpenAsync<Accounts>("trimmed"));
+            Assert.Equal(2 + attempt, await accounts.BalanceAsync("x"));
+            await accounts.AddAsync("x", 1);
+        }
+
+        var other = await runtime.OpenAsync<Accounts>("other");
+        await other.SetAsync("x", 5);
+        Assert.Equal(5, await other.BalanceAsync("x"));
+        Assert.Equal(4, await accounts.BalanceAsync("x"));
     }
 
     [Fact]

@@ -32,14 +32,39 @@ internal sealed partial class Player
         _catchingUp.Add(unit);
         foreach (var hosted in unit.Objects)
         {
-            hosted.Slot = _slots.Count;
-            _slots.Add(hosted);
+            if (hosted.Slot < 0)
+            {
+                hosted.Slot = _slots.Count;
+                _slots.Add(hosted);
+            }
+
             _objects.Add(hosted.Id, hosted);
-            cursor.Add(hosted.Id.Stream, LogPosition.Zero);
+            _cursor.Add(hosted.Id.Stream, LogPosition.Zero);
             _scout?.Add(hosted.Id.Stream, LogPosition.Zero);
         }
 
         _slotsChanged = true;
+    }
+
+    /// <summary>
+    /// R22, R23: a history that cannot be played fails its opener, not the objects that are past it. Such a unit goes on from where it got to
+    /// when it is attached again.
+    /// </summary>
+    private void DropCatchingUp()
+    {
+        if (_catchingUp.Count == 0 || _entry is not null) return;
+        foreach (var unit in _catchingUp)
+        {
+            foreach (var hosted in unit.Objects) _objects.Remove(hosted.Id);
+        }
+
+        _catchingUp.Clear();
+        _scout = null;
+        _cursor = context.OpenCursor();
+        foreach (var hosted in _slots)
+        {
+            if (_objects.ContainsKey(hosted.Id)) _cursor.Add(hosted.Id.Stream, _applied);
+        }
     }
 
     private bool Wants(HostedUnit unit, LogPosition position) =>

@@ -147,7 +147,7 @@ internal sealed partial class Player
         if (_scout is null)
         {
             _scout = context.OpenCursor();
-            foreach (var hosted in _slots) _scout.Add(hosted.Id.Stream, SlowestPlayedTo);
+            foreach (var hosted in _objects.Values.OrderBy(static hosted => hosted.Slot)) _scout.Add(hosted.Id.Stream, SlowestPlayedTo);
         }
 
         await _scout.SyncAsync(ReadConsistency.Session, lifetime);

@@ -12,6 +12,7 @@ internal sealed partial class Player(
     IStreamCursor cursor, PlayerContext context, TangoOptions options, TimeProvider time, IEntropy entropy, CancellationToken lifetime)
 {
     private readonly Lock _gate = new();
+    private IStreamCursor _cursor = cursor;
 
     // Guarded by _gate: the cycle that callers may still join, because it has not started.
     private Cycle? _next;
@@ -111,7 +112,7 @@ internal sealed partial class Player(
 #if PLANTED
                 _plantedTail =
 #endif
-                await cursor.SyncAsync(cycle.Consistency, lifetime);
+                await _cursor.SyncAsync(cycle.Consistency, lifetime);
                 await PlayAsync();
                 cycle.Done.TrySetResult();
             }
@@ -119,6 +120,7 @@ internal sealed partial class Player(
             {
                 // What was applied can be shown if it is whole entries; the next cycle goes on from there.
                 if (_entry is null) Publish();
+                if (e is LogTrimmedException or PageCorruptException) DropCatchingUp();
                 Fail(cycle, e);
             }
         }
@@ -144,7 +146,7 @@ internal sealed partial class Player(
     private async ValueTask PlayAsync()
     {
         var sincePublished = 0;
-        while (await cursor.ReadNextAsync(lifetime) is { } entry)
+        while (await _cursor.ReadNextAsync(lifetime) is { } entry)
         {
             TangoTelemetry.Entries.Add(1);
             await ApplyEntryAsync(entry);
@@ -156,7 +158,7 @@ internal sealed partial class Player(
 
         // R10: not the tail that the check answered. A grant above the cursor's position may be void, and a later epoch may put an entry of
         // a hosted stream there; a snapshot that claimed to include it would miss a conflict.
-        _applied = LogPosition.Max(_applied, cursor.Position);
+        _applied = LogPosition.Max(_applied, _cursor.Position);
 #if PLANTED
         if (Planted.Is("tail-counts-as-played")) _applied = LogPosition.Max(_applied, _plantedTail);
 #endif
