@@ -16,20 +16,22 @@ public sealed class DependencyTests
         ["Corfu.Sequencer"] = ["Corfu.Transport", "Corfu.Protocol"],
         ["Corfu.Layout"] = ["Corfu.Transport", "Corfu.Protocol"],
         ["Corfu.Client"] = ["Corfu.Transport", "Corfu.Protocol"],
+        ["Corfu.Agent"] = ["Corfu.Client", "Corfu.Transport", "Corfu.Protocol"],
+        ["Corfu.Backup"] = ["Corfu.Client", "Corfu.Transport", "Corfu.Protocol"],
         ["Tango"] = ["Tango.Generators", "Corfu.Client", "Corfu.Transport", "Corfu.Protocol"],
         ["Tango.Generators"] = [],
         ["Tango.Collections"] = ["Tango", "Tango.Generators", "Corfu.Client", "Corfu.Transport", "Corfu.Protocol"],
         ["Corfu.Extensions"] = ["Tango", "Tango.Generators", "Corfu.Client", "Corfu.Transport", "Corfu.Protocol"],
-        ["Corfu.Hosting"] = ["Corfu.Unit", "Corfu.Sequencer", "Corfu.Layout", "Corfu.Client", "Corfu.Transport", "Corfu.Protocol"],
+        ["Corfu.Hosting"] = ["Corfu.Unit", "Corfu.Sequencer", "Corfu.Layout", "Corfu.Agent", "Corfu.Client", "Corfu.Transport", "Corfu.Protocol"],
         ["Corfu.Cli"] =
         [
-            "Corfu.Hosting", "Corfu.Extensions", "Corfu.Unit", "Corfu.Sequencer", "Corfu.Layout", "Tango", "Tango.Generators", "Corfu.Client", "Corfu.Transport",
+            "Corfu.Hosting", "Corfu.Extensions", "Corfu.Agent", "Corfu.Backup", "Corfu.Unit", "Corfu.Sequencer", "Corfu.Layout", "Tango", "Tango.Generators", "Corfu.Client", "Corfu.Transport",
             "Corfu.Protocol",
         ],
     };
 
     private static readonly string[] Pure =
-        ["Corfu.Protocol", "Corfu.Unit", "Corfu.Sequencer", "Corfu.Layout", "Corfu.Client", "Tango", "Tango.Collections"];
+        ["Corfu.Protocol", "Corfu.Unit", "Corfu.Sequencer", "Corfu.Layout", "Corfu.Client", "Corfu.Agent", "Corfu.Backup", "Tango", "Tango.Collections"];
 
     // Tango 3: the runtime knows the log and streams; where a position is stored and who stores it is none of its business.
     private static readonly string[] HiddenFromTango =
