@@ -18,6 +18,18 @@ public sealed record Membership(
     ImmutableArray<NodeAddress> Units,
     ImmutableArray<NodeAddress> Acceptors)
 {
+    /// <summary>
+    /// Starts of closed segments in which every position is known to be decided on every replica that is full here (R15). Only the end of a
+    /// rebuild or a migration may say so: its joining replicas become full, and others may leave these chains alone.
+    /// </summary>
+    public ImmutableArray<LogPosition> Decided { get; init; } = [];
+
+    /// <summary>
+    /// R14's override: units that the operator, by name, asserts to be destroyed. Chains of which nothing else is left go on with fresh
+    /// units, and without the entries that only those units held.
+    /// </summary>
+    public ImmutableArray<NodeId> Destroyed { get; init; } = [];
+
     /// <summary>The same as it is.</summary>
     public static Membership Of(Projection projection) =>
         new(projection.Sequencer, projection.Segments, null, projection.Units, projection.Acceptors);
@@ -33,6 +45,24 @@ public sealed record Membership(
         Units = [.. Units.Where(u => u.Id != unit)],
     };
 
+    /// <summary>
+    /// A spare takes a unit's place (TOCS 2.5, Fig. 5): from the new start on as a full replica of a new segment (B); in what is closed
+    /// then, as a joining one, until it is rebuilt (C). It stands last in both, so that both have the same chains in the end and merge.
+    /// </summary>
+    /// <exception cref="ReconfigurationException">A chain would have no full replica left (R14).</exception>
+    public Membership WithReplaced(NodeId unit, NodeAddress spare)
+    {
+        var chains = NextChains ?? Segments[^1].Chains;
+        var inActive = chains.Any(c => c.Replicas.Any(r => r.Unit == unit));
+        var rest = Without(unit);
+        return rest with
+        {
+            Segments = [.. rest.Segments.Select((s, i) => s with { Chains = Append(Segments[i].Chains, s.Chains, unit, new Replica(spare.Id, Joining: true)) })],
+            NextChains = inActive ? Append(chains, Drop(chains, unit), unit, new Replica(spare.Id)) : rest.NextChains,
+            Units = [.. rest.Units, spare],
+        };
+    }
+
     /// <summary>Puts what follows on other chains, of units old or new.</summary>
     public Membership WithNextChains(ImmutableArray<Chain> chains, IEnumerable<NodeAddress> newUnits) => this with
     {
@@ -47,6 +77,10 @@ public sealed record Membership(
         Units = [.. Units.Select(u => u.Id == node.Id ? node : u)],
         Acceptors = [.. Acceptors.Select(a => a.Id == node.Id ? node : a)],
     };
+
+    // The chains that had the unit get the replica at their end.
+    private static ImmutableArray<Chain> Append(ImmutableArray<Chain> had, ImmutableArray<Chain> rest, NodeId unit, Replica replica) =>
+        [.. rest.Select((c, i) => had[i].Replicas.Any(r => r.Unit == unit) ? new Chain([.. c.Replicas, replica]) : c)];
 
     private static ImmutableArray<Chain> Drop(ImmutableArray<Chain> chains, NodeId unit) => [.. chains.Select(c => Drop(c, unit))];
 

@@ -13,8 +13,13 @@ internal static class MembershipRules
         {
             var (old, @new) = (current.Segments[i], next.Segments[i]);
             Require(old.From == @new.From && Nullable.Equals(old.Until, @new.Until), "a segment's range is changed");
-            Require(old.Chains.Length == @new.Chains.Length, "a segment's number of chains is changed");
-            for (var j = 0; j < old.Chains.Length; j++) CheckChain(old.Chains[j], @new.Chains[j], @new.Until is not null, dropped);
+            if (old.Chains.AsSpan().SequenceEqual(@new.Chains.AsSpan())) continue;
+
+            // What is active now ends where the new segment begins, and is closed from then on.
+            var closed = @new.Until is not null || next.NextChains is not null;
+            var decided = next.Decided.Contains(@new.From);
+            Require(!decided || @new.Until is not null, "an open range is called decided (R15)");
+            foreach (var (from, to) in ChainLists.Pairs(old.Chains, @new.Chains)) CheckChain(from, to, closed, decided, next, dropped);
         }
 
         foreach (var unit in dropped)
@@ -27,30 +32,39 @@ internal static class MembershipRules
         }
     }
 
-    // The full replicas that stay keep their order, so that the first survivor can be read from the new projection alone (R13).
-    private static void CheckChain(Chain old, Chain @new, bool closed, HashSet<NodeId> dropped)
+    // The full replicas that stay keep their order and their place before all others, so that the first survivor can be read from the new
+    // projection alone (R13). Where the whole range is decided on the new full replicas, any of them can stand for it.
+    private static void CheckChain(Chain old, Chain @new, bool closed, bool decided, Membership next, HashSet<NodeId> dropped)
     {
+        var lost = old.Replicas.All(r => r.Joining || next.Destroyed.Contains(r.Unit));
         var at = 0;
+        var others = false;
         foreach (var replica in @new.Replicas)
         {
             var index = IndexOf(old, replica.Unit);
-            if (index < 0)
+            var wasFull = index >= 0 && !old.Replicas[index].Joining;
+            if (wasFull)
             {
-                Require(replica.Joining && closed, "a unit joins a chain as a full replica, or one that is still written (R15)");
+                Require(!replica.Joining, "a full replica becomes a joining one");
+                Require(decided || (index >= at && !others), "the replicas of a chain change places (R13)");
+                at = index + 1;
                 continue;
             }
 
-            Require(index >= at, "the replicas of a chain change places (R13)");
-            Require(replica.Joining || !old.Replicas[index].Joining || closed, "a joining unit becomes full in an open range (R15)");
-            at = index + 1;
+            others = true;
+            if (!replica.Joining) Require(lost || (index >= 0 && decided), "a replica becomes full before its range is decided on it (R15)");
+            Require(closed || !replica.Joining, "a unit joins a range that is still written (R15)");
         }
 
-        Require(IndexOf(old, @new.Head) is >= 0 and var head && !old.Replicas[head].Joining, "no replica of a chain survives: its entries would be lost (R14)");
+        Require(lost || IsFullIn(old, @new.Head) || (decided && IndexOf(old, @new.Head) >= 0), "no replica of a chain survives: its entries would be lost (R14)");
         foreach (var replica in old.Replicas)
         {
-            if (IndexOf(@new, replica.Unit) < 0) dropped.Add(replica.Unit);
+            // R2: once the range is decided, nothing that the unit holds of it can ever differ from what the others hold.
+            if (!decided && IndexOf(@new, replica.Unit) < 0) dropped.Add(replica.Unit);
         }
     }
+
+    private static bool IsFullIn(Chain chain, NodeId unit) => IndexOf(chain, unit) is >= 0 and var index && !chain.Replicas[index].Joining;
 
     private static int IndexOf(Chain chain, NodeId unit)
     {

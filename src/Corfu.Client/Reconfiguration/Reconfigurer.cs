@@ -103,18 +103,9 @@ public sealed partial class Reconfigurer
     {
         var start = LogPosition.Max(current.Start, seals.End);
         var mark = LogPosition.Max(current.TrimMark, seals.TrimMark);
-        var segments = membership.Segments;
-        if (membership.NextChains is { } next)
-        {
-            var active = segments[^1];
-            var open = new Segment(start, null, next);
-            segments = start > active.From
-                ? [.. segments[..^1], active with { Until = new LogPosition(start.Offset) }, open]
-                : [.. segments[..^1], open];
-        }
-
+        var segments = SegmentList.Next(membership, start, mark);
         return new Projection(
             current.Cluster, current.Epoch.Next, membership.Sequencer, new LogPosition(start.Offset, current.Epoch.Next), mark, segments,
-            membership.Units, membership.Acceptors, reason);
+            SegmentList.UnitsOf(segments, membership.Units), membership.Acceptors, reason);
     }
 }

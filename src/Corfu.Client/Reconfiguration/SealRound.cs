@@ -10,6 +10,8 @@ internal sealed class SealRound(ITransport transport, TimeProvider time, Reconfi
 
     // Guarded by _gate.
     private readonly HashSet<NodeId> _missing = [];
+    private readonly HashSet<NodeId> _new = [];
+    private NodeId _used;
     private LogPosition _end;
     private LogPosition _mark;
     private Epoch _superseded;
@@ -25,14 +27,28 @@ internal sealed class SealRound(ITransport transport, TimeProvider time, Reconfi
     /// <exception cref="ReconfigurationException">A first survivor did not answer.</exception>
     public async ValueTask<bool> RunAsync(Membership membership, CancellationToken cancellationToken)
     {
+        var units = Collect(membership);
+        using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        foreach (var unit in units) _ = SealAsync(AddressOf(membership, unit), stop.Token);
+        try
+        {
+            return await WaitAsync(cancellationToken);
+        }
+        finally
+        {
+            stop.Cancel();
+        }
+    }
+
+    /// <summary>Who is sealed; those without whose answer nothing is proposed are in _missing.</summary>
+    private List<NodeId> Collect(Membership membership)
+    {
         var units = new List<NodeId>();
         for (var i = 0; i < current.Segments.Length; i++)
         {
             var active = i == current.Segments.Length - 1;
-            for (var j = 0; j < current.Segments[i].Chains.Length; j++)
+            foreach (var (chain, successor) in ChainLists.Pairs(current.Segments[i].Chains, membership.Segments[i].Chains))
             {
-                var chain = current.Segments[i].Chains[j];
-                var successor = membership.Segments[i].Chains[j];
                 if (!active && chain.Equals(successor)) continue;
                 foreach (var replica in chain.Replicas)
                 {
@@ -51,16 +67,23 @@ internal sealed class SealRound(ITransport transport, TimeProvider time, Reconfi
             }
         }
 
-        using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-        foreach (var unit in units) _ = SealAsync(AddressOf(membership, unit), stop.Token);
-        try
+        foreach (var unit in membership.Units)
         {
-            return await WaitAsync(cancellationToken);
+            if (current.HasUnit(unit.Id)) continue;
+
+            // R2: sealed too, so that nothing of an epoch that it may have been in before can reach it once it has been found empty.
+            _new.Add(unit.Id);
+            _missing.Add(unit.Id);
+            units.Add(unit.Id);
         }
-        finally
+
+        // R14's override puts units at the head of chains that they have not been in.
+        foreach (var unit in _missing.Order())
         {
-            stop.Cancel();
+            if (!units.Contains(unit)) units.Add(unit);
         }
+
+        return units;
     }
 
     private async ValueTask<bool> WaitAsync(CancellationToken cancellationToken)
@@ -72,6 +95,7 @@ internal sealed class SealRound(ITransport transport, TimeProvider time, Reconfi
             lock (_gate)
             {
                 if (_superseded > next) return false;
+                if (!_used.IsNone) throw new ReconfigurationException($"Unit {_used} has been used before: whoever joins is freshly formatted (R2).");
                 if (_missing.Count == 0) return true;
                 changed = _changed.Task;
             }
@@ -122,7 +146,12 @@ internal sealed class SealRound(ITransport transport, TimeProvider time, Reconfi
         TaskCompletionSource changed;
         lock (_gate)
         {
-            if (response.IsOk)
+            if (response.IsOk && _new.Contains(unit))
+            {
+                if (response.End > LogPosition.Zero) _used = unit;
+                _missing.Remove(unit);
+            }
+            else if (response.IsOk)
             {
                 _end = LogPosition.Max(_end, response.End);
                 _mark = LogPosition.Max(_mark, response.TrimMark);

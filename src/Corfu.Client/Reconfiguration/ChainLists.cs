@@ -1,0 +1,53 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+
+namespace Corfu.Client;
+
+/// <summary>
+/// Lists of chains as R1 reads them: the chain of a position is the position modulo their number, so a list repeated is the same list, and two
+/// lists are compared position by position at their least common multiple.
+/// </summary>
+internal static class ChainLists
+{
+    /// <summary>Least common multiples above this are refused: a projection holds the whole list while a segment is migrated.</summary>
+    public const int MaxChains = 1024;
+
+    /// <summary>The chains of the positions 0, 1, 2... under both lists, until both repeat.</summary>
+    public static IEnumerable<(Chain Old, Chain New)> Pairs(ImmutableArray<Chain> old, ImmutableArray<Chain> @new)
+    {
+        var count = CommonLength(old.Length, @new.Length);
+        for (var i = 0; i < count; i++) yield return (old[i % old.Length], @new[i % @new.Length]);
+    }
+
+    /// <exception cref="ReconfigurationException">The lists together are too long.</exception>
+    public static int CommonLength(int a, int b)
+    {
+        var (x, y) = (a, b);
+        while (y != 0) (x, y) = (y, x % y);
+        var common = (long)a / x * b;
+        return common <= MaxChains
+            ? (int)common
+            : throw new ReconfigurationException($"{a} chains and {b} chains have no common multiple up to {MaxChains}: choose another number of chains.");
+    }
+
+    /// <summary>The shortest list that says the same.</summary>
+    public static ImmutableArray<Chain> Reduce(ImmutableArray<Chain> chains)
+    {
+        for (var period = 1; period <= chains.Length / 2; period++)
+        {
+            if (chains.Length % period == 0 && IsPeriod(chains, period)) return chains[..period];
+        }
+
+        return chains;
+    }
+
+    private static bool IsPeriod(ImmutableArray<Chain> chains, int period)
+    {
+        for (var i = period; i < chains.Length; i++)
+        {
+            if (!chains[i].Equals(chains[i - period])) return false;
+        }
+
+        return true;
+    }
+}

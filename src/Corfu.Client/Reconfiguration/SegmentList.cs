@@ -1,0 +1,43 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+
+namespace Corfu.Client;
+
+/// <summary>How the segments of the next projection follow from a membership and what the seals said (TOCS 2.5, 2.6).</summary>
+internal static class SegmentList
+{
+    /// <summary>
+    /// Closes the active segment where a new one opens, and, since the projection changes anyway, drops what is trimmed and merges
+    /// neighbours with the same chains, which by R1 moves nothing.
+    /// </summary>
+    public static ImmutableArray<Segment> Next(Membership membership, LogPosition start, LogPosition mark)
+    {
+        var segments = membership.Segments.ToList();
+        start = new LogPosition(start.Offset);
+        if (membership.NextChains is { } next)
+        {
+            var active = segments[^1];
+            segments.RemoveAt(segments.Count - 1);
+            if (start > active.From) segments.Add(active with { Until = start });
+            segments.Add(new Segment(start, null, next));
+        }
+
+        segments.RemoveAll(s => s.Until is { } until && until <= mark);
+        var merged = ImmutableArray.CreateBuilder<Segment>(segments.Count);
+        foreach (var segment in segments)
+        {
+            var reduced = segment with { Chains = ChainLists.Reduce(segment.Chains) };
+            if (merged.Count > 0 && merged[^1].Chains.AsSpan().SequenceEqual(reduced.Chains.AsSpan())) merged[^1] = merged[^1] with { Until = reduced.Until };
+            else merged.Add(reduced);
+        }
+
+        return merged.DrainToImmutable();
+    }
+
+    /// <summary>Only units that hold something are in a projection; who is out of it never returns (R2).</summary>
+    public static ImmutableArray<NodeAddress> UnitsOf(ImmutableArray<Segment> segments, ImmutableArray<NodeAddress> known)
+    {
+        var used = segments.SelectMany(s => s.Chains).SelectMany(c => c.Replicas).Select(r => r.Unit).ToHashSet();
+        return [.. known.Where(u => used.Contains(u.Id))];
+    }
+}
