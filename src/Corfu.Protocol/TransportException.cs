@@ -7,4 +7,6 @@ namespace Corfu.Protocol;
 public sealed class TransportException(string message, bool outcomeUnknown, Exception? inner = null) : CorfuException(message, inner)
 {
     public bool OutcomeUnknown { get; } = outcomeUnknown;
+
+    public TransportFault Fault { get; init; }
 }

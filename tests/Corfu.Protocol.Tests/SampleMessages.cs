@@ -42,6 +42,8 @@ internal static class SampleMessages
             new UnitInfoRequest(Epoch), new BootstrapRequest(p), new TokenRequest(Epoch, 2, streams, 30), new TailRequest(Epoch, streams),
             new LoadStreamsRequest(Epoch, Tails), new GrantsRequest(Epoch, [new LogPosition(7)]), new SequencerInfoRequest(Epoch),
             new PrepareRequest(Epoch, ballot), new AcceptRequest(ballot, p), new DecidedRequest(p), new LatestRequest(Epoch), new ReadSlotRequest(Epoch),
+            new PingRequest(Epoch, Node(6), true, new Automation(2, true)), new OpinionRequest(Epoch, NodeRole.Unit, Node(7)), new AgentInfoRequest(Epoch),
+            new SetAutomationRequest(Epoch, new Automation(3, false)),
         ];
     }
 
@@ -76,6 +78,12 @@ internal static class SampleMessages
             (requests[Opcode.SequencerInfo], new SequencerInfoResponse(Status.Ok, Epoch, new LogPosition(8), 3)),
             (requests[Opcode.Prepare], new LayoutResponse(Status.Outbid, Epoch, slot, p)),
             (requests[Opcode.Latest], new LayoutResponse(Status.Ok, Epoch, null, null)),
+            (requests[Opcode.Ping], new PingResponse(Status.Ok, Epoch, new Automation(2, true), [Node(8).Endpoint])),
+            (requests[Opcode.Opinion], new OpinionResponse(Status.Ok, Epoch, false, NodeHealth.Dead, "refused")),
+            (requests[Opcode.AgentInfo], new AgentInfoResponse(
+                Status.Ok, Epoch, new Automation(2, true), "no standby", [new NodeReport(Node(2), NodeRole.Unit, NodeDuty.Spare, NodeHealth.Alive, "")],
+                [new WorkReport("rebuild", 3, 10, 900)])),
+            (requests[Opcode.SetAutomation], new AckResponse(Status.Ok, Epoch)),
         ];
     }
 

@@ -7,4 +7,7 @@ public enum NodeRole : byte
     Unit = 1,
     Sequencer = 2,
     Acceptor = 3,
+
+    /// <summary>The cluster agent of a process; its identity is new with every start.</summary>
+    Agent = 4,
 }

@@ -52,6 +52,10 @@ public static class MessageCodec
             Opcode.Decided => DecidedRequest.Read(epoch, ref r),
             Opcode.Latest => new LatestRequest(epoch),
             Opcode.ReadSlot => new ReadSlotRequest(epoch),
+            Opcode.Ping => PingRequest.Read(epoch, ref r),
+            Opcode.Opinion => OpinionRequest.Read(epoch, ref r),
+            Opcode.AgentInfo => new AgentInfoRequest(epoch),
+            Opcode.SetAutomation => SetAutomationRequest.Read(epoch, ref r),
             _ => null,
         };
         if (request is not null) r.End();

@@ -29,4 +29,9 @@ public enum Opcode : byte
     Decided = 66,
     Latest = 67,
     ReadSlot = 68,
+
+    Ping = 96,
+    Opinion = 97,
+    AgentInfo = 98,
+    SetAutomation = 99,
 }

@@ -36,7 +36,7 @@ internal sealed class Channel(TcpTransport transport, NodeAddress address)
         {
             if (_current is { IsOpen: true } current) return current;
             if (_connecting is null && _failures > 0 && transport.Time.GetTimestamp() < _retryAt)
-                throw new TransportException($"{address}: not connected ({_lastFailure}).", outcomeUnknown: false);
+                throw new TransportException($"{address}: not connected ({_lastFailure}).", outcomeUnknown: false) { Fault = TransportFault.BackOff };
             attempt = _connecting ??= OpenAsync();
         }
 

@@ -98,7 +98,7 @@ internal sealed partial class ClientConnection
         if (_expired.Count == 0) return;
         TransportMeter.ClientTimeouts.Add(_expired.Count);
         foreach (var call in _expired)
-            call.Fail(new TransportException($"{_address}: no answer to a {call.Request.Opcode} in time.", outcomeUnknown: true));
+            call.Fail(new TransportException($"{_address}: no answer to a {call.Request.Opcode} in time.", outcomeUnknown: true) { Fault = TransportFault.TimedOut });
         _expired.Clear();
 
         // Not a byte since before the expired calls were sent: the peer, or the way to it, is dead. A new connection may find a new way.
@@ -119,6 +119,6 @@ internal sealed partial class ClientConnection
         _socket.Dispose();
         _transport.Closed(this, _address, reason);
         foreach (var call in orphans)
-            call.Fail(new TransportException($"{_address}: the connection was lost: {reason}.", outcomeUnknown: true, inner));
+            call.Fail(new TransportException($"{_address}: the connection was lost: {reason}.", outcomeUnknown: true, inner) { Fault = TransportFault.Lost });
     }
 }

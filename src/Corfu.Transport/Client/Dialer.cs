@@ -29,8 +29,9 @@ internal sealed class Dialer(TcpTransportOptions options, TimeProvider time)
             throw e switch
             {
                 TransportException => e,
-                OperationCanceledException => new TransportException($"{endpoint}: no connection in time.", outcomeUnknown: false),
-                SocketException => new TransportException($"{endpoint}: {e.Message}", outcomeUnknown: false, e),
+                OperationCanceledException =>
+                    new TransportException($"{endpoint}: no connection in time.", outcomeUnknown: false) { Fault = TransportFault.TimedOut },
+                SocketException socketError => new TransportException($"{endpoint}: {e.Message}", outcomeUnknown: false, e) { Fault = FaultOf(socketError) },
                 MalformedDataException => new TransportException($"{endpoint}: {e.Message}", outcomeUnknown: false, e),
                 _ => new TransportException($"{endpoint}: cannot connect: {e.Message}", outcomeUnknown: false, e),
             };
@@ -73,6 +74,18 @@ internal sealed class Dialer(TcpTransportOptions options, TimeProvider time)
             Status.Unsupported => "it speaks other protocol versions",
             var other => $"it refuses: {other}",
         };
-        if (reason is not null) throw new TransportException($"{endpoint}: {reason}.", outcomeUnknown: false);
+        if (reason is null) return;
+        throw new TransportException($"{endpoint}: {reason}.", outcomeUnknown: false)
+        {
+            Fault = welcome.Status == Status.WrongNode ? TransportFault.WrongIdentity : TransportFault.Unknown,
+        };
     }
+
+    private static TransportFault FaultOf(SocketException e) => e.SocketErrorCode switch
+    {
+        SocketError.ConnectionRefused => TransportFault.Refused,
+        SocketError.TimedOut or SocketError.HostUnreachable or SocketError.NetworkUnreachable or SocketError.HostDown => TransportFault.TimedOut,
+        SocketError.ConnectionReset or SocketError.ConnectionAborted => TransportFault.Lost,
+        _ => TransportFault.Unknown,
+    };
 }

@@ -64,10 +64,10 @@ public sealed class SimTransport(World world, SimNetwork network, SimInternet in
         if (target.Process is not { Alive: true } server)
         {
             network.Stats.Refused++;
-            throw new TransportException($"nobody listens at {to.Endpoint}", outcomeUnknown: false);
+            throw new TransportException($"nobody listens at {to.Endpoint}", outcomeUnknown: false) { Fault = TransportFault.Refused };
         }
 
-        if (!target.Serves(to.Id)) throw new TransportException($"another identity answers at {to.Endpoint}", outcomeUnknown: false);
+        if (!target.Serves(to.Id)) throw new TransportException($"another identity answers at {to.Endpoint}", outcomeUnknown: false) { Fault = TransportFault.WrongIdentity };
         var connection = new SimConnection(process, host, server);
         _connections[to] = connection;
         // A dead process breaks its connections; its peer may notice at once (reset) or by its time-outs only (the machine is gone).
