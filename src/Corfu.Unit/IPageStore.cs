@@ -25,9 +25,12 @@ public interface IPageStore : IAsyncDisposable
 
     /// <summary>
     /// Whether a record of this size may be appended now: Ok, TooLarge, NoSpace or Overloaded. Every append asks first, under the same
-    /// lock. Seals, installs and trims use the reserved space, so that a full disk does not stop them.
+    /// lock.
     /// </summary>
-    Status Admit(int bodyLength, bool reserved);
+    Status Admit(int bodyLength, SpaceUse use);
+
+    /// <summary>Whether pages are refused for want of space.</summary>
+    UnitHealth Health { get; }
 
     /// <summary>
     /// Adds a record to the log's volatile end and returns its place; it becomes durable in order, some time after the next

@@ -7,13 +7,13 @@ namespace Corfu.Unit;
 public static class PageReader
 {
     /// <param name="onCorrupt">Called for each page whose payload turns out damaged.</param>
-    public static async ValueTask<ReadResponse> ReadAsync(IPageStore store, ReadPlan plan, Action<LogPosition> onCorrupt)
+    public static async ValueTask<ReadResponse> ReadAsync(IPageStore store, ReadPlan plan, CorruptFound onCorrupt)
     {
         var results = ImmutableArray.CreateBuilder<PageResult>(plan.Pages.Length);
         long used = 0;
         foreach (var page in plan.Pages)
         {
-            var want = Wanted(page.Slot, plan.Detail);
+            var want = page.BelowMark ? 0 : Wanted(page.Slot, plan.Detail);
             // Never before one page: a reader of large pages must get on.
             if (results.Count > 0 && used + want > MessageLimits.ReadBudget) break;
             used += want;
@@ -26,11 +26,12 @@ public static class PageReader
             try
             {
                 var bytes = await store.ReadAsync(page.Slot.Address, want);
-                results.Add(Checked(page, bytes, onCorrupt));
+                results.Add(Checked(page, plan.Detail, bytes, onCorrupt));
             }
             catch (IOException)
             {
-                // A sector that cannot be read costs this page, here and now; its replicas have it.
+                // A sector that cannot be read costs this page; its replicas have it, and it can be repaired elsewhere on the disk.
+                onCorrupt(page.Position, page.Slot.Address, new CorruptPage(false, 0, null));
                 results.Add(new PageResult(page.Position, PageState.Corrupt, false, page.Slot.Origin, default));
             }
         }
@@ -53,11 +54,12 @@ public static class PageReader
     {
         PageState.Unwritten => 0,
         PageState.Trimmed => slot.HeaderLength,
-        PageState.Corrupt => detail == ReadDetail.Headers ? slot.HeaderLength : 0,
+        PageState.Corrupt => detail is ReadDetail.Headers or ReadDetail.Verify ? slot.HeaderLength : 0,
+        _ when detail == ReadDetail.Verify => slot.Length,
         _ => detail == ReadDetail.Headers ? slot.HeaderLength : slot.Length,
     };
 
-    private static PageResult Checked(in PlannedPage page, ReadOnlyMemory<byte> bytes, Action<LogPosition> onCorrupt)
+    private static PageResult Checked(in PlannedPage page, ReadDetail detail, ReadOnlyMemory<byte> bytes, CorruptFound onCorrupt)
     {
         if (bytes.IsEmpty)
         {
@@ -65,19 +67,32 @@ public static class PageReader
             return new PageResult(page.Position, PageState.Trimmed, true, default, default);
         }
 
+        var slot = page.Slot;
+        var headers = bytes[..slot.HeaderLength];
+        if (!HeadersIntact(page.Position, bytes))
+        {
+            // A tombstone without its headers is bare: walks take it for junk (R5).
+            if (slot.State == PageState.Trimmed) return new PageResult(page.Position, slot.State, false, slot.Origin, default);
+            onCorrupt(page.Position, slot.Address, new CorruptPage(false, 0, null));
+            return new PageResult(page.Position, PageState.Corrupt, false, slot.Origin, default);
+        }
+
+        var whole = bytes.Length == slot.Length && slot.State is PageState.Data or PageState.Junk;
+        if (!whole || EntryCodec.PayloadIntact(bytes.Span))
+            return new PageResult(page.Position, slot.State, false, slot.Origin, detail == ReadDetail.Verify ? headers : bytes);
+        onCorrupt(page.Position, slot.Address, CorruptPage.Of(headers.Span));
+        return new PageResult(page.Position, PageState.Corrupt, false, slot.Origin, detail == ReadDetail.Verify ? headers : default);
+    }
+
+    private static bool HeadersIntact(LogPosition position, ReadOnlyMemory<byte> bytes)
+    {
         try
         {
-            var entry = EntryCodec.DecodeHeaders(bytes);
-            var whole = bytes.Length == page.Slot.Length && page.Slot.State is PageState.Data or PageState.Junk;
-            if (entry.Position == page.Position && (!whole || EntryCodec.PayloadIntact(bytes.Span)))
-                return new PageResult(page.Position, page.Slot.State, false, page.Slot.Origin, bytes);
+            return EntryCodec.DecodeHeaders(bytes).Position == position;
         }
         catch (MalformedDataException)
         {
-            // Damaged headers: the same outcome as a damaged payload.
+            return false;
         }
-
-        onCorrupt(page.Position);
-        return new PageResult(page.Position, PageState.Corrupt, false, page.Slot.Origin, default);
     }
 }

@@ -12,7 +12,7 @@ public sealed partial class UnitCore
         if (request.Epoch < _sealedBelow) return Refuse(request, Status.Sealed, 0);
         if (request.Epoch > _sealedBelow)
         {
-            if (!Admits(request, 0, out var full)) return full;
+            if (!Admits(request, 0, SpaceUse.Vital, out var full)) return full;
             var record = new LogRecord(RecordKind.Seal, new LogPosition(0, request.Epoch));
 #if PLANTED
             ApplyEpoch(record, Planted.Is("seal-not-logged") ? default : _store.Append(record));
@@ -33,7 +33,7 @@ public sealed partial class UnitCore
         if (projection.Epoch < _sealedBelow) return Refuse(request, Status.Sealed, 0);
         if (projection.Epoch > _installed)
         {
-            if (!Admits(request, 0, out var full)) return full;
+            if (!Admits(request, 0, SpaceUse.Vital, out var full)) return full;
             var record = new LogRecord(RecordKind.Install, new LogPosition(projection.Start.Offset, projection.Epoch));
             ApplyEpoch(record, _store.Append(record));
         }

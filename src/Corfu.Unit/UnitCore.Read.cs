@@ -1,4 +1,3 @@
-using System.Collections.Immutable;
 using Corfu.Protocol;
 
 namespace Corfu.Unit;
@@ -26,14 +25,5 @@ public sealed partial class UnitCore
         return fetch && request.Detail != ReadDetail.State
             ? new UnitAnswer(lsn, null, plan)
             : new UnitAnswer(lsn, PageReader.WithoutBytes(plan));
-    }
-
-    /// <summary>
-    /// A read found the payload of an intact page damaged: from now on its state says so (R4). Never "unwritten", so never filled.
-    /// </summary>
-    public void MarkCorrupt(LogPosition position)
-    {
-        var slot = _store.Find(position);
-        if (slot.State == PageState.Data) _store.Set(position, slot with { State = PageState.Corrupt });
     }
 }

@@ -17,6 +17,9 @@ public sealed partial class UnitCore
             case RecordKind.Page or RecordKind.Junk:
                 ReplayPage(record, place);
                 break;
+            case RecordKind.Moved:
+                ReplayMoved(record, place);
+                break;
             case RecordKind.Trim:
                 if (record.Position >= _mark) ApplyTrim(record, place);
                 break;
@@ -44,7 +47,25 @@ public sealed partial class UnitCore
         if (entry.Position < _mark) return;
         if (_store.Find(entry.Position).State != PageState.Unwritten)
             throw new LogDamagedException($"The log holds two values for position {entry.Position}.", place.BodyAddress);
+        ReplayAt(entry, record, place);
+    }
+
+    // R5: only where the page is live then. Its older record may be gone, damaged or still there.
+    private void ReplayMoved(in LogRecord record, in RecordPlace place)
+    {
+        var entry = EntryCodec.DecodeHeaders(record.Body);
+        if (entry.Position < _mark) return;
+        var slot = _store.Find(entry.Position);
+        if (slot.State == PageState.Trimmed) return;
+        if (slot.State != PageState.Unwritten && slot.Origin != default && slot.Origin != entry.Origin)
+            throw new LogDamagedException($"The log holds two values for position {entry.Position}.", place.BodyAddress);
+        ReplayAt(entry, record, place);
+    }
+
+    private void ReplayAt(LogEntry entry, in LogRecord record, in RecordPlace place)
+    {
         Place(entry, record.Body.Length, record.CheckedLength, place);
+        if (!place.PayloadIntact) _corrupt[entry.Position] = CorruptPage.Of(record.Body.Span[..record.CheckedLength]);
     }
 
     // What the deleted beginning of the log had established, besides pages below the mark.

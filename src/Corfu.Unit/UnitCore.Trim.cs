@@ -17,8 +17,9 @@ public sealed partial class UnitCore
         var lsn = slot.Lsn;
         if (news)
         {
-            if (slot.HeaderLength > 0) tombstone = default;
-            if (!Admits(request, tombstone.Length, out var full)) return full;
+            // Headers that are damaged here are better taken from the replica that sent them along.
+            if (slot.HeaderLength > 0 && HeadersIntact(request.Position, slot)) tombstone = default;
+            if (!Admits(request, tombstone.Length, SpaceUse.Trims, out var full)) return full;
             var record = new LogRecord(RecordKind.Trim, request.Position, tombstone);
             var place = _store.Append(record);
             ApplyTrim(record, place);
@@ -33,7 +34,7 @@ public sealed partial class UnitCore
         if (Refuses(request, out var refusal)) return refusal;
         if (request.Below > _mark)
         {
-            if (!Admits(request, 0, out var full)) return full;
+            if (!Admits(request, 0, SpaceUse.Vital, out var full)) return full;
             var record = new LogRecord(RecordKind.TrimPrefix, request.Below);
             ApplyTrimPrefix(record.Position, _store.Append(record));
             Release();
@@ -45,7 +46,7 @@ public sealed partial class UnitCore
     private void ApplyTrim(in LogRecord record, in RecordPlace place)
     {
         var slot = _store.Find(record.Position);
-        if (slot.HeaderLength > 0 || record.Body.IsEmpty)
+        if (record.Body.IsEmpty)
         {
             _store.Set(record.Position, slot with { State = PageState.Trimmed, Lsn = place.Lsn });
         }
@@ -58,15 +59,20 @@ public sealed partial class UnitCore
             Index(entry);
         }
 
+        _corrupt.Remove(record.Position);
         _pageLsn = place.Lsn;
         RaiseEnd(record.Position, place.Lsn);
     }
+
+    private bool HeadersIntact(LogPosition position, in PageSlot slot) =>
+        slot.State != PageState.Corrupt || _corrupt.GetValueOrDefault(position).HeadersIntact;
 
     private void ApplyTrimPrefix(LogPosition below, in RecordPlace place)
     {
         if (below <= _mark) return;
         _mark = new LogPosition(below.Offset);
         _markLsn = place.Lsn;
+        foreach (var position in _corrupt.Keys.Where(p => p < _mark).ToList()) _corrupt.Remove(position);
         if (_mark.Offset > 0) RaiseEnd(new LogPosition(_mark.Offset - 1), place.Lsn);
     }
 

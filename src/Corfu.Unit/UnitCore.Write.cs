@@ -56,7 +56,7 @@ public sealed partial class UnitCore
         }
 
         if (entry.Payload.Length > _options.MaxPayload) return Refuse(request, Status.TooLarge, 0);
-        var admission = _store.Admit(request.Entry.Length, reserved: false);
+        var admission = _store.Admit(request.Entry.Length, SpaceUse.Pages);
         if (admission != Status.Ok) return Refuse(request, admission, 0);
         var headerLength = request.Entry.Length - entry.Payload.Length;
         var kind = entry.Kind == EntryKind.Data ? RecordKind.Page : RecordKind.Junk;
@@ -69,6 +69,7 @@ public sealed partial class UnitCore
     {
         var state = entry.Kind == EntryKind.Junk ? PageState.Junk : place.PayloadIntact ? PageState.Data : PageState.Corrupt;
         _store.Set(entry.Position, new PageSlot(state, place.BodyAddress, length, headerLength, entry.Origin, place.Lsn));
+        if (_corrupt.Count > 0 && state != PageState.Corrupt) _corrupt.Remove(entry.Position);
         _pageLsn = place.Lsn;
         RaiseEnd(entry.Position, place.Lsn);
         Index(entry);

@@ -66,6 +66,7 @@ public sealed partial class UnitCore
         ConfirmEpochRequest r => Confirm(r),
         StreamTailsRequest r => StreamTails(r),
         UnitInfoRequest r => Info(r),
+        RepairRequest r => Repair(r),
         _ => new UnitAnswer(0, request.Fail(Status.Unsupported, Epoch)),
     };
 
@@ -83,10 +84,9 @@ public sealed partial class UnitCore
     private UnitAnswer Refuse(Request request, Status status, long lsn) =>
         new(Math.Max(lsn, _epochLsn), request.Fail(status, Epoch));
 
-    // Seals, installs and trims: the reserved space is theirs, memory may still be short.
-    private bool Admits(Request request, int bodyLength, out UnitAnswer refusal)
+    private bool Admits(Request request, int bodyLength, SpaceUse use, out UnitAnswer refusal)
     {
-        var admission = _store.Admit(bodyLength, reserved: true);
+        var admission = _store.Admit(bodyLength, use);
         refusal = admission == Status.Ok ? default : Refuse(request, admission, 0);
         return admission == Status.Ok;
     }
@@ -95,7 +95,12 @@ public sealed partial class UnitCore
     {
         var (pages, bytes) = _store.Size;
         var lsn = Math.Max(_epochLsn, Math.Max(_markLsn, _endLsn));
-        return new UnitAnswer(lsn, new UnitInfoResponse(Status.Ok, Epoch, _sealedBelow, _installed, _end, _mark, pages, bytes));
+        return new UnitAnswer(lsn, new UnitInfoResponse(Status.Ok, Epoch, _sealedBelow, _installed, _end, _mark, pages, bytes)
+        {
+            Health = _store.Health,
+            CorruptPages = _corrupt.Count,
+            Reason = _store.Health == UnitHealth.ReadOnly ? "The disk is full: no pages are taken until a trim frees space." : "",
+        });
     }
 
     private UnitAnswer StreamTails(StreamTailsRequest request)

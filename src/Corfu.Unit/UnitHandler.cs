@@ -12,7 +12,7 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IAsyncDisposable
     private readonly UnitCore _core;
     private readonly IPageStore _store;
     private readonly UnitHandlerOptions _options;
-    private readonly Action<LogPosition> _markCorrupt;
+    private readonly CorruptFound _markCorrupt;
     private readonly TaskCompletionSource<Exception> _fault = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
     // Guards the core and the store's synchronous side. Order: _gate before _queueGate.
@@ -27,6 +27,7 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IAsyncDisposable
     // Set with the queue's last emptying: whatever would wait from then on would wait for ever.
     private bool _drained;
     private volatile bool _failed;
+    private volatile string _reason = "";
     private int _pendingReads;
 
     public UnitHandler(NodeId id, UnitCore core, IPageStore store, UnitHandlerOptions? options = null)
@@ -65,7 +66,7 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IAsyncDisposable
         catch (StoreFailedException failure)
         {
             OnFailed(failure);
-            reply.Send(request.Fail(Status.Failed, _core.Epoch));
+            reply.Send(Failed(request));
             return;
         }
 
@@ -94,6 +95,7 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IAsyncDisposable
 
     public void OnFailed(Exception error)
     {
+        _reason = error.Message;
         _failed = true;
         WaitingAnswer[] waiting;
         lock (_queueGate)
@@ -117,10 +119,14 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IAsyncDisposable
         OnFailed(new ObjectDisposedException(nameof(UnitHandler)));
     }
 
+    private Response Failed(Request request) => request is UnitInfoRequest
+        ? UnitInfoResponse.Failed(_core.Epoch, _reason)
+        : request.Fail(Status.Failed, _core.Epoch);
+
     // Limits are checked before the core sees the request: Overloaded means that nothing was done.
     private UnitAnswer Take(Request request)
     {
-        if (_failed) return new UnitAnswer(0, request.Fail(Status.Failed, _core.Epoch));
+        if (_failed) return new UnitAnswer(0, Failed(request));
         if (Volatile.Read(ref _waitingCount) < _options.MaxWaitingAnswers) return _core.Handle(request);
         UnitMeter.Overloaded.Add(1);
         return new UnitAnswer(0, request.Fail(Status.Overloaded, _core.Epoch));
@@ -184,10 +190,10 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IAsyncDisposable
         }
     }
 
-    private void MarkCorrupt(LogPosition position)
+    private void MarkCorrupt(LogPosition position, long address, CorruptPage page)
     {
         Interlocked.Increment(ref _corruptPages);
         UnitMeter.CorruptPages.Add(1);
-        lock (_gate) _core.MarkCorrupt(position);
+        lock (_gate) _core.MarkCorrupt(position, address, page);
     }
 }

@@ -39,7 +39,7 @@ internal static class SampleMessages
             new ReadRequest(Epoch, [new LogPosition(1), new LogPosition(9)], ReadDetail.Headers),
             new TrimRequest(Epoch, new LogPosition(4), new byte[] { 9 }), new TrimPrefixRequest(Epoch, new LogPosition(4)),
             new SealRequest(Epoch), new InstallRequest(p), new ConfirmEpochRequest(Epoch), new StreamTailsRequest(Epoch, streams),
-            new UnitInfoRequest(Epoch), new BootstrapRequest(p), new TokenRequest(Epoch, 2, streams, 30), new TailRequest(Epoch, streams),
+            new UnitInfoRequest(Epoch), new RepairRequest(Epoch, entry), new BootstrapRequest(p), new TokenRequest(Epoch, 2, streams, 30), new TailRequest(Epoch, streams),
             new LoadStreamsRequest(Epoch, Tails), new GrantsRequest(Epoch, [new LogPosition(7)]), new SequencerInfoRequest(Epoch),
             new PrepareRequest(Epoch, ballot), new AcceptRequest(ballot, p), new DecidedRequest(p), new LatestRequest(Epoch), new ReadSlotRequest(Epoch),
             new PingRequest(Epoch, Node(6), true, new Automation(2, true)), new OpinionRequest(Epoch, NodeRole.Unit, Node(7)), new AgentInfoRequest(Epoch),
@@ -69,7 +69,11 @@ internal static class SampleMessages
             (requests[Opcode.Trim], new AckResponse(Status.Ok, Epoch)),
             (requests[Opcode.Seal], new SealResponse(Status.Ok, Epoch, new LogPosition(8), new LogPosition(2))),
             (requests[Opcode.StreamTails], new StreamTailsResponse(Status.Ok, Epoch, Tails, true)),
-            (requests[Opcode.UnitInfo], new UnitInfoResponse(Status.Ok, Epoch, Epoch, Epoch, new LogPosition(8), new LogPosition(2), 3, 4)),
+            (requests[Opcode.UnitInfo], new UnitInfoResponse(Status.Ok, Epoch, Epoch, Epoch, new LogPosition(8), new LogPosition(2), 3, 4)
+            {
+                Health = UnitHealth.ReadOnly, CorruptPages = 5, Reason = "full",
+            }),
+            (requests[Opcode.UnitInfo], UnitInfoResponse.Failed(Epoch, "EIO")),
             (requests[Opcode.Token], new TokenResponse(Status.Ok, Epoch, new LogPosition(8), Tails, [])),
             (requests[Opcode.Token], new TokenResponse(Status.UnknownStream, Epoch, default, [], [new StreamId(256)])),
             (requests[Opcode.Tail], new TailResponse(Status.Ok, Epoch, new LogPosition(8), Tails, 5, [])),

@@ -41,6 +41,7 @@ public static class MessageCodec
             Opcode.ConfirmEpoch => new ConfirmEpochRequest(epoch),
             Opcode.StreamTails => StreamTailsRequest.Read(epoch, ref r),
             Opcode.UnitInfo => new UnitInfoRequest(epoch),
+            Opcode.Repair => new RepairRequest(epoch, r.RawBytes(r.Remaining)),
             Opcode.Bootstrap => BootstrapRequest.Read(epoch, ref r),
             Opcode.Token => TokenRequest.Read(epoch, ref r),
             Opcode.Tail => TailRequest.Read(epoch, ref r),

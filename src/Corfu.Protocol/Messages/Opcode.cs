@@ -16,6 +16,7 @@ public enum Opcode : byte
     ConfirmEpoch = 9,
     StreamTails = 10,
     UnitInfo = 11,
+    Repair = 12,
 
     Bootstrap = 32,
     Token = 33,

@@ -1,6 +1,6 @@
 namespace Corfu.Unit;
 
-/// <summary>What a record of a unit's log says. Numbers are part of the format; 16 and above are reserved for compaction (Moved).</summary>
+/// <summary>What a record of a unit's log says. Numbers are part of the format.</summary>
 public enum RecordKind : byte
 {
     /// <summary>First record of each run of the unit: everything after it belongs to a higher incarnation of the log.</summary>
@@ -26,4 +26,7 @@ public enum RecordKind : byte
 
     /// <summary>Everything that records below a deleted part of the log had established, besides pages.</summary>
     State = 8,
+
+    /// <summary>A page or junk entry once more: moved out of a part of the log that goes, or repaired. Counts only where the position is live then (R5).</summary>
+    Moved = 16,
 }

@@ -4,7 +4,9 @@ namespace Corfu.Unit;
 
 public sealed partial class FasterPageStore
 {
-    public Status Admit(int bodyLength, bool reserved)
+    public UnitHealth Health => _space.IsFull ? UnitHealth.ReadOnly : UnitHealth.Ok;
+
+    public Status Admit(int bodyLength, SpaceUse use)
     {
         var size = FrameSize(bodyLength);
         if (size > _options.LogPageSize) return Status.TooLarge;
@@ -12,7 +14,7 @@ public sealed partial class FasterPageStore
         // A page of the log's memory stays free, so that neither an append nor the writer's commit ever waits for memory.
         var pages = _options.LogMemory / _options.LogPageSize;
         if (end / _options.LogPageSize > (_log.FlushedUntilAddress / _options.LogPageSize) + pages - 2) return Status.Overloaded;
-        if (end + (reserved ? 0 : _options.Reserve) <= _space.Allocated) return Status.Ok;
+        if (end + Kept(use) <= _space.Allocated) return Status.Ok;
         // Never beyond: the thread that writes zeros ahead may be writing them there right now, over a record that is durable already.
         return _space.IsFull ? Status.NoSpace : Status.Overloaded;
     }
@@ -57,7 +59,7 @@ public sealed partial class FasterPageStore
         }
 
         var record = state();
-        if (Admit(record.Body.Length, reserved: true) != Status.Ok) return;
+        if (Admit(record.Body.Length, SpaceUse.Vital) != Status.Ok) return;
         // The position says where the log begins from now on: a scan that meets this record knows what must be there.
         var place = Append(record with { Position = new LogPosition(first) });
         lock (_gate) _release = (place.Lsn, segment);
@@ -94,7 +96,8 @@ public sealed partial class FasterPageStore
         KeepMark(committed);
     }
 
-    // Every so many commits, and soon after the last one; never synced, so it costs one small write.
+    // Every so many commits, and soon after the last one. Synced: what it says must outlive the power, or a log that comes back short of
+    // it passes for a whole one (R6).
     private void KeepMark(bool committed)
     {
         if (committed && ++_batchesSinceMark < MarkIntervalBatches)
@@ -104,7 +107,7 @@ public sealed partial class FasterPageStore
         }
 
         if (_marked == _durable) return;
-        _mark.Write(_durable, sync: false);
+        _mark.Write(_durable, sync: true);
         _marked = _durable;
         _batchesSinceMark = 0;
     }
@@ -127,6 +130,14 @@ public sealed partial class FasterPageStore
             if (_release == release) _release = (0, release.Segment);
         }
     }
+
+    // Single trims take space and give it back only later, so they leave the last half to those without which nothing gets better.
+    private int Kept(SpaceUse use) => use switch
+    {
+        SpaceUse.Pages => _options.Reserve,
+        SpaceUse.Trims => _options.Reserve / 2,
+        _ => 0,
+    };
 
     private static int FrameSize(int bodyLength) => FrameHeader + RecordCodec.Align(RecordCodec.HeaderSize + bodyLength);
 

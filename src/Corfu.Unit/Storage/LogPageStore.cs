@@ -62,7 +62,9 @@ public sealed class LogPageStore(ILogDevice device, NodeId unit) : IPageStore, I
 
     public void Set(LogPosition position, in PageSlot slot) => _map[position] = slot;
 
-    public Status Admit(int bodyLength, bool reserved) => Status.Ok;
+    public Status Admit(int bodyLength, SpaceUse use) => Status.Ok;
+
+    public UnitHealth Health => UnitHealth.Ok;
 
     public RecordPlace Append(in LogRecord record)
     {

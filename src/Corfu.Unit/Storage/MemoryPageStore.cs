@@ -36,7 +36,9 @@ public sealed class MemoryPageStore(bool commitByHand = false) : IPageStore
 
     public void Set(LogPosition position, in PageSlot slot) => _map[position] = slot;
 
-    public Status Admit(int bodyLength, bool reserved) => Status.Ok;
+    public Status Admit(int bodyLength, SpaceUse use) => Status.Ok;
+
+    public UnitHealth Health => UnitHealth.Ok;
 
     public RecordPlace Append(in LogRecord record)
     {

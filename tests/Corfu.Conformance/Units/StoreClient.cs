@@ -36,7 +36,7 @@ public sealed class StoreClient : IStoreObserver
     public RecordPlace Append(byte[] entry)
     {
         // A core refuses here; a test waits.
-        while (Store.Admit(entry.Length, reserved: false) == Status.Overloaded)
+        while (Store.Admit(entry.Length, SpaceUse.Pages) == Status.Overloaded)
         {
             Store.Commit();
             Thread.Yield();

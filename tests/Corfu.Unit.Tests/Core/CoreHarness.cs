@@ -60,6 +60,16 @@ internal sealed class CoreHarness
     public PageResult Page(long position, ReadDetail detail = ReadDetail.Full, long epoch = 1) =>
         Assert.Single(Read(detail, epoch, position).Pages);
 
+    public Status Repair(byte[] entry, long epoch = 1) => Ask(new RepairRequest(new Epoch(epoch), entry)).Status;
+
+    /// <summary>As if a read had found the payload damaged, or the headers too.</summary>
+    public void Damage(long position, bool headers = false)
+    {
+        var slot = Store.Find(new LogPosition(position));
+        var bytes = Store.ReadAsync(slot.Address, slot.HeaderLength).Result;
+        Core.MarkCorrupt(new LogPosition(position), slot.Address, headers ? new CorruptPage(false, 0, null) : CorruptPage.Of(bytes.Span));
+    }
+
     public long[] Tails(ulong stream, long epoch = 1) =>
         [.. Assert.Single(Ask(new StreamTailsRequest(new Epoch(epoch), [new StreamId(stream)])).Tails).Positions.Select(p => p.Offset)];
 }

@@ -142,7 +142,7 @@ public sealed class PageStateTests
     {
         var unit = await CoreHarness.OpenAsync();
         unit.Write(5, streams: 300);
-        unit.Core.MarkCorrupt(new LogPosition(5));
+        unit.Damage(5);
         Assert.Equal(PageState.Corrupt, unit.Page(5).State);
         Assert.Equal(PageState.Corrupt, unit.Page(5, ReadDetail.State).State);
         Assert.Equal(Status.Corrupt, unit.Fill(5).Status);

@@ -74,6 +74,47 @@ public sealed class DamageTests : IDisposable
     }
 
     [Fact]
+    public async Task A_repaired_page_is_good_again_over_restarts()
+    {
+        var (files, places) = await WriteAsync(10);
+        Flip(files, places[4].Place.BodyAddress + EntryCodec.HeaderLength(places[4].Entry));
+        for (var run = 0; run < 3; run++)
+        {
+            await using var store = new FasterPageStore(files, Stores.Unit, Stores.Small, Scratch);
+            var unit = await HandlerClient.OpenAsync(store);
+            if (run == 0)
+            {
+                Assert.Equal(Status.Conflict, (await unit.AskAsync(new RepairRequest(Epoch.First, Entries.Data(4, new byte[63], sequence: 4, streams: 300)))).Status);
+                Assert.Equal(1, (await unit.AskAsync(new UnitInfoRequest(Epoch.First))).CorruptPages);
+                Assert.Equal(Status.Ok, (await unit.AskAsync(new RepairRequest(Epoch.First, places[4].Entry))).Status);
+            }
+
+            var read = await unit.AskAsync(new ReadRequest(Epoch.First, Entries.Positions(4), ReadDetail.Full));
+            Assert.Equal(places[4].Entry, Assert.Single(read.Pages).Bytes.ToArray());
+            Assert.Equal(0, (await unit.AskAsync(new UnitInfoRequest(Epoch.First))).CorruptPages);
+        }
+    }
+
+    [Fact]
+    public async Task Damage_that_a_read_meets_is_repaired_in_the_same_run()
+    {
+        var (files, places) = await WriteAsync(10);
+        await using var store = new FasterPageStore(files, Stores.Unit, Stores.Small, Scratch);
+        var unit = await HandlerClient.OpenAsync(store);
+        Flip(files, places[4].Place.BodyAddress + 90);
+        Flip(files, places[5].Place.BodyAddress + EntryCodec.HeaderLength(places[5].Entry));
+        foreach (var detail in new[] { ReadDetail.Verify, ReadDetail.Full })
+        {
+            var read = await unit.AskAsync(new ReadRequest(Epoch.First, Entries.Positions(3, 4, 5), detail));
+            Assert.Equal([PageState.Data, PageState.Corrupt, PageState.Corrupt], read.Pages.Select(p => p.State));
+        }
+
+        foreach (var at in new[] { 4, 5 }) Assert.Equal(Status.Ok, (await unit.AskAsync(new RepairRequest(Epoch.First, places[at].Entry))).Status);
+        var good = await unit.AskAsync(new ReadRequest(Epoch.First, Entries.Positions(4, 5), ReadDetail.Full));
+        Assert.Equal([places[4].Entry, places[5].Entry], good.Pages.Select(p => p.Bytes.ToArray()));
+    }
+
+    [Fact]
     public async Task A_missing_segment_in_the_middle_is_refused()
     {
         var (files, _) = await WriteAsync(1000);

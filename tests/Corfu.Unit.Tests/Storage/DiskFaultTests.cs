@@ -25,6 +25,9 @@ public sealed class DiskFaultTests : IDisposable
         Assert.Equal(Status.Failed, (await unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(2)))).Status);
         Assert.Equal(Status.Failed, (await unit.AskAsync(new ReadRequest(Epoch.First, Entries.Positions(0), ReadDetail.Full))).Status);
         Assert.Equal(Status.Failed, (await unit.AskAsync(new SealRequest(new Epoch(2)))).Status);
+        var info = await unit.AskAsync(new UnitInfoRequest(Epoch.First));
+        Assert.Equal(UnitHealth.Failed, info.Health);
+        Assert.Contains("EIO", info.Reason);
     }
 
     [Fact]
@@ -65,7 +68,7 @@ public sealed class DiskFaultTests : IDisposable
     }
 
     [Fact]
-    public async Task Trims_that_use_up_the_reserve_are_refused_and_do_not_end_the_unit()
+    public async Task Single_trims_leave_room_for_seals_installs_and_prefix_trims()
     {
         var files = new RecordingFiles { Capacity = 300 << 10 };
         await using var store = new FasterPageStore(files, Stores.Unit, Stores.Small, Scratch);
@@ -75,8 +78,15 @@ public sealed class DiskFaultTests : IDisposable
         for (; status == Status.Ok; position++) status = (await unit.AskAsync(new TrimRequest(Epoch.First, new LogPosition(position), default))).Status;
         Assert.Equal(Status.NoSpace, status);
         Assert.False(unit.Handler.Fault.IsCompleted);
-        var read = await unit.AskAsync(new ReadRequest(Epoch.First, Entries.Positions(0), ReadDetail.Full));
+        // The last share is for what makes it better.
+        var info = await unit.AskAsync(new UnitInfoRequest(Epoch.First));
+        Assert.Equal(UnitHealth.ReadOnly, info.Health);
+        Assert.NotEmpty(info.Reason);
+        Assert.Equal(Status.Ok, (await unit.AskAsync(new SealRequest(new Epoch(2)))).Status);
+        Assert.Equal(Status.Ok, (await unit.AskAsync(new InstallRequest(Entries.Projection(2, position)))).Status);
+        var read = await unit.AskAsync(new ReadRequest(new Epoch(2), Entries.Positions(0), ReadDetail.Full));
         Assert.Equal(PageState.Data, Assert.Single(read.Pages).State);
+        Assert.Equal(Status.Ok, (await unit.AskAsync(new TrimPrefixRequest(new Epoch(2), new LogPosition(position)))).Status);
     }
 
     // One page after the other, until the disk is full. While the store is still allocating it answers Overloaded: try again.

@@ -10,4 +10,10 @@ public enum ReadDetail : byte
     Headers = 1,
 
     Full = 2,
+
+    /// <summary>
+    /// The unit reads the whole page and checks it, and answers with its headers: enough to compare replicas, since the headers' check
+    /// covers the payload's. A scrub asks for this, and the pages stay where they are.
+    /// </summary>
+    Verify = 3,
 }

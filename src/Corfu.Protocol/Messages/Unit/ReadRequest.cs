@@ -17,7 +17,7 @@ public sealed record ReadRequest(Epoch Epoch, ImmutableArray<LogPosition> Positi
     internal static ReadRequest Read(Epoch epoch, ref WireReader r)
     {
         var detail = (ReadDetail)r.Byte();
-        if (detail > ReadDetail.Full) throw new MalformedDataException("A read detail is unknown.");
+        if (detail > ReadDetail.Verify) throw new MalformedDataException("A read detail is unknown.");
         var positions = ImmutableArray.CreateBuilder<LogPosition>(r.Count(8, MessageLimits.MaxItems));
         for (var i = positions.Capacity; i > 0; i--) positions.Add(r.Position());
         return new ReadRequest(epoch, positions.DrainToImmutable(), detail);

@@ -11,5 +11,5 @@ public sealed record UnitInfoRequest(Epoch Epoch) : Request<UnitInfoResponse>(Ep
 
     public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => UnitInfoResponse.Read(status, epoch, ref r);
 
-    public override Response Fail(Status status, Epoch epoch) => new UnitInfoResponse(status, epoch, default, default, default, default, 0, 0);
+    public override Response Fail(Status status, Epoch epoch) => UnitInfoResponse.Without(status, epoch);
 }
