@@ -17,6 +17,7 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
     private readonly Resolver _resolver;
     private readonly Reader _reader;
     private readonly Trimmer _trimmer;
+    private readonly ChainWorker _chains;
     private readonly HoleCloser _closer;
     private readonly Checker _linearizable;
     private readonly Checker _session;
@@ -35,13 +36,13 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
         options ??= CorfuClientOptions.Default;
         options.Validate();
         _core = new ClientCore(projection, transport, time, entropy, logger ?? NullLogger.Instance, options);
-        var chains = new ChainWorker(_core);
+        _chains = new ChainWorker(_core);
         var confirmer = new EpochConfirmer(_core);
-        _resolver = new Resolver(_core, chains);
+        _resolver = new Resolver(_core, _chains);
         _appender = new Appender(_core, _resolver);
-        _closer = new HoleCloser(_core, chains, new HoleWait(_core, _appender.Latency));
-        _reader = new Reader(_core, chains, _closer, confirmer);
-        _trimmer = new Trimmer(_core, chains);
+        _closer = new HoleCloser(_core, _chains, new HoleWait(_core, _appender.Latency));
+        _reader = new Reader(_core, _chains, _closer, confirmer);
+        _trimmer = new Trimmer(_core, _chains);
         _linearizable = new Checker(_core, confirmer);
         _session = new Checker(_core, null);
     }

@@ -14,6 +14,7 @@ public class CorfuException : Exception
         Status.Trimmed => new LogTrimmedException(what),
         Status.Corrupt => new PageCorruptException(what),
         Status.TooLarge => new EntryTooLargeException(what),
+        Status.Mirror => new LogIsMirrorException(what),
         _ => new CorfuStatusException(status, $"{what}: {status}."),
     };
 }

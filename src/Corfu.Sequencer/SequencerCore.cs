@@ -8,7 +8,7 @@ namespace Corfu.Sequencer;
 /// The networked counter of CORFU 2.3 with the last K positions of every stream (Tango 5). Pure: one request in, one answer out, not
 /// thread-safe. All its state is soft and belongs to one epoch of one incarnation (R7).
 /// </summary>
-public sealed class SequencerCore
+public sealed partial class SequencerCore
 {
     private readonly SequencerOptions _options;
     private readonly GrantMemory _grants;
@@ -47,6 +47,7 @@ public sealed class SequencerCore
         TokenRequest token => Token(token),
         TailRequest tail => TailOf(tail),
         LoadStreamsRequest load => Load(load),
+        AdvanceRequest advance => Advance(advance),
         GrantsRequest grants => Grants(grants),
         BootstrapRequest bootstrap => new AckResponse(Bootstrap(bootstrap.Projection), _epoch),
         SequencerInfoRequest => new SequencerInfoResponse(Status.Ok, _epoch, Tail, _streams.Count),
@@ -63,6 +64,7 @@ public sealed class SequencerCore
         _epoch = projection.Epoch;
         _start = projection.Start.Offset;
         _next = _start;
+        _ready = !projection.IsMirror || _start == 0;
 #if PLANTED
         if (Planted.Is("start-not-honoured")) _next = Math.Max(0, _start - 1);
 #endif
@@ -82,7 +84,7 @@ public sealed class SequencerCore
     private TokenResponse Token(TokenRequest request)
     {
         var status = CheckEpoch(request.Epoch);
-        if (status == Status.Ok) status = CheckToken(request);
+        if (status == Status.Ok) status = _projection!.IsMirror ? Status.Mirror : CheckToken(request);
         if (status != Status.Ok) return new TokenResponse(status, _epoch, default, [], []);
         if (FindUnknown(request.Streams) is { Length: > 0 } unknown) return new TokenResponse(Status.UnknownStream, _epoch, default, [], unknown);
         if (!ReserveStreams(request.Streams)) return new TokenResponse(Status.StreamLimit, _epoch, default, [], []);
@@ -132,6 +134,7 @@ public sealed class SequencerCore
     private TailResponse TailOf(TailRequest request)
     {
         var status = CheckEpoch(request.Epoch);
+        if (status == Status.Ok && !_ready) status = Status.Unready;
         if (status != Status.Ok) return new TailResponse(status, _epoch, default, [], 0, []);
         if (FindUnknown(request.Streams) is { Length: > 0 } unknown) return new TailResponse(Status.UnknownStream, _epoch, default, [], 0, unknown);
         var tails = new StreamTail[request.Streams.Length];
@@ -147,6 +150,7 @@ public sealed class SequencerCore
     private AckResponse Load(LoadStreamsRequest request)
     {
         var status = CheckEpoch(request.Epoch);
+        if (status == Status.Ok && !_ready) status = Status.Unready;
         if (status != Status.Ok || EveryStreamIsKnown) return new AckResponse(status, _epoch);
         foreach (var tail in request.Tails)
         {

@@ -9,6 +9,25 @@ public sealed class ProjectionTests
     [Fact]
     public void Round_trip_gives_an_equal_projection() => Assert.Equal(Sample, ProjectionCodec.Decode(ProjectionCodec.Encode(Sample)));
 
+    /// <summary>Acceptors keep projections for years: version 1 had no mirror field.</summary>
+    [Fact]
+    public void The_first_version_is_still_read()
+    {
+        var bytes = ProjectionCodec.Encode(Sample);
+        byte[] old = [1, 0, .. bytes[2..18], .. bytes[34..]];
+        Assert.Equal(Sample, ProjectionCodec.Decode(old));
+    }
+
+    [Fact]
+    public void A_mirror_names_its_source()
+    {
+        var source = new ClusterId(new Guid("00000000-0000-0000-0000-000000000007"));
+        var mirror = new Projection(
+            Sample.Cluster, Sample.Epoch, Sample.Sequencer, Sample.Start, Sample.TrimMark, Sample.Segments, Sample.Units, Sample.Acceptors, Sample.Reason, source);
+        Assert.NotEqual(Sample, mirror);
+        Assert.Equal(source, ProjectionCodec.Decode(ProjectionCodec.Encode(mirror)).MirrorOf);
+    }
+
     /// <summary>R1: modulo the chains of the segment, never relative to its first position.</summary>
     [Theory]
     [InlineData(10, 1)]

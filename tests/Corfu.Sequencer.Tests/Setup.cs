@@ -7,7 +7,7 @@ internal static class Setup
 {
     public static readonly NodeId Self = new(new Guid("5e900000-0000-0000-0000-000000000001"));
 
-    public static Projection Projection(long epoch, long start, NodeId? sequencer = null, string reason = "test")
+    public static Projection Projection(long epoch, long start, NodeId? sequencer = null, string reason = "test", ClusterId mirrorOf = default)
     {
         var unit = new NodeAddress(new NodeId(new Guid("a0000000-0000-0000-0000-000000000001")), new NodeEndpoint("u", 1));
         return new Projection(
@@ -19,7 +19,8 @@ internal static class Setup
             [new Segment(LogPosition.Zero, null, [new Chain([new Replica(unit.Id)])])],
             [unit],
             [unit],
-            reason);
+            reason,
+            mirrorOf);
     }
 
     public static SequencerCore Started(long epoch = 1, long start = 0, SequencerOptions? options = null)

@@ -101,7 +101,7 @@ internal sealed class TokenQueue(ClientCore core, ImmutableArray<StreamId> strea
                 patience ??= core.Patience("A token", core.Closed);
                 if (status == Status.Sealed) await core.Refresher.NewerThanAsync(view.Epoch, patience, core.Closed);
                 if (status is Status.Ok or Status.Sealed && !patience.IsOver) continue;
-                if (status is Status.StreamLimit or Status.BadRequest or Status.Unsupported) throw CorfuException.FromStatus(status, "A token");
+                if (status is Status.StreamLimit or Status.BadRequest or Status.Unsupported or Status.Mirror) throw CorfuException.FromStatus(status, "A token");
                 trouble = $"the answer is {status}.";
             }
             catch (TransportException e)

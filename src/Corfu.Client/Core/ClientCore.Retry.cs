@@ -45,5 +45,5 @@ internal sealed partial class ClientCore
 
     private static bool IsTransient(Status status) => status is
         Status.NotInstalled or Status.NotBootstrapped or Status.Overloaded or Status.Failed or Status.NoSpace or Status.WrongNode
-        or Status.UnknownStream;
+        or Status.UnknownStream or Status.Unready;
 }

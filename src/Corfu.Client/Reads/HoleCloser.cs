@@ -36,7 +36,8 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait w
                 continue;
             }
 
-            status = await FillAsync(view, open, closed, cancellationToken);
+            // What belongs there is decided in the cluster that this one mirrors: its copier comes along.
+            status = view.Projection.IsMirror ? Status.Unready : await FillAsync(view, open, closed, cancellationToken);
         }
 
         return status;

@@ -38,6 +38,13 @@ internal sealed class Trimmer(ClientCore core, ChainWorker chains)
         below = await CapAsync(view, below, cancellationToken);
         var status = await RequireGrantedAsync(view, below, cancellationToken);
         if (status != Status.Ok) return status;
+        status = await BringMarkAsync(view, below, cancellationToken);
+        return status == Status.Ok ? true : status;
+    }
+
+    /// <summary>The mark to every unit concerned, whatever is granted.</summary>
+    public async ValueTask<Status> BringMarkAsync(EpochView view, LogPosition below, CancellationToken cancellationToken)
+    {
         var request = new TrimPrefixRequest(view.Epoch, below);
         foreach (var units in Stages(view.Projection, below))
         {
@@ -50,7 +57,7 @@ internal sealed class Trimmer(ClientCore core, ChainWorker chains)
             }
         }
 
-        return true;
+        return Status.Ok;
     }
 
     /// <summary>

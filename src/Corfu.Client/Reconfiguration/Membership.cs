@@ -30,9 +30,12 @@ public sealed record Membership(
     /// </summary>
     public ImmutableArray<NodeId> Destroyed { get; init; } = [];
 
+    /// <summary>As <see cref="Projection.MirrorOf"/>.</summary>
+    public ClusterId MirrorOf { get; init; }
+
     /// <summary>The same as it is.</summary>
     public static Membership Of(Projection projection) =>
-        new(projection.Sequencer, projection.Segments, null, projection.Units, projection.Acceptors);
+        new(projection.Sequencer, projection.Segments, null, projection.Units, projection.Acceptors) { MirrorOf = projection.MirrorOf };
 
     public Membership WithSequencer(NodeAddress sequencer) => this with { Sequencer = sequencer };
 
@@ -81,6 +84,9 @@ public sealed record Membership(
     // The chains that had the unit get the replica at their end.
     private static ImmutableArray<Chain> Append(ImmutableArray<Chain> had, ImmutableArray<Chain> rest, NodeId unit, Replica replica) =>
         [.. rest.Select((c, i) => had[i].Replicas.Any(r => r.Unit == unit) ? new Chain([.. c.Replicas, replica]) : c)];
+
+    /// <summary>None: an ordinary log, which a mirror becomes when it is promoted.</summary>
+    public Membership WithMirrorOf(ClusterId source) => this with { MirrorOf = source };
 
     private static ImmutableArray<Chain> Drop(ImmutableArray<Chain> chains, NodeId unit) => [.. chains.Select(c => Drop(c, unit))];
 

@@ -106,6 +106,6 @@ public sealed partial class Reconfigurer
         var segments = SegmentList.Next(membership, start, mark);
         return new Projection(
             current.Cluster, current.Epoch.Next, membership.Sequencer, new LogPosition(start.Offset, current.Epoch.Next), mark, segments,
-            SegmentList.UnitsOf(segments, membership.Units), membership.Acceptors, reason);
+            SegmentList.UnitsOf(segments, membership.Units), membership.Acceptors, reason, membership.MirrorOf);
     }
 }

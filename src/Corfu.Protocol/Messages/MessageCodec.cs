@@ -48,6 +48,7 @@ public static class MessageCodec
             Opcode.LoadStreams => LoadStreamsRequest.Read(epoch, ref r),
             Opcode.Grants => GrantsRequest.Read(epoch, ref r),
             Opcode.SequencerInfo => new SequencerInfoRequest(epoch),
+            Opcode.Advance => AdvanceRequest.Read(epoch, ref r),
             Opcode.Prepare => PrepareRequest.Read(epoch, ref r),
             Opcode.Accept => AcceptRequest.Read(epoch, ref r),
             Opcode.Decided => DecidedRequest.Read(epoch, ref r),

@@ -24,6 +24,7 @@ public enum Opcode : byte
     LoadStreams = 35,
     Grants = 36,
     SequencerInfo = 37,
+    Advance = 38,
 
     Prepare = 64,
     Accept = 65,

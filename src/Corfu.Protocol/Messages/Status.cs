@@ -58,4 +58,10 @@ public enum Status : byte
 
     /// <summary>A repair or bootstrap contradicts what the node holds.</summary>
     Conflict = 19,
+
+    /// <summary>The log is a mirror: it grants and fills nothing until it is promoted.</summary>
+    Mirror = 20,
+
+    /// <summary>A mirror whose copier has not said yet that everything below the epoch's start is there: wait for it.</summary>
+    Unready = 21,
 }

@@ -17,7 +17,8 @@ public sealed class Projection : IEquatable<Projection>
         ImmutableArray<Segment> segments,
         ImmutableArray<NodeAddress> units,
         ImmutableArray<NodeAddress> acceptors,
-        string reason)
+        string reason,
+        ClusterId mirrorOf = default)
     {
         Cluster = cluster;
         Epoch = epoch;
@@ -28,6 +29,7 @@ public sealed class Projection : IEquatable<Projection>
         Units = units;
         Acceptors = acceptors;
         Reason = reason;
+        MirrorOf = mirrorOf;
         ProjectionRules.Check(this);
         _endpoints = units.ToDictionary(u => u.Id, u => u.Endpoint);
     }
@@ -58,6 +60,15 @@ public sealed class Projection : IEquatable<Projection>
 
     /// <summary>Why this epoch was made, for people.</summary>
     public string Reason { get; }
+
+    /// <summary>
+    /// Not none: the log is a copy of that cluster's, made by its mirror or from its backup. Every position's content is decided there, so
+    /// nobody is granted a position and nobody fills one here, until a reconfiguration promotes it. The cluster's own id: it is being
+    /// promoted, and takes no copies either.
+    /// </summary>
+    public ClusterId MirrorOf { get; }
+
+    public bool IsMirror => !MirrorOf.IsNone;
 
     public Segment Active => Segments[^1];
 

@@ -6,7 +6,10 @@ namespace Corfu.Protocol;
 /// <summary>The binary form of a projection: one canonical encoding, so that equal bytes mean equal projections.</summary>
 public static class ProjectionCodec
 {
-    public const ushort Version = 1;
+    public const ushort Version = 2;
+
+    // Without the mirror field.
+    private const ushort OldestVersion = 1;
 
     public const int MaxUnits = 4096;
     public const int MaxSegments = 65536;
@@ -32,6 +35,7 @@ public static class ProjectionCodec
     {
         w.UInt16(Version);
         w.Guid(p.Cluster.Value);
+        w.Guid(p.MirrorOf.Value);
         w.Epoch(p.Epoch);
         Address(ref w, p.Sequencer);
         w.Position(p.Start);
@@ -58,8 +62,9 @@ public static class ProjectionCodec
     internal static Projection Read(ref WireReader r)
     {
         var version = r.UInt16();
-        if (version != Version) throw new MalformedDataException($"Projection format {version} is unknown.");
+        if (version is < OldestVersion or > Version) throw new MalformedDataException($"Projection format {version} is unknown.");
         var cluster = new ClusterId(r.Guid());
+        var mirrorOf = version > OldestVersion ? new ClusterId(r.Guid()) : ClusterId.None;
         var epoch = r.Epoch();
         var sequencer = Address(ref r);
         var start = r.Position(epoch);
@@ -78,7 +83,7 @@ public static class ProjectionCodec
 
         var segments = ImmutableArray.CreateBuilder<Segment>(count);
         for (var i = 0; i < count; i++) segments.Add(new Segment(from[i], i + 1 < count ? from[i + 1] : null, chains[i]));
-        return new Projection(cluster, epoch, sequencer, start, mark, segments.DrainToImmutable(), units, acceptors, reason);
+        return new Projection(cluster, epoch, sequencer, start, mark, segments.DrainToImmutable(), units, acceptors, reason, mirrorOf);
     }
 
     private static ImmutableArray<Chain> ReadChains(ref WireReader r, ImmutableArray<NodeAddress> units)

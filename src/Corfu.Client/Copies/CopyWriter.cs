@@ -1,0 +1,191 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+
+namespace Corfu.Client;
+
+/// <summary>
+/// Writes what another log holds to the same positions of a mirror. All is idempotent, and any number of copiers at once are harmless: a
+/// position has one value, the source's.
+/// </summary>
+/// <remarks>
+/// Copies go down their chain by <c>Complete</c>, head first: the source is the replica before the head, so to speak, and what the head holds
+/// is what the replicas behind it get, whichever copier brought it (R9). Only the epoch in an entry is the mirror's own, that of its
+/// copying: an epoch means nothing outside of its cluster. Nobody else may write or fill below a mirror's end
+/// (<see cref="Projection.MirrorOf"/>), so a copy may come late, also below the start of a later epoch.
+/// </remarks>
+public sealed class CopyWriter
+{
+    /// <summary>
+    /// A copier never writes so far above the lowest position that is not yet at all replicas. So whatever is missing in a mirror, after a
+    /// crash of its copier, lies at most so far below its end.
+    /// </summary>
+    public const int MaxWindow = 4096;
+
+    private readonly ClientCore _core;
+    private readonly ChainWorker _chains;
+    private readonly Trimmer _trimmer;
+    private readonly ClusterId _source;
+
+    internal CopyWriter(ClientCore core, ChainWorker chains, Trimmer trimmer, ClusterId source)
+    {
+        _core = core;
+        _chains = chains;
+        _trimmer = trimmer;
+        _source = source;
+    }
+
+    /// <summary>Data or junk: durable at every replica of its chain when this returns. Where the mirror is trimmed already, nothing is written.</summary>
+    /// <exception cref="LogDivergedException">Something else is there.</exception>
+    /// <exception cref="CopyRefusedException">It is no mirror of the source (any more).</exception>
+    public async ValueTask PutAsync(LogEntry entry, CancellationToken cancellationToken = default) =>
+        await _core.RetryAsync($"Copying {entry.Position.Offset}", view => TryPutAsync(view, entry, cancellationToken), cancellationToken);
+
+    /// <summary>A position that was released on its own.</summary>
+    /// <param name="headers">Its tombstone (R5), if it left one.</param>
+    public async ValueTask PutTrimAsync(LogPosition position, LogEntry? headers, CancellationToken cancellationToken = default) =>
+        await _core.RetryAsync($"Trimming {position.Offset}", view => TryTrimAsync(view, position, headers, cancellationToken), cancellationToken);
+
+    /// <summary>Everything below is trimmed. May lie above the mirror's tail, which then rises with it.</summary>
+    public async ValueTask PutTrimMarkAsync(LogPosition below, CancellationToken cancellationToken = default)
+    {
+        var mark = new LogPosition(below.Offset);
+        await _core.RetryAsync(
+            $"Trimming below {mark}",
+            async view =>
+            {
+                Admit(view);
+                var status = await _trimmer.BringMarkAsync(view, mark, cancellationToken);
+                return status == Status.Ok ? new Attempt<bool>(true, true, status) : status;
+            },
+            cancellationToken);
+    }
+
+    /// <summary>
+    /// Lets the tail rise to <paramref name="to"/>, once everything below is at its replicas. Below the start of the mirror's epoch nothing is
+    /// said: its sequencer waits for the word that includes the start.
+    /// </summary>
+    /// <param name="from">Everything below was said before, or is trimmed.</param>
+    /// <param name="entries">Data of streams between the two, ascending.</param>
+    public async ValueTask AdvanceAsync(
+        LogPosition from, LogPosition to, ImmutableArray<AdvancedEntry> entries, CancellationToken cancellationToken = default) =>
+        await _core.RetryAsync($"Advancing to {to.Offset}", view => TryAdvanceAsync(view, from, to, entries, cancellationToken), cancellationToken);
+
+    private async ValueTask<Attempt<bool>> TryPutAsync(EpochView view, LogEntry entry, CancellationToken cancellationToken)
+    {
+        Admit(view);
+        var position = new LogPosition(entry.Position.Offset, view.Epoch);
+        if (!view.Projection.TryChainOf(position, out var chain)) return true;
+        ReadOnlyMemory<byte> bytes = EntryCodec.Encode(entry with { Position = position });
+        var response = await _core.CallUnitAsync(view, chain.Head, new CompleteRequest(view.Epoch, bytes), cancellationToken);
+        switch (response.Status)
+        {
+            case Status.Ok:
+                break;
+            case Status.Trimmed:
+                var look = await _chains.LookAsync(view, chain, 0, position, ReadDetail.Headers, cancellationToken);
+                return look.IsDone ? true : look.Status;
+            case Status.AlreadyWritten:
+                var stored = await StoredAsync(view, chain, entry, cancellationToken);
+                if (!stored.IsDone) return stored.Status;
+                if (stored.Value.IsEmpty) return true;
+                bytes = stored.Value;
+                break;
+            default:
+                return response.Status;
+        }
+
+        var status = await _chains.CompleteAsync(view, chain, bytes, cancellationToken);
+        return status is Status.Ok or Status.Trimmed ? true : status;
+    }
+
+    // What the head holds instead: the same entry, from an earlier attempt and perhaps of an earlier epoch, or a divergence. Empty when trimmed meanwhile.
+    private async ValueTask<Attempt<ReadOnlyMemory<byte>>> StoredAsync(
+        EpochView view, Chain chain, LogEntry entry, CancellationToken cancellationToken)
+    {
+        var look = await _chains.LookAsync(view, chain, 0, entry.Position, ReadDetail.Full, cancellationToken);
+        if (!look.IsDone) return look.Status;
+        var page = PageDecoder.Decode(look.Value, ReadDetail.Full);
+        if (page.State == PageState.Trimmed) return ReadOnlyMemory<byte>.Empty;
+        if (page.Entry is not { } stored) throw new PageCorruptException($"Position {entry.Position.Offset} of the mirror, at unit {chain.Head}");
+        if (stored.Origin != entry.Origin || stored.Kind != entry.Kind)
+            throw new LogDivergedException(entry.Position, $"{Name(stored)} here, {Name(entry)} there");
+        if (!stored.Streams.AsSpan().SequenceEqual(entry.Streams.AsSpan()) || !stored.Payload.Span.SequenceEqual(entry.Payload.Span))
+            throw new LogDivergedException(entry.Position, $"{Name(entry)} has another content here");
+        return look.Value.Bytes;
+    }
+
+    private static string Name(LogEntry entry) => $"{(entry.IsJunk ? "junk" : "data")} of {entry.Origin}";
+
+    private async ValueTask<Attempt<bool>> TryTrimAsync(
+        EpochView view, LogPosition position, LogEntry? headers, CancellationToken cancellationToken)
+    {
+        Admit(view);
+        if (!view.Projection.TryChainOf(position, out var chain)) return true;
+        ReadOnlyMemory<byte> tombstone = headers is null
+            ? default
+            : EntryCodec.Encode(headers with { Position = new LogPosition(position.Offset, view.Epoch), Payload = default });
+        var page = new PageResult(position, PageState.Trimmed, false, headers?.Origin ?? default, tombstone);
+        var status = await _chains.BringTrimAsync(view, chain, page, cancellationToken);
+        return status == Status.Ok ? true : status;
+    }
+
+    private async ValueTask<Attempt<bool>> TryAdvanceAsync(
+        EpochView view, LogPosition from, LogPosition to, ImmutableArray<AdvancedEntry> entries, CancellationToken cancellationToken)
+    {
+        Admit(view);
+        var start = view.Projection.Start;
+        if (to < start) return true;
+
+        // Those below the start are in the units' frozen lists.
+        var left = entries.RemoveAll(e => e.Position < start);
+        do
+        {
+            var count = Fitting(left);
+            var end = count < left.Length ? left[count].Position : to;
+            var status = await SayAsync(view, new AdvanceRequest(view.Epoch, from, end, left[..count]), cancellationToken);
+            if (status != Status.Ok) return status;
+            left = left[count..];
+            from = end;
+        }
+        while (left.Length > 0);
+
+        return true;
+    }
+
+    private async ValueTask<Status> SayAsync(EpochView view, AdvanceRequest request, CancellationToken cancellationToken)
+    {
+        var response = await _core.CallSequencerAsync(view, request, cancellationToken);
+        if (response.Status != Status.UnknownStream) return response.Status;
+        for (var unknown = response.Unknown; unknown.Length > 0; unknown = unknown[Math.Min(unknown.Length, MessageLimits.MaxItems)..])
+        {
+            var some = unknown.Length > MessageLimits.MaxItems ? unknown[..MessageLimits.MaxItems] : unknown;
+            var status = await _core.HandOver.RunAsync(view, some, cancellationToken);
+            if (status != Status.Ok) return status;
+        }
+
+        return (await _core.CallSequencerAsync(view, request, cancellationToken)).Status;
+    }
+
+    // So that a request stays below every limit, and the streams it may call unknown fit into one answer.
+    private static int Fitting(ImmutableArray<AdvancedEntry> entries)
+    {
+        var streams = 0;
+        for (var i = 0; i < entries.Length; i++)
+        {
+            streams += entries[i].Streams.Length;
+            if (i > 0 && (streams > MessageLimits.MaxItems || i == MessageLimits.MaxItems)) return i;
+        }
+
+        return entries.Length;
+    }
+
+    private void Admit(EpochView view)
+    {
+        var of = view.Projection.MirrorOf;
+        if (of == _source) return;
+        throw new CopyRefusedException(
+            of.IsNone ? $"Cluster {view.Projection.Cluster} is no mirror, or was promoted."
+            : of == view.Projection.Cluster ? $"Cluster {of} is being promoted."
+            : $"Cluster {view.Projection.Cluster} is a mirror of {of}, not of {_source}.");
+    }
+}
