@@ -99,19 +99,6 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
     public ValueTask TrimPrefixAsync(LogPosition below, CancellationToken cancellationToken = default) =>
         _trimmer.TrimPrefixAsync(below, cancellationToken);
 
-    /// <summary>
-    /// Changes the cluster's membership, as <see cref="Reconfigurer.ReconfigureAsync"/>, starting from the newest projection decided, and adopts
-    /// the result.
-    /// </summary>
-    public async Task<Projection> ReconfigureAsync(
-        Func<Projection, Membership?> change, string reason, CancellationToken cancellationToken = default)
-    {
-        var latest = await _core.Layout.ReadLatestAsync(Projection.Acceptors, cancellationToken) ?? Projection;
-        var decided = await _core.Reconfigurer.ReconfigureAsync(latest, change, reason, cancellationToken);
-        _core.Refresher.Adopt(decided);
-        return decided;
-    }
-
     /// <summary>Ends everything that is under way: appends with their outcome unknown, the rest with an error.</summary>
     public ValueTask DisposeAsync()
     {

@@ -66,6 +66,26 @@ public sealed record Membership(
         };
     }
 
+    /// <summary>
+    /// The joining replicas of closed segments of which <paramref name="isRebuilt"/> says so become full (TOCS 2.5, Fig. 5 C; R15): every
+    /// position of the segment is decided on them.
+    /// </summary>
+    public Membership WithRebuilt(Func<Segment, NodeId, bool> isRebuilt)
+    {
+        var decided = Decided.ToBuilder();
+        var segments = ImmutableArray.CreateBuilder<Segment>(Segments.Length);
+        foreach (var segment in Segments)
+        {
+            var chains = segment.Until is null
+                ? segment.Chains
+                : [.. segment.Chains.Select(c => Promote(c, unit => isRebuilt(segment, unit)))];
+            if (!chains.AsSpan().SequenceEqual(segment.Chains.AsSpan())) decided.Add(segment.From);
+            segments.Add(segment with { Chains = chains });
+        }
+
+        return this with { Segments = segments.DrainToImmutable(), Decided = decided.DrainToImmutable() };
+    }
+
     /// <summary>Puts what follows on other chains, of units old or new.</summary>
     public Membership WithNextChains(ImmutableArray<Chain> chains, IEnumerable<NodeAddress> newUnits) => this with
     {
@@ -80,6 +100,12 @@ public sealed record Membership(
         Units = [.. Units.Select(u => u.Id == node.Id ? node : u)],
         Acceptors = [.. Acceptors.Select(a => a.Id == node.Id ? node : a)],
     };
+
+    private static Chain Promote(Chain chain, Func<NodeId, bool> isRebuilt)
+    {
+        var promoted = chain.Replicas.Select(r => r.Joining && isRebuilt(r.Unit) ? new Replica(r.Unit) : r);
+        return new Chain([.. promoted.OrderBy(r => r.Joining)]);
+    }
 
     // The chains that had the unit get the replica at their end.
     private static ImmutableArray<Chain> Append(ImmutableArray<Chain> had, ImmutableArray<Chain> rest, NodeId unit, Replica replica) =>

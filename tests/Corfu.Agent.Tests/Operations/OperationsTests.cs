@@ -1,27 +1,12 @@
-using System.Text;
 using Corfu.Client;
 using Corfu.Client.Tests.Cluster;
 using Corfu.Protocol;
+using static Corfu.Agent.Tests.AgentTest;
 
-namespace Corfu.Agent.Tests.Operations;
+namespace Corfu.Agent.Tests;
 
 public class OperationsTests
 {
-    private static byte[] Bytes(int i) => Encoding.UTF8.GetBytes($"{i}");
-
-    private static ClusterOperations Operations(TestCluster cluster, CorfuClient client) => new(client, cluster.Transport, TimeProvider.System);
-
-    private static async Task AppendAsync(CorfuClient client, int from, int count)
-    {
-        for (var i = from; i < from + count; i++) Assert.Equal(i, (await client.AppendAsync(Bytes(i), [])).Position.Offset);
-    }
-
-    private static async Task AssertWholeAsync(CorfuClient client, int count)
-    {
-        var read = await client.ReadManyAsync([.. Enumerable.Range(0, count).Select(i => new LogPosition(i))]);
-        for (var i = 0; i < count; i++) Assert.Equal(Bytes(i), read[i].Entry!.Payload.ToArray());
-    }
-
     [Fact]
     public async Task A_failed_unit_is_replaced_by_a_spare_and_appends_go_on_with_as_many_replicas()
     {
@@ -30,7 +15,7 @@ public class OperationsTests
         await AppendAsync(client, 0, 30);
         var (dead, spare) = (cluster.Units[0], await cluster.AddUnitAsync());
         cluster.Transport.Stop(dead.Id);
-        var projection = await Operations(cluster, client).ReplaceUnitAsync(dead.Id, [spare], "unit 0 is dead");
+        var projection = await OperationsOf(cluster, client).ReplaceUnitAsync(dead.Id, [spare], "unit 0 is dead");
         Assert.False(projection.HasUnit(dead.Id));
         Assert.Equal(2, projection.Segments.Length);
         Assert.Equal(30, projection.Active.From.Offset);
@@ -52,7 +37,7 @@ public class OperationsTests
         var (first, second, dead, silent, third) =
             (cluster.Units[0], cluster.Units[1], cluster.Units[2], await cluster.AddUnitAsync(), await cluster.AddUnitAsync());
         cluster.Transport.Stop(silent.Id);
-        var operations = Operations(cluster, client);
+        var operations = OperationsOf(cluster, client);
         var projection = await operations.ReplaceUnitAsync(dead.Id, [silent, third], "test");
         Assert.True(projection.HasUnit(third.Id));
 
@@ -71,11 +56,11 @@ public class OperationsTests
         var client = cluster.Client();
         await AppendAsync(client, 0, 10);
         cluster.Transport.Stop(cluster.Units[1].Id);
-        var projection = await Operations(cluster, client).DropUnitAsync(cluster.Units[1].Id, "unit 1 is dead");
+        var projection = await OperationsOf(cluster, client).DropUnitAsync(cluster.Units[1].Id, "unit 1 is dead");
         Assert.Single(projection.Segments);
         await AppendAsync(client, 10, 10);
         await AssertWholeAsync(cluster.Client(), 20);
-        Assert.Equal(projection, await Operations(cluster, client).DropUnitAsync(cluster.Units[1].Id, "again"));
+        Assert.Equal(projection, await OperationsOf(cluster, client).DropUnitAsync(cluster.Units[1].Id, "again"));
     }
 
     [Fact]
@@ -86,7 +71,7 @@ public class OperationsTests
         await AppendAsync(clients[0], 0, 10);
         var (dead, a, b) = (cluster.Units[0], await cluster.AddUnitAsync(), await cluster.AddUnitAsync());
         cluster.Transport.Stop(dead.Id);
-        var results = await Task.WhenAll(clients.Select(c => Operations(cluster, c).ReplaceUnitAsync(dead.Id, [a, b], "test")));
+        var results = await Task.WhenAll(clients.Select(c => OperationsOf(cluster, c).ReplaceUnitAsync(dead.Id, [a, b], "test")));
         Assert.All(results, p => Assert.Equal(new Epoch(2), p.Epoch));
         Assert.Single(results.Distinct());
         await AppendAsync(clients[3], 10, 10);
@@ -101,7 +86,7 @@ public class OperationsTests
         var (dead, silent, standby) = (cluster.First.Sequencer, cluster.AddSequencer(), cluster.AddSequencer());
         cluster.Transport.Stop(dead.Id);
         cluster.Transport.Stop(silent.Id);
-        var projection = await Operations(cluster, client).ReplaceSequencerAsync(dead.Id, [silent, standby], "test");
+        var projection = await OperationsOf(cluster, client).ReplaceSequencerAsync(dead.Id, [silent, standby], "test");
         Assert.Equal(standby, projection.Sequencer);
         await AppendAsync(client, 10, 10);
     }

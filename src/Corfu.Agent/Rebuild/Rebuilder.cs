@@ -1,0 +1,122 @@
+using System.Collections.Immutable;
+using Corfu.Client;
+using Corfu.Protocol;
+using Corfu.Transport;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
+
+namespace Corfu.Agent;
+
+/// <summary>
+/// Brings joining replicas up to date and makes them full (TOCS 2.5, Fig. 5 C; R15). Works on whatever the newest projection says is joining, whoever
+/// put it there, so it may be stopped and started at any point, and in several processes at once. One run at a time per instance.
+/// </summary>
+public sealed class Rebuilder
+{
+    private readonly CorfuClient _client;
+    private readonly TimeProvider _time;
+    private readonly ILogger _logger;
+    private readonly RebuildOptions _options;
+    private readonly UnitCaller _units;
+    private readonly RateLimit _rate;
+
+    // What this instance has seen decided on a unit that has been joining since. A unit that leaves never returns (R2).
+    private readonly SortedDictionary<NodeId, RangeSet> _rebuilt = [];
+    private RebuildMeter _meter;
+    private volatile TargetList _targets = new([]);
+
+    public Rebuilder(CorfuClient client, ITransport transport, TimeProvider time, ILogger? logger = null, RebuildOptions? options = null)
+    {
+        _client = client;
+        _time = time;
+        _logger = logger ?? NullLogger.Instance;
+        _options = options ?? new RebuildOptions();
+        _options.Validate();
+        _units = new UnitCaller(transport);
+        _rate = new RateLimit(time, _options.BytesPerSecond);
+        _meter = new RebuildMeter(time);
+    }
+
+    private sealed record TargetList(ImmutableArray<NodeId> Units);
+
+    /// <summary>Of the run under way, or of the last one. Any thread.</summary>
+    public RebuildProgress Progress => _meter.ToProgress(_targets.Units);
+
+    /// <summary>Whether the projection has anything to rebuild.</summary>
+    public static bool IsNeeded(Projection projection) => projection.Segments.Any(HasJoining);
+
+    /// <summary>Returns when nothing is joining any more. Waits for units that do not answer, for as long as they are in the projection.</summary>
+    /// <returns>The projection in force then.</returns>
+    /// <exception cref="RebuildException">A unit cannot be rebuilt. It stays joining; replace it.</exception>
+    /// <exception cref="OperationCanceledException">Interrupted: another run goes on from there.</exception>
+    public async Task<Projection> RunAsync(CancellationToken cancellationToken = default)
+    {
+        _meter = new RebuildMeter(_time);
+        var joined = _time.GetTimestamp();
+        var projection = await _client.RefreshAsync(cancellationToken);
+        var expected = 0L;
+        while (true)
+        {
+            var waiting = Waiting(projection);
+            _targets = new TargetList([.. waiting.SelectMany(w => w.Targets).Distinct()]);
+            var left = waiting.Sum(w => w.Segment.Until!.Value.Offset - w.Segment.From.Offset) + _meter.ToProgress([]).Done;
+            _meter.Expect(left - expected);
+            expected = left;
+            if (waiting.Count == 0 || _time.GetElapsedTime(joined) >= _options.JoinInterval)
+            {
+                projection = await JoinAsync(projection, cancellationToken);
+                joined = _time.GetTimestamp();
+                if (waiting.Count == 0 && !IsNeeded(projection)) return projection;
+                if (waiting.Count == 0) continue;
+            }
+
+            var (segment, targets) = waiting[0];
+            var copier = new RangeCopier(
+                _client, _units, new BatchCopier(_client, _units, _rate, _options, _meter), _time, _options, _meter);
+            await copier.CopyAsync(segment.From, segment.Until!.Value, cancellationToken);
+            projection = _client.Projection;
+            foreach (var target in targets) Note(target, segment, projection);
+        }
+    }
+
+    private void Note(NodeId target, Segment segment, Projection now)
+    {
+        // Who has left meanwhile has missed what was copied since; it is out of the projection for good.
+        if (!now.HasUnit(target)) return;
+        if (!_rebuilt.TryGetValue(target, out var ranges)) _rebuilt.Add(target, ranges = new RangeSet());
+        ranges.Add(segment.From, segment.Until!.Value);
+        AgentLog.Rebuilt(_logger, target.ToString(), segment.From.ToString(), segment.Until.Value.ToString());
+    }
+
+    private async Task<Projection> JoinAsync(Projection projection, CancellationToken cancellationToken)
+    {
+        if (!IsAnythingRebuilt(projection)) return projection;
+        return await _client.ReconfigureAsync(
+            p => IsAnythingRebuilt(p) ? Membership.Of(p).WithRebuilt(IsRebuilt) : null,
+            $"rebuilt {string.Join(", ", projection.Segments.SelectMany(Joining).Distinct().Select(u => u.ToString()[..8]))}",
+            cancellationToken);
+    }
+
+    private bool IsAnythingRebuilt(Projection projection) => projection.Segments.Any(s => Joining(s).Any(u => IsRebuilt(s, u)));
+
+    private bool IsRebuilt(Segment segment, NodeId unit) =>
+        segment.Until is { } until && _rebuilt.TryGetValue(unit, out var ranges) && ranges.Covers(segment.From, until);
+
+    /// <summary>What is still to be copied, smallest first: the sooner the projection gets smaller.</summary>
+    private List<(Segment Segment, ImmutableArray<NodeId> Targets)> Waiting(Projection projection)
+    {
+        var waiting = new List<(Segment Segment, ImmutableArray<NodeId> Targets)>();
+        foreach (var segment in projection.Segments)
+        {
+            var targets = Joining(segment).Where(u => !IsRebuilt(segment, u)).ToImmutableArray();
+            if (targets.Length > 0) waiting.Add((segment, targets));
+        }
+
+        return [.. waiting.OrderBy(w => w.Segment.Until!.Value.Offset - w.Segment.From.Offset)];
+    }
+
+    private static bool HasJoining(Segment segment) => segment.Chains.Any(c => c.FullCount < c.Replicas.Length);
+
+    private static IEnumerable<NodeId> Joining(Segment segment) =>
+        segment.Chains.SelectMany(c => c.Replicas).Where(r => r.Joining).Select(r => r.Unit).Distinct();
+}
