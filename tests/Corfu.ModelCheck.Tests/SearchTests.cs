@@ -1,0 +1,63 @@
+using Corfu.ModelCheck.Engine;
+using Corfu.ModelCheck.Processes;
+
+namespace Corfu.ModelCheck.Tests;
+
+/// <summary>A small share of the search, in every build; the whole of it is a command (docs/testing.md).</summary>
+public sealed class SearchTests
+{
+    private const int SmallBound = 60_000;
+
+    public static TheoryData<string> ScenarioNames => [.. Scenarios.All().Select(s => s.Name)];
+
+    /// <summary>Each with the states that suffice to meet it.</summary>
+    public static TheoryData<Flaw, string, string> Flaws => new()
+    {
+        { Flaw.SealAnyReplica, "replace", "seal-complete" },
+        { Flaw.CopyWithoutFilling, "rebuild", "rebuild-equal" },
+        { Flaw.CopyPastFullReplicas, "rebuild", "chain-prefix" },
+        { Flaw.AckAtHead, "replace", "nothing-lost" },
+        { Flaw.FillFromTail, "rebuild", "chain-prefix" },
+        { Flaw.ReadAtHead, "rebuild", "read-committed" },
+        { Flaw.WriteAfterEpoch, "replace", "seal-complete" },
+        { Flaw.ResolveAboveStart, "replace", "granted" },
+        { Flaw.StartNotRaised, "replace", "seal-complete" },
+        { Flaw.OwnValueFirst, "replace", "one-projection" },
+        { Flaw.OneAcceptorIsEnough, "layout", "one-projection" },
+        { Flaw.UnconfirmedCheck, "checks", "check" },
+    };
+
+    [Theory]
+    [MemberData(nameof(ScenarioNames))]
+    public void Nothing_is_violated_up_to_a_small_bound(string name)
+    {
+        var result = Search.Run(Scenarios.All().Single(s => s.Name == name), SmallBound);
+        Assert.True(result.Violation is null, $"{result.Violation}\n{string.Join('\n', result.Trace)}");
+        Assert.True(result.Exhausted || result.States >= SmallBound);
+    }
+
+    [Theory]
+    [MemberData(nameof(Flaws))]
+    public void A_planted_mistake_is_found_with_the_way_to_it(Flaw flaw, string scenario, string invariant)
+    {
+        var result = Search.Run(Scenarios.All(flaw).Single(s => s.Name == scenario), SmallBound);
+        Assert.StartsWith(invariant, result.Violation, StringComparison.Ordinal);
+        Assert.True(result.Trace.Length > result.Depth);
+    }
+
+    [Fact]
+    public void A_search_is_the_same_every_time()
+    {
+        var first = Search.Run(Scenarios.All()[0], 20_000);
+        var second = Search.Run(Scenarios.All()[0], 20_000);
+        Assert.Equal((first.States, first.Moves, first.Depth), (second.States, second.Moves, second.Depth));
+    }
+
+    [Fact]
+    public void A_scenario_that_ends_is_exhausted()
+    {
+        var result = Search.Run(Scenarios.All().Single(s => s.Name == "streams"), 1_000_000);
+        Assert.True(result.Exhausted);
+        Assert.Null(result.Violation);
+    }
+}

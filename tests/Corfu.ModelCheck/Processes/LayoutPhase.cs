@@ -1,0 +1,9 @@
+namespace Corfu.ModelCheck.Processes;
+
+public enum LayoutPhase
+{
+    Latest,
+    Prepare,
+    Accept,
+    Publish,
+}

@@ -1,0 +1,92 @@
+using System.Collections.Immutable;
+using Corfu.ModelCheck.Engine;
+using Corfu.ModelCheck.Processes;
+
+namespace Corfu.ModelCheck;
+
+/// <summary>Runs searches and tells about them, in words for people; the last line is for programs.</summary>
+public static class Report
+{
+    public static int List(TextWriter output)
+    {
+        foreach (var scenario in Scenarios.All()) output.WriteLine($"{scenario.Name,-16}{scenario.About}");
+        output.WriteLine();
+        foreach (var flaw in Flaws) output.WriteLine(NameOf(flaw));
+        return 0;
+    }
+
+    public static int All(string? only, int maxStates, TextWriter output)
+    {
+        var results = new List<SearchResult>();
+        foreach (var scenario in Chosen(Flaw.None, only))
+        {
+            var result = Search.Run(scenario, maxStates);
+            results.Add(result);
+            Tell(result, output);
+            output.Flush();
+        }
+
+        if (results.Count == 0) return Unknown(only, output);
+        var violations = results.Count(r => r.Violation is not null);
+        output.WriteLine($"states {results.Sum(r => r.States)} depth {results.Max(r => r.Depth)} violations {violations}");
+        return violations == 0 ? 0 : 1;
+    }
+
+    public static int Planted(string name, string? only, int maxStates, TextWriter output)
+    {
+        var flaws = Flaws.Where(f => name is "all" || NameOf(f) == name).ToList();
+        if (flaws.Count == 0) return Unknown(name, output);
+        var missed = 0;
+        foreach (var flaw in flaws)
+        {
+            var found = Hunt(flaw, only, maxStates);
+            if (found is null) missed++;
+            output.WriteLine($"{NameOf(flaw),-24}{(found is null ? "NOT FOUND" : $"found in {found.Scenario} after {found.States} states, {found.Depth} steps: {found.Violation}")}");
+            if (found is not null && flaws.Count == 1) Trace(found, output);
+            output.Flush();
+        }
+
+        output.WriteLine($"planted {flaws.Count} missed {missed}");
+        return missed == 0 ? 0 : 1;
+    }
+
+    /// <summary>The scenario in which the flaw shows with the fewest steps, or null.</summary>
+    public static SearchResult? Hunt(Flaw flaw, string? only, int maxStates)
+    {
+        SearchResult? best = null;
+        foreach (var scenario in Chosen(flaw, only))
+        {
+            var result = Search.Run(scenario, maxStates);
+            if (result.Violation is not null && (best is null || result.Depth < best.Depth)) best = result;
+        }
+
+        return best;
+    }
+
+    public static string NameOf(Flaw flaw) => string.Concat(flaw.ToString().Select((c, i) => char.IsUpper(c) ? (i == 0 ? "" : "-") + char.ToLowerInvariant(c) : c.ToString()));
+
+    private static ImmutableArray<Flaw> Flaws => [.. Enum.GetValues<Flaw>().Where(f => f != Flaw.None)];
+
+    private static IEnumerable<Scenario> Chosen(Flaw flaw, string? only) => Scenarios.All(flaw).Where(s => only is null || s.Name == only);
+
+    private static void Tell(SearchResult result, TextWriter output)
+    {
+        var end = result.Violation is not null ? "VIOLATION" : result.Exhausted ? "exhausted" : "bound reached";
+        output.WriteLine(
+            $"{result.Scenario,-16}{result.States,10} states {result.Moves,11} moves  depth {result.Depth,3}  {result.Time.TotalSeconds,6:0.0} s  {end}");
+        if (result.Violation is not null) Trace(result, output);
+    }
+
+    private static void Trace(SearchResult result, TextWriter output)
+    {
+        for (var i = 0; i < result.Trace.Length; i++)
+            output.WriteLine(i < result.Depth ? $"  {i + 1,3}. {result.Trace[i]}" : $"       {result.Trace[i]}");
+        output.WriteLine($"  VIOLATION {result.Violation}");
+    }
+
+    private static int Unknown(string? name, TextWriter output)
+    {
+        output.WriteLine($"{name}: no such name; --list shows them");
+        return 2;
+    }
+}
