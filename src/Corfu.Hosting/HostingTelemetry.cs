@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Diagnostics.Metrics;
+using Corfu.Agent;
 using Corfu.Client;
 using Corfu.Layout;
 using Corfu.Sequencer;
@@ -16,12 +17,12 @@ public static class HostingTelemetry
 
     /// <summary>What a node's process hands to its collector.</summary>
     public static IReadOnlyList<string> Meters { get; } =
-        [MeterName, TransportMeter.Name, UnitMeter.Name, SequencerHandler.MeterName, LayoutTelemetry.MeterName, ClientTelemetry.MeterName];
+        [MeterName, TransportMeter.Name, UnitMeter.Name, SequencerHandler.MeterName, LayoutTelemetry.MeterName, ClientTelemetry.MeterName, AgentTelemetry.MeterName];
 
     public static IReadOnlyList<string> ActivitySources { get; } =
     [
         ActivitySourceName, TransportMeter.ActivitySourceName, UnitMeter.ActivitySourceName, SequencerHandler.ActivitySourceName,
-        LayoutTelemetry.ActivitySourceName, ClientTelemetry.ActivitySourceName,
+        LayoutTelemetry.ActivitySourceName, ClientTelemetry.ActivitySourceName, AgentTelemetry.ActivitySourceName,
     ];
 
     internal static readonly ActivitySource Activities = new(ActivitySourceName);

@@ -20,10 +20,15 @@ internal static class ClusterUpCommand
         var units = new Option<int>("--units") { Description = "Storage units.", HelpName = "N", DefaultValueFactory = _ => 3 };
         var replicas = new Option<int>("--replicas") { Description = "Replicas of every entry.", HelpName = "N", DefaultValueFactory = _ => 2 };
         var spares = new Option<int>("--spares") { Description = "Units that run without being in a chain.", HelpName = "N" };
+        var sequencers = new Option<int>("--sequencers")
+        {
+            Description = "Sequencer processes: one serves, the others stand by.", HelpName = "N", DefaultValueFactory = _ => 1,
+        };
+        var manual = new Option<bool>("--manual") { Description = "Agents look and report but never reconfigure on their own ('corfu reconfigure auto on' changes that)." };
         var host = new Option<string>("--host") { Description = "Address that all nodes listen on.", HelpName = "IP", DefaultValueFactory = _ => "127.0.0.1" };
         var port = new Option<int?>("--port") { Description = "First of consecutive ports; without it free ones are looked for.", HelpName = "P" };
         var insecure = new Option<bool>("--insecure") { Description = "Accept an address other than loopback although connections are not encrypted yet." };
-        var command = new Command("up", Description) { directory, units, replicas, spares, host, port, insecure, json };
+        var command = new Command("up", Description) { directory, units, replicas, spares, sequencers, manual, host, port, insecure, json };
         command.SetAction(async (result, cancellationToken) =>
         {
             var folder = result.GetRequiredValue(directory).FullName;
@@ -32,6 +37,8 @@ internal static class ClusterUpCommand
                 Units = result.GetValue(units),
                 Replicas = result.GetValue(replicas),
                 Spares = result.GetValue(spares),
+                Sequencers = result.GetValue(sequencers),
+                Automatic = !result.GetValue(manual),
                 Host = result.GetValue(host)!,
                 Port = result.GetValue(port),
                 Insecure = result.GetValue(insecure),

@@ -1,3 +1,5 @@
+using System.Collections.Immutable;
+using Corfu.Agent;
 using Corfu.Client;
 using Corfu.Client.Layout;
 using Corfu.Protocol;
@@ -16,6 +18,7 @@ internal sealed class ClusterBootstrap
     private readonly TcpTransport _transport;
     private readonly LayoutClient _layout;
     private readonly Reconfigurer _reconfigurer;
+    private readonly TimeProvider _time;
     private readonly ILogger _logger;
 
     private ClusterBootstrap(ClusterManifest manifest, TcpTransport transport, TimeProvider time, ILogger logger)
@@ -24,6 +27,7 @@ internal sealed class ClusterBootstrap
         _transport = transport;
         _layout = new LayoutClient(transport, SystemEntropy.Instance, time);
         _reconfigurer = new Reconfigurer(transport, _layout, time, logger);
+        _time = time;
         _logger = logger;
     }
 
@@ -38,11 +42,11 @@ internal sealed class ClusterBootstrap
 
     private async Task<Projection> RunAsync(CancellationToken cancellationToken)
     {
-        var sequencer = await FindSequencerAsync(cancellationToken);
+        var sequencers = await FindSequencersAsync(cancellationToken);
         var latest = await _layout.ReadLatestAsync(_manifest.Acceptors(), cancellationToken);
         if (latest is null)
         {
-            latest = await CreateAsync(sequencer, cancellationToken);
+            latest = await CreateAsync(sequencers[0], cancellationToken);
             HostingLog.Bootstrapped(_logger, latest.Cluster, latest.Epoch, latest.Sequencer.Id);
         }
 
@@ -50,8 +54,8 @@ internal sealed class ClusterBootstrap
         var before = latest.Epoch;
         latest = await _reconfigurer.ReconfigureAsync(
             latest,
-            current => current.Sequencer.Id == sequencer.Id ? null : Membership.Of(current).WithSequencer(sequencer),
-            "a sequencer was started",
+            current => sequencers.Any(running => running.Id == current.Sequencer.Id) ? null : Membership.Of(current).WithSequencer(sequencers[0]),
+            new ReconfigurationReason("a sequencer was started", false, "cluster up", _time.GetUtcNow()).ToString(),
             cancellationToken);
         if (latest.Epoch > before)
         {
@@ -62,9 +66,32 @@ internal sealed class ClusterBootstrap
         return latest;
     }
 
-    private async Task<NodeAddress> FindSequencerAsync(CancellationToken cancellationToken)
+    // Those that run. One is enough; whose turn it is otherwise is the agents' business.
+    private async Task<ImmutableArray<NodeAddress>> FindSequencersAsync(CancellationToken cancellationToken)
     {
-        var endpoint = _manifest.SequencerEndpoint();
+        var found = ImmutableArray.CreateBuilder<NodeAddress>();
+        NodeStartException? trouble = null;
+        foreach (var endpoint in _manifest.SequencerEndpoints())
+        {
+            try
+            {
+                found.Add(await FindSequencerAsync(endpoint, cancellationToken));
+            }
+            catch (NodeStartException e)
+            {
+                trouble = e;
+            }
+            catch (TransportException e)
+            {
+                trouble = new NodeStartException(e.Message, e);
+            }
+        }
+
+        return found.Count > 0 ? found.DrainToImmutable() : throw trouble!;
+    }
+
+    private async Task<NodeAddress> FindSequencerAsync(NodeEndpoint endpoint, CancellationToken cancellationToken)
+    {
         var description = await _transport.DescribeAsync(endpoint, cancellationToken);
         if (description.Cluster != _manifest.ClusterId)
             throw new NodeStartException($"The process at {endpoint} belongs to the cluster {description.Cluster}, not {_manifest.ClusterId}.");

@@ -47,7 +47,7 @@ public sealed class ClusterFolder
             Directory.CreateDirectory(full);
             var folder = Exists(full) ? Open(full) : Write(full, shape.NewManifest(entropy));
             folder.RequireShape(shape);
-            return folder.Manifest.Formed ? folder : folder.Form(shape.Insecure);
+            return folder.Manifest.Formed ? folder : folder.Form(shape);
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
@@ -68,7 +68,7 @@ public sealed class ClusterFolder
     }
 
     // Nothing is served from a folder that is not formed, so all of this may be repeated.
-    private ClusterFolder Form(bool insecure)
+    private ClusterFolder Form(ClusterShape shape)
     {
         foreach (var node in Manifest.Nodes)
         {
@@ -76,7 +76,12 @@ public sealed class ClusterFolder
             foreach (var role in node.Roles.Where(role => role.Folder is not null))
                 RoleFolder.Format(System.IO.Path.Combine(NodePath(node), role.Folder!), Manifest.ClusterId, role.Role, new NodeId(role.Id));
             var roles = node.Roles.Select(role => new NodeConfigRole(role.Role, role.Id, role.Folder));
-            new NodeConfig(node.Name, Manifest.Cluster, node.Endpoint.ToString(), insecure, node.Name + ".log", [.. roles]).Save(ConfigPath(node));
+            var config = new NodeConfig(node.Name, Manifest.Cluster, node.Endpoint.ToString(), shape.Insecure, node.Name + ".log", [.. roles])
+            {
+                Peers = [.. Manifest.Nodes.Where(other => other != node).Select(other => other.Endpoint.ToString())],
+                Automatic = shape.Automatic,
+            };
+            config.Save(ConfigPath(node));
         }
 
         DurableFile.SyncDirectory(Path);

@@ -24,8 +24,9 @@ public sealed record ClusterManifest(int Format, Guid Cluster, bool Formed, int 
 
     public ImmutableArray<NodeAddress> Acceptors() => Addresses(NodeRole.Acceptor, spares: true);
 
-    /// <summary>The endpoint of the process that runs the sequencer, whose identity is new with every start (R2).</summary>
-    public NodeEndpoint SequencerEndpoint() => Nodes.First(node => node.Roles.Any(role => role.Role == NodeRole.Sequencer)).Endpoint;
+    /// <summary>The endpoints of the processes that run sequencers, whose identities are new with every start (R2).</summary>
+    public ImmutableArray<NodeEndpoint> SequencerEndpoints() =>
+        [.. Nodes.Where(node => node.Roles.Any(role => role.Role == NodeRole.Sequencer)).Select(node => node.Endpoint)];
 
     /// <summary>What clients connect with: the processes that hold the layout.</summary>
     public string ConnectionString() => "corfu://" + string.Join(',', Acceptors().Select(address => address.Endpoint).Distinct());

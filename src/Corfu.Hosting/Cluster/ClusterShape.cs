@@ -13,12 +13,20 @@ public sealed record ClusterShape
     private const int FirstPort = 20_000;
     private const int LastPort = 31_999;
 
+    private const int MaxSequencers = 16;
+
     public int Units { get; init; } = 3;
 
     public int Replicas { get; init; } = 2;
 
     /// <summary>Units that run without being in a chain.</summary>
     public int Spares { get; init; }
+
+    /// <summary>Sequencer processes: one serves, the others stand by.</summary>
+    public int Sequencers { get; init; } = 1;
+
+    /// <inheritdoc cref="NodeOptions.Automatic"/>
+    public bool Automatic { get; init; } = true;
 
     /// <summary>The address of all nodes.</summary>
     public string Host { get; init; } = "127.0.0.1";
@@ -35,7 +43,8 @@ public sealed record ClusterShape
         var faults = new List<string>();
         if (ClusterPlacement.Fault(Units, Replicas) is { } fault) faults.Add(fault);
         if (Spares is < 0 or > ClusterPlacement.MaxUnits) faults.Add($"The number of spares must be between 0 and {ClusterPlacement.MaxUnits}, not {Spares}.");
-        var nodes = Units + Spares + 1;
+        if (Sequencers is < 1 or > MaxSequencers) faults.Add($"The number of sequencers must be between 1 and {MaxSequencers}, not {Sequencers}.");
+        var nodes = Units + Spares + Sequencers;
         if (Port is < 1 || Port + nodes - 1 > 65_535) faults.Add($"The first port must leave room for {nodes} ports between 1 and 65535, not {Port}.");
         var address = NodeOptionsValidator.AddressOf(Host);
         if (address is null) faults.Add($"'{Host}' is neither an IP address nor 'localhost'.");
@@ -49,7 +58,7 @@ public sealed record ClusterShape
     {
         if (Faults() is { Count: > 0 } faults) throw new NodeStartException(string.Join('\n', faults));
         var acceptors = ClusterPlacement.AcceptorCount(Units);
-        var ports = Ports(Units + Spares + 1, entropy);
+        var ports = Ports(Units + Spares + Sequencers, entropy);
         var nodes = ImmutableArray.CreateBuilder<ManifestNode>();
         for (var i = 0; i < Units + Spares; i++)
         {
@@ -59,7 +68,12 @@ public sealed record ClusterShape
             nodes.Add(new ManifestNode(spare ? $"spare-{i - Units}" : $"unit-{i}", Host, ports[i], spare, roles));
         }
 
-        nodes.Add(new ManifestNode("sequencer", Host, ports[^1], false, [new ManifestRole(NodeRole.Sequencer, Guid.Empty, null)]));
+        for (var i = 0; i < Sequencers; i++)
+        {
+            var name = i == 0 ? "sequencer" : $"sequencer-{i}";
+            nodes.Add(new ManifestNode(name, Host, ports[Units + Spares + i], i > 0, [new ManifestRole(NodeRole.Sequencer, Guid.Empty, null)]));
+        }
+
         return new ClusterManifest(ClusterManifest.CurrentFormat, entropy.NewGuid(), false, Replicas, nodes.DrainToImmutable());
     }
 

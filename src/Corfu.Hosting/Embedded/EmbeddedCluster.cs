@@ -36,7 +36,14 @@ public sealed class EmbeddedCluster : IAsyncDisposable
     {
         options ??= new EmbeddedClusterOptions();
         var path = options.Folder ?? Directory.CreateTempSubdirectory("corfu-").FullName;
-        var shape = new ClusterShape { Units = options.Units, Replicas = options.Replicas };
+        var shape = new ClusterShape
+        {
+            Units = options.Units,
+            Replicas = options.Replicas,
+            Spares = options.Spares,
+            Sequencers = options.Sequencers,
+            Automatic = options.Automatic,
+        };
         var cluster = new EmbeddedCluster(options, ClusterFolder.OpenOrCreate(path, shape, SystemEntropy.Instance));
         try
         {

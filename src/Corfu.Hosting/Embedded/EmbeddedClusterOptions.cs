@@ -15,6 +15,15 @@ public sealed record EmbeddedClusterOptions
     /// <summary>Replicas of every entry. Default 2.</summary>
     public int Replicas { get; init; } = 2;
 
+    /// <summary>Units that run without being in a chain, to take the place of one that is gone.</summary>
+    public int Spares { get; init; }
+
+    /// <summary>Sequencers: one serves, the others stand by.</summary>
+    public int Sequencers { get; init; } = 1;
+
+    /// <summary>Whether the agents reconfigure on their own when nodes are gone. A folder that holds a cluster keeps its own choice.</summary>
+    public bool Automatic { get; init; } = true;
+
     /// <summary>Default: nothing is logged.</summary>
     public ILoggerFactory Loggers { get; init; } = NullLoggerFactory.Instance;
 

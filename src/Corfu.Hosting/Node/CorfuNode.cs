@@ -16,10 +16,13 @@ public sealed class CorfuNode : IAsyncDisposable
     private readonly RoleRegistry _registry;
     private readonly ImmutableArray<NodeRoleHost> _roles;
     private readonly KestrelServer _server;
+    private readonly NodeAgent _agent;
     private int _disposed;
 
-    private CorfuNode(string name, NodeEndpoint endpoint, RoleRegistry registry, ImmutableArray<NodeRoleHost> roles, KestrelServer server)
+    private CorfuNode(
+        string name, NodeEndpoint endpoint, RoleRegistry registry, ImmutableArray<NodeRoleHost> roles, KestrelServer server, NodeAgent agent)
     {
+        _agent = agent;
         Name = name;
         Endpoint = endpoint;
         _registry = registry;
@@ -45,6 +48,7 @@ public sealed class CorfuNode : IAsyncDisposable
         var logger = loggers.CreateLogger<CorfuNode>();
         var registry = new RoleRegistry(new ClusterId(options.Cluster), time: time, logger: loggers.CreateLogger<RoleRegistry>());
         var roles = ImmutableArray.CreateBuilder<NodeRoleHost>();
+        NodeAgent? agent = null;
         try
         {
             foreach (var role in options.Roles)
@@ -55,8 +59,11 @@ public sealed class CorfuNode : IAsyncDisposable
                 registry.Add(host.Handler);
             }
 
+            agent = new NodeAgent(options, loggers, time);
+            registry.Add(agent.Agent);
             var server = await ListenAsync(options.Endpoint, registry, loggers, cancellationToken);
-            var node = new CorfuNode(options.Name, options.Endpoint, registry, roles.ToImmutable(), server);
+            var node = new CorfuNode(options.Name, options.Endpoint, registry, roles.ToImmutable(), server, agent);
+            agent.Start();
             foreach (var role in node._roles)
             {
                 HostingLog.Serving(logger, options.Name, role.Handler.Role, role.Handler.Id, options.Endpoint);
@@ -70,6 +77,7 @@ public sealed class CorfuNode : IAsyncDisposable
         catch
         {
             registry.Dispose();
+            if (agent is not null) await agent.DisposeAsync();
             foreach (var role in roles) await role.DisposeAsync();
             throw;
         }
@@ -78,7 +86,9 @@ public sealed class CorfuNode : IAsyncDisposable
     public async ValueTask DisposeAsync()
     {
         if (Interlocked.Exchange(ref _disposed, 1) != 0) return;
-        // First the connections, so that stopping the server does not wait for idle ones; then what the requests were about.
+        // While it still listens: the others are told that it goes, so that nobody takes it for dead.
+        await _agent.DisposeAsync();
+        // Then the connections, so that stopping the server does not wait for idle ones; then what the requests were about.
         _registry.Dispose();
         await _server.StopAsync(CancellationToken.None);
         _server.Dispose();

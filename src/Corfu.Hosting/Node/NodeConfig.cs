@@ -9,6 +9,12 @@ namespace Corfu.Hosting;
 public sealed record NodeConfig(
     string Name, Guid Cluster, string Listen, bool Insecure, string? Log, ImmutableArray<NodeConfigRole> Roles)
 {
+    /// <inheritdoc cref="NodeOptions.Peers"/>
+    public ImmutableArray<string> Peers { get; init; }
+
+    /// <inheritdoc cref="NodeOptions.Automatic"/>
+    public bool? Automatic { get; init; }
+
     /// <exception cref="NodeStartException">Not readable, or not valid: all faults in one message.</exception>
     public static NodeOptions Load(string path, out string? log)
     {
@@ -17,6 +23,8 @@ public sealed record NodeConfig(
         var folder = Path.GetDirectoryName(full)!;
         log = config.Log is null ? null : Path.Combine(folder, config.Log);
         var options = new NodeOptions { Name = config.Name ?? "", Cluster = config.Cluster, Listen = config.Listen ?? "", Insecure = config.Insecure };
+        options.Automatic = config.Automatic ?? true;
+        foreach (var peer in config.Peers.IsDefault ? [] : config.Peers) options.Peers.Add(peer);
         foreach (var role in config.Roles.IsDefault ? [] : config.Roles)
         {
             options.Roles.Add(new NodeRoleOptions

@@ -27,6 +27,12 @@ public sealed class NodeOptions
 
     public IList<NodeRoleOptions> Roles { get; } = [];
 
+    /// <summary><c>address:port</c> of other processes of the cluster. One that runs is enough: agents tell each other about all.</summary>
+    public IList<string> Peers { get; } = [];
+
+    /// <summary>Whether the node's agent reconfigures on its own when nodes are gone. Default true; it looks and reports in any case.</summary>
+    public bool Automatic { get; set; } = true;
+
     internal NodeEndpoint Endpoint => NodeEndpoint.TryParse(Listen, out var endpoint)
         ? endpoint
         : throw new InvalidOperationException("The options were not validated.");

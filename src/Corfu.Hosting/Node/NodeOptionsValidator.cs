@@ -33,6 +33,8 @@ public sealed class NodeOptionsValidator : IValidateOptions<NodeOptions>
         else if (!IPAddress.IsLoopback(address) && !options.Insecure)
             yield return $"Listen: {endpoint.Host} is not a loopback address, and connections are not encrypted yet; set Insecure to accept that.";
 
+        foreach (var peer in options.Peers.Where(peer => !NodeEndpoint.TryParse(peer, out _)))
+            yield return $"Peers: '{peer}' is no address:port with a port between 1 and 65535.";
         if (options.Roles.Count == 0) yield return "Roles: a node needs at least one role.";
         foreach (var fault in options.Roles.SelectMany(RoleFaults)) yield return fault;
         if (options.Roles.Count(role => role.Role == NodeRole.Sequencer) > 1) yield return "Roles: more than one sequencer.";

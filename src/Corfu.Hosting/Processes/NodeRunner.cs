@@ -40,6 +40,8 @@ public static class NodeRunner
             node.Cluster = options.Cluster;
             node.Listen = options.Listen;
             node.Insecure = options.Insecure;
+            node.Automatic = options.Automatic;
+            foreach (var peer in options.Peers) node.Peers.Add(peer);
             foreach (var role in options.Roles) node.Roles.Add(role);
         });
         return builder.Build();

@@ -1,0 +1,36 @@
+using Corfu.Protocol;
+
+namespace Corfu.Agent;
+
+/// <summary>What an agent may do on its own.</summary>
+public sealed record PolicyOptions
+{
+    /// <summary>Replicas of new entries; null keeps as many as the longest chain of the active segment has.</summary>
+    public int? Replicas { get; init; }
+
+    /// <summary>New entries never get fewer replicas than this, or than they have, by an agent's decision: a partition must not shrink chains to one.</summary>
+    public int MinReplicas { get; init; } = 2;
+
+    /// <summary>Units that may be taken out in a row; one more after every <see cref="UnitRefill"/>. All agents together, since all see every epoch.</summary>
+    public int UnitBurst { get; init; } = 3;
+
+    public TimeSpan UnitRefill { get; init; } = TimeSpan.FromSeconds(60);
+
+    /// <summary>Sequencers that may be replaced in a row; one more after every <see cref="SequencerRefill"/>.</summary>
+    public int SequencerBurst { get; init; } = 10;
+
+    public TimeSpan SequencerRefill { get; init; } = TimeSpan.FromSeconds(5);
+
+    /// <summary>New entries go elsewhere when a unit is slow for so long. It keeps what it has, so nothing is copied. Null: it is only reported.</summary>
+    public TimeSpan? LeaveSlowAfter { get; init; } = TimeSpan.FromSeconds(30);
+
+    /// <exception cref="ArgumentException">An option is out of range.</exception>
+    public void Validate() => OptionRules.Check(
+        nameof(PolicyOptions),
+        (nameof(Replicas), Replicas is null or > 0),
+        (nameof(MinReplicas), MinReplicas > 0),
+        (nameof(UnitBurst), UnitBurst > 0),
+        (nameof(UnitRefill), UnitRefill > TimeSpan.Zero),
+        (nameof(SequencerBurst), SequencerBurst > 0),
+        (nameof(SequencerRefill), SequencerRefill > TimeSpan.Zero));
+}

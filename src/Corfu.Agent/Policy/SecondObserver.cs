@@ -1,0 +1,28 @@
+using Corfu.Protocol;
+
+namespace Corfu.Agent;
+
+/// <summary>Whether what one agent believes of a node is shared by enough others to act on it (design 4: a second observer).</summary>
+public static class SecondObserver
+{
+    /// <param name="opinions">Of the agents that answered in time.</param>
+    /// <param name="others">Agents that could be asked: not on the node's own process, and not certainly gone themselves.</param>
+    public static bool Agrees(NodeVerdict mine, IReadOnlyCollection<OpinionResponse> opinions, int others)
+    {
+        // Nobody is left who could be asked: only what the node or its machine says itself is enough then.
+        if (others == 0) return mine.IsCertain;
+        var agree = opinions.Count(opinion => IsSame(mine.Health, opinion));
+        var contradict = opinions.Count(opinion => opinion.Answers && opinion.Health is not NodeHealth.Failed && !IsSame(mine.Health, opinion));
+        return agree >= 1 && agree >= contradict;
+    }
+
+    /// <summary>Silent towards us, and alive towards somebody: the way is broken, not the node.</summary>
+    public static bool IsPartition(NodeVerdict mine, IReadOnlyCollection<OpinionResponse> opinions) =>
+        mine.Health == NodeHealth.Silent && opinions.Any(opinion => opinion.Answers);
+
+    private static bool IsSame(NodeHealth mine, OpinionResponse opinion) => mine switch
+    {
+        NodeHealth.Full or NodeHealth.Slow => opinion.Health == mine,
+        _ => opinion.Health is NodeHealth.Dead or NodeHealth.Replaced or NodeHealth.Silent or NodeHealth.Failed,
+    };
+}

@@ -1,0 +1,24 @@
+using System.Diagnostics;
+using System.Diagnostics.Metrics;
+
+namespace Corfu.Agent;
+
+/// <summary>Names for collectors: the meter and the activity source of this package.</summary>
+public static class AgentTelemetry
+{
+    public const string MeterName = "Corfu.Agent";
+    public const string ActivitySourceName = "Corfu.Agent";
+
+    internal static readonly ActivitySource Activities = new(ActivitySourceName);
+
+    private static readonly Meter Meter = new(MeterName);
+
+    internal static readonly Counter<long> Reconfigurations =
+        Meter.CreateCounter<long>("corfu.agent.reconfigurations", "{reconfiguration}", "Epochs that this agent brought about.");
+
+    internal static readonly Counter<long> Doubts =
+        Meter.CreateCounter<long>("corfu.agent.doubts", "{verdict}", "Verdicts that other agents did not agree with.");
+
+    internal static readonly Counter<long> Suspicions =
+        Meter.CreateCounter<long>("corfu.agent.suspicions", "{verdict}", "Nodes found dead, silent, broken, full or slow, by health.");
+}

@@ -1,0 +1,58 @@
+using System.Collections.Immutable;
+using Corfu.Agent;
+using Corfu.Protocol;
+using Corfu.Transport;
+using Microsoft.Extensions.Logging;
+
+namespace Corfu.Hosting;
+
+/// <summary>The cluster agent of a node, with the connections that it works over.</summary>
+internal sealed class NodeAgent : IAsyncDisposable
+{
+    private readonly TcpTransport _probes;
+    private readonly TcpTransport _transport;
+    private readonly CancellationTokenSource _stop = new();
+    private Task _running = Task.CompletedTask;
+
+    public NodeAgent(NodeOptions node, ILoggerFactory loggers, TimeProvider time)
+    {
+        var options = new AgentOptions
+        {
+            Self = node.Endpoint,
+            Peers = [.. node.Peers.Select(peer => NodeEndpoint.TryParse(peer, out var endpoint) ? endpoint : default).Where(endpoint => endpoint.Port != 0)],
+            Automatic = node.Automatic,
+        };
+        var cluster = new ClusterId(node.Cluster);
+        // A look is given up soon, and so is the connection it was made on; back-off never hides a node for longer than an interval.
+        _probes = new TcpTransport(
+            new TcpTransportOptions
+            {
+                Cluster = cluster,
+                ConnectTimeout = options.ProbeTimeout,
+                RequestTimeout = options.ProbeTimeout,
+                MaxBackOff = options.Step / 2,
+                ReceiveBuffer = 16 << 10,
+            },
+            time);
+        _transport = new TcpTransport(new TcpTransportOptions { Cluster = cluster, MaxBackOff = options.Detector.Interval }, time);
+        Agent = new ClusterAgent(options, _probes, _transport, time, SystemEntropy.Instance, loggers.CreateLogger<ClusterAgent>());
+    }
+
+    public ClusterAgent Agent { get; }
+
+    public void Start() => _running = Agent.RunAsync(_stop.Token);
+
+    /// <summary>Tells the others that the node goes, and acts no more.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        if (!_stop.IsCancellationRequested)
+        {
+            await Agent.LeaveAsync();
+            await _stop.CancelAsync();
+        }
+
+        await _running;
+        _probes.Dispose();
+        _transport.Dispose();
+    }
+}
