@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using Corfu.Protocol;
 
 namespace Corfu.Client;
@@ -34,5 +35,29 @@ public sealed partial class CorfuClient
     {
         await _core.Refresher.NewerThanAsync(epoch, _core.Patience($"Learning what follows {epoch}", cancellationToken), cancellationToken);
         return Projection;
+    }
+
+    /// <summary>
+    /// The projections of the past, newest first, from the present one on, as far back as the acceptors remember them
+    /// (their option KeptSlots) or <paramref name="count"/> goes.
+    /// </summary>
+    public async Task<ImmutableArray<Projection>> ReadHistoryAsync(int count, CancellationToken cancellationToken = default)
+    {
+        const int together = 32;
+        var latest = await RefreshAsync(cancellationToken);
+        var history = ImmutableArray.CreateBuilder<Projection>();
+        for (var newest = latest.Epoch.Value; newest >= Epoch.First.Value && history.Count < count; newest -= together)
+        {
+            var wanted = Math.Min(together, Math.Min(newest, count - history.Count));
+            var reads = new List<Task<Projection?>>();
+            for (var i = 0; i < wanted; i++) reads.Add(_core.Layout.ReadHistoryAsync(latest, new Epoch(newest - i), cancellationToken));
+            foreach (var past in await Task.WhenAll(reads))
+            {
+                if (past is null) return history.DrainToImmutable();
+                history.Add(past);
+            }
+        }
+
+        return history.DrainToImmutable();
     }
 }

@@ -9,12 +9,12 @@ public sealed class ProjectionTests
     [Fact]
     public void Round_trip_gives_an_equal_projection() => Assert.Equal(Sample, ProjectionCodec.Decode(ProjectionCodec.Encode(Sample)));
 
-    /// <summary>Acceptors keep projections for years: version 1 had no mirror field.</summary>
+    /// <summary>Acceptors keep projections for years: version 1 had neither mirror nor time.</summary>
     [Fact]
     public void The_first_version_is_still_read()
     {
         var bytes = ProjectionCodec.Encode(Sample);
-        byte[] old = [1, 0, .. bytes[2..18], .. bytes[34..]];
+        byte[] old = [1, 0, .. bytes[2..18], .. bytes[42..]];
         Assert.Equal(Sample, ProjectionCodec.Decode(old));
     }
 
@@ -26,6 +26,35 @@ public sealed class ProjectionTests
             Sample.Cluster, Sample.Epoch, Sample.Sequencer, Sample.Start, Sample.TrimMark, Sample.Segments, Sample.Units, Sample.Acceptors, Sample.Reason, source);
         Assert.NotEqual(Sample, mirror);
         Assert.Equal(source, ProjectionCodec.Decode(ProjectionCodec.Encode(mirror)).MirrorOf);
+    }
+
+    [Fact]
+    public void A_projection_says_when_it_was_proposed()
+    {
+        var at = DateTimeOffset.FromUnixTimeMilliseconds(1_700_000_000_123);
+        var timed = new Projection(
+            Sample.Cluster, Sample.Epoch, Sample.Sequencer, Sample.Start, Sample.TrimMark, Sample.Segments, Sample.Units, Sample.Acceptors, Sample.Reason,
+            proposedAt: at.AddTicks(7));
+        Assert.NotEqual(Sample, timed);
+        Assert.Equal(at, timed.ProposedAt);
+        Assert.Equal(timed, ProjectionCodec.Decode(ProjectionCodec.Encode(timed)));
+    }
+
+    /// <summary>The encoding is what acceptors keep and what two proposers compare: it changes only together with its version.</summary>
+    [Fact]
+    public void Golden_bytes()
+    {
+        var small = new Projection(
+            new ClusterId(SampleMessages.Id(1)), new Epoch(2), SampleMessages.Node(3), new LogPosition(4), new LogPosition(1),
+            [new Segment(new LogPosition(1), new LogPosition(3), [new Chain([new Replica(SampleMessages.Units[0].Id), new Replica(SampleMessages.Units[1].Id, Joining: true)])]),
+             new Segment(new LogPosition(3), null, [new Chain([new Replica(SampleMessages.Units[0].Id)])])],
+            [SampleMessages.Units[0], SampleMessages.Units[1]], [SampleMessages.Node(3)], "why", proposedAt: DateTimeOffset.FromUnixTimeMilliseconds(5));
+        Assert.Equal(
+            "020001000000000000000000000000000000000000000000000000000000000000000500000000000000020000000000000003000000000000000000" +
+            "000000000000090000003132372E302E302E315B1B040000000000000001000000000000000300000077687902000000010000000000000000000000" +
+            "00000000090000003132372E302E302E31591B02000000000000000000000000000000090000003132372E302E302E315A1B01000000030000000000" +
+            "00000000000000000000090000003132372E302E302E315B1B0200000001000000000000000100020000030003000000000000000100010000",
+            Convert.ToHexString(ProjectionCodec.Encode(small)));
     }
 
     /// <summary>R1: modulo the chains of the segment, never relative to its first position.</summary>

@@ -109,7 +109,7 @@ internal sealed class RangeCopier(
                     continue;
                 }
             }
-            catch (Exception e) when (e is TransportException or LogUnavailableException or LayoutUnavailableException)
+            catch (Exception e) when (e is TransportException or LogUnavailableException or LayoutUnavailableException or LogIsMirrorException)
             {
                 meter.Met(e.Message);
             }

@@ -13,6 +13,9 @@ namespace Corfu.Client;
 /// </summary>
 public sealed partial class Reconfigurer
 {
+    /// <summary>Characters of a reason; longer ones are cut.</summary>
+    public const int MaxReason = 200;
+
     private readonly ITransport _transport;
     private readonly LayoutClient _layout;
     private readonly TimeProvider _time;
@@ -41,7 +44,8 @@ public sealed partial class Reconfigurer
         CancellationToken cancellationToken = default)
     {
         var first = new Projection(
-            cluster, Epoch.First, sequencer, LogPosition.Zero, LogPosition.Zero, [new Segment(LogPosition.Zero, null, chains)], units, acceptors, "first");
+            cluster, Epoch.First, sequencer, LogPosition.Zero, LogPosition.Zero, [new Segment(LogPosition.Zero, null, chains)], units, acceptors, "first",
+            proposedAt: _time.GetUtcNow());
         var decided = await _layout.ProposeFirstAsync(first, cancellationToken);
         await InstallAsync(decided, cancellationToken);
         return decided;
@@ -99,13 +103,17 @@ public sealed partial class Reconfigurer
     }
 
     // The new start is part of the proposal (R13): what is at or above it was never acknowledged in an older epoch.
-    private static Projection Compute(Projection current, Membership membership, SealRound seals, string reason)
+    private Projection Compute(Projection current, Membership membership, SealRound seals, string reason)
     {
         var start = LogPosition.Max(current.Start, seals.End);
         var mark = LogPosition.Max(current.TrimMark, seals.TrimMark);
         var segments = SegmentList.Next(membership, start, mark);
         return new Projection(
             current.Cluster, current.Epoch.Next, membership.Sequencer, new LogPosition(start.Offset, current.Epoch.Next), mark, segments,
-            SegmentList.UnitsOf(segments, membership.Units), membership.Acceptors, reason, membership.MirrorOf);
+            SegmentList.UnitsOf(segments, membership.Units), membership.Acceptors, Short(reason), membership.MirrorOf,
+            _time.GetUtcNow());
     }
+
+    // Every client and every acceptor has it, for ever.
+    private static string Short(string reason) => reason.Length <= MaxReason ? reason : reason[..(MaxReason - 3)] + "...";
 }

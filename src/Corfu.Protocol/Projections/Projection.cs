@@ -18,7 +18,8 @@ public sealed class Projection : IEquatable<Projection>
         ImmutableArray<NodeAddress> units,
         ImmutableArray<NodeAddress> acceptors,
         string reason,
-        ClusterId mirrorOf = default)
+        ClusterId mirrorOf = default,
+        DateTimeOffset? proposedAt = null)
     {
         Cluster = cluster;
         Epoch = epoch;
@@ -30,6 +31,7 @@ public sealed class Projection : IEquatable<Projection>
         Acceptors = acceptors;
         Reason = reason;
         MirrorOf = mirrorOf;
+        ProposedAt = proposedAt is { } at ? DateTimeOffset.FromUnixTimeMilliseconds(at.ToUnixTimeMilliseconds()) : null;
         ProjectionRules.Check(this);
         _endpoints = units.ToDictionary(u => u.Id, u => u.Endpoint);
     }
@@ -60,6 +62,9 @@ public sealed class Projection : IEquatable<Projection>
 
     /// <summary>Why this epoch was made, for people.</summary>
     public string Reason { get; }
+
+    /// <summary>Its proposer's clock, UTC, in whole milliseconds: for people, never compared. Null where it is not known.</summary>
+    public DateTimeOffset? ProposedAt { get; }
 
     /// <summary>
     /// Not none: the log is a copy of that cluster's, made by its mirror or from its backup. Every position's content is decided there, so

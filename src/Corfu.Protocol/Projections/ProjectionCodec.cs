@@ -8,8 +8,10 @@ public static class ProjectionCodec
 {
     public const ushort Version = 2;
 
-    // Without the mirror field.
+    // Without the mirror and the time.
     private const ushort OldestVersion = 1;
+
+    private const long MaxMilliseconds = 253402300799999;
 
     public const int MaxUnits = 4096;
     public const int MaxSegments = 65536;
@@ -36,6 +38,7 @@ public static class ProjectionCodec
         w.UInt16(Version);
         w.Guid(p.Cluster.Value);
         w.Guid(p.MirrorOf.Value);
+        w.Int64(p.ProposedAt?.ToUnixTimeMilliseconds() ?? 0);
         w.Epoch(p.Epoch);
         Address(ref w, p.Sequencer);
         w.Position(p.Start);
@@ -65,6 +68,7 @@ public static class ProjectionCodec
         if (version is < OldestVersion or > Version) throw new MalformedDataException($"Projection format {version} is unknown.");
         var cluster = new ClusterId(r.Guid());
         var mirrorOf = version > OldestVersion ? new ClusterId(r.Guid()) : ClusterId.None;
+        var proposedAt = version > OldestVersion ? Time(ref r) : null;
         var epoch = r.Epoch();
         var sequencer = Address(ref r);
         var start = r.Position(epoch);
@@ -83,8 +87,15 @@ public static class ProjectionCodec
 
         var segments = ImmutableArray.CreateBuilder<Segment>(count);
         for (var i = 0; i < count; i++) segments.Add(new Segment(from[i], i + 1 < count ? from[i + 1] : null, chains[i]));
-        return new Projection(cluster, epoch, sequencer, start, mark, segments.DrainToImmutable(), units, acceptors, reason, mirrorOf);
+        return new Projection(cluster, epoch, sequencer, start, mark, segments.DrainToImmutable(), units, acceptors, reason, mirrorOf, proposedAt);
     }
+
+    private static DateTimeOffset? Time(ref WireReader r) => r.Int64() switch
+    {
+        0 => null,
+        < 0 or > MaxMilliseconds => throw new MalformedDataException("A projection's time is out of range."),
+        var milliseconds => DateTimeOffset.FromUnixTimeMilliseconds(milliseconds),
+    };
 
     private static ImmutableArray<Chain> ReadChains(ref WireReader r, ImmutableArray<NodeAddress> units)
     {
