@@ -31,7 +31,9 @@ internal sealed class ReplayStore(IReadOnlyList<LogRecord> log) : IPageStore
 
     public void Set(LogPosition position, in PageSlot slot) => _slots[position] = slot;
 
-    public Status Admit(int bodyLength, bool reserved) => Status.Ok;
+    public Status Admit(int bodyLength, SpaceUse use) => Status.Ok;
+
+    public UnitHealth Health => UnitHealth.Ok;
 
     public RecordPlace Append(in LogRecord record)
     {

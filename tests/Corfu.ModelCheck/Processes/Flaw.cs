@@ -41,6 +41,6 @@ public enum Flaw
     /// <summary>A check does not confirm its epoch.</summary>
     UnconfirmedCheck,
 
-    /// <summary>A rebuild goes by what the joining unit is told, not by what the replicas before it hold (R15).</summary>
+    /// <summary>A rebuild copies what the head holds, and gets ahead of the replicas between (R15).</summary>
     CopyPastFullReplicas,
 }

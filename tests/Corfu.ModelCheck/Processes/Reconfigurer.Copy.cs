@@ -8,6 +8,8 @@ public sealed partial record Reconfigurer
 {
     private Chain CopyChain => Current.TryChainOf(new LogPosition(Copy), out var chain) ? chain : throw new ModelException($"{Copy} has no chain.");
 
+    private Call CopyRead(NodeId unit) => new(unit, new ReadRequest(Current.Epoch, [new LogPosition(Copy)], ReadDetail.Full));
+
     private Step NextCopy(long from)
     {
         foreach (var segment in Current.Segments)
@@ -37,32 +39,34 @@ public sealed partial record Reconfigurer
 
         return Stage switch
         {
-            ReconfigurerStage.CopyLook => Looked(((ReadResponse)response).Pages[0]),
+            ReconfigurerStage.CopyLook => LookedAtTail(((ReadResponse)response).Pages[0]),
+            ReconfigurerStage.CopyHead => LookedAtHead(((ReadResponse)response).Pages[0]),
             ReconfigurerStage.CopyFill => CopyFilled((WriteResponse)response),
             _ => Copied((WriteResponse)response),
         };
     }
 
-    private Step Looked(in PageResult page)
+    // What the last full replica holds is at all of them, so it may go straight to the joining ones; what it lacks is closed as any hole is. The
+    // flaw looks at the head instead, and gets ahead of the chain.
+    private Step LookedAtTail(in PageResult page) => page.State switch
     {
-        switch (page.State)
-        {
-            case PageState.Unwritten when Flaw == Flaw.CopyWithoutFilling:
-                return NextCopy(Copy + 1);
-            case PageState.Unwritten:
-                var junk = new LogEntry(
-                    new LogPosition(Copy, Current.Epoch), new EntryOrigin(Names.Writer(Id), Sequence + 1), EntryKind.Junk, DateTimeOffset.UnixEpoch, [], default);
-                return new Step(this with { Stage = ReconfigurerStage.CopyFill, Replica = 0, Entry = EntryCodec.Encode(junk), Sequence = Sequence + 1 });
-            default:
-                // The flaw goes straight to the joining unit, past full replicas that may lack the value.
-                var first = Flaw == Flaw.CopyPastFullReplicas ? CopyChain.Replicas.Length - 1 : 1;
-                return new Step(this with { Stage = ReconfigurerStage.CopyComplete, Replica = first, Entry = page.Bytes.ToArray() });
-        }
+        PageState.Unwritten when Flaw == Flaw.CopyWithoutFilling => NextCopy(Copy + 1),
+        PageState.Unwritten => new Step(this with { Stage = ReconfigurerStage.CopyHead }),
+        _ => new Step(this with { Stage = ReconfigurerStage.CopyComplete, Replica = CopyChain.FullCount, Entry = page.Bytes.ToArray() }),
+    };
+
+    private Step LookedAtHead(in PageResult page)
+    {
+        if (page.State != PageState.Unwritten)
+            return new Step(this with { Stage = ReconfigurerStage.CopyComplete, Replica = 1, Entry = page.Bytes.ToArray() });
+        var junk = new LogEntry(
+            new LogPosition(Copy, Current.Epoch), new EntryOrigin(Names.Writer(Id), Sequence + 1), EntryKind.Junk, DateTimeOffset.UnixEpoch, [], default);
+        return new Step(this with { Stage = ReconfigurerStage.CopyFill, Replica = 0, Entry = EntryCodec.Encode(junk), Sequence = Sequence + 1 });
     }
 
     private Step CopyFilled(WriteResponse response)
     {
-        if (Replica == 0 && response.Status == Status.AlreadyWritten) return new Step(this with { Stage = ReconfigurerStage.CopyLook, Entry = default });
+        if (Replica == 0 && response.Status == Status.AlreadyWritten) return new Step(this with { Stage = ReconfigurerStage.CopyHead, Entry = default });
         return Copied(response);
     }
 

@@ -8,6 +8,7 @@ public enum ReconfigurerStage
     Propose,
     Install,
     CopyLook,
+    CopyHead,
     CopyFill,
     CopyComplete,
     Done,
