@@ -19,7 +19,15 @@ internal static class CommandLine
 
     public static async Task<int> RunAsync(string[] args, TextWriter output, TextWriter error)
     {
-        var root = new RootCommand(Description) { ClusterCommand.Create(), NodeCommand.Create(), LogCommand.Create() };
+        var root = new RootCommand(Description)
+        {
+            ClusterCommand.Create(),
+            NodeCommand.Create(),
+            LogCommand.Create(),
+            BackupCommand.Create(),
+            RestoreCommand.Create(),
+            MirrorCommand.Create(),
+        };
         var parsed = root.Parse(args);
         if (parsed.Errors.Count > 0) return await RefuseAsync(root, parsed, error);
         // Commands end by their own cancellation; a node may take as long as its disk does.

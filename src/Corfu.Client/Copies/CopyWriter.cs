@@ -70,6 +70,21 @@ public sealed class CopyWriter
         LogPosition from, LogPosition to, ImmutableArray<AdvancedEntry> entries, CancellationToken cancellationToken = default) =>
         await _core.RetryAsync($"Advancing to {to.Offset}", view => TryAdvanceAsync(view, from, to, entries, cancellationToken), cancellationToken);
 
+    /// <summary>Completes what the head of the position's chain holds. False: it holds nothing.</summary>
+    public ValueTask<bool> SettleAsync(LogPosition position, CancellationToken cancellationToken = default) =>
+        _core.RetryAsync($"Settling {position.Offset}", view => TrySettleAsync(view, position, cancellationToken), cancellationToken);
+
+    private async ValueTask<Attempt<bool>> TrySettleAsync(EpochView view, LogPosition position, CancellationToken cancellationToken)
+    {
+        Admit(view);
+        if (!view.Projection.TryChainOf(position, out var chain)) return true;
+        var look = await _chains.LookAsync(view, chain, 0, position, ReadDetail.Full, cancellationToken);
+        if (!look.IsDone) return look.Status;
+        if (look.Value.State is not (PageState.Data or PageState.Junk)) return look.Value.State != PageState.Unwritten;
+        var status = await _chains.CompleteAsync(view, chain, look.Value.Bytes, cancellationToken);
+        return status is Status.Ok or Status.Trimmed ? true : status;
+    }
+
     private async ValueTask<Attempt<bool>> TryPutAsync(EpochView view, LogEntry entry, CancellationToken cancellationToken)
     {
         Admit(view);

@@ -7,9 +7,9 @@ using Corfu.Unit;
 namespace Corfu.Client.Tests.Cluster;
 
 /// <summary>The real cores behind a direct transport: units in memory, acceptors, a sequencer.</summary>
-internal sealed class TestCluster : IAsyncDisposable
+internal sealed class TestCluster(int number = 1) : IAsyncDisposable
 {
-    private readonly TestEntropy _entropy = new(1);
+    private readonly TestEntropy _entropy = new(number);
     private readonly List<CorfuClient> _clients = [];
     private readonly List<UnitHandler> _units = [];
     private int _port = 7000;
@@ -20,7 +20,7 @@ internal sealed class TestCluster : IAsyncDisposable
         set => Transport.Answer = value ? static r => r is WriteRequest ? r.Fail(Status.NoSpace, r.Epoch) : null : null;
     }
 
-    public ClusterId Id { get; } = new(new Guid("11111111-2222-3333-4444-555555555555"));
+    public ClusterId Id { get; } = new(new Guid($"{number:D8}-2222-3333-4444-555555555555"));
 
     public DirectTransport Transport { get; private set; } = null!;
 
@@ -40,9 +40,10 @@ internal sealed class TestCluster : IAsyncDisposable
     };
 
     /// <summary>Chains (0,1), (1,2), (2,0)... as a cluster of that many units and replicas is placed.</summary>
-    public static async Task<TestCluster> StartAsync(int units, int replicas, int acceptors = 1)
+    /// <param name="number">Clusters of one test have different ones, or their nodes and clients would have the same identities.</param>
+    public static async Task<TestCluster> StartAsync(int units, int replicas, int acceptors = 1, int number = 1)
     {
-        var cluster = new TestCluster();
+        var cluster = new TestCluster(number);
         cluster.Transport = new DirectTransport(cluster.Id);
         for (var i = 0; i < units; i++) await cluster.AddUnitAsync();
         for (var i = 0; i < acceptors; i++) cluster.Acceptors.Add(cluster.AddAcceptor());

@@ -1,0 +1,75 @@
+using System.Collections.Immutable;
+using System.Text.Json;
+using System.Text.Json.Serialization;
+using Corfu.Protocol;
+
+namespace Corfu.Backup;
+
+/// <summary>
+/// What a backup consists of. Replaced whole, and only after every file that it names is durable: a backup is what its manifest says, and
+/// other files are leftovers.
+/// </summary>
+/// <param name="TrimMark">Everything below was trimmed in the log.</param>
+/// <param name="End">Exclusive. Every position from the mark to here is in the files.</param>
+/// <param name="Check">CRC-32C of the manifest without it, hexadecimal.</param>
+public sealed record BackupManifest(
+    int Format, Guid Cluster, long TrimMark, long End, DateTimeOffset Written, ImmutableArray<BackupFile> Files, string Check = "")
+{
+    public const string FileName = "manifest.json";
+    public const int Version = 1;
+
+    public const int MaxBytes = 64 << 20;
+
+    public static BackupManifest Empty(ClusterId cluster) => new(Version, cluster.Value, 0, 0, DateTimeOffset.UnixEpoch, []);
+
+    public byte[] Encode() => JsonSerializer.SerializeToUtf8Bytes(this with { Check = CheckOf(this) }, BackupJson.Default.BackupManifest);
+
+    /// <exception cref="BackupDamagedException">It is not what was written.</exception>
+    public static BackupManifest Decode(ReadOnlySpan<byte> bytes)
+    {
+        BackupManifest manifest;
+        try
+        {
+            manifest = JsonSerializer.Deserialize(bytes, BackupJson.Default.BackupManifest) ?? throw Damaged("it is empty");
+        }
+        catch (JsonException e)
+        {
+            throw Damaged($"it is not valid ({e.Message.TrimEnd('.')})", e);
+        }
+
+        if (manifest.Format != Version) throw Damaged($"its format, {manifest.Format}, is unknown");
+        if (manifest.Files.IsDefault || manifest.Files.Any(f => f is null) || manifest.Check != CheckOf(manifest)) throw Damaged("its check does not fit");
+        manifest.RequireWhole();
+        return manifest;
+    }
+
+    private void RequireWhole()
+    {
+        if (TrimMark < 0 || End < TrimMark) throw Damaged("its positions cannot be");
+        var next = TrimMark;
+        foreach (var file in Files)
+        {
+            if (!BackupFile.IsName(file.Name) || file.From < 0 || file.Until <= file.From || file.From > next || file.Until <= next || file.Bytes < BackupFileHeader.Size)
+                throw Damaged($"the file {file.Name} does not follow what is before it");
+            next = file.Until;
+        }
+
+        if (next != End) throw Damaged("its files do not reach its end");
+    }
+
+    private static string CheckOf(BackupManifest manifest) =>
+        Crc32C.Compute(JsonSerializer.SerializeToUtf8Bytes(manifest with { Check = "" }, BackupJson.Default.BackupManifest))
+            .ToString("x8", System.Globalization.CultureInfo.InvariantCulture);
+
+    private static BackupDamagedException Damaged(string what, Exception? inner = null) => new(FileName, what, inner);
+}
+
+[JsonSourceGenerationOptions(
+    WriteIndented = true,
+    PropertyNamingPolicy = JsonKnownNamingPolicy.CamelCase,
+    UnmappedMemberHandling = JsonUnmappedMemberHandling.Disallow,
+    RespectNullableAnnotations = true,
+    RespectRequiredConstructorParameters = true,
+    MaxDepth = 4)]
+[JsonSerializable(typeof(BackupManifest))]
+internal sealed partial class BackupJson : JsonSerializerContext;

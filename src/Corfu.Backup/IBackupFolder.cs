@@ -1,0 +1,22 @@
+namespace Corfu.Backup;
+
+/// <summary>Where a backup is kept. Locked for one user at a time as long as it is open.</summary>
+public interface IBackupFolder : IDisposable
+{
+    /// <summary>For messages.</summary>
+    string Name { get; }
+
+    IReadOnlyList<string> List();
+
+    /// <summary>For reading.</summary>
+    /// <exception cref="IOException">Not there, or not readable.</exception>
+    Stream Open(string name);
+
+    /// <summary>A new file; one of that name is replaced.</summary>
+    IBackupFileWriter Create(string name);
+
+    /// <summary>All of it or nothing, also after a power cut; what was created and synced before is then durable too.</summary>
+    void Replace(string name, ReadOnlySpan<byte> content);
+
+    void Delete(string name);
+}

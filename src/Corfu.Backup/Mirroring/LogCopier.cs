@@ -1,0 +1,104 @@
+using System.Collections.Immutable;
+using Corfu.Client;
+using Corfu.Protocol;
+
+namespace Corfu.Backup;
+
+/// <summary>
+/// Brings a mirror up to what it is given, batch by batch. Everything below <see cref="Frontier"/> is at all replicas; what is copied beyond it
+/// at any moment is one window (<see cref="CopyWriter.MaxWindow"/>).
+/// </summary>
+internal sealed class LogCopier
+{
+    private readonly CopyWriter _writer;
+
+    private LogCopier(CopyWriter writer, LogPosition frontier, LogPosition mark)
+    {
+        _writer = writer;
+        Frontier = frontier;
+        Mark = mark;
+    }
+
+    public LogPosition Frontier { get; private set; }
+
+    /// <summary>The mirror's trim mark, as far as it is known here.</summary>
+    public LogPosition Mark { get; private set; }
+
+    /// <summary>
+    /// Goes on where an earlier copier may have stopped: a window below the mirror's end, since what that one left undone is there. What is
+    /// there already is compared with the source.
+    /// </summary>
+    public static async ValueTask<LogCopier> ResumeAsync(CorfuClient target, ClusterId source, CancellationToken cancellationToken)
+    {
+        var extent = await target.FindExtentAsync(cancellationToken);
+        var from = new LogPosition(Math.Max(extent.TrimMark.Offset, extent.End.Offset - CopyWriter.MaxWindow));
+        return new LogCopier(target.CopyWriter(source), from, extent.TrimMark);
+    }
+
+    /// <summary>The source is trimmed below the mark. The mirror's own frontier may lie below it.</summary>
+    public async ValueTask TrimAsync(LogPosition mark, CancellationToken cancellationToken)
+    {
+        if (mark <= Mark) return;
+        await _writer.PutTrimMarkAsync(mark, cancellationToken);
+        Mark = mark;
+        if (mark > Frontier) await AdvanceAsync(mark, [], cancellationToken);
+    }
+
+    /// <summary>Says again how far it is, for a sequencer that has begun an epoch since and waits for it.</summary>
+    public ValueTask ConfirmAsync(CancellationToken cancellationToken) => AdvanceAsync(Frontier, [], cancellationToken);
+
+    /// <summary>The batch begins at the frontier, or below where the mirror is trimmed further than that.</summary>
+    public async ValueTask CopyAsync(CopyBatch batch, CancellationToken cancellationToken)
+    {
+        if (batch.From > Frontier) throw new BackupException($"The copy would leave a gap from {Frontier.Offset} to {batch.From.Offset}.");
+        var at = batch.From;
+        var window = new List<CopiedPage>();
+        foreach (var page in batch.Pages)
+        {
+            // A run of trimmed positions may be longer than any window.
+            for (var next = page.Position; next < page.Until;)
+            {
+                var count = Math.Min(page.Until - next, CopyWriter.MaxWindow - (next - at));
+                window.Add(page with { Position = next, Count = count });
+                next += count;
+                if (next - at < CopyWriter.MaxWindow) continue;
+                await CopyAsync(window, next, cancellationToken);
+                at = next;
+            }
+        }
+
+        if (window.Count > 0) await CopyAsync(window, batch.To, cancellationToken);
+    }
+
+    private async ValueTask CopyAsync(List<CopiedPage> window, LogPosition to, CancellationToken cancellationToken)
+    {
+        var puts = new List<Task>(window.Count);
+        var entries = ImmutableArray.CreateBuilder<AdvancedEntry>();
+        foreach (var page in window)
+        {
+            for (long i = 0; i < page.Count; i++) puts.Add(PutAsync(page, page.Position + i, cancellationToken));
+            if (page is { Kind: CopiedKind.Entry, Entry: { IsJunk: false, Streams.IsEmpty: false } entry } && page.Position >= Frontier)
+                entries.Add(new AdvancedEntry(page.Position, [.. entry.Streams.Select(s => s.Stream)]));
+        }
+
+        // All of them, so that none is on its way when the caller hears of a failure and tries again.
+        await Task.WhenAll(puts);
+        window.Clear();
+        await AdvanceAsync(to, entries.DrainToImmutable(), cancellationToken);
+    }
+
+    private async ValueTask AdvanceAsync(LogPosition to, ImmutableArray<AdvancedEntry> entries, CancellationToken cancellationToken)
+    {
+        if (to < Frontier) return;
+        await _writer.AdvanceAsync(Frontier, to, entries, cancellationToken);
+        Frontier = to;
+    }
+
+    private Task PutAsync(CopiedPage page, LogPosition position, CancellationToken cancellationToken) => page.Kind switch
+    {
+        _ when position < Mark => Task.CompletedTask,
+        CopiedKind.Entry => _writer.PutAsync(page.Entry!, cancellationToken).AsTask(),
+        CopiedKind.Tombstone => _writer.PutTrimAsync(position, page.Entry, cancellationToken).AsTask(),
+        _ => _writer.PutTrimAsync(position, null, cancellationToken).AsTask(),
+    };
+}

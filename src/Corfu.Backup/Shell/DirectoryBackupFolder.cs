@@ -1,0 +1,122 @@
+using System.Runtime.InteropServices;
+
+namespace Corfu.Backup;
+
+/// <summary>A backup in a directory of this machine.</summary>
+public sealed partial class DirectoryBackupFolder : IBackupFolder
+{
+    private const string LockName = ".lock";
+    private const int WriteBuffer = 1 << 20;
+
+    private readonly string _path;
+    private readonly FileStream? _lock;
+
+    private DirectoryBackupFolder(string path, FileStream? @lock)
+    {
+        _path = path;
+        _lock = @lock;
+    }
+
+    public string Name => _path;
+
+    /// <summary>To write a backup, alone. The directory is made if need be; one with other things in it is refused.</summary>
+    /// <exception cref="BackupException">In use, or not a backup's.</exception>
+    public static DirectoryBackupFolder OpenToWrite(string path)
+    {
+        path = Path.GetFullPath(path);
+        var made = !Directory.Exists(path);
+        Directory.CreateDirectory(path);
+        if (made) SyncDirectory(Path.GetDirectoryName(path) ?? path);
+        var names = Directory.EnumerateFileSystemEntries(path).Select(Path.GetFileName).Where(n => n != LockName).ToList();
+        if (names.Count > 0 && !names.Contains(BackupManifest.FileName) && !names.TrueForAll(n => BackupFile.IsName(n!) || n == BackupManifest.FileName + Temporary))
+            throw new BackupException($"The folder {path} holds something else than a backup.");
+        try
+        {
+            return new DirectoryBackupFolder(path, new FileStream(Path.Combine(path, LockName), FileMode.OpenOrCreate, FileAccess.Write, FileShare.None));
+        }
+        catch (IOException e)
+        {
+            throw new BackupException($"Another process works in {path}.", e);
+        }
+    }
+
+    /// <summary>To read one, which may lie on a read-only disk.</summary>
+    /// <exception cref="BackupException">Nothing is there.</exception>
+    public static DirectoryBackupFolder OpenToRead(string path)
+    {
+        path = Path.GetFullPath(path);
+        return File.Exists(Path.Combine(path, BackupManifest.FileName))
+            ? new DirectoryBackupFolder(path, null)
+            : throw new BackupException($"There is no backup in {path}: it has no {BackupManifest.FileName}.");
+    }
+
+    private const string Temporary = ".new";
+
+    public IReadOnlyList<string> List() => [.. Directory.EnumerateFiles(_path).Select(f => Path.GetFileName(f)).Order(StringComparer.Ordinal)];
+
+    public Stream Open(string name) => new FileStream(Path.Combine(_path, name), FileMode.Open, FileAccess.Read, FileShare.Read, WriteBuffer);
+
+    public IBackupFileWriter Create(string name) =>
+        new FileWriter(new FileStream(Path.Combine(_path, name), FileMode.Create, FileAccess.Write, FileShare.Read, WriteBuffer));
+
+    public void Replace(string name, ReadOnlySpan<byte> content)
+    {
+        var path = Path.Combine(_path, name);
+        using (var writer = Create(name + Temporary))
+        {
+            writer.Append(content);
+            writer.Sync();
+        }
+
+        // The files that the content names have their directory entries before it has its own.
+        SyncDirectory(_path);
+        File.Move(path + Temporary, path, overwrite: true);
+        SyncDirectory(_path);
+    }
+
+    public void Delete(string name) => File.Delete(Path.Combine(_path, name));
+
+    public void Dispose() => _lock?.Dispose();
+
+    private sealed class FileWriter(FileStream stream) : IBackupFileWriter
+    {
+        public void Append(ReadOnlySpan<byte> bytes) => stream.Write(bytes);
+
+        // .NET's own flush to disk passes over errors of read-only file systems.
+        public void Sync()
+        {
+            stream.Flush(flushToDisk: false);
+            if (OperatingSystem.IsWindows()) stream.Flush(flushToDisk: true);
+            else if (FSync((int)stream.SafeFileHandle.DangerousGetHandle()) != 0) throw Failed(stream.Name);
+        }
+
+        public void Dispose() => stream.Dispose();
+    }
+
+    private static void SyncDirectory(string path)
+    {
+        if (OperatingSystem.IsWindows()) return;
+        var handle = OpenHandle(path, 0);
+        if (handle < 0) throw Failed(path);
+        try
+        {
+            if (FSync(handle) != 0) throw Failed(path);
+        }
+        finally
+        {
+            _ = CloseHandle(handle);
+        }
+    }
+
+    private static IOException Failed(string path) =>
+        new($"{path} cannot be synced to disk: {Marshal.GetPInvokeErrorMessage(Marshal.GetLastPInvokeError())}.");
+
+    [LibraryImport("libc", EntryPoint = "open", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
+    private static partial int OpenHandle(string path, int flags);
+
+    [LibraryImport("libc", EntryPoint = "fsync", SetLastError = true)]
+    private static partial int FSync(int handle);
+
+    [LibraryImport("libc", EntryPoint = "close", SetLastError = true)]
+    private static partial int CloseHandle(int handle);
+}

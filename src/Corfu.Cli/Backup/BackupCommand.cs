@@ -1,0 +1,65 @@
+using System.CommandLine;
+using Corfu.Backup;
+using Corfu.Client;
+
+namespace Corfu.Cli;
+
+/// <summary><c>corfu backup</c> and <c>corfu backup verify</c>.</summary>
+internal static class BackupCommand
+{
+    private const string Description =
+        """
+        Copy the log of a running cluster into a folder: everything below its tail, holes closed. Run again with the same folder it goes on where
+        it ended; what was trimmed meanwhile is let go. Ctrl-C leaves a whole backup of what it has.
+        """;
+
+    private const string VerifyDescription =
+        "Read a backup and check every byte of it: sizes, hashes, records, entries, and that no position is missing.";
+
+    public static Command Create()
+    {
+        var connect = LogCommand.ConnectOption();
+        var to = new Option<DirectoryInfo>("--to") { Description = "The backup's folder; made if need be.", HelpName = "DIR", Required = true };
+        var command = new Command("backup", Description) { connect, to };
+        command.SetAction(async (result, cancellationToken) =>
+        {
+            var error = result.InvocationConfiguration.Error;
+            using var folder = DirectoryBackupFolder.OpenToWrite(result.GetRequiredValue(to).FullName);
+            await using var client = await CopySession.ConnectAsync(result.GetRequiredValue(connect), cancellationToken);
+            var progress = new ProgressLines(error, "backed up");
+            try
+            {
+                var manifest = await new LogBackup(client, folder, TimeProvider.System).RunAsync(progress.Report, cancellationToken);
+                await result.InvocationConfiguration.Output.WriteLineAsync(Summary(manifest, progress.Last.Positions));
+            }
+            catch (OperationCanceledException)
+            {
+                await error.WriteLineAsync($"interrupted; the same command goes on at {progress.Last.Copied}");
+                throw;
+            }
+
+            return ExitCode.Ok;
+        });
+        command.Add(Verify());
+        return command;
+    }
+
+    private static Command Verify()
+    {
+        var from = new Argument<DirectoryInfo>("dir") { Description = "The backup's folder." };
+        var command = new Command("verify", VerifyDescription) { from };
+        command.SetAction(async (result, cancellationToken) =>
+        {
+            using var folder = DirectoryBackupFolder.OpenToRead(result.GetRequiredValue(from).FullName);
+            var backup = await BackupReader.OpenAsync(folder, cancellationToken);
+            var progress = new ProgressLines(result.InvocationConfiguration.Error, "verified");
+            await backup.VerifyAsync(progress.Report, cancellationToken);
+            await result.InvocationConfiguration.Output.WriteLineAsync("sound: " + Summary(backup.Manifest, progress.Last.Positions));
+            return ExitCode.Ok;
+        });
+        return command;
+    }
+
+    private static string Summary(BackupManifest manifest, long positions) =>
+        $"cluster {manifest.Cluster}, positions {manifest.TrimMark} to {manifest.End}, {manifest.Files.Length} files, {manifest.Files.Sum(f => f.Bytes)} bytes; {positions} positions in this run";
+}

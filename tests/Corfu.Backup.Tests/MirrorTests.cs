@@ -1,0 +1,290 @@
+using Corfu.Client;
+using Corfu.Protocol;
+
+namespace Corfu.Backup.Tests;
+
+public sealed class MirrorTests
+{
+    private static LogMirror Mirror(CorfuClient source, CorfuClient target) => new(source, target, TimeProvider.System, Logs.Small);
+
+    /// <summary>Runs a mirror until the condition holds of its progress.</summary>
+    private static async Task RunUntilAsync(CorfuClient source, CorfuClient target, Func<CopyProgress, bool> until)
+    {
+        using var stop = new CancellationTokenSource(TimeSpan.FromSeconds(60));
+        var reached = false;
+        var mirror = new LogMirror(source, target, TimeProvider.System, Logs.Small)
+        {
+            Progress = p =>
+            {
+                if (!until(p)) return;
+                reached = true;
+                stop.Cancel();
+            },
+        };
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => mirror.RunAsync(stop.Token));
+        Assert.True(reached, "the mirror did not get there in time");
+    }
+
+    [Fact]
+    public async Task The_mirror_is_the_log_and_its_streams()
+    {
+        await using var a = await TestCluster.StartAsync(3, 2);
+        await using var b = await TestCluster.StartAsync(2, 1, number: 2);
+        var source = await a.FillAsync();
+        var target = b.Client();
+        await Mirror(source, target).CatchUpAsync();
+        Assert.Equal((await source.AllAsync()).Lines(), (await target.AllAsync()).Lines());
+        Assert.Equal(await source.WalkAsync(Logs.Odd, 8), await target.WalkAsync(Logs.Odd, 8));
+        Assert.Equal(await source.WalkAsync(Logs.Even, 8), await target.WalkAsync(Logs.Even, 8));
+    }
+
+    /// <summary>TOCS 3: copying growing prefixes of the log; lag is shown, and goes to nothing.</summary>
+    [Fact]
+    public async Task It_follows_while_the_source_is_written()
+    {
+        await using var a = await TestCluster.StartAsync(3, 2);
+        await using var b = await TestCluster.StartAsync(3, 2, number: 2);
+        var source = await a.FillAsync();
+        var target = b.Client();
+        var appending = source.AppendAsync(1000, 300);
+        await RunUntilAsync(a.Client(), target, p => p.Lag == 0 && p.Copied.Offset == 341);
+        await appending;
+        Assert.Equal((await source.AllAsync()).Lines(), (await target.AllAsync()).Lines());
+    }
+
+    /// <summary>Every state of a mirror is a prefix: a reader never meets a hole, and never fills one.</summary>
+    [Fact]
+    public async Task A_reader_of_the_mirror_sees_prefixes_only()
+    {
+        await using var a = await TestCluster.StartAsync(3, 2);
+        await using var b = await TestCluster.StartAsync(3, 2, number: 2);
+        var source = await a.FillAsync(200);
+        var expected = (await source.AllAsync()).Lines().ToList();
+        await MirrorTarget.AttachAsync(b.Client(), a.Id);
+        var reader = b.Client();
+        using var stop = new CancellationTokenSource();
+        var reading = Task.Run(async () =>
+        {
+            long seen = 0;
+            bool last;
+            do
+            {
+                last = stop.IsCancellationRequested;
+                var log = await reader.AllAsync();
+                Assert.True(log.Length >= seen);
+                seen = log.Length;
+                Assert.DoesNotContain(log, p => p.State == PageState.Unwritten);
+                Assert.Equal(expected.Skip(7).Take(log.Length - 7), log.Lines().Skip(7));
+            }
+            while (!last);
+
+            Assert.Equal(201, seen);
+        });
+        await Mirror(source, b.Client()).CatchUpAsync();
+        await stop.CancelAsync();
+        await reading;
+    }
+
+    [Fact]
+    public async Task Nobody_appends_or_fills_before_the_promotion()
+    {
+        await using var a = await TestCluster.StartAsync(3, 2);
+        await using var b = await TestCluster.StartAsync(3, 2, number: 2);
+        var source = await a.FillAsync();
+        var target = b.Client();
+        await Mirror(source, target).CatchUpAsync();
+        await Assert.ThrowsAsync<LogIsMirrorException>(() => b.Client().AppendAsync(0, 1));
+        await new MirrorPromotion(target, null, TimeProvider.System).RunAsync();
+        await b.Client().AppendAsync(0, 1);
+        Assert.Equal(42, (await target.CheckAsync([])).Tail.Offset);
+        await Assert.ThrowsAsync<BackupException>(() => Mirror(source, target).CatchUpAsync());
+    }
+
+    [Fact]
+    public async Task A_promoted_log_is_not_copied_over()
+    {
+        await using var a = await TestCluster.StartAsync(3, 2);
+        await using var b = await TestCluster.StartAsync(3, 2, number: 2);
+        var source = await a.FillAsync();
+        var target = b.Client();
+        await Mirror(source, target).CatchUpAsync();
+        var running = Mirror(source, b.Client()).RunAsync();
+        await new MirrorPromotion(target, null, TimeProvider.System).RunAsync();
+        await source.AppendAsync(500, 5);
+        await Assert.ThrowsAsync<CopyRefusedException>(() => running);
+        await b.Client().AppendAsync(0, 3);
+        Assert.Equal(44, (await target.CheckAsync([])).Tail.Offset);
+    }
+
+    [Fact]
+    public async Task A_promotion_with_the_source_at_hand_loses_nothing()
+    {
+        await using var a = await TestCluster.StartAsync(3, 2);
+        await using var b = await TestCluster.StartAsync(3, 2, number: 2);
+        var source = await a.FillAsync();
+        var target = b.Client();
+        await Mirror(source, target).CatchUpAsync();
+        await source.AppendAsync(500, 25);
+        await new MirrorPromotion(target, source, TimeProvider.System).RunAsync();
+        Assert.Equal((await source.AllAsync()).Lines(), (await target.AllAsync()).Lines());
+    }
+
+    [Fact]
+    public async Task Both_sides_may_be_reconfigured()
+    {
+        await using var a = await TestCluster.StartAsync(3, 2);
+        await using var b = await TestCluster.StartAsync(3, 2, number: 2);
+        var source = await a.FillAsync();
+        var target = b.Client();
+        var mirrored = a.Client();
+        var writing = Task.Run(async () =>
+        {
+            for (var i = 0; i < 10; i++)
+            {
+                await source.AppendAsync(1000 + (i * 20), 20);
+                await a.Client().ReconfigureAsync(Membership.Of, "test");
+                await b.Client().ReconfigureAsync(Membership.Of, "test");
+            }
+        });
+        await RunUntilAsync(mirrored, target, p => writing.IsCompleted && p.Lag == 0 && p.Copied.Offset >= 241);
+        await writing;
+        Assert.Equal((await source.AllAsync()).Lines(), (await target.AllAsync()).Lines());
+        Assert.Equal(await source.WalkAsync(Logs.Odd, 8), await target.WalkAsync(Logs.Odd, 8));
+    }
+
+    /// <summary>The heads of the mirror's chains lose a unit while copies are under way: some positions below the new start are missing then.</summary>
+    [Fact]
+    public async Task A_unit_of_the_mirror_dies_while_it_is_written()
+    {
+        await using var a = await TestCluster.StartAsync(3, 2);
+        await using var b = await TestCluster.StartAsync(3, 2, number: 2);
+        var source = await a.FillAsync(200);
+        var target = b.Client();
+        var dead = b.Units[0];
+        var writes = 0;
+        b.Transport.Faults = (to, request) => ValueTask.FromResult(
+            request is CompleteRequest && to == dead && Interlocked.Increment(ref writes) > 30 ? Fault.RequestLost : Fault.None);
+        var mirroring = RunUntilAsync(a.Client(), target, p => p.Lag == 0 && p.Copied.Offset == 201);
+        while (Volatile.Read(ref writes) <= 30) await Task.Yield();
+        b.Transport.Stop(dead.Id);
+        await b.Client().ReconfigureAsync(p => p.HasUnit(dead.Id) ? Membership.Of(p).Without(dead.Id) : null, "unit 0 is dead");
+        await mirroring;
+        Assert.Equal((await source.AllAsync()).Lines(), (await b.Client().AllAsync()).Lines());
+        Assert.Equal(await source.WalkAsync(Logs.Even, 8), await b.Client().WalkAsync(Logs.Even, 8));
+    }
+
+    /// <summary>A copier that was killed in the midst of a window: the next one finds what it left undone.</summary>
+    [Fact]
+    public async Task A_window_that_was_left_half_written_is_finished()
+    {
+        await using var a = await TestCluster.StartAsync(3, 2);
+        await using var b = await TestCluster.StartAsync(3, 2, number: 2);
+        var source = await a.FillAsync();
+        var target = b.Client();
+        await MirrorTarget.AttachAsync(target, a.Id);
+        var log = await source.AllAsync();
+        var writer = target.CopyWriter(a.Id);
+        foreach (var position in new[] { 10, 12, 13, 30 }) await writer.PutAsync(log[position].Entry!);
+        await b.Client().ReconfigureAsync(Membership.Of, "the start is above holes now");
+        var refused = await Assert.ThrowsAsync<BackupException>(() => new MirrorPromotion(target, null, TimeProvider.System).RunAsync());
+        Assert.Contains("missing", refused.Message, StringComparison.Ordinal);
+        await RunUntilAsync(source, b.Client(), p => p.Lag == 0 && p.Copied.Offset == 41);
+        Assert.Equal(log.Lines(), (await target.AllAsync()).Lines());
+        Assert.Equal(await source.WalkAsync(Logs.Odd, 8), await target.WalkAsync(Logs.Odd, 8));
+    }
+
+    [Fact]
+    public async Task Holes_become_junk_when_the_operator_says_so()
+    {
+        await using var a = await TestCluster.StartAsync(3, 2);
+        await using var b = await TestCluster.StartAsync(3, 2, number: 2);
+        var log = await (await a.FillAsync()).AllAsync();
+        var target = b.Client();
+        await MirrorTarget.AttachAsync(target, a.Id);
+        var writer = target.CopyWriter(a.Id);
+        foreach (var position in new[] { 10, 12 }) await writer.PutAsync(log[position].Entry!);
+        var holes = await new MirrorPromotion(target, null, TimeProvider.System).RunAsync(acceptHoles: true);
+        Assert.Equal([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11], holes.Select(h => h.Offset));
+        var promoted = await target.AllAsync();
+        Assert.Equal(2, promoted.Count(p => p.IsData));
+        Assert.Equal(11, promoted.Count(p => p.State == PageState.Junk));
+    }
+
+    [Fact]
+    public async Task Trims_of_the_source_follow()
+    {
+        await using var a = await TestCluster.StartAsync(3, 2);
+        await using var b = await TestCluster.StartAsync(3, 2, number: 2);
+        var source = await a.FillAsync();
+        var target = b.Client();
+        await Mirror(source, target).CatchUpAsync();
+        await source.TrimPrefixAsync(new LogPosition(25));
+        await Mirror(source, target).CatchUpAsync();
+        Assert.Equal(25, (await target.FindExtentAsync()).TrimMark.Offset);
+        await source.AppendAsync(500, 40);
+        await source.TrimPrefixAsync(new LogPosition(60));
+        await Mirror(source, b.Client()).CatchUpAsync();
+        Assert.Equal((await source.AllAsync()).Lines(), (await target.AllAsync()).Lines());
+        Assert.Equal(81, (await target.CheckAsync([])).Tail.Offset);
+    }
+
+    [Fact]
+    public async Task A_foreign_value_is_a_fatal_divergence()
+    {
+        await using var a = await TestCluster.StartAsync(3, 2);
+        await using var b = await TestCluster.StartAsync(3, 2, number: 2);
+        var source = await a.FillAsync();
+        var target = b.Client();
+        await MirrorTarget.AttachAsync(target, a.Id);
+        var epoch = target.Projection.Epoch;
+        var foreign = new LogEntry(
+            new LogPosition(20, epoch), new EntryOrigin(new WriterId(new Guid("00000000-0000-0000-0000-00000000000f")), 1), EntryKind.Data,
+            DateTimeOffset.UnixEpoch, [], new byte[] { 1 });
+        Assert.True(target.Projection.TryChainOf(foreign.Position, out var chain));
+        await b.Transport.CallAsync(target.Projection.AddressOf(chain.Head), new WriteRequest(epoch, EntryCodec.Encode(foreign)), default);
+        var diverged = await Assert.ThrowsAsync<LogDivergedException>(() => Mirror(source, target).RunAsync());
+        Assert.Equal(20, diverged.Position.Offset);
+    }
+
+    [Fact]
+    public async Task Another_source_is_refused()
+    {
+        await using var a = await TestCluster.StartAsync(1, 1);
+        await using var b = await TestCluster.StartAsync(1, 1, number: 2);
+        await using var c = await TestCluster.StartAsync(1, 1, number: 3);
+        var target = b.Client();
+        await Mirror(await a.FillAsync(), target).CatchUpAsync();
+        await Assert.ThrowsAsync<BackupException>(async () => await Mirror(await c.FillAsync(), target).CatchUpAsync());
+        await Assert.ThrowsAsync<BackupException>(() => Mirror(target, target).CatchUpAsync());
+        await Assert.ThrowsAsync<BackupException>(() => new MirrorPromotion(target, c.Client(), TimeProvider.System).RunAsync());
+    }
+
+    [Fact]
+    public async Task Clusters_out_of_reach_are_waited_for()
+    {
+        await using var a = await TestCluster.StartAsync(1, 1);
+        await using var b = await TestCluster.StartAsync(1, 1, number: 2);
+        var source = await a.FillAsync();
+        var impatient = TestCluster.Options with { OperationTimeout = TimeSpan.FromMilliseconds(20) };
+        var down = true;
+        b.Transport.Faults = (_, r) => ValueTask.FromResult(down && r is CompleteRequest ? Fault.Refused : Fault.None);
+        var target = b.Client(impatient);
+        using var stop = new CancellationTokenSource(TimeSpan.FromSeconds(60));
+        List<string> troubles = [];
+        var mirror = new LogMirror(source, target, TimeProvider.System, Logs.Small)
+        {
+            Trouble = t =>
+            {
+                troubles.Add(t);
+                down = troubles.Count < 2;
+            },
+            Progress = p =>
+            {
+                if (p.Copied.Offset == 41) stop.Cancel();
+            },
+        };
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => mirror.RunAsync(stop.Token));
+        Assert.Equal(2, troubles.Count);
+        Assert.Equal((await source.AllAsync()).Lines(), (await b.Client().AllAsync()).Lines());
+    }
+}

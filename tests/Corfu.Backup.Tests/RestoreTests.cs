@@ -1,0 +1,141 @@
+using Corfu.Client;
+using Corfu.Protocol;
+
+namespace Corfu.Backup.Tests;
+
+public sealed class RestoreTests
+{
+    private static async Task<MemoryFolder> BackupAsync(CorfuClient client)
+    {
+        var folder = new MemoryFolder();
+        await new LogBackup(client, folder, TimeProvider.System, Logs.Small).RunAsync();
+        return folder;
+    }
+
+    private static async Task RestoreAsync(IBackupFolder folder, CorfuClient target, bool promote = true) =>
+        await new LogRestore(await BackupReader.OpenAsync(folder), target, TimeProvider.System).RunAsync(promote);
+
+    [Fact]
+    public async Task Every_position_is_as_it_was()
+    {
+        await using var old = await TestCluster.StartAsync(3, 2);
+        await using var fresh = await TestCluster.StartAsync(2, 2, number: 2);
+        var source = await old.FillAsync();
+        var folder = await BackupAsync(source);
+        var target = fresh.Client();
+        await RestoreAsync(folder, target);
+        Assert.Equal((await source.AllAsync()).Lines(), (await target.AllAsync()).Lines());
+        Assert.Equal((await source.CheckAsync([])).Tail, (await target.CheckAsync([])).Tail);
+        Assert.Equal((await source.FindExtentAsync()).TrimMark, (await target.FindExtentAsync()).TrimMark);
+        Assert.Equal(await source.WalkAsync(Logs.Even, 8), await target.WalkAsync(Logs.Even, 8));
+    }
+
+    /// <summary>An epoch means nothing outside its cluster: a restored entry carries that of its writing here.</summary>
+    [Fact]
+    public async Task Entries_get_an_epoch_of_the_new_cluster()
+    {
+        await using var old = await TestCluster.StartAsync(1, 1);
+        await using var fresh = await TestCluster.StartAsync(1, 1, number: 2);
+        var source = await old.FillAsync();
+        for (var i = 0; i < 5; i++) await source.ReconfigureAsync(Membership.Of, "test");
+        await source.AppendAsync(100, 3);
+        var target = fresh.Client();
+        await RestoreAsync(await BackupAsync(source), target);
+        Assert.Equal(6, (await source.AllAsync())[^1].Entry!.Position.Epoch.Value);
+        Assert.All((await target.AllAsync()).Where(p => p.Entry is not null), p => Assert.True(p.Entry!.Position.Epoch <= target.Projection.Epoch));
+        Assert.Equal((await source.AllAsync()).Lines(), (await target.AllAsync()).Lines());
+    }
+
+    [Fact]
+    public async Task The_restored_log_goes_on()
+    {
+        await using var old = await TestCluster.StartAsync(3, 2);
+        await using var fresh = await TestCluster.StartAsync(3, 2, number: 2);
+        var source = await old.FillAsync();
+        var target = fresh.Client();
+        await RestoreAsync(await BackupAsync(source), target);
+        await target.AppendAsync(100, 4);
+        Assert.Equal([.. await source.WalkAsync(Logs.Odd, 8), 42, 44], await target.WalkAsync(Logs.Odd, 8));
+    }
+
+    [Fact]
+    public async Task A_cluster_that_holds_something_is_refused_and_stays_usable()
+    {
+        await using var old = await TestCluster.StartAsync(3, 2);
+        await using var used = await TestCluster.StartAsync(3, 2, number: 2);
+        var folder = await BackupAsync(await old.FillAsync());
+        var target = used.Client();
+        await target.AppendAsync(0, 1);
+        var refused = await Assert.ThrowsAsync<BackupException>(() => RestoreAsync(folder, target));
+        Assert.Contains("not empty", refused.Message, StringComparison.Ordinal);
+        await target.AppendAsync(1, 1);
+        Assert.Equal(2, (await target.AllAsync()).Length);
+    }
+
+    /// <summary>Between the look and the seal somebody appends: what the seal says counts.</summary>
+    [Fact]
+    public async Task An_append_that_slips_in_is_not_overwritten()
+    {
+        await using var old = await TestCluster.StartAsync(3, 2);
+        await using var used = await TestCluster.StartAsync(3, 2, number: 2);
+        var folder = await BackupAsync(await old.FillAsync());
+        var target = used.Client();
+        var appended = false;
+        used.Transport.Faults = async (_, request) =>
+        {
+            if (request is not SealRequest || appended) return Fault.None;
+            appended = true;
+            await used.Client().AppendAsync(0, 1);
+            return Fault.None;
+        };
+        await Assert.ThrowsAsync<BackupException>(() => RestoreAsync(folder, target));
+        Assert.False(target.Projection.IsMirror);
+        await target.AppendAsync(1, 1);
+        Assert.Equal(2, (await target.AllAsync()).Count(p => p.IsData));
+    }
+
+    [Fact]
+    public async Task A_damaged_backup_does_not_touch_the_cluster()
+    {
+        await using var old = await TestCluster.StartAsync(3, 2);
+        await using var fresh = await TestCluster.StartAsync(3, 2, number: 2);
+        var folder = await BackupAsync(await old.FillAsync());
+        var last = folder.List().Last(BackupFile.IsName);
+        folder[last][^5] ^= 1;
+        var target = fresh.Client();
+        await Assert.ThrowsAsync<BackupDamagedException>(() => RestoreAsync(folder, target));
+        Assert.Equal(Epoch.First, target.Projection.Epoch);
+        await target.AppendAsync(0, 1);
+    }
+
+    [Fact]
+    public async Task A_restore_that_was_cut_short_is_run_again_and_nobody_can_append_meanwhile()
+    {
+        await using var old = await TestCluster.StartAsync(3, 2);
+        await using var fresh = await TestCluster.StartAsync(3, 2, number: 2);
+        var source = await old.FillAsync(400);
+        var folder = await BackupAsync(source);
+        var target = fresh.Client();
+        using var stop = new CancellationTokenSource();
+        var restore = new LogRestore(await BackupReader.OpenAsync(folder), target, TimeProvider.System);
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(
+            () => restore.RunAsync(copying: p => { if (p.Copied.Offset > 100) stop.Cancel(); }, cancellationToken: stop.Token));
+        var bystander = fresh.Client();
+        await Assert.ThrowsAsync<LogIsMirrorException>(() => bystander.AppendAsync(0, 1));
+        await RestoreAsync(folder, fresh.Client());
+        Assert.Equal((await source.AllAsync()).Lines(), (await bystander.AllAsync()).Lines());
+    }
+
+    [Fact]
+    public async Task A_restored_mirror_goes_on_from_its_source()
+    {
+        await using var old = await TestCluster.StartAsync(3, 2);
+        await using var fresh = await TestCluster.StartAsync(3, 2, number: 2);
+        var source = await old.FillAsync();
+        var target = fresh.Client();
+        await RestoreAsync(await BackupAsync(source), target, promote: false);
+        await source.AppendAsync(100, 20);
+        await new LogMirror(source, target, TimeProvider.System, Logs.Small).CatchUpAsync();
+        Assert.Equal((await source.AllAsync()).Lines(), (await target.AllAsync()).Lines());
+    }
+}
