@@ -2,31 +2,35 @@ using System.CommandLine;
 using Corfu.Simulation.Runner;
 
 var seeds = new Option<int>("--seeds") { Description = "how many seeds to run", DefaultValueFactory = _ => 200 };
-var start = new Option<ulong>("--start") { Description = "the first seed", DefaultValueFactory = _ => 1 };
+var start = new Option<ulong?>("--start") { Description = "the first seed: 1, or with --planted near the one where each bug was found last" };
 var seed = new Option<ulong?>("--seed") { Description = "run this one seed, in this process" };
 var trace = new Option<bool>("--trace") { Description = "with --seed: print every event" };
 var workers = new Option<int>("--workers") { Description = "processes", DefaultValueFactory = _ => Environment.ProcessorCount };
 var planted = new Option<string?>("--planted") { Description = "find a planted bug by name, or all of them (needs a build with -p:Planted=true)" };
+var finds = new Option<int>("--finds") { Description = "with --planted: find each so often and tell the median distance", DefaultValueFactory = _ => 1 };
 var regressions = new Option<bool>("--regressions") { Description = "run the named plans that once found a bug" };
 var plant = new Option<string?>("--plant") { Description = "run with this bug switched on", Hidden = true };
 var serve = new Option<bool>("--serve") { Hidden = true };
 var root = new RootCommand("Runs the whole Corfu cluster and its clients on one thread, from one seed per run (docs/testing.md).")
 {
-    seeds, start, seed, trace, workers, planted, regressions, plant, serve,
+    seeds, start, seed, trace, workers, planted, finds, regressions, plant, serve,
 };
 root.SetAction(result =>
 {
     if (!PlantedBugs.Switch(result.GetValue(plant), Console.Error)) return 2;
     if (result.GetValue(serve))
     {
-        WorkerPool.Serve();
+        SeedProcess.Serve();
         return 0;
     }
 
     if (result.GetValue(regressions)) return Regressions.Run(Console.Out);
-    if (result.GetValue(planted) is { } bugs) return PlantedBugs.Hunt(bugs, result.GetValue(workers), Console.Out);
+    if (result.GetValue(planted) is { } bugs) {
+        return PlantedBugs.Hunt(bugs, result.GetValue(start), result.GetValue(finds), result.GetValue(workers), Console.Out);
+    }
+
     return result.GetValue(seed) is { } one
         ? SingleSeed.Run(one, result.GetValue(trace), Console.Out)
-        : SeedSweep.Run(result.GetValue(start), result.GetValue(seeds), result.GetValue(workers), Console.Out);
+        : SeedSweep.Run(result.GetValue(start) ?? 1, result.GetValue(seeds), result.GetValue(workers), Console.Out);
 });
 return root.Parse(args).Invoke();

@@ -21,6 +21,7 @@ public sealed partial class SimCluster
         World = world;
         Plan = plan;
         Monitor = monitor;
+        monitor.ShortestFillWait = ClientOptions.MinHoleWait.Ticks;
         Entropy = new SimEntropy(world.Random.Split("identities"));
         Id = new ClusterId(Entropy.NewGuid());
         Network = new SimNetwork(world, new NetworkOptions());

@@ -41,8 +41,19 @@ public sealed class SimNetwork
         _world.Note("clog to", to);
     }
 
+    /// <summary>Holds all appends' writes until then, and nothing else: granted positions stay unwritten while epochs change.</summary>
+    public void HoldWrites(long ticks)
+    {
+        WritesHeldUntil = _world.Now + ticks;
+        _world.Note("hold writes", null, ticks);
+    }
+
+    /// <summary>Virtual time before which no write of an append arrives.</summary>
+    public long WritesHeldUntil { get; private set; }
+
     public void HealAll()
     {
+        WritesHeldUntil = 0;
         foreach (Link link in _links.Values)
         {
             link.Blocked = false;
@@ -52,8 +63,8 @@ public sealed class SimNetwork
 
     public bool IsBlocked(string from, string to) => LinkOf(from, to).Blocked;
 
-    /// <summary>Sends a message: <paramref name="deliver"/> runs on the receiver never, once or twice.</summary>
-    public void Send(string from, string to, SimProcess receiver, byte[] message, Action<byte[]> deliver)
+    /// <summary>Sends a message: <paramref name="deliver"/> runs on the receiver never, once or twice, and not before the given time.</summary>
+    public void Send(string from, string to, SimProcess receiver, byte[] message, Action<byte[]> deliver, long notBefore = 0)
     {
         Link link = LinkOf(from, to);
         Stats.Messages++;
@@ -71,15 +82,15 @@ public sealed class SimNetwork
             return;
         }
 
-        Deliver(link, receiver, message, deliver);
+        Deliver(link, receiver, message, deliver, notBefore);
         if (_random.Chance(Options.Duplication))
         {
             Stats.Duplicated++;
-            Deliver(link, receiver, message, deliver);
+            Deliver(link, receiver, message, deliver, notBefore);
         }
     }
 
-    private void Deliver(Link link, SimProcess receiver, byte[] message, Action<byte[]> deliver)
+    private void Deliver(Link link, SimProcess receiver, byte[] message, Action<byte[]> deliver, long notBefore)
     {
         long delay = Options.MinLatency + _random.Exponential(Options.Jitter + 1);
         if (_random.Chance(Options.LongDelay))
@@ -88,7 +99,7 @@ public sealed class SimNetwork
             delay += _random.Next(Options.LongDelayMax);
         }
 
-        long due = Math.Max(_world.Now + delay, link.ClogUntil);
+        long due = Math.Max(Math.Max(_world.Now + delay, link.ClogUntil), notBefore);
         if (due < link.LastDue)
         {
             Stats.Reordered++;

@@ -31,7 +31,8 @@ public sealed class SimTransport(World world, SimNetwork network, SimInternet in
             call.Fail(new TransportException($"{request.Opcode} to {to} timed out", outcomeUnknown: true));
         });
         byte[] bytes = Frames.Encode(correlation, request);
-        network.Send(host, target.Name, connection.Server, bytes, m => target.Arrive(connection, to.Id, m));
+        long notBefore = request.Opcode == Opcode.Write ? network.WritesHeldUntil : 0;
+        network.Send(host, target.Name, connection.Server, bytes, m => target.Arrive(connection, to.Id, m), notBefore);
         return await call.Task;
     }
 

@@ -16,20 +16,10 @@ public static class SeedSweep
     public static int Run(ulong start, int seeds, int workers, TextWriter output)
     {
         ulong[] list = [.. Enumerable.Range(0, seeds).Select(i => start + (ulong)i)];
-        SeedResult[] results;
-        using (var pool = new WorkerPool(workers, null))
-        {
-            results = pool.Run(list, (_, result) => Show(result, output));
-        }
-
+        var pool = new WorkerPool(workers);
+        SeedResult[] results = pool.Run(list, result => Show(result, output));
         ulong[] repeated = [.. list.Where((_, i) => i % RepeatEvery == 0)];
-        SeedResult[] again;
-        using (var pool = new WorkerPool(workers, null))
-        {
-            again = pool.Run(repeated);
-        }
-
-        foreach (SeedResult second in again)
+        foreach (SeedResult second in pool.Run(repeated))
         {
             SeedResult first = results[(int)(second.Seed - start)];
             if (first.Hash == second.Hash) continue;

@@ -66,13 +66,13 @@ public sealed class SimulationRun
     private async Task WorkAsync(SimClientNode node, LogWorkload work)
     {
         await Task.WhenAll(Enumerable.Range(0, _plan.Workers).Select(
-            worker => work.WorkAsync(node.Number, node.Log!, node.OpenCursor, RandomOf(node, worker), () => _plan.Trims)));
+            worker => work.WorkAsync(node.Number, _plan.ProfileOf(node.Number), node.Log!, node.OpenCursor, node.Process!.Time, RandomOf(node, worker))));
     }
 
     private async Task WorkAsync(SimClientNode node, TangoWorkload work)
     {
         TangoClient tango = node.Tango = await OpenTangoAsync(node);
-        await Task.WhenAll(Enumerable.Range(0, _plan.Workers).Select(worker => work.WorkAsync(node.Number, tango, RandomOf(node, worker))));
+        await Task.WhenAll(Enumerable.Range(0, _plan.Workers).Select(worker => work.WorkAsync(node.Number, _plan.ProfileOf(node.Number), tango, node.Process!.Time, RandomOf(node, worker))));
     }
 
     private async Task<TangoClient> OpenTangoAsync(SimClientNode node)

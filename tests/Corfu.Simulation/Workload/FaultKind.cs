@@ -22,4 +22,5 @@ public enum FaultKind
     SlowScheduling,
     ClockSkew,
     Reconfigure,
+    StuckWrites,
 }

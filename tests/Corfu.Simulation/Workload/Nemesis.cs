@@ -11,6 +11,7 @@ public sealed class Nemesis
     [
         FaultKind.PartitionOneWay, FaultKind.PartitionSymmetric, FaultKind.Clog, FaultKind.BrokenConnection, FaultKind.KillUnit,
         FaultKind.PowerCut, FaultKind.KillSequencer, FaultKind.KillClient, FaultKind.Pause, FaultKind.Reconfigure,
+        FaultKind.StuckWrites,
     ];
 
     private readonly SimCluster _cluster;
@@ -83,6 +84,13 @@ public sealed class Nemesis
                     paused.Pause(Duration());
                 }
 
+                break;
+            case FaultKind.StuckWrites:
+                long held = Duration();
+                Count(kind);
+                _cluster.Network.HoldWrites(held);
+                // While tokens are granted and nothing is written, an epoch ends: what was granted is granted again.
+                if (_cluster.Plan.Has(FaultKind.Reconfigure)) After(_random.Next(held), () => Act(FaultKind.Reconfigure));
                 break;
             case FaultKind.Reconfigure:
                 if (_cluster.StartReconfiguration()) Count(kind);

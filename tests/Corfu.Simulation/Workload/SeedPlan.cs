@@ -32,6 +32,9 @@ public sealed record SeedPlan
 
     public bool Trims { get; init; }
 
+    /// <summary>What each client does, in turn.</summary>
+    public IReadOnlyList<ClientProfile> Profiles { get; init; } = [ClientProfile.Mixed];
+
     public SortedSet<FaultKind> Faults { get; init; } = [];
 
     public NetworkOptions Network { get; init; } = new();
@@ -56,9 +59,12 @@ public sealed record SeedPlan
 
     public bool Has(FaultKind kind) => Faults.Contains(kind);
 
+    public ClientProfile ProfileOf(int client) => Profiles[client % Profiles.Count];
+
     public static SeedPlan Of(ulong seed)
     {
         SimRandom random = new SimRandom(seed).Split("plan");
+        SimRandom profiles = new SimRandom(seed).Split("profiles");
         int units = random.Pick([1, 2, 3, 3, 3, 4, 5]);
         SortedSet<FaultKind> faults = [];
         double density = random.Pick([0.1, 0.3, 0.5, 0.8]);
@@ -81,6 +87,7 @@ public sealed record SeedPlan
             Operations = random.Between(300, 800),
             Streams = random.Between(2, 6),
             Trims = random.Chance(0.3),
+            Profiles = [.. Enumerable.Range(0, 4).Select(i => ClientProfile.Draw(profiles, i == 0))],
             Faults = faults,
             Network = new NetworkOptions
             {

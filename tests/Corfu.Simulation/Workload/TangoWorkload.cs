@@ -14,23 +14,27 @@ public sealed partial class TangoWorkload(World world, TxHistory history, Cluste
     public const int Accounts = 4;
     public const int OpeningBalance = 100;
 
+    // Of the dice that choose an operation: from here on nothing is written.
+    private const double FirstReadOnly = 0.72;
+
     private readonly TxRecorder _recorder = new(world, history, monitor, ledger);
 
     private static readonly string[] s_keys = ["cells/k0", "cells/k1", "cells/k2", "cells/k3", "cells/k4", "r0", "r1"];
     private static readonly string[] s_writable = [.. s_keys, .. TangoClient.SoloKeys];
     private static readonly string[] s_accounts = [.. Enumerable.Range(0, Accounts).Select(i => $"bank/a{i}")];
 
-    public async Task WorkAsync(int client, TangoClient tango, SimRandom random)
+    public async Task WorkAsync(int client, ClientProfile profile, TangoClient tango, TimeProvider time, SimRandom random)
     {
         while (!ledger.Exhausted)
         {
-            double dice = random.NextDouble();
+            if (profile.Think > 0) await Task.Delay(TimeSpan.FromTicks(random.Exponential(profile.Think) + 1), time);
+            double dice = profile.ReadsOnly ? FirstReadOnly + (random.NextDouble() * (1 - FirstReadOnly)) : random.NextDouble();
             Task step = dice switch
             {
                 < 0.40 => TransactionAsync(client, tango, random),
                 < 0.55 => TransferAsync(client, tango, random),
                 < 0.65 => UpdateAsync(client, tango, random),
-                < 0.72 => ExchangeAsync(client, tango, random),
+                < FirstReadOnly => ExchangeAsync(client, tango, random),
                 < 0.82 => ReadOnlyAsync(client, tango, PickKeys(Readable(tango), random, random.Between(2, 4)), random),
                 < 0.88 => ReadOnlyAsync(client, tango, s_accounts, random),
                 < 0.96 => ReadAsync(client, tango, random.Pick(Readable(tango))),

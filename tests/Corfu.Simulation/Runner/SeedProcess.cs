@@ -1,0 +1,76 @@
+using System.Diagnostics;
+using System.Globalization;
+using System.Text.Json;
+
+namespace Corfu.Simulation.Runner;
+
+/// <summary>
+/// A child of this program that runs one seed at a time: seeds on its standard input, a line of JSON for each on its standard output. One
+/// that dies takes only its seed with it. Callers take turns.
+/// </summary>
+public sealed class SeedProcess(string? planted) : IDisposable
+{
+    private readonly object _turn = new();
+    private Process? _child;
+
+    /// <summary>The child's side.</summary>
+    public static void Serve()
+    {
+        while (Console.In.ReadLine() is { } line)
+        {
+            SeedResult result = SeedRunner.Run(ulong.Parse(line, CultureInfo.InvariantCulture), null);
+            Console.Out.WriteLine(JsonSerializer.Serialize(result));
+            Console.Out.Flush();
+        }
+    }
+
+    public SeedResult Run(ulong seed)
+    {
+        lock (_turn)
+        {
+            Process child = _child ??= Start();
+            child.StandardInput.WriteLine(seed.ToString(CultureInfo.InvariantCulture));
+            child.StandardInput.Flush();
+            string? line = child.StandardOutput.ReadLine();
+            if (line is not null && JsonSerializer.Deserialize<SeedResult>(line) is { } result) return result;
+            child.WaitForExit();
+            int code = child.ExitCode;
+            child.Dispose();
+            _child = null;
+            return new SeedResult
+            {
+                Seed = seed,
+                Hash = 0,
+                Operations = 0,
+                Steps = 0,
+                VirtualSeconds = 0,
+                Violations = [new(Checkers.CheckerNames.Unhandled, $"the process that ran the seed died with exit code {code}")],
+            };
+        }
+    }
+
+    public void Dispose()
+    {
+        lock (_turn)
+        {
+            if (_child is null) return;
+            if (!_child.HasExited) _child.Kill();
+            _child.Dispose();
+            _child = null;
+        }
+    }
+
+    private Process Start()
+    {
+        var start = new ProcessStartInfo(Environment.ProcessPath!) { RedirectStandardInput = true, RedirectStandardOutput = true };
+        if (Path.GetFileNameWithoutExtension(Environment.ProcessPath) == "dotnet") start.ArgumentList.Add(typeof(SeedProcess).Assembly.Location);
+        start.ArgumentList.Add("--serve");
+        if (planted is not null)
+        {
+            start.ArgumentList.Add("--plant");
+            start.ArgumentList.Add(planted);
+        }
+
+        return Process.Start(start)!;
+    }
+}
