@@ -73,6 +73,21 @@ public class CheckTests
     }
 
     [Fact]
+    public async Task A_unit_with_damaged_headers_does_not_hold_up_a_hand_over()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 2);
+        var client = cluster.Client();
+        var last = LogPosition.Zero;
+        for (var i = 0; i < 5; i++) last = (await client.AppendAsync(Bytes($"{i}"), [A])).Position;
+        var damaged = cluster.Units[(int)(last.Offset % 3)];
+        cluster.Transport.Rewrite = (to, _, response) =>
+            to == damaged && response is StreamTailsResponse tails ? tails with { Complete = false, Tails = [] } : response;
+        var sequencer = cluster.AddSequencer();
+        await client.ReconfigureAsync(p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer), "test");
+        Assert.Equal(last, (await client.CheckAsync([A])).Streams[0].Positions[0]);
+    }
+
+    [Fact]
     public async Task Unwritten_is_answered_only_under_a_confirmed_epoch()
     {
         await using var cluster = await TestCluster.StartAsync(2, 2);

@@ -79,6 +79,39 @@ public class HoleTests
     }
 
     [Fact]
+    public async Task Behind_a_damaged_head_the_middle_replica_completes_the_tail()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 3);
+        var (dying, client) = (cluster.Client(), cluster.Client());
+        var damage = new Damage();
+        var writes = 0;
+        cluster.Transport.Faults = (_, request) => new(request is WriteRequest && ++writes > 2 ? Fault.RequestLost : Fault.None);
+        var append = dying.AppendAsync(Bytes("two of three"), [A]).AsTask();
+        damage.Add(cluster.Units[0], LogPosition.Zero);
+        cluster.Transport.Rewrite = damage.Rewrite;
+        Assert.Equal("two of three", Text((await client.ReadManyAsync([LogPosition.Zero]))[0]));
+        Assert.Equal(PageState.Data, (await cluster.LookAsync(cluster.Units[2], LogPosition.Zero)).State);
+        cluster.Transport.Faults = null;
+        Assert.True((await append).IsAppended);
+    }
+
+    [Fact]
+    public async Task A_value_that_only_a_damaged_head_holds_is_neither_filled_nor_invented()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 3);
+        var (dying, client) = (cluster.Client(TestCluster.Options with { OperationTimeout = TimeSpan.FromMilliseconds(200) }), cluster.Client());
+        var damage = new Damage();
+        var writes = 0;
+        cluster.Transport.Faults = (_, request) => new(request is WriteRequest && ++writes > 1 ? Fault.RequestLost : Fault.None);
+        var append = dying.AppendAsync(Bytes("one of three"), [A]).AsTask();
+        damage.Add(cluster.Units[0], LogPosition.Zero);
+        cluster.Transport.Rewrite = damage.Rewrite;
+        Assert.Equal(PageState.Corrupt, (await client.ReadManyAsync([LogPosition.Zero]))[0].State);
+        Assert.Equal(AppendOutcome.Unknown, (await append).Outcome);
+        foreach (var unit in cluster.Units.Skip(1)) Assert.Equal(PageState.Unwritten, (await cluster.LookAsync(unit, LogPosition.Zero)).State);
+    }
+
+    [Fact]
     public async Task R10_a_position_that_is_not_granted_is_not_filled()
     {
         await using var cluster = await TestCluster.StartAsync(1, 1);

@@ -9,7 +9,7 @@ namespace Corfu.Client;
 internal sealed class Appender(ClientCore core, Resolver resolver)
 {
     private readonly TokenSource _tokens = new(core);
-    private readonly SemaphoreSlim _slots = new(core.Options.MaxAppendsInFlight);
+    private readonly Slots _slots = new(core.Options.MaxAppendsInFlight);
 
     public LatencyEstimate Latency { get; } = new(TimeSpan.FromMilliseconds(1));
 
@@ -39,14 +39,14 @@ internal sealed class Appender(ClientCore core, Resolver resolver)
         if (streams.Length > EntryCodec.MaxStreams) throw new EntryTooLargeException($"{streams.Length} streams, limit {EntryCodec.MaxStreams}");
         core.ThrowIfClosed();
         using var activity = ClientTelemetry.Activities.StartActivity("corfu.append");
-        await _slots.WaitAsync(cancellationToken);
+        await _slots.TakeAsync(cancellationToken);
         try
         {
             return await RunAsync(payload, streams, cancellationToken);
         }
         finally
         {
-            _slots.Release();
+            _slots.Return();
         }
     }
 
@@ -148,10 +148,9 @@ internal sealed class Appender(ClientCore core, Resolver resolver)
                     // The head took ours, so nobody can have put anything else behind it in this epoch.
                     ClientLog.Diverged(core.Logger, grant.Position.ToString());
                     return Written.Unknown;
-                case Status.Sealed:
+                case Status.Sealed or Status.Trimmed or Status.Corrupt:
+                    // R5: the resolver brings a trim it meets to the whole chain, and finds good copies of a damaged page.
                     return Written.Unsure;
-                case Status.Trimmed or Status.Corrupt:
-                    return Written.Unknown;
                 default:
                     throw CorfuException.FromStatus(response.Status, $"Writing {grant.Position}");
             }

@@ -13,23 +13,26 @@ internal sealed class Resolver(ClientCore core, ChainWorker chains)
     {
         // A position below the first segment is trimmed and gone.
         if (!view.Projection.TryChainOf(position, out var chain) || position.Epoch > view.Epoch) return AppendOutcome.Unknown;
-        var look = await chains.LookAsync(view, chain, 0, position, ReadDetail.Full, cancellationToken);
+        var look = await chains.FindAsync(view, chain, position, cancellationToken);
         if (!look.IsDone) return look.Status;
-        switch (look.Value.State)
+        var (page, holder) = look.Value;
+        switch (page.State)
         {
             case PageState.Unwritten:
                 return await CloseAsync(view, chain, position, origin, cancellationToken);
 #if PLANTED
-            case PageState.Data when Planted.Is("writer-without-sequence") && look.Value.Origin.Writer == origin.Writer:
+            case PageState.Data when Planted.Is("writer-without-sequence") && page.Origin.Writer == origin.Writer:
 #endif
-            case PageState.Data when look.Value.Origin == origin:
-                var completed = await chains.CompleteAsync(view, chain, look.Value.Bytes, cancellationToken);
+            case PageState.Data when page.Origin == origin:
+                var completed = await chains.CompleteAsync(view, chain, holder, page.Bytes, cancellationToken);
                 return completed == Status.Ok ? AppendOutcome.Appended : completed == Status.Trimmed ? AppendOutcome.Unknown : completed;
             case PageState.Data or PageState.Junk:
                 return AppendOutcome.NotAppended;
-            case PageState.Trimmed when look.Value.Origin.Writer != default:
+            case PageState.Trimmed when page.Origin.Writer != default:
                 // A tombstone still says whose entry it was.
-                return look.Value.Origin == origin ? AppendOutcome.Appended : AppendOutcome.NotAppended;
+                return page.Origin == origin ? AppendOutcome.Appended : AppendOutcome.NotAppended;
+            case PageState.Corrupt when page.Origin != default && page.Origin != origin:
+                return AppendOutcome.NotAppended;
             default:
                 return AppendOutcome.Unknown;
         }

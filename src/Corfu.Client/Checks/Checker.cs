@@ -24,7 +24,7 @@ internal sealed class Checker(ClientCore core, EpochConfirmer? confirmer)
         using var activity = ClientTelemetry.Activities.StartActivity("corfu.check");
         var batch = Join(streams, out var start);
         if (start is not null) _ = RunAsync(start);
-        return batch.Pick(await batch.Task.WaitAsync(cancellationToken), streams);
+        return batch.Pick(await batch.Task.WaitOrCancelAsync(cancellationToken), streams);
     }
 
     private CheckBatch Join(ImmutableArray<StreamId> streams, out CheckBatch? start)

@@ -33,16 +33,39 @@ internal sealed class ChainWorker(ClientCore core)
     }
 
     /// <summary>
-    /// Copies what the head holds to the replicas behind it, in chain order (CORFU 2.4). Trimmed there meanwhile is as good as done, once
-    /// the trim is brought to all.
+    /// The value of a position as its chain holds it: the head's or, where that is damaged, the same value further down, as far as it
+    /// came. Trimmed pages are already brought to the whole chain.
+    /// </summary>
+    /// <returns>Corrupt if there is no good copy; else the page with the place of the replica that holds it.</returns>
+    public async ValueTask<Attempt<(PageResult Page, int Replica)>> FindAsync(
+        EpochView view, Chain chain, LogPosition position, CancellationToken cancellationToken)
+    {
+        PageResult damaged = default;
+        for (var i = 0; i < chain.FullCount; i++)
+        {
+            var look = await LookAsync(view, chain, i, position, ReadDetail.Full, cancellationToken);
+            if (!look.IsDone) return look.Status;
+            var state = PageDecoder.Decode(look.Value, ReadDetail.Full).State;
+
+            // Only the head's word counts for unwritten: behind a damaged page it means that the value has not come so far.
+            if (state != PageState.Corrupt && (i == 0 || state != PageState.Unwritten)) return (look.Value, i);
+            if (i == 0) damaged = look.Value with { State = PageState.Corrupt, Bytes = default };
+        }
+
+        return (damaged, 0);
+    }
+
+    /// <summary>
+    /// Copies what a replica, the head unless that is damaged, holds to the replicas behind it, in chain order (CORFU 2.4). Trimmed there
+    /// meanwhile is as good as done, once the trim is brought to all.
     /// </summary>
     /// <returns>Ok, Trimmed, or why it has to be tried again.</returns>
     public async ValueTask<Status> CompleteAsync(
-        EpochView view, Chain chain, ReadOnlyMemory<byte> entry, CancellationToken cancellationToken)
+        EpochView view, Chain chain, int holder, ReadOnlyMemory<byte> entry, CancellationToken cancellationToken)
     {
         var origin = EntryCodec.PeekOrigin(entry.Span);
         var request = new CompleteRequest(view.Epoch, entry);
-        for (var i = 1; i < chain.Replicas.Length; i++)
+        for (var i = holder + 1; i < chain.Replicas.Length; i++)
         {
             var response = await core.CallUnitAsync(view, chain.Replicas[i].Unit, request, cancellationToken);
             if (response.IsOk) ClientTelemetry.Completed.Add(1);

@@ -12,23 +12,23 @@ internal sealed class StreamHandOver(ClientCore core)
     /// <returns>Ok, or why the epoch's units or sequencer refuse: Sealed above all, which a sequencer that was replaced never hears of.</returns>
     public async ValueTask<Status> RunAsync(EpochView view, ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
     {
-        var tasks = new List<Task<StreamTailsResponse>>();
-        foreach (var unit in Sources(view.Projection))
-            tasks.Add(core.CallUnitAsync(view, unit, new StreamTailsRequest(view.Epoch, streams), cancellationToken).AsTask());
-
         var newest = new Dictionary<StreamId, List<LogPosition>>();
         foreach (var stream in streams) newest[stream] = [];
-        foreach (var response in await Task.WhenAll(tasks))
+        var request = new StreamTailsRequest(view.Epoch, streams);
+        var sources = Sources(view.Projection);
+        var answers = await Task.WhenAll(sources.Select(u => core.CallUnitAsync(view, u, request, cancellationToken).AsTask()));
+        var damaged = new List<NodeId>();
+        for (var i = 0; i < answers.Length; i++)
         {
-            if (!response.IsOk) return response.Status;
+            if (!answers[i].IsOk) return answers[i].Status;
+            Add(newest, answers[i]);
+            if (!answers[i].Complete) damaged.Add(sources[i]);
+        }
 
-            // A unit whose list may lack positions is no source, and there is no other: its chain's first full replica is the only
-            // one that surely has every entry that is, or will be completed to be, in the log.
-            if (!response.Complete) throw new TransportException("A unit's damaged headers may hide entries of a stream.", outcomeUnknown: false);
-            foreach (var tail in response.Tails)
-            {
-                if (newest.TryGetValue(tail.Stream, out var positions)) positions.AddRange(tail.Positions);
-            }
+        if (damaged.Count > 0)
+        {
+            var status = await AddBehindAsync(view, request, damaged, newest, cancellationToken);
+            if (status != Status.Ok) return status;
         }
 
         var merged = ImmutableArray.CreateBuilder<StreamTail>(streams.Length);
@@ -36,6 +36,47 @@ internal sealed class StreamHandOver(ClientCore core)
         ClientTelemetry.HandOvers.Add(streams.Length);
         return (await core.CallSequencerAsync(view, new LoadStreamsRequest(view.Epoch, merged.MoveToImmutable()), cancellationToken)).Status;
     }
+
+    private static void Add(Dictionary<StreamId, List<LogPosition>> newest, StreamTailsResponse answer)
+    {
+        foreach (var tail in answer.Tails)
+        {
+            if (newest.TryGetValue(tail.Stream, out var positions)) positions.AddRange(tail.Positions);
+        }
+    }
+
+    /// <summary>
+    /// A chain's first full replica alone surely has every entry that is, or will be completed to be, in the log. What its damaged headers hide is
+    /// no longer a source of copies, so it is in the log only if a full replica behind it has it: the lists of the two together, the second one
+    /// complete, lack nothing.
+    /// </summary>
+    private async ValueTask<Status> AddBehindAsync(
+        EpochView view, StreamTailsRequest request, List<NodeId> damaged, Dictionary<StreamId, List<LogPosition>> newest, CancellationToken cancellationToken)
+    {
+        var complete = new Dictionary<NodeId, bool>();
+        foreach (var chain in Chains(view.Projection).Where(c => damaged.Contains(c.Head)))
+        {
+            var made = false;
+            for (var i = 1; i < chain.FullCount && !made; i++)
+            {
+                var unit = chain.Replicas[i].Unit;
+                if (!complete.TryGetValue(unit, out made))
+                {
+                    var answer = await core.CallUnitAsync(view, unit, request, cancellationToken);
+                    if (!answer.IsOk) return answer.Status;
+                    Add(newest, answer);
+                    complete[unit] = made = answer.Complete;
+                }
+            }
+
+            if (!made) throw new TransportException($"Damaged headers at every replica of a chain, {chain.Head} first, may hide entries of a stream.", outcomeUnknown: false);
+        }
+
+        return Status.Ok;
+    }
+
+    private static IEnumerable<Chain> Chains(Projection projection) =>
+        projection.Segments.Where(s => s.Until is not { } until || until > projection.TrimMark).SelectMany(s => s.Chains);
 
     /// <summary>The first full replica of every chain of every segment that is not wholly below the trim mark, each once.</summary>
     private static List<NodeId> Sources(Projection projection)

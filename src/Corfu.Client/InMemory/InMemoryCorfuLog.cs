@@ -29,7 +29,7 @@ public sealed partial class InMemoryCorfuLog : ICorfuLog
     public int MaxPayload => _options.MaxPayload;
 
     /// <summary>A cursor over this log, positioned at its beginning.</summary>
-    public IStreamCursor OpenCursor() => new InMemoryStreamCursor(this);
+    public IStreamCursor OpenCursor() => new StreamCursor(this);
 
     public async ValueTask<LogCheck> CheckAsync(
         ImmutableArray<StreamId> streams,
@@ -102,18 +102,6 @@ public sealed partial class InMemoryCorfuLog : ICorfuLog
         }
 
         return ValueTask.CompletedTask;
-    }
-
-    /// <summary>The first position at or above <paramref name="from"/> and below <paramref name="end"/> that belongs to the stream.</summary>
-    internal LogPosition? NextOf(StreamId stream, LogPosition from, LogPosition end)
-    {
-        lock (_gate)
-        {
-            if (!_streams.TryGetValue(stream, out var positions)) return null;
-            var index = positions.BinarySearch(from);
-            if (index < 0) index = ~index;
-            return index < positions.Count && positions[index] < end ? positions[index] : null;
-        }
     }
 
     private static LogPosition At(long offset) => new(offset, OnlyEpoch);

@@ -34,7 +34,7 @@ internal sealed class ProjectionRefresher(ClientCore core)
         var began = core.Time.GetTimestamp();
         while (core.View.Epoch <= epoch)
         {
-            await RefreshAsync().WaitAsync(cancellationToken);
+            await RefreshAsync().WaitOrCancelAsync(cancellationToken);
             if (core.View.Epoch > epoch) return;
             if (core.Time.GetElapsedTime(began) >= core.Options.SuccessorTimeout)
             {

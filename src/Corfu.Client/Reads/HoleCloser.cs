@@ -115,15 +115,26 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait w
     {
         if (page.State == PageState.Unwritten) return Status.Ok;
         var chain = ChainOf(view, page.Position);
+        var holder = 0;
         var result = PageDecoder.Decode(page, ReadDetail.Full);
-        if (page.State == PageState.Trimmed)
+        if (result.State == PageState.Corrupt)
+        {
+            // Written, so never filled: the same value, if it came further than the head, is good there.
+            var found = await chains.FindAsync(view, chain, page.Position, cancellationToken);
+            if (!found.IsDone) return found.Status;
+            (page, holder) = found.Value;
+            if (page.State == PageState.Unwritten) return Status.Ok;
+            result = PageDecoder.Decode(page, ReadDetail.Full);
+        }
+
+        if (result.State == PageState.Trimmed)
         {
             var status = await chains.BringTrimAsync(view, chain, page, cancellationToken);
             if (status != Status.Ok) return status;
         }
         else if (result.State is PageState.Data or PageState.Junk)
         {
-            var status = await chains.CompleteAsync(view, chain, page.Bytes, cancellationToken);
+            var status = await chains.CompleteAsync(view, chain, holder, page.Bytes, cancellationToken);
             if (status == Status.Trimmed) result = new LogReadResult(page.Position, PageState.Trimmed, null);
             else if (status != Status.Ok) return status;
         }

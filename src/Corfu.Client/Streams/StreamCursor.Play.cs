@@ -115,7 +115,7 @@ public sealed partial class StreamCursor
         {
             try
             {
-                read = await batch.Read.WaitAsync(cancellationToken);
+                read = await batch.Read.WaitOrCancelAsync(cancellationToken);
             }
             catch (Exception) when (batch.Read.IsCompleted)
             {
@@ -201,7 +201,8 @@ public sealed partial class StreamCursor
         _fetching = new CancellationTokenSource();
         foreach (var batch in _batches)
         {
-            if (batch.Read is not null) _ = ObserveAsync(batch.Read);
+            // Whatever was wrong shows again when the position is fetched anew.
+            batch.Read?.Abandon();
         }
 
         _batches.Clear();
@@ -210,17 +211,5 @@ public sealed partial class StreamCursor
         _fetchedUntil = Position;
         foreach (var stream in _streams) stream.Rewind(Position);
         RebuildHeads();
-    }
-
-    private static async Task ObserveAsync(Task abandoned)
-    {
-        try
-        {
-            await abandoned;
-        }
-        catch (Exception)
-        {
-            // Nobody waits for this read any more; whatever was wrong shows again when the position is fetched anew.
-        }
     }
 }

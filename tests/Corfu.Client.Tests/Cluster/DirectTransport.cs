@@ -18,6 +18,9 @@ internal sealed class DirectTransport(ClusterId cluster) : ITransport
     /// <summary>Answers in the node's place, or null.</summary>
     public Func<Request, Response?>? Answer { get; set; }
 
+    /// <summary>Changes what a node answers, as a damaged disk would.</summary>
+    public Func<NodeAddress, Request, Response, Response>? Rewrite { get; set; }
+
     public ConcurrentQueue<(NodeAddress To, Request Request)>? Trace { get; set; }
 
     public void Serve(NodeEndpoint endpoint, IRoleHandler handler)
@@ -46,6 +49,7 @@ internal sealed class DirectTransport(ClusterId cluster) : ITransport
         handler.Handle(received, new ReplyTo(sink, 1, header.Opcode));
         handler.BatchEnd();
         var answer = await sink.Answer.Task.WaitAsync(cancellationToken);
+        if (Rewrite is { } rewrite) answer = (TResponse)rewrite(to, request, answer);
         return fault == Fault.AnswerLost ? throw new TransportException($"{to}: time-out.", true) : answer;
     }
 
