@@ -33,6 +33,18 @@ public static class ClientTelemetry
 
     internal static readonly Counter<long> ReadPositions = Meter.CreateCounter<long>("corfu.client.read.positions", "{position}");
 
+    internal static readonly Counter<long> ReadHedges =
+        Meter.CreateCounter<long>("corfu.client.read.hedges", "{request}", "Reads of a slow replica that were taken to another one.");
+
+    internal static readonly Counter<long> DataLoss =
+        Meter.CreateCounter<long>("corfu.client.data_loss", "{page}", "Committed pages that a replica no longer had.");
+
+    internal static readonly Counter<long> CorruptPages =
+        Meter.CreateCounter<long>("corfu.client.corrupt_pages", "{page}", "Pages that a replica held damaged.");
+
+    internal static readonly Counter<long> Mended =
+        Meter.CreateCounter<long>("corfu.client.mended", "{page}", "Lost or damaged pages that a replica got back from another one.");
+
     internal static readonly Counter<long> Filled = Meter.CreateCounter<long>("corfu.client.fills", "{position}", "Holes filled with junk.");
 
     internal static readonly Counter<long> Completed =

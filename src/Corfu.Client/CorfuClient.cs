@@ -16,6 +16,7 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
     private readonly Appender _appender;
     private readonly Resolver _resolver;
     private readonly Reader _reader;
+    private readonly ReplicaAuditor _auditor;
     private readonly Trimmer _trimmer;
     private readonly ChainWorker _chains;
     private readonly HoleCloser _closer;
@@ -38,10 +39,13 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
         _core = new ClientCore(projection, transport, time, entropy, logger ?? NullLogger.Instance, options);
         _chains = new ChainWorker(_core);
         var confirmer = new EpochConfirmer(_core);
+        var committed = new CommittedSet();
+        var mender = new Mender(_core, _chains);
         _resolver = new Resolver(_core, _chains);
-        _appender = new Appender(_core, _resolver);
+        _appender = new Appender(_core, _resolver, committed);
         _closer = new HoleCloser(_core, _chains, new HoleWait(_core, _appender.Latency));
-        _reader = new Reader(_core, _chains, _closer, confirmer);
+        _reader = new Reader(_core, _chains, _closer, confirmer, committed, mender);
+        _auditor = new ReplicaAuditor(_core, mender);
         _trimmer = new Trimmer(_core, _chains);
         _linearizable = new Checker(_core, confirmer);
         _session = new Checker(_core, null);
@@ -98,6 +102,14 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
     /// <inheritdoc />
     public ValueTask TrimPrefixAsync(LogPosition below, CancellationToken cancellationToken = default) =>
         _trimmer.TrimPrefixAsync(below, cancellationToken);
+
+    /// <summary>
+    /// Compares all full replicas of the positions [from, from + count), payloads included, and gives lost or damaged pages back from good copies. For
+    /// scrubs; positions below the log's beginning count as trimmed.
+    /// </summary>
+    /// <param name="count">At most <see cref="MessageLimits.MaxItems"/>.</param>
+    public ValueTask<ReplicaAudit> AuditReplicasAsync(LogPosition from, int count, CancellationToken cancellationToken = default) =>
+        _auditor.AuditAsync(from, count, cancellationToken);
 
     /// <summary>Ends everything that is under way: appends with their outcome unknown, the rest with an error.</summary>
     public ValueTask DisposeAsync()

@@ -50,6 +50,17 @@ public sealed record CorfuClientOptions
 
     public TimeSpan MaxGrace { get; init; } = TimeSpan.FromMilliseconds(640);
 
+    /// <summary>
+    /// A replica that has not answered a read of a committed page after this multiple of what it usually takes, and at least
+    /// <see cref="MinHedgeDelay"/>, is given up in favour of another one.
+    /// </summary>
+    public double HedgeFactor { get; init; } = 4;
+
+    public TimeSpan MinHedgeDelay { get; init; } = TimeSpan.FromMilliseconds(10);
+
+    /// <summary>Damaged pages that wait to be mended; more are left to those who meet them next.</summary>
+    public int MaxMendsWaiting { get; init; } = 1024;
+
     public TcpTransportOptions Tcp { get; init; } = new();
 
     public LayoutClientOptions Layout { get; init; } = new();
@@ -73,6 +84,9 @@ public sealed record CorfuClientOptions
         Require(MinHoleWait > TimeSpan.Zero, nameof(MinHoleWait));
         Require(MaxHoleWait >= MinHoleWait, nameof(MaxHoleWait));
         Require(HoleWaitFactor > 0, nameof(HoleWaitFactor));
+        Require(HedgeFactor > 0, nameof(HedgeFactor));
+        Require(MinHedgeDelay > TimeSpan.Zero, nameof(MinHedgeDelay));
+        Require(MaxMendsWaiting > 0, nameof(MaxMendsWaiting));
         Require(Grace > TimeSpan.Zero && Grace.TotalMilliseconds <= ushort.MaxValue, nameof(Grace));
         Require(MaxGrace >= Grace && MaxGrace.TotalMilliseconds <= ushort.MaxValue, nameof(MaxGrace));
         if (faults.Count > 0) throw new ArgumentException($"Out of range in {nameof(CorfuClientOptions)}: {string.Join(", ", faults)}.");

@@ -6,7 +6,7 @@ namespace Corfu.Client;
 /// <summary>
 /// Appends: a token, then the entry written down its chain, head to tail (CORFU 2.3, 2.4). Two appends never wait for each other.
 /// </summary>
-internal sealed class Appender(ClientCore core, Resolver resolver)
+internal sealed class Appender(ClientCore core, Resolver resolver, CommittedSet committed)
 {
     private readonly TokenSource _tokens = new(core);
     private readonly Slots _slots = new(core.Options.MaxAppendsInFlight);
@@ -66,6 +66,7 @@ internal sealed class Appender(ClientCore core, Resolver resolver)
             switch (outcome)
             {
                 case AppendOutcome.Appended:
+                    committed.Add(grant.Position);
                     Latency.Add(core.Time.GetElapsedTime(granted));
                     ClientTelemetry.AppendTime.Record(core.Time.GetElapsedTime(began).TotalSeconds);
                     return result;

@@ -1,0 +1,149 @@
+using Corfu.Protocol;
+using Corfu.Transport;
+
+namespace Corfu.Client;
+
+/// <summary>
+/// Gives replicas back the pages that they lost or hold damaged, from good copies of the same chain. Readers leave positions here and go on;
+/// one position at a time is mended, and what fails is left to whoever meets it next.
+/// </summary>
+internal sealed class Mender(ClientCore core, ChainWorker chains)
+{
+    private readonly Lock _gate = new();
+
+    // Guarded by _gate.
+    private readonly Queue<LogPosition> _waiting = new();
+    private readonly HashSet<LogPosition> _scheduled = [];
+    private bool _running;
+
+    public void Schedule(LogPosition position)
+    {
+        lock (_gate)
+        {
+            if (_scheduled.Count >= core.Options.MaxMendsWaiting || !_scheduled.Add(position)) return;
+            _waiting.Enqueue(position);
+            if (_running) return;
+            _running = true;
+        }
+
+        _ = RunAsync();
+    }
+
+    public async ValueTask<Attempt<MendOutcome>> MendAsync(EpochView view, LogPosition position, CancellationToken cancellationToken)
+    {
+        if (!view.Projection.TryChainOf(position, out var chain)) return MendOutcome.Sound;
+        var request = new ReadRequest(view.Epoch, [position], ReadDetail.Full);
+        var answers = await Task.WhenAll(
+            chain.Replicas.Take(chain.FullCount).Select(r => core.CallUnitAsync(view, r.Unit, request, cancellationToken).AsTask()));
+        var first = -1;
+        var last = -1;
+        var (damaged, missing) = (0, 0);
+        for (var i = 0; i < answers.Length; i++)
+        {
+            if (!answers[i].IsOk) return answers[i].Status;
+            var page = answers[i].Pages[0];
+            switch (PageDecoder.Decode(page, ReadDetail.Full).State)
+            {
+                case PageState.Trimmed:
+                    var brought = await chains.BringTrimAsync(view, chain, page, cancellationToken);
+                    return brought == Status.Ok ? MendOutcome.Sound : brought;
+                case PageState.Unwritten:
+                    missing++;
+                    break;
+                case PageState.Corrupt:
+                    damaged++;
+                    break;
+                default:
+                    if (first < 0) first = i;
+                    else if (!page.Bytes.Span.SequenceEqual(answers[first].Pages[0].Bytes.Span)) return Diverged(position);
+                    last = i;
+                    break;
+            }
+        }
+
+        if (first < 0) return damaged == 0 ? MendOutcome.Undecided : Unrecoverable(position);
+        if (missing + damaged == 0) return MendOutcome.Sound;
+        return await GiveBackAsync(view, chain, answers, answers[first].Pages[0], last, cancellationToken);
+    }
+
+    private async ValueTask<Attempt<MendOutcome>> GiveBackAsync(
+        EpochView view, Chain chain, ReadResponse[] answers, PageResult good, int last, CancellationToken cancellationToken)
+    {
+        for (var i = 0; i < answers.Length; i++)
+        {
+            var unit = chain.Replicas[i].Unit;
+            var state = PageDecoder.Decode(answers[i].Pages[0], ReadDetail.Full).State;
+            Status status;
+            if (state == PageState.Corrupt)
+            {
+                status = (await core.CallUnitAsync(view, unit, new RepairRequest(view.Epoch, good.Bytes), cancellationToken)).Status;
+            }
+            else if (state == PageState.Unwritten && i < last)
+            {
+                // Chains are written in order, so this replica had it once.
+                var response = await core.CallUnitAsync(view, unit, new CompleteRequest(view.Epoch, good.Bytes), cancellationToken);
+                status = response.Status;
+                if (status == Status.AlreadyWritten) status = response.StoredOrigin == good.Origin ? Status.Ok : Status.Conflict;
+            }
+            else
+            {
+                continue;
+            }
+
+            if (status == Status.Conflict) return Diverged(good.Position);
+            if (status is not (Status.Ok or Status.Trimmed)) return status;
+            ClientTelemetry.Mended.Add(1);
+            ClientLog.Mended(core.Logger, good.Position.ToString(), unit.ToString(), state.ToString());
+        }
+
+        // Behind the last good copy it may just not have arrived: whoever meets that completes it.
+        var completed = await chains.CompleteAsync(view, chain, last, good.Bytes, cancellationToken);
+        return completed is Status.Ok or Status.Trimmed ? MendOutcome.Mended : completed;
+    }
+
+    private MendOutcome Diverged(LogPosition position)
+    {
+        ClientLog.Diverged(core.Logger, position.ToString());
+        return MendOutcome.Diverged;
+    }
+
+    private MendOutcome Unrecoverable(LogPosition position)
+    {
+        ClientLog.Unrecoverable(core.Logger, position.ToString());
+        return MendOutcome.Unrecoverable;
+    }
+
+    private async Task RunAsync()
+    {
+        // Off the reader's back.
+        await Task.Yield();
+        while (TryNext(out var position))
+        {
+            try
+            {
+                var mended = await MendAsync(core.View, position, core.Closed);
+                if (!mended.IsDone) ClientLog.NotMended(core.Logger, position.ToString(), mended.Status.ToString());
+            }
+            catch (CorfuException e)
+            {
+                ClientLog.NotMended(core.Logger, position.ToString(), e.Message);
+            }
+            catch (Exception e) when (e is OperationCanceledException or ObjectDisposedException)
+            {
+                // The client is closed.
+            }
+
+            lock (_gate) _scheduled.Remove(position);
+        }
+    }
+
+    private bool TryNext(out LogPosition position)
+    {
+        lock (_gate)
+        {
+            if (_waiting.TryDequeue(out position)) return true;
+            _running = false;
+            return false;
+        }
+    }
+}
