@@ -109,7 +109,7 @@ public sealed class CopyWriter
                 return response.Status;
         }
 
-        var status = await _chains.CompleteAsync(view, chain, bytes, cancellationToken);
+        var status = await _chains.CompleteAsync(view, chain, 0, bytes, cancellationToken);
         return status is Status.Ok or Status.Trimmed ? true : status;
     }
 
