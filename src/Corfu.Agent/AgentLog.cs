@@ -6,4 +6,13 @@ internal static partial class AgentLog
 {
     [LoggerMessage(1, LogLevel.Information, "Unit {Unit} has everything from {From} to {Until}")]
     public static partial void Rebuilt(ILogger logger, string unit, string from, string until);
+
+    [LoggerMessage(20, LogLevel.Information, "Scrub {Pass}: {Sound} positions sound, {Mended} mended, {Unrecoverable} without a good copy")]
+    public static partial void Scrubbed(ILogger logger, int pass, long sound, long mended, long unrecoverable);
+
+    [LoggerMessage(21, LogLevel.Warning, "The scrub waits: {Reason}")]
+    public static partial void ScrubWaits(ILogger logger, string reason);
+
+    [LoggerMessage(22, LogLevel.Error, "{Position} differs between the replicas of its chain")]
+    public static partial void Diverged(ILogger logger, string position);
 }

@@ -28,6 +28,9 @@ public static class ClientTelemetry
     internal static readonly Counter<long> CheckCallers =
         Meter.CreateCounter<long>("corfu.client.check.callers", "{call}", "Calls that shared the checks.");
 
+    internal static readonly Counter<long> SlowChecks =
+        Meter.CreateCounter<long>("corfu.client.check.slow", "{check}", "Checks answered from the units, the sequencer being silent.");
+
     internal static readonly Histogram<double> ReadTime =
         Meter.CreateHistogram<double>("corfu.client.read.duration", "s", "One call, closed holes included.");
 
@@ -44,6 +47,24 @@ public static class ClientTelemetry
 
     internal static readonly Counter<long> Mended =
         Meter.CreateCounter<long>("corfu.client.mended", "{page}", "Lost or damaged pages that a replica got back from another one.");
+
+    internal static readonly Counter<long> HolesMet =
+        Meter.CreateCounter<long>("corfu.client.holes.met", "{position}", "Positions found unwritten below the tail, or at the log's end.");
+
+    internal static readonly Counter<long> HolesTaken =
+        Meter.CreateCounter<long>("corfu.client.holes.taken", "{position}", "Holes closed with the value that the head held.");
+
+    internal static readonly Histogram<double> HoleTime =
+        Meter.CreateHistogram<double>("corfu.client.holes.duration", "s", "From meeting holes to the last one closed, the writers' time included.");
+
+    internal static readonly Counter<long> FilledBare =
+        Meter.CreateCounter<long>("corfu.client.fills.bare", "{position}", "Fills without the lost append's stream headers (R8).");
+
+    internal static readonly Counter<long> Scanned =
+        Meter.CreateCounter<long>("corfu.client.scanned", "{position}", "Positions looked at one by one because a stream's backpointers led to bare junk.");
+
+    internal static readonly Counter<long> Graces =
+        Meter.CreateCounter<long>("corfu.client.graces", "{append}", "Appends that asked fillers for more time, having lost twice.");
 
     internal static readonly Counter<long> Filled = Meter.CreateCounter<long>("corfu.client.fills", "{position}", "Holes filled with junk.");
 

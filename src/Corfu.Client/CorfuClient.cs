@@ -47,8 +47,9 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
         _reader = new Reader(_core, _chains, _closer, confirmer, committed, mender);
         _auditor = new ReplicaAuditor(_core, mender);
         _trimmer = new Trimmer(_core, _chains);
-        _linearizable = new Checker(_core, confirmer);
-        _session = new Checker(_core, null);
+        var slow = new SlowChecker(_core, _reader);
+        _linearizable = new Checker(_core, slow, confirmer);
+        _session = new Checker(_core, slow, null);
     }
 
     /// <summary>The newest projection this client knows.</summary>
@@ -102,6 +103,12 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
     /// <inheritdoc />
     public ValueTask TrimPrefixAsync(LogPosition below, CancellationToken cancellationToken = default) =>
         _trimmer.TrimPrefixAsync(below, cancellationToken);
+
+    /// <summary>
+    /// How far the log is trimmed by prefix, as any unit knows it: everything below is released, or is being released. A client that has been away
+    /// learns here, or from any read below, that it must start from a checkpoint.
+    /// </summary>
+    public ValueTask<LogPosition> ReadTrimMarkAsync(CancellationToken cancellationToken = default) => _trimmer.ReadMarkAsync(cancellationToken);
 
     /// <summary>
     /// Compares all full replicas of the positions [from, from + count), payloads included, and gives lost or damaged pages back from good copies. For

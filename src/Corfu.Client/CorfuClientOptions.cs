@@ -24,6 +24,15 @@ public sealed record CorfuClientOptions
     /// <summary>Checks on their way at once; callers meanwhile share the next one.</summary>
     public int ChecksInFlight { get; init; } = 2;
 
+    /// <summary>A chain that has not confirmed the epoch after this long is passed over: another one is asked as well.</summary>
+    public TimeSpan ConfirmHedgeDelay { get; init; } = TimeSpan.FromMilliseconds(20);
+
+    /// <summary>A sequencer that has not answered a check after this long is taken for silent: the units are asked for the tail (Tango 2.2).</summary>
+    public TimeSpan SlowCheckDelay { get; init; } = TimeSpan.FromMilliseconds(100);
+
+    /// <summary>Positions that one check without a sequencer looks through for the newest ones of its streams; beyond that it waits for a sequencer.</summary>
+    public int MaxSlowCheckScan { get; init; } = 65536;
+
     /// <summary>An operation that cannot be finished for so long, unreachable nodes or none that would serve it, is given up.</summary>
     public TimeSpan OperationTimeout { get; init; } = TimeSpan.FromSeconds(30);
 
@@ -43,7 +52,7 @@ public sealed record CorfuClientOptions
 
     public TimeSpan MaxHoleWait { get; init; } = TimeSpan.FromMilliseconds(20);
 
-    public double HoleWaitFactor { get; init; } = 4;
+    public double HoleWaitFactor { get; init; } = 3;
 
     /// <summary>Grace that a writer asks for after it has lost twice in a row (R10); doubles with every further loss, up to <see cref="MaxGrace"/>.</summary>
     public TimeSpan Grace { get; init; } = TimeSpan.FromMilliseconds(40);
@@ -84,6 +93,9 @@ public sealed record CorfuClientOptions
         Require(MinHoleWait > TimeSpan.Zero, nameof(MinHoleWait));
         Require(MaxHoleWait >= MinHoleWait, nameof(MaxHoleWait));
         Require(HoleWaitFactor > 0, nameof(HoleWaitFactor));
+        Require(ConfirmHedgeDelay > TimeSpan.Zero, nameof(ConfirmHedgeDelay));
+        Require(SlowCheckDelay > TimeSpan.Zero, nameof(SlowCheckDelay));
+        Require(MaxSlowCheckScan > 0, nameof(MaxSlowCheckScan));
         Require(HedgeFactor > 0, nameof(HedgeFactor));
         Require(MinHedgeDelay > TimeSpan.Zero, nameof(MinHedgeDelay));
         Require(MaxMendsWaiting > 0, nameof(MaxMendsWaiting));

@@ -88,6 +88,69 @@ public class CheckTests
     }
 
     [Fact]
+    public async Task A_check_without_a_sequencer_finds_the_tail_and_the_streams_at_the_units()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 2);
+        var client = cluster.Client();
+        var first = await client.AppendAsync(Bytes("old"), [B]);
+        var sequencer = cluster.AddSequencer();
+        await client.ReconfigureAsync(p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer), "test");
+        var second = await client.AppendAsync(Bytes("a"), [A]);
+        var hole = (await cluster.Transport.CallAsync(sequencer, new TokenRequest(new Epoch(2), 1, [A]), default)).First;
+        var third = await client.AppendAsync(Bytes("a"), [A]);
+        cluster.Transport.Stop(sequencer.Id);
+        var check = await client.CheckAsync([A, B]);
+        Assert.Equal(third.Position.Next, check.Tail);
+        Assert.Equal(new Epoch(2), check.Tail.Epoch);
+        Assert.Equal([third.Position, hole, second.Position], check.Streams[0].Positions);
+        Assert.Equal([first.Position], check.Streams[1].Positions);
+
+        // What was passed over can never become an entry of a stream behind the player's back.
+        foreach (var unit in cluster.Units)
+            Assert.NotEqual(PageState.Data, (await cluster.LookAsync(unit, hole)).State);
+        Assert.Equal(PageState.Junk, (await client.ReadManyAsync([hole]))[0].State);
+    }
+
+    [Fact]
+    public async Task Without_a_sequencer_one_live_replica_of_every_chain_is_enough()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 2, acceptors: 3);
+        var client = cluster.Client();
+        for (var i = 0; i < 7; i++) await client.AppendAsync(Bytes("a"), [A]);
+        cluster.Transport.Stop(cluster.First.Sequencer.Id);
+        cluster.Transport.Stop(cluster.Units[1].Id);
+        Assert.Equal(7, (await client.CheckAsync([])).Tail.Offset);
+    }
+
+    [Fact]
+    public async Task Streams_beyond_one_message_are_checked_in_parts()
+    {
+        await using var cluster = await TestCluster.StartAsync(1, 1);
+        var client = cluster.Client();
+        await client.AppendAsync(Bytes("0"), [new StreamId(1000), new StreamId(9999)]);
+        var check = await client.CheckAsync([.. Enumerable.Range(1000, 9000).Select(i => new StreamId((ulong)i))]);
+        Assert.Equal(9000, check.Streams.Length);
+        Assert.Equal(new StreamId(9999), check.Streams[^1].Stream);
+        Assert.Equal(2, check.Streams.Count(s => s.Positions.Length == 1));
+    }
+
+    [Fact]
+    public async Task A_slow_chain_does_not_hold_up_a_confirmation()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 2);
+        var client = cluster.Client();
+        var never = new TaskCompletionSource();
+        var stopped = cluster.Units[0];
+        cluster.Transport.Faults = async (to, request) =>
+        {
+            if (to == stopped && request is ConfirmEpochRequest) await never.Task;
+            return Fault.None;
+        };
+        Assert.Equal(0, (await client.CheckAsync([]).AsTask().WaitAsync(TimeSpan.FromSeconds(20))).Tail.Offset);
+        never.SetResult();
+    }
+
+    [Fact]
     public async Task Unwritten_is_answered_only_under_a_confirmed_epoch()
     {
         await using var cluster = await TestCluster.StartAsync(2, 2);

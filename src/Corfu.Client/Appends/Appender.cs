@@ -58,6 +58,7 @@ internal sealed class Appender(ClientCore core, Resolver resolver, CommittedSet 
         {
             var grant = await _tokens.TakeAsync(streams, GraceAfter(lost), cancellationToken);
             var granted = core.Time.GetTimestamp();
+            if (lost >= 2) ClientTelemetry.Graces.Add(1);
             var origin = core.NextOrigin();
             var entry = new LogEntry(grant.Position, origin, EntryKind.Data, core.Time.GetUtcNow(), grant.Headers, payload);
             var bytes = EntryCodec.Encode(entry);

@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using Corfu.Protocol;
+using Corfu.Transport;
 
 namespace Corfu.Client;
 
@@ -7,7 +8,7 @@ namespace Corfu.Client;
 /// Checks (Tango 2.2, 5): the sequencer's tail, confirmed or not. A caller shares the next check that starts after its call, so
 /// any number of callers costs few messages.
 /// </summary>
-internal sealed class Checker(ClientCore core, EpochConfirmer? confirmer)
+internal sealed class Checker(ClientCore core, SlowChecker slow, EpochConfirmer? confirmer)
 {
     private readonly Lock _gate = new();
 
@@ -18,13 +19,32 @@ internal sealed class Checker(ClientCore core, EpochConfirmer? confirmer)
 
     public async ValueTask<LogCheck> CheckAsync(ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
     {
-        if (streams.Length > MessageLimits.MaxItems)
-            throw new ArgumentException($"{streams.Length} streams in one check, limit {MessageLimits.MaxItems}.", nameof(streams));
         core.ThrowIfClosed();
         using var activity = ClientTelemetry.Activities.StartActivity("corfu.check");
+        return streams.Length <= MessageLimits.MaxItems
+            ? await CheckPartAsync(streams, cancellationToken)
+            : await CheckPartsAsync(streams, cancellationToken);
+    }
+
+    private async ValueTask<LogCheck> CheckPartAsync(ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
+    {
         var batch = Join(streams, out var start);
         if (start is not null) _ = RunAsync(start);
         return batch.Pick(await batch.Task.WaitOrCancelAsync(cancellationToken), streams);
+    }
+
+    /// <summary>More streams than fit into one message. The parts' tails differ; below the lowest, every part is complete.</summary>
+    private async ValueTask<LogCheck> CheckPartsAsync(ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
+    {
+        while (true)
+        {
+            var parts = await Task.WhenAll(streams.Chunk(MessageLimits.MaxItems).Select(c => CheckPartAsync([.. c], cancellationToken).AsTask()));
+            var tail = parts[0].Tail;
+            foreach (var part in parts) tail = LogPosition.Min(tail, part.Tail);
+
+            // Positions of different epochs do not compare (R10).
+            if (Array.TrueForAll(parts, p => p.Tail.Epoch == tail.Epoch)) return new LogCheck(tail, [.. parts.SelectMany(p => p.Streams)]);
+        }
     }
 
     private CheckBatch Join(ImmutableArray<StreamId> streams, out CheckBatch? start)
@@ -86,36 +106,54 @@ internal sealed class Checker(ClientCore core, EpochConfirmer? confirmer)
 #endif
         try
         {
-            var tail = await core.CallSequencerAsync(view, new TailRequest(view.Epoch, streams), core.Closed);
-            if (tail.Status == Status.UnknownStream)
-            {
-                var handedOver = await core.HandOver.RunAsync(view, tail.Unknown, core.Closed);
-                if (handedOver != Status.Ok) return handedOver;
-                tail = await core.CallSequencerAsync(view, new TailRequest(view.Epoch, streams), core.Closed);
-            }
-
-            // Unknown again, where a sequencer at its limit forgets streams as fast as they are handed over: with pauses, and not for ever.
-            if (!tail.IsOk) return tail.Status;
-            view.Saw(tail, core.Time.GetTimestamp());
+            var tail = await TailAsync(view, streams);
+            if (!tail.IsDone) return tail.Status;
             var confirmed = confirming is null ? Status.Ok : await confirming;
             confirming = null;
-            return confirmed == Status.Ok ? tail : confirmed;
+            return confirmed == Status.Ok ? tail.Value : confirmed;
         }
         finally
         {
-            if (confirming is not null) await IgnoreAsync(confirming);
+            // The tail query has failed already; that is what the caller hears.
+            confirming?.Abandon();
         }
     }
 
-    private static async ValueTask IgnoreAsync(Task abandoned)
+    /// <summary>From the sequencer or, while that is silent, from the units.</summary>
+    private async ValueTask<Attempt<TailResponse>> TailAsync(EpochView view, ImmutableArray<StreamId> streams)
     {
+        var asking = AskSequencerAsync(view, streams).AsTask();
         try
         {
-            await abandoned;
+            if (!asking.IsCompleted && !await core.InTimeAsync(asking, core.Options.SlowCheckDelay, core.Closed))
+            {
+                var found = await slow.TryAsync(view, streams, core.Closed);
+                if (!asking.IsCompleted) asking.Abandon();
+                else if (asking.IsCompletedSuccessfully) return await asking;
+                return found;
+            }
+
+            return await asking;
         }
-        catch (Exception)
+        catch (TransportException) when (asking.IsFaulted)
         {
-            // The tail query has failed already; that is what the caller hears.
+            return await slow.TryAsync(view, streams, core.Closed);
         }
+    }
+
+    private async ValueTask<Attempt<TailResponse>> AskSequencerAsync(EpochView view, ImmutableArray<StreamId> streams)
+    {
+        var tail = await core.CallSequencerAsync(view, new TailRequest(view.Epoch, streams), core.Closed);
+        if (tail.Status == Status.UnknownStream)
+        {
+            var handedOver = await core.HandOver.RunAsync(view, tail.Unknown, core.Closed);
+            if (handedOver != Status.Ok) return handedOver;
+            tail = await core.CallSequencerAsync(view, new TailRequest(view.Epoch, streams), core.Closed);
+        }
+
+        // Unknown again, where a sequencer at its limit forgets streams as fast as they are handed over: with pauses, and not for ever.
+        if (!tail.IsOk) return tail.Status;
+        view.Saw(tail, core.Time.GetTimestamp());
+        return tail;
     }
 }

@@ -1,4 +1,5 @@
 using Corfu.Protocol;
+using Corfu.Transport;
 
 namespace Corfu.Client;
 
@@ -14,24 +15,69 @@ internal sealed class EpochConfirmer(ClientCore core)
     /// <summary>Ok: when the call began, no later epoch was decided. Else why that is not known.</summary>
     public async ValueTask<Status> ConfirmAsync(EpochView view, CancellationToken cancellationToken)
     {
-        var chains = view.Projection.Active.Chains;
         var first = Volatile.Read(ref _chain);
-        TransportException? silent = null;
-        for (var i = 0; i < chains.Length; i++)
-        {
-            try
-            {
-                return await ConfirmAsync(view, chains[(first + i) % chains.Length], cancellationToken);
-            }
-            catch (TransportException e)
-            {
-                silent = e;
-                Volatile.Write(ref _chain, (first + i + 1) % chains.Length);
-            }
-        }
-
-        return await core.Layout.HasNoSuccessorAsync(view.Projection, cancellationToken) ? Status.Ok : throw silent!;
+        var asking = ConfirmAsync(view, ChainAt(view, first), cancellationToken);
+        var task = asking.AsTask();
+        if (task is { IsCompletedSuccessfully: true, Result: Status.Ok or Status.Sealed }) return task.Result;
+        return await RaceAsync(view, first, task, cancellationToken);
     }
+
+    /// <summary>
+    /// A chain that is slow is not waited for: the next one is asked as well, and in the end the acceptors. All were asked after the call began,
+    /// so the first one that knows is as good as any.
+    /// </summary>
+    private async ValueTask<Status> RaceAsync(EpochView view, int first, Task<Status> asking, CancellationToken cancellationToken)
+    {
+        var chains = view.Projection.Active.Chains.Length;
+        List<Task<Status>> running = [asking];
+        TransportException? silent = null;
+        var status = Status.Ok;
+        for (var asked = 1; ; asked++)
+        {
+            var known = await FirstAsync(running, asked <= chains, cancellationToken);
+            if (known is { } task)
+            {
+                running.Remove(task);
+                try
+                {
+                    status = await task;
+                    if (status is Status.Ok or Status.Sealed)
+                    {
+                        foreach (var other in running) other.Abandon();
+                        return status;
+                    }
+                }
+                catch (TransportException e)
+                {
+                    silent = e;
+                }
+            }
+
+            if (asked == 1) Volatile.Write(ref _chain, (first + 1) % chains);
+            if (asked < chains) running.Add(ConfirmAsync(view, ChainAt(view, first + asked), cancellationToken).AsTask());
+            else if (asked == chains) running.Add(AskAcceptorsAsync(view, cancellationToken));
+            else if (running.Count == 0) return silent is null ? status : throw silent;
+        }
+    }
+
+    /// <summary>The first task to end; null if there is somebody else to ask and none has ended in time.</summary>
+    private async ValueTask<Task<Status>?> FirstAsync(List<Task<Status>> running, bool others, CancellationToken cancellationToken)
+    {
+        if (running.Count == 0) return null;
+        if (!others) return await Task.WhenAny(running);
+        using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, core.Closed);
+        var time = Task.Delay(core.Options.ConfirmHedgeDelay, core.Time, stop.Token);
+        var first = await Task.WhenAny([.. running, time]);
+        stop.Cancel();
+        return first == time ? null : (Task<Status>)first;
+    }
+
+    private async Task<Status> AskAcceptorsAsync(EpochView view, CancellationToken cancellationToken) =>
+        await core.Layout.HasNoSuccessorAsync(view.Projection, cancellationToken)
+            ? Status.Ok
+            : throw new TransportException($"Neither a chain nor the acceptors confirm {view.Epoch}.", outcomeUnknown: false);
+
+    private static Chain ChainAt(EpochView view, int index) => view.Projection.Active.Chains[index % view.Projection.Active.Chains.Length];
 
     private async ValueTask<Status> ConfirmAsync(EpochView view, Chain chain, CancellationToken cancellationToken)
     {

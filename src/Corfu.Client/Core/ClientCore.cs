@@ -98,6 +98,16 @@ internal sealed partial class ClientCore
         return await Transport.CallAsync(address, request, cancellationToken);
     }
 
+    /// <summary>Waits for the task, at most so long; whether it has ended.</summary>
+    public async ValueTask<bool> InTimeAsync(Task task, TimeSpan limit, CancellationToken cancellationToken)
+    {
+        if (task.IsCompleted) return true;
+        using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, Closed);
+        await Task.WhenAny(task, Task.Delay(limit, Time, stop.Token));
+        stop.Cancel();
+        return task.IsCompleted;
+    }
+
     public Patience Patience(string what, CancellationToken cancellationToken) => new(this, what, cancellationToken);
 
     /// <summary>Returns after the delay or when <paramref name="early"/> completes.</summary>

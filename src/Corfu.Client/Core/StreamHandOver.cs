@@ -12,6 +12,16 @@ internal sealed class StreamHandOver(ClientCore core)
     /// <returns>Ok, or why the epoch's units or sequencer refuse: Sealed above all, which a sequencer that was replaced never hears of.</returns>
     public async ValueTask<Status> RunAsync(EpochView view, ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
     {
+        var tails = await GatherAsync(view, streams, cancellationToken);
+        if (!tails.IsDone) return tails.Status;
+        ClientTelemetry.HandOvers.Add(streams.Length);
+        return (await core.CallSequencerAsync(view, new LoadStreamsRequest(view.Epoch, tails.Value), cancellationToken)).Status;
+    }
+
+    /// <summary>The newest positions of the streams below the epoch's start, in the streams' order.</summary>
+    public async ValueTask<Attempt<ImmutableArray<StreamTail>>> GatherAsync(
+        EpochView view, ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
+    {
         var newest = new Dictionary<StreamId, List<LogPosition>>();
         foreach (var stream in streams) newest[stream] = [];
         var request = new StreamTailsRequest(view.Epoch, streams);
@@ -33,8 +43,7 @@ internal sealed class StreamHandOver(ClientCore core)
 
         var merged = ImmutableArray.CreateBuilder<StreamTail>(streams.Length);
         foreach (var stream in streams) merged.Add(new StreamTail(stream, Newest(newest[stream])));
-        ClientTelemetry.HandOvers.Add(streams.Length);
-        return (await core.CallSequencerAsync(view, new LoadStreamsRequest(view.Epoch, merged.MoveToImmutable()), cancellationToken)).Status;
+        return merged.MoveToImmutable();
     }
 
     private static void Add(Dictionary<StreamId, List<LogPosition>> newest, StreamTailsResponse answer)

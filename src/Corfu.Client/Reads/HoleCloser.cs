@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using Corfu.Protocol;
+using Corfu.Transport;
 
 namespace Corfu.Client;
 
@@ -17,14 +18,34 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait w
     public async ValueTask<Attempt<Dictionary<LogPosition, LogReadResult>>> CloseAsync(
         EpochView view, IReadOnlyList<LogPosition> holes, bool patient, CancellationToken cancellationToken)
     {
+        var began = core.Time.GetTimestamp();
+        ClientTelemetry.HolesMet.Add(holes.Count);
         var closed = new Dictionary<LogPosition, LogReadResult>();
-        var open = new List<LogPosition>();
-        var status = await CollectGrantedAsync(view, holes, open, cancellationToken);
-        while (status == Status.Ok)
+        List<LogPosition> open = [.. holes];
+
+        // At the same time: what a head holds is completed whatever the sequencer says, for it was granted.
+        var learning = LearnTailAsync(view, holes, cancellationToken);
+        var status = await TakeFromHeadsAsync(view, open, closed, cancellationToken);
+        if (status == Status.Ok && open.Count > 0)
         {
-            status = await TakeFromHeadsAsync(view, open, closed, cancellationToken);
+            status = await learning;
+            open.RemoveAll(p => !IsGranted(view, p));
+        }
+        else
+        {
+            learning.Abandon();
+        }
+
+        for (var first = true; status == Status.Ok; first = false)
+        {
+            if (!first) status = await TakeFromHeadsAsync(view, open, closed, cancellationToken);
             if (status != Status.Ok) break;
-            if (open.Count == 0) return closed;
+            if (open.Count == 0)
+            {
+                ClientTelemetry.HoleTime.Record(core.Time.GetElapsedTime(began).TotalSeconds);
+                return closed;
+            }
+
 #if PLANTED
             if (Planted.Is("fill-at-once")) patient = false;
 #endif
@@ -43,36 +64,40 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait w
         return status;
     }
 
-    // R10: granted means below the epoch's start, where nobody can write any more, or below a tail answered in this epoch. The tail
-    // query also brings the grace that slow writers asked for.
-    private async ValueTask<Status> CollectGrantedAsync(
-        EpochView view, IReadOnlyList<LogPosition> holes, List<LogPosition> granted, CancellationToken cancellationToken)
+    /// <summary>The tail also brings the grace that slow writers asked for. A silent sequencer is waited for only where its word is needed.</summary>
+    private async Task<Status> LearnTailAsync(EpochView view, IReadOnlyList<LogPosition> holes, CancellationToken cancellationToken)
     {
-        var start = view.Projection.Start;
-        if (holes.Any(p => p >= start))
+        if (holes.All(p => p < view.Projection.Start)) return Status.Ok;
+        var asking = core.CallSequencerAsync(view, new TailRequest(view.Epoch, []), cancellationToken).AsTask();
+        try
         {
-            try
+            if (AreKnown(view, holes) && !await core.InTimeAsync(asking, core.Options.MaxHoleWait, cancellationToken))
             {
-                var tail = await core.CallSequencerAsync(view, new TailRequest(view.Epoch, []), cancellationToken);
-                if (tail.IsOk) view.Saw(tail, core.Time.GetTimestamp());
-                else if (tail.Status == Status.Sealed) return tail.Status;
+                asking.Abandon();
+                return Status.Ok;
             }
-            catch (TransportException) when (holes.All(p => p < start || view.Grants.TryFirstSeen(p, out _)))
-            {
-                // What is known is enough.
-            }
-        }
 
-        foreach (var position in holes)
+            var tail = await asking;
+            if (tail.IsOk) view.Saw(tail, core.Time.GetTimestamp());
+            return tail.Status == Status.Sealed ? Status.Sealed : Status.Ok;
+        }
+        catch (TransportException) when (AreKnown(view, holes))
         {
+            // What is known is enough.
+            return Status.Ok;
+        }
+    }
+
+    private static bool AreKnown(EpochView view, IReadOnlyList<LogPosition> holes) =>
+        holes.All(p => p < view.Projection.Start || view.Grants.TryFirstSeen(p, out _));
+
+    // R10: granted means below the epoch's start, where nobody can write any more, or below a tail answered in this epoch.
+    private static bool IsGranted(EpochView view, LogPosition position)
+    {
 #if PLANTED
-            if (Planted.Is("fill-ungranted")) granted.Add(position);
-            else
+        if (Planted.Is("fill-ungranted")) return true;
 #endif
-            if (position < start || view.Grants.TryFirstSeen(position, out _)) granted.Add(position);
-        }
-
-        return Status.Ok;
+        return position < view.Projection.Start || view.Grants.TryFirstSeen(position, out _);
     }
 
     private TimeSpan Remaining(EpochView view, List<LogPosition> open)
@@ -97,10 +122,16 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait w
                 var asked = left.Length > MessageLimits.MaxItems ? left[..MessageLimits.MaxItems] : left;
                 var response = await core.CallUnitAsync(view, group.Key, new ReadRequest(view.Epoch, asked, ReadDetail.Full), cancellationToken);
                 if (!response.IsOk) return response.Status;
-                foreach (var page in response.Pages)
+                foreach (var pages in response.Pages.Where(p => p.State != PageState.Unwritten).Chunk(FillsInFlight))
                 {
-                    var status = await TakeAsync(view, page, open, closed, cancellationToken);
-                    if (status != Status.Ok) return status;
+                    foreach (var taken in await Task.WhenAll(pages.Select(p => TakeAsync(view, p, cancellationToken))))
+                    {
+                        if (!taken.IsDone) return taken.Status;
+                        if (taken.Value.State == PageState.Unwritten) continue;
+                        closed[taken.Value.Position] = taken.Value;
+                        open.Remove(taken.Value.Position);
+                        ClientTelemetry.HolesTaken.Add(1);
+                    }
                 }
 
                 left = left[response.Pages.Length..];
@@ -110,10 +141,9 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait w
         return Status.Ok;
     }
 
-    private async ValueTask<Status> TakeAsync(
-        EpochView view, PageResult page, List<LogPosition> open, Dictionary<LogPosition, LogReadResult> closed, CancellationToken cancellationToken)
+    /// <summary>What a head holds, once the whole chain has it; Unwritten if the head holds nothing after all.</summary>
+    private async Task<Attempt<LogReadResult>> TakeAsync(EpochView view, PageResult page, CancellationToken cancellationToken)
     {
-        if (page.State == PageState.Unwritten) return Status.Ok;
         var chain = ChainOf(view, page.Position);
         var holder = 0;
         var result = PageDecoder.Decode(page, ReadDetail.Full);
@@ -123,7 +153,6 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait w
             var found = await chains.FindAsync(view, chain, page.Position, cancellationToken);
             if (!found.IsDone) return found.Status;
             (page, holder) = found.Value;
-            if (page.State == PageState.Unwritten) return Status.Ok;
             result = PageDecoder.Decode(page, ReadDetail.Full);
         }
 
@@ -139,9 +168,7 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait w
             else if (status != Status.Ok) return status;
         }
 
-        closed[page.Position] = result;
-        open.Remove(page.Position);
-        return Status.Ok;
+        return result;
     }
 
     private async ValueTask<Status> FillAsync(
@@ -171,7 +198,16 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait w
         var at = new LogPosition(position.Offset, view.Epoch);
         var streams = headers.TryGetValue(position, out var known) ? known : [];
         var junk = new LogEntry(at, core.NextOrigin(), EntryKind.Junk, core.Time.GetUtcNow(), streams, default);
-        return (junk, await chains.FillAsync(view, ChainOf(view, position), junk, cancellationToken));
+        var began = core.Time.GetTimestamp();
+        var status = await chains.FillAsync(view, ChainOf(view, position), junk, cancellationToken);
+        if (status == Status.Ok)
+        {
+            // A fill goes the way of an append: a client that only reads learns from it how long that takes.
+            wait.Filled(core.Time.GetElapsedTime(began));
+            if (streams.IsEmpty) ClientTelemetry.FilledBare.Add(1);
+        }
+
+        return (junk, status);
     }
 
     // R8: an optimisation only, and only from the incarnation and epoch that granted the position.
@@ -183,8 +219,14 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait w
         if (granted.IsEmpty) return headers;
         try
         {
-            var response = await core.CallSequencerAsync(view, new GrantsRequest(view.Epoch, granted), cancellationToken);
-            foreach (var grant in response.Grants)
+            var asking = core.CallSequencerAsync(view, new GrantsRequest(view.Epoch, granted), cancellationToken).AsTask();
+            if (!await core.InTimeAsync(asking, core.Options.MaxHoleWait, cancellationToken))
+            {
+                asking.Abandon();
+                return headers;
+            }
+
+            foreach (var grant in (await asking).Grants)
                 headers[grant.Position] = [.. grant.Previous.Select(t => new StreamHeader(t.Stream, t.Positions))];
         }
         catch (TransportException)

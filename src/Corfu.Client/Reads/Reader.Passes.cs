@@ -195,7 +195,7 @@ internal sealed partial class Reader
         Exception? silent = null;
         try
         {
-            if (hedged && !asking.IsCompleted && !await InTimeAsync(asking, group.Unit, call.CancellationToken))
+            if (hedged && !asking.IsCompleted && !await core.InTimeAsync(asking, _speeds.HedgeAfter(group.Unit, core.Options), call.CancellationToken))
             {
                 ClientTelemetry.ReadHedges.Add(1);
                 _speeds.Failed(group.Unit);
@@ -252,13 +252,5 @@ internal sealed partial class Reader
         }
 
         return Status.Ok;
-    }
-
-    private async ValueTask<bool> InTimeAsync(Task asking, NodeId unit, CancellationToken cancellationToken)
-    {
-        using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, core.Closed);
-        await Task.WhenAny(asking, Task.Delay(_speeds.HedgeAfter(unit, core.Options), core.Time, stop.Token));
-        stop.Cancel();
-        return asking.IsCompleted;
     }
 }

@@ -1,4 +1,5 @@
 using Corfu.Protocol;
+using Corfu.Transport;
 
 namespace Corfu.Client;
 
@@ -13,6 +14,47 @@ internal sealed class Trimmer(ClientCore core, ChainWorker chains)
     public async ValueTask TrimPrefixAsync(LogPosition below, CancellationToken cancellationToken)
     {
         await core.RetryAsync($"Trimming below {below}", view => TryTrimPrefixAsync(view, below, cancellationToken), cancellationToken);
+    }
+
+    public ValueTask<LogPosition> ReadMarkAsync(CancellationToken cancellationToken) =>
+        core.RetryAsync("Reading the trim mark", view => TryReadMarkAsync(view, cancellationToken), cancellationToken);
+
+    // One full replica of every chain is enough: a trim that was acknowledged is at all of them, and with the others there is no waiting for
+    // a silent one.
+    private async ValueTask<Attempt<LogPosition>> TryReadMarkAsync(EpochView view, CancellationToken cancellationToken)
+    {
+        var mark = view.Projection.TrimMark;
+        var request = new UnitInfoRequest(view.Epoch);
+        Exception? silent = null;
+        var asked = new Dictionary<NodeId, UnitInfoResponse?>();
+        foreach (var chain in view.Projection.Active.Chains)
+        {
+            var heard = false;
+            for (var i = 0; i < chain.FullCount && !heard; i++)
+            {
+                var unit = chain.Replicas[i].Unit;
+                if (!asked.TryGetValue(unit, out var info))
+                {
+                    try
+                    {
+                        info = await core.CallUnitAsync(view, unit, request, cancellationToken);
+                    }
+                    catch (TransportException e)
+                    {
+                        silent = e;
+                    }
+
+                    asked[unit] = info;
+                }
+
+                heard = info is { IsOk: true };
+                if (heard) mark = LogPosition.Max(mark, info!.TrimMark);
+            }
+
+            if (!heard) throw silent ?? new TransportException($"No unit of a chain of {view.Epoch} says how far it is trimmed.", outcomeUnknown: false);
+        }
+
+        return mark;
     }
 
     private async ValueTask<Attempt<bool>> TryTrimAsync(EpochView view, LogPosition position, CancellationToken cancellationToken)

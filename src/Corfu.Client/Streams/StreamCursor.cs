@@ -90,7 +90,7 @@ public sealed partial class StreamCursor : IStreamCursor
             var stream = _streams[i];
             if (stream.KnownUntil >= check.Tail) continue;
             from = LogPosition.Min(from, stream.KnownUntil);
-            (walks ??= []).Add((stream, new StreamWalk(stream.Stream, check.Streams[i].Positions, stream.KnownUntil, _options)));
+            (walks ??= []).Add((stream, new StreamWalk(stream.Stream, check.Streams[i].Positions, stream.KnownUntil, check.Tail, _options)));
         }
 
         if (walks is null) return;
@@ -111,7 +111,10 @@ public sealed partial class StreamCursor : IStreamCursor
         {
             foreach (var (_, walk) in walks)
             {
-                if (!walk.Done) walk.Need(observe, close);
+                if (walk.Done) continue;
+                var before = close.Count;
+                walk.Need(observe, close);
+                if (walk.IsScanning) ClientTelemetry.Scanned.Add(close.Count - before);
             }
 
             if (observe.Count + close.Count == 0) return;
@@ -151,7 +154,7 @@ public sealed partial class StreamCursor : IStreamCursor
         List<(StreamState Stream, StreamWalk Walk)> walks = [];
         foreach (var stream in _streams)
         {
-            if (stream.IsStarved) walks.Add((stream, new StreamWalk(stream.Stream, stream.Anchors[^1], stream.ReadyUntil, _options)));
+            if (stream.IsStarved) walks.Add((stream, new StreamWalk(stream.Stream, stream.Anchors[^1], stream.ReadyUntil, stream.KnownUntil, _options)));
         }
 
         await RunAsync(walks, keep: false, cancellationToken);

@@ -80,7 +80,7 @@ internal sealed class StreamState(StreamId stream, LogPosition from)
     public void Resume(StreamWalk walk)
     {
         Anchors.RemoveAt(Anchors.Count - 1);
-        if (walk.Chunks.Count > 0) Adopt(walk, walk.Chunks[0].Frontier[0].Next);
+        if (walk.Chunks.Count > 0) Adopt(walk, LogPosition.Min(KnownUntil, walk.Chunks[0].Frontier[0].Next));
         if (Anchors.Count == 0) ReadyUntil = KnownUntil;
     }
 

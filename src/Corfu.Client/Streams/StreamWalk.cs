@@ -18,15 +18,18 @@ internal sealed class StreamWalk
     private ImmutableArray<LogPosition> _frontier;
     private readonly Seen[] _seen = new Seen[StreamHeader.MaxBackpointers];
 
-    private LogPosition _lowest = new(long.MaxValue);
+    // Of what has been found so far, or where the walk begins.
+    private LogPosition _lowest;
     private LogPosition _scanBelow;
     private int _scanBatch;
     private bool _scanning;
     private bool _closing;
 
-    public StreamWalk(StreamId stream, ImmutableArray<LogPosition> frontier, LogPosition bound, StreamCursorOptions options)
+    /// <param name="until">Exclusive. The frontier may lie above, where a check was made in parts.</param>
+    public StreamWalk(StreamId stream, ImmutableArray<LogPosition> frontier, LogPosition bound, LogPosition until, StreamCursorOptions options)
     {
         _stream = stream;
+        _lowest = until;
         _bound = bound;
         _options = options;
         Take(frontier);
@@ -46,6 +49,8 @@ internal sealed class StreamWalk
     public List<Chunk> Chunks { get; } = [];
 
     public bool Done { get; private set; }
+
+    public bool IsScanning => _scanning;
 
     /// <summary>Adds what must be read next: without effect on holes, or with holes closed.</summary>
     public void Need(List<LogPosition> observe, List<LogPosition> close)
@@ -136,7 +141,7 @@ internal sealed class StreamWalk
             _scanBelow = position;
             if (page.Entry is { } entry && entry.TryGetStream(_stream, out var header))
             {
-                Add(position, [position, .. header.Backpointers.Take(StreamHeader.MaxBackpointers - 1)]);
+                if (position < _lowest) Add(position, [position, .. header.Backpointers.Take(StreamHeader.MaxBackpointers - 1)]);
                 Take(header.Backpointers);
                 return true;
             }

@@ -1,0 +1,120 @@
+using Corfu.Client;
+using Corfu.Protocol;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
+
+namespace Corfu.Agent;
+
+/// <summary>
+/// Looks for pages that nobody reads and that a replica has lost or damaged, and has them given back while there is a good copy. Works on any
+/// log, in any number of processes; stopped, another one goes on at the progress of this one.
+/// </summary>
+public sealed class Scrubber
+{
+    private readonly CorfuClient _client;
+    private readonly TimeProvider _time;
+    private readonly ILogger _logger;
+    private readonly ScrubOptions _options;
+    private readonly RateLimit _rate;
+    private volatile ScrubProgress _progress;
+
+    /// <param name="resume">Where an earlier scrub ended; null: a first pass.</param>
+    public Scrubber(CorfuClient client, TimeProvider time, ILogger? logger = null, ScrubOptions? options = null, ScrubProgress? resume = null)
+    {
+        _client = client;
+        _time = time;
+        _logger = logger ?? NullLogger.Instance;
+        _options = options ?? new ScrubOptions();
+        _options.Validate();
+        _rate = new RateLimit(time, _options.PositionsPerSecond);
+        _progress = resume ?? ScrubProgress.None;
+    }
+
+    /// <summary>Any thread.</summary>
+    public ScrubProgress Progress => _progress;
+
+    /// <summary>Pass after pass, until cancelled.</summary>
+    public async Task RunAsync(CancellationToken cancellationToken)
+    {
+        while (true)
+        {
+            var began = _time.GetTimestamp();
+            await RunPassAsync(cancellationToken);
+            var rest = _options.Interval - _time.GetElapsedTime(began);
+            if (rest > TimeSpan.Zero) await Task.Delay(rest, _time, cancellationToken);
+        }
+    }
+
+    /// <summary>Finishes the pass that was cut short, or makes a new one.</summary>
+    /// <returns>What the whole pass has found.</returns>
+    public async Task<ScrubProgress> RunPassAsync(CancellationToken cancellationToken = default)
+    {
+        if (_progress.IsDone) await BeginAsync(cancellationToken);
+        while (!_progress.IsDone)
+        {
+            var progress = _progress;
+
+            // What a prefix trim has released meanwhile is not looked at.
+            var first = _client.Projection.Segments[0].From;
+            var from = LogPosition.Min(LogPosition.Max(progress.Next, LogPosition.Max(first, _client.Projection.TrimMark)), progress.Until);
+            var count = (int)Math.Min(_options.Batch, progress.Until - from);
+            if (count > 0)
+            {
+                await _rate.TakeAsync(count, cancellationToken);
+                if (await AuditAsync(from, count, cancellationToken) is not { } audit) continue;
+                foreach (var position in audit.Diverged) AgentLog.Diverged(_logger, position.ToString());
+                progress = progress with
+                {
+                    Sound = progress.Sound + audit.Sound,
+                    Undecided = progress.Undecided + audit.Undecided,
+                    Mended = progress.Mended + audit.Mended,
+                    Unrecoverable = progress.Unrecoverable + audit.Unrecoverable.Length,
+                    Diverged = progress.Diverged + audit.Diverged.Length,
+                };
+            }
+
+            _progress = progress with { Next = from + count };
+        }
+
+        AgentLog.Scrubbed(_logger, _progress.Pass, _progress.Sound, _progress.Mended, _progress.Unrecoverable);
+        return _progress;
+    }
+
+    private async Task BeginAsync(CancellationToken cancellationToken)
+    {
+        while (true)
+        {
+            try
+            {
+                var tail = (await _client.CheckAsync([], ReadConsistency.Linearizable, cancellationToken)).Tail;
+                var mark = LogPosition.Min(await _client.ReadTrimMarkAsync(cancellationToken), tail);
+                _progress = ScrubProgress.None with { Pass = _progress.Pass + 1, Next = mark, Until = tail };
+                return;
+            }
+            catch (LogUnavailableException e)
+            {
+                await WaitAsync(e, cancellationToken);
+            }
+        }
+    }
+
+    private async Task<ReplicaAudit?> AuditAsync(LogPosition from, int count, CancellationToken cancellationToken)
+    {
+        try
+        {
+            return await _client.AuditReplicasAsync(from, count, cancellationToken);
+        }
+        catch (CorfuException e)
+        {
+            await WaitAsync(e, cancellationToken);
+            return null;
+        }
+    }
+
+    // Units that do not answer come back, or leave the projection.
+    private async Task WaitAsync(CorfuException e, CancellationToken cancellationToken)
+    {
+        AgentLog.ScrubWaits(_logger, e.Message);
+        await Task.Delay(_options.RetryDelay, _time, cancellationToken);
+    }
+}

@@ -1,0 +1,103 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+using Corfu.Transport;
+
+namespace Corfu.Client;
+
+/// <summary>
+/// The slow check of Tango 2.2, for as long as the sequencer is silent: the tail is the highest of the units' highest addresses, the streams' newest
+/// positions are looked for from there backwards. The caller confirms the epoch, as with any check.
+/// </summary>
+internal sealed class SlowChecker(ClientCore core, Reader reader)
+{
+    private const int Batch = 512;
+
+    public async ValueTask<Attempt<TailResponse>> TryAsync(EpochView view, ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
+    {
+        ClientTelemetry.SlowChecks.Add(1);
+        var tail = await TailAsync(view, cancellationToken);
+        if (!tail.IsDone) return tail.Status;
+
+        // R10: tokens are granted in order, so below a position that was written in this epoch everything was granted in it.
+        view.Grants.Saw(tail.Value, core.Time.GetTimestamp());
+        var tails = await StreamsAsync(view, streams, tail.Value, cancellationToken);
+        if (!tails.IsDone) return tails.Status;
+        if (core.View != view) return Status.Sealed;
+        return new TailResponse(Status.Ok, view.Epoch, tail.Value, tails.Value, view.GraceMilliseconds, []);
+    }
+
+    /// <summary>An acknowledged entry is at every full replica of its chain, so the first one of each active chain to answer is enough.</summary>
+    private async ValueTask<Attempt<LogPosition>> TailAsync(EpochView view, CancellationToken cancellationToken)
+    {
+        var tail = new LogPosition(view.Projection.Start.Offset, view.Epoch);
+        var missing = view.Projection.Active.Chains.ToList();
+        var asking = missing
+            .SelectMany(c => c.Replicas.Take(c.FullCount)).Select(r => r.Unit).Distinct()
+            .Select(u => AskAsync(view, u, cancellationToken)).ToList();
+        while (missing.Count > 0)
+        {
+            if (asking.Count == 0) throw new TransportException($"No replica of a chain of {view.Epoch} says how far it has got.", outcomeUnknown: false);
+            var first = await Task.WhenAny(asking);
+            asking.Remove(first);
+            if (await first is not { } info) continue;
+            if (info.Info.SealedBelow > view.Epoch) return Status.Sealed;
+            if (info.Info.End > tail) tail = new LogPosition(info.Info.End.Offset, view.Epoch);
+            missing.RemoveAll(c => c.Replicas.Take(c.FullCount).Any(r => r.Unit == info.Unit));
+        }
+
+        return tail;
+    }
+
+    private async Task<(NodeId Unit, UnitInfoResponse Info)?> AskAsync(EpochView view, NodeId unit, CancellationToken cancellationToken)
+    {
+        try
+        {
+            var info = await core.CallUnitAsync(view, unit, new UnitInfoRequest(view.Epoch), cancellationToken);
+            return info.IsOk ? (unit, info) : null;
+        }
+        catch (TransportException)
+        {
+            return null;
+        }
+    }
+
+    private async ValueTask<Attempt<ImmutableArray<StreamTail>>> StreamsAsync(
+        EpochView view, ImmutableArray<StreamId> streams, LogPosition tail, CancellationToken cancellationToken)
+    {
+        var found = new Dictionary<StreamId, StreamTail>();
+        var next = tail;
+        while (next > view.Projection.Start && found.Count < streams.Length)
+        {
+            if (tail - next >= core.Options.MaxSlowCheckScan)
+                throw new TransportException("The sequencer is silent, and a stream's newest entry is too far back to be looked for.", outcomeUnknown: false);
+            var count = (int)Math.Min(Batch, next - view.Projection.Start);
+            next = new LogPosition(next.Offset - count, tail.Epoch);
+            var first = next;
+
+            // Holes are closed: what is passed over here must never become an entry.
+            var pages = await reader.ReadManyAsync(
+                [.. Enumerable.Range(0, count).Select(i => first + i)], ReadDetail.Headers, ReadMode.CloseHoles, cancellationToken);
+            for (var i = count - 1; i >= 0; i--) Take(pages[i], streams, found);
+        }
+
+        var older = streams.Where(s => !found.ContainsKey(s)).ToImmutableArray();
+        if (older.Length > 0)
+        {
+            var gathered = await core.HandOver.GatherAsync(view, older, cancellationToken);
+            if (!gathered.IsDone) return gathered.Status;
+            foreach (var stream in gathered.Value) found[stream.Stream] = stream;
+        }
+
+        return streams.Select(s => found[s]).ToImmutableArray();
+    }
+
+    private static void Take(LogReadResult page, ImmutableArray<StreamId> streams, Dictionary<StreamId, StreamTail> found)
+    {
+        if (page.Entry is not { } entry) return;
+        foreach (var header in entry.Streams)
+        {
+            if (!found.ContainsKey(header.Stream) && streams.Contains(header.Stream))
+                found[header.Stream] = new StreamTail(header.Stream, [page.Position, .. header.Backpointers.Take(StreamHeader.MaxBackpointers - 1)]);
+        }
+    }
+}

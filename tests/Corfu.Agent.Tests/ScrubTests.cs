@@ -1,0 +1,47 @@
+using Corfu.Client.Tests.Cluster;
+using Corfu.Protocol;
+
+namespace Corfu.Agent.Tests;
+
+public class ScrubTests
+{
+    [Fact]
+    public async Task A_scrub_finds_what_nobody_reads_and_has_it_mended()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 2);
+        var client = cluster.Client();
+        await AgentTest.AppendAsync(client, 0, 100);
+        await client.TrimPrefixAsync(new LogPosition(10));
+        var damage = new Damage();
+        for (var i = 12; i < 100; i += 12) damage.Add(cluster.Units[0], new LogPosition(i));
+        cluster.Transport.Rewrite = damage.Rewrite;
+        var scrubber = new Scrubber(client, TimeProvider.System, options: new ScrubOptions { Batch = 7, PositionsPerSecond = null });
+        var first = await scrubber.RunPassAsync();
+        Assert.Equal((1, 8L, 82L, 0L), (first.Pass, first.Mended, first.Sound, first.Unrecoverable));
+        Assert.True(damage.Healed.IsCompleted);
+        Assert.Equal(0, (await scrubber.RunPassAsync()).Mended);
+    }
+
+    [Fact]
+    public async Task A_scrub_that_was_stopped_goes_on_where_it_was()
+    {
+        await using var cluster = await TestCluster.StartAsync(2, 2);
+        var client = cluster.Client();
+        await AgentTest.AppendAsync(client, 0, 50);
+        var options = new ScrubOptions { Batch = 10, PositionsPerSecond = null };
+        using var stop = new CancellationTokenSource();
+        var reads = 0;
+        cluster.Transport.Faults = (_, request) =>
+        {
+            if (request is ReadRequest && ++reads == 5) stop.Cancel();
+            return new(Fault.None);
+        };
+        var stopped = new Scrubber(client, TimeProvider.System, options: options);
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => stopped.RunPassAsync(stop.Token));
+        Assert.Equal(new LogPosition(20), stopped.Progress.Next);
+        cluster.Transport.Trace = new();
+        var whole = await new Scrubber(client, TimeProvider.System, options: options, resume: stopped.Progress).RunPassAsync();
+        Assert.Equal((1, 50L), (whole.Pass, whole.Sound));
+        Assert.Equal(30, cluster.Transport.Trace.Select(t => t.Request).OfType<ReadRequest>().Sum(r => r.Positions.Length) / 2);
+    }
+}
