@@ -81,7 +81,7 @@ public sealed class CopyWriter
         var look = await _chains.LookAsync(view, chain, 0, position, ReadDetail.Full, cancellationToken);
         if (!look.IsDone) return look.Status;
         if (look.Value.State is not (PageState.Data or PageState.Junk)) return look.Value.State != PageState.Unwritten;
-        var status = await _chains.CompleteAsync(view, chain, look.Value.Bytes, cancellationToken);
+        var status = await _chains.CompleteAsync(view, chain, 0, look.Value.Bytes, cancellationToken);
         return status is Status.Ok or Status.Trimmed ? true : status;
     }
 
