@@ -74,7 +74,8 @@ public sealed partial class ClusterOperations(CorfuClient client, ITransport tra
             cancellationToken);
 
     private async Task<ImmutableArray<NodeAddress>> ProbeAsync<TResponse>(
-        ImmutableArray<NodeAddress> nodes, Func<NodeAddress, Request<TResponse>> request, Func<NodeAddress, TResponse, bool> usable, CancellationToken cancellationToken)
+        ImmutableArray<NodeAddress> nodes, Func<NodeAddress, Request<TResponse>> request, Func<NodeAddress, TResponse, bool> usable, CancellationToken cancellationToken,
+        bool all = false)
         where TResponse : Response
     {
         using var timeout = new CancellationTokenSource(_options.ProbeTimeout, time);
@@ -87,7 +88,7 @@ public sealed partial class ClusterOperations(CorfuClient client, ITransport tra
             pending.Remove(done);
 
             // One is enough to go on; the others, perhaps better ones, get a moment and not the whole time-out.
-            if (await done) timeout.CancelAfter(_options.ProbeGrace);
+            if (await done && !all) timeout.CancelAfter(_options.ProbeGrace);
         }
 
         cancellationToken.ThrowIfCancellationRequested();

@@ -85,7 +85,7 @@ public sealed class Rebuilder
         if (!now.HasUnit(target)) return;
         if (!_rebuilt.TryGetValue(target, out var ranges)) _rebuilt.Add(target, ranges = new RangeSet());
         ranges.Add(segment.From, segment.Until!.Value);
-        AgentLog.Rebuilt(_logger, target.ToString(), segment.From.ToString(), segment.Until.Value.ToString());
+        RebuildLog.Rebuilt(_logger, target.ToString(), segment.From.ToString(), segment.Until.Value.ToString());
     }
 
     private async Task<Projection> JoinAsync(Projection projection, CancellationToken cancellationToken)

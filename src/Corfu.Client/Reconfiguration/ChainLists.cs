@@ -9,9 +9,6 @@ namespace Corfu.Client;
 /// </summary>
 internal static class ChainLists
 {
-    /// <summary>Least common multiples above this are refused: a projection holds the whole list while a segment is migrated.</summary>
-    public const int MaxChains = 1024;
-
     /// <summary>The chains of the positions 0, 1, 2... under both lists, until both repeat.</summary>
     public static IEnumerable<(Chain Old, Chain New)> Pairs(ImmutableArray<Chain> old, ImmutableArray<Chain> @new)
     {
@@ -25,9 +22,9 @@ internal static class ChainLists
         var (x, y) = (a, b);
         while (y != 0) (x, y) = (y, x % y);
         var common = (long)a / x * b;
-        return common <= MaxChains
+        return common <= Membership.MaxChains
             ? (int)common
-            : throw new ReconfigurationException($"{a} chains and {b} chains have no common multiple up to {MaxChains}: choose another number of chains.");
+            : throw new ReconfigurationException($"{a} chains and {b} chains have no common multiple up to {Membership.MaxChains}: choose another number of chains.");
     }
 
     /// <summary>The shortest list that says the same.</summary>

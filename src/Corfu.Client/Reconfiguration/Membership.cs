@@ -18,6 +18,9 @@ public sealed record Membership(
     ImmutableArray<NodeAddress> Units,
     ImmutableArray<NodeAddress> Acceptors)
 {
+    /// <summary>Least common multiples of two numbers of chains above this are refused: a projection holds the whole list while a segment is migrated.</summary>
+    public const int MaxChains = 1024;
+
     /// <summary>
     /// Starts of closed segments in which every position is known to be decided on every replica that is full here (R15). Only the end of a
     /// rebuild or a migration may say so: its joining replicas become full, and others may leave these chains alone.
@@ -85,6 +88,61 @@ public sealed record Membership(
 
         return this with { Segments = segments.DrainToImmutable(), Decided = decided.DrainToImmutable() };
     }
+
+    /// <summary>
+    /// R14's override. Where others have the lost units' entries, all is as in <see cref="WithReplaced"/>. A chain that had nothing else goes on
+    /// with the spares, full and empty: what only the lost units held is gone, and its positions become junk.
+    /// </summary>
+    /// <exception cref="ReconfigurationException">A chain without survivors would have no spare.</exception>
+    public Membership WithDestroyed(ImmutableArray<(NodeId Unit, NodeAddress? Spare)> lost)
+    {
+        var chains = NextChains ?? Segments[^1].Chains;
+        return this with
+        {
+            Destroyed = [.. Destroyed, .. lost.Select(l => l.Unit)],
+            Segments = [.. Segments.Select(s => s with { Chains = [.. s.Chains.Select(c => Inherit(c, lost, joining: true))] })],
+            NextChains = [.. chains.Select(c => Inherit(c, lost, joining: false))],
+            Units = [.. Units.Where(u => !lost.Any(l => l.Unit == u.Id)), .. lost.Where(l => l.Spare is not null).Select(l => l.Spare!.Value)],
+        };
+    }
+
+    private static Chain Inherit(Chain chain, ImmutableArray<(NodeId Unit, NodeAddress? Spare)> lost, bool joining)
+    {
+        var rest = chain.Replicas.Where(r => !lost.Any(l => l.Unit == r.Unit)).ToList();
+        if (rest.Count == chain.Replicas.Length) return chain;
+        var heirs = lost.Where(l => l.Spare is not null && chain.Replicas.Any(r => r.Unit == l.Unit)).Select(l => l.Spare!.Value.Id);
+
+        // Who was being rebuilt has at least a part of what is lost.
+        var survives = rest.Exists(r => !r.Joining);
+        var inherited = new Chain([.. rest.Select(r => survives ? r : new Replica(r.Unit)), .. heirs.Select(h => new Replica(h, joining && survives))]);
+        return inherited.FullCount > 0 ? inherited : throw new ReconfigurationException("A chain that is lost as a whole needs a spare to go on with (R14).");
+    }
+
+    /// <summary>
+    /// Who joins the chains of what is closed, or will be by <see cref="NextChains"/>, behind all others (R13, R15); null: nobody.
+    /// </summary>
+    public Membership WithJoining(Func<Chain, NodeId?> joins, IEnumerable<NodeAddress> newUnits) => this with
+    {
+        Segments = [.. Segments.Select(s => s.Until is null && NextChains is null ? s : s with { Chains = [.. s.Chains.Select(c => Join(c, joins(c)))] })],
+        Units = [.. Units, .. newUnits.Where(u => !Units.Any(known => known.Id == u.Id))],
+    };
+
+    private static Chain Join(Chain chain, NodeId? unit) =>
+        unit is not { } id || chain.Replicas.Any(r => r.Unit == id) ? chain : new Chain([.. chain.Replicas, new Replica(id, Joining: true)]);
+
+    /// <summary>
+    /// The first half of a migration (TOCS 2.6): the units of the other chains join those of a closed segment, position by position; R1 moves nothing.
+    /// </summary>
+    public Membership WithMigrating(LogPosition from, ImmutableArray<Chain> chains) => WithSegment(from, s => s with
+    {
+        Chains = [.. ChainLists.Pairs(s.Chains, chains).Select(pair => pair.New.Replicas.Aggregate(pair.Old, static (c, r) => Join(c, r.Unit)))],
+    });
+
+    /// <summary>The second half, when every position of the segment is decided on all of these chains: they take over, and the others leave.</summary>
+    public Membership WithMigrated(LogPosition from, ImmutableArray<Chain> chains) =>
+        WithSegment(from, s => s with { Chains = chains }) with { Decided = [.. Decided, from] };
+
+    private Membership WithSegment(LogPosition from, Func<Segment, Segment> change) => this with { Segments = [.. Segments.Select(s => s.From == from ? change(s) : s)] };
 
     /// <summary>Puts what follows on other chains, of units old or new.</summary>
     public Membership WithNextChains(ImmutableArray<Chain> chains, IEnumerable<NodeAddress> newUnits) => this with

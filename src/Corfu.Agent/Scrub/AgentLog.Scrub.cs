@@ -4,9 +4,6 @@ namespace Corfu.Agent;
 
 internal static partial class AgentLog
 {
-    [LoggerMessage(1, LogLevel.Information, "Unit {Unit} has everything from {From} to {Until}")]
-    public static partial void Rebuilt(ILogger logger, string unit, string from, string until);
-
     [LoggerMessage(20, LogLevel.Information, "Scrub {Pass}: {Sound} positions sound, {Mended} mended, {Unrecoverable} without a good copy")]
     public static partial void Scrubbed(ILogger logger, int pass, long sound, long mended, long unrecoverable);
 

@@ -1,0 +1,60 @@
+using System.Collections.Immutable;
+using Corfu.Client;
+using Corfu.Protocol;
+using Corfu.Transport;
+
+namespace Corfu.Agent;
+
+/// <summary>
+/// Keeps projections small (TOCS 2.6): neighbours that cannot be merged are brought onto the same chains, smallest first. The intent is in no
+/// projection: whoever looks at the same segments comes to the same plan, so it may be stopped and started at any point.
+/// </summary>
+public sealed class Migrator(CorfuClient client, ITransport transport, TimeProvider time, RebuildOptions? options = null)
+{
+    private readonly RebuildOptions _options = options ?? new RebuildOptions();
+    private readonly RateLimit _rate = new(time, options?.BytesPerSecond);
+    private RebuildMeter _meter = new(time);
+
+    /// <summary>Of the migration under way, or of the last one. Any thread.</summary>
+    public RebuildProgress Progress => _meter.ToProgress([]);
+
+    /// <summary>Migrates until there are at most so many segments, or nothing is left that can be. Segments that are being rebuilt wait.</summary>
+    /// <exception cref="RebuildException">A segment cannot be copied.</exception>
+    public async Task<Projection> CompactAsync(int maxSegments, string reason, CancellationToken cancellationToken = default)
+    {
+        var projection = await client.RefreshAsync(cancellationToken);
+        while (projection.Segments.Length > maxSegments && MigrationPlan.Next(projection) is { } plan)
+            projection = await MigrateAsync(plan.Segment, plan.Chains, reason, cancellationToken);
+        return projection;
+    }
+
+    private async Task<Projection> MigrateAsync(Segment segment, ImmutableArray<Chain> chains, string reason, CancellationToken cancellationToken)
+    {
+        var (from, until) = (segment.From, segment.Until!.Value);
+        _meter = new RebuildMeter(time);
+        _meter.Expect(until.Offset - from.Offset);
+        var begun = await client.ReconfigureAsync(
+            p => Find(p, from, until) is { } now && CanTake(p, chains) && !HasAll(now, chains) ? Membership.Of(p).WithMigrating(from, chains) : null,
+            $"{reason}: {from} to {until} joined",
+            cancellationToken);
+        if (Find(begun, from, until) is not { } joined || !HasAll(joined, chains)) return begun;
+        var units = new UnitCaller(transport);
+        var batches = new BatchCopier(client, units, _rate, _options, _meter);
+        await new RangeCopier(client, units, batches, time, _options, _meter).CopyAsync(from, until, cancellationToken);
+
+        // Who was in a chain before the copy, and still is, has everything of it.
+        return await client.ReconfigureAsync(
+            p => Find(p, from, until) is { } now && CanTake(p, chains) && HasAll(now, chains) && HasAll(joined, chains) ? Membership.Of(p).WithMigrated(from, chains) : null,
+            $"{reason}: {from} to {until} moved",
+            cancellationToken);
+    }
+
+    private static Segment? Find(Projection projection, LogPosition from, LogPosition until) =>
+        projection.Segments.FirstOrDefault(s => s.From == from && s.Until == until);
+
+    private static bool CanTake(Projection projection, ImmutableArray<Chain> chains) =>
+        chains.All(c => c.Replicas.All(r => projection.HasUnit(r.Unit)));
+
+    private static bool HasAll(Segment segment, ImmutableArray<Chain> chains) =>
+        MigrationPlan.Pairs(segment.Chains, chains).All(pair => pair.New.Replicas.All(r => pair.Old.Replicas.Any(o => o.Unit == r.Unit)));
+}
