@@ -65,18 +65,18 @@ public sealed class DetectorCore
         var phi = s.Window.Phi(silence);
         if (s.ReplacedSince is { } replaced) return new NodeVerdict(NodeHealth.Replaced, now - replaced, phi, "another identity answers in its place");
         if (s.LeftAt is { } left && now - left < _options.LeaveGrace)
-            return new NodeVerdict(NodeHealth.Leaving, now - left, phi, $"it was stopped in good order {NodeVerdict.Seconds(now - left)} ago");
+            return new NodeVerdict(NodeHealth.Leaving, now - left, phi, $"stopped in good order {NodeVerdict.Seconds(now - left)} ago");
         if (s.Failures >= _options.MinFailures)
-            return new NodeVerdict(NodeHealth.Failed, now - s.FirstFailure, phi, $"it says that its disk has failed, for {NodeVerdict.Seconds(now - s.FirstFailure)}");
+            return new NodeVerdict(NodeHealth.Failed, now - s.FirstFailure, phi, $"says that its disk has failed, for {NodeVerdict.Seconds(now - s.FirstFailure)}");
         if (!s.HasAnswered && now - s.WatchedSince < _options.FirstAnswer)
             return new NodeVerdict(NodeHealth.Unknown, now - s.WatchedSince, phi, "it has not answered yet");
         if (s.Refusals >= _options.MinRefusals && now - s.FirstRefusal >= _options.DeadAfter)
-            return new NodeVerdict(NodeHealth.Dead, now - s.FirstRefusal, phi, $"its machine refuses connections, for {NodeVerdict.Seconds(now - s.FirstRefusal)}");
+            return new NodeVerdict(NodeHealth.Dead, now - s.FirstRefusal, phi, $"refuses connections for {NodeVerdict.Seconds(now - s.FirstRefusal)}");
         if (silence >= _options.SilentAfter && phi >= _options.SilentPhi)
             return new NodeVerdict(NodeHealth.Silent, silence, phi, $"no answer for {NodeVerdict.Seconds(silence)} (phi {Math.Min(phi, 99):0})");
-        if (s.FullSince is { } full) return new NodeVerdict(NodeHealth.Full, now - full, phi, $"it says that its disk is full, for {NodeVerdict.Seconds(now - full)}");
+        if (s.FullSince is { } full) return new NodeVerdict(NodeHealth.Full, now - full, phi, $"says that its disk is full, for {NodeVerdict.Seconds(now - full)}");
         if (s.IsSlow)
-            return new NodeVerdict(NodeHealth.Slow, now - s.SlowSince!.Value, phi, $"it takes {s.RoundTrip:0} ms to answer, for {NodeVerdict.Seconds(now - s.SlowSince!.Value)}");
+            return new NodeVerdict(NodeHealth.Slow, now - s.SlowSince!.Value, phi, $"takes {s.RoundTrip:0} ms to answer, for {NodeVerdict.Seconds(now - s.SlowSince!.Value)}");
         return s.HasAnswered
             ? new NodeVerdict(NodeHealth.Alive, now - s.AliveSince, phi, $"answers in {s.RoundTrip:0.0} ms")
             : new NodeVerdict(NodeHealth.Unknown, now - s.WatchedSince, phi, "it has never answered");

@@ -9,11 +9,12 @@ namespace Corfu.Agent;
 /// <summary>What an agent wants done, in one epoch. Applied to a projection that has it already, it changes nothing.</summary>
 public sealed record PlannedChange(ImmutableArray<UnitExit> Exits, NodeId OldSequencer, NodeAddress? NewSequencer, int Replicas, string Why)
 {
-    public bool RemovesUnits => !Exits.IsEmpty;
+    public ImmutableArray<AcceptorChange> Acceptors { get; init; } = [];
 
     /// <summary>The same plan again, as far as who is concerned.</summary>
     public bool IsSame(PlannedChange? other) =>
-        other is not null && OldSequencer == other.OldSequencer && NewSequencer == other.NewSequencer && Exits.AsSpan().SequenceEqual(other.Exits.AsSpan());
+        other is not null && OldSequencer == other.OldSequencer && NewSequencer == other.NewSequencer && Exits.AsSpan().SequenceEqual(other.Exits.AsSpan())
+        && Acceptors.AsSpan().SequenceEqual(other.Acceptors.AsSpan());
 
     /// <exception cref="ReconfigurationException">A chain would have no full replica left (R14).</exception>
     public Membership? Apply(Projection projection)
@@ -26,6 +27,14 @@ public sealed record PlannedChange(ImmutableArray<UnitExit> Exits, NodeId OldSeq
             changed = true;
         }
 
+        foreach (var acceptor in Acceptors)
+        {
+            var at = membership.Acceptors.IndexOf(acceptor.Old);
+            if (at < 0 || membership.Acceptors.Contains(acceptor.New)) continue;
+            membership = membership with { Acceptors = membership.Acceptors.SetItem(at, acceptor.New) };
+            changed = true;
+        }
+
         var without = ActivePlacement.Without(membership, projection, Exits, Replicas);
         changed |= !ReferenceEquals(without, membership);
         return changed ? without : null;
@@ -33,14 +42,15 @@ public sealed record PlannedChange(ImmutableArray<UnitExit> Exits, NodeId OldSeq
 
     public override string ToString()
     {
-        var text = new StringBuilder();
-        if (NewSequencer is { } sequencer) text.Append(CultureInfo.InvariantCulture, $"the sequencer at {sequencer.Endpoint} takes over; ");
+        var text = new StringBuilder(Why);
+        if (NewSequencer is { } sequencer) text.Append(CultureInfo.InvariantCulture, $"; {sequencer.Endpoint} takes over");
         foreach (var exit in Exits)
         {
-            text.Append(CultureInfo.InvariantCulture, $"unit {exit.Unit.Endpoint} {(exit.Keeps ? "gets nothing new" : "is taken out")}");
-            text.Append(exit.Spare is { } spare ? $", {spare.Endpoint} takes its place; " : "; ");
+            text.Append(CultureInfo.InvariantCulture, $"; {exit.Unit.Endpoint} {(exit.Keeps ? "gets nothing new" : "is out")}");
+            if (exit.Spare is { } spare) text.Append(CultureInfo.InvariantCulture, $", {spare.Endpoint} takes its place");
         }
 
-        return text.Append(Why).ToString();
+        foreach (var acceptor in Acceptors) text.Append(CultureInfo.InvariantCulture, $"; {acceptor.New.Endpoint} decides instead of {acceptor.Old.Endpoint}");
+        return text.ToString();
     }
 }

@@ -34,8 +34,12 @@ public sealed class PolicyCore
         var replicas = _options.Replicas ?? view.Projection.Active.Chains.Max(chain => chain.FullCount);
         var sequencer = DecideSequencer(view, now, notes, whys);
         var exits = DecideUnits(view, replicas, now, notes, whys);
-        if (sequencer is null && exits.IsEmpty) return new PolicyDecision(null, string.Join("; ", notes));
-        var change = new PlannedChange(exits, sequencer is null ? NodeId.None : view.Projection.Sequencer.Id, sequencer, replicas, string.Join("; ", whys));
+        var acceptors = DecideAcceptors(view, notes, whys);
+        if (sequencer is null && exits.IsEmpty && acceptors.IsEmpty) return new PolicyDecision(null, string.Join("; ", notes));
+        var change = new PlannedChange(exits, sequencer is null ? NodeId.None : view.Projection.Sequencer.Id, sequencer, replicas, string.Join("; ", whys))
+        {
+            Acceptors = acceptors,
+        };
         return new PolicyDecision(change, string.Join("; ", notes));
     }
 
@@ -56,7 +60,7 @@ public sealed class PolicyCore
             return null;
         }
 
-        whys.Add($"the sequencer at {current.Endpoint} is {Word(verdict.Health)}: {verdict.Why}");
+        whys.Add($"sequencer {current.Endpoint} {Word(verdict.Health)} ({verdict.Why})");
         return view.Standbys[0];
     }
 
@@ -79,10 +83,30 @@ public sealed class PolicyCore
 
             if (exit.Spare is not null) spares.Dequeue();
             exits = exits.Add(exit);
-            whys.Add($"unit {unit.Endpoint} is {Word(verdict.Health)}: {verdict.Why}");
+            whys.Add($"unit {unit.Endpoint} {Word(verdict.Health)} ({verdict.Why})");
         }
 
         return exits;
+    }
+
+    // One at a time, so that the acceptors that remain are a majority of both sets.
+    private ImmutableArray<AcceptorChange> DecideAcceptors(PolicyView view, List<string> notes, List<string> whys)
+    {
+        foreach (var acceptor in view.Projection.Acceptors)
+        {
+            var verdict = view.VerdictOf(acceptor.Id);
+            if (!verdict.IsGone || (verdict.Health == NodeHealth.Silent && verdict.Since < _options.AcceptorSilentAfter)) continue;
+            if (view.Acceptors.IsEmpty)
+            {
+                notes.Add($"acceptor {acceptor.Endpoint}: {verdict.Why}; there is none to take its place");
+                continue;
+            }
+
+            whys.Add($"acceptor {acceptor.Endpoint} {Word(verdict.Health)}");
+            return [new AcceptorChange(acceptor, view.Acceptors[0])];
+        }
+
+        return [];
     }
 
     private string? Obstacle(Projection projection, ImmutableArray<UnitExit> exits, int replicas, TimeSpan now)

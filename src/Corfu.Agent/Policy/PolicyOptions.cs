@@ -21,6 +21,9 @@ public sealed record PolicyOptions
 
     public TimeSpan SequencerRefill { get; init; } = TimeSpan.FromSeconds(5);
 
+    /// <summary>An acceptor that is silent, and not known to be dead, is missed only after so long: nothing waits for it while the others are a majority.</summary>
+    public TimeSpan AcceptorSilentAfter { get; init; } = TimeSpan.FromSeconds(10);
+
     /// <summary>New entries go elsewhere when a unit is slow for so long. It keeps what it has, so nothing is copied. Null: it is only reported.</summary>
     public TimeSpan? LeaveSlowAfter { get; init; } = TimeSpan.FromSeconds(30);
 

@@ -1,35 +1,25 @@
-using System.Globalization;
-
 namespace Corfu.Agent;
 
-/// <summary>Why an epoch was made, by whom and when, as the text that its projection carries.</summary>
-/// <param name="By">An agent's endpoint, or who the operator is.</param>
-/// <param name="At">By the clock of whoever it was: for people, never for order.</param>
-public sealed record ReconfigurationReason(string Text, bool IsAutomatic, string By, DateTimeOffset At)
+/// <summary>Why an epoch was made and by whom, as the text that its projection carries; its time is <c>Projection.ProposedAt</c>.</summary>
+/// <param name="By">An agent's endpoint, or the tool that an operator used.</param>
+public sealed record ReconfigurationReason(bool IsAutomatic, string By, string Text)
 {
-    private const int MaxText = 1000;
-    private const string Separator = " | ";
+    private const string Separator = ": ";
     private const string Agent = "agent ";
-    private const string TimeFormat = "yyyy-MM-ddTHH:mm:ss.fffZ";
+    private const string Operator = "operator ";
 
-    public override string ToString()
-    {
-        var text = Text.Length <= MaxText ? Text : string.Concat(Text.AsSpan(0, MaxText), "...");
-        return string.Create(CultureInfo.InvariantCulture, $"{text}{Separator}{(IsAutomatic ? Agent : "")}{By}{Separator}{At.UtcDateTime.ToString(TimeFormat, CultureInfo.InvariantCulture)}");
-    }
+    public override string ToString() => $"{(IsAutomatic ? Agent : Operator)}{By}{Separator}{Text}";
 
-    /// <summary>False for what was not made by <see cref="ToString"/>: a client's renewal of a sealed epoch, say.</summary>
+    /// <summary>False for what <see cref="ToString"/> did not make: a client's renewal of a sealed epoch, say.</summary>
     public static bool TryParse(string reason, out ReconfigurationReason parsed)
     {
-        parsed = new ReconfigurationReason(reason, false, "", default);
-        var time = reason.LastIndexOf(Separator, StringComparison.Ordinal);
-        if (time <= 0) return false;
-        var by = reason.LastIndexOf(Separator, time - 1, StringComparison.Ordinal);
-        if (by < 0) return false;
-        if (!DateTimeOffset.TryParseExact(reason[(time + Separator.Length)..], TimeFormat, CultureInfo.InvariantCulture, DateTimeStyles.AssumeUniversal, out var at)) return false;
-        var who = reason[(by + Separator.Length)..time];
-        var automatic = who.StartsWith(Agent, StringComparison.Ordinal);
-        parsed = new ReconfigurationReason(reason[..by], automatic, automatic ? who[Agent.Length..] : who, at);
+        parsed = new ReconfigurationReason(false, "", reason);
+        var automatic = reason.StartsWith(Agent, StringComparison.Ordinal);
+        if (!automatic && !reason.StartsWith(Operator, StringComparison.Ordinal)) return false;
+        var by = automatic ? Agent.Length : Operator.Length;
+        var end = reason.IndexOf(Separator, by, StringComparison.Ordinal);
+        if (end < 0) return false;
+        parsed = new ReconfigurationReason(automatic, reason[by..end], reason[(end + Separator.Length)..]);
         return true;
     }
 }

@@ -49,6 +49,8 @@ public sealed record AgentOptions
 
     public PolicyOptions Policy { get; init; } = new();
 
+    public RebuildOptions Rebuild { get; init; } = new();
+
     /// <exception cref="ArgumentException">An option is out of range.</exception>
     public void Validate()
     {
@@ -65,5 +67,6 @@ public sealed record AgentOptions
             (nameof(NodesPerInterval), NodesPerInterval > 0));
         Detector.Validate();
         Policy.Validate();
+        Rebuild.Validate();
     }
 }

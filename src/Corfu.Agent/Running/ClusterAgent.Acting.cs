@@ -47,7 +47,10 @@ public sealed partial class ClusterAgent
             _projection!,
             id => _subjects.TryGetValue(id, out var subject) && now >= subject.DoubtedUntil ? VerdictOf(subject, now) : default,
             Waiting(NodeRole.Unit, now),
-            Waiting(NodeRole.Sequencer, now)),
+            Waiting(NodeRole.Sequencer, now))
+        {
+            Acceptors = Waiting(NodeRole.Acceptor, now),
+        },
         now);
 
     // Guarded by the caller. Spares or standbys that answer, in the order of their endpoints: every agent would take the same.
@@ -69,7 +72,7 @@ public sealed partial class ClusterAgent
             NodeRole.Unit when projection.HasUnit(subject.Address.Id) => NodeDuty.Serving,
             NodeRole.Unit => subject.IsFresh ? NodeDuty.Spare : subject.Epoch > Epoch.None ? NodeDuty.Removed : NodeDuty.None,
             NodeRole.Sequencer => projection.Sequencer.Id == subject.Address.Id ? NodeDuty.Serving : NodeDuty.Standby,
-            NodeRole.Acceptor => projection.Acceptors.Any(acceptor => acceptor.Id == subject.Address.Id) ? NodeDuty.Serving : NodeDuty.None,
+            NodeRole.Acceptor => projection.Acceptors.Any(acceptor => acceptor.Id == subject.Address.Id) ? NodeDuty.Serving : NodeDuty.Standby,
             _ => NodeDuty.Serving,
         };
     }
@@ -94,9 +97,9 @@ public sealed partial class ClusterAgent
         {
             if (!await IsAgreedAsync(change, projection, stop.Token)) return;
             AgentLog.Acting(_logger, change.ToString());
-            var reason = new ReconfigurationReason(change.ToString(), true, _options.Self.ToString(), _time.GetUtcNow()).ToString();
+            var reason = new ReconfigurationReason(true, _options.Self.ToString(), change.ToString()).ToString();
             var decided = await _reconfigurer.ReconfigureAsync(projection, change.Apply, reason, stop.Token);
-            if (decided.Reason == reason) AgentTelemetry.Reconfigurations.Add(1);
+            if (decided.Epoch > projection.Epoch) AgentTelemetry.Reconfigurations.Add(1);
             Adopt(decided);
         }
         catch (CorfuException e)
@@ -123,6 +126,7 @@ public sealed partial class ClusterAgent
     {
         List<Task<bool>> questions = [];
         if (change.NewSequencer is not null) questions.Add(IsAgreedAsync(NodeRole.Sequencer, projection.Sequencer, cancellationToken));
+        foreach (var acceptor in change.Acceptors) questions.Add(IsAgreedAsync(NodeRole.Acceptor, acceptor.Old, cancellationToken));
         foreach (var exit in change.Exits) questions.Add(IsAgreedAsync(NodeRole.Unit, exit.Unit, cancellationToken));
         var agreed = await Task.WhenAll(questions);
         if (agreed.All(yes => yes)) return true;
@@ -182,7 +186,14 @@ public sealed partial class ClusterAgent
     private async Task EndActionAsync()
     {
         Task action;
-        lock (_gate) action = _action;
+        Task rebuilding;
+        lock (_gate)
+        {
+            action = _action;
+            rebuilding = _rebuilding;
+        }
+
         await action;
+        await rebuilding;
     }
 }

@@ -93,7 +93,7 @@ public sealed partial class ClusterAgent
                 nodes.Add(new NodeReport(subject.Address, subject.Role, DutyOf(subject), verdict.Health, verdict.Why));
             }
 
-            return new AgentInfoResponse(Status.Ok, _projection?.Epoch ?? Epoch.None, _automation, _note, nodes.DrainToImmutable(), []);
+            return new AgentInfoResponse(Status.Ok, _projection?.Epoch ?? Epoch.None, _automation, _note, nodes.DrainToImmutable(), Work());
         }
     }
 }

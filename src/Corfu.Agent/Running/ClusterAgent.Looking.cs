@@ -31,7 +31,7 @@ public sealed partial class ClusterAgent
         {
             foreach (var role in peer.Roles)
             {
-                if (role.Id == Id || (role.Role == NodeRole.Acceptor && !wanted.ContainsKey(role.Id))) continue;
+                if (role.Id == Id) continue;
                 wanted.TryAdd(role.Id, (new NodeAddress(role.Id, peer.Endpoint), role.Role));
             }
         }

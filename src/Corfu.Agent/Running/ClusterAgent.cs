@@ -20,6 +20,7 @@ public sealed partial class ClusterAgent : IRoleHandler
     private readonly LayoutClient _layout;
     private readonly Reconfigurer _reconfigurer;
     private readonly TimeProvider _time;
+    private readonly IEntropy _entropy;
     private readonly ILogger _logger;
     private readonly long _started;
     private readonly Lock _gate = new();
@@ -49,6 +50,7 @@ public sealed partial class ClusterAgent : IRoleHandler
         _probes = probes;
         _transport = transport;
         _time = time;
+        _entropy = entropy;
         _logger = logger ?? NullLogger.Instance;
         _layout = new LayoutClient(transport, entropy, time);
         _reconfigurer = new Reconfigurer(transport, _layout, time, _logger, reconfiguration);
@@ -140,6 +142,7 @@ public sealed partial class ClusterAgent : IRoleHandler
         foreach (var subject in toLook) _ = LookAsync(subject);
         RefreshIfDue();
         Consider();
+        ConsiderRebuild();
     }
 
     private Epoch EpochNow()

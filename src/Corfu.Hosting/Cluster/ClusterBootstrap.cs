@@ -18,7 +18,6 @@ internal sealed class ClusterBootstrap
     private readonly TcpTransport _transport;
     private readonly LayoutClient _layout;
     private readonly Reconfigurer _reconfigurer;
-    private readonly TimeProvider _time;
     private readonly ILogger _logger;
 
     private ClusterBootstrap(ClusterManifest manifest, TcpTransport transport, TimeProvider time, ILogger logger)
@@ -27,7 +26,6 @@ internal sealed class ClusterBootstrap
         _transport = transport;
         _layout = new LayoutClient(transport, SystemEntropy.Instance, time);
         _reconfigurer = new Reconfigurer(transport, _layout, time, logger);
-        _time = time;
         _logger = logger;
     }
 
@@ -55,7 +53,7 @@ internal sealed class ClusterBootstrap
         latest = await _reconfigurer.ReconfigureAsync(
             latest,
             current => sequencers.Any(running => running.Id == current.Sequencer.Id) ? null : Membership.Of(current).WithSequencer(sequencers[0]),
-            new ReconfigurationReason("a sequencer was started", false, "cluster up", _time.GetUtcNow()).ToString(),
+            new ReconfigurationReason(false, "cluster up", "a sequencer was started").ToString(),
             cancellationToken);
         if (latest.Epoch > before)
         {

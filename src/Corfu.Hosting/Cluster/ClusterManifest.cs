@@ -22,14 +22,18 @@ public sealed record ClusterManifest(int Format, Guid Cluster, bool Formed, int 
     /// <summary>The units of the first projection, in placement order.</summary>
     public ImmutableArray<NodeAddress> ChainUnits() => Addresses(NodeRole.Unit, spares: false);
 
-    public ImmutableArray<NodeAddress> Acceptors() => Addresses(NodeRole.Acceptor, spares: true);
+    /// <summary>The acceptors of the first projection.</summary>
+    public ImmutableArray<NodeAddress> Acceptors() => Addresses(NodeRole.Acceptor, spares: false);
+
+    /// <summary>Those of the first projection, and those that wait to take the place of one that is gone.</summary>
+    public ImmutableArray<NodeAddress> AllAcceptors() => Addresses(NodeRole.Acceptor, spares: true);
 
     /// <summary>The endpoints of the processes that run sequencers, whose identities are new with every start (R2).</summary>
     public ImmutableArray<NodeEndpoint> SequencerEndpoints() =>
         [.. Nodes.Where(node => node.Roles.Any(role => role.Role == NodeRole.Sequencer)).Select(node => node.Endpoint)];
 
     /// <summary>What clients connect with: the processes that hold the layout.</summary>
-    public string ConnectionString() => "corfu://" + string.Join(',', Acceptors().Select(address => address.Endpoint).Distinct());
+    public string ConnectionString() => "corfu://" + string.Join(',', AllAcceptors().Select(address => address.Endpoint).Distinct());
 
     private ImmutableArray<NodeAddress> Addresses(NodeRole role, bool spares) =>
     [

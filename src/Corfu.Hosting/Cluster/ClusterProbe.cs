@@ -27,11 +27,14 @@ public static class ClusterProbe
 
     private static async Task<Projection?> LatestAsync(TcpTransport transport, ClusterManifest manifest, CancellationToken cancellationToken)
     {
-        var acceptors = manifest.Acceptors();
+        // Acceptors are replaced like everything else: the newest projection that any of them knows names those that count.
+        var acceptors = manifest.AllAcceptors();
         var answers = await Task.WhenAll(acceptors.Select(async acceptor =>
-            await TryAsync(async () => await transport.CallAsync(acceptor, new LatestRequest(Epoch.None), cancellationToken))));
-        var answered = answers.OfType<LayoutResponse>().ToArray();
-        return answered.Length * 2 > acceptors.Length ? answered.Select(answer => answer.Latest).OfType<Projection>().MaxBy(p => p.Epoch) : null;
+            (acceptor.Id, Answer: await TryAsync(async () => await transport.CallAsync(acceptor, new LatestRequest(Epoch.None), cancellationToken)))));
+        var newest = answers.Select(answer => answer.Answer?.Latest).OfType<Projection>().MaxBy(p => p.Epoch);
+        if (newest is null) return null;
+        var answered = newest.Acceptors.Count(named => answers.Any(answer => answer.Id == named.Id && answer.Answer is not null));
+        return answered * 2 > newest.Acceptors.Length ? newest : null;
     }
 
     private static async Task<(NodeState State, Epoch Epoch)> ProbeAsync(

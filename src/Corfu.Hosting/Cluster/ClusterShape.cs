@@ -64,7 +64,7 @@ public sealed record ClusterShape
         {
             var spare = i >= Units;
             var roles = ImmutableArray.Create(new ManifestRole(NodeRole.Unit, entropy.NewGuid(), "unit"));
-            if (i < acceptors) roles = roles.Add(new ManifestRole(NodeRole.Acceptor, entropy.NewGuid(), "acceptor"));
+            if (spare || i < acceptors) roles = roles.Add(new ManifestRole(NodeRole.Acceptor, entropy.NewGuid(), "acceptor"));
             nodes.Add(new ManifestNode(spare ? $"spare-{i - Units}" : $"unit-{i}", Host, ports[i], spare, roles));
         }
 

@@ -1,5 +1,7 @@
 using System.Diagnostics;
 using System.Text.Json;
+using Corfu.Client;
+using Corfu.Protocol;
 
 namespace Corfu.Integration.Tests.Support;
 
@@ -12,7 +14,7 @@ internal sealed class ClusterProcesses : IAsyncDisposable
 
     public string ConnectionString { get; private set; } = "";
 
-    public static async Task<ClusterProcesses> UpAsync(int units = 3, int replicas = 2)
+    public static async Task<ClusterProcesses> UpAsync(int units, int replicas)
     {
         var cluster = new ClusterProcesses();
         try
@@ -25,6 +27,44 @@ internal sealed class ClusterProcesses : IAsyncDisposable
             await cluster.DisposeAsync();
             throw;
         }
+    }
+
+    /// <summary>Three units, two replicas, and whatever else is asked for.</summary>
+    public static async Task<ClusterProcesses> UpAsync(params string[] more)
+    {
+        var cluster = new ClusterProcesses();
+        try
+        {
+            await cluster.UpAgainAsync(more);
+            return cluster;
+        }
+        catch
+        {
+            await cluster.DisposeAsync();
+            throw;
+        }
+    }
+
+    /// <summary>Reads the layout until its newest projection is as wanted.</summary>
+    public async Task<Projection> WaitForAsync(CorfuClient client, Func<Projection, bool> wanted, TimeSpan patience)
+    {
+        var began = TimeProvider.System.GetTimestamp();
+        while (true)
+        {
+            var projection = await client.RefreshAsync();
+            if (wanted(projection)) return projection;
+            if (TimeProvider.System.GetElapsedTime(began) < patience) continue;
+            var logs = Directory.EnumerateFiles(Folder, "*.log", SearchOption.AllDirectories)
+                .SelectMany(file => File.ReadLines(file).TakeLast(10).Select(line => Path.GetFileName(file) + ": " + line));
+            Assert.Fail($"After {patience.TotalSeconds} s: {projection}: {projection.Reason}\n{string.Join('\n', logs)}");
+        }
+    }
+
+    /// <summary>Sends a signal by name.</summary>
+    public static void Signal(int processId, string signal)
+    {
+        using var kill = Process.Start("kill", ["-" + signal, processId.ToString(System.Globalization.CultureInfo.InvariantCulture)]);
+        kill.WaitForExit();
     }
 
     public async Task<ToolResult> UpAgainAsync(params string[] more)

@@ -11,7 +11,7 @@ public enum NodeDuty : byte
     /// <summary>A freshly formatted unit that waits to be taken in.</summary>
     Spare = 2,
 
-    /// <summary>A sequencer that waits to take over.</summary>
+    /// <summary>A sequencer or an acceptor that waits to take over.</summary>
     Standby = 3,
 
     /// <summary>A unit that has served and was removed: it never returns under this identity (R2).</summary>
