@@ -21,7 +21,7 @@ public sealed partial class CorfuClient
         using (var finding = new TcpTransport(options.Tcp, logger: logger))
         {
             projection = await ClusterFinder.FindAsync(
-                parsed, finding, new LayoutClient(finding, SystemEntropy.Instance, TimeProvider.System, options.Layout), cancellationToken);
+                parsed, finding, new LayoutClient(finding, SystemEntropy.Instance, TimeProvider.System, options.Layout), TimeProvider.System, cancellationToken);
         }
 
         // From here on only nodes of this cluster are talked to.
@@ -41,7 +41,7 @@ public sealed partial class CorfuClient
         CancellationToken cancellationToken = default)
     {
         options ??= CorfuClientOptions.Default;
-        var projection = await ClusterFinder.FindAsync(connection, transport, new LayoutClient(transport, entropy, time, options.Layout), cancellationToken);
+        var projection = await ClusterFinder.FindAsync(connection, transport, new LayoutClient(transport, entropy, time, options.Layout), time, cancellationToken);
         return new CorfuClient(projection, transport, time, entropy, options, logger);
     }
 }

@@ -54,14 +54,15 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
 
     /// <summary>
     /// Opens the acceptor of a device, which it then owns. An empty device is formatted as <paramref name="formatAs"/>, or refused when that
-    /// is none: an acceptor never restarts empty under an identity that has voted (R12).
+    /// is none: an acceptor never restarts empty under an identity that has voted (R12). So the caller names an identity only where none has
+    /// ever been served, and durably knows so; what a crash while it was formatted has left is then no damage.
     /// </summary>
     /// <exception cref="AcceptorLogDamagedException">Empty, damaged, or another cluster's.</exception>
     public static async Task<AcceptorHandler> OpenAsync(
         IAcceptorDevice device, ClusterId cluster, NodeId formatAs = default, AcceptorOptions? options = null)
     {
         using var activity = LayoutTelemetry.Activities.StartActivity("open acceptor");
-        if (!formatAs.IsNone && await AcceptorLog.IsEmptyAsync(device)) await AcceptorLog.FormatAsync(device, cluster, formatAs);
+        if (!formatAs.IsNone && await AcceptorLog.ClearUnfinishedAsync(device)) await AcceptorLog.FormatAsync(device, cluster, formatAs);
         options ??= new AcceptorOptions();
         options.Validate();
         var core = new AcceptorCore(options);

@@ -70,4 +70,19 @@ public class ConnectionTests
         var error = Assert.Throws<ArgumentException>(options.Validate);
         Assert.Contains("MaxPayload, ChecksInFlight, MaxHoleWait", error.Message);
     }
+
+    /// <summary>Nothing here waits for a time-out: a frozen process must not cost one.</summary>
+    [Fact]
+    public async Task A_frozen_acceptor_is_not_waited_for()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 2, acceptors: 3);
+        var frozen = new TaskCompletionSource<Fault>(TaskCreationOptions.RunContinuationsAsynchronously);
+        cluster.Transport.Faults = (to, _) => to.Id == cluster.Acceptors[0].Id ? new(frozen.Task) : new(Fault.None);
+        var patient = TestCluster.Options with { Layout = new() { RoundTimeout = TimeSpan.FromHours(1) } };
+        await using var client = await CorfuClient.ConnectAsync(
+            new ConnectionString([cluster.Acceptors[0].Endpoint, cluster.Acceptors[2].Endpoint]), cluster.Transport, TimeProvider.System, new TestEntropy(9), patient);
+        Assert.True((await client.AppendAsync("x"u8.ToArray(), [])).IsAppended);
+        Assert.Equal(Epoch.First, (await client.RefreshAsync()).Epoch);
+        frozen.SetResult(Fault.Refused);
+    }
 }

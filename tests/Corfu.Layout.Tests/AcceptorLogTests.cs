@@ -167,4 +167,26 @@ public sealed class AcceptorLogTests
         device.Area(0)[30] ^= 1;
         await Assert.ThrowsAsync<AcceptorLogDamagedException>(() => OpenAsync(device));
     }
+
+    /// <summary>R12: nothing was ever promised from there, which the folder's owner knows and the log cannot.</summary>
+    [Fact]
+    public async Task A_crash_while_it_is_formatted_is_no_damage_where_nothing_was_served()
+    {
+        var formatted = (await FormattedAsync()).Area(0);
+        for (var torn = 1; torn < formatted.Length; torn++)
+        {
+            var device = new TestDevice();
+            device.Write(0, 0, formatted.AsSpan(0, torn));
+            await Assert.ThrowsAsync<AcceptorLogDamagedException>(() => AcceptorHandler.OpenAsync(device, Setup.Cluster));
+            await using var handler = await AcceptorHandler.OpenAsync(device, Setup.Cluster, Id);
+            Assert.Equal(Id, handler.Id);
+        }
+
+        // What can be read is never formatted again.
+        var served = await FormattedAsync();
+        var (log, _) = await OpenAsync(served);
+        await log.AppendAsync(Records(1));
+        await using var again = await AcceptorHandler.OpenAsync(served, Setup.Cluster, new NodeId(Guid.AllBitsSet));
+        Assert.Equal(Id, again.Id);
+    }
 }

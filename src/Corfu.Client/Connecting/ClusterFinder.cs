@@ -8,11 +8,13 @@ namespace Corfu.Client;
 /// <summary>From a few endpoints to the newest projection: asks who is there, then the layout acceptors among them.</summary>
 internal static class ClusterFinder
 {
+    private static readonly TimeSpan s_grace = TimeSpan.FromMilliseconds(100);
+
     /// <exception cref="ClusterNotFoundException">Says for every endpoint what was found there.</exception>
     public static async Task<Projection> FindAsync(
-        ConnectionString connection, ITransport transport, LayoutClient layout, CancellationToken cancellationToken)
+        ConnectionString connection, ITransport transport, LayoutClient layout, TimeProvider time, CancellationToken cancellationToken)
     {
-        var answers = await Task.WhenAll(connection.Endpoints.Select(e => DescribeAsync(transport, e, cancellationToken)));
+        var answers = await DescribeAllAsync(connection, transport, time, cancellationToken);
         var clusters = answers.Where(a => a.Description is not null).Select(a => a.Description!.Cluster).Where(c => !c.IsNone).Distinct().ToList();
         if (clusters.Count > 1)
             throw new ClusterNotFoundException($"The endpoints of {connection} belong to {clusters.Count} different clusters: {string.Join(", ", clusters)}.");
@@ -31,29 +33,37 @@ internal static class ClusterFinder
             throw new ClusterNotFoundException($"No layout acceptor answers at {connection} ({string.Join("; ", found)}).");
         }
 
-        return await AskAsync(connection, layout, acceptors.DrainToImmutable(), cancellationToken);
+        try
+        {
+            return await layout.FindLatestAsync(acceptors.DrainToImmutable(), cancellationToken)
+                ?? throw new ClusterNotFoundException($"The cluster at {connection} has no projection yet: it was never started.");
+        }
+        catch (LayoutUnavailableException e)
+        {
+            throw new ClusterNotFoundException($"The cluster at {connection} is not available: {e.Message}", e);
+        }
     }
 
-    // A connection string need not name all acceptors, and a majority of those it names need not answer: each knows a projection,
-    // which names all of them.
-    private static async Task<Projection> AskAsync(
-        ConnectionString connection, LayoutClient layout, ImmutableArray<NodeAddress> acceptors, CancellationToken cancellationToken)
+    /// <summary>
+    /// A frozen process takes connections and says nothing: once an acceptor is found, the others get a moment and not the transport's whole
+    /// time-out.
+    /// </summary>
+    private static async Task<List<(NodeEndpoint Endpoint, NodeDescription? Description, string? Trouble)>> DescribeAllAsync(
+        ConnectionString connection, ITransport transport, TimeProvider time, CancellationToken cancellationToken)
     {
-        CorfuException? trouble = null;
-        foreach (var acceptor in acceptors)
+        using var enough = new CancellationTokenSource(Timeout.InfiniteTimeSpan, time);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(enough.Token, cancellationToken);
+        var calls = connection.Endpoints.Select(e => DescribeAsync(transport, e, either.Token)).ToList();
+        var pending = calls.ToList();
+        while (pending.Count > 0)
         {
-            try
-            {
-                if (await layout.ReadLatestAsync([acceptor], cancellationToken) is { } projection) return projection;
-            }
-            catch (LayoutUnavailableException e)
-            {
-                trouble = e;
-            }
+            var done = await Task.WhenAny(pending);
+            pending.Remove(done);
+            if ((await done).Description?.Roles.Any(r => r.Role == NodeRole.Acceptor) == true) enough.CancelAfter(s_grace);
         }
 
-        throw new ClusterNotFoundException(
-            trouble is null ? $"The cluster at {connection} has no projection yet: it was never started." : $"The cluster at {connection} is not available: {trouble.Message}", trouble);
+        cancellationToken.ThrowIfCancellationRequested();
+        return [.. await Task.WhenAll(calls)];
     }
 
     private static async Task<(NodeEndpoint Endpoint, NodeDescription? Description, string? Trouble)> DescribeAsync(
@@ -63,9 +73,9 @@ internal static class ClusterFinder
         {
             return (endpoint, await transport.DescribeAsync(endpoint, cancellationToken), null);
         }
-        catch (TransportException e)
+        catch (Exception e) when (e is TransportException or OperationCanceledException)
         {
-            return (endpoint, null, e.Message);
+            return (endpoint, null, e is TransportException ? e.Message : "no answer yet");
         }
     }
 }

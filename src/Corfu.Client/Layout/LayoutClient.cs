@@ -38,7 +38,7 @@ public sealed partial class LayoutClient
         var failures = 0;
         while (true)
         {
-            var answers = await AskAsync(members, static _ => new LatestRequest(Epoch.None), HasMajority, cancellationToken);
+            var answers = await AskAsync(members, static _ => new LatestRequest(Epoch.None), a => HasMajority(a) || IsElsewhere(a, newest, members), cancellationToken);
             if (Newest(answers) is { } seen && (newest is null || seen.Epoch > newest.Epoch)) newest = seen;
             if (newest is not null && !SameMembers(newest.Acceptors, members))
             {
@@ -66,6 +66,29 @@ public sealed partial class LayoutClient
             }
 
             await BackOffAsync(++failures, $"No majority of the layout acceptors ({Names(members)}) answers.", cancellationToken);
+        }
+    }
+
+    /// <summary>
+    /// As <see cref="ReadLatestAsync"/>, from acceptors of which any one will do: each knows a projection, and that names those that count. All are
+    /// asked at once and the first one leads on, so that silent ones cost nothing.
+    /// </summary>
+    /// <returns>Null when those that answer know of no projection.</returns>
+    /// <exception cref="LayoutUnavailableException">None answered, or no majority of those that count.</exception>
+    public async Task<Projection?> FindLatestAsync(ImmutableArray<NodeAddress> any, CancellationToken cancellationToken = default)
+    {
+        for (var attempt = 1; ; attempt++)
+        {
+            var answers = await AskAsync(any, static _ => new LatestRequest(Epoch.None), static a => Newest(a) is not null, cancellationToken);
+            if (Newest(answers) is { } known) return await ReadLatestAsync(known.Acceptors, cancellationToken);
+            for (var i = 0; i < answers.Length; i++)
+            {
+                // Perhaps the first projection was accepted, and its proposer died.
+                if (answers[i] is not null && await ReadLatestAsync([any[i]], cancellationToken) is { } first) return first;
+            }
+
+            if (answers.Any(a => a is not null)) return null;
+            await BackOffAsync(attempt, $"None of the layout acceptors ({Names(any)}) answers.", cancellationToken);
         }
     }
 
@@ -140,6 +163,10 @@ public sealed partial class LayoutClient
             cancellationToken);
         return answers.FirstOrDefault(r => r is { Slot.IsDecided: true })?.Slot!.Value;
     }
+
+    /// <summary>Whether an answer leads to other acceptors: then those asked need not all be waited for.</summary>
+    private static bool IsElsewhere(LayoutResponse?[] answers, Projection? newest, ImmutableArray<NodeAddress> members) =>
+        Newest(answers) is { } seen && (newest is null || seen.Epoch > newest.Epoch) && !SameMembers(seen.Acceptors, members);
 
     private static Projection? Newest(LayoutResponse?[] answers)
     {

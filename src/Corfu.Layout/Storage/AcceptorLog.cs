@@ -55,6 +55,28 @@ public sealed class AcceptorLog
         return true;
     }
 
+    /// <summary>
+    /// For a device that has never been served from, which only its owner can know: what a crash in the middle of <see cref="FormatAsync"/> has left
+    /// is emptied. A device with a beginning that can be read is formatted, and stays as it is.
+    /// </summary>
+    /// <returns>Whether the device is empty now.</returns>
+    public static async ValueTask<bool> ClearUnfinishedAsync(IAcceptorDevice device)
+    {
+        for (var area = 0; area < IAcceptorDevice.Areas; area++)
+        {
+            if (AreaStart.TryRead(await device.ReadAsync(area)) is not null) return false;
+        }
+
+        for (var area = 0; area < IAcceptorDevice.Areas; area++)
+        {
+            if ((await device.ReadAsync(area)).Length == 0) continue;
+            device.Truncate(area, 0);
+            await device.FlushAsync(area);
+        }
+
+        return true;
+    }
+
     /// <summary>Reads the log back into the core.</summary>
     /// <exception cref="AcceptorLogDamagedException">Not formatted, or damaged where it was durable.</exception>
     public static async ValueTask<AcceptorLog> OpenAsync(IAcceptorDevice device, AcceptorCore core)

@@ -135,8 +135,9 @@ public class MembershipTests
         Assert.Contains("operator", projection.Reason, StringComparison.Ordinal);
         Assert.False(projection.HasUnit(dead.Id));
 
-        // What only the destroyed unit held is junk now, the rest is whole.
-        var read = await client.ReadManyAsync([.. Enumerable.Range(0, 20).Select(i => new LogPosition(i))]);
+        // What only the destroyed unit held is junk now, the rest is whole. Who knows what was lost is told so.
+        await Assert.ThrowsAsync<DataLossException>(async () => await client.ReadManyAsync([LogPosition.Zero]));
+        var read = await cluster.Client().ReadManyAsync([.. Enumerable.Range(0, 20).Select(i => new LogPosition(i))]);
         for (var i = 0; i < 20; i++) Assert.Equal(i % 2 == 0 ? PageState.Junk : PageState.Data, read[i].State);
         await AppendAsync(client, 20, 10);
     }
