@@ -1,0 +1,20 @@
+namespace Corfu.FaultRuns.Faults;
+
+internal enum FaultKind
+{
+    KillUnit,
+    KillSequencer,
+    KillAll,
+    StopNode,
+    KillClient,
+    StopClient,
+    Loss,
+    OneWayPartition,
+    Isolate,
+    Delay,
+    BreakConnections,
+    FullDisk,
+    FailingSync,
+    AbortedFileSystem,
+    PowerCut,
+}

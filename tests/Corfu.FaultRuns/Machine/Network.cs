@@ -1,0 +1,68 @@
+namespace Corfu.FaultRuns.Machine;
+
+/// <summary>One namespace per node and per group of clients, on a bridge of the run's own: addresses that can be told apart by packet filters.</summary>
+internal sealed class Network
+{
+    private readonly UndoList _undo;
+    private readonly string _prefix;
+    private readonly string _hub;
+
+    private Network(UndoList undo)
+    {
+        _undo = undo;
+        _prefix = $"cfr{Environment.ProcessId}";
+        _hub = $"{_prefix}-hub";
+    }
+
+    public static async Task<Network> CreateAsync(UndoList undo)
+    {
+        var network = new Network(undo);
+        await network.MakeAsync(network._hub);
+        await Shell.RequireAsync($"ip link add br0 netns {network._hub} type bridge && ip -n {network._hub} link set br0 up && ip -n {network._hub} addr add {Address(254)}/24 dev br0");
+        return network;
+    }
+
+    public static string Address(int host) => $"10.77.0.{host}";
+
+    public string Namespace(string name) => $"{_prefix}-{name}";
+
+    public async Task AddAsync(string name, int host)
+    {
+        var ns = Namespace(name);
+        await MakeAsync(ns);
+        await Shell.RequireAsync(
+            $"ip link add v{host} netns {_hub} type veth peer name eth0 netns {ns} && ip -n {_hub} link set v{host} master br0 up && " +
+            $"ip -n {ns} addr add {Address(host)}/24 dev eth0 && ip -n {ns} link set eth0 up");
+        await Shell.RequireAsync(
+            $"ip netns exec {ns} nft 'add table inet faults; add chain inet faults in {{ type filter hook input priority 0; }}; " +
+            "add chain inet faults out { type filter hook output priority 0; }'");
+    }
+
+    /// <summary>Connections to the port from outside go to another port of the same node.</summary>
+    public Task RedirectAsync(string name, int port, int to) => Shell.RequireAsync(
+        $"ip netns exec {Namespace(name)} nft 'add table ip way; add chain ip way pre {{ type nat hook prerouting priority -100; }}; " +
+        $"add rule ip way pre iifname eth0 tcp dport {port} redirect to :{to}'");
+
+    /// <summary>Random loss of what comes in.</summary>
+    public Task LoseAsync(string name, int percent) =>
+        Shell.RequireAsync($"ip netns exec {Namespace(name)} nft add rule inet faults in iifname eth0 numgen random mod 100 '<' {percent} drop");
+
+    /// <summary>Nothing of what the other sends arrives; the way back is open.</summary>
+    public Task CutFromAsync(string name, string otherAddress) =>
+        Shell.RequireAsync($"ip netns exec {Namespace(name)} nft add rule inet faults in ip saddr {otherAddress} drop");
+
+    public Task CutToAsync(string name, string otherAddress) =>
+        Shell.RequireAsync($"ip netns exec {Namespace(name)} nft add rule inet faults out ip daddr {otherAddress} drop");
+
+    public Task IsolateAsync(string name) =>
+        Shell.RequireAsync($"ip netns exec {Namespace(name)} nft 'add rule inet faults in iifname eth0 drop; add rule inet faults out oifname eth0 drop'");
+
+    public Task HealAsync(string name) =>
+        Shell.RequireAsync($"ip netns exec {Namespace(name)} nft 'flush chain inet faults in; flush chain inet faults out'");
+
+    private async Task MakeAsync(string ns)
+    {
+        _undo.Add($"ip netns del {ns}");
+        await Shell.RequireAsync($"ip netns add {ns} && ip -n {ns} link set lo up");
+    }
+}

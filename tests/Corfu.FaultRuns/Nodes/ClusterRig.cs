@@ -1,0 +1,131 @@
+using System.Text.Json.Nodes;
+using Corfu.FaultRuns.Machine;
+using Corfu.Hosting;
+using Corfu.Protocol;
+
+namespace Corfu.FaultRuns.Nodes;
+
+/// <summary>One node: its namespace, its disk, its process.</summary>
+internal sealed class Node(string name, int host, string folder)
+{
+    public string Name => name;
+
+    public int Host => host;
+
+    public string Folder => folder;
+
+    public int Port { get; set; }
+
+    public LoopDisk? Disk { get; set; }
+
+    public Child? Process { get; set; }
+
+    public Child? Proxy { get; set; }
+
+    public bool IsUnit => name.StartsWith("unit", StringComparison.Ordinal) || name.StartsWith("spare", StringComparison.Ordinal);
+}
+
+/// <summary>A cluster of real processes, one namespace and one disk each, as <c>corfu cluster up</c> makes it; started, killed and started again.</summary>
+internal sealed class ClusterRig(UndoList undo, Tools tools, ClusterShape shape, int diskMegabytes)
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
+    private static readonly string s_tool = Path.Combine(AppContext.BaseDirectory, "corfu.dll");
+
+    private readonly string _folder = Path.Combine(undo.Folder, "cluster");
+
+    public UndoList Undo => undo;
+
+    public Network? Network { get; private set; }
+
+    public List<Node> Nodes { get; } = [];
+
+    public string Connection { get; private set; } = "";
+
+    public static string Self { get; } = Path.Combine(AppContext.BaseDirectory, "Corfu.FaultRuns.dll");
+
+    public string? NamespaceOf(string name) => Network?.Namespace(name);
+
+    /// <param name="clients">Namespaces for clients.</param>
+    /// <param name="proxied">Whether a node gets a proxy before its port.</param>
+    public async Task CreateAsync(int clients, Func<int, bool> proxied)
+    {
+        if (tools.Network) Network = await Network.CreateAsync(undo);
+        var names = Enumerable.Range(0, shape.Units).Select(i => $"unit-{i}").Concat(Enumerable.Range(0, shape.Spares).Select(i => $"spare-{i}")).Append("sequencer");
+        foreach (var name in names)
+        {
+            var node = new Node(name, Nodes.Count + 1, Path.Combine(_folder, name));
+            Nodes.Add(node);
+            if (tools.LoopDisks && node.IsUnit) node.Disk = await LoopDisk.CreateAsync(undo, node.Folder, diskMegabytes);
+            if (Network is not null) await Network.AddAsync(name, node.Host);
+        }
+
+        for (var i = 0; i < clients && Network is not null; i++) await Network.AddAsync($"clients-{i}", 101 + i);
+        var folder = ClusterFolder.OpenOrCreate(_folder, shape, SystemEntropy.Instance);
+        foreach (var node in folder.Manifest.Nodes) Nodes.Single(n => n.Name == node.Name).Port = node.Port;
+        if (Network is not null) Readdress();
+        for (var i = 0; i < Nodes.Count && Network is not null; i++)
+        {
+            if (proxied(i)) await StartProxyAsync(Nodes[i]);
+        }
+
+        Connection = ClusterFolder.Open(_folder).Manifest.ConnectionString();
+    }
+
+    // The tool makes clusters on one address; here each node has its own.
+    private void Readdress()
+    {
+        var path = Path.Combine(_folder, "cluster.json");
+        var manifest = JsonNode.Parse(File.ReadAllText(path))!;
+        foreach (var item in (manifest["nodes"] ?? manifest["Nodes"])!.AsArray())
+        {
+            var key = item!["host"] is null ? "Host" : "host";
+            var node = Nodes.Single(n => n.Name == (string)(item["name"] ?? item["Name"])!);
+            item[key] = Network.Address(node.Host);
+            var config = Path.Combine(node.Folder, "node.json");
+            var json = JsonNode.Parse(File.ReadAllText(config))!;
+            json[json["listen"] is null ? "Listen" : "listen"] = $"{Network.Address(node.Host)}:{node.Port}";
+            json[json["insecure"] is null ? "Insecure" : "insecure"] = true;
+            File.WriteAllText(config, json.ToJsonString());
+        }
+
+        File.WriteAllText(path, manifest.ToJsonString());
+    }
+
+    private async Task StartProxyAsync(Node node)
+    {
+        var port = node.Port + 1 < 40_000 ? 40_000 + (node.Port % 20_000) : node.Port + 1;
+        node.Proxy = Child.Start(
+            undo, NamespaceOf(node.Name), "Corfu.FaultRuns", [], "dotnet", Self, "proxy", "--port", $"{port}", "--target", $"{Network.Address(node.Host)}:{node.Port}");
+        if (!await node.Proxy.SaysAsync("ready", Patience)) throw new RunException($"The proxy of {node.Name} does not start: {node.Proxy.Output}");
+        await Network!.RedirectAsync(node.Name, node.Port, port);
+    }
+
+    /// <summary>Starts every node that does not run, then lets the tool do the rest: a new sequencer's take-over, above all.</summary>
+    /// <returns>What is wrong, or null.</returns>
+    public async Task<string?> UpAsync()
+    {
+        foreach (var node in Nodes.Where(n => n.Process is null or { HasExited: true }))
+        {
+            node.Process = Start(node, []);
+        }
+
+        foreach (var node in Nodes)
+        {
+            if (!await node.Process!.SaysAsync("serving ", Patience)) return $"{node.Name} does not start: {node.Process.Output}";
+        }
+
+        List<string> command = Network is null ? [] : ["netns", "exec", NamespaceOf("hub")!];
+        var (program, rest) = Network is null ? ("dotnet", command) : ("ip", command.Append("dotnet"));
+        var (code, output) = await Shell.RunAsync(program, [.. rest, s_tool, "cluster", "up", "--dir", _folder]);
+        return code == 0 ? null : $"cluster up: {output.Trim()}";
+    }
+
+    public Child Start(Node node, IEnumerable<string> before) =>
+        Child.Start(undo, NamespaceOf(node.Name), "corfu.dll", before, "dotnet", s_tool, "node", "--config", Path.Combine(node.Folder, "node.json"));
+
+    public async Task<string> StatusAsync()
+    {
+        var start = Network is null ? ("dotnet", Array.Empty<string>()) : ("ip", new[] { "netns", "exec", NamespaceOf("hub")!, "dotnet" });
+        return (await Shell.RunAsync(start.Item1, [.. start.Item2, s_tool, "cluster", "status", "--dir", _folder])).Output;
+    }
+}

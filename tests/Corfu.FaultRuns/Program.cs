@@ -1,0 +1,59 @@
+using System.CommandLine;
+using Corfu.FaultRuns.Clients;
+using Corfu.FaultRuns.Faults;
+using Corfu.FaultRuns.Machine;
+using Corfu.FaultRuns.PowerCuts;
+
+var minutes = new Option<double>("--minutes") { Description = "how long faults are injected", DefaultValueFactory = _ => 30 };
+var seed = new Option<int>("--seed") { Description = "of the faults and their order", DefaultValueFactory = _ => 1 };
+var only = new Option<FaultKind[]>("--only") { Description = "these kinds of fault only", AllowMultipleArgumentsPerToken = true };
+var root = new RootCommand("Real processes, real faults: runs a cluster and its clients, hurts it, and checks the histories (docs/testing.md).") { minutes, seed, only };
+root.SetAction((result, stop) => Guarded(() =>
+    new FaultRun(result.GetValue(seed), TimeSpan.FromMinutes(result.GetValue(minutes)), result.GetValue(only) ?? [], Console.Out).RunAsync(stop)));
+
+var cuts = new Option<int>("--cuts") { Description = "how many times the power is cut", DefaultValueFactory = _ => 200 };
+var withoutSync = new Option<bool>("--without-fsync") { Description = "let fsync do nothing: entries must be lost within a few cuts" };
+var power = new Command("power-cut", "Cuts the power of a unit's disk again and again, and looks for what was acknowledged.") { cuts, seed, withoutSync };
+power.SetAction((result, stop) => Guarded(() =>
+    new PowerCutRun(result.GetValue(seed), result.GetValue(cuts), result.GetValue(withoutSync), Console.Out).RunAsync(stop)));
+root.Add(power);
+
+var cleanup = new Command("cleanup", "Takes away what killed runs have left.");
+cleanup.SetAction(_ => UndoList.Cleanup(Console.Out));
+root.Add(cleanup);
+
+var connect = new Option<string>("--connect") { Required = true };
+var name = new Option<string>("--name") { Required = true };
+var history = new Option<string>("--history") { Required = true };
+var client = new Command("client", "One workload process.") { connect, name, seed, history };
+client.Hidden = true;
+client.SetAction(result => WorkClient.RunAsync(result.GetValue(connect)!, result.GetValue(name)!, result.GetValue(seed), result.GetValue(history)!));
+root.Add(client);
+
+var file = new Option<string>("--file") { Required = true };
+var audit = new Command("audit", "Reads everything with a fresh client.") { connect, file };
+audit.Hidden = true;
+audit.SetAction(result => Audit.RunAsync(result.GetValue(connect)!, result.GetValue(file)!));
+root.Add(audit);
+
+var port = new Option<int>("--port") { Required = true };
+var target = new Option<string>("--target") { Required = true };
+var proxy = new Command("proxy", "Stands before a node.") { port, target };
+proxy.Hidden = true;
+proxy.SetAction(result => DelayProxy.RunAsync(result.GetValue(port), result.GetValue(target)!));
+root.Add(proxy);
+
+return await root.Parse(args).InvokeAsync();
+
+static async Task<int> Guarded(Func<Task<int>> run)
+{
+    try
+    {
+        return await run();
+    }
+    catch (RunException e)
+    {
+        Console.Error.WriteLine($"The run could not be carried out: {e.Message}");
+        return 2;
+    }
+}
