@@ -7,7 +7,7 @@ using Corfu.Hosting;
 namespace Corfu.FaultRuns.Faults;
 
 /// <summary>The fault run: a cluster and its clients, fault after fault, each healed within a bound; then the histories are checked.</summary>
-internal sealed class FaultRun(int seed, TimeSpan length, IReadOnlyList<FaultKind> only, TextWriter output)
+internal sealed class FaultRun(int seed, TimeSpan length, IReadOnlyList<FaultKind> only, bool automatic, TextWriter output)
 {
     private static readonly TimeSpan HealBound = TimeSpan.FromSeconds(90);
     private static readonly TimeSpan StartPatience = TimeSpan.FromSeconds(90);
@@ -25,7 +25,7 @@ internal sealed class FaultRun(int seed, TimeSpan length, IReadOnlyList<FaultKin
             var tools = await Tools.ProbeAsync(undo);
             output.WriteLine($"fault run: seed {seed}, {length.TotalMinutes:0.#} minutes, data in {undo.Folder}");
             foreach (var missing in tools.Missing) output.WriteLine($"skipped  {missing}");
-            var rig = new ClusterRig(undo, tools, new ClusterShape { Units = 3, Replicas = 2 }, 1024);
+            var rig = new ClusterRig(undo, tools, new ClusterShape { Units = 3, Replicas = 2, Spares = automatic ? 2 : 0, Automatic = automatic }, 1024);
             await rig.CreateAsync(2, _ => _random.Next(2) == 0);
             if (await rig.UpAsync() is { } trouble) throw new RunException(trouble);
             output.WriteLine($"cluster {rig.Connection}; behind a proxy: {string.Join(", ", rig.Nodes.Where(n => n.Proxy is not null).Select(n => n.Name))}");

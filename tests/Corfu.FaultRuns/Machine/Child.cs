@@ -23,7 +23,7 @@ internal sealed class Child
     /// <param name="before">A program, with arguments, that runs it: strace, for one.</param>
     public static Child Start(UndoList undo, string? ns, string mark, IEnumerable<string> before, params string[] command)
     {
-        List<string> all = ns is null ? [] : ["ip", "netns", "exec", ns];
+        List<string> all = [.. Network.Enter(ns)];
         all.AddRange(before);
         all.AddRange(command);
         var process = Process.Start(new ProcessStartInfo(all[0], all[1..])

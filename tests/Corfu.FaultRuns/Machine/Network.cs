@@ -24,6 +24,12 @@ internal sealed class Network
 
     public static string Address(int host) => $"10.77.0.{host}";
 
+    /// <summary>
+    /// What runs a program in a namespace. Not <c>ip netns exec</c>: that copies all mounts, and a file system that a process still has a copy of does not go
+    /// away when it is unmounted, nor come back clean when it is mounted again.
+    /// </summary>
+    public static string[] Enter(string? ns) => ns is null ? [] : ["nsenter", $"--net=/run/netns/{ns}", "--"];
+
     public string Namespace(string name) => $"{_prefix}-{name}";
 
     public async Task AddAsync(string name, int host)
@@ -34,31 +40,33 @@ internal sealed class Network
             $"ip link add v{host} netns {_hub} type veth peer name eth0 netns {ns} && ip -n {_hub} link set v{host} master br0 up && " +
             $"ip -n {ns} addr add {Address(host)}/24 dev eth0 && ip -n {ns} link set eth0 up");
         await Shell.RequireAsync(
-            $"ip netns exec {ns} nft 'add table inet faults; add chain inet faults in {{ type filter hook input priority 0; }}; " +
+            $"{Inside(ns)} nft 'add table inet faults; add chain inet faults in {{ type filter hook input priority 0; }}; " +
             "add chain inet faults out { type filter hook output priority 0; }'");
     }
 
     /// <summary>Connections to the port from outside go to another port of the same node.</summary>
     public Task RedirectAsync(string name, int port, int to) => Shell.RequireAsync(
-        $"ip netns exec {Namespace(name)} nft 'add table ip way; add chain ip way pre {{ type nat hook prerouting priority -100; }}; " +
+        $"{Inside(Namespace(name))} nft 'add table ip way; add chain ip way pre {{ type nat hook prerouting priority -100; }}; " +
         $"add rule ip way pre iifname eth0 tcp dport {port} redirect to :{to}'");
 
     /// <summary>Random loss of what comes in.</summary>
     public Task LoseAsync(string name, int percent) =>
-        Shell.RequireAsync($"ip netns exec {Namespace(name)} nft add rule inet faults in iifname eth0 numgen random mod 100 '<' {percent} drop");
+        Shell.RequireAsync($"{Inside(Namespace(name))} nft add rule inet faults in iifname eth0 numgen random mod 100 '<' {percent} drop");
 
     /// <summary>Nothing of what the other sends arrives; the way back is open.</summary>
     public Task CutFromAsync(string name, string otherAddress) =>
-        Shell.RequireAsync($"ip netns exec {Namespace(name)} nft add rule inet faults in ip saddr {otherAddress} drop");
+        Shell.RequireAsync($"{Inside(Namespace(name))} nft add rule inet faults in ip saddr {otherAddress} drop");
 
     public Task CutToAsync(string name, string otherAddress) =>
-        Shell.RequireAsync($"ip netns exec {Namespace(name)} nft add rule inet faults out ip daddr {otherAddress} drop");
+        Shell.RequireAsync($"{Inside(Namespace(name))} nft add rule inet faults out ip daddr {otherAddress} drop");
 
     public Task IsolateAsync(string name) =>
-        Shell.RequireAsync($"ip netns exec {Namespace(name)} nft 'add rule inet faults in iifname eth0 drop; add rule inet faults out oifname eth0 drop'");
+        Shell.RequireAsync($"{Inside(Namespace(name))} nft 'add rule inet faults in iifname eth0 drop; add rule inet faults out oifname eth0 drop'");
 
     public Task HealAsync(string name) =>
-        Shell.RequireAsync($"ip netns exec {Namespace(name)} nft 'flush chain inet faults in; flush chain inet faults out'");
+        Shell.RequireAsync($"{Inside(Namespace(name))} nft 'flush chain inet faults in; flush chain inet faults out'");
+
+    private static string Inside(string ns) => string.Join(' ', Enter(ns));
 
     private async Task MakeAsync(string ns)
     {

@@ -23,7 +23,7 @@ internal sealed record Tools(bool Network, bool LoopDisks, bool Strace, IReadOnl
         var name = $"cfr{Environment.ProcessId}-probe";
         var (code, _) = await Shell.LineAsync(
             $"ip netns add {name} && ip link add br0 netns {name} type bridge && ip link add v0 netns {name} type veth peer name v1 netns {name} && " +
-            $"ip netns exec {name} nft 'add table inet t; add chain inet t c {{ type filter hook input priority 0; }}; add rule inet t c numgen random mod 100 < 1 drop'");
+            $"{string.Join(' ', Machine.Network.Enter(name))} nft 'add table inet t; add chain inet t c {{ type filter hook input priority 0; }}; add rule inet t c numgen random mod 100 < 1 drop'");
         await Shell.LineAsync($"ip netns del {name}");
         return code == 0;
     }

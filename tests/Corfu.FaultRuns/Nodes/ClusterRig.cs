@@ -114,18 +114,18 @@ internal sealed class ClusterRig(UndoList undo, Tools tools, ClusterShape shape,
             if (!await node.Process!.SaysAsync("serving ", Patience)) return $"{node.Name} does not start: {node.Process.Output}";
         }
 
-        List<string> command = Network is null ? [] : ["netns", "exec", NamespaceOf("hub")!];
-        var (program, rest) = Network is null ? ("dotnet", command) : ("ip", command.Append("dotnet"));
-        var (code, output) = await Shell.RunAsync(program, [.. rest, s_tool, "cluster", "up", "--dir", _folder]);
+        var (code, output) = await ToolAsync("cluster", "up", "--dir", _folder);
         return code == 0 ? null : $"cluster up: {output.Trim()}";
     }
 
     public Child Start(Node node, IEnumerable<string> before) =>
         Child.Start(undo, NamespaceOf(node.Name), "corfu.dll", before, "dotnet", s_tool, "node", "--config", Path.Combine(node.Folder, "node.json"));
 
-    public async Task<string> StatusAsync()
+    public async Task<string> StatusAsync() => (await ToolAsync("cluster", "status", "--dir", _folder)).Output;
+
+    private Task<(int Code, string Output)> ToolAsync(params string[] arguments)
     {
-        var start = Network is null ? ("dotnet", Array.Empty<string>()) : ("ip", new[] { "netns", "exec", NamespaceOf("hub")!, "dotnet" });
-        return (await Shell.RunAsync(start.Item1, [.. start.Item2, s_tool, "cluster", "status", "--dir", _folder])).Output;
+        string[] command = [.. Machine.Network.Enter(Network is null ? null : NamespaceOf("hub")), "dotnet", s_tool, .. arguments];
+        return Shell.RunAsync(command[0], command[1..]);
     }
 }
