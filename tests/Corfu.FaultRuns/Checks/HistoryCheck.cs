@@ -3,7 +3,7 @@ using System.Globalization;
 namespace Corfu.FaultRuns.Checks;
 
 /// <summary>The histories of all clients against what a fresh client found at the end, and against real time. Knows numbers and names only.</summary>
-internal sealed class HistoryCheck
+public sealed class HistoryCheck
 {
     private const int MaxTold = 20;
 
@@ -65,14 +65,14 @@ internal sealed class HistoryCheck
             if (words.Length < 2 && words[0] != "end") continue;
             switch (words[0])
             {
-                case "append":
+                case "append" when words.Length == 3:
                     _appends[words[1]] = new Append { Began = Number(words[2]) };
                     break;
                 case "appended" when words.Length == 5:
                     var append = _appends[words[1]];
                     (append.Outcome, append.Ended, append.Position) = ("appended", Number(words[2]), Number(words[3]));
                     break;
-                case "refused":
+                case "refused" when words.Length >= 3:
                     _appends[words[1]].Outcome = "refused";
                     break;
                 case "read" when words.Length == 5:
@@ -159,23 +159,23 @@ internal sealed class HistoryCheck
 
     private void CheckReads()
     {
-        foreach (var (_, _, position, what) in _reads)
+        var acknowledged = new Dictionary<long, long>();
+        foreach (var (id, append) in _appends)
         {
-            var now = _log.GetValueOrDefault(position, "nothing");
+            if (append.Outcome == "appended" && !acknowledged.TryAdd(append.Position, append.Ended)) Violate($"two appends were acknowledged at {append.Position}, one of them {id}");
+        }
+
+        foreach (var (began, _, position, what) in _reads)
+        {
+            // Not granted in the reader's epoch, or not yet: nobody had been told that it holds something.
             if (what == "unwritten")
             {
-                // Not granted in the epoch of the reader: nobody may have been told that it holds something.
+                if (acknowledged.TryGetValue(position, out var ended) && ended < began) Violate($"a reader was shown nothing at {position} after it was acknowledged");
                 continue;
             }
 
+            var now = _log.GetValueOrDefault(position, "nothing");
             if (what != now) Violate($"a reader was shown {what} at {position}, which holds {now}");
-        }
-
-        var acknowledged = _appends.Where(a => a.Value.Outcome == "appended").ToDictionary(a => a.Value.Position, a => a.Value.Ended);
-        foreach (var (began, _, position, what) in _reads)
-        {
-            if (what == "unwritten" && acknowledged.TryGetValue(position, out var ended) && ended < began)
-                Violate($"a reader was shown nothing at {position} after it was acknowledged");
         }
     }
 

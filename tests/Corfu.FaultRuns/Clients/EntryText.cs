@@ -4,7 +4,7 @@ using Corfu.Protocol;
 namespace Corfu.FaultRuns.Clients;
 
 /// <summary>Entries whose every byte follows from their name: nothing can be changed unnoticed.</summary>
-internal static class EntryText
+public static class EntryText
 {
     public const int Streams = 4;
 
