@@ -14,6 +14,7 @@ var root = new RootCommand("Corfu: load from several processes, beside what the 
     ClusterCommands.Append(),
     ClusterCommands.Check(),
     ClusterCommands.Transaction(),
+    RebuildCommand.Create(),
     WorkerCommand.Create(),
     NodeProcessCommand.Create(),
     BareRoleCommand.Create(),

@@ -22,6 +22,14 @@ internal sealed class BatchCopier(CorfuClient client, UnitCaller units, RateLimi
         /// <summary>The joining replicas that have nothing there.</summary>
         public List<NodeId> Lacking { get; } = [];
 
+        /// <summary>Joining replicas whose page is damaged already: they get it again.</summary>
+        public List<NodeId> Damaged { get; } = [];
+
+        /// <summary>All that have something to learn of a trim.</summary>
+        public IEnumerable<NodeId> Others() => Lacking.Concat(Damaged).Concat(Held.Select(h => h.Unit));
+
+        public bool NeedsEntry => Lacking.Count > 0 || Damaged.Count > 0;
+
         /// <summary>What joining replicas hold already, to be compared.</summary>
         public List<(NodeId Unit, PageResult Page)> Held { get; } = [];
     }
@@ -68,7 +76,7 @@ internal sealed class BatchCopier(CorfuClient client, UnitCaller units, RateLimi
             {
                 var item = items[page.Position];
                 if (page.State == PageState.Unwritten) item.Lacking.Add(target);
-                else if (page.State == PageState.Corrupt) throw new RebuildException(page.Position, target, $"Unit {target} is damaged at {page.Position} while it is rebuilt.");
+                else if (page.State == PageState.Corrupt) item.Damaged.Add(target);
                 else if (page.State != PageState.Trimmed) item.Held.Add((target, page));
             }
         }
@@ -81,7 +89,7 @@ internal sealed class BatchCopier(CorfuClient client, UnitCaller units, RateLimi
     {
         foreach (var detail in (ReadDetail[])[ReadDetail.State, ReadDetail.Full])
         {
-            var positions = wanted.Where(i => (i.Lacking.Count > 0) == (detail == ReadDetail.Full)).Select(i => i.Position).ToImmutableArray();
+            var positions = wanted.Where(i => i.NeedsEntry == (detail == ReadDetail.Full)).Select(i => i.Position).ToImmutableArray();
             while (positions.Length > 0)
             {
                 // An answer ends at the read budget; the rest is asked for again.
@@ -109,13 +117,14 @@ internal sealed class BatchCopier(CorfuClient client, UnitCaller units, RateLimi
             case PageState.Data or PageState.Junk:
                 foreach (var (unit, held) in item.Held) RequireSame(unit, held, page.State, page.Origin);
                 foreach (var unit in item.Lacking) writes.Add(CompleteAsync(projection, unit, page.Position, page.State, page.Origin, page.Bytes, cancellationToken));
+                foreach (var unit in item.Damaged) writes.Add(RepairAsync(projection, unit, page.Position, page.Bytes, cancellationToken));
                 break;
             case PageState.Trimmed when page.BelowMark:
-                foreach (var unit in item.Lacking.Concat(item.Held.Select(h => h.Unit)))
+                foreach (var unit in item.Others())
                     writes.Add(AckedAsync(projection, unit, new TrimPrefixRequest(projection.Epoch, page.Position.Next), cancellationToken));
                 break;
             case PageState.Trimmed:
-                foreach (var unit in item.Lacking.Concat(item.Held.Select(h => h.Unit)))
+                foreach (var unit in item.Others())
                     writes.Add(AckedAsync(projection, unit, new TrimRequest(projection.Epoch, page.Position, page.Bytes), cancellationToken));
                 break;
 #if PLANTED
@@ -151,6 +160,14 @@ internal sealed class BatchCopier(CorfuClient client, UnitCaller units, RateLimi
         }
     }
 
+    // Only the identical entry is taken.
+    private async Task<Status> RepairAsync(Projection projection, NodeId unit, LogPosition position, ReadOnlyMemory<byte> entry, CancellationToken cancellationToken)
+    {
+        var status = await AckedAsync(projection, unit, new RepairRequest(projection.Epoch, entry), cancellationToken);
+        if (status == Status.Conflict) throw new RebuildException(position, unit, $"Unit {unit} holds another value at {position} than the chain that it joins.");
+        return status == Status.Trimmed ? Status.Ok : status;
+    }
+
     private async Task<Status> AckedAsync(Projection projection, NodeId unit, Request<AckResponse> request, CancellationToken cancellationToken)
     {
         await _writes.WaitAsync(cancellationToken);
@@ -170,7 +187,7 @@ internal sealed class BatchCopier(CorfuClient client, UnitCaller units, RateLimi
         foreach (var result in await client.ReadManyAsync([.. holes], ReadDetail.Full, ReadMode.CloseHoles, cancellationToken))
         {
             var item = items[result.Position];
-            var target = item.Lacking.Concat(item.Held.Select(h => h.Unit)).FirstOrDefault();
+            var target = item.Others().FirstOrDefault();
             if (result.State == PageState.Corrupt)
                 throw new RebuildException(result.Position, target, $"No intact copy of {result.Position} is left: trim it, or remove the damaged units.");
             if (result.State == PageState.Unwritten)
@@ -182,6 +199,12 @@ internal sealed class BatchCopier(CorfuClient client, UnitCaller units, RateLimi
             foreach (var unit in item.Lacking)
             {
                 var status = await CompleteAsync(projection, unit, result.Position, result.State, entry.Origin, bytes, cancellationToken);
+                if (status != Status.Ok) throw new TransportException($"Unit {unit} says {status}.", outcomeUnknown: false);
+            }
+
+            foreach (var unit in item.Damaged)
+            {
+                var status = await RepairAsync(projection, unit, result.Position, bytes, cancellationToken);
                 if (status != Status.Ok) throw new TransportException($"Unit {unit} says {status}.", outcomeUnknown: false);
             }
         }
