@@ -15,6 +15,7 @@ var root = new RootCommand("Corfu: load from several processes, beside what the 
     ClusterCommands.Check(),
     ClusterCommands.Transaction(),
     RebuildCommand.Create(),
+    FailoverCommand.Create(),
     WorkerCommand.Create(),
     NodeProcessCommand.Create(),
     BareRoleCommand.Create(),

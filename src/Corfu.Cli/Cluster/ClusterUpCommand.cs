@@ -24,7 +24,7 @@ internal static class ClusterUpCommand
         {
             Description = "Sequencer processes: one serves, the others stand by.", HelpName = "N", DefaultValueFactory = _ => 1,
         };
-        var manual = new Option<bool>("--manual") { Description = "Agents look and report but never reconfigure on their own ('corfu reconfigure auto on' changes that)." };
+        var manual = new Option<bool>("--manual") { Description = "Agents look and report but never reconfigure on their own ('corfu reconfigure auto on' lets them)." };
         var host = new Option<string>("--host") { Description = "Address that all nodes listen on.", HelpName = "IP", DefaultValueFactory = _ => "127.0.0.1" };
         var port = new Option<int?>("--port") { Description = "First of consecutive ports; without it free ones are looked for.", HelpName = "P" };
         var insecure = new Option<bool>("--insecure") { Description = "Accept an address other than loopback although connections are not encrypted yet." };

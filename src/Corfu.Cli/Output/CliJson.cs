@@ -9,6 +9,8 @@ namespace Corfu.Cli;
 [JsonSerializable(typeof(ClusterJson))]
 [JsonSerializable(typeof(EntryJson))]
 [JsonSerializable(typeof(TailJson))]
+[JsonSerializable(typeof(StatusJson))]
+[JsonSerializable(typeof(EpochJson))]
 internal sealed partial class CliJson : JsonSerializerContext
 {
     /// <summary>One object a line, and text as it is instead of escapes.</summary>

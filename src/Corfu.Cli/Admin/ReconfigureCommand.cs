@@ -1,0 +1,133 @@
+using System.Collections.Immutable;
+using System.CommandLine;
+using Corfu.Agent;
+using Corfu.Protocol;
+
+namespace Corfu.Cli;
+
+/// <summary><c>corfu reconfigure</c>: changes of a running cluster, by hand.</summary>
+internal static class ReconfigureCommand
+{
+    private const string Endpoint = "HOST:PORT";
+
+    public static Command Create() => new(
+        "reconfigure",
+        "Change a running cluster. Every command may be interrupted and given again: it asks for nothing that is already so, and goes on where it was.")
+    {
+        AddUnit(),
+        RemoveUnit(),
+        ReplaceUnit(),
+        ReplaceSequencer(),
+        SetReplicas(),
+        Auto(),
+    };
+
+    private static Command AddUnit()
+    {
+        var units = new Argument<string[]>("unit") { Description = $"{Endpoint} of running, freshly formatted units.", Arity = ArgumentArity.OneOrMore };
+        return Make("add-unit", "More capacity: new entries go to these units too. What is written stays where it is.", [units], async (session, result, _, cancellationToken) =>
+        {
+            var added = ImmutableArray.CreateBuilder<NodeAddress>();
+            foreach (var unit in result.GetRequiredValue(units)) added.Add(await session.FindAsync(unit, NodeRole.Unit, cancellationToken));
+            return await session.Operations.AddUnitsAsync(added.DrainToImmutable(), AdminSession.Reason("units added"), cancellationToken);
+        });
+    }
+
+    private static Command RemoveUnit()
+    {
+        var unit = new Argument<string>("unit") { Description = $"{Endpoint} or identity of a unit in the cluster." };
+        return Make("remove-unit", "Take a unit out. If it answers, others inherit what it has first; if it does not, it is dropped at once.", [unit], (session, result, error, cancellationToken) =>
+            LeaveAsync(session, session.UnitOf(result.GetRequiredValue(unit)), [], error, cancellationToken));
+    }
+
+    private static Command ReplaceUnit()
+    {
+        var unit = new Argument<string>("unit") { Description = $"{Endpoint} or identity of a unit in the cluster." };
+        var heir = new Argument<string?>("by") { Description = $"{Endpoint} of a running, freshly formatted unit; without it a spare is taken.", Arity = ArgumentArity.ZeroOrOne };
+        return Make("replace-unit", "Another unit takes a unit's place: new entries go there at once, what is written is copied.", [unit, heir], async (session, result, error, cancellationToken) =>
+        {
+            var old = session.UnitOf(result.GetRequiredValue(unit));
+            ImmutableArray<NodeAddress> heirs = result.GetValue(heir) is { } named
+                ? [await session.FindAsync(named, NodeRole.Unit, cancellationToken)]
+                : await WaitingAsync(session, NodeDuty.Spare, NodeRole.Unit, cancellationToken);
+            if (heirs.IsEmpty) throw new UsageException("There is no spare: name the unit that takes its place.");
+            return await LeaveAsync(session, old, heirs, error, cancellationToken);
+        });
+    }
+
+    private static Command ReplaceSequencer()
+    {
+        var heir = new Argument<string?>("by") { Description = $"{Endpoint} of a running sequencer; without it a standby is taken.", Arity = ArgumentArity.ZeroOrOne };
+        return Make("replace-sequencer", "Another sequencer takes over in a new epoch.", [heir], async (session, result, _, cancellationToken) =>
+        {
+            var current = (await session.Client.RefreshAsync(cancellationToken)).Sequencer;
+            ImmutableArray<NodeAddress> heirs = result.GetValue(heir) is { } named
+                ? [await session.FindAsync(named, NodeRole.Sequencer, cancellationToken)]
+                : await WaitingAsync(session, NodeDuty.Standby, NodeRole.Sequencer, cancellationToken);
+            if (heirs.IsEmpty) throw new UsageException("There is no standby: name the sequencer that takes over.");
+            return await session.Operations.ReplaceSequencerAsync(current.Id, heirs, AdminSession.Reason("sequencer replaced"), cancellationToken);
+        });
+    }
+
+    private static Command SetReplicas()
+    {
+        var replicas = new Argument<int>("replicas") { Description = "Replicas of every entry." };
+        return Make("set-replicas", "Another number of replicas: at once for new entries; what is written is copied after them.", [replicas], (session, result, error, cancellationToken) =>
+        {
+            var migrator = new Migrator(session.Client, session.Transport, TimeProvider.System);
+            var count = result.GetRequiredValue(replicas);
+            return Progress.ShowAsync(error, () => migrator.Progress, session.Operations.SetReplicasAsync(count, migrator, AdminSession.Reason($"{count} replicas"), cancellationToken));
+        });
+    }
+
+    private static Command Auto()
+    {
+        var state = new Argument<string>("state") { Description = "on or off." };
+        state.AcceptOnlyFromAmong("on", "off");
+        return Make("auto", "Let agents reconfigure on their own, or not. Restarted processes begin with what their node.json says.", [state], async (session, result, _, cancellationToken) =>
+        {
+            var agents = await session.AgentsAsync(cancellationToken);
+            if (agents.IsEmpty) throw new UsageException("No agent answers.");
+            var wanted = new Automation(agents.Max(agent => agent.Info.Automation.Version) + 1, result.GetRequiredValue(state) == "on");
+            foreach (var (agent, _) in agents) await session.Transport.CallAsync(agent, new SetAutomationRequest(Epoch.None, wanted), cancellationToken);
+            return session.Client.Projection;
+        });
+    }
+
+    // While it answers it is a source of copies, and leaves when others have what it has.
+    private static async Task<Projection> LeaveAsync(
+        AdminSession session, NodeAddress unit, ImmutableArray<NodeAddress> heirs, TextWriter error, CancellationToken cancellationToken)
+    {
+        var rebuilder = new Rebuilder(session.Client, session.Transport, TimeProvider.System);
+        if (await session.AnswersAsync(unit, cancellationToken))
+            return await Progress.ShowAsync(error, () => rebuilder.Progress, session.Operations.RetireUnitAsync(unit.Id, heirs, rebuilder, AdminSession.Reason($"{unit.Endpoint} retired"), cancellationToken));
+        await error.WriteLineAsync($"{unit.Endpoint} does not answer: it leaves at once and never returns under this identity.");
+        if (heirs.IsEmpty) return await session.Operations.DropUnitAsync(unit.Id, AdminSession.Reason($"{unit.Endpoint} dropped"), cancellationToken);
+        await session.Operations.ReplaceUnitAsync(unit.Id, heirs, AdminSession.Reason($"{unit.Endpoint} replaced"), cancellationToken);
+        return await Progress.ShowAsync(error, () => rebuilder.Progress, rebuilder.RunAsync(cancellationToken));
+    }
+
+    private static async Task<ImmutableArray<NodeAddress>> WaitingAsync(AdminSession session, NodeDuty duty, NodeRole role, CancellationToken cancellationToken)
+    {
+        var agents = await session.AgentsAsync(cancellationToken);
+        return [.. agents.SelectMany(agent => agent.Info.Nodes)
+            .Where(node => node.Duty == duty && node.Role == role && node.Health == NodeHealth.Alive)
+            .Select(node => node.Address).Distinct().OrderBy(address => address.Endpoint)];
+    }
+
+    private static Command Make(
+        string name, string description, Argument[] arguments, Func<AdminSession, ParseResult, TextWriter, CancellationToken, Task<Projection>> run)
+    {
+        var connect = LogCommand.ConnectOption();
+        var command = new Command(name, description) { connect };
+        foreach (var argument in arguments) command.Add(argument);
+        command.SetAction(async (result, cancellationToken) =>
+        {
+            await using var session = await AdminSession.OpenAsync(result.GetRequiredValue(connect), cancellationToken);
+            var projection = await run(session, result, result.InvocationConfiguration.Error, cancellationToken);
+            await result.InvocationConfiguration.Output.WriteLineAsync($"epoch {projection.Epoch.Value}: {projection.Reason}");
+            return ExitCode.Ok;
+        });
+        return command;
+    }
+}

@@ -1,0 +1,31 @@
+using Corfu.Protocol;
+
+namespace Corfu.Cli;
+
+/// <summary>A running cluster as its agents see it, as JSON.</summary>
+/// <param name="Rate">Positions granted per second since the last look; null at the first.</param>
+/// <param name="Automatic">Whether agents reconfigure on their own; null when none answers.</param>
+/// <param name="Held">What agents would do and may not, and why not.</param>
+internal sealed record StatusJson(
+    ProjectionJson Projection, int Segments, long TrimMark, long? Tail, double? Rate, bool? Automatic, IReadOnlyList<string> Held, IReadOnlyList<WorkJson> Work,
+    IReadOnlyList<HealthJson> Nodes);
+
+internal sealed record WorkJson(string What, long Done, long Total, double ElapsedSeconds, double? RemainingSeconds)
+{
+    public static WorkJson Of(WorkReport work) => new(
+        work.What, work.Done, work.Total, work.ElapsedMilliseconds / 1000.0,
+        work.Done == 0 ? null : work.ElapsedMilliseconds / 1000.0 * (work.Total - work.Done) / work.Done);
+}
+
+internal sealed record HealthJson(string Endpoint, string Role, string Id, string Duty, string Health, string Why)
+{
+    public static HealthJson Of(NodeReport node) => new(
+        node.Address.Endpoint.ToString(), node.Role.ToString().ToLowerInvariant(), node.Address.Id.ToString(), node.Duty.ToString().ToLowerInvariant(),
+        node.Health.ToString().ToLowerInvariant(), node.Why);
+}
+
+/// <summary>One epoch of the past.</summary>
+internal sealed record EpochJson(DateTimeOffset? ProposedAt, ProjectionJson Projection)
+{
+    public static EpochJson Of(Projection projection) => new(projection.ProposedAt, ProjectionJson.Of(projection));
+}
