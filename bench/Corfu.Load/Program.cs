@@ -16,6 +16,8 @@ var root = new RootCommand("Corfu: load from several processes, beside what the 
     ClusterCommands.Transaction(),
     RebuildCommand.Create(),
     FailoverCommand.Create(),
+    ClientCommands.Checks(),
+    ClientCommands.Holes(),
     WorkerCommand.Create(),
     NodeProcessCommand.Create(),
     BareRoleCommand.Create(),

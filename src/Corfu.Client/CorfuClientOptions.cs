@@ -22,7 +22,7 @@ public sealed record CorfuClientOptions
     public int TokenRequestsInFlight { get; init; } = 2;
 
     /// <summary>Checks on their way at once; callers meanwhile share the next one.</summary>
-    public int ChecksInFlight { get; init; } = 2;
+    public int ChecksInFlight { get; init; } = 4;
 
     /// <summary>A chain that has not confirmed the epoch after this long is passed over: another one is asked as well.</summary>
     public TimeSpan ConfirmHedgeDelay { get; init; } = TimeSpan.FromMilliseconds(20);
@@ -52,7 +52,7 @@ public sealed record CorfuClientOptions
 
     public TimeSpan MaxHoleWait { get; init; } = TimeSpan.FromMilliseconds(20);
 
-    public double HoleWaitFactor { get; init; } = 3;
+    public double HoleWaitFactor { get; init; } = 2;
 
     /// <summary>Grace that a writer asks for after it has lost twice in a row (R10); doubles with every further loss, up to <see cref="MaxGrace"/>.</summary>
     public TimeSpan Grace { get; init; } = TimeSpan.FromMilliseconds(40);

@@ -67,6 +67,40 @@ public class TrimTests
         Assert.Equal(PageState.Trimmed, (await cluster.LookAsync(projection.AddressOf(chain.Head), LogPosition.Zero)).State);
     }
 
+    [Fact]
+    public async Task R5_the_mark_outlives_the_epoch_and_whoever_was_away_learns_it()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 2);
+        var away = cluster.Client();
+        var client = await FilledAsync(cluster, 12);
+        await client.TrimPrefixAsync(new LogPosition(7));
+        await ReplaceSequencerAsync(cluster, client);
+        Assert.Equal(new LogPosition(7), client.Projection.TrimMark);
+        Assert.Equal(new LogPosition(7), await away.ReadTrimMarkAsync());
+        Assert.Equal(PageState.Trimmed, (await away.ReadManyAsync([new LogPosition(3)]))[0].State);
+        var stream = new LogStream(away, A);
+        await stream.SyncAsync();
+        await Assert.ThrowsAsync<LogTrimmedException>(() => stream.ReadNextAsync().AsTask());
+    }
+
+    [Fact]
+    public async Task A_write_below_the_mark_is_refused_and_its_writer_goes_on_above()
+    {
+        await using var cluster = await TestCluster.StartAsync(2, 2);
+        var trimmer = await FilledAsync(cluster, 2);
+        var writes = 0;
+        cluster.Transport.Faults = async (_, request) =>
+        {
+            // Granted, not yet written, and trimmed by somebody who takes the tail for the mark.
+            if (request is WriteRequest && ++writes == 1) await trimmer.TrimPrefixAsync(new LogPosition(3));
+            return Fault.None;
+        };
+        var late = await cluster.Client().AppendAsync(Encoding.UTF8.GetBytes("late"), [A]);
+        Assert.Equal(AppendOutcome.Unknown, late.Outcome);
+        foreach (var unit in cluster.Units) Assert.Equal(PageState.Trimmed, (await cluster.LookAsync(unit, late.Position)).State);
+        Assert.True((await cluster.Client().AppendAsync(Encoding.UTF8.GetBytes("next"), [A])).IsAppended);
+    }
+
     private static Task ReplaceSequencerAsync(TestCluster cluster, CorfuClient client)
     {
         var sequencer = cluster.AddSequencer();

@@ -28,6 +28,7 @@ internal sealed class CheckBatch() : TaskCompletionSource<TailResponse>(TaskCrea
 
     public LogCheck Pick(TailResponse response, ImmutableArray<StreamId> streams)
     {
+        if (streams.IsEmpty) return new LogCheck(response.Tail, []);
         var tails = ImmutableArray.CreateBuilder<StreamTail>(streams.Length);
         foreach (var stream in streams) tails.Add(response.Tails[_index[stream]]);
         return new LogCheck(response.Tail, tails.MoveToImmutable());

@@ -17,20 +17,21 @@ internal sealed class Checker(ClientCore core, SlowChecker slow, EpochConfirmer?
     private CheckBatch? _open;
     private int _running;
 
-    public async ValueTask<LogCheck> CheckAsync(ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
+    public ValueTask<LogCheck> CheckAsync(ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
     {
         core.ThrowIfClosed();
-        using var activity = ClientTelemetry.Activities.StartActivity("corfu.check");
         return streams.Length <= MessageLimits.MaxItems
-            ? await CheckPartAsync(streams, cancellationToken)
-            : await CheckPartsAsync(streams, cancellationToken);
+            ? CheckPartAsync(streams, cancellationToken)
+            : CheckPartsAsync(streams, cancellationToken);
     }
 
     private async ValueTask<LogCheck> CheckPartAsync(ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
     {
+        using var activity = ClientTelemetry.Activities.StartActivity("corfu.check");
         var batch = Join(streams, out var start);
         if (start is not null) _ = RunAsync(start);
-        return batch.Pick(await batch.Task.WaitOrCancelAsync(cancellationToken), streams);
+        var tail = cancellationToken.CanBeCanceled ? await batch.Task.WaitOrCancelAsync(cancellationToken) : await batch.Task;
+        return batch.Pick(tail, streams);
     }
 
     /// <summary>More streams than fit into one message. The parts' tails differ; below the lowest, every part is complete.</summary>
