@@ -41,6 +41,9 @@ public interface IPageStore : IAsyncDisposable
     /// <summary>Starts making durable what was appended, unless that is already under way.</summary>
     void Commit();
 
+    /// <summary>End of what was appended.</summary>
+    long AppendedUntil { get; }
+
     /// <summary>Everything up to here is durable.</summary>
     long DurableUntil { get; }
 
@@ -50,11 +53,19 @@ public interface IPageStore : IAsyncDisposable
     /// </summary>
     ValueTask<ReadOnlyMemory<byte>> ReadAsync(long address, int length);
 
-    /// <summary>
-    /// Everything below the position has been trimmed: the store may forget slots and delete parts of the log, once the state
-    /// record (whose body this is) is durable. A hint.
-    /// </summary>
-    void Release(LogPosition below, Func<LogRecord> state);
+    /// <summary>Everything below the position has been trimmed: the store may forget slots. A hint.</summary>
+    void Release(LogPosition below);
+
+    /// <summary>The part of the log that an address lies in, of those that can be deleted alone; 0 where there are no parts.</summary>
+    int SegmentOf(long address) => 0;
+
+    /// <summary>Whether the next record, of this size, must have a state record before it: the first of a part, and the first of a run.</summary>
+    bool OpensSegment(int bodyLength) => false;
+
+    /// <summary>That many bytes at the address are not needed any more; of a page that is none any more, or stands elsewhere.</summary>
+    void Dead(long address, int bytes, bool wholePage)
+    {
+    }
 
     /// <summary>Pages and bytes of log held, for people.</summary>
     (long Pages, long Bytes) Size { get; }

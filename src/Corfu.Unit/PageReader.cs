@@ -6,37 +6,59 @@ namespace Corfu.Unit;
 /// <summary>Carries out a read plan: fetches and checks page bytes, without the core and its lock.</summary>
 public static class PageReader
 {
+    private const int MaxMoves = 8;
+
     /// <param name="onCorrupt">Called for each page whose payload turns out damaged.</param>
-    public static async ValueTask<ReadResponse> ReadAsync(IPageStore store, ReadPlan plan, CorruptFound onCorrupt)
+    /// <param name="again">Asked for a page whose part of the log has been deleted since it was planned: it was moved, or trimmed.</param>
+    public static async ValueTask<ReadResponse> ReadAsync(
+        IPageStore store, ReadPlan plan, CorruptFound onCorrupt, Func<LogPosition, (PlannedPage Page, long Lsn)> again)
     {
         var results = ImmutableArray.CreateBuilder<PageResult>(plan.Pages.Length);
         long used = 0;
         foreach (var page in plan.Pages)
         {
-            var want = page.BelowMark ? 0 : Wanted(page.Slot, plan.Detail);
+            var want = Wanted(page.Slot, plan.Detail);
             // Never before one page: a reader of large pages must get on.
             if (results.Count > 0 && used + want > MessageLimits.ReadBudget) break;
             used += want;
-            if (want == 0)
+            if (await OneAsync(store, page, plan.Detail, onCorrupt, again) is { } result)
             {
-                results.Add(Bare(page));
+                results.Add(result);
                 continue;
             }
 
+            // R4: what the page became is not durable yet. The answer ends before it; the reader asks again.
+            if (results.Count == 0) return new ReadResponse(Status.Overloaded, plan.Epoch, []);
+            break;
+        }
+
+        return new ReadResponse(Status.Ok, plan.Epoch, results.DrainToImmutable());
+    }
+
+    private static async ValueTask<PageResult?> OneAsync(
+        IPageStore store, PlannedPage page, ReadDetail detail, CorruptFound onCorrupt, Func<LogPosition, (PlannedPage Page, long Lsn)> again)
+    {
+        for (var moves = 0; moves < MaxMoves; moves++)
+        {
+            var want = Wanted(page.Slot, detail);
+            if (want == 0) return Bare(page);
             try
             {
                 var bytes = await store.ReadAsync(page.Slot.Address, want);
-                results.Add(Checked(page, plan.Detail, bytes, onCorrupt));
+                if (!bytes.IsEmpty) return Checked(page, detail, bytes, onCorrupt);
             }
             catch (IOException)
             {
                 // A sector that cannot be read costs this page; its replicas have it, and it can be repaired elsewhere on the disk.
                 onCorrupt(page.Position, page.Slot.Address, new CorruptPage(false, 0, null));
-                results.Add(new PageResult(page.Position, PageState.Corrupt, false, page.Slot.Origin, default));
+                return new PageResult(page.Position, PageState.Corrupt, false, page.Slot.Origin, default);
             }
+
+            (page, var lsn) = again(page.Position);
+            if (lsn > store.DurableUntil) return null;
         }
 
-        return new ReadResponse(Status.Ok, plan.Epoch, results.DrainToImmutable());
+        return null;
     }
 
     internal static ReadResponse WithoutBytes(ReadPlan plan)
@@ -61,12 +83,6 @@ public static class PageReader
 
     private static PageResult Checked(in PlannedPage page, ReadDetail detail, ReadOnlyMemory<byte> bytes, CorruptFound onCorrupt)
     {
-        if (bytes.IsEmpty)
-        {
-            // A prefix trim deleted that part of the log after the plan was made.
-            return new PageResult(page.Position, PageState.Trimmed, true, default, default);
-        }
-
         var slot = page.Slot;
         var headers = bytes[..slot.HeaderLength];
         if (!HeadersIntact(page.Position, bytes))

@@ -1,6 +1,5 @@
 using System.Collections.Immutable;
 using System.Runtime.CompilerServices;
-using System.Runtime.InteropServices;
 using Corfu.Protocol;
 
 namespace Corfu.Unit;
@@ -8,35 +7,41 @@ namespace Corfu.Unit;
 /// <summary>
 /// The newest K data positions of every stream on this unit: those below the installed epoch's start, which no longer change and
 /// are what sequencers load (design 4, Sequencer), and those of the running epoch, which become part of them at the next install.
+/// With each stands the segment of the log whose record says so: before that segment goes, the position is written down again.
 /// </summary>
-internal sealed class StreamIndex
+internal sealed partial class StreamIndex
 {
     private const int K = StreamHeader.MaxBackpointers;
+    private const int SlabSize = 4096;
 
-    private readonly Dictionary<StreamId, Tops> _streams = [];
+    // Numbers are given in order and never change, so that a long walk can stop and go on while streams are added.
+    private readonly Dictionary<StreamId, int> _numbers = [];
+    private readonly List<Tops[]> _slabs = [];
     private long _start;
 
-    public int Count => _streams.Count;
+    public int Count => _numbers.Count;
 
-    public void Add(StreamId stream, LogPosition position)
+    public void Add(StreamId stream, LogPosition position, int segment)
     {
-        ref var tops = ref CollectionsMarshal.GetValueRefOrAddDefault(_streams, stream, out _);
-        if (position.Offset < _start) Insert(ref tops.Frozen, ref tops.FrozenCount, position.Offset);
-        else Insert(ref tops.Live, ref tops.LiveCount, position.Offset);
+        ref var tops = ref Get(stream);
+        var top = new Top(position.Offset, segment);
+        if (position.Offset < _start) Insert(ref tops.Frozen, ref tops.FrozenCount, top);
+        else Insert(ref tops.Live, ref tops.LiveCount, top);
     }
 
     /// <summary>A higher epoch begins at <paramref name="start"/>: everything below is final now.</summary>
     public void Freeze(LogPosition start)
     {
         _start = start.Offset;
-        foreach (var stream in _streams.Keys)
+        for (var number = 0; number < Count; number++)
         {
-            ref var tops = ref CollectionsMarshal.GetValueRefOrNullRef(_streams, stream);
+            ref var tops = ref At(number);
+            if (tops.LiveCount == 0) continue;
             var keep = default(Newest);
             byte kept = 0;
             for (var i = 0; i < tops.LiveCount; i++)
             {
-                if (tops.Live[i] < _start) Insert(ref tops.Frozen, ref tops.FrozenCount, tops.Live[i]);
+                if (tops.Live[i].Position < _start) Insert(ref tops.Frozen, ref tops.FrozenCount, tops.Live[i]);
                 else Insert(ref keep, ref kept, tops.Live[i]);
             }
 
@@ -48,31 +53,57 @@ internal sealed class StreamIndex
     /// <summary>Newest first, all below the start.</summary>
     public ImmutableArray<LogPosition> Frozen(StreamId stream)
     {
-        if (!_streams.TryGetValue(stream, out var tops) || tops.FrozenCount == 0) return [];
+        if (!_numbers.TryGetValue(stream, out var number)) return [];
+        ref var tops = ref At(number);
         var result = ImmutableArray.CreateBuilder<LogPosition>(tops.FrozenCount);
-        for (var i = 0; i < tops.FrozenCount; i++) result.Add(new LogPosition(tops.Frozen[i]));
+        for (var i = 0; i < tops.FrozenCount; i++) result.Add(new LogPosition(tops.Frozen[i].Position));
         return result.MoveToImmutable();
     }
 
-    // Descending; a chain's copies arrive in any order, so a position may belong anywhere in it, or be there already.
-    private static void Insert(ref Newest newest, ref byte count, long position)
+    private ref Tops Get(StreamId stream)
+    {
+        ref var number = ref System.Runtime.InteropServices.CollectionsMarshal.GetValueRefOrAddDefault(_numbers, stream, out var known);
+        if (!known)
+        {
+            number = _numbers.Count - 1;
+            if (number / SlabSize == _slabs.Count) _slabs.Add(new Tops[SlabSize]);
+            At(number).Stream = stream;
+        }
+
+        return ref At(number);
+    }
+
+    private ref Tops At(int number) => ref _slabs[number / SlabSize][number % SlabSize];
+
+    // Descending; a chain's copies arrive in any order, so a position may belong anywhere in it, or be there already: then the later
+    // record counts, for the earlier ones go first.
+    private static void Insert(ref Newest newest, ref byte count, Top top)
     {
         var at = 0;
-        while (at < count && newest[at] > position) at++;
-        if (at == K || (at < count && newest[at] == position)) return;
+        while (at < count && newest[at].Position > top.Position) at++;
+        if (at == K) return;
+        if (at < count && newest[at].Position == top.Position)
+        {
+            newest[at] = top with { Segment = Math.Max(top.Segment, newest[at].Segment) };
+            return;
+        }
+
         if (count < K) count++;
         for (var i = count - 1; i > at; i--) newest[i] = newest[i - 1];
-        newest[at] = position;
+        newest[at] = top;
     }
+
+    private readonly record struct Top(long Position, int Segment);
 
     [InlineArray(K)]
     private struct Newest
     {
-        private long _first;
+        private Top _first;
     }
 
     private struct Tops
     {
+        public StreamId Stream;
         public Newest Frozen;
         public Newest Live;
         public byte FrozenCount;

@@ -15,9 +15,9 @@ public sealed partial class UnitCore
             if (!Admits(request, 0, SpaceUse.Vital, out var full)) return full;
             var record = new LogRecord(RecordKind.Seal, new LogPosition(0, request.Epoch));
 #if PLANTED
-            ApplyEpoch(record, Planted.Is("seal-not-logged") ? default : _store.Append(record));
+            ApplyEpoch(record, Planted.Is("seal-not-logged") ? default : Append(record));
 #else
-            ApplyEpoch(record, _store.Append(record));
+            ApplyEpoch(record, Append(record));
 #endif
         }
 
@@ -35,7 +35,7 @@ public sealed partial class UnitCore
         {
             if (!Admits(request, 0, SpaceUse.Vital, out var full)) return full;
             var record = new LogRecord(RecordKind.Install, new LogPosition(projection.Start.Offset, projection.Epoch));
-            ApplyEpoch(record, _store.Append(record));
+            ApplyEpoch(record, Append(record));
         }
 
         return new UnitAnswer(_epochLsn, new AckResponse(Status.Ok, Epoch));

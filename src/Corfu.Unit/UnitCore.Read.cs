@@ -13,17 +13,22 @@ public sealed partial class UnitCore
         var fetch = false;
         for (var i = 0; i < pages.Length; i++)
         {
-            var position = request.Positions[i];
-            var belowMark = position < _mark;
-            var slot = belowMark ? new PageSlot(PageState.Trimmed, 0, 0, 0, default, 0) : _store.Find(position);
-            lsn = Math.Max(lsn, slot.Lsn);
-            fetch |= slot.HeaderLength > 0;
-            pages[i] = new PlannedPage(position, slot, belowMark);
+            (pages[i], var own) = Plan(request.Positions[i]);
+            lsn = Math.Max(lsn, own);
+            fetch |= pages[i].Slot.HeaderLength > 0;
         }
 
         var plan = new ReadPlan(Epoch, request.Detail, pages);
         return fetch && request.Detail != ReadDetail.State
             ? new UnitAnswer(lsn, null, plan)
             : new UnitAnswer(lsn, PageReader.WithoutBytes(plan));
+    }
+
+    /// <summary>What a read of one page would answer now, and what must be durable before it may.</summary>
+    public (PlannedPage Page, long Lsn) Plan(LogPosition position)
+    {
+        if (position < _mark) return (new PlannedPage(position, new PageSlot(PageState.Trimmed, 0, 0, 0, default, 0), true), _markLsn);
+        var slot = _store.Find(position);
+        return (new PlannedPage(position, slot, false), slot.Lsn);
     }
 }

@@ -7,6 +7,9 @@ public sealed partial class UnitCore
     // Pages in state Corrupt. Rare, so a dictionary will do; found again by the replay, or by the next read.
     private readonly Dictionary<LogPosition, CorruptPage> _corrupt = [];
 
+    // Of those, found by the replay: nobody knows which streams they belong to, so this unit's word on stream tails is not enough (R4).
+    private readonly HashSet<LogPosition> _lostHeaders = [];
+
     /// <summary>Pages known to be damaged and neither repaired nor trimmed.</summary>
     public int CorruptPages => _corrupt.Count;
 
@@ -32,8 +35,9 @@ public sealed partial class UnitCore
         if (!_corrupt.GetValueOrDefault(entry.Position).IsOf(slot, entry, request.Entry.Span)) return Refuse(request, Status.Conflict, slot.Lsn);
         var admission = _store.Admit(request.Entry.Length, SpaceUse.Pages);
         if (admission != Status.Ok) return Refuse(request, admission, 0);
+        _store.Dead(slot.Address, slot.Length, wholePage: true);
         var headerLength = request.Entry.Length - entry.Payload.Length;
-        var place = _store.Append(new LogRecord(RecordKind.Moved, entry.Position, request.Entry, headerLength));
+        var place = Append(new LogRecord(RecordKind.Moved, entry.Position, request.Entry, headerLength));
         Place(entry, request.Entry.Length, headerLength, place);
         return new UnitAnswer(Math.Max(place.Lsn, _epochLsn), new AckResponse(Status.Ok, Epoch));
     }

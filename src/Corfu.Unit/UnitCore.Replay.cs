@@ -36,6 +36,11 @@ public sealed partial class UnitCore
             case RecordKind.State:
                 ReplaySnapshot(record, place);
                 break;
+            case RecordKind.StreamTails:
+                _streams.Replay(record.Body, _store.SegmentOf(place.BodyAddress));
+                break;
+            case RecordKind.Freed:
+                break;
             default:
                 throw new LogDamagedException($"The log holds a record of unknown kind {(byte)record.Kind}.", place.BodyAddress);
         }
@@ -43,27 +48,46 @@ public sealed partial class UnitCore
 
     private void ReplayPage(in LogRecord record, in RecordPlace place)
     {
-        var entry = EntryCodec.DecodeHeaders(record.Body);
-        if (entry.Position < _mark) return;
-        if (_store.Find(entry.Position).State != PageState.Unwritten)
-            throw new LogDamagedException($"The log holds two values for position {entry.Position}.", place.BodyAddress);
-        ReplayAt(entry, record, place);
+        if (record.Position < _mark) return;
+        if (_store.Find(record.Position).State != PageState.Unwritten)
+            throw new LogDamagedException($"The log holds two values for position {record.Position}.", place.BodyAddress);
+        ReplayAt(record, place);
     }
 
     // R5: only where the page is live then. Its older record may be gone, damaged or still there.
     private void ReplayMoved(in LogRecord record, in RecordPlace place)
     {
-        var entry = EntryCodec.DecodeHeaders(record.Body);
-        if (entry.Position < _mark) return;
-        var slot = _store.Find(entry.Position);
+        if (record.Position < _mark) return;
+        var slot = _store.Find(record.Position);
         if (slot.State == PageState.Trimmed) return;
-        if (slot.State != PageState.Unwritten && slot.Origin != default && slot.Origin != entry.Origin)
-            throw new LogDamagedException($"The log holds two values for position {entry.Position}.", place.BodyAddress);
-        ReplayAt(entry, record, place);
+        if (slot.State != PageState.Unwritten)
+        {
+            // The older record is still there, and better than a newer one that is damaged.
+            if (!place.PayloadIntact && slot.State != PageState.Corrupt) return;
+            var origin = place.DamagedHeaders is null ? EntryCodec.PeekOrigin(record.Body.Span) : default;
+            if (slot.Origin != default && origin != default && slot.Origin != origin)
+                throw new LogDamagedException($"The log holds two values for position {record.Position}.", place.BodyAddress);
+            _store.Dead(slot.Address, slot.Length, wholePage: true);
+        }
+
+        ReplayAt(record, place);
     }
 
-    private void ReplayAt(LogEntry entry, in LogRecord record, in RecordPlace place)
+    private void ReplayAt(in LogRecord record, in RecordPlace place)
     {
+        if (place.DamagedHeaders is { } damaged)
+        {
+            _corrupt[record.Position] = new CorruptPage(false, damaged.Seed, damaged.Check);
+            _lostHeaders.Add(record.Position);
+            _store.Set(
+                record.Position,
+                new PageSlot(PageState.Corrupt, place.BodyAddress, record.Body.Length, record.CheckedLength, default, place.Lsn));
+            _pageLsn = place.Lsn;
+            RaiseEnd(record.Position, place.Lsn);
+            return;
+        }
+
+        var entry = EntryCodec.DecodeHeaders(record.Body);
         Place(entry, record.Body.Length, record.CheckedLength, place);
         if (!place.PayloadIntact) _corrupt[entry.Position] = CorruptPage.Of(record.Body.Span[..record.CheckedLength]);
     }

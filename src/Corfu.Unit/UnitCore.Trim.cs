@@ -21,7 +21,7 @@ public sealed partial class UnitCore
             if (slot.HeaderLength > 0 && HeadersIntact(request.Position, slot)) tombstone = default;
             if (!Admits(request, tombstone.Length, SpaceUse.Trims, out var full)) return full;
             var record = new LogRecord(RecordKind.Trim, request.Position, tombstone);
-            var place = _store.Append(record);
+            var place = Append(record);
             ApplyTrim(record, place);
             lsn = place.Lsn;
         }
@@ -36,8 +36,8 @@ public sealed partial class UnitCore
         {
             if (!Admits(request, 0, SpaceUse.Vital, out var full)) return full;
             var record = new LogRecord(RecordKind.TrimPrefix, request.Below);
-            ApplyTrimPrefix(record.Position, _store.Append(record));
-            Release();
+            ApplyTrimPrefix(record.Position, Append(record));
+            _store.Release(_mark);
         }
 
         return new UnitAnswer(Math.Max(_markLsn, _epochLsn), new AckResponse(Status.Ok, Epoch));
@@ -46,6 +46,7 @@ public sealed partial class UnitCore
     private void ApplyTrim(in LogRecord record, in RecordPlace place)
     {
         var slot = _store.Find(record.Position);
+        if (slot.State is not (PageState.Trimmed or PageState.Unwritten)) _store.Dead(slot.Address, slot.Length - slot.HeaderLength, wholePage: true);
         if (record.Body.IsEmpty)
         {
             _store.Set(record.Position, slot with { State = PageState.Trimmed, Lsn = place.Lsn });
@@ -56,7 +57,8 @@ public sealed partial class UnitCore
             _store.Set(
                 record.Position,
                 new PageSlot(PageState.Trimmed, place.BodyAddress, record.Body.Length, record.Body.Length, entry.Origin, place.Lsn));
-            Index(entry);
+            Index(entry, _store.SegmentOf(place.BodyAddress));
+            _lostHeaders.Remove(record.Position);
         }
 
         _corrupt.Remove(record.Position);
@@ -73,6 +75,7 @@ public sealed partial class UnitCore
         _mark = new LogPosition(below.Offset);
         _markLsn = place.Lsn;
         foreach (var position in _corrupt.Keys.Where(p => p < _mark).ToList()) _corrupt.Remove(position);
+        _lostHeaders.RemoveWhere(p => p < _mark);
         if (_mark.Offset > 0) RaiseEnd(new LogPosition(_mark.Offset - 1), place.Lsn);
     }
 

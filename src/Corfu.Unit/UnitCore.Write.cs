@@ -60,7 +60,7 @@ public sealed partial class UnitCore
         if (admission != Status.Ok) return Refuse(request, admission, 0);
         var headerLength = request.Entry.Length - entry.Payload.Length;
         var kind = entry.Kind == EntryKind.Data ? RecordKind.Page : RecordKind.Junk;
-        var place = _store.Append(new LogRecord(kind, entry.Position, request.Entry, headerLength));
+        var place = Append(new LogRecord(kind, entry.Position, request.Entry, headerLength));
         Place(entry, request.Entry.Length, headerLength, place);
         return new UnitAnswer(place.Lsn, new WriteResponse(Status.Ok, Epoch));
     }
@@ -72,14 +72,15 @@ public sealed partial class UnitCore
         if (_corrupt.Count > 0 && state != PageState.Corrupt) _corrupt.Remove(entry.Position);
         _pageLsn = place.Lsn;
         RaiseEnd(entry.Position, place.Lsn);
-        Index(entry);
+        if (_lostHeaders.Count > 0) _lostHeaders.Remove(entry.Position);
+        Index(entry, _store.SegmentOf(place.BodyAddress));
     }
 
     // R8: junk is not indexed. A filler may carry the lost append's headers, but the append did not happen.
-    private void Index(LogEntry entry)
+    private void Index(LogEntry entry, int segment)
     {
         if (entry.Kind != EntryKind.Data) return;
-        foreach (var header in entry.Streams) _streams.Add(header.Stream, entry.Position);
+        foreach (var header in entry.Streams) _streams.Add(header.Stream, entry.Position, segment);
     }
 
     // The unit checks what it is given to keep: damage on the way must not become a damaged page.

@@ -45,7 +45,7 @@ public sealed partial class UnitCore
     {
         var core = new UnitCore(store, options);
         await store.RecoverAsync(core.Apply);
-        core.Release();
+        store.Release(core._mark);
         return core;
     }
 
@@ -110,7 +110,8 @@ public sealed partial class UnitCore
         foreach (var stream in request.Streams) tails.Add(new StreamTail(stream, _streams.Frozen(stream)));
         // A copied entry below the start may have changed a list just now: every record so far counts.
         return new UnitAnswer(
-            Math.Max(_endLsn, Math.Max(_epochLsn, _pageLsn)), new StreamTailsResponse(Status.Ok, Epoch, tails.MoveToImmutable(), true));
+            Math.Max(_endLsn, Math.Max(_epochLsn, _pageLsn)),
+            new StreamTailsResponse(Status.Ok, Epoch, tails.MoveToImmutable(), _lostHeaders.Count == 0));
     }
 
     private void RaiseEnd(LogPosition position, long lsn)
@@ -120,5 +121,10 @@ public sealed partial class UnitCore
         _endLsn = lsn;
     }
 
-    private void Release() => _store.Release(_mark, Snapshot);
+    // A part of the log can be read without those before it: it begins with what they had established.
+    private RecordPlace Append(in LogRecord record)
+    {
+        if (_store.OpensSegment(record.Body.Length)) _store.Append(Snapshot());
+        return _store.Append(record);
+    }
 }

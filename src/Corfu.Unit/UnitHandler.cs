@@ -13,6 +13,7 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IAsyncDisposable
     private readonly IPageStore _store;
     private readonly UnitHandlerOptions _options;
     private readonly CorruptFound _markCorrupt;
+    private readonly Func<LogPosition, (PlannedPage Page, long Lsn)> _planAgain;
     private readonly TaskCompletionSource<Exception> _fault = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
     // Guards the core and the store's synchronous side. Order: _gate before _queueGate.
@@ -29,6 +30,7 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IAsyncDisposable
     private volatile bool _failed;
     private volatile string _reason = "";
     private int _pendingReads;
+    private readonly LogCleaner? _cleaner;
 
     public UnitHandler(NodeId id, UnitCore core, IPageStore store, UnitHandlerOptions? options = null)
     {
@@ -37,8 +39,16 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IAsyncDisposable
         _store = store;
         _options = options ?? new UnitHandlerOptions();
         _markCorrupt = MarkCorrupt;
+        _planAgain = position => WithCore(unit => unit.Plan(position));
         store.Observer = this;
+        // Stores that cannot give space back need no thread for it; the simulator's are such.
+        if (store is ICleanableStore cleanable) _cleaner = new LogCleaner(this, cleanable, OnFailed);
     }
+
+    internal bool IsStopped => _failed;
+
+    /// <summary>Gives back all disk space that trims have released by now; blocks until that is done. It happens by itself, too.</summary>
+    public void Clean() => _cleaner?.Clean();
 
     public NodeRole Role => NodeRole.Unit;
 
@@ -113,6 +123,7 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IAsyncDisposable
 
     public async ValueTask DisposeAsync()
     {
+        _cleaner?.Dispose();
         // Nothing new is taken; what was taken is committed and answered.
         lock (_gate) _failed = true;
         await _store.DisposeAsync();
@@ -122,6 +133,28 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IAsyncDisposable
     private Response Failed(Request request) => request is UnitInfoRequest
         ? UnitInfoResponse.Failed(_core.Epoch, _reason)
         : request.Fail(Status.Failed, _core.Epoch);
+
+    /// <summary>A short step of the cleaner, between requests.</summary>
+    internal T WithCore<T>(Func<UnitCore, T> step)
+    {
+        lock (_gate)
+        {
+            if (_failed) throw new StoreFailedException("The unit has ended.");
+            return step(_core);
+        }
+    }
+
+    /// <summary>Returns when everything appended so far is durable.</summary>
+    internal void WaitDurable()
+    {
+        var lsn = _store.AppendedUntil;
+        while (_store.DurableUntil < lsn)
+        {
+            if (_failed) throw new StoreFailedException("The unit has ended.");
+            _store.Commit();
+            Thread.Sleep(1);
+        }
+    }
 
     // Limits are checked before the core sees the request: Overloaded means that nothing was done.
     private UnitAnswer Take(Request request)
@@ -178,7 +211,7 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IAsyncDisposable
     {
         try
         {
-            reply.Send(await PageReader.ReadAsync(_store, plan, _markCorrupt));
+            reply.Send(await PageReader.ReadAsync(_store, plan, _markCorrupt, _planAgain));
         }
         catch (Exception error) when (error is IOException or StoreFailedException or ObjectDisposedException or UnauthorizedAccessException)
         {

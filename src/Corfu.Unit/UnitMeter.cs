@@ -22,6 +22,12 @@ public static class UnitMeter
     internal static readonly Counter<long> ColdReads =
         Meter.CreateCounter<long>("corfu.unit.cold_reads", "{read}", "Page reads that waited for the disk.");
 
+    internal static readonly Counter<long> Cleanings =
+        Meter.CreateCounter<long>("corfu.unit.cleanings", "{cleaning}", "Rounds in which disk space was given back.");
+
+    internal static readonly Counter<long> FreedSegments =
+        Meter.CreateCounter<long>("corfu.unit.freed_segments", "{segment}", "Segments of the log that were deleted.");
+
     internal static readonly Counter<long> CorruptPages =
         Meter.CreateCounter<long>("corfu.unit.corrupt_pages", "{page}", "Pages that a read found damaged.");
 

@@ -12,10 +12,10 @@ public sealed class HandlerTests
         var unit = await HandlerClient.OpenAsync(store, install: false);
         var install = unit.AskAsync(new InstallRequest(Entries.Projection(1)));
         Assert.False(install.IsCompleted);
-        store.MakeDurable(store.Tail);
+        store.MakeDurable(store.AppendedUntil);
         await install;
         var write = unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(0, sequence: 1)));
-        var first = store.Tail;
+        var first = store.AppendedUntil;
         var loser = unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(0, sequence: 2)));
         var read = unit.AskAsync(new ReadRequest(Epoch.First, Entries.Positions(0), ReadDetail.Full));
         var second = unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(1)));
@@ -27,7 +27,7 @@ public sealed class HandlerTests
         Assert.Equal(Status.AlreadyWritten, (await loser).Status);
         Assert.Equal(PageState.Data, (await read).Pages[0].State);
         Assert.False(second.IsCompleted);
-        store.MakeDurable(store.Tail);
+        store.MakeDurable(store.AppendedUntil);
         Assert.Equal(Status.Ok, (await second).Status);
     }
 
@@ -52,7 +52,7 @@ public sealed class HandlerTests
         var writes = Enumerable.Range(0, 5).Select(i => unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(i)))).ToList();
         Assert.Equal(3, writes.Count(w => w.IsCompleted));
         Assert.All(writes.Where(w => w.IsCompleted), w => Assert.Equal(Status.Overloaded, w.Result.Status));
-        store.MakeDurable(store.Tail);
+        store.MakeDurable(store.AppendedUntil);
         await install;
         Assert.Equal(Status.Ok, (await writes[0]).Status);
         // Overloaded means that nothing was done.

@@ -102,10 +102,10 @@ public sealed class PaperTests
         var install = unit.AskAsync(new InstallRequest(Entries.Projection(1)));
         var write = unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(3)));
         var seal = unit.AskAsync(new SealRequest(new Epoch(2)));
-        store.MakeDurable(store.Tail - 1);
+        store.MakeDurable(store.AppendedUntil - 1);
         Assert.True(write.IsCompleted || !seal.IsCompleted);
         Assert.False(seal.IsCompleted);
-        store.MakeDurable(store.Tail);
+        store.MakeDurable(store.AppendedUntil);
         Assert.Equal(4, (await seal).End.Offset);
         Assert.Equal(Status.Ok, (await write).Status);
         Assert.Equal(Status.Ok, (await install).Status);

@@ -31,19 +31,31 @@ public sealed class LogScanner(ILogImage image, uint logId)
     public async ValueTask<LogTail> ScanAsync(long durableMark, RecordVisitor visit)
     {
         var tail = new LogTail(image.Begin, 0, 0, 0, false);
+        var breaks = new List<(long Before, long Last)>();
+        var gaps = new LogGaps();
         while (true)
         {
             var (address, header) = await NextAsync(_window, tail.End, tail, durableMark);
             if (address < 0) break;
-            var body = await BodyAsync(address, header);
+            if (tail.Records > 0 && header.Previous != tail.LastRecord) breaks.Add((tail.LastRecord, header.Previous));
+            var (body, headers) = await BodyAsync(address, header);
             // Aligned, like the sequence numbers that stores hand out: floors and ends are compared.
             var end = RecordCodec.Align(address + RecordCodec.HeaderSize + header.BodyLength);
-            var intact = PayloadIntact(header, body);
+            var intact = headers is null && PayloadIntact(header, body);
             if (!intact && !await ProvenDurableAsync(address, end, durableMark)) break;
+            if (headers is not null) body = WithoutHeaders(header, body, address);
+            if (header.Kind == RecordKind.Freed) gaps.Read(body.Span);
             visit(
                 new LogRecord(header.Kind, header.Position, body, header.CheckedLength),
-                new RecordPlace(address + RecordCodec.HeaderSize, end, intact));
+                new RecordPlace(address + RecordCodec.HeaderSize, end, intact) { Previous = header.Previous, DamagedHeaders = headers });
             tail = new LogTail(end, address, header.Incarnation, tail.Records + 1, false);
+        }
+
+        foreach (var (before, last) in breaks)
+        {
+            if (gaps.Excuse(before, last)) continue;
+            throw new LogDamagedException(
+                $"A part of the log behind address {before} is missing. Rebuild this unit from its replicas; do not start it on this folder.", before);
         }
 
         if (durableMark > tail.End)
@@ -54,8 +66,17 @@ public sealed class LogScanner(ILogImage image, uint logId)
                 tail.End);
         }
 
-        return tail with { TornBytes = await AnythingBehindAsync(tail.End) };
+        return tail with { TornBytes = await AnythingBehindAsync(tail.End), Breaks = breaks };
     }
+
+    // The position is known, so only a page may go without its headers (it is corrupt), and a trim without its tombstone.
+    private static ReadOnlyMemory<byte> WithoutHeaders(RecordHeader header, ReadOnlyMemory<byte> body, long address) => header.Kind switch
+    {
+        RecordKind.Page or RecordKind.Junk or RecordKind.Moved => body,
+        RecordKind.Trim => default,
+        _ => throw new LogDamagedException(
+            $"A {header.Kind} record at {address} of the log is damaged. Rebuild this unit from its replicas; do not start it on this folder.", address),
+    };
 
     /// <summary>The record that continues the chain behind <paramref name="tail"/>, or -1 if the log ends there.</summary>
     private async ValueTask<(long Address, RecordHeader Header)> NextAsync(LogWindow window, long from, LogTail tail, long durableMark)
@@ -64,7 +85,7 @@ public sealed class LogScanner(ILogImage image, uint logId)
         {
             var (address, header) = await FindAsync(window, from);
             if (address < 0) return (-1, default);
-            if (Continues(tail, header)) return (address, header);
+            if (Continues(tail, address, header)) return (address, header);
             if (header.Floor > tail.End)
             {
                 throw new LogDamagedException(
@@ -78,20 +99,36 @@ public sealed class LogScanner(ILogImage image, uint logId)
         }
     }
 
-    private bool Continues(LogTail tail, RecordHeader header)
+    private bool Continues(LogTail tail, long address, RecordHeader header)
     {
         if (header.LogId != logId) throw new LogDamagedException("The log holds records of another unit.", tail.End);
         // The first record of a log whose beginning was deleted points at what was deleted.
         if (tail.Records == 0) return image.Begin > 0 || header is { Previous: 0, Kind: RecordKind.Open };
-        if (header.Previous != tail.LastRecord) return false;
-        return header.Kind == RecordKind.Open ? header.Incarnation > tail.Incarnation : header.Incarnation == tail.Incarnation;
+        if (header.Previous == tail.LastRecord)
+            return header.Kind == RecordKind.Open ? header.Incarnation > tail.Incarnation : header.Incarnation == tail.Incarnation;
+        // R5: segments in the middle whose pages were all trimmed or moved are gone. Whether these may be is known at the end of the scan.
+        return header.Previous > tail.LastRecord && header.Incarnation >= tail.Incarnation
+            && MissingBetween(tail.End, address);
+    }
+
+    private bool MissingBetween(long from, long until)
+    {
+        if (image.PartSize == 0) return false;
+        for (var at = from; at < until; at = ((at / image.PartSize) + 1) * image.PartSize)
+        {
+            if (image.SkipMissing(at) > at) return true;
+        }
+
+        return false;
     }
 
     /// <summary>The next valid record at or behind <paramref name="from"/>, whatever it continues.</summary>
-    private static async ValueTask<(long Address, RecordHeader Header)> FindAsync(LogWindow window, long from)
+    internal static async ValueTask<(long Address, RecordHeader Header)> FindAsync(LogWindow window, long from)
     {
         while (from < window.End)
         {
+            from = window.SkipMissing(from);
+            if (from >= window.End) break;
             var bytes = await window.GetAsync(from, RecordCodec.HeaderSize);
             var at = IndexOfMagic(bytes.Span, from);
             if (at < 0)
@@ -103,11 +140,7 @@ public sealed class LogScanner(ILogImage image, uint logId)
 
             from += at;
             var candidate = await window.GetAsync(from, RecordCodec.HeaderSize);
-            if (RecordCodec.TryPeekLengths(candidate.Span, out _, out var checkedLength))
-            {
-                candidate = await window.GetAsync(from, RecordCodec.HeaderSize + checkedLength);
-                if (RecordCodec.TryDecode(candidate.Span, from, out var header)) return (from, header);
-            }
+            if (RecordCodec.TryDecode(candidate.Span, from, out var header)) return (from, header);
 
             from += RecordCodec.Alignment;
         }
@@ -128,18 +161,20 @@ public sealed class LogScanner(ILogImage image, uint logId)
         }
     }
 
-    private async ValueTask<ReadOnlyMemory<byte>> BodyAsync(long address, RecordHeader header)
+    // The body, and what its checked part should have given if that is damaged.
+    private async ValueTask<(ReadOnlyMemory<byte> Body, (uint Seed, uint Check)? DamagedHeaders)> BodyAsync(long address, RecordHeader header)
     {
         var bytes = await _window.GetAsync(address, RecordCodec.HeaderSize + header.BodyLength);
+        (uint, uint)? damaged = RecordCodec.CheckedPartIntact(bytes.Span, address, header) ? null : RecordCodec.Identity(bytes.Span, address);
         var available = bytes.Length - RecordCodec.HeaderSize;
-        if (available >= header.BodyLength) return bytes.Slice(RecordCodec.HeaderSize, header.BodyLength);
+        if (available >= header.BodyLength) return (bytes.Slice(RecordCodec.HeaderSize, header.BodyLength), damaged);
         // The image ends inside the payload: the missing part reads as zeros, and its check fails.
         var padded = new byte[header.BodyLength];
         bytes.Span[RecordCodec.HeaderSize..].CopyTo(padded);
-        return padded;
+        return (padded, damaged);
     }
 
-    private static bool PayloadIntact(RecordHeader header, ReadOnlyMemory<byte> body) =>
+    internal static bool PayloadIntact(RecordHeader header, ReadOnlyMemory<byte> body) =>
         header.CheckedLength == header.BodyLength || EntryCodec.PayloadIntact(body.Span);
 
     /// <summary>Whether a later record, or the mark, proves that everything below <paramref name="end"/> was durable.</summary>

@@ -10,7 +10,7 @@ namespace Corfu.Unit;
 public static class RecordCodec
 {
     public const uint Magic = 0x31524643; // "CFR1"
-    public const byte Version = 1;
+    public const byte Version = 2;
     public const int HeaderSize = 64;
 
     /// <summary>Records start at multiples of this.</summary>
@@ -25,7 +25,7 @@ public static class RecordCodec
     private const int FloorOffset = 40;
     private const int IncarnationOffset = 48;
     private const int LogIdOffset = 52;
-    private const int ReservedOffset = 56;
+    private const int HeadCheckOffset = 56;
     private const int CheckOffset = 60;
 
     public static int Size(in LogRecord record) => HeaderSize + record.Body.Length;
@@ -50,22 +50,23 @@ public static class RecordCodec
         BinaryPrimitives.WriteUInt32LittleEndian(target[IncarnationOffset..], incarnation);
         BinaryPrimitives.WriteUInt32LittleEndian(target[LogIdOffset..], logId);
         record.Body.Span.CopyTo(target[HeaderSize..]);
-        BinaryPrimitives.WriteUInt32LittleEndian(target[CheckOffset..], Check(target, address, record.CheckedLength));
+        var seed = Seed(target, address);
+        BinaryPrimitives.WriteUInt32LittleEndian(target[CheckOffset..], Crc32C.Compute(seed, target.Slice(HeaderSize, record.CheckedLength)));
+        BinaryPrimitives.WriteUInt32LittleEndian(target[HeadCheckOffset..], HeadCheck(seed, target));
     }
 
     /// <summary>
-    /// Decodes the record at <paramref name="address"/> from bytes that hold at least its header and checked part. False for
-    /// anything that is not a valid record of exactly this place.
+    /// Decodes the record at <paramref name="address"/> from bytes that hold at least its header. False for anything that is not a
+    /// record of exactly this place. The header has a check of its own, so that a page with damaged stream headers is still known.
     /// </summary>
     public static bool TryDecode(ReadOnlySpan<byte> source, long address, out RecordHeader header)
     {
         header = default;
         if (!TryPeekLengths(source, out var bodyLength, out var checkedLength)) return false;
-        if (source.Length < HeaderSize + checkedLength) return false;
         var position = BinaryPrimitives.ReadInt64LittleEndian(source[PositionOffset..]);
         var epoch = BinaryPrimitives.ReadInt64LittleEndian(source[EpochOffset..]);
         if (position < 0 || epoch < 0) return false;
-        if (BinaryPrimitives.ReadUInt32LittleEndian(source[CheckOffset..]) != Check(source, address, checkedLength)) return false;
+        if (BinaryPrimitives.ReadUInt32LittleEndian(source[HeadCheckOffset..]) != HeadCheck(Seed(source, address), source)) return false;
         header = new RecordHeader(
             (RecordKind)source[KindOffset],
             new LogPosition(position, new Epoch(epoch)),
@@ -77,6 +78,18 @@ public static class RecordCodec
             BinaryPrimitives.ReadUInt32LittleEndian(source[LogIdOffset..]));
         return true;
     }
+
+    /// <summary>Whether the checked part behind a decoded header is what was written. False also if it is not all at hand.</summary>
+    public static bool CheckedPartIntact(ReadOnlySpan<byte> source, long address, in RecordHeader header)
+    {
+        if (source.Length < HeaderSize + header.CheckedLength) return false;
+        var (seed, check) = Identity(source, address);
+        return Crc32C.Compute(seed, source.Slice(HeaderSize, header.CheckedLength)) == check;
+    }
+
+    /// <summary>What the checked part of the record at hand must give: CRC-32C of the seed and it.</summary>
+    public static (uint Seed, uint Check) Identity(ReadOnlySpan<byte> source, long address) =>
+        (Seed(source, address), BinaryPrimitives.ReadUInt32LittleEndian(source[CheckOffset..]));
 
     /// <summary>Plausible lengths behind a magic number: how much must be at hand before <see cref="TryDecode"/> can tell.</summary>
     public static bool TryPeekLengths(ReadOnlySpan<byte> source, out int bodyLength, out int checkedLength)
@@ -98,9 +111,7 @@ public static class RecordCodec
         return Crc32C.Compute(bytes);
     }
 
-    private static uint Check(ReadOnlySpan<byte> source, long address, int checkedLength)
-    {
-        var head = Crc32C.Compute(address, source[..CheckOffset]);
-        return Crc32C.Compute(head, source.Slice(HeaderSize, checkedLength));
-    }
+    private static uint Seed(ReadOnlySpan<byte> source, long address) => Crc32C.Compute(address, source[..HeadCheckOffset]);
+
+    private static uint HeadCheck(uint seed, ReadOnlySpan<byte> source) => Crc32C.Compute(seed, source[CheckOffset..HeaderSize]);
 }

@@ -27,6 +27,12 @@ public enum RecordKind : byte
     /// <summary>Everything that records below a deleted part of the log had established, besides pages.</summary>
     State = 8,
 
+    /// <summary>The newest positions of some streams, whose entries stood in a part of the log that goes.</summary>
+    StreamTails = 9,
+
     /// <summary>A page or junk entry once more: moved out of a part of the log that goes, or repaired. Counts only where the position is live then (R5).</summary>
     Moved = 16,
+
+    /// <summary>Which parts in the middle of the log are gone on purpose: pairs of the last record before each and the last one in it.</summary>
+    Freed = 17,
 }

@@ -11,7 +11,7 @@ internal sealed class FasterPageMap : IDisposable
 {
     private readonly ScratchDevice _device;
     private readonly FasterKV<long, Entry> _kv;
-    private readonly ClientSession<long, Entry, Entry, Entry, Empty, SimpleFunctions<long, Entry>> _session;
+    private readonly ClientSession<long, Entry, Entry, Entry, Empty, Functions> _session;
 
     public FasterPageMap(string scratchDirectory, long indexSize, long memory)
     {
@@ -21,12 +21,27 @@ internal sealed class FasterPageMap : IDisposable
             IndexSize = indexSize,
             MemorySize = memory,
             PageSize = Math.Min(1 << 20, memory / 16),
+            // Scratch files of this size come and go as the log's segments do.
+            SegmentSize = Math.Max(ScratchSegment, Math.Min(1 << 20, memory / 16)),
             LogDevice = _device,
             CheckpointManager = null,
             CheckpointDir = scratchDirectory,
             ConcurrencyControlMode = ConcurrencyControlMode.None,
         });
-        _session = _kv.For(new SimpleFunctions<long, Entry>()).NewSession<SimpleFunctions<long, Entry>>();
+        _session = _kv.For(new Functions()).NewSession<Functions>();
+    }
+
+    private const int ScratchSegment = 16 << 20;
+
+    /// <summary>Where the next slot will be entered; rises.</summary>
+    public long Tail => _kv.Log.TailAddress;
+
+    public long Bytes => _kv.Log.TailAddress - _kv.Log.BeginAddress;
+
+    /// <summary>Slots entered before are superseded, or of positions that are trimmed by prefix: nobody asks for them any more.</summary>
+    public void Forget(long before)
+    {
+        if (before > _kv.Log.BeginAddress) _kv.Log.ShiftBeginAddress(before, truncateLog: true);
     }
 
     public PageSlot Find(LogPosition position)
@@ -62,6 +77,13 @@ internal sealed class FasterPageMap : IDisposable
         _session.Dispose();
         _kv.Dispose();
         _device.Dispose();
+    }
+
+    // Never in place: what is entered stands behind all that was entered before it, as the records of the log do, so that the map's
+    // beginning can go together with the log's.
+    private sealed class Functions : SimpleFunctions<long, Entry>
+    {
+        public override bool ConcurrentWriter(ref long key, ref Entry input, ref Entry src, ref Entry dst, ref Entry output, ref UpsertInfo upsertInfo) => false;
     }
 
     private readonly struct Entry(in PageSlot slot)

@@ -10,7 +10,9 @@ public sealed partial class FasterPageStore
     {
         var size = FrameSize(bodyLength);
         if (size > _options.LogPageSize) return Status.TooLarge;
-        var end = PlaceOf(size, _log.TailAddress) + size + CommitRecordSlack;
+        var tail = _log.TailAddress;
+        if (OpensSegment(bodyLength)) tail = PlaceOf(StateFrame, tail) + StateFrame;
+        var end = PlaceOf(size, tail) + size + CommitRecordSlack;
         // A page of the log's memory stays free, so that neither an append nor the writer's commit ever waits for memory.
         var pages = _options.LogMemory / _options.LogPageSize;
         if (end / _options.LogPageSize > (_log.FlushedUntilAddress / _options.LogPageSize) + pages - 2) return Status.Overloaded;
@@ -21,49 +23,37 @@ public sealed partial class FasterPageStore
 
     public RecordPlace Append(in LogRecord record)
     {
-        var size = RecordCodec.Size(record);
         lock (_gate)
         {
             if (_failure is not null) throw _failure;
-            var frame = PlaceOf(FrameSize(record.Body.Length), _log.TailAddress);
-            var address = frame + FrameHeader;
-            var bytes = _scratch.AsSpan(0, size);
-            RecordCodec.Encode(record, address, _lastRecord, DurableUntil, _incarnation, _logId, bytes);
-            if (!_log.TryEnqueue(bytes, out var actual)) throw new StoreFailedException("The log has no memory left.");
-            // R6: the check inside is bound to the address; nobody else appends, so it is always the predicted one.
-            if (actual != frame) throw new StoreFailedException($"The log placed a record at {actual} instead of {frame}.");
-            _hot.Put(address, bytes);
-            _lastRecord = address;
-            var end = RecordCodec.Align(address + size);
-            WantSpace(end);
-            Volatile.Write(ref _lastEnd, end);
-            _catalog.Note(record, address);
-            return new RecordPlace(address + RecordCodec.HeaderSize, end);
+            if (record.Kind == RecordKind.State) return Add(record with { Position = new LogPosition(_firstKept) });
+            return Add(record);
         }
+    }
+
+    private RecordPlace Add(in LogRecord record)
+    {
+        var size = RecordCodec.Size(record);
+        var frame = PlaceOf(FrameSize(record.Body.Length), _log.TailAddress);
+        var address = frame + FrameHeader;
+        var bytes = _scratch.AsSpan(0, size);
+        RecordCodec.Encode(record, address, _lastRecord, DurableUntil, _incarnation, _logId, bytes);
+        if (!_log.TryEnqueue(bytes, out var actual)) throw new StoreFailedException("The log has no memory left.");
+        // R6: the check inside is bound to the address; nobody else appends, so it is always the predicted one.
+        if (actual != frame) throw new StoreFailedException($"The log placed a record at {actual} instead of {frame}.");
+        _hot.Put(address, bytes);
+        _catalog.Note(record, address, _lastRecord, _map.Tail);
+        _stateDue = false;
+        _lastRecord = address;
+        var end = RecordCodec.Align(address + size);
+        WantSpace(end);
+        Volatile.Write(ref _lastEnd, end);
+        return new RecordPlace(address + RecordCodec.HeaderSize, end);
     }
 
     public void Commit()
     {
         if (Volatile.Read(ref _lastEnd) > Volatile.Read(ref _committed)) _writer.Kick();
-    }
-
-    public void Release(LogPosition below, Func<LogRecord> state)
-    {
-        long first;
-        int segment;
-        lock (_gate)
-        {
-            first = _catalog.FirstAddressToKeep(below);
-            segment = (int)(first / _options.SegmentSize);
-            if (segment * (long)_options.SegmentSize <= _begin || segment <= _release.Segment) return;
-        }
-
-        var record = state();
-        if (Admit(record.Body.Length, SpaceUse.Vital) != Status.Ok) return;
-        // The position says where the log begins from now on: a scan that meets this record knows what must be there.
-        var place = Append(record with { Position = new LogPosition(first) });
-        lock (_gate) _release = (place.Lsn, segment);
-        _writer.Kick();
     }
 
     // One round of the writer thread: group commit of everything appended so far.
@@ -92,7 +82,6 @@ public sealed partial class FasterPageStore
             Observer?.OnDurable(end);
         }
 
-        DeleteReleased();
         KeepMark(committed);
     }
 
@@ -112,25 +101,6 @@ public sealed partial class FasterPageStore
         _batchesSinceMark = 0;
     }
 
-    private void DeleteReleased()
-    {
-        (long Lsn, int Segment) release;
-        lock (_gate) release = _release;
-        if (release.Lsn == 0 || release.Lsn > _durable) return;
-        // Readers look at the beginning first: what is about to go is trimmed, not damaged.
-        Volatile.Write(ref _begin, release.Segment * (long)_options.SegmentSize);
-        foreach (var segment in _space.Below(release.Segment))
-        {
-            _space.Delete(segment);
-            lock (_gate) _catalog.Forget(segment);
-        }
-
-        lock (_gate)
-        {
-            if (_release == release) _release = (0, release.Segment);
-        }
-    }
-
     // Single trims take space and give it back only later, so they leave the last half to those without which nothing gets better.
     private int Kept(SpaceUse use) => use switch
     {
@@ -138,6 +108,9 @@ public sealed partial class FasterPageStore
         SpaceUse.Trims => _options.Reserve / 2,
         _ => 0,
     };
+
+    // Of the state record that a segment begins with; more than it takes.
+    private static readonly int StateFrame = FrameSize(128);
 
     private static int FrameSize(int bodyLength) => FrameHeader + RecordCodec.Align(RecordCodec.HeaderSize + bodyLength);
 

@@ -20,12 +20,14 @@ public sealed partial class FasterPageStore
             var address = place.BodyAddress - RecordCodec.HeaderSize;
             if (firstRecord < 0) firstRecord = address;
             if (record.Kind == RecordKind.State) promisedBegin = record.Position.Offset;
-            _catalog.Note(record, address);
+            _catalog.Note(record, address, place.Previous, _map.Tail);
             visit(record, place);
         });
         // Segments are deleted only after a state record says so: a beginning that is missing beyond that is a loss.
         if (_begin > 0 && (firstRecord < 0 || promisedBegin < firstRecord))
             throw new LogDamagedException("The beginning of the log is missing. Rebuild this unit from its replicas.", _begin);
+        _firstKept = Math.Max(0, firstRecord);
+        foreach (var (before, last) in found.Breaks) _gaps.Add(before, last);
         if (found.TornBytes) Wipe(found.End, image.End);
         GoOnFrom(found);
     }
@@ -49,6 +51,7 @@ public sealed partial class FasterPageStore
         Commit();
         opened.Wait();
         Observer = null;
+        _stateDue = true;
         _mark.Write(_durable, sync: true);
     }
 
@@ -56,10 +59,10 @@ public sealed partial class FasterPageStore
     {
         var bytes = new byte[length];
         if (_hot.TryRead(address, bytes)) return new ValueTask<ReadOnlyMemory<byte>>(bytes);
-        if (address < Volatile.Read(ref _begin)) return default;
+        if (IsGone(address)) return default;
         var segment = (int)(address / _options.SegmentSize);
         var offset = address % _options.SegmentSize;
-        if (_files.TryReadCached(segment, offset, bytes)) return new ValueTask<ReadOnlyMemory<byte>>(bytes);
+        if (_files.TryReadCached(segment, offset, bytes)) return new ValueTask<ReadOnlyMemory<byte>>(IsGone(address) ? default : bytes);
         UnitMeter.ColdReads.Add(1);
         return BackgroundRead.Run(() =>
         {
@@ -67,13 +70,13 @@ public sealed partial class FasterPageStore
             {
                 _files.Read(segment, offset, bytes);
             }
-            catch (Exception error) when (error is IOException or ObjectDisposedException && address < Volatile.Read(ref _begin))
+            catch (Exception error) when (error is IOException or ObjectDisposedException && IsGone(address))
             {
                 return default;
             }
 
             // Deleted while it was read: the zeros are not the page.
-            return address < Volatile.Read(ref _begin) ? default : (ReadOnlyMemory<byte>)bytes;
+            return IsGone(address) ? default : (ReadOnlyMemory<byte>)bytes;
         });
     }
 

@@ -41,8 +41,6 @@ public sealed partial class FasterPageStore : IPageStore
     private long _marked;
     private int _batchesSinceMark;
 
-    // Segments below may go once the log is durable up to the state record that replaces them.
-    private (long Lsn, int Segment) _release;
     private long _begin;
     private bool _disposed;
 
@@ -78,9 +76,14 @@ public sealed partial class FasterPageStore : IPageStore
 
     public IStoreObserver? Observer { get; set; }
 
+    public long AppendedUntil => Volatile.Read(ref _lastEnd);
+
     public long DurableUntil => Volatile.Read(ref _durable);
 
-    public (long Pages, long Bytes) Size => (_catalog.Pages, Volatile.Read(ref _lastEnd) - Volatile.Read(ref _begin));
+    public (long Pages, long Bytes) Size => (_catalog.Pages, (_catalog.Count - 1L) * _options.SegmentSize + (Volatile.Read(ref _lastEnd) % _options.SegmentSize));
+
+    /// <summary>Bytes that the address map takes, in memory and in its scratch files.</summary>
+    public long MapBytes => _map.Bytes;
 
     public PageSlot Find(LogPosition position) => _map.Find(position);
 

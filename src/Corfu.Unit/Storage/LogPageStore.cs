@@ -33,6 +33,8 @@ public sealed class LogPageStore(ILogDevice device, NodeId unit) : IPageStore, I
 
     public IStoreObserver? Observer { get; set; }
 
+    public long AppendedUntil => Volatile.Read(ref _tail);
+
     public long DurableUntil => Volatile.Read(ref _durable);
 
     public (long Pages, long Bytes) Size => (_map.Count, _tail);
@@ -105,7 +107,7 @@ public sealed class LogPageStore(ILogDevice device, NodeId unit) : IPageStore, I
         }
     }
 
-    public void Release(LogPosition below, Func<LogRecord> state)
+    public void Release(LogPosition below)
     {
         // The device only grows; the slots go.
         foreach (var position in _map.Keys.Where(p => p < below).ToList()) _map.Remove(position);

@@ -19,8 +19,7 @@ public sealed class MemoryPageStore(bool commitByHand = false) : IPageStore
 
     public long DurableUntil => Volatile.Read(ref _durable);
 
-    /// <summary>End of what was appended.</summary>
-    public long Tail => Volatile.Read(ref _tail);
+    public long AppendedUntil => Volatile.Read(ref _tail);
 
     public (long Pages, long Bytes) Size => (_map.Count, _bytes);
 
@@ -75,7 +74,7 @@ public sealed class MemoryPageStore(bool commitByHand = false) : IPageStore
         }
     }
 
-    public void Release(LogPosition below, Func<LogRecord> state)
+    public void Release(LogPosition below)
     {
         lock (_gate)
         {

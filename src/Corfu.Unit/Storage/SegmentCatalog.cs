@@ -2,43 +2,86 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit;
 
-/// <summary>What each segment of the log holds, to know when a prefix trim has released all of it.</summary>
+/// <summary>What each segment of the log holds, to know which of them can go. Under the store's lock.</summary>
 internal sealed class SegmentCatalog(int segmentSize)
 {
-    private readonly SortedDictionary<int, Entry> _segments = [];
+    private readonly SortedDictionary<int, SegmentContents> _segments = [];
 
     public long Pages { get; private set; }
 
-    public void Note(in LogRecord record, long address)
+    public int Count => _segments.Count;
+
+    /// <param name="mapAddress">Where the address map stood before the record was entered there.</param>
+    public void Note(in LogRecord record, long address, long previous, long mapAddress)
     {
-        var index = (int)(address / segmentSize);
-        if (!_segments.TryGetValue(index, out var entry)) entry = new Entry(address, -1, 0);
-        if (record.Kind is RecordKind.Page or RecordKind.Junk or RecordKind.Trim)
+        var index = SegmentOf(address);
+        if (!_segments.TryGetValue(index, out var entry))
         {
-            var page = record.Kind == RecordKind.Trim ? 0 : 1;
-            entry = entry with { Highest = Math.Max(entry.Highest, record.Position.Offset), Pages = entry.Pages + page };
-            Pages += page;
+            entry = new SegmentContents { Index = index, First = address, Before = previous, MapAddress = mapAddress };
+            _segments.Add(index, entry);
         }
 
-        _segments[index] = entry;
+        entry.Last = address;
+        entry.Records++;
+        entry.Bytes += RecordCodec.Size(record);
+        if (record.Kind is not (RecordKind.Page or RecordKind.Junk or RecordKind.Moved or RecordKind.Trim)) return;
+        var position = record.Position.Offset;
+        entry.Lowest = Math.Min(entry.Lowest, position);
+        entry.Highest = Math.Max(entry.Highest, position);
+        if (record.Kind == RecordKind.Trim) return;
+        entry.Pages++;
+        Pages++;
     }
 
-    /// <summary>Address of the first record of the lowest segment that holds anything at or above <paramref name="below"/>; the newest always stays.</summary>
-    public long FirstAddressToKeep(LogPosition below)
+    /// <summary>True when this made the segment worth emptying.</summary>
+    public bool Dead(long address, int bytes, bool wholePage)
     {
-        var last = _segments.Last();
-        foreach (var (index, entry) in _segments)
+        if (!_segments.TryGetValue(SegmentOf(address), out var entry)) return false;
+        var before = entry.IsSparse;
+        entry.DeadBytes += bytes;
+        entry.SetAside = false;
+        if (wholePage)
         {
-            if (entry.Highest >= below.Offset || index == last.Key) return entry.First;
+            entry.Pages--;
+            Pages--;
         }
 
-        return last.Value.First;
+        return !before && entry.IsSparse;
     }
+
+    /// <summary>Segments of which nothing at or above the mark is left; never the newest.</summary>
+    public List<SegmentContents> WhollyBelow(LogPosition mark)
+    {
+        var newest = _segments.Count == 0 ? -1 : _segments.Last().Key;
+        return [.. _segments.Values.Where(s => s.Index != newest && s.Highest < mark.Offset)];
+    }
+
+    /// <summary>The segment of which most is dead, if that is enough to be worth copying the rest; never the newest.</summary>
+    public SegmentContents? Sparsest(LogPosition mark)
+    {
+        if (_segments.Count == 0) return null;
+        var newest = _segments.Last().Key;
+        SegmentContents? best = null;
+        foreach (var entry in _segments.Values)
+        {
+            if (entry.Index == newest || entry.SetAside || !entry.IsWorthEmptying(mark)) continue;
+            if (best is null || entry.LiveBytes(mark) < best.LiveBytes(mark)) best = entry;
+        }
+
+        return best;
+    }
+
+    public SegmentContents? Oldest => _segments.Count == 0 ? null : _segments.First().Value;
+
+    public SegmentContents? Find(int index) => _segments.GetValueOrDefault(index);
+
+    /// <summary>The lowest segment that stays when these go.</summary>
+    public SegmentContents OldestWithout(IReadOnlySet<int> going) => _segments.Values.First(s => !going.Contains(s.Index));
 
     public void Forget(int segment)
     {
         if (_segments.Remove(segment, out var entry)) Pages -= entry.Pages;
     }
 
-    private readonly record struct Entry(long First, long Highest, int Pages);
+    private int SegmentOf(long address) => (int)(address / segmentSize);
 }

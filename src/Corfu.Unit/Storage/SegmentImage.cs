@@ -5,6 +5,7 @@ public sealed class SegmentImage : ILogImage
 {
     private readonly ISegmentFiles _files;
     private readonly int _segmentSize;
+    private readonly HashSet<int> _existing = [];
 
     public SegmentImage(ISegmentFiles files, int segmentSize)
     {
@@ -12,6 +13,7 @@ public sealed class SegmentImage : ILogImage
         _segmentSize = segmentSize;
         var segments = files.List();
         if (segments.Count == 0) return;
+        _existing.UnionWith(segments);
         Begin = segments[0] * (long)segmentSize;
         End = (segments[^1] * (long)segmentSize) + files.Length(segments[^1]);
     }
@@ -19,6 +21,16 @@ public sealed class SegmentImage : ILogImage
     public long Begin { get; }
 
     public long End { get; }
+
+    public long PartSize => _segmentSize;
+
+    public long SkipMissing(long address)
+    {
+        var segment = (int)(address / _segmentSize);
+        if (_existing.Contains(segment)) return address;
+        while (!_existing.Contains(segment) && segment * (long)_segmentSize < End) segment++;
+        return segment * (long)_segmentSize;
+    }
 
     public ValueTask ReadAsync(long address, Memory<byte> buffer)
     {

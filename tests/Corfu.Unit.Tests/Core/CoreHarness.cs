@@ -30,7 +30,7 @@ internal sealed class CoreHarness
         var answer = Core.Handle(request);
         return answer.Plan is null
             ? Assert.IsType<T>(answer.Response)
-            : Assert.IsType<T>((Response)PageReader.ReadAsync(Store, answer.Plan, Core.MarkCorrupt).Result, exactMatch: false);
+            : Assert.IsType<T>((Response)PageReader.ReadAsync(Store, answer.Plan, Core.MarkCorrupt, Core.Plan).Result, exactMatch: false);
     }
 
     public long LsnOf(Request request) => Core.Handle(request).Lsn;

@@ -13,7 +13,7 @@ public sealed class DurabilityRuleTests
     {
         var unit = await CoreHarness.OpenAsync();
         var winner = unit.LsnOf(new WriteRequest(One, Entries.Data(1, sequence: 1)));
-        Assert.Equal(unit.Store.Tail, winner);
+        Assert.Equal(unit.Store.AppendedUntil, winner);
         Assert.Equal(winner, unit.LsnOf(new WriteRequest(One, Entries.Data(1, sequence: 2))));
         Assert.Equal(winner, unit.LsnOf(new FillRequest(One, Entries.Junk(1))));
     }
@@ -31,7 +31,7 @@ public sealed class DurabilityRuleTests
     public async Task A_read_of_another_page_does_not_wait()
     {
         var unit = await CoreHarness.OpenAsync();
-        var before = unit.Store.Tail;
+        var before = unit.Store.AppendedUntil;
         unit.Write(1);
         Assert.True(unit.LsnOf(new ReadRequest(One, Entries.Positions(0), ReadDetail.Full)) <= before);
     }

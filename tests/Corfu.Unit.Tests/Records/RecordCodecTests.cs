@@ -6,8 +6,8 @@ namespace Corfu.Unit.Tests;
 public sealed class RecordCodecTests
 {
     private const string Golden =
-        "43465231" + "01" + "02" + "0000" + "03000000" + "02000000" + "8877665544332211" + "0500000000000000" +
-        "4000000000000000" + "8000000000000000" + "07000000" + "efbeadde" + "00000000" + "CHECK" + "0a0b0c";
+        "43465231" + "02" + "02" + "0000" + "03000000" + "02000000" + "8877665544332211" + "0500000000000000" +
+        "4000000000000000" + "8000000000000000" + "07000000" + "efbeadde" + "HEADCHEK" + "CHECK" + "0a0b0c";
 
     private static readonly LogRecord Record =
         new(RecordKind.Page, new LogPosition(0x1122334455667788, new Epoch(5)), new byte[] { 10, 11, 12 }, 2);
@@ -17,8 +17,8 @@ public sealed class RecordCodecTests
     {
         var bytes = Encode(256);
         var text = Convert.ToHexStringLower(bytes);
-        Assert.Equal(Golden.Replace("CHECK", text[120..128], StringComparison.Ordinal), text);
-        Assert.Equal("7be2395c", text[120..128]);
+        Assert.Equal(Golden.Replace("HEADCHEK", text[112..120], StringComparison.Ordinal).Replace("CHECK", text[120..128], StringComparison.Ordinal), text);
+        Assert.Equal("e243275f72d7331e", text[112..128]);
     }
 
     [Fact]
@@ -44,7 +44,10 @@ public sealed class RecordCodecTests
         {
             var bytes = Encode(256);
             bytes[bit / 8] ^= (byte)(1 << (bit % 8));
-            Assert.False(RecordCodec.TryDecode(bytes, 256, out _), $"bit {bit}");
+            var known = RecordCodec.TryDecode(bytes, 256, out var header);
+            // The header has a check of its own, so that damage behind it leaves a record that is known.
+            Assert.Equal(bit >= RecordCodec.HeaderSize * 8, known);
+            Assert.False(known && RecordCodec.CheckedPartIntact(bytes, 256, header), $"bit {bit}");
         }
     }
 
@@ -58,10 +61,10 @@ public sealed class RecordCodecTests
             if (i % 2 == 1)
             {
                 random.NextBytes(bytes);
-                if (bytes.Length > 8) "CFR1\u0001"u8.CopyTo(bytes);
+                if (bytes.Length > 8) "CFR1\u0002"u8.CopyTo(bytes);
             }
 
-            Assert.False(RecordCodec.TryDecode(bytes, 256, out _));
+            Assert.False(RecordCodec.TryDecode(bytes, 256, out var header) && RecordCodec.CheckedPartIntact(bytes, 256, header));
         }
     }
 

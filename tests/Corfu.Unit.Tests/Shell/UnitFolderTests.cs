@@ -172,7 +172,7 @@ public sealed class UnitFolderTests : IDisposable
 
         var log = Path.Combine(Folder, "log", "log.0");
         var bytes = await File.ReadAllBytesAsync(log);
-        bytes[bytes.AsSpan().IndexOf("CFE1"u8) + 20] ^= 1;
+        bytes[bytes.AsSpan().IndexOf("CFE1"u8) - 20] ^= 1;
         await File.WriteAllBytesAsync(log, bytes);
         await Assert.ThrowsAsync<LogDamagedException>(OpenNodeAsync);
         using var again = Open();

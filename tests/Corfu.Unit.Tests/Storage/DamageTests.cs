@@ -14,17 +14,18 @@ public sealed class DamageTests : IDisposable
     public void Dispose() => _folder.Dispose();
 
     [Fact]
-    public async Task A_flipped_bit_in_any_record_header_mid_log_is_refused_and_in_a_payload_makes_the_page_corrupt()
+    public async Task A_flipped_bit_in_any_record_header_mid_log_is_refused_and_in_the_entry_makes_the_page_corrupt()
     {
         var (files, places) = await WriteAsync(40);
         var (place, entry) = places[20];
         var record = place.BodyAddress - RecordCodec.HeaderSize;
         var payload = place.BodyAddress + EntryCodec.HeaderLength(entry);
+        var headerless = 0;
         for (var at = record; at < place.BodyAddress + entry.Length; at++)
         {
             var damaged = files.Copy();
             Flip(damaged, at);
-            if (at < payload)
+            if (at < place.BodyAddress)
             {
                 await Assert.ThrowsAsync<LogDamagedException>(() => ScanAsync(damaged));
                 continue;
@@ -32,7 +33,40 @@ public sealed class DamageTests : IDisposable
 
             var found = await ScanAsync(damaged);
             Assert.Equal(40, found.Count);
+            Assert.Equal(at < payload, found[20].Place.DamagedHeaders is not null);
+            if (at < payload) headerless++;
             Assert.All(found.Select((f, i) => (f, i)), f => Assert.Equal(f.i != 20, f.f.Place.PayloadIntact));
+        }
+
+        Assert.True(headerless >= EntryCodec.FixedSize);
+    }
+
+    [Fact]
+    public async Task Unreadable_headers_make_stream_tails_incomplete_until_the_repair()
+    {
+        var (files, places) = await WriteAsync(10);
+        Flip(files, places[4].Place.BodyAddress + 20);
+        for (var run = 0; run < 2; run++)
+        {
+            await using var store = new FasterPageStore(files, Stores.Unit, Stores.Small, Scratch);
+            var unit = await HandlerClient.OpenAsync(store);
+            await unit.AskAsync(new SealRequest(new Epoch(2)));
+            await unit.AskAsync(new InstallRequest(Entries.Projection(2, 10)));
+            var tails = await unit.AskAsync(new StreamTailsRequest(new Epoch(2), [new StreamId(300)]));
+            Assert.Equal(run == 1, tails.Complete);
+            if (run == 1)
+            {
+                Assert.Equal([9L, 8, 7, 6], tails.Tails[0].Positions.Select(p => p.Offset));
+                continue;
+            }
+
+            var read = await unit.AskAsync(new ReadRequest(new Epoch(2), Entries.Positions(4), ReadDetail.Full));
+            Assert.Equal(PageState.Corrupt, Assert.Single(read.Pages).State);
+            var other = Entries.Data(4, new byte[64], sequence: 5, streams: 300);
+            Assert.Equal(places[4].Entry.Length, other.Length);
+            Assert.Equal(Status.Conflict, (await unit.AskAsync(new RepairRequest(new Epoch(2), other))).Status);
+            Assert.Equal(Status.Ok, (await unit.AskAsync(new RepairRequest(new Epoch(2), places[4].Entry))).Status);
+            Assert.True((await unit.AskAsync(new StreamTailsRequest(new Epoch(2), [new StreamId(300)]))).Complete);
         }
     }
 
@@ -40,7 +74,7 @@ public sealed class DamageTests : IDisposable
     public async Task The_damage_of_the_last_page_is_noticed_after_a_clean_end()
     {
         var (files, places) = await WriteAsync(40);
-        Flip(files, places[^1].Place.BodyAddress + 3);
+        Flip(files, places[^1].Place.BodyAddress - 3);
         await Assert.ThrowsAsync<LogDamagedException>(() => ScanAsync(files));
     }
 
@@ -48,7 +82,7 @@ public sealed class DamageTests : IDisposable
     public async Task The_store_itself_refuses_too_and_leaves_the_disk_alone()
     {
         var (files, places) = await WriteAsync(40);
-        Flip(files, places[10].Place.BodyAddress + 3);
+        Flip(files, places[10].Place.BodyAddress - 3);
         var writes = files.Events.Count;
         await using var store = new FasterPageStore(files, Stores.Unit, Stores.Small, Scratch);
         var error = await Assert.ThrowsAsync<LogDamagedException>(async () => await UnitCore.OpenAsync(store, new UnitCoreOptions()));

@@ -56,7 +56,6 @@ internal sealed class UnitModel
     public byte[] BytesOf(long position) =>
         position < Mark || !_pages.TryGetValue(position, out var page) ? [] : page.Entry;
 
-    /// <summary>At or above the mark: below, a unit may have forgotten.</summary>
     public long[] TailsOf(ulong stream) =>
         _streams.TryGetValue(stream, out var positions) ? [.. positions.Reverse().Where(p => p < Start).Take(StreamHeader.MaxBackpointers)] : [];
 }

@@ -1,0 +1,50 @@
+using Corfu.Protocol;
+
+namespace Corfu.Unit;
+
+/// <summary>What one segment of the log holds.</summary>
+internal sealed class SegmentContents
+{
+    // Emptying writes the live half again: worth it from here on.
+    private const double WorthEmptying = 0.5;
+
+    public required int Index { get; init; }
+
+    /// <summary>Addresses of its first and last record, and of the record before the first.</summary>
+    public required long First { get; init; }
+
+    public required long Before { get; init; }
+
+    public long Last { get; set; }
+
+    /// <summary>Every slot that a record from here on governs was entered in the address map here or behind.</summary>
+    public required long MapAddress { get; init; }
+
+    public int Records { get; set; }
+
+    public long Bytes { get; set; }
+
+    /// <summary>Trimmed payloads, and records that stand elsewhere too.</summary>
+    public long DeadBytes { get; set; }
+
+    public int Pages { get; set; }
+
+    public long Lowest { get; set; } = long.MaxValue;
+
+    public long Highest { get; set; } = -1;
+
+    /// <summary>Holds something damaged that cannot be written again; tried once more when something in it changes.</summary>
+    public bool SetAside { get; set; }
+
+    public bool IsSparse => DeadBytes >= Bytes * WorthEmptying;
+
+    public bool IsWorthEmptying(LogPosition mark) => LiveBytes(mark) <= Bytes * (1 - WorthEmptying);
+
+    /// <summary>An estimate: positions below the mark are taken to be spread evenly over the range.</summary>
+    public double LiveBytes(LogPosition mark)
+    {
+        if (Highest < mark.Offset) return 0;
+        var above = mark.Offset <= Lowest ? 1.0 : (Highest + 1.0 - mark.Offset) / (Highest + 1.0 - Lowest);
+        return Math.Max(0, Bytes - DeadBytes) * above;
+    }
+}

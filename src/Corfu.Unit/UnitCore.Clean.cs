@@ -1,0 +1,116 @@
+using Corfu.Protocol;
+
+namespace Corfu.Unit;
+
+/// <summary>What became of a record whose segment is to be freed.</summary>
+public enum KeepOutcome
+{
+    /// <summary>Nothing needs it any more.</summary>
+    Dead,
+
+    /// <summary>It stands at the end of the log now, too.</summary>
+    Moved,
+
+    /// <summary>No memory or space at the moment.</summary>
+    Busy,
+
+    /// <summary>Damaged: it stays where it is until it has been repaired or trimmed.</summary>
+    Stuck,
+}
+
+// R5: a random trim frees the payload. Segments of the log that hold little that is live are emptied, by writing that little again at the
+// end, and then deleted. Each step is a short call under the handler's lock; in between requests are served.
+public sealed partial class UnitCore
+{
+    private readonly List<int> _carried = [];
+
+    /// <summary>Everything below is trimmed by prefix.</summary>
+    public LogPosition TrimMark => _mark;
+
+    /// <summary>Writes a record again at the end of the log if the unit still needs it where it stands.</summary>
+    public KeepOutcome Keep(in LogRecord record, in RecordPlace place)
+    {
+        switch (record.Kind)
+        {
+            case RecordKind.Page or RecordKind.Junk or RecordKind.Moved or RecordKind.Trim:
+                if (record.Position < _mark) return KeepOutcome.Dead;
+                break;
+            default:
+                // What these say is in the state record that the end of this gets, or carried.
+                return KeepOutcome.Dead;
+        }
+
+        var slot = _store.Find(record.Position);
+        if (record.Kind == RecordKind.Trim) return slot.State == PageState.Trimmed && slot.Lsn == place.Lsn ? KeepTrim(record, slot) : KeepOutcome.Dead;
+        if (slot.Address != place.BodyAddress) return KeepOutcome.Dead;
+        switch (slot.State)
+        {
+            case PageState.Trimmed:
+                // The tombstone is this record's headers.
+                return place.DamagedHeaders is null
+                    ? KeepTrim(new LogRecord(RecordKind.Trim, record.Position, record.Body[..slot.HeaderLength]), slot)
+                    : KeepTrim(new LogRecord(RecordKind.Trim, record.Position), slot with { HeaderLength = 0 });
+            case PageState.Data or PageState.Junk:
+                return place.PayloadIntact ? KeepPage(record, slot) : KeepOutcome.Stuck;
+            default:
+                return KeepOutcome.Stuck;
+        }
+    }
+
+    /// <summary>Writes down stream tails that stand in segments that go, some at a time. True when all are.</summary>
+    public bool CarryStreams(IReadOnlySet<int> going, ref int next, int largestBody)
+    {
+        // First what tells the positions below the epoch's start from those above.
+        if (next == 0 && !TryAppendState()) return false;
+        var from = next;
+        var body = _streams.Carry(going, ref next, largestBody, _carried);
+        if (!body.IsEmpty)
+        {
+            if (_store.Admit(body.Length, SpaceUse.Vital) != Status.Ok)
+            {
+                next = from;
+                return false;
+            }
+
+            var place = Append(new LogRecord(RecordKind.StreamTails, LogPosition.Zero, body));
+            _streams.Carried(_carried, _store.SegmentOf(place.BodyAddress));
+        }
+
+        return next >= _streams.Count;
+    }
+
+    /// <summary>How many streams <see cref="CarryStreams"/> would write down, some at a time; done when <paramref name="next"/> is at the number of streams.</summary>
+    public int CountStreams(IReadOnlySet<int> going, ref int next) => _streams.CountIn(going, ref next);
+
+    public int Streams => _streams.Count;
+
+    /// <summary>What the deleted parts of the log had established, besides pages and streams. False if there is no room at the moment.</summary>
+    public bool TryAppendState()
+    {
+        var record = Snapshot();
+        if (_store.Admit(record.Body.Length, SpaceUse.Vital) != Status.Ok) return false;
+        _store.Append(record);
+        return true;
+    }
+
+    private KeepOutcome KeepPage(in LogRecord record, in PageSlot slot)
+    {
+        if (_store.Admit(record.Body.Length, SpaceUse.Trims) != Status.Ok) return KeepOutcome.Busy;
+        _store.Dead(slot.Address, slot.Length, wholePage: true);
+        var place = Append(record with { Kind = RecordKind.Moved });
+        _store.Set(record.Position, slot with { Address = place.BodyAddress, Lsn = place.Lsn });
+        if (slot.State == PageState.Data) Index(EntryCodec.DecodeHeaders(record.Body), _store.SegmentOf(place.BodyAddress));
+        return KeepOutcome.Moved;
+    }
+
+    private KeepOutcome KeepTrim(in LogRecord record, in PageSlot slot)
+    {
+        if (_store.Admit(record.Body.Length, SpaceUse.Trims) != Status.Ok) return KeepOutcome.Busy;
+        var place = Append(record with { CheckedLength = record.Body.Length });
+        var moved = slot with { State = PageState.Trimmed, Lsn = place.Lsn };
+        if (!record.Body.IsEmpty) moved = moved with { Address = place.BodyAddress, Length = record.Body.Length };
+        _store.Set(record.Position, moved);
+        if (!record.Body.IsEmpty) Index(EntryCodec.DecodeHeaders(record.Body), _store.SegmentOf(place.BodyAddress));
+        return KeepOutcome.Moved;
+    }
+}
