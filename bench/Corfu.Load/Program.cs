@@ -4,6 +4,7 @@ using Corfu.Load.Units;
 using Corfu.Protocol;
 
 // Has options of its own and needs no other process.
+if (args is ["unit", "fill", .. var fill]) return await UnitFill.RunAsync(fill);
 if (args is ["unit", .. var rest]) return await UnitLoad.RunAsync(rest);
 
 var root = new RootCommand("Corfu: load from several processes, beside what the machine can do at best.")

@@ -30,6 +30,7 @@ internal static class CommandLine
             BackupCommand.Create(),
             RestoreCommand.Create(),
             MirrorCommand.Create(),
+            UnitCommand.Create(),
         };
         var parsed = root.Parse(args);
         if (parsed.Errors.Count > 0) return await RefuseAsync(root, parsed, error);

@@ -12,8 +12,12 @@ public interface IPageStore : IAsyncDisposable
     /// Reads the log back, in order, and makes the store ready: its own Open record is durable on return. Called once, first. The
     /// visitor may call <see cref="Find"/> and <see cref="Set"/>.
     /// </summary>
+    /// <param name="restore">
+    /// Takes the core's state of a checkpoint, before the records that follow it, of which some may be reflected in the slots already. Null:
+    /// all records are read.
+    /// </param>
     /// <exception cref="LogDamagedException">Something acknowledged is damaged or missing: the unit must not start (R6).</exception>
-    ValueTask RecoverAsync(RecordVisitor visit);
+    ValueTask RecoverAsync(RecordVisitor visit, Action<ReadOnlyMemory<byte>>? restore = null);
 
     /// <summary>Must be set before the first append after recovery.</summary>
     IStoreObserver? Observer { get; set; }

@@ -35,6 +35,43 @@ internal sealed class LogCleaner : IDisposable
         _stopping = true;
         _store.CleaningDue = null;
         _thread.Dispose();
+        if (!_handler.IsStopped && !_store.IsFull && _store.CheckpointDueAtEnd) TryCheckpoint();
+    }
+
+    private void TryCheckpoint()
+    {
+        try
+        {
+            Checkpoint();
+        }
+        catch (Exception error) when (error is StoreFailedException or IOException)
+        {
+            // The next start reads the log instead.
+        }
+    }
+
+    // R3. The map and the streams change while this runs; the replay of the records that follow the beginning makes up for it.
+    private void Checkpoint()
+    {
+        var core = new System.Buffers.ArrayBufferWriter<byte>();
+        var (map, start) = _handler.WithCore(unit =>
+        {
+            unit.WriteCheckpoint(core);
+            return _store.BeginCheckpoint();
+        });
+        _store.EndCheckpoint(map);
+        var next = 0;
+        while (_handler.WithCore(unit =>
+        {
+            unit.WriteStreams(core, ref next);
+            return next < unit.Streams;
+        }))
+        {
+        }
+
+        var needs = _handler.WaitDurable();
+        _store.PublishCheckpoint(map, start, needs, core.WrittenMemory);
+        UnitMeter.Checkpoints.Add(1);
     }
 
     /// <summary>Returns when there is nothing to clean; also called by the thread.</summary>
@@ -45,6 +82,7 @@ internal sealed class LogCleaner : IDisposable
             lock (_one)
             {
                 while (!_stopping && (FreeTrimmed() || EmptyOne())) UnitMeter.Cleanings.Add(1);
+                if (!_stopping && !_store.IsFull && _store.CheckpointDue) TryCheckpoint();
             }
         }
         catch (Exception) when (_stopping || _handler.IsStopped)

@@ -87,4 +87,49 @@ internal sealed partial class StreamIndex
 
         return false;
     }
+
+    /// <summary>For a checkpoint, some streams at a time: each a true byte and its lists; a false byte ends them.</summary>
+    public void Write(IBufferWriter<byte> output, ref int next)
+    {
+        var w = new WireWriter(output);
+        for (var until = Math.Min(Count, next + StreamsPerStep); next < until; next++)
+        {
+            ref var tops = ref At(next);
+            w.Bool(true);
+            w.Stream(tops.Stream);
+            Write(ref w, tops.Frozen, tops.FrozenCount);
+            Write(ref w, tops.Live, tops.LiveCount);
+        }
+
+        if (next == Count) w.Bool(false);
+        w.Flush();
+    }
+
+    public void Read(ref WireReader r)
+    {
+        while (r.Bool())
+        {
+            ref var tops = ref Get(r.Stream());
+            tops.FrozenCount = Read(ref r, ref tops.Frozen);
+            tops.LiveCount = Read(ref r, ref tops.Live);
+        }
+    }
+
+    private static void Write(ref WireWriter w, in Newest newest, byte count)
+    {
+        w.Byte(count);
+        for (var i = 0; i < count; i++)
+        {
+            w.Int64(newest[i].Position);
+            w.Int32(newest[i].Segment);
+        }
+    }
+
+    private static byte Read(ref WireReader r, ref Newest newest)
+    {
+        var count = r.Byte();
+        if (count > K) throw new MalformedDataException("A stream has too many positions.");
+        for (var i = 0; i < count; i++) newest[i] = new Top(r.Int64(), r.Int32());
+        return count;
+    }
 }

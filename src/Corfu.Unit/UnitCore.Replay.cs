@@ -21,7 +21,8 @@ public sealed partial class UnitCore
                 ReplayMoved(record, place);
                 break;
             case RecordKind.Trim:
-                if (record.Position >= _mark) ApplyTrim(record, place);
+                if (record.Position >= _mark && !IsReflected(_store.Find(record.Position), place)) ApplyTrim(record, place);
+                else RaiseEnd(record.Position, place.Lsn);
                 break;
 #if PLANTED
             case RecordKind.TrimPrefix when Planted.Is("trim-mark-forgotten"):
@@ -49,7 +50,14 @@ public sealed partial class UnitCore
     private void ReplayPage(in LogRecord record, in RecordPlace place)
     {
         if (record.Position < _mark) return;
-        if (_store.Find(record.Position).State != PageState.Unwritten)
+        var slot = _store.Find(record.Position);
+        if (IsReflected(slot, place))
+        {
+            Reflected(record, place);
+            return;
+        }
+
+        if (slot.State != PageState.Unwritten)
             throw new LogDamagedException($"The log holds two values for position {record.Position}.", place.BodyAddress);
         ReplayAt(record, place);
     }
@@ -59,7 +67,12 @@ public sealed partial class UnitCore
     {
         if (record.Position < _mark) return;
         var slot = _store.Find(record.Position);
-        if (slot.State == PageState.Trimmed) return;
+        if (slot.State == PageState.Trimmed || IsReflected(slot, place))
+        {
+            Reflected(record, place);
+            return;
+        }
+
         if (slot.State != PageState.Unwritten)
         {
             // The older record is still there, and better than a newer one that is damaged.
@@ -71,6 +84,16 @@ public sealed partial class UnitCore
         }
 
         ReplayAt(record, place);
+    }
+
+    // A checkpoint of the slots is begun before it is ended: of the records in between some are in it.
+    private static bool IsReflected(in PageSlot slot, in RecordPlace place) => slot.Lsn >= place.Lsn;
+
+    private void Reflected(in LogRecord record, in RecordPlace place)
+    {
+        if (place.DamagedHeaders is null) Index(EntryCodec.DecodeHeaders(record.Body), _store.SegmentOf(place.BodyAddress));
+        _pageLsn = place.Lsn;
+        RaiseEnd(record.Position, place.Lsn);
     }
 
     private void ReplayAt(in LogRecord record, in RecordPlace place)

@@ -44,7 +44,7 @@ public sealed partial class UnitCore
     public static async ValueTask<UnitCore> OpenAsync(IPageStore store, UnitCoreOptions options)
     {
         var core = new UnitCore(store, options);
-        await store.RecoverAsync(core.Apply);
+        await store.RecoverAsync(core.Apply, core.Restore);
         store.Release(core._mark);
         return core;
     }

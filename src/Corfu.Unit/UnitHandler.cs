@@ -73,7 +73,7 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IAsyncDisposable
                 if (TryEnqueue(answer, request, reply)) return;
             }
         }
-        catch (StoreFailedException failure)
+        catch (Exception failure) when (failure is StoreFailedException or IOException)
         {
             OnFailed(failure);
             reply.Send(Failed(request));
@@ -145,7 +145,7 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IAsyncDisposable
     }
 
     /// <summary>Returns when everything appended so far is durable.</summary>
-    internal void WaitDurable()
+    internal long WaitDurable()
     {
         var lsn = _store.AppendedUntil;
         while (_store.DurableUntil < lsn)
@@ -154,6 +154,8 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IAsyncDisposable
             _store.Commit();
             Thread.Sleep(1);
         }
+
+        return lsn;
     }
 
     // Limits are checked before the core sees the request: Overloaded means that nothing was done.

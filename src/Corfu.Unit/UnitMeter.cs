@@ -28,6 +28,9 @@ public static class UnitMeter
     internal static readonly Counter<long> FreedSegments =
         Meter.CreateCounter<long>("corfu.unit.freed_segments", "{segment}", "Segments of the log that were deleted.");
 
+    internal static readonly Counter<long> Checkpoints =
+        Meter.CreateCounter<long>("corfu.unit.checkpoints", "{checkpoint}", "Checkpoints of the address map.");
+
     internal static readonly Counter<long> CorruptPages =
         Meter.CreateCounter<long>("corfu.unit.corrupt_pages", "{page}", "Pages that a read found damaged.");
 

@@ -47,7 +47,7 @@ internal static class UnitLoad
         return RoundResult.Of(histogram, elapsed, failures);
     }
 
-    private static async Task InstallAsync(UnitNode node)
+    public static async Task InstallAsync(UnitNode node)
     {
         var address = new NodeAddress(node.Id, new NodeEndpoint("localhost", 1));
         var projection = new Projection(

@@ -27,12 +27,14 @@ public sealed class LogScanner(ILogImage image, uint logId)
     /// <param name="durableMark">
     /// Everything below is known, from outside the log, to have been durable; 0 if nothing is known. A log that ends below is short.
     /// </param>
+    /// <param name="from">Where to go on: a place that the caller has found to be in this log. Null: from the beginning.</param>
+    /// <param name="gaps">What may be missing; what the log says about it is added.</param>
     /// <exception cref="LogDamagedException">Something acknowledged is damaged or missing.</exception>
-    public async ValueTask<LogTail> ScanAsync(long durableMark, RecordVisitor visit)
+    public async ValueTask<LogTail> ScanAsync(long durableMark, RecordVisitor visit, LogTail? from = null, LogGaps? gaps = null)
     {
-        var tail = new LogTail(image.Begin, 0, 0, 0, false);
+        var tail = from ?? new LogTail(image.Begin, 0, 0, 0, false);
         var breaks = new List<(long Before, long Last)>();
-        var gaps = new LogGaps();
+        gaps ??= new LogGaps();
         while (true)
         {
             var (address, header) = await NextAsync(_window, tail.End, tail, durableMark);

@@ -13,9 +13,15 @@ internal sealed class FasterPageMap : IDisposable
     private readonly FasterKV<long, Entry> _kv;
     private readonly ClientSession<long, Entry, Entry, Entry, Empty, Functions> _session;
 
-    public FasterPageMap(string scratchDirectory, long indexSize, long memory)
+    private readonly string _folder;
+
+    /// <param name="checkpoint">Of an earlier run, to go on from; null begins empty.</param>
+    /// <param name="failed">Told when the scratch files cannot be written: slots may be missing from then on.</param>
+    /// <exception cref="StoreFailedException">The checkpoint cannot be used.</exception>
+    public FasterPageMap(string scratchDirectory, long indexSize, long memory, Action<Exception> failed, Guid? checkpoint = null)
     {
-        _device = new ScratchDevice(scratchDirectory);
+        _folder = scratchDirectory;
+        _device = new ScratchDevice(scratchDirectory, keep: checkpoint is not null, failed);
         _kv = new FasterKV<long, Entry>(new FasterKVSettings<long, Entry>
         {
             IndexSize = indexSize,
@@ -24,11 +30,70 @@ internal sealed class FasterPageMap : IDisposable
             // Scratch files of this size come and go as the log's segments do.
             SegmentSize = Math.Max(ScratchSegment, Math.Min(1 << 20, memory / 16)),
             LogDevice = _device,
-            CheckpointManager = null,
+            // Which are outdated is decided by what belongs to them (MapCheckpoint).
+            RemoveOutdatedCheckpoints = false,
             CheckpointDir = scratchDirectory,
             ConcurrencyControlMode = ConcurrencyControlMode.None,
         });
+        if (checkpoint is { } token) Recover(token);
         _session = _kv.For(new Functions()).NewSession<Functions>();
+    }
+
+    /// <summary>Begins a checkpoint of what was entered so far, and perhaps of some that follows; call from between two entries.</summary>
+    public Guid BeginCheckpoint() => _kv.TryInitiateFullCheckpoint(out var token, CheckpointType.FoldOver)
+        ? token
+        : throw new StoreFailedException("The address map takes no checkpoint.");
+
+    /// <summary>Ends it; the map serves meanwhile. Durable on return.</summary>
+    public void EndCheckpoint(Guid token)
+    {
+        _kv.CompleteCheckpointAsync().AsTask().GetAwaiter().GetResult();
+        _device.Sync();
+        foreach (var kind in CheckpointFolders)
+        {
+            var folder = Path.Combine(_folder, kind);
+            if (Directory.Exists(Path.Combine(folder, token.ToString()))) Native.SyncDirectory(Path.Combine(folder, token.ToString()));
+            if (Directory.Exists(folder)) Native.SyncDirectory(folder);
+        }
+
+        Native.SyncDirectory(_folder);
+    }
+
+    /// <summary>Deletes the checkpoints that nobody goes on from any more.</summary>
+    public static void Purge(string folder, IReadOnlyCollection<Guid> kept)
+    {
+        foreach (var kind in CheckpointFolders)
+        {
+            var parent = Path.Combine(folder, kind);
+            if (!Directory.Exists(parent)) continue;
+            foreach (var path in Directory.GetDirectories(parent))
+            {
+                if (Guid.TryParse(Path.GetFileName(path), out var token) && !kept.Contains(token)) Directory.Delete(path, true);
+            }
+        }
+    }
+
+    private static readonly string[] CheckpointFolders = ["index-checkpoints", "cpr-checkpoints"];
+
+    private void Recover(Guid token)
+    {
+        try
+        {
+            // FASTER makes do with what is there of a checkpoint; ours is whole or none.
+            foreach (var kind in CheckpointFolders)
+            {
+                if (!Directory.Exists(Path.Combine(_folder, kind, token.ToString()))) throw new IOException($"{kind} lack it.");
+            }
+
+            _kv.Recover(token);
+        }
+        catch (Exception error)
+        {
+            // FASTER throws whatever it meets. The log has everything.
+            _kv.Dispose();
+            _device.Dispose();
+            throw new StoreFailedException($"The checkpoint {token} of the address map cannot be used: {error.Message}", error);
+        }
     }
 
     private const int ScratchSegment = 16 << 20;

@@ -45,6 +45,14 @@ public sealed partial class FasterPageStore
         _catalog.Note(record, address, _lastRecord, _map.Tail);
         _stateDue = false;
         _lastRecord = address;
+        _lastCheck = System.Buffers.Binary.BinaryPrimitives.ReadUInt32LittleEndian(bytes[(RecordCodec.HeaderSize - 4)..]);
+        _records++;
+        if (!_checkpointAsked && ((ICleanableStore)this).CheckpointDue)
+        {
+            _checkpointAsked = true;
+            ((ICleanableStore)this).CleaningDue?.Invoke();
+        }
+
         var end = RecordCodec.Align(address + size);
         WantSpace(end);
         Volatile.Write(ref _lastEnd, end);

@@ -9,27 +9,37 @@ public sealed partial class FasterPageStore
     /// <summary>Allocated before the first append, besides the reserve; at most a segment.</summary>
     private const int StartRoom = 4 << 20;
 
-    public async ValueTask RecoverAsync(RecordVisitor visit)
+    public async ValueTask RecoverAsync(RecordVisitor visit, Action<ReadOnlyMemory<byte>>? restore = null)
     {
         var image = new SegmentImage(_files, _options.SegmentSize);
         _begin = image.Begin;
+        var checkpoint = restore is null ? null : TryCheckpoint(image, restore);
+        _map ??= new FasterPageMap(_mapFolder, _options.MapIndexSize, _options.MapMemory, Fail);
         var firstRecord = -1L;
-        var promisedBegin = -1L;
-        var found = await new LogScanner(image, _logId).ScanAsync(_mark.Read(), (in record, in place) =>
+        var promisedBegin = checkpoint?.FirstKept ?? -1;
+        var freed = new LogGaps();
+        if (checkpoint is not null) freed.Read(checkpoint.Gaps.Body.Span);
+        var found = await new LogScanner(image, _logId).ScanAsync(_mark.Read(), Visit, checkpoint?.Tail, freed);
+        if (checkpoint is not null) DropFreed(image, freed, promisedBegin);
+        // Segments are deleted only after a state record says so: a beginning that is missing beyond that is a loss.
+        firstRecord = checkpoint is null ? firstRecord : _catalog.Oldest?.First ?? -1;
+        if (_begin > 0 && (firstRecord < 0 || promisedBegin < firstRecord))
+            throw new LogDamagedException("The beginning of the log is missing. Rebuild this unit from its replicas.", _begin);
+        _firstKept = Math.Max(0, firstRecord);
+        foreach (var (before, last) in found.Breaks) _gaps.Add(before, last);
+        _records = found.Records;
+        if (found.TornBytes) Wipe(found.End, image.End);
+        GoOnFrom(found);
+
+        void Visit(in LogRecord record, in RecordPlace place)
         {
+            RecordsRead++;
             var address = place.BodyAddress - RecordCodec.HeaderSize;
             if (firstRecord < 0) firstRecord = address;
             if (record.Kind == RecordKind.State) promisedBegin = record.Position.Offset;
             _catalog.Note(record, address, place.Previous, _map.Tail);
             visit(record, place);
-        });
-        // Segments are deleted only after a state record says so: a beginning that is missing beyond that is a loss.
-        if (_begin > 0 && (firstRecord < 0 || promisedBegin < firstRecord))
-            throw new LogDamagedException("The beginning of the log is missing. Rebuild this unit from its replicas.", _begin);
-        _firstKept = Math.Max(0, firstRecord);
-        foreach (var (before, last) in found.Breaks) _gaps.Add(before, last);
-        if (found.TornBytes) Wipe(found.End, image.End);
-        GoOnFrom(found);
+        }
     }
 
     // R6: a new run begins on a log page of its own, never behind other bytes of one: FASTER would rewrite the page's last sector from

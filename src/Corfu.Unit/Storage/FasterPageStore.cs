@@ -22,7 +22,10 @@ public sealed partial class FasterPageStore : IPageStore
     private readonly SegmentSpace _space;
     private readonly LogDevice _device;
     private readonly FasterLog _log;
-    private readonly FasterPageMap _map;
+    private readonly string _mapFolder;
+
+    // There from the recovery on.
+    private FasterPageMap _map = null!;
     private readonly HotPages _hot;
     private readonly SegmentCatalog _catalog;
     private readonly WakeableThread _writer;
@@ -31,6 +34,7 @@ public sealed partial class FasterPageStore : IPageStore
     // Guards the log's tail: appends and commits never overlap, so that a record's address is known before it is written (R6).
     private readonly object _gate = new();
     private long _lastRecord;
+    private uint _lastCheck;
     private long _lastEnd;
     private uint _incarnation;
     private StoreFailedException? _failure;
@@ -52,7 +56,7 @@ public sealed partial class FasterPageStore : IPageStore
         _options = options;
         _logId = RecordCodec.LogIdOf(unit);
         _mark = new DurableMark(files, _logId);
-        _space = new SegmentSpace(files, options.SegmentSize, Fail);
+        _space = new SegmentSpace(files, options.SegmentSize, options.Headroom, Fail);
         _device = new LogDevice(files, _space);
         _log = new FasterLog(new FasterLogSettings
         {
@@ -67,7 +71,7 @@ public sealed partial class FasterPageStore : IPageStore
             // Its automatic recovery can come back empty, and believes any commit record.
             TryRecoverLatest = false,
         });
-        _map = new FasterPageMap(scratchDirectory, options.MapIndexSize, options.MapMemory);
+        _mapFolder = scratchDirectory;
         _hot = new HotPages(options.HotBytes);
         _catalog = new SegmentCatalog(options.SegmentSize);
         _writer = new WakeableThread("corfu-unit-log", Step, Fail);
@@ -81,6 +85,9 @@ public sealed partial class FasterPageStore : IPageStore
     public long DurableUntil => Volatile.Read(ref _durable);
 
     public (long Pages, long Bytes) Size => (_catalog.Pages, (_catalog.Count - 1L) * _options.SegmentSize + (Volatile.Read(ref _lastEnd) % _options.SegmentSize));
+
+    /// <summary>Records that the start read: all that the log holds, or those behind a checkpoint.</summary>
+    public long RecordsRead { get; private set; }
 
     /// <summary>Bytes that the address map takes, in memory and in its scratch files.</summary>
     public long MapBytes => _map.Bytes;
@@ -98,7 +105,7 @@ public sealed partial class FasterPageStore : IPageStore
         _space.Dispose();
         if (_failure is null && _durable > 0) _mark.Write(_durable, sync: true);
         _log.Dispose();
-        _map.Dispose();
+        _map?.Dispose();
         _files.Dispose();
     }
 

@@ -18,6 +18,12 @@ public sealed record FasterStoreOptions
     /// </summary>
     public int Reserve { get; init; } = 8 << 20;
 
+    /// <summary>
+    /// The file system counts as full when less than this is left, or less than a sixteenth of it: what else is written there (the address
+    /// map's overflow, checkpoints) must not fail while seals and trims still work. Default 128 MiB.
+    /// </summary>
+    public long Headroom { get; init; } = 128 << 20;
+
     /// <summary>Most recent log bytes kept for readers at the tail. Default 8 MiB.</summary>
     public int HotBytes { get; init; } = 8 << 20;
 
@@ -26,6 +32,12 @@ public sealed record FasterStoreOptions
 
     /// <summary>Memory for the newest part of the address map; the rest spills to a scratch file. Default 64 MiB.</summary>
     public long MapMemory { get; init; } = 64 << 20;
+
+    /// <summary>
+    /// Records between two checkpoints of the map: what a start after a crash has to read again, once or twice. Default 1,000,000, about two
+    /// seconds' worth; with more pages than that, an eighth of them, since a checkpoint grows with the number of pages.
+    /// </summary>
+    public int CheckpointRecords { get; init; } = 1_000_000;
 
     /// <summary>All faults in one message, or null.</summary>
     internal string? Fault()
@@ -38,6 +50,7 @@ public sealed record FasterStoreOptions
         if (HotBytes < LogPageSize) faults.Add("HotBytes must be at least one page");
         if (!IsPowerOfTwo(MapIndexSize) || MapIndexSize < 4096) faults.Add("MapIndexSize must be a power of two of at least 4096");
         if (!IsPowerOfTwo(MapMemory) || MapMemory < 1 << 20) faults.Add("MapMemory must be a power of two of at least 1 MiB");
+        if (CheckpointRecords < 1) faults.Add("CheckpointRecords must be positive");
         return faults.Count == 0 ? null : string.Join("; ", faults);
     }
 

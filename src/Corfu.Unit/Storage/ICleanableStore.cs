@@ -35,6 +35,19 @@ internal interface ICleanableStore
     /// <summary>Appends the excuse. False if there is no room at the moment; else the sequence number from which <see cref="Delete"/> may follow.</summary>
     bool TryAppendFreed(out long lsn);
 
+    bool CheckpointDue { get; }
+
+    bool CheckpointDueAtEnd { get; }
+
+    /// <summary>Begins a checkpoint of the address map, between two requests.</summary>
+    (Guid Map, CheckpointStart Start) BeginCheckpoint();
+
+    /// <summary>Without the lock.</summary>
+    void EndCheckpoint(Guid map);
+
+    /// <summary>Without the lock; the log is durable up to <paramref name="needs"/>, where the checkpoint ended.</summary>
+    void PublishCheckpoint(Guid map, CheckpointStart start, long needs, ReadOnlyMemory<byte> core);
+
     /// <summary>Deletes the segments; without the lock, once that sequence number is durable.</summary>
     void Delete(IReadOnlySet<int> segments);
 }

@@ -45,7 +45,7 @@ public sealed class LogPageStore(ILogDevice device, NodeId unit) : IPageStore, I
 
     ValueTask ILogImage.ReadAsync(long address, Memory<byte> buffer) => device.ReadAsync(address, buffer);
 
-    public async ValueTask RecoverAsync(RecordVisitor visit)
+    public async ValueTask RecoverAsync(RecordVisitor visit, Action<ReadOnlyMemory<byte>>? restore = null)
     {
         var found = await new LogScanner(this, _logId).ScanAsync(0, visit);
         if (found.TornBytes) await WipeAsync(found.End);

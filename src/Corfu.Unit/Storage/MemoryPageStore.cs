@@ -23,7 +23,7 @@ public sealed class MemoryPageStore(bool commitByHand = false) : IPageStore
 
     public (long Pages, long Bytes) Size => (_map.Count, _bytes);
 
-    public ValueTask RecoverAsync(RecordVisitor visit)
+    public ValueTask RecoverAsync(RecordVisitor visit, Action<ReadOnlyMemory<byte>>? restore = null)
     {
         // The Open record that every log begins with.
         Append(new LogRecord(RecordKind.Open, LogPosition.Zero));

@@ -83,5 +83,22 @@ internal sealed class SegmentCatalog(int segmentSize)
         if (_segments.Remove(segment, out var entry)) Pages -= entry.Pages;
     }
 
+    public List<SegmentContents> Copy() => [.. _segments.Values.Select(s => s.Copy())];
+
+    public void Restore(IEnumerable<SegmentContents> segments)
+    {
+        foreach (var segment in segments)
+        {
+            _segments[segment.Index] = segment.Copy();
+            Pages += segment.Pages;
+        }
+    }
+
+    public void Clear()
+    {
+        _segments.Clear();
+        Pages = 0;
+    }
+
     private int SegmentOf(long address) => (int)(address / segmentSize);
 }

@@ -47,4 +47,38 @@ internal sealed class SegmentContents
         var above = mark.Offset <= Lowest ? 1.0 : (Highest + 1.0 - mark.Offset) / (Highest + 1.0 - Lowest);
         return Math.Max(0, Bytes - DeadBytes) * above;
     }
+
+    internal const int Size = 4 + (8 * 8) + 4 + 4;
+
+    internal SegmentContents Copy() => (SegmentContents)MemberwiseClone();
+
+    internal void Write(ref WireWriter w)
+    {
+        w.Int32(Index);
+        w.Int64(First);
+        w.Int64(Before);
+        w.Int64(Last);
+        w.Int64(MapAddress);
+        w.Int64(Bytes);
+        w.Int64(DeadBytes);
+        w.Int64(Lowest);
+        w.Int64(Highest);
+        w.Int32(Records);
+        w.Int32(Pages);
+    }
+
+    internal static SegmentContents Read(ref WireReader r) => new()
+    {
+        Index = r.Int32(),
+        First = r.Int64(),
+        Before = r.Int64(),
+        Last = r.Int64(),
+        MapAddress = r.Int64(),
+        Bytes = r.Int64(),
+        DeadBytes = r.Int64(),
+        Lowest = r.Int64(),
+        Highest = r.Int64(),
+        Records = r.Int32(),
+        Pages = r.Int32(),
+    };
 }

@@ -23,7 +23,7 @@ public sealed class CleaningTests : IDisposable
         var before = DiskUsage();
         // Nine of ten, in no order; every 100th of the whole stays in a stream of its own.
         foreach (var i in Enumerable.Range(0, Pages).Where(i => i % 10 != 0).OrderBy(i => (i * 7919L) % Pages))
-            Assert.Equal(Status.Ok, (await unit.AskAsync(new TrimRequest(Epoch.First, new LogPosition(i), default))).Status);
+            Assert.Equal(Status.Ok, (await unit.AskUntilTakenAsync(new TrimRequest(Epoch.First, new LogPosition(i), default))).Status);
         unit.Handler.Clean();
         Assert.InRange(DiskUsage(), 0, before * 6 / 10);
         for (var restart = 0; restart < 3; restart++)
@@ -42,7 +42,7 @@ public sealed class CleaningTests : IDisposable
     {
         var unit = await OpenAsync();
         for (var i = 0; i < Pages; i++) await WriteAsync(unit, i);
-        for (var i = 300; i < 800; i++) await unit.AskAsync(new TrimRequest(Epoch.First, new LogPosition(i), default));
+        for (var i = 300; i < 800; i++) await unit.AskUntilTakenAsync(new TrimRequest(Epoch.First, new LogPosition(i), default));
         unit.Handler.Clean();
         Assert.True(File.Exists(Path.Combine(LogFolder, "log.0")));
         Assert.Contains(Enumerable.Range(1, 12), s => !File.Exists(Path.Combine(LogFolder, $"log.{s}")));
@@ -55,7 +55,7 @@ public sealed class CleaningTests : IDisposable
         }
 
         // The rest of the beginning goes as well, gaps and all.
-        await unit.AskAsync(new TrimPrefixRequest(Epoch.First, new LogPosition(1000)));
+        await unit.AskUntilTakenAsync(new TrimPrefixRequest(Epoch.First, new LogPosition(1000)));
         unit.Handler.Clean();
         await unit.Handler.DisposeAsync();
         unit = await OpenAsync();
@@ -68,7 +68,7 @@ public sealed class CleaningTests : IDisposable
     {
         var unit = await OpenAsync();
         for (var i = 0; i < Pages; i++) await WriteAsync(unit, i);
-        for (var i = 300; i < 500; i++) await unit.AskAsync(new TrimRequest(Epoch.First, new LogPosition(i), default));
+        for (var i = 300; i < 500; i++) await unit.AskUntilTakenAsync(new TrimRequest(Epoch.First, new LogPosition(i), default));
         unit.Handler.Clean();
         await unit.Handler.DisposeAsync();
         var gone = Enumerable.Range(1, 12).First(s => !File.Exists(Path.Combine(LogFolder, $"log.{s}")));
@@ -93,10 +93,10 @@ public sealed class CleaningTests : IDisposable
     {
         var unit = await OpenAsync();
         for (var i = 0; i < Pages; i++) await WriteAsync(unit, i, stream: 300 + (ulong)(i % 50));
-        await unit.AskAsync(new SealRequest(new Epoch(2)));
-        await unit.AskAsync(new InstallRequest(Entries.Projection(2, Pages)));
+        await unit.AskUntilTakenAsync(new SealRequest(new Epoch(2)));
+        await unit.AskUntilTakenAsync(new InstallRequest(Entries.Projection(2, Pages)));
         for (var i = Pages; i < Pages + 200; i++) await WriteAsync(unit, i, epoch: 2, stream: 400);
-        await unit.AskAsync(new TrimPrefixRequest(new Epoch(2), new LogPosition(Pages + 100)));
+        await unit.AskUntilTakenAsync(new TrimPrefixRequest(new Epoch(2), new LogPosition(Pages + 100)));
         unit.Handler.Clean();
         Assert.False(File.Exists(Path.Combine(LogFolder, "log.0")));
         for (var restart = 0; restart < 3; restart++)
@@ -112,7 +112,7 @@ public sealed class CleaningTests : IDisposable
             unit = await OpenAsync();
             // What was written down goes with its segment too, and is written down again.
             for (var i = 0; i < 200; i++) await WriteAsync(unit, Pages + 200 + (restart * 200) + i, epoch: 2, stream: 400);
-            await unit.AskAsync(new TrimPrefixRequest(new Epoch(2), new LogPosition(Pages + (restart * 200) + 300)));
+            await unit.AskUntilTakenAsync(new TrimPrefixRequest(new Epoch(2), new LogPosition(Pages + (restart * 200) + 300)));
             unit.Handler.Clean();
         }
 
@@ -129,7 +129,7 @@ public sealed class CleaningTests : IDisposable
         {
             await WriteAsync(unit, i, size: 10);
             if (i % 1000 != 999) continue;
-            await unit.AskAsync(new TrimPrefixRequest(Epoch.First, new LogPosition(i - 500)));
+            await unit.AskUntilTakenAsync(new TrimPrefixRequest(Epoch.First, new LogPosition(i - 500)));
             unit.Handler.Clean();
             largest = Math.Max(largest, store.MapBytes);
         }
@@ -151,7 +151,7 @@ public sealed class CleaningTests : IDisposable
         for (var i = 0; i < Pages; i++)
         {
             if (i % 10 == 0) continue;
-            await unit.AskAsync(new TrimRequest(Epoch.First, new LogPosition(i), default));
+            await unit.AskUntilTakenAsync(new TrimRequest(Epoch.First, new LogPosition(i), default));
             if (i % 200 == 1) unit.Handler.Clean();
         }
 
@@ -176,12 +176,12 @@ public sealed class CleaningTests : IDisposable
         unit = await OpenAsync();
         for (var i = 0; i < 300; i++)
         {
-            if (i % 20 != 0) await unit.AskAsync(new TrimRequest(Epoch.First, new LogPosition(i), default));
+            if (i % 20 != 0) await unit.AskUntilTakenAsync(new TrimRequest(Epoch.First, new LogPosition(i), default));
         }
 
         unit.Handler.Clean();
         Assert.True(File.Exists(path));
-        Assert.Equal(Status.Ok, (await unit.AskAsync(new RepairRequest(Epoch.First, entry))).Status);
+        Assert.Equal(Status.Ok, (await unit.AskUntilTakenAsync(new RepairRequest(Epoch.First, entry))).Status);
         unit.Handler.Clean();
         Assert.False(File.Exists(path));
         var read = await unit.AskAsync(new ReadRequest(Epoch.First, Entries.Positions(20), ReadDetail.Full));

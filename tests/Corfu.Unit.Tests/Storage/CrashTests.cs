@@ -81,7 +81,7 @@ public sealed class CrashTests : IDisposable
         await Assert.ThrowsAnyAsync<Xunit.Sdk.XunitException>(() => run.CheckAsync(liar, run.Files.Events.Count, "no sync"));
     }
 
-    private static IEnumerable<Range> Fate(Random random, DiskEvent.Write write)
+    internal static IEnumerable<Range> Fate(Random random, DiskEvent.Write write)
     {
         switch (random.Next(4))
         {

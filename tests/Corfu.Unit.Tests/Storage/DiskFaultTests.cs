@@ -30,6 +30,53 @@ public sealed class DiskFaultTests : IDisposable
         Assert.Contains("EIO", info.Reason);
     }
 
+    [Theory]
+    [InlineData(5)]
+    [InlineData(28)]
+    [InlineData(30)]
+    public async Task Any_error_of_a_sync_is_final_also_when_it_only_says_that_the_disk_is_full(int errno)
+    {
+        var files = new RecordingFiles();
+        await using var store = new FasterPageStore(files, Stores.Unit, Stores.Small, Scratch);
+        var unit = await HandlerClient.OpenAsync(store);
+        files.SyncError = new NativeIOException($"errno {errno}", errno);
+        Assert.Equal(Status.Failed, (await unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(0)))).Status);
+        await StaysFailedAsync(unit, files, $"errno {errno}");
+    }
+
+    [Theory]
+    [InlineData(5)]
+    [InlineData(28)]
+    [InlineData(30)]
+    public async Task Any_error_of_a_write_of_records_is_final(int errno)
+    {
+        var files = new RecordingFiles();
+        await using var store = new FasterPageStore(files, Stores.Unit, Stores.Small, Scratch);
+        var unit = await HandlerClient.OpenAsync(store);
+        files.WriteError = new NativeIOException($"errno {errno}", errno);
+        Assert.Equal(Status.Failed, (await unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(0)))).Status);
+        await StaysFailedAsync(unit, files, $"errno {errno}");
+    }
+
+    [Fact]
+    public async Task A_file_system_that_is_nearly_full_makes_the_unit_read_only_before_it_is_full_and_room_ends_that()
+    {
+        var files = new RecordingFiles { Free = 1 << 20 };
+        await using var store = new FasterPageStore(files, Stores.Unit, Stores.Small with { Headroom = 2 << 20 }, Scratch);
+        var unit = await HandlerClient.OpenAsync(store, install: false);
+        files.Free = 4 << 20;
+        while ((await unit.AskAsync(new InstallRequest(Entries.Projection(1)))).Status != Status.Ok) Thread.Yield();
+        while ((await unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(0)))).Status != Status.Ok) Thread.Yield();
+        files.Free = 1 << 20;
+        var written = await FillAsync(unit, from: 1);
+        Assert.Equal(UnitHealth.ReadOnly, (await unit.AskAsync(new UnitInfoRequest(Epoch.First))).Health);
+        Assert.Equal(Status.Ok, (await unit.AskAsync(new TrimRequest(Epoch.First, new LogPosition(1), default))).Status);
+        Assert.Equal(Status.Ok, (await unit.AskAsync(new TrimPrefixRequest(Epoch.First, new LogPosition(written)))).Status);
+        files.Free = 4 << 20;
+        while ((await unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(written)))).Status != Status.Ok) Thread.Yield();
+        Assert.Equal(UnitHealth.Ok, (await unit.AskAsync(new UnitInfoRequest(Epoch.First))).Health);
+    }
+
     [Fact]
     public async Task A_full_disk_refuses_pages_but_not_seals_installs_and_trims()
     {
@@ -89,10 +136,22 @@ public sealed class DiskFaultTests : IDisposable
         Assert.Equal(Status.Ok, (await unit.AskAsync(new TrimPrefixRequest(new Epoch(2), new LogPosition(position)))).Status);
     }
 
-    // One page after the other, until the disk is full. While the store is still allocating it answers Overloaded: try again.
-    private static async Task<int> FillAsync(HandlerClient unit)
+    private static async Task StaysFailedAsync(HandlerClient unit, RecordingFiles files, string reason)
     {
-        for (var position = 0; ;)
+        Assert.Contains(reason, (await unit.Handler.Fault).Message);
+        files.SyncError = files.WriteError = null;
+        var events = files.Events.Count;
+        Assert.Equal(Status.Failed, (await unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(1)))).Status);
+        Assert.Equal(Status.Failed, (await unit.AskAsync(new SealRequest(new Epoch(2)))).Status);
+        Assert.Contains(reason, (await unit.AskAsync(new UnitInfoRequest(Epoch.First))).Reason);
+        // Nothing is tried again: whatever the disk says now, what it lost stays lost.
+        Assert.DoesNotContain(files.Events.Skip(events), e => e is DiskEvent.Sync);
+    }
+
+    // One page after the other, until the disk is full. While the store is still allocating it answers Overloaded: try again.
+    private static async Task<int> FillAsync(HandlerClient unit, int from = 0)
+    {
+        for (var position = from; ;)
         {
             var status = (await unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(position, new byte[1000])))).Status;
             if (status == Status.NoSpace) return position;

@@ -33,6 +33,17 @@ internal sealed class RecordingFiles : ISegmentFiles
     /// <summary>Thrown by every sync from now on.</summary>
     public Exception? SyncError { get; set; }
 
+    /// <summary>Thrown by every write of records from now on.</summary>
+    public Exception? WriteError { get; set; }
+
+    /// <summary>Free bytes that the file system reports.</summary>
+    public long Free { get; set; } = long.MaxValue;
+
+    public (long Free, long Total) Room => (Free, long.MaxValue);
+
+    /// <summary>Syncs return and do nothing, as if the calls had been removed from the product.</summary>
+    public bool IgnoresSyncs { get; init; }
+
     /// <summary>Held by the test to keep syncs from returning.</summary>
     public ManualResetEventSlim SyncAllowed { get; } = new(true);
 
@@ -80,6 +91,7 @@ internal sealed class RecordingFiles : ISegmentFiles
             var end = (int)offset + bytes.Length;
             var grows = Math.Max(0, end - _lengths[segment]);
             if (grows > 0 && Used + grows > Capacity) throw FullDisk.Error();
+            if (WriteError is not null) throw WriteError;
             Put(segment, (int)offset, bytes);
             Events.Add(new DiskEvent.Write(segment, offset, bytes.ToArray()));
         }
@@ -91,7 +103,7 @@ internal sealed class RecordingFiles : ISegmentFiles
         lock (_gate)
         {
             if (SyncError is not null) throw SyncError;
-            Events.Add(new DiskEvent.Sync(segment));
+            if (!IgnoresSyncs) Events.Add(new DiskEvent.Sync(segment));
         }
     }
 

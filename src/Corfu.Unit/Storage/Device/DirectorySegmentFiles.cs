@@ -44,6 +44,15 @@ public sealed class DirectorySegmentFiles : ISegmentFiles
         Native.SyncDirectory(_directory);
     }
 
+    public (long Free, long Total) Room
+    {
+        get
+        {
+            var drive = new DriveInfo(_directory);
+            return (drive.AvailableFreeSpace, drive.TotalSize);
+        }
+    }
+
     public void Delete(int segment)
     {
         if (_open.TryRemove(segment, out var handle)) handle.Dispose();

@@ -22,6 +22,9 @@ public interface ISegmentFiles : IDisposable
     /// <summary>Everything written to the segment before the call is durable on return.</summary>
     void Sync(int segment);
 
+    /// <summary>Bytes that the file system has left, and has in all; nothing to worry about where that is not known.</summary>
+    (long Free, long Total) Room => (long.MaxValue, long.MaxValue);
+
     /// <summary>Fills the buffer; what lies beyond the end, or in a segment that does not exist, reads as zeros.</summary>
     void Read(int segment, long offset, Span<byte> buffer);
 

@@ -11,6 +11,7 @@ internal sealed class SegmentSpace : IDisposable
 
     private readonly ISegmentFiles _files;
     private readonly int _segmentSize;
+    private readonly long _headroom;
     private readonly Action<Exception> _failed;
     private readonly byte[] _zeros = new byte[ChunkSize];
     private readonly Lock _gate = new();
@@ -22,8 +23,9 @@ internal sealed class SegmentSpace : IDisposable
     private long _wanted;
     private volatile bool _full;
 
-    public SegmentSpace(ISegmentFiles files, int segmentSize, Action<Exception> failed)
+    public SegmentSpace(ISegmentFiles files, int segmentSize, long headroom, Action<Exception> failed)
     {
+        _headroom = headroom;
         _files = files;
         _segmentSize = segmentSize;
         _failed = failed;
@@ -85,13 +87,10 @@ internal sealed class SegmentSpace : IDisposable
     {
         try
         {
-            while (_allocated < Volatile.Read(ref _wanted) && !_thread.IsStopping) AllocateChunk();
-            _full = false;
-        }
-        catch (IOException error) when (Native.IsFull(error))
-        {
-            _full = true;
-            _thread.WakeAfter(FullRetryMilliseconds);
+            var room = true;
+            while (room && _allocated < Volatile.Read(ref _wanted) && !_thread.IsStopping) room = TryAllocateChunk();
+            _full = !room;
+            if (_full) _thread.WakeAfter(FullRetryMilliseconds);
         }
         catch (Exception error)
         {
@@ -99,22 +98,43 @@ internal sealed class SegmentSpace : IDisposable
         }
     }
 
-    private void AllocateChunk()
+    // False: no room. Only a write may say so and be tried again; a sync that fails, for whatever reason, may have lost what others wrote.
+    private bool TryAllocateChunk()
     {
         var segment = (int)(_allocated / _segmentSize);
-        EnsureSegment(segment);
+        try
+        {
+            EnsureSegment(segment);
+        }
+        catch (IOException error) when (Native.IsFull(error))
+        {
+            return false;
+        }
+
         var offset = _allocated % _segmentSize;
         var there = _files.Length(segment);
         if (there > offset)
         {
             // From an earlier run, or already written by a log that was faster than this thread.
             Volatile.Write(ref _allocated, ((long)segment * _segmentSize) + Math.Min(there, _segmentSize));
-            return;
+            return true;
         }
 
+        var (free, total) = _files.Room;
+        if (free < Math.Min(_headroom, total / 16)) return false;
+
         var count = (int)Math.Min(ChunkSize, _segmentSize - there);
-        _files.Write(segment, there, _zeros.AsSpan(0, count));
+        try
+        {
+            _files.Write(segment, there, _zeros.AsSpan(0, count));
+        }
+        catch (IOException error) when (Native.IsFull(error))
+        {
+            return false;
+        }
+
         _files.Sync(segment);
         Volatile.Write(ref _allocated, ((long)segment * _segmentSize) + there + count);
+        return true;
     }
 }

@@ -1,0 +1,35 @@
+using System.CommandLine;
+using System.Globalization;
+using Corfu.Unit;
+
+namespace Corfu.Cli;
+
+/// <summary><c>corfu unit info</c>.</summary>
+internal static class UnitInfoCommand
+{
+    private const string Description = "Show who the units in a folder are and what they take on disk; also of running units. Their logs are not read.";
+
+    public static Command Create()
+    {
+        var data = UnitCommand.DataOption();
+        var command = new Command("info", Description) { data };
+        command.SetAction(async (result, _) =>
+        {
+            var folder = result.GetRequiredValue(data).FullName;
+            var units = UnitInspector.Find(folder);
+            if (units.Count == 0) throw new UnitFolderException($"{folder} holds no unit.");
+            foreach (var unit in units) await WriteAsync(result.InvocationConfiguration.Output, UnitInspector.Describe(unit));
+            return ExitCode.Ok;
+        });
+        return command;
+    }
+
+    public static async Task WriteAsync(TextWriter output, UnitReport report)
+    {
+        await output.WriteLineAsync(report.Folder);
+        await output.WriteLineAsync($"  unit       {report.Identity.Unit} of cluster {report.Identity.Cluster}");
+        await output.WriteLineAsync(string.Create(
+            CultureInfo.InvariantCulture,
+            $"  disk       {report.BytesOnDisk:N0} bytes, {report.Segments} segments of {report.Identity.Store.SegmentSize >> 20} MiB, known to be durable up to {report.DurableMark:N0}"));
+    }
+}

@@ -1,0 +1,94 @@
+using Corfu.Protocol;
+
+namespace Corfu.Unit;
+
+/// <summary>Looks at units' folders offline and changes nothing in them.</summary>
+public static class UnitInspector
+{
+    /// <summary>The units in a folder: itself, or below it, as a cluster's or a process's folder has them.</summary>
+    public static IReadOnlyList<string> Find(string folder)
+    {
+        folder = Path.GetFullPath(folder);
+        if (!Directory.Exists(folder)) throw new UnitFolderException($"{folder} does not exist.");
+        var options = new EnumerationOptions { RecurseSubdirectories = true, MaxRecursionDepth = 6, IgnoreInaccessible = true };
+        return
+        [
+            .. Directory.EnumerateFiles(folder, "identity", options)
+                .Select(path => Path.GetDirectoryName(path)!)
+                .Where(path => Directory.Exists(Path.Combine(path, "log")))
+                .Order(StringComparer.Ordinal),
+        ];
+    }
+
+    /// <summary>What can be told without reading the log; also of a running unit.</summary>
+    public static UnitReport Describe(string folder)
+    {
+        var identity = Identity(folder);
+        using var files = new ReadOnlySegmentFiles(Path.Combine(folder, "log"));
+        return new UnitReport
+        {
+            Folder = folder,
+            Identity = identity,
+            Segments = files.List().Count,
+            BytesOnDisk = new DirectoryInfo(folder).EnumerateFiles("*", SearchOption.AllDirectories).Sum(f => f.Length),
+            DurableMark = new DurableMark(files, RecordCodec.LogIdOf(identity.Unit)).Read(),
+        };
+    }
+
+    /// <summary>Reads the whole log and checks every record and page.</summary>
+    /// <exception cref="UnitFolderException">No unit's folder, or the unit is running.</exception>
+    public static async ValueTask<UnitReport> CheckAsync(string folder)
+    {
+        using var held = Hold(folder);
+        var report = Describe(folder);
+        using var files = new ReadOnlySegmentFiles(Path.Combine(folder, "log"));
+        var image = new SegmentImage(files, report.Identity.Store.SegmentSize);
+        var contents = new UnitContents();
+        var scanner = new LogScanner(image, RecordCodec.LogIdOf(report.Identity.Unit));
+        try
+        {
+            var tail = await scanner.ScanAsync(report.DurableMark, contents.Visit);
+            return contents.Complete(report with { TornTail = tail.TornBytes });
+        }
+        catch (LogDamagedException damage)
+        {
+            return contents.Complete(report with { Lost = damage.Message, RecordsBehindDamage = await CountBehindAsync(image, damage.Address) });
+        }
+    }
+
+    private static async ValueTask<long> CountBehindAsync(SegmentImage image, long address)
+    {
+        const int WindowSize = 4 << 20;
+        var window = new LogWindow(image, WindowSize);
+        var found = 0L;
+        while (true)
+        {
+            (var at, _) = await LogScanner.FindAsync(window, address);
+            if (at < 0) return found;
+            found++;
+            address = at + RecordCodec.Alignment;
+        }
+    }
+
+    private static UnitIdentity Identity(string folder)
+    {
+        var path = Path.Combine(folder, "identity");
+        if (!File.Exists(path)) throw new UnitFolderException($"{folder} is no unit's folder: it holds no identity.");
+        return UnitIdentity.Parse(File.ReadAllText(path), path, new FasterStoreOptions());
+    }
+
+    // As the unit itself does, so that neither runs beside the other.
+    private static FileStream? Hold(string folder)
+    {
+        var path = Path.Combine(folder, "lock");
+        if (!File.Exists(path)) return null;
+        try
+        {
+            return new FileStream(path, FileMode.Open, FileAccess.Read, FileShare.None);
+        }
+        catch (IOException error)
+        {
+            throw new UnitFolderException($"{folder} is in use: stop the unit first.", error);
+        }
+    }
+}

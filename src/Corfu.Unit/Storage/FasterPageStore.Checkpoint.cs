@@ -1,0 +1,104 @@
+using Corfu.Protocol;
+
+namespace Corfu.Unit;
+
+// R3: the map's checkpoint is a shortcut. Begun under the handler's lock, ended without it, published when the log is durable up to all
+// that the map may reflect by then. The replay begins where the checkpoint was begun and finds some records reflected already.
+public sealed partial class FasterPageStore
+{
+    // Of the log, and at the last checkpoint. Under _gate.
+    private long _records;
+    private long _recordsAtCheckpoint;
+    private long _checkpointNumber;
+    private bool _checkpointAsked;
+
+    bool ICleanableStore.CheckpointDue => _records - _recordsAtCheckpoint >= CheckpointInterval;
+
+    // At the end of a run it is worth less: the next start saves what a checkpoint now costs.
+    bool ICleanableStore.CheckpointDueAtEnd => _records - _recordsAtCheckpoint >= CheckpointInterval / 20;
+
+    private long CheckpointInterval => Math.Max(_options.CheckpointRecords, _catalog.Pages / 8);
+
+    (Guid Map, CheckpointStart Start) ICleanableStore.BeginCheckpoint()
+    {
+        lock (_gate)
+        {
+            var start = new CheckpointStart(
+                new LogTail(_lastEnd, _lastRecord, _incarnation, _records, false), _lastCheck, _firstKept, _gaps.ToRecord(), _catalog.Copy());
+            _recordsAtCheckpoint = _records;
+            _checkpointAsked = false;
+            return (_map.BeginCheckpoint(), start);
+        }
+    }
+
+    void ICleanableStore.EndCheckpoint(Guid map) => _map.EndCheckpoint(map);
+
+    void ICleanableStore.PublishCheckpoint(Guid map, CheckpointStart start, long needs, ReadOnlyMemory<byte> core) => new MapCheckpoint
+    {
+        LogId = _logId,
+        Number = ++_checkpointNumber,
+        Map = map,
+        Tail = start.Tail,
+        LastCheck = start.LastCheck,
+        Needs = needs,
+        FirstKept = start.FirstKept,
+        Gaps = start.Gaps,
+        Segments = start.Segments,
+        Core = core,
+    }.Publish(_mapFolder);
+
+    // The newest that is whole and that the log agrees with; null: all of the log has to be read.
+    private MapCheckpoint? TryCheckpoint(SegmentImage image, Action<ReadOnlyMemory<byte>> restore)
+    {
+        foreach (var candidate in MapCheckpoint.Load(_mapFolder, _logId))
+        {
+            _checkpointNumber = Math.Max(_checkpointNumber, candidate.Number);
+            if (!Agrees(image, candidate)) continue;
+            try
+            {
+                _map = new FasterPageMap(_mapFolder, _options.MapIndexSize, _options.MapMemory, Fail, candidate.Map);
+                restore(candidate.Core);
+            }
+            catch (Exception error) when (error is StoreFailedException or IOException or MalformedDataException)
+            {
+                continue;
+            }
+
+            _catalog.Restore(candidate.Segments);
+            _gaps.Read(candidate.Gaps.Body.Span);
+            _firstKept = candidate.FirstKept;
+            _records = _recordsAtCheckpoint = candidate.Tail.Records;
+            return candidate;
+        }
+
+        return null;
+    }
+
+    private bool Agrees(SegmentImage image, MapCheckpoint candidate)
+    {
+        if (candidate.Needs > image.End || candidate.Tail.LastRecord < image.Begin) return false;
+        var bytes = new byte[RecordCodec.HeaderSize];
+        image.ReadAsync(candidate.Tail.LastRecord, bytes).AsTask().GetAwaiter().GetResult();
+        return RecordCodec.TryDecode(bytes, candidate.Tail.LastRecord, out var header)
+            && header.Incarnation == candidate.Tail.Incarnation
+            && RecordCodec.Identity(bytes, candidate.Tail.LastRecord).Check == candidate.LastCheck;
+    }
+
+    // What the checkpoint knew and is gone now must have been freed since.
+    private void DropFreed(SegmentImage image, LogGaps freed, long promisedBegin)
+    {
+        foreach (var segment in _catalog.Copy())
+        {
+            var begin = segment.Index * (long)_options.SegmentSize;
+            if (image.SkipMissing(begin) == begin) continue;
+            if (segment.First >= promisedBegin)
+            {
+                if (!freed.Excuse(segment.Before, segment.Last))
+                    throw new LogDamagedException($"A part of the log is missing: segment {segment.Index}. Rebuild this unit from its replicas.", begin);
+                _gaps.Add(segment.Before, segment.Last);
+            }
+
+            _catalog.Forget(segment.Index);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+using System.Buffers;
+using System.Buffers.Binary;
+using System.Globalization;
+using Corfu.Protocol;
+
+namespace Corfu.Unit;
+
+/// <summary>
+/// What a start needs besides the log when it does not read all of it (R3): where in the log to go on, which checkpoint of the address map
+/// belongs to it, what the log's segments hold, and the core's state. A shortcut: it counts only if it is whole, and if the log agrees with it.
+/// Two are kept, as files <c>checkpoint.N</c> of the map's folder.
+/// </summary>
+internal sealed class MapCheckpoint
+{
+    private const uint Magic = 0x31434643; // "CFC1"
+    private const byte Version = 1;
+    private const string Prefix = "checkpoint.";
+    private const int Kept = 2;
+
+    public required uint LogId { get; init; }
+
+    public required long Number { get; init; }
+
+    /// <summary>Of FASTER's checkpoint of the map.</summary>
+    public required Guid Map { get; init; }
+
+    /// <summary>Where the replay goes on: behind this record.</summary>
+    public required LogTail Tail { get; init; }
+
+    /// <summary>The check of that record: another log has another.</summary>
+    public required uint LastCheck { get; init; }
+
+    /// <summary>The map may reflect records up to here, so a log that ends before is not the one that it was made from.</summary>
+    public required long Needs { get; init; }
+
+    public required long FirstKept { get; init; }
+
+    public required LogRecord Gaps { get; init; }
+
+    public required IReadOnlyList<SegmentContents> Segments { get; init; }
+
+    public required ReadOnlyMemory<byte> Core { get; init; }
+
+    public static IReadOnlyList<MapCheckpoint> Load(string folder, uint logId)
+    {
+        var found = new List<MapCheckpoint>();
+        if (!Directory.Exists(folder)) return found;
+        foreach (var path in Directory.GetFiles(folder, Prefix + "*"))
+        {
+            try
+            {
+                if (Parse(File.ReadAllBytes(path)) is { } checkpoint && checkpoint.LogId == logId) found.Add(checkpoint);
+            }
+            catch (Exception error) when (error is MalformedDataException or IOException)
+            {
+                // Not whole: the other one, or the whole log.
+            }
+        }
+
+        found.Sort((a, b) => b.Number.CompareTo(a.Number));
+        return found;
+    }
+
+    /// <summary>Appears whole and durable, or not at all. Then all but the newest two go, with their maps.</summary>
+    public void Publish(string folder)
+    {
+        var path = Path.Combine(folder, Prefix + Number.ToString(CultureInfo.InvariantCulture));
+        var fresh = Path.Combine(folder, "new." + Prefix.TrimEnd('.'));
+        using (var file = File.OpenHandle(fresh, FileMode.Create, FileAccess.Write))
+        {
+            Native.Write(file, fresh, ToBytes(), 0);
+            Native.SyncData(file, fresh);
+        }
+
+        File.Move(fresh, path, overwrite: true);
+        Native.SyncDirectory(folder);
+        var known = Load(folder, LogId);
+        foreach (var old in Directory.GetFiles(folder, Prefix + "*"))
+        {
+            if (!known.Take(Kept).Any(k => old.EndsWith(Prefix + k.Number.ToString(CultureInfo.InvariantCulture), StringComparison.Ordinal))) File.Delete(old);
+        }
+
+        FasterPageMap.Purge(folder, [.. known.Take(Kept).Select(k => k.Map)]);
+    }
+
+    private byte[] ToBytes()
+    {
+        var buffer = new ArrayBufferWriter<byte>(Core.Length + 4096);
+        var w = new WireWriter(buffer);
+        w.UInt32(Magic);
+        w.Byte(Version);
+        w.UInt32(LogId);
+        w.Int64(Number);
+        w.Guid(Map);
+        w.Int64(Tail.End);
+        w.Int64(Tail.LastRecord);
+        w.UInt32(Tail.Incarnation);
+        w.Int64(Tail.Records);
+        w.UInt32(LastCheck);
+        w.Int64(Needs);
+        w.Int64(FirstKept);
+        w.Bytes(Gaps.Body.Span);
+        w.Int32(Segments.Count);
+        foreach (var segment in Segments) segment.Write(ref w);
+        w.Bytes(Core.Span);
+        w.Flush();
+        var bytes = new byte[buffer.WrittenCount + 4];
+        buffer.WrittenSpan.CopyTo(bytes);
+        BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(buffer.WrittenCount), Crc32C.Compute(buffer.WrittenSpan));
+        return bytes;
+    }
+
+    private static MapCheckpoint? Parse(byte[] bytes)
+    {
+        if (bytes.Length < 16) return null;
+        var body = bytes.AsMemory(0, bytes.Length - 4);
+        if (Crc32C.Compute(body.Span) != BinaryPrimitives.ReadUInt32LittleEndian(bytes.AsSpan(bytes.Length - 4))) return null;
+        var r = new WireReader(body);
+        if (r.UInt32() != Magic || r.Byte() != Version) return null;
+        var logId = r.UInt32();
+        var number = r.Int64();
+        var map = r.Guid();
+        var tail = new LogTail(r.Int64(), r.Int64(), r.UInt32(), r.Int64(), false);
+        var lastCheck = r.UInt32();
+        var needs = r.Int64();
+        var firstKept = r.Int64();
+        var gaps = new LogRecord(RecordKind.Freed, LogPosition.Zero, r.Bytes());
+        var segments = new SegmentContents[r.Count(SegmentContents.Size)];
+        for (var i = 0; i < segments.Length; i++) segments[i] = SegmentContents.Read(ref r);
+        var core = r.Bytes();
+        r.End();
+        return new MapCheckpoint
+        {
+            LogId = logId,
+            Number = number,
+            Map = map,
+            Tail = tail,
+            LastCheck = lastCheck,
+            Needs = needs,
+            FirstKept = firstKept,
+            Gaps = gaps,
+            Segments = segments,
+            Core = core,
+        };
+    }
+}

@@ -1,0 +1,71 @@
+using Corfu.Conformance;
+using Corfu.Protocol;
+
+namespace Corfu.Unit.Tests;
+
+/// <summary>The offline check: finds what is damaged or lost, and changes nothing.</summary>
+public sealed class UnitInspectorTests : IDisposable
+{
+    private readonly TempFolder _folder = new();
+
+    private string Log => Path.Combine(_folder.Path, "a", "unit", "log", "log.0");
+
+    public void Dispose() => _folder.Dispose();
+
+    [Fact]
+    public async Task A_sound_unit_is_clean_and_summed_up()
+    {
+        await FillAsync();
+        var unit = Assert.Single(UnitInspector.Find(_folder.Path));
+        var report = await UnitInspector.CheckAsync(unit);
+        Assert.True(report.IsClean);
+        Assert.Equal((20L, 20L, 5L, 1L), (report.Pages, report.End.Offset, report.TrimMark.Offset, report.Trimmed));
+        Assert.Equal(new Epoch(2), report.Installed);
+        Assert.True(report.LogEnd >= report.DurableMark);
+    }
+
+    [Fact]
+    public async Task A_damaged_payload_is_a_corrupt_page_and_a_damaged_record_is_a_loss()
+    {
+        await FillAsync();
+        var unit = Assert.Single(UnitInspector.Find(_folder.Path));
+        var bytes = await File.ReadAllBytesAsync(Log);
+        var at = bytes.AsSpan().IndexOf(Entries.Data(12));
+        bytes[at + Entries.Data(12).Length - 1] ^= 1;
+        await File.WriteAllBytesAsync(Log, bytes);
+        var report = await UnitInspector.CheckAsync(unit);
+        Assert.False(report.IsClean);
+        Assert.Equal(12, Assert.Single(report.Corrupt).Offset);
+        Assert.Null(report.Lost);
+        bytes[at - 30] ^= 1;
+        await File.WriteAllBytesAsync(Log, bytes);
+        report = await UnitInspector.CheckAsync(unit);
+        Assert.NotNull(report.Lost);
+        Assert.InRange(report.RecordsBehindDamage, 7, 20);
+        Assert.Equal(bytes, await File.ReadAllBytesAsync(Log));
+    }
+
+    [Fact]
+    public async Task A_running_unit_is_not_checked()
+    {
+        await using var node = await OpenAsync();
+        var unit = Assert.Single(UnitInspector.Find(_folder.Path));
+        await Assert.ThrowsAsync<UnitFolderException>(async () => await UnitInspector.CheckAsync(unit));
+        Assert.Equal(node.Id, UnitInspector.Describe(unit).Identity.Unit);
+    }
+
+    private Task<UnitNode> OpenAsync() =>
+        UnitNode.OpenAsync(new UnitNodeOptions { Folder = Path.Combine(_folder.Path, "a", "unit") }, SystemEntropy.Instance);
+
+    private async Task FillAsync()
+    {
+        await using var node = await OpenAsync();
+        var unit = new HandlerClient(node.Handler);
+        await unit.AskAsync(new InstallRequest(Entries.Projection(1)));
+        for (var i = 0; i < 20; i++) await unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(i)));
+        await unit.AskAsync(new TrimRequest(Epoch.First, new LogPosition(7), default));
+        await unit.AskAsync(new TrimPrefixRequest(Epoch.First, new LogPosition(5)));
+        await unit.AskAsync(new SealRequest(new Epoch(2)));
+        await unit.AskAsync(new InstallRequest(Entries.Projection(2, 20)));
+    }
+}
