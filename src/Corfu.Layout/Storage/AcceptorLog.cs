@@ -81,6 +81,19 @@ public sealed class AcceptorLog
     /// <exception cref="AcceptorLogDamagedException">Not formatted, or damaged where it was durable.</exception>
     public static async ValueTask<AcceptorLog> OpenAsync(IAcceptorDevice device, AcceptorCore core)
     {
+        try
+        {
+            return await ReadAsync(device, core);
+        }
+        catch (MalformedDataException e)
+        {
+            // Whole by its check, and yet not what this version writes.
+            throw new AcceptorLogDamagedException($"The acceptor's log cannot be read: {e.Message}", e);
+        }
+    }
+
+    private static async ValueTask<AcceptorLog> ReadAsync(IAcceptorDevice device, AcceptorCore core)
+    {
         var areas = new byte[IAcceptorDevice.Areas][];
         var starts = new AreaStart?[IAcceptorDevice.Areas];
         for (var area = 0; area < areas.Length; area++)

@@ -43,7 +43,7 @@ public sealed class LogScanner(ILogImage image, uint logId)
             var (body, headers) = await BodyAsync(address, header);
             // Aligned, like the sequence numbers that stores hand out: floors and ends are compared.
             var end = RecordCodec.Align(address + RecordCodec.HeaderSize + header.BodyLength);
-            var intact = headers is null && PayloadIntact(header, body);
+            var intact = headers is null && PayloadIntact(address, header, body);
             if (!intact && !await ProvenDurableAsync(address, end, durableMark)) break;
             if (headers is not null) body = WithoutHeaders(header, body, address);
             if (header.Kind == RecordKind.Freed) gaps.Read(body.Span);
@@ -176,8 +176,22 @@ public sealed class LogScanner(ILogImage image, uint logId)
         return (padded, damaged);
     }
 
-    internal static bool PayloadIntact(RecordHeader header, ReadOnlyMemory<byte> body) =>
-        header.CheckedLength == header.BodyLength || EntryCodec.PayloadIntact(body.Span);
+    // The payload's check is in the part that the record's own check covers.
+    internal static bool PayloadIntact(long address, RecordHeader header, ReadOnlyMemory<byte> body)
+    {
+        if (header.CheckedLength == header.BodyLength) return true;
+        try
+        {
+            if (EntryCodec.HeaderLength(body.Span[..header.CheckedLength]) == header.CheckedLength && EntryCodec.PeekPosition(body.Span) >= LogPosition.Zero)
+                return EntryCodec.PayloadIntact(body.Span);
+        }
+        catch (MalformedDataException)
+        {
+            // Told below.
+        }
+
+        throw new LogDamagedException($"The record at address {address} holds no entry, although its check fits: another program has written here.", address);
+    }
 
     /// <summary>Whether a later record, or the mark, proves that everything below <paramref name="end"/> was durable.</summary>
     private async ValueTask<bool> ProvenDurableAsync(long address, long end, long durableMark)

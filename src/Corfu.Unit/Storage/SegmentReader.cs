@@ -21,7 +21,7 @@ internal sealed class SegmentReader(SegmentImage image, uint logId)
             var body = bytes.Slice(RecordCodec.HeaderSize, header.BodyLength);
             (uint, uint)? damaged = RecordCodec.CheckedPartIntact(bytes.Span, address, header) ? null : RecordCodec.Identity(bytes.Span, address);
             var end = RecordCodec.Align(address + length);
-            var place = new RecordPlace(address + RecordCodec.HeaderSize, end, damaged is null && LogScanner.PayloadIntact(header, body))
+            var place = new RecordPlace(address + RecordCodec.HeaderSize, end, damaged is null && LogScanner.PayloadIntact(address, header, body))
             {
                 Previous = previous,
                 DamagedHeaders = damaged,

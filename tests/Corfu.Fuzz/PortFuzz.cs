@@ -1,0 +1,230 @@
+using System.Buffers;
+using System.Diagnostics;
+using System.Net.Sockets;
+using Corfu.Client;
+using Corfu.Hosting;
+using Corfu.Protocol;
+using Corfu.Protocol.Tests;
+using Corfu.Transport;
+
+namespace Corfu.Fuzz;
+
+/// <summary>
+/// Every role of every node of a running cluster gets damaged handshakes and frames, while a good client appends and reads. Every append must
+/// succeed, and the process must not grow. What is well-formed and changes a node's state is left out: whoever may connect may do that.
+/// </summary>
+public sealed class PortFuzz(int seed, TextWriter output)
+{
+    private const int FramesPerConnection = 32;
+    private const long MemoryAllowance = 256L << 20;
+
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
+
+    private readonly IReadOnlyList<byte[]> _frames = [.. SampleMessages.Requests().Select(SampleMessages.Frame)];
+
+    public async Task<bool> RunAsync(int frames)
+    {
+        await using var cluster = await EmbeddedCluster.StartAsync(new EmbeddedClusterOptions { Units = 3, Replicas = 2, Automatic = false });
+        await using var good = await cluster.ConnectAsync();
+        using var stop = new CancellationTokenSource();
+        var working = WorkAsync(good, stop.Token);
+        GC.Collect();
+        var before = GC.GetTotalMemory(true);
+        var doors = cluster.Manifest.Nodes.SelectMany(n => n.Roles.Select(r => (n.Endpoint, Id: r.Id))).ToList();
+        var sequencer = good.Projection.Sequencer;
+        doors.Add((sequencer.Endpoint, sequencer.Id.Value));
+        var sent = 0;
+        var connections = 0;
+        var told = Stopwatch.GetTimestamp();
+        while (sent < frames && !working.IsCompleted)
+        {
+            var random = FuzzRandom.For(seed, "ports", connections);
+            var (endpoint, id) = doors[connections++ % doors.Count];
+            sent += await AttackAsync(random, endpoint, cluster.Manifest.ClusterId, new NodeId(id));
+            if (Stopwatch.GetElapsedTime(told).TotalSeconds < 10) continue;
+            told = Stopwatch.GetTimestamp();
+            await output.WriteLineAsync($"ports: {sent} of {frames} frames, {connections} connections");
+        }
+
+        await stop.CancelAsync();
+        var (appends, trouble) = await working.WaitAsync(Patience);
+        if (trouble is not null) trouble += await StateAsync(good);
+        var after = GC.GetTotalMemory(true);
+        var grown = after - before;
+        if (trouble is null)
+        {
+            await using var newcomer = await cluster.ConnectAsync();
+            var tail = (await newcomer.CheckAsync([])).Tail;
+            if (tail.Offset < appends) trouble = $"{appends} appends, but the tail is {tail}";
+        }
+
+        if (trouble is null && grown > MemoryAllowance) trouble = $"the process has grown by {grown >> 20} MiB";
+        await output.WriteLineAsync($"{"ports",-18} frames {sent,9} connections {connections} appends meanwhile {appends} grown {grown >> 10} KiB{(trouble is null ? "" : " FINDING " + trouble)}");
+        return trouble is null;
+    }
+
+    /// <summary>What the units say of themselves, to tell a stall from a refusal.</summary>
+    private static async Task<string> StateAsync(CorfuClient client)
+    {
+        using var transport = new TcpTransport();
+        var text = $"; the client is at {client.Projection}";
+        foreach (var unit in client.Projection.Units)
+        {
+            try
+            {
+                var info = await transport.CallAsync(unit, new UnitInfoRequest(Epoch.None), default);
+                text += $"; {unit.Id}: {info.Status}, sealed below {info.SealedBelow}, installed {info.Installed}, end {info.End}";
+            }
+            catch (TransportException e)
+            {
+                text += $"; {unit.Id}: {e.Message}";
+            }
+        }
+
+        return text;
+    }
+
+    private static async Task<(long Appends, string? Trouble)> WorkAsync(CorfuClient client, CancellationToken stop)
+    {
+        await Task.Yield();
+        long appends = 0;
+        try
+        {
+            while (!stop.IsCancellationRequested)
+            {
+                using var patience = new CancellationTokenSource(Patience);
+                var position = (await client.AppendAsync(BitConverter.GetBytes(appends), [new StreamId(300)], patience.Token)).Require();
+                appends++;
+                if (appends % 64 != 0) continue;
+                var read = (await client.ReadManyAsync([position], cancellationToken: patience.Token))[0];
+                if (!read.IsData || BitConverter.ToInt64(read.Entry!.Payload.Span) != appends - 1) return (appends, $"{position} reads as {read.State}");
+            }
+
+            return (appends, null);
+        }
+        catch (Exception e)
+        {
+            return (appends, $"the good client's append {appends}: {e.GetType().Name}: {e.Message}");
+        }
+    }
+
+    private async Task<int> AttackAsync(FuzzRandom random, NodeEndpoint endpoint, ClusterId cluster, NodeId id)
+    {
+        using var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
+        using var patience = new CancellationTokenSource(Patience);
+        var hello = Hello(cluster, id);
+        byte[][] hellos = [hello];
+        var damagedHello = random.OneIn(8);
+        if (damagedHello) hello = Mutator.Mutate(ref random, hellos);
+        var bytes = new ArrayBufferWriter<byte>();
+        bytes.Write(hello);
+        var sent = 0;
+        for (; sent < FramesPerConnection; sent++) bytes.Write(DamagedFrame(ref random));
+        try
+        {
+            await socket.ConnectAsync(endpoint.Host, endpoint.Port, patience.Token);
+            var answers = DrainAsync(socket, patience.Token);
+            var left = bytes.WrittenMemory;
+            while (left.Length > 0)
+            {
+                var part = Math.Min(left.Length, 1 + random.Next(4096));
+                await socket.SendAsync(left[..part], patience.Token);
+                left = left[part..];
+            }
+
+            if (random.OneIn(2)) socket.Shutdown(SocketShutdown.Send);
+            else if (random.OneIn(2)) socket.Close(0);
+            else socket.Shutdown(SocketShutdown.Both);
+            await answers;
+        }
+        catch (Exception e) when (e is SocketException or ObjectDisposedException)
+        {
+            // Cut off, as it should be.
+        }
+
+        return sent;
+    }
+
+    private byte[] DamagedFrame(ref FuzzRandom random)
+    {
+        while (true)
+        {
+            var frame = Mutator.Mutate(ref random, _frames);
+            if (!random.OneIn(4) && frame.Length >= MessageCodec.HeaderSize) ProtocolTargets.RepairFrame(frame);
+            if (IsHarmless(frame)) return frame;
+        }
+    }
+
+    // Several frames in one input are only told apart by the node; the first that it refuses ends the connection, but the ones before count.
+    private static bool IsHarmless(byte[] bytes)
+    {
+        var at = 0;
+        while (at + MessageCodec.HeaderSize <= bytes.Length)
+        {
+            try
+            {
+                var header = FrameHeader.Parse(bytes.AsSpan(at));
+                var end = at + MessageCodec.HeaderSize + header.BodyLength;
+                if (end > bytes.Length) return end <= at + (1 << 16) ? false : true;
+                var request = MessageCodec.ReadRequest(header, bytes.AsMemory((at + MessageCodec.HeaderSize)..end));
+                if (!IsHarmless(request)) return false;
+                at = end;
+            }
+            catch (MalformedDataException)
+            {
+                return true;
+            }
+        }
+
+        // A remainder would become the beginning of another frame.
+        return at == bytes.Length;
+    }
+
+    private static bool IsHarmless(Request? request) => request switch
+    {
+        null or ReadRequest or ConfirmEpochRequest or UnitInfoRequest or StreamTailsRequest or TailRequest or GrantsRequest or SequencerInfoRequest or LatestRequest
+            or ReadSlotRequest or TokenRequest { Count: <= 4 } => true,
+        EntryRequest e => !IsEntry(e.Entry),
+        _ => false,
+    };
+
+    private static bool IsEntry(ReadOnlyMemory<byte> bytes)
+    {
+        try
+        {
+            EntryCodec.Decode(bytes);
+            return true;
+        }
+        catch (MalformedDataException)
+        {
+            return false;
+        }
+    }
+
+    private static async Task DrainAsync(Socket socket, CancellationToken cancellationToken)
+    {
+        var buffer = new byte[1 << 16];
+        try
+        {
+            while (await socket.ReceiveAsync(buffer, cancellationToken) > 0)
+            {
+                // Answers to what was well-formed.
+            }
+        }
+        catch (Exception e) when (e is SocketException or ObjectDisposedException or OperationCanceledException)
+        {
+            // The end of the connection, whoever made it.
+        }
+    }
+
+    // docs/protocol.md, Connections.
+    private static byte[] Hello(ClusterId cluster, NodeId id)
+    {
+        var bytes = new byte[48];
+        "CORFU\r\n\u001a"u8.CopyTo(bytes);
+        bytes[8] = bytes[10] = 1;
+        cluster.Value.TryWriteBytes(bytes.AsSpan(16));
+        id.Value.TryWriteBytes(bytes.AsSpan(32));
+        return bytes;
+    }
+}

@@ -1,0 +1,43 @@
+using System.CommandLine;
+using Corfu.Fuzz;
+
+var inputs = new Option<long>("--inputs") { Description = "Inputs over all decoders.", DefaultValueFactory = _ => 1_000_000 };
+var seed = new Option<int>("--seed") { Description = "The same seed gives the same inputs.", DefaultValueFactory = _ => 1 };
+var only = new Option<string?>("--target") { Description = "One decoder alone; 'ports' for the listeners of a cluster." };
+var at = new Option<long?>("--at") { Description = "One input alone, by its number; needs --target." };
+var frames = new Option<int>("--frames") { Description = "Damaged frames to the listeners of a running cluster, while a good client goes on.", DefaultValueFactory = _ => 20_000 };
+var root = new RootCommand("Malformed input for every decoder and every listening port.") { inputs, seed, only, at, frames };
+root.SetAction(async result =>
+{
+    var folder = Directory.CreateTempSubdirectory("corfu-fuzz-").FullName;
+    try
+    {
+        var output = result.InvocationConfiguration.Output;
+        var name = result.GetValue(only);
+        var targets = AllTargets.In(folder).Where(t => name is null || t.Name == name).ToList();
+        if (targets.Count == 0 && name != "ports")
+        {
+            await output.WriteLineAsync($"There is no target '{name}'. Targets: ports, {string.Join(", ", AllTargets.In(folder).Select(t => t.Name))}");
+            return 2;
+        }
+
+        if (result.GetValue(at) is { } number)
+        {
+            var feeder = new Feeder(targets[0], result.GetValue(seed));
+            var bytes = feeder.InputAt(number);
+            await output.WriteLineAsync(Convert.ToHexStringLower(bytes));
+            targets[0].Feed(bytes);
+            return 0;
+        }
+
+        var clean = targets.Count == 0 || new Campaign(targets, result.GetValue(seed), output).Run(result.GetValue(inputs));
+        if (name is null or "ports") clean &= await new PortFuzz(result.GetValue(seed), output).RunAsync(result.GetValue(frames));
+        await output.WriteLineAsync(clean ? "nothing found" : "FOUND");
+        return clean ? 0 : 1;
+    }
+    finally
+    {
+        Directory.Delete(folder, recursive: true);
+    }
+});
+return await root.Parse(args).InvokeAsync();

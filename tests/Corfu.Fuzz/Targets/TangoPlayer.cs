@@ -1,0 +1,78 @@
+using System.Collections.Immutable;
+using Corfu.Client.InMemory;
+using Corfu.Protocol;
+using Tango;
+using Tango.Collections;
+
+namespace Corfu.Fuzz;
+
+/// <summary>A runtime that plays what others have put into its objects' streams. Objects stop with a reason; then another runtime begins.</summary>
+internal sealed class TangoPlayer
+{
+    private const int EntriesPerLog = 200;
+
+    private InMemoryCorfuLog _log = new();
+    private TangoRuntime? _runtime;
+    private TangoDictionary<string, long>? _object;
+    private ImmutableArray<StreamId> _streams;
+    private int _left;
+
+    /// <summary>Entries of two objects, as a runtime writes them: directory records, updates, transactions that commit and abort, decisions.</summary>
+    public static IReadOnlyList<byte[]> Samples() => SamplesAsync().GetAwaiter().GetResult();
+
+    private static async Task<IReadOnlyList<byte[]>> SamplesAsync()
+    {
+        var log = new InMemoryCorfuLog();
+        await using var runtime = new TangoRuntime(log, log.OpenCursor, TimeProvider.System, SystemEntropy.Instance);
+        var first = await runtime.OpenAsync<TangoDictionary<string, long>>("object");
+        var second = await runtime.OpenAsync<TangoRegister<long>>("register");
+        await first.SetAsync("k", 1);
+        await second.WriteAsync(5);
+        await using (var tx = runtime.BeginTx())
+        {
+            await first.SetAsync("k", (await first.TryGetAsync("k")).Value + await second.ReadAsync());
+            await second.WriteAsync(6);
+            await tx.EndTxAsync();
+        }
+
+        await using (var tx = runtime.BeginTx())
+        {
+            _ = await second.ReadAsync();
+            await first.SetAsync("j", 3);
+            await tx.EndTxAsync();
+        }
+
+        var tail = (await log.CheckAsync([])).Tail;
+        var pages = await log.ReadManyAsync([.. Enumerable.Range(0, (int)tail.Offset).Select(i => new LogPosition(i))]);
+        return [.. pages.Where(p => p.IsData).Select(p => p.Entry!.Payload.ToArray())];
+    }
+
+    public void Play(byte[] bytes) => PlayAsync(bytes).GetAwaiter().GetResult();
+
+    private async Task PlayAsync(byte[] bytes)
+    {
+        if (_runtime is null || _left-- == 0) await RestartAsync();
+        await _log.AppendAsync(bytes, _streams);
+        try
+        {
+            _ = await _object!.TryGetAsync("k");
+        }
+        catch (TangoException)
+        {
+            _left = 0;
+            throw;
+        }
+    }
+
+    private async Task RestartAsync()
+    {
+        if (_runtime is not null) await _runtime.DisposeAsync();
+        _log = new InMemoryCorfuLog();
+        _runtime = new TangoRuntime(_log, _log.OpenCursor, TimeProvider.System, SystemEntropy.Instance);
+        _object = await _runtime.OpenAsync<TangoDictionary<string, long>>("object");
+        await _object.SetAsync("k", 1);
+        var tail = (await _log.CheckAsync([])).Tail;
+        _streams = [.. (await _log.ReadManyAsync([new LogPosition(tail.Offset - 1)]))[0].Entry!.Streams.Select(s => s.Stream)];
+        _left = EntriesPerLog;
+    }
+}

@@ -1,0 +1,59 @@
+using System.Buffers;
+using System.Collections.Immutable;
+using Corfu.Client.InMemory;
+using Corfu.Protocol;
+using Tango;
+using Tango.Collections;
+using Tango.Formatting;
+
+namespace Corfu.Fuzz;
+
+/// <summary>Values in MessagePack, and the records of Tango as a runtime plays them.</summary>
+public static class TangoTargets
+{
+    private delegate void Read(byte[] bytes);
+
+    private static readonly Read[] Readers =
+    [
+        Value<bool>, Value<long>, Value<ulong>, Value<double>, Value<char>, Value<string>, Value<byte[]>, Value<Guid>, Value<decimal>, Value<DateTime>,
+        Value<DateTimeOffset>, Value<DayOfWeek>, Value<int?>, Value<(int, string)>, Value<long[]>, Value<List<string?[]>>, Value<HashSet<int>>,
+        Value<Dictionary<int, byte[]>>, Value<ImmutableSortedDictionary<string, ImmutableArray<int>>>, Value<ImmutableHashSet<long>>, Value<ImmutableQueue<int>>,
+    ];
+
+    public static IEnumerable<Target> All()
+    {
+        byte[][] values =
+        [
+            Packed(new List<string?[]> { new[] { "a", null, "longer than a few" } }), Packed(new Dictionary<int, byte[]> { [1] = [1, 2], [2] = [] }),
+            Packed((5, "text")), Packed(1234567890123m), Packed(DateTime.UnixEpoch), Packed(Guid.Empty), Packed(new long[] { 1, -1, long.MaxValue }),
+            Packed(ImmutableSortedDictionary<string, ImmutableArray<int>>.Empty.Add("k", [1, 2, 3])), Packed(new HashSet<int> { 1, 2, 3 }),
+        ];
+        yield return new Target("messagepack", 40, values, Values, typeof(TangoException)) { PerByte = 2048 };
+        yield return new Target("messagepack json", 20, values, b => MessagePackJson.ToText(b), typeof(TangoException)) { PerByte = 4096 };
+        var player = new TangoPlayer();
+        yield return new Target("tango records", 2, TangoPlayer.Samples(), player.Play, typeof(TangoException)) { Allowance = 4 << 20, PerByte = 4096 };
+    }
+
+    private static void Values(byte[] bytes)
+    {
+        // One more than the readers: some inputs are only skipped.
+        var which = bytes.Length == 0 ? 0 : (bytes[^1] + bytes.Length) % (Readers.Length + 1);
+        if (which < Readers.Length) Readers[which](bytes);
+        else new MessagePackReader(bytes).Skip();
+    }
+
+    private static byte[] Packed<T>(T value)
+    {
+        var buffer = new ArrayBufferWriter<byte>();
+        var writer = new MessagePackWriter(buffer);
+        TangoFormatters.Get<T>().Write(ref writer, value);
+        writer.Flush();
+        return buffer.WrittenSpan.ToArray();
+    }
+
+    private static void Value<T>(byte[] bytes)
+    {
+        var reader = new MessagePackReader(bytes);
+        _ = TangoFormatters.Get<T>().Read(ref reader);
+    }
+}
