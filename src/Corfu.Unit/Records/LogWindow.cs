@@ -3,7 +3,8 @@ namespace Corfu.Unit;
 /// <summary>A sliding window over a log image: sequential reads of a few megabytes instead of one per record.</summary>
 internal sealed class LogWindow(ILogImage image, int size)
 {
-    private byte[] _buffer = new byte[size];
+    // Small images, tests above all, need no window larger than themselves.
+    private byte[] _buffer = new byte[(int)Math.Clamp(image.End, 1, size)];
     private long _start;
     private int _length;
 
