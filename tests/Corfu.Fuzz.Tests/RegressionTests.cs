@@ -19,7 +19,6 @@ public sealed class RegressionTests : IDisposable
         var feeder = new Feeder(target, 1);
         feeder.Feed(0, bytes);
         Assert.Empty(feeder.Findings);
-        Assert.Equal(0, feeder.Accepted);
     }
 
     public void Dispose() => Directory.Delete(_folder, recursive: true);
