@@ -44,7 +44,8 @@ proxy.Hidden = true;
 proxy.SetAction(result => DelayProxy.RunAsync(result.GetValue(port), result.GetValue(target)!));
 root.Add(proxy);
 
-return await root.Parse(args).InvokeAsync();
+// Ctrl-C and SIGTERM end the faults, not the judgement.
+return await root.Parse(args).InvokeAsync(new InvocationConfiguration { ProcessTerminationTimeout = TimeSpan.FromMinutes(10) });
 
 static async Task<int> Guarded(Func<Task<int>> run)
 {
