@@ -76,6 +76,9 @@ public sealed partial class UnitCore
     {
         refusal = default;
         if (request.Epoch == _installed && request.Epoch >= _sealedBelow && _installed != Epoch.None) return false;
+#if PLANTED
+        if (Planted.Is("unit-serves-what-it-has-not-installed") && request.Epoch > _installed && request.Epoch >= _sealedBelow) return false;
+#endif
         var status = request.Epoch < _sealedBelow || request.Epoch == Epoch.None ? Status.Sealed : Status.NotInstalled;
         refusal = new UnitAnswer(_epochLsn, request.Fail(status, Epoch));
         return true;

@@ -60,7 +60,8 @@ public static class Scenarios
             [
                 Appender('A', first, flaw, 0) with { Streams = true }, Appender('B', first, flaw, 0) with { Streams = true },
                 Reconfigurer('R', first, flaw, Sequence(2)),
-            ]) with { Streams = true };
+            ]) with
+        { Streams = true };
     }
 
     private static Scenario Checks(Flaw flaw)
@@ -120,7 +121,8 @@ public static class Scenarios
             "layout", "two reconfigurers, three acceptors, late messages: one projection per epoch", first, 1, 3,
             [
                 Reconfigurer('R', first, flaw, Sequence(2)) with { Acceptors = s_three }, Reconfigurer('S', first, flaw, Sequence(3)) with { Acceptors = s_three },
-            ]) with { LateRequests = 1 };
+            ]) with
+        { LateRequests = 1 };
     }
 
     private static Projection First(ImmutableArray<NodeAddress> acceptors, params Chain[] chains) =>

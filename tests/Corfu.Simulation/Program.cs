@@ -25,7 +25,8 @@ root.SetAction(result =>
     }
 
     if (result.GetValue(regressions)) return Regressions.Run(Console.Out);
-    if (result.GetValue(planted) is { } bugs) {
+    if (result.GetValue(planted) is { } bugs)
+    {
         return PlantedBugs.Hunt(bugs, result.GetValue(start), result.GetValue(finds), result.GetValue(workers), Console.Out);
     }
 

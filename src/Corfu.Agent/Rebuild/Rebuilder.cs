@@ -100,6 +100,9 @@ public sealed class Rebuilder
     private bool IsAnythingRebuilt(Projection projection) => projection.Segments.Any(s => Joining(s).Any(u => IsRebuilt(s, u)));
 
     private bool IsRebuilt(Segment segment, NodeId unit) =>
+#if PLANTED
+        Planted.Is("full-before-it-is-rebuilt") ? segment.Until is not null :
+#endif
         segment.Until is { } until && _rebuilt.TryGetValue(unit, out var ranges) && ranges.Covers(segment.From, until);
 
     /// <summary>What is still to be copied, smallest first: the sooner the projection gets smaller.</summary>

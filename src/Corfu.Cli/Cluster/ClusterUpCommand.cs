@@ -22,7 +22,9 @@ internal static class ClusterUpCommand
         var spares = new Option<int>("--spares") { Description = "Units that run without being in a chain.", HelpName = "N" };
         var sequencers = new Option<int>("--sequencers")
         {
-            Description = "Sequencer processes: one serves, the others stand by.", HelpName = "N", DefaultValueFactory = _ => 1,
+            Description = "Sequencer processes: one serves, the others stand by.",
+            HelpName = "N",
+            DefaultValueFactory = _ => 1,
         };
         var manual = new Option<bool>("--manual") { Description = "Agents look and report but never reconfigure on their own ('corfu reconfigure auto on' lets them)." };
         var host = new Option<string>("--host") { Description = "Address that all nodes listen on.", HelpName = "IP", DefaultValueFactory = _ => "127.0.0.1" };

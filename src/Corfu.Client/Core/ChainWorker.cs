@@ -129,6 +129,9 @@ internal sealed class ChainWorker(ClientCore core)
         foreach (var replica in chain.Replicas)
         {
             if (page.BelowMark && IsBrought(replica.Unit, page.Position)) continue;
+#if PLANTED
+            if (Planted.Is("trim-at-head-only") && replica.Unit != chain.Head) continue;
+#endif
             AckResponse response = page.BelowMark
                 ? await core.CallUnitAsync(view, replica.Unit, new TrimPrefixRequest(view.Epoch, page.Position.Next), cancellationToken)
                 : await core.CallUnitAsync(view, replica.Unit, new TrimRequest(view.Epoch, page.Position, page.Bytes), cancellationToken);

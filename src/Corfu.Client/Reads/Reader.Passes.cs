@@ -42,6 +42,7 @@ internal sealed partial class Reader
             var unit = chain.Replicas[item.Place].Unit;
 #if PLANTED
             if (Planted.Is("read-at-head")) unit = chain.Head;
+            if (Planted.Is("joining-is-read")) unit = chain.Replicas[^1].Unit;
 #endif
             var wait = item.Way == ReadCall.Way.Tail || call.Patient || chain.FullCount == 1;
             GroupOf(unit, wait ? Ask.Page : Ask.PageHedged).Indexes.Add(index);

@@ -131,7 +131,8 @@ internal sealed class Nemesis(ClusterRig rig, ClientPool clients, Tools tools, R
         {
             await strace.KillAsync();
             if (!node.Process.HasExited) await node.Process.KillAsync();
-        });
+        }
+        );
     }
 
     private static async Task RemountAsync(Node node)

@@ -28,7 +28,9 @@ internal sealed class Child
         all.AddRange(command);
         var process = Process.Start(new ProcessStartInfo(all[0], all[1..])
         {
-            RedirectStandardInput = true, RedirectStandardOutput = true, RedirectStandardError = true,
+            RedirectStandardInput = true,
+            RedirectStandardOutput = true,
+            RedirectStandardError = true,
         })!;
         undo.AddProcess(process.Id, mark);
         var child = new Child(process);

@@ -17,11 +17,13 @@ internal sealed class ReplayStore(IReadOnlyList<LogRecord> log) : IPageStore
 
     public IStoreObserver? Observer { get; set; }
 
+    public long AppendedUntil => (long)Log.Count * Stride;
+
     public long DurableUntil => long.MaxValue;
 
     public (long Pages, long Bytes) Size => (_slots.Count, Log.Count);
 
-    public ValueTask RecoverAsync(RecordVisitor visit)
+    public ValueTask RecoverAsync(RecordVisitor visit, Action<ReadOnlyMemory<byte>>? restore = null)
     {
         for (var i = 0; i < Log.Count; i++) visit(Log[i], Place(i));
         return ValueTask.CompletedTask;
@@ -47,7 +49,7 @@ internal sealed class ReplayStore(IReadOnlyList<LogRecord> log) : IPageStore
 
     public ValueTask<ReadOnlyMemory<byte>> ReadAsync(long address, int length) => new(Log[(int)(address / Stride)].Body[..length]);
 
-    public void Release(LogPosition below, Func<LogRecord> state)
+    public void Release(LogPosition below)
     {
     }
 

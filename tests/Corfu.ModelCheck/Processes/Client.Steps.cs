@@ -17,7 +17,12 @@ public sealed partial record Client
         var entry = new LogEntry(response.First, origin, EntryKind.Data, s_time, headers, default);
         return new Step(this with
         {
-            Stage = ClientStage.Write, Position = response.First, Origin = origin, Entry = EntryCodec.Encode(entry), Replica = 0, Tokens = Tokens + 1,
+            Stage = ClientStage.Write,
+            Position = response.First,
+            Origin = origin,
+            Entry = EntryCodec.Encode(entry),
+            Replica = 0,
+            Tokens = Tokens + 1,
             Sequence = Sequence + 1,
         });
     }

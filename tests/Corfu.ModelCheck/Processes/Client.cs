@@ -111,7 +111,15 @@ public sealed partial record Client(char Id, ImmutableArray<ClientTask> Tasks, P
     {
         var next = this with
         {
-            At = At + 1, Tokens = 0, Replica = 0, Origin = default, Entry = default, Position = default, Answered = 0, Tail = -1, StreamPositions = [],
+            At = At + 1,
+            Tokens = 0,
+            Replica = 0,
+            Origin = default,
+            Entry = default,
+            Position = default,
+            Answered = 0,
+            Tail = -1,
+            StreamPositions = [],
         };
         var task = next.Task;
         next = task.Kind switch
@@ -121,7 +129,10 @@ public sealed partial record Client(char Id, ImmutableArray<ClientTask> Tasks, P
             ClientTaskKind.Check => next with { Stage = ClientStage.Check },
             _ => next with
             {
-                Stage = ClientStage.ResolveLook, Position = new LogPosition(task.Position, Epoch.First), Origin = new EntryOrigin(Names.Writer(Id), 1), Sequence = 1,
+                Stage = ClientStage.ResolveLook,
+                Position = new LogPosition(task.Position, Epoch.First),
+                Origin = new EntryOrigin(Names.Writer(Id), 1),
+                Sequence = 1,
             },
         };
         return new Step(next, [new Began(next.Operation)], [], $"begins to {task.Kind.ToString().ToLowerInvariant()}");
@@ -161,7 +172,11 @@ public sealed partial record Client(char Id, ImmutableArray<ClientTask> Tasks, P
             // What was to be sent in the old epoch is not sent in this one (R9); the flaw keeps it.
             return new Step(this with
             {
-                View = latest, Stage = Return, ReturnUnchanged = null, Replica = 0, Entry = Return == ClientStage.ResolveComplete ? Entry : default,
+                View = latest,
+                Stage = Return,
+                ReturnUnchanged = null,
+                Replica = 0,
+                Entry = Return == ClientStage.ResolveComplete ? Entry : default,
             });
         }
 

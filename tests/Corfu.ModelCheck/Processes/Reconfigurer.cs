@@ -97,8 +97,15 @@ public sealed partial record Reconfigurer(
 
     private Reconfigurer Done() => this with
     {
-        Stage = At + 1 < Tasks.Length ? ReconfigurerStage.Idle : ReconfigurerStage.Done, At = Math.Min(At + 1, Tasks.Length - 1),
-        Rounds = 0, Layout = null, Ends = [], Missing = [], Entry = default, Replica = 0, Copy = 0,
+        Stage = At + 1 < Tasks.Length ? ReconfigurerStage.Idle : ReconfigurerStage.Done,
+        At = Math.Min(At + 1, Tasks.Length - 1),
+        Rounds = 0,
+        Layout = null,
+        Ends = [],
+        Missing = [],
+        Entry = default,
+        Replica = 0,
+        Copy = 0,
     };
 
     private Change Wanted => Task.Change(Current)!;
@@ -144,7 +151,11 @@ public sealed partial record Reconfigurer(
 
     private Reconfigurer Look() => this with
     {
-        Stage = ReconfigurerStage.Look, Ends = [], Entry = default, Replica = 0, Copy = 0,
+        Stage = ReconfigurerStage.Look,
+        Ends = [],
+        Entry = default,
+        Replica = 0,
+        Copy = 0,
         Layout = new LayoutOperation(Id, Acceptors, LayoutPhase.Latest, Epoch.None, null, Flaw) { Run = Runs },
     };
 
@@ -167,7 +178,9 @@ public sealed partial record Reconfigurer(
 
     private Step Propose(Projection proposal) => new(this with
     {
-        Stage = ReconfigurerStage.Propose, Ends = [], Runs = Runs + 1,
+        Stage = ReconfigurerStage.Propose,
+        Ends = [],
+        Runs = Runs + 1,
         Layout = new LayoutOperation(Id, Acceptors, LayoutPhase.Prepare, proposal.Epoch, proposal, Flaw) { Run = Runs },
     });
 
@@ -194,7 +207,12 @@ public sealed partial record Reconfigurer(
 
     private Reconfigurer Install(Projection projection) => this with
     {
-        Stage = ReconfigurerStage.Install, Layout = null, Ends = [], Entry = default, Replica = 0, Copy = 0,
+        Stage = ReconfigurerStage.Install,
+        Layout = null,
+        Ends = [],
+        Entry = default,
+        Replica = 0,
+        Copy = 0,
         Missing = [projection.Sequencer.Id, .. projection.Units.Select(u => u.Id)],
     };
 

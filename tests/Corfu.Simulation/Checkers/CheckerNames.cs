@@ -24,6 +24,8 @@ public static class CheckerNames
     public const string AbortJustified = "abort-justified";
     public const string Liveness = "liveness";
     public const string Determinism = "determinism";
+    public const string Membership = "membership";
+    public const string TrimComplete = "trim-complete";
     public const string HandOver = "hand-over";
     public const string Unhandled = "unhandled";
 }

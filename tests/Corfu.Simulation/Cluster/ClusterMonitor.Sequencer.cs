@@ -45,7 +45,8 @@ public sealed partial class ClusterMonitor
             if (_firstTokenEpoch.TryGetValue(position, out long older) && older != epoch) Mark("position granted again in a later epoch");
             _firstTokenEpoch.TryAdd(position, epoch);
             // A sequencer that was replaced without knowing it grants on: what a later epoch has written there is no contradiction.
-            foreach (UnitView unit in _units.Values)
+            // What a unit that was removed has kept is nobody's any more (R2).
+            foreach (UnitView unit in projection?.Units.Select(u => _units[u.Id]) ?? [])
             {
                 if (unit.Pages.TryGetValue(position, out StoredPage? page) && page.Epoch > 0 && page.Epoch < epoch)
                 {

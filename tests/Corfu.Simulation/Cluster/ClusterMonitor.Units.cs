@@ -21,6 +21,7 @@ public sealed partial class ClusterMonitor
             unit.EpochAt = world.Steps;
         }
 
+        CheckInstalled(unit, message, header, response);
         switch (response)
         {
             case WriteResponse write:
@@ -45,6 +46,17 @@ public sealed partial class ClusterMonitor
             case AckResponse { IsOk: true } when header.Opcode == Opcode.TrimPrefix:
                 unit.RaiseTrimMark(((TrimPrefixRequest)Decode(message)).Below.Offset, world.Steps);
                 break;
+        }
+    }
+
+    /// <summary>R14: an epoch is installed, and durably so, before it is served.</summary>
+    private void CheckInstalled(UnitView unit, MessageInfo message, FrameHeader header, Response response)
+    {
+        if (!response.IsOk) return;
+        // Its answer may be lost or late, its arrival is what counts; only epochs that nobody sent it are an error.
+        if (header.Opcode is Opcode.Write or Opcode.Fill or Opcode.Complete or Opcode.Read or Opcode.ConfirmEpoch && header.Epoch.Value > unit.Installed)
+        {
+            Report(CheckerNames.SealedEpoch, $"{unit.Name} answered {header.Opcode} of {header.Epoch} to {message.Client}, but has only installed e{unit.Installed}");
         }
     }
 
@@ -94,7 +106,7 @@ public sealed partial class ClusterMonitor
         {
             UnitView earlier = _units[replica.Unit];
             if (earlier == unit) break;
-            if (position < earlier.TrimMark) continue;
+            if (replica.Joining || position < earlier.TrimMark) continue;
             if (!earlier.Pages.TryGetValue(position, out StoredPage? there))
             {
                 Report(CheckerNames.ChainPrefix, $"{unit.Name} stored {page} at {position} before {earlier.Name}, which stands before it");

@@ -15,6 +15,7 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
     private readonly Dictionary<NodeId, UnitView> _units = [];
     private readonly SortedDictionary<long, Projection> _projections = [];
     private readonly List<Violation> _violations = [];
+    private readonly Dictionary<long, Projection> _proposed = [];
 
     public IReadOnlyList<Violation> Violations => _violations;
 
@@ -37,6 +38,7 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
     public void Received(MessageInfo message)
     {
         FrameHeader header = FrameHeader.Parse(message.Bytes);
+        MarkRequest(message, header);
         switch (header.Opcode)
         {
             case Opcode.Install:
@@ -48,6 +50,12 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
             case Opcode.Fill:
                 FillReceived(message, (FillRequest)Decode(message));
                 break;
+            case Opcode.Read:
+                ReadReceived(message, header);
+                break;
+            case Opcode.Accept:
+                AcceptReceived((AcceptRequest)Decode(message));
+                break;
             case Opcode.LoadStreams:
                 HandOver((LoadStreamsRequest)Decode(message));
                 break;
@@ -57,7 +65,12 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
     public void Answered(MessageInfo message, Response response)
     {
         FrameHeader header = FrameHeader.Parse(message.Bytes);
-        if (_units.TryGetValue(message.Node, out UnitView? unit)) UnitAnswered(unit, message, header, response);
+        if (_units.TryGetValue(message.Node, out UnitView? unit))
+        {
+            MarkAnswer(message, header, response);
+            UnitAnswered(unit, message, header, response);
+        }
+
         if (response is TokenResponse { IsOk: true } token) TokenGranted(message, (TokenRequest)Decode(message), token);
         if (response is TailResponse { IsOk: true } tail) TailAnswered(message, tail);
         if (response is LayoutResponse { Latest: { } latest }) Learn(latest);
@@ -70,6 +83,12 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
         {
             Report(CheckerNames.AckComplete, $"{position} was acknowledged in an epoch that nobody installed");
             return;
+        }
+
+        // Resolved in a later epoch, it is at the full replicas of that epoch's chain.
+        foreach (Projection later in _projections.Values.Where(p => p.Epoch > position.Epoch))
+        {
+            if (!IsAtAll(chain, position) && later.TryChainOf(position, out Chain next)) chain = next;
         }
 
         foreach (Replica replica in chain.Replicas.Where(r => !r.Joining))
@@ -101,6 +120,9 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
         }
     }
 
+    private bool IsAtAll(Chain chain, LogPosition position) => chain.Replicas.All(
+        r => r.Joining || position.Offset < _units[r.Unit].TrimMark || _units[r.Unit].Pages.ContainsKey(position.Offset));
+
     private static Request Decode(MessageInfo message)
     {
         FrameHeader header = FrameHeader.Parse(message.Bytes);
@@ -121,6 +143,7 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
             _projections.Add(projection.Epoch.Value, projection);
             if (projection.Epoch.Value > 1) Mark("projection installed");
             CheckStart(projection);
+            CheckChanges(projection);
         }
         else if (!known.Equals(projection))
         {
@@ -139,8 +162,9 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
 
         // Whatever a full replica holds of an older epoch, acknowledged or not, lies below the start: else its position is granted
         // again. A unit that is not a first survivor may hold only what its predecessors hold as well.
-        foreach (UnitView unit in _units.Values)
+        foreach (NodeAddress member in projection.Units)
         {
+            UnitView unit = _units[member.Id];
             foreach ((long position, StoredPage page) in unit.Pages)
             {
                 if (position >= projection.Start.Offset && page.Epoch > 0 && page.Epoch < projection.Epoch.Value)

@@ -16,7 +16,7 @@ public sealed partial class SimCluster
     /// <summary>Starts all servers and decides the first projection, before any fault.</summary>
     public void Boot()
     {
-        for (int i = 0; i < Plan.Units; i++)
+        for (int i = 0; i < Plan.Units + Plan.Spares; i++)
         {
             string name = $"unit{i}";
             NodeId acceptor = i < Plan.Acceptors ? new NodeId(Entropy.NewGuid()) : NodeId.None;
@@ -73,7 +73,7 @@ public sealed partial class SimCluster
             LogPosition.Zero,
             LogPosition.Zero,
             [new Segment(LogPosition.Zero, null, chains)],
-            [.. Units.Select(u => new NodeAddress(u.UnitId, u.Host.Endpoint)).OrderBy(u => u.Id)],
+            [.. Units.Take(Plan.Units).Select(u => u.Address).OrderBy(u => u.Id)],
             [.. Units.Where(u => !u.AcceptorId.IsNone).Select(u => new NodeAddress(u.AcceptorId, u.Host.Endpoint))],
             "created");
     }

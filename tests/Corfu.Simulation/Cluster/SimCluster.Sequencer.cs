@@ -10,7 +10,7 @@ public sealed partial class SimCluster
     private int _operators;
 
     /// <summary>No reconfiguration is under way.</summary>
-    public bool Idle => _reconfigurations == 0 && CurrentSequencer() is { Running: true };
+    public bool Idle => _reconfigurations == 0 && _changes == 0 && CurrentSequencer() is { Running: true };
 
     /// <summary>The machine whose running incarnation the newest installed projection names.</summary>
     private SimSequencerNode? CurrentSequencer()

@@ -98,5 +98,6 @@ public sealed partial class SimCluster
 
         foreach (SimClientNode client in Clients) client.Start();
         EnsureSequencer();
+        EnsureRebuilt();
     }
 }

@@ -31,6 +31,8 @@ public sealed class SimUnitNode
 
     public NodeId UnitId { get; }
 
+    public NodeAddress Address => new(UnitId, Host.Endpoint);
+
     /// <summary>None where this machine has no acceptor.</summary>
     public NodeId AcceptorId { get; }
 

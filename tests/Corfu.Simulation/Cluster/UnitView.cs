@@ -12,6 +12,9 @@ internal sealed class UnitView(string name)
 
     public long EpochAt { get; set; }
 
+    /// <summary>Highest epoch whose projection it has acknowledged.</summary>
+    public long Installed { get; set; }
+
     /// <summary>Highest seal that was answered Ok, and at which event.</summary>
     public long SealedBelow { get; set; }
 

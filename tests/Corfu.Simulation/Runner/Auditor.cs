@@ -66,7 +66,8 @@ public sealed class Auditor(
 
         foreach (FinalEntry entry in log.Final)
         {
-            projection.TryChainOf(new LogPosition(entry.Position), out Chain chain);
+            // Segments that are trimmed whole have left the projection.
+            if (!projection.TryChainOf(new LogPosition(entry.Position), out Chain chain)) continue;
             PageResult[] copies = [.. chain.Replicas.Where(r => !r.Joining).Select(r => states[r.Unit].GetValueOrDefault(entry.Position))];
             foreach (PageResult copy in copies.Where(c => c.State != PageState.Trimmed && copies[0].State != PageState.Trimmed))
             {

@@ -35,6 +35,11 @@ public static class PlantedBugs
         new("conflict-off-by-one", CheckerNames.Transactions, 2),
         new("tail-counts-as-played", CheckerNames.Transactions, 127),
         new("hash-order", CheckerNames.Determinism, 1),
+        new("trim-at-head-only", CheckerNames.TrimComplete, 1),
+        new("unit-serves-what-it-has-not-installed", CheckerNames.SealedEpoch, 1),
+        new("copy-without-filling", CheckerNames.Membership, 16),
+        new("joining-is-read", CheckerNames.Membership, 14),
+        new("full-before-it-is-rebuilt", CheckerNames.Membership, 14),
     ];
 
     /// <summary>Switches a bug on. False, with a message, where this build has none.</summary>

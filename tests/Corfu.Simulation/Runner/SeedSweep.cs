@@ -27,7 +27,7 @@ public static class SeedSweep
             Show(first, output);
         }
 
-        int failed = results.Count(r => r.Failed) + MissingFaults(results, output);
+        int failed = results.Count(r => r.Failed) + MissingFaults(results, output) + MissingSituations(results, output);
         var hash = new TraceHash();
         foreach (SeedResult result in results) hash.Add(result.Hash);
         PrintCoverage(results, output);
@@ -50,6 +50,14 @@ public static class SeedSweep
         }
 
         return missing;
+    }
+
+    private static int MissingSituations(SeedResult[] results, TextWriter output)
+    {
+        if (results.Length < Situations.EnoughSeeds) return 0;
+        string[] missing = [.. Situations.Required.Where(s => !results.Any(r => r.Marks.ContainsKey(s)))];
+        foreach (string situation in missing) output.WriteLine($"situation never reached: {situation}");
+        return missing.Length;
     }
 
     private static void PrintCoverage(SeedResult[] results, TextWriter output)

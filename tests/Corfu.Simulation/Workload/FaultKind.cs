@@ -23,4 +23,6 @@ public enum FaultKind
     ClockSkew,
     Reconfigure,
     StuckWrites,
+    ReplaceUnit,
+    AddCapacity,
 }

@@ -170,6 +170,7 @@ public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory h
             _ => throw new InvalidOperationException($"{result.Position} was answered as {result.State}"),
         };
         if (kind is SeenKind.Data or SeenKind.Junk) monitor.Shown(result.Position);
+        if (kind == SeenKind.Trimmed) monitor.ShownTrimmed(result.Position);
         if (kind == SeenKind.Data)
         {
             // Only the headers were asked for: the value is not known, the kind is.

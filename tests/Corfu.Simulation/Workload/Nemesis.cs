@@ -11,7 +11,7 @@ public sealed class Nemesis
     [
         FaultKind.PartitionOneWay, FaultKind.PartitionSymmetric, FaultKind.Clog, FaultKind.BrokenConnection, FaultKind.KillUnit,
         FaultKind.PowerCut, FaultKind.KillSequencer, FaultKind.KillClient, FaultKind.Pause, FaultKind.Reconfigure,
-        FaultKind.StuckWrites,
+        FaultKind.StuckWrites, FaultKind.ReplaceUnit, FaultKind.AddCapacity,
     ];
 
     private readonly SimCluster _cluster;
@@ -84,6 +84,12 @@ public sealed class Nemesis
                     paused.Pause(Duration());
                 }
 
+                break;
+            case FaultKind.ReplaceUnit:
+                if (_cluster.StartReplacement(_random)) Count(kind);
+                break;
+            case FaultKind.AddCapacity:
+                if (_cluster.StartGrowth(_random)) Count(kind);
                 break;
             case FaultKind.StuckWrites:
                 long held = Duration();

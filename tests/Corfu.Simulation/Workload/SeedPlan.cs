@@ -16,6 +16,9 @@ public sealed record SeedPlan
 
     public int Units { get; init; } = 3;
 
+    /// <summary>Freshly formatted units that no chain names at first.</summary>
+    public int Spares { get; init; }
+
     public int Replicas { get; init; } = 2;
 
     public int Acceptors { get; init; } = 3;
@@ -75,12 +78,16 @@ public sealed record SeedPlan
 
         if (faults.Contains(FaultKind.TornWrite) || faults.Contains(FaultKind.LostWrite)) faults.Add(FaultKind.PowerCut);
         bool Has(FaultKind kind) => faults.Contains(kind);
+        int replicas = Math.Min(units, random.Pick([1, 2, 2, 2, 3]));
+        // With one replica nothing survives that a spare could be rebuilt from (R14).
+        if (replicas == 1) faults.Remove(FaultKind.ReplaceUnit);
         return new SeedPlan
         {
             Seed = seed,
             Kind = random.Chance(0.4) ? WorkloadKind.Tango : WorkloadKind.Log,
             Units = units,
-            Replicas = Math.Min(units, random.Pick([1, 2, 2, 2, 3])),
+            Replicas = replicas,
+            Spares = Has(FaultKind.ReplaceUnit) || Has(FaultKind.AddCapacity) ? 3 : 0,
             Acceptors = units < 3 ? 1 : 3,
             Clients = random.Between(2, 4),
             Workers = random.Between(2, 5),

@@ -1,0 +1,106 @@
+using Corfu.Protocol;
+using Corfu.Simulation.Checkers;
+using Corfu.Simulation.Network;
+
+namespace Corfu.Simulation.Cluster;
+
+public sealed partial class ClusterMonitor
+{
+    /// <summary>What a projection changes against the one before it.</summary>
+    private void CheckChanges(Projection projection)
+    {
+        if (!_projections.TryGetValue(projection.Epoch.Value - 1, out Projection? before)) return;
+        if (projection.Segments.Length > before.Segments.Length) Mark("segment opened");
+        if (projection.Segments.Length < before.Segments.Length) Mark("segments merged");
+        foreach (NodeAddress unit in projection.Units)
+        {
+            // R2: who joins has never held anything.
+            if (!before.HasUnit(unit.Id) && _units[unit.Id].Pages.Count > 0)
+            {
+                Report(CheckerNames.Membership, $"{_units[unit.Id].Name} joins {projection.Epoch} though it holds {_units[unit.Id].Pages.Count} pages");
+            }
+        }
+
+        foreach (Segment segment in before.Segments.Where(s => s.Until is not null))
+        {
+            for (long position = segment.From.Offset; position < segment.Until!.Value.Offset; position++) CheckPromoted(before, projection, new LogPosition(position));
+        }
+    }
+
+    /// <summary>R15: a replica becomes full when every position is decided on it, as it is on those that were full before.</summary>
+    private void CheckPromoted(Projection before, Projection projection, LogPosition position)
+    {
+        if (!before.TryChainOf(position, out Chain old) || !projection.TryChainOf(position, out Chain chain)) return;
+        foreach (Replica replica in chain.Replicas)
+        {
+            if (replica.Joining || !old.Replicas.Any(r => r.Unit == replica.Unit && r.Joining)) continue;
+            Mark("joining replica became full");
+            UnitView unit = _units[replica.Unit];
+            if (position.Offset < unit.TrimMark || unit.Pages.ContainsKey(position.Offset) || position < projection.TrimMark) continue;
+            Report(CheckerNames.Membership, $"{unit.Name} becomes full in {projection.Epoch}, but {position.Offset} is not decided on it");
+        }
+    }
+
+    /// <summary>R15: joining replicas are written to and asked what they have, never read.</summary>
+    private void ReadReceived(MessageInfo message, FrameHeader header)
+    {
+        if (!_units.TryGetValue(message.Node, out UnitView? unit)) return;
+        var read = (ReadRequest)Decode(message);
+        if (read.Detail == ReadDetail.State) return;
+        foreach (LogPosition position in read.Positions)
+        {
+            if (!TryChain(position.Offset, header.Epoch.Value, out Chain chain) || !chain.Replicas.Any(r => r.Unit == message.Node && r.Joining)) continue;
+            Report(CheckerNames.Membership, $"{message.Client} reads {position.Offset} of {header.Epoch} from {unit.Name}, which is joining there");
+        }
+    }
+
+    /// <summary>R5: whoever was told that a position is trimmed was told so when all replicas had the trim, joining ones too.</summary>
+    public void ShownTrimmed(LogPosition position)
+    {
+        // Where the projection itself has forgotten the range there is no chain to ask.
+        if (!TryChain(position.Offset, HighestEpoch, out Chain chain) || position < Newest.TrimMark) return;
+        foreach (Replica replica in chain.Replicas)
+        {
+            UnitView unit = _units[replica.Unit];
+            if (position.Offset < unit.TrimMark || (unit.Pages.TryGetValue(position.Offset, out StoredPage? page) && page.Trimmed)) continue;
+            // A replica that joined since is brought what it lacks by its rebuild.
+            if (replica.Joining) continue;
+            Report(CheckerNames.TrimComplete, $"{position.Offset} was shown as trimmed, but {unit.Name} of its chain was never told so");
+        }
+    }
+
+    private void MarkRequest(MessageInfo message, FrameHeader header)
+    {
+        if (!_units.TryGetValue(message.Node, out UnitView? unit)) return;
+        switch (header.Opcode)
+        {
+            case Opcode.Install:
+                if (header.Epoch.Value < unit.SealedBelow) Mark("seal raced with install");
+                unit.Installed = Math.Max(unit.Installed, header.Epoch.Value);
+                break;
+            case Opcode.Fill or Opcode.Complete:
+                LogPosition position = EntryCodec.PeekPosition(((EntryRequest)Decode(message)).Entry.Span);
+                bool joining = TryChain(position.Offset, header.Epoch.Value, out Chain chain) && chain.Replicas.Any(r => r.Unit == message.Node && r.Joining);
+                if (joining) Mark(header.Opcode == Opcode.Fill ? "rebuild met a hole" : "entry copied to a joining replica");
+                else if (header.Opcode == Opcode.Complete) Mark("entry completed by another");
+                break;
+        }
+    }
+
+    private void MarkAnswer(MessageInfo message, FrameHeader header, Response response)
+    {
+        if (header.Opcode == Opcode.Write && response.Status == Status.Sealed) Mark("token crossed an epoch");
+        if (header.Opcode == Opcode.Write && response is WriteResponse { Status: Status.AlreadyWritten, Stored: EntryKind.Junk }) Mark("append lost to a fill");
+        if (response.Status == Status.Trimmed && header.Opcode == Opcode.Write) Mark("append met a trim");
+        bool wasRemoved = !Newest.HasUnit(message.Node) && _projections.Values.Any(p => p.HasUnit(message.Node));
+        if (wasRemoved && header.Opcode is Opcode.Write or Opcode.Read or Opcode.ConfirmEpoch) Mark("removed unit came back");
+    }
+
+    /// <summary>Two values on their way to one epoch's register.</summary>
+    private void AcceptReceived(AcceptRequest accept)
+    {
+        Projection value = accept.Value;
+        if (_proposed.TryGetValue(value.Epoch.Value, out Projection? other) && !other.Equals(value)) Mark("two reconfigurers proposed");
+        _proposed.TryAdd(value.Epoch.Value, value);
+    }
+}
