@@ -129,13 +129,13 @@ public sealed class BackupTests
         await using var cluster = await TestCluster.StartAsync(3, 2);
         var client = await cluster.FillAsync();
         var damaged = new LogPosition(25);
-        cluster.Transport.Answer = r => r is ReadRequest read && read.Positions.Contains(damaged)
-            ? new ReadResponse(Status.Ok, r.Epoch, [.. read.Positions.Select(p => new PageResult(p, PageState.Corrupt, false, default, default))])
-            : null;
+        cluster.Transport.Rewrite = (_, _, answer) => answer is ReadResponse read
+            ? read with { Pages = [.. read.Pages.Select(p => p.Position == damaged ? new PageResult(damaged, PageState.Corrupt, false, default, default) : p)] }
+            : answer;
         var folder = new MemoryFolder();
         var failed = await Assert.ThrowsAsync<PageCorruptException>(() => BackupAsync(client, folder));
-        Assert.Contains("Position 2", failed.Message, StringComparison.Ordinal);
-        cluster.Transport.Answer = null;
+        Assert.Contains("Position 25", failed.Message, StringComparison.Ordinal);
+        cluster.Transport.Rewrite = null;
         Assert.Equal(41, (await BackupAsync(client, folder)).End);
     }
 
