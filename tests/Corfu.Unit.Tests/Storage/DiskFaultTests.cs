@@ -73,7 +73,7 @@ public sealed class DiskFaultTests : IDisposable
         Assert.Equal(Status.Ok, (await unit.AskAsync(new TrimRequest(Epoch.First, new LogPosition(1), default))).Status);
         Assert.Equal(Status.Ok, (await unit.AskAsync(new TrimPrefixRequest(Epoch.First, new LogPosition(written)))).Status);
         files.Free = 4 << 20;
-        while ((await unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(written)))).Status != Status.Ok) Thread.Yield();
+        while ((await unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(written, new byte[1000])))).Status != Status.Ok) Thread.Yield();
         Assert.Equal(UnitHealth.Ok, (await unit.AskAsync(new UnitInfoRequest(Epoch.First))).Health);
     }
 

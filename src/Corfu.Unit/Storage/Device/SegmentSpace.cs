@@ -134,6 +134,8 @@ internal sealed class SegmentSpace : IDisposable
         }
 
         _files.Sync(segment);
+        // Before the room is seen by whoever writes into it.
+        _full = false;
         Volatile.Write(ref _allocated, ((long)segment * _segmentSize) + there + count);
         return true;
     }
