@@ -42,7 +42,10 @@ public sealed record CorfuClientOptions
     public TimeSpan MaxRetryDelay { get; init; } = TimeSpan.FromMilliseconds(200);
 
     /// <summary>While nodes do not answer, the layout is asked for a newer projection at most so often.</summary>
-    public TimeSpan RefreshInterval { get; init; } = TimeSpan.FromMilliseconds(20);
+    public TimeSpan RefreshInterval { get; init; } = TimeSpan.FromMilliseconds(2);
+
+    /// <summary>And less often the longer that lasts: after this share of the time that it has lasted, up to <see cref="MaxRetryDelay"/>.</summary>
+    public double RefreshShare { get; init; } = 0.02;
 
     /// <summary>Nodes are sealed but no next projection is decided for so long: its proposer is taken for dead, and the same membership is proposed (R14).</summary>
     public TimeSpan SuccessorTimeout { get; init; } = TimeSpan.FromSeconds(1);
@@ -88,7 +91,8 @@ public sealed record CorfuClientOptions
         Require(OperationTimeout > TimeSpan.Zero, nameof(OperationTimeout));
         Require(RetryDelay > TimeSpan.Zero, nameof(RetryDelay));
         Require(MaxRetryDelay >= RetryDelay, nameof(MaxRetryDelay));
-        Require(RefreshInterval >= TimeSpan.Zero, nameof(RefreshInterval));
+        Require(RefreshInterval > TimeSpan.Zero, nameof(RefreshInterval));
+        Require(RefreshShare > 0, nameof(RefreshShare));
         Require(SuccessorTimeout > TimeSpan.Zero, nameof(SuccessorTimeout));
         Require(MinHoleWait > TimeSpan.Zero, nameof(MinHoleWait));
         Require(MaxHoleWait >= MinHoleWait, nameof(MaxHoleWait));

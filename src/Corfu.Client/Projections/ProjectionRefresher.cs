@@ -7,22 +7,58 @@ internal sealed class ProjectionRefresher(ClientCore core)
 {
     private readonly Lock _gate = new();
 
-    // Guarded by _gate. _asked: when the last refresh began.
+    // Guarded by _gate. _pausing: operations that wait because something does not answer. _watching: a loop asks the layout, as long as there are any.
     private Task? _running;
-    private long _asked;
+    private int _pausing;
+    private bool _watching;
 
     /// <summary>
-    /// Starts a refresh, unless there was one within <see cref="CorfuClientOptions.RefreshInterval"/>. For nodes that do not answer: perhaps
-    /// they have been replaced.
+    /// Perhaps what does not answer has been replaced: while anybody pauses, the layout is asked again and again, each time after a
+    /// <see cref="CorfuClientOptions.RefreshShare"/> of the time since the first question. So a new epoch is known a small part later than the trouble
+    /// lasted, and a long trouble costs few questions.
     /// </summary>
-    public void Nudge()
+    public void BeginPause()
     {
         lock (_gate)
         {
-            if (_running is not null && core.Time.GetElapsedTime(_asked) < core.Options.RefreshInterval) return;
+            _pausing++;
+            if (_watching) return;
+            _watching = true;
         }
 
-        _ = RefreshAsync();
+        _ = WatchAsync();
+    }
+
+    public void EndPause()
+    {
+        lock (_gate) _pausing--;
+    }
+
+    private async Task WatchAsync()
+    {
+        var began = core.Time.GetTimestamp();
+        while (true)
+        {
+            await RefreshAsync();
+            var wait = core.Time.GetElapsedTime(began) * core.Options.RefreshShare;
+            if (wait < core.Options.RefreshInterval) wait = core.Options.RefreshInterval;
+            if (wait > core.Options.MaxRetryDelay) wait = core.Options.MaxRetryDelay;
+            try
+            {
+                await Task.Delay(wait, core.Time, core.Closed);
+            }
+            catch (OperationCanceledException)
+            {
+                return;
+            }
+
+            lock (_gate)
+            {
+                if (_pausing > 0) continue;
+                _watching = false;
+                return;
+            }
+        }
     }
 
     /// <summary>
@@ -53,7 +89,6 @@ internal sealed class ProjectionRefresher(ClientCore core)
         lock (_gate)
         {
             if (_running is { IsCompleted: false }) return _running;
-            _asked = core.Time.GetTimestamp();
             return _running = RunAsync();
         }
     }
