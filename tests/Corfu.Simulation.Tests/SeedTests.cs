@@ -22,9 +22,26 @@ public sealed class SeedTests
     [Fact]
     public void Plans_that_once_found_a_bug_pass() => Assert.Contains(" failed 0", Simulate("--regressions"));
 
+    [Fact]
+    public void A_run_that_misses_a_required_situation_fails()
+    {
+        (int code, string output) = Run("--seeds", "2", "--start", "1", "--require", "unit sealed", "--require", "pigs fly");
+        Assert.Equal(1, code);
+        Assert.Contains("situation never reached: pigs fly", output);
+        Assert.DoesNotContain("never reached: unit sealed", output);
+        Assert.Contains("seeds 2 failed 1 ", output);
+    }
+
     private static string HashOf(string output) => Regex.Match(output, "hash ([0-9a-f]{16})").Groups[1].Value;
 
     private static string Simulate(params string[] arguments)
+    {
+        (int code, string output) = Run(arguments);
+        Assert.True(code == 0, output);
+        return output;
+    }
+
+    private static (int Code, string Output) Run(params string[] arguments)
     {
         // A process of its own: the simulator needs a thread pool with one worker, the test host does not have one.
         var start = new ProcessStartInfo("dotnet") { RedirectStandardOutput = true };
@@ -33,7 +50,6 @@ public sealed class SeedTests
         using Process process = Process.Start(start)!;
         string output = process.StandardOutput.ReadToEnd();
         process.WaitForExit();
-        Assert.True(process.ExitCode == 0, output);
-        return output;
+        return (process.ExitCode, output);
     }
 }

@@ -10,10 +10,11 @@ var planted = new Option<string?>("--planted") { Description = "find a planted b
 var finds = new Option<int>("--finds") { Description = "with --planted: find each so often and tell the median distance", DefaultValueFactory = _ => 1 };
 var regressions = new Option<bool>("--regressions") { Description = "run the named plans that once found a bug" };
 var plant = new Option<string?>("--plant") { Description = "run with this bug switched on", Hidden = true };
+var require = new Option<string[]>("--require") { Description = "fail unless this situation occurs", DefaultValueFactory = _ => [] };
 var serve = new Option<bool>("--serve") { Hidden = true };
 var root = new RootCommand("Runs the whole Corfu cluster and its clients on one thread, from one seed per run (docs/testing.md).")
 {
-    seeds, start, seed, trace, workers, planted, finds, regressions, plant, serve,
+    seeds, start, seed, trace, workers, planted, finds, regressions, plant, require, serve,
 };
 root.SetAction(result =>
 {
@@ -32,6 +33,6 @@ root.SetAction(result =>
 
     return result.GetValue(seed) is { } one
         ? SingleSeed.Run(one, result.GetValue(trace), Console.Out)
-        : SeedSweep.Run(result.GetValue(start) ?? 1, result.GetValue(seeds), result.GetValue(workers), Console.Out);
+        : SeedSweep.Run(result.GetValue(start) ?? 1, result.GetValue(seeds), result.GetValue(workers), result.GetValue(require)!, Console.Out);
 });
 return root.Parse(args).Invoke();

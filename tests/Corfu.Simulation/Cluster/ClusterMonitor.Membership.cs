@@ -41,16 +41,18 @@ public sealed partial class ClusterMonitor
         }
     }
 
-    /// <summary>R15: joining replicas are written to and asked what they have, never read.</summary>
-    private void ReadReceived(MessageInfo message, FrameHeader header)
+    /// <summary>
+    /// R15: joining replicas are written to and asked what they have, never read. One that refuses a write because the position is trimmed
+    /// there may be asked how it is trimmed (R5): that is final, and nothing is believed that another replica would deny.
+    /// </summary>
+    private void CheckNotJoining(UnitView unit, MessageInfo message, FrameHeader header, ReadRequest request, ReadResponse read)
     {
-        if (!_units.TryGetValue(message.Node, out UnitView? unit)) return;
-        var read = (ReadRequest)Decode(message);
-        if (read.Detail == ReadDetail.State) return;
-        foreach (LogPosition position in read.Positions)
+        if (request.Detail == ReadDetail.State) return;
+        foreach (PageResult page in read.Pages)
         {
-            if (!TryChain(position.Offset, header.Epoch.Value, out Chain chain) || !chain.Replicas.Any(r => r.Unit == message.Node && r.Joining)) continue;
-            Report(CheckerNames.Membership, $"{message.Client} reads {position.Offset} of {header.Epoch} from {unit.Name}, which is joining there");
+            if (page.State == PageState.Trimmed && request.Detail == ReadDetail.Headers) continue;
+            if (!TryChain(page.Position.Offset, header.Epoch.Value, out Chain chain) || !chain.Replicas.Any(r => r.Unit == message.Node && r.Joining)) continue;
+            Report(CheckerNames.Membership, $"{message.Client} reads {page.Position} of {header.Epoch} from {unit.Name}, which is joining there");
         }
     }
 

@@ -28,7 +28,9 @@ public sealed partial class ClusterMonitor
                 WriteAnswered(unit, message, header, write);
                 break;
             case ReadResponse { IsOk: true } read:
-                ReadAnswered(unit, message, (ReadRequest)Decode(message), read);
+                var asked = (ReadRequest)Decode(message);
+                ReadAnswered(unit, message, asked, read);
+                CheckNotJoining(unit, message, header, asked, read);
                 break;
             case SealResponse { IsOk: true } seal:
                 SealAnswered(unit, message, header, seal);

@@ -50,9 +50,6 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
             case Opcode.Fill:
                 FillReceived(message, (FillRequest)Decode(message));
                 break;
-            case Opcode.Read:
-                ReadReceived(message, header);
-                break;
             case Opcode.Accept:
                 AcceptReceived((AcceptRequest)Decode(message));
                 break;

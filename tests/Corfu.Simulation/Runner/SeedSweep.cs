@@ -13,7 +13,8 @@ public static class SeedSweep
     // One seed in this many is run a second time in another process: the hashes must agree.
     private const int RepeatEvery = 20;
 
-    public static int Run(ulong start, int seeds, int workers, TextWriter output)
+    /// <param name="require">Situations that must occur besides those of <see cref="Situations"/>.</param>
+    public static int Run(ulong start, int seeds, int workers, string[] require, TextWriter output)
     {
         ulong[] list = [.. Enumerable.Range(0, seeds).Select(i => start + (ulong)i)];
         var pool = new WorkerPool(workers);
@@ -27,7 +28,7 @@ public static class SeedSweep
             Show(first, output);
         }
 
-        int failed = results.Count(r => r.Failed) + MissingFaults(results, output) + MissingSituations(results, output);
+        int failed = results.Count(r => r.Failed) + MissingFaults(results, output) + MissingSituations(results, require, output);
         var hash = new TraceHash();
         foreach (SeedResult result in results) hash.Add(result.Hash);
         PrintCoverage(results, output);
@@ -52,10 +53,9 @@ public static class SeedSweep
         return missing;
     }
 
-    private static int MissingSituations(SeedResult[] results, TextWriter output)
+    private static int MissingSituations(SeedResult[] results, string[] require, TextWriter output)
     {
-        if (results.Length < Situations.EnoughSeeds) return 0;
-        string[] missing = [.. Situations.Required.Where(s => !results.Any(r => r.Marks.ContainsKey(s)))];
+        string[] missing = Situations.MissingIn(results, require);
         foreach (string situation in missing) output.WriteLine($"situation never reached: {situation}");
         return missing.Length;
     }
@@ -65,9 +65,14 @@ public static class SeedSweep
         foreach ((string title, Func<SeedResult, SortedDictionary<string, long>> pick) in new (string, Func<SeedResult, SortedDictionary<string, long>>)[]
                  { ("faults", r => r.Faults), ("situations", r => r.Marks) })
         {
-            SortedDictionary<string, long> sum = [];
-            foreach ((string name, long count) in results.SelectMany(r => pick(r))) sum[name] = sum.GetValueOrDefault(name) + count;
-            output.WriteLine($"{title}: {string.Join(", ", sum.Select(p => $"{p.Key} {p.Value}"))}");
+            SortedDictionary<string, (long Times, int Seeds)> sum = [];
+            foreach ((string name, long count) in results.SelectMany(r => pick(r)))
+            {
+                (long times, int seeds) = sum.GetValueOrDefault(name);
+                sum[name] = (times + count, seeds + 1);
+            }
+
+            output.WriteLine($"{title}, times (seeds): {string.Join(", ", sum.Select(p => $"{p.Key} {p.Value.Times} ({p.Value.Seeds})"))}");
         }
     }
 

@@ -1,14 +1,18 @@
 namespace Corfu.Simulation.Runner;
 
 /// <summary>
-/// The protocol's named situations. A run of <see cref="EnoughSeeds"/> seeds or more fails when it misses one: a simulator that no longer
-/// gets there proves nothing about it. The others of a run's coverage line are told, not required.
+/// The protocol's named situations. A run that is long enough fails when it misses one: a simulator that no longer gets there proves
+/// nothing about it. The others of a run's coverage line are told, not required.
 /// </summary>
 public static class Situations
 {
+    /// <summary>Within so many seeds each of <see cref="Common"/> occurs; CI runs this many.</summary>
     public const int EnoughSeeds = 200;
 
-    public static readonly string[] Required =
+    /// <summary>Within so many seeds all occur.</summary>
+    public const int EnoughSeedsForAll = 1000;
+
+    public static readonly string[] Common =
     [
         "append lost to a fill",
         "append resolved as not appended",
@@ -35,4 +39,20 @@ public static class Situations
         "two reconfigurers proposed",
         "unit replaced",
     ];
+
+    public static readonly string[] Rare =
+    [
+        "append met a trim",
+        "fill of a grant that died with its epoch",
+    ];
+
+    /// <summary>What a run of these seeds had to reach, and did not.</summary>
+    /// <param name="also">Required however few the seeds are.</param>
+    public static string[] MissingIn(IReadOnlyCollection<SeedResult> results, params IEnumerable<string> also)
+    {
+        IEnumerable<string> required = also;
+        if (results.Count >= EnoughSeeds) required = required.Concat(Common);
+        if (results.Count >= EnoughSeedsForAll) required = required.Concat(Rare);
+        return [.. required.Where(situation => !results.Any(r => r.Marks.ContainsKey(situation)))];
+    }
 }
