@@ -3,6 +3,7 @@ using Corfu.FaultRuns.Clients;
 using Corfu.FaultRuns.Faults;
 using Corfu.FaultRuns.Machine;
 using Corfu.FaultRuns.PowerCuts;
+using Corfu.FaultRuns.PowerCuts.Recorded;
 
 var minutes = new Option<double>("--minutes") { Description = "how long faults are injected", DefaultValueFactory = _ => 30 };
 var seed = new Option<int>("--seed") { Description = "of the faults and their order", DefaultValueFactory = _ => 1 };
@@ -18,6 +19,17 @@ var power = new Command("power-cut", "Cuts the power of a unit's disk again and 
 power.SetAction((result, stop) => Guarded(() =>
     new PowerCutRun(result.GetValue(seed), result.GetValue(cuts), result.GetValue(withoutSync), Console.Out).RunAsync(stop)));
 root.Add(power);
+
+var states = new Option<int>("--states") { Description = "distinct states to try", DefaultValueFactory = _ => 10_000 };
+var stride = new Option<int>("--stride") { Description = "only every so manieth moment of a life", DefaultValueFactory = _ => 1 };
+var noSync = new Option<bool>("--without-sync") { Description = "let syncs do nothing: entries must be lost" };
+var recorded = new Command("power-cuts", "Cuts the power of a unit over a recorded disk, at every moment and in many ways, and starts it on what is left.") { states, stride, seed, noSync };
+recorded.SetAction((result, stop) => Guarded(async () =>
+{
+    using var run = new RecordedCuts(result.GetValue(seed), result.GetValue(noSync), Console.Out);
+    return await run.RunAsync(result.GetValue(states), result.GetValue(stride), stop) ? 0 : 1;
+}));
+root.Add(recorded);
 
 var cleanup = new Command("cleanup", "Takes away what killed runs have left.");
 cleanup.SetAction(_ => UndoList.Cleanup(Console.Out));

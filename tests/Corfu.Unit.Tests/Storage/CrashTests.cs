@@ -39,7 +39,7 @@ public sealed class CrashTests : IDisposable
             var random = new Random(seed);
             for (var events = random.Next(3); events <= run.Files.Events.Count; events += 1 + random.Next(3))
             {
-                var disk = run.Crash(events, w => Fate(random, w));
+                var disk = run.Crash(events, w => CrashFate.Of(random, w));
                 var found = await run.CheckAsync(disk, events, $"seed {seed} after {events}");
                 if (found < run.Pages.Count) lost++;
             }
@@ -59,13 +59,13 @@ public sealed class CrashTests : IDisposable
             {
                 var run = await CrashRun.RecordAsync(disk, (seed * 10) + crash, 60, Scratch);
                 var events = random.Next(run.Files.Events.Count / 2, run.Files.Events.Count + 1);
-                disk = run.Crash(events, w => Fate(random, w));
+                disk = run.Crash(events, w => CrashFate.Of(random, w));
                 await run.CheckAsync(disk, events, $"seed {seed} crash {crash} after {events}");
                 for (var again = 0; again < 3; again++)
                 {
                     // The same run, cut at another moment and otherwise torn: the bytes that earlier crashes left must never count.
                     events = random.Next(run.Files.Events.Count + 1);
-                    await run.CheckAsync(run.Crash(events, w => Fate(random, w)), events, $"seed {seed} crash {crash} also after {events}");
+                    await run.CheckAsync(run.Crash(events, w => CrashFate.Of(random, w)), events, $"seed {seed} crash {crash} also after {events}");
                 }
             }
         }
@@ -79,26 +79,5 @@ public sealed class CrashTests : IDisposable
         var liar = new RecordingFiles();
         foreach (var create in run.Files.Events.OfType<DiskEvent.Create>()) liar.Create(create.Segment);
         await Assert.ThrowsAnyAsync<Xunit.Sdk.XunitException>(() => run.CheckAsync(liar, run.Files.Events.Count, "no sync"));
-    }
-
-    internal static IEnumerable<Range> Fate(Random random, DiskEvent.Write write)
-    {
-        switch (random.Next(4))
-        {
-            case 0:
-                return [];
-            case 1:
-                return [Range.All];
-            case 2:
-                return [Range.EndAt(random.Next(write.Bytes.Length + 1))];
-            default:
-                var kept = new List<Range>();
-                for (var sector = 0; sector < write.Bytes.Length; sector += 512)
-                {
-                    if (random.Next(2) == 0) kept.Add(sector..Math.Min(sector + 512, write.Bytes.Length));
-                }
-
-                return kept;
-        }
     }
 }

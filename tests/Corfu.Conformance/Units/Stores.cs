@@ -1,8 +1,9 @@
 using Corfu.Protocol;
+using Corfu.Unit;
 
-namespace Corfu.Unit.Tests;
+namespace Corfu.Conformance;
 
-internal static class Stores
+public static class Stores
 {
     public static readonly NodeId Unit = new(new Guid("aaaaaaaa-0000-0000-0000-000000000001"));
 

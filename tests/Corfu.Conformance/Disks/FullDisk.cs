@@ -1,6 +1,8 @@
-namespace Corfu.Unit.Tests;
+using Corfu.Unit;
 
-internal static class FullDisk
+namespace Corfu.Conformance;
+
+public static class FullDisk
 {
     private const int Enospc = 28;
 

@@ -1,23 +1,10 @@
-namespace Corfu.Unit.Tests;
+using System.Security.Cryptography;
+using Corfu.Unit;
 
-/// <summary>What happened to the disk, in order. Notes are the test's own: what was acknowledged when.</summary>
-internal abstract record DiskEvent
-{
-    public sealed record Create(int Segment) : DiskEvent;
-
-    public sealed record Delete(int Segment) : DiskEvent;
-
-    public sealed record Write(int Segment, long Offset, byte[] Bytes) : DiskEvent;
-
-    public sealed record Sync(int Segment) : DiskEvent;
-
-    public sealed record Mark(long Offset, byte[] Bytes, bool Synced) : DiskEvent;
-
-    public sealed record Acknowledged(long Lsn) : DiskEvent;
-}
+namespace Corfu.Conformance;
 
 /// <summary>Segment files in memory that remember every operation, so that any crash can be played back; they can also fail.</summary>
-internal sealed class RecordingFiles : ISegmentFiles
+public sealed class RecordingFiles : ISegmentFiles
 {
     private readonly Lock _gate = new();
     private readonly SortedDictionary<int, byte[]> _segments = [];
@@ -26,6 +13,14 @@ internal sealed class RecordingFiles : ISegmentFiles
     private int _markLength;
 
     public List<DiskEvent> Events { get; } = [];
+
+    public int EventCount
+    {
+        get
+        {
+            lock (_gate) return Events.Count;
+        }
+    }
 
     /// <summary>Writes beyond this many bytes in all find the disk full.</summary>
     public long Capacity { get; set; } = long.MaxValue;
@@ -145,11 +140,11 @@ internal sealed class RecordingFiles : ISegmentFiles
     }
 
     /// <summary>Everything as it is now, durable; a fresh recording.</summary>
-    public RecordingFiles Copy()
+    public RecordingFiles Copy(bool ignoresSyncs = false)
     {
         lock (_gate)
         {
-            var copy = new RecordingFiles();
+            var copy = new RecordingFiles { IgnoresSyncs = ignoresSyncs };
             foreach (var (segment, bytes) in _segments)
             {
                 copy._segments[segment] = (byte[])bytes.Clone();
@@ -209,6 +204,24 @@ internal sealed class RecordingFiles : ISegmentFiles
             }
 
             return disk;
+        }
+    }
+
+    /// <summary>Names the content: equal disks have equal digests.</summary>
+    public byte[] Digest()
+    {
+        lock (_gate)
+        {
+            using var hash = IncrementalHash.CreateHash(HashAlgorithmName.SHA256);
+            foreach (var (segment, bytes) in _segments)
+            {
+                hash.AppendData(BitConverter.GetBytes(segment));
+                hash.AppendData(BitConverter.GetBytes(_lengths[segment]));
+                hash.AppendData(bytes.AsSpan(0, _lengths[segment]));
+            }
+
+            hash.AppendData(_mark.AsSpan(0, _markLength));
+            return hash.GetHashAndReset();
         }
     }
 

@@ -1,11 +1,12 @@
-using Corfu.Conformance;
 using Corfu.Protocol;
 using Corfu.Transport;
+using Corfu.Unit;
+using Xunit;
 
-namespace Corfu.Unit.Tests;
+namespace Corfu.Conformance;
 
 /// <summary>Asks a handler in process, as a connection would: requests in, one batch end, answers whenever they come.</summary>
-internal sealed class HandlerClient : IReplySink
+public sealed class HandlerClient : IReplySink
 {
     private readonly Lock _gate = new();
     private readonly Dictionary<uint, TaskCompletionSource<Response>> _waiting = [];

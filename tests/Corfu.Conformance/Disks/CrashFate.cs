@@ -1,0 +1,26 @@
+namespace Corfu.Conformance;
+
+/// <summary>What a power cut leaves of a write that was not synced: nothing, all, a beginning, or some sectors.</summary>
+public static class CrashFate
+{
+    public static IEnumerable<Range> Of(Random random, DiskEvent.Write write)
+    {
+        switch (random.Next(4))
+        {
+            case 0:
+                return [];
+            case 1:
+                return [Range.All];
+            case 2:
+                return [Range.EndAt(random.Next(write.Bytes.Length + 1))];
+            default:
+                var kept = new List<Range>();
+                for (var sector = 0; sector < write.Bytes.Length; sector += 512)
+                {
+                    if (random.Next(2) == 0) kept.Add(sector..Math.Min(sector + 512, write.Bytes.Length));
+                }
+
+                return kept;
+        }
+    }
+}

@@ -1,0 +1,17 @@
+namespace Corfu.Conformance;
+
+/// <summary>What happened to the disk, in order. Notes are the test's own: what was acknowledged when.</summary>
+public abstract record DiskEvent
+{
+    public sealed record Create(int Segment) : DiskEvent;
+
+    public sealed record Delete(int Segment) : DiskEvent;
+
+    public sealed record Write(int Segment, long Offset, byte[] Bytes) : DiskEvent;
+
+    public sealed record Sync(int Segment) : DiskEvent;
+
+    public sealed record Mark(long Offset, byte[] Bytes, bool Synced) : DiskEvent;
+
+    public sealed record Acknowledged(long Lsn) : DiskEvent;
+}

@@ -1,0 +1,28 @@
+using Corfu.FaultRuns.PowerCuts.Recorded;
+
+namespace Corfu.FaultRuns.Tests;
+
+/// <summary>A share of `power-cuts` (docs/testing.md), and that it can fail.</summary>
+public sealed class RecordedCutTests
+{
+    private const int States = 400;
+
+    [Fact]
+    public async Task What_was_acknowledged_survives_any_power_cut()
+    {
+        var output = new StringWriter();
+        using var run = new RecordedCuts(seed: 1, withoutSync: false, output);
+        Assert.True(await run.RunAsync(States, stride: 7, TestContext.Current.CancellationToken), output.ToString());
+        Assert.True(run.FromCheckpoints > 0, "no start used a checkpoint");
+    }
+
+    [Fact]
+    public async Task Without_syncs_the_run_fails()
+    {
+        var output = new StringWriter();
+        using var run = new RecordedCuts(seed: 1, withoutSync: true, output);
+        Assert.False(await run.RunAsync(States, stride: 7, TestContext.Current.CancellationToken));
+        Assert.Contains("was acknowledged", output.ToString(), StringComparison.Ordinal);
+        Assert.Contains("lost", output.ToString(), StringComparison.Ordinal);
+    }
+}
