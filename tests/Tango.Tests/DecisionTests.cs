@@ -87,7 +87,7 @@ public class DecisionTests
         var snapshotEnd = (await world.TailAsync()).Offset;
         await first.SetAsync("x", 1);
         var orphan = await AppendOrphanAsync(world, snapshotEnd);
-        await world.Log.AppendAsync(Entry(writer =>
+        await world.Log.AppendAsync(Entry(1, writer =>
         {
             writer.WriteArrayHeader(4);
             writer.Write(3);
@@ -147,40 +147,73 @@ public class DecisionTests
         }
     });
 
+    /// <summary>
+    /// Two orphans in one entry, each of which reads what the other writes: who probed for the first went on to the second, for which another probe
+    /// began, which met the first, and so on for ever. The second must abort: the first has written what it read.
+    /// </summary>
+    [Fact]
+    public void Orphans_of_one_entry_that_read_each_other_are_decided_one_after_the_other() => SeededContext.Run(7, async time =>
+    {
+        await using var world = new World(time: time);
+        var (firstRuntime, _) = await OpenAsync(world, "first");
+        var (secondRuntime, _) = await OpenAsync(world, "second");
+        var snapshotEnd = (await world.TailAsync()).Offset;
+        await firstRuntime.DisposeAsync();
+        await secondRuntime.DisposeAsync();
+        await world.Log.AppendAsync(Entry(2, writer =>
+        {
+            WriteOrphan(ref writer, snapshotEnd, 256, 257);
+            WriteOrphan(ref writer, snapshotEnd, 257, 256);
+            writer.Flush();
+        }), Both);
+
+        var (_, second) = await OpenAsync(world, "second");
+        Assert.Equal(7, await second.BalanceAsync("x"));
+        var (_, first) = await OpenAsync(world, "first");
+        Assert.Equal(0, await first.BalanceAsync("x"));
+        Assert.True(time.GetElapsedTime(0) < TimeSpan.FromSeconds(10), "decided, not decided over and over");
+    });
+
     private static async Task<(TangoRuntime Runtime, Accounts Accounts)> OpenAsync(World world, string name) =>
         await world.OpenAccountsAsync(name);
 
     /// <summary>A transaction that read first/x and set second/x to 7, of a client that is no more.</summary>
     private static async Task<LogPosition> AppendOrphanAsync(World world, long snapshotEnd)
     {
-        var result = await world.Log.AppendAsync(Entry(writer =>
+        var result = await world.Log.AppendAsync(Entry(1, writer =>
         {
-            var key = new ArgumentBuffer();
-            Wire.WriteString(key, "x");
-            var arguments = new ArgumentBuffer();
-            Wire.WriteInt64(arguments, 7);
-            writer.WriteArrayHeader(6);
-            writer.Write(2);
-            writer.Write(1);
-            writer.Write(snapshotEnd);
-            writer.WriteArrayHeader(1);
-            writer.WriteArrayHeader(2);
-            writer.Write(256);
-            writer.WriteArrayHeader(1);
-            writer.WriteBinary(key.WrittenSpan);
-            writer.WriteArrayHeader(1);
-            writer.WriteArrayHeader(4);
-            writer.Write(257);
-            writer.Write(1);
-            writer.WriteBinary(key.WrittenSpan);
-            writer.WriteBinary(arguments.WrittenSpan);
-            writer.WriteArrayHeader(0);
+            WriteOrphan(ref writer, snapshotEnd, 256, 257);
             writer.Flush();
         }), Both);
         return result.Position;
     }
 
-    private static ReadOnlyMemory<byte> Entry(WriteRecord record)
+    // Reads x of one object and sets x of another to 7.
+    private static void WriteOrphan(ref MessagePackWriter writer, long snapshotEnd, int read, int written)
+    {
+        var key = new ArgumentBuffer();
+        Wire.WriteString(key, "x");
+        var arguments = new ArgumentBuffer();
+        Wire.WriteInt64(arguments, 7);
+        writer.WriteArrayHeader(6);
+        writer.Write(2);
+        writer.Write(1);
+        writer.Write(snapshotEnd);
+        writer.WriteArrayHeader(1);
+        writer.WriteArrayHeader(2);
+        writer.Write(read);
+        writer.WriteArrayHeader(1);
+        writer.WriteBinary(key.WrittenSpan);
+        writer.WriteArrayHeader(1);
+        writer.WriteArrayHeader(4);
+        writer.Write(written);
+        writer.Write(1);
+        writer.WriteBinary(key.WrittenSpan);
+        writer.WriteBinary(arguments.WrittenSpan);
+        writer.WriteArrayHeader(0);
+    }
+
+    private static ReadOnlyMemory<byte> Entry(int records, WriteRecord record)
     {
         var buffer = new ArgumentBuffer();
         var writer = new MessagePackWriter(buffer);
@@ -188,7 +221,7 @@ public class DecisionTests
         writer.Write(1);
         writer.Write(12345);
         writer.Write(1);
-        writer.WriteArrayHeader(1);
+        writer.WriteArrayHeader(records);
         record(writer);
         return buffer.WrittenMemory;
     }

@@ -107,7 +107,9 @@ internal sealed class SealRound(ITransport transport, TimeProvider time, Reconfi
                     $"Unit {_missing.Order().First()} must be sealed before {next} and cannot be ({_trouble}). Remove it, or wait for it.");
             }
 
-            await Task.WhenAny(changed, Task.Delay(left, time, cancellationToken));
+            // Delays are whole milliseconds, rounded down: the rest of one would be no delay at all, and this a busy loop.
+            var pause = TimeSpan.FromMilliseconds(Math.Ceiling(left.TotalMilliseconds));
+            await Task.WhenAny(changed, Task.Delay(pause, time, cancellationToken));
             cancellationToken.ThrowIfCancellationRequested();
         }
     }

@@ -94,6 +94,8 @@ internal sealed partial class Player
             {
                 var version = new RecordVersion(entry.Position, progress.Next);
                 if (!TryApplyRecord(ref reader, version, progress)) return version;
+                // R20: a probe ends at its commit record. The rest of the entry may need decisions of its own, which need this one.
+                if (_probe is { IsFound: true }) return null;
             }
 
             TangoTelemetry.Records.Add(header.Records);

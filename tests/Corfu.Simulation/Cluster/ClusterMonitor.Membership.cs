@@ -1,3 +1,4 @@
+using Corfu.Agent;
 using Corfu.Protocol;
 using Corfu.Simulation.Checkers;
 using Corfu.Simulation.Network;
@@ -10,6 +11,7 @@ public sealed partial class ClusterMonitor
     private void CheckChanges(Projection projection)
     {
         if (!_projections.TryGetValue(projection.Epoch.Value - 1, out Projection? before)) return;
+        MarkAutomatic(before, projection);
         if (projection.Segments.Length > before.Segments.Length) Mark("segment opened");
         if (projection.Segments.Length < before.Segments.Length) Mark("segments merged");
         foreach (NodeAddress unit in projection.Units)
@@ -25,6 +27,14 @@ public sealed partial class ClusterMonitor
         {
             for (long position = segment.From.Offset; position < segment.Until!.Value.Offset; position++) CheckPromoted(before, projection, new LogPosition(position));
         }
+    }
+
+    private void MarkAutomatic(Projection before, Projection projection)
+    {
+        if (!ReconfigurationReason.TryParse(projection.Reason, out ReconfigurationReason reason) || !reason.IsAutomatic) return;
+        if (projection.Sequencer != before.Sequencer) Mark("agent replaced the sequencer");
+        if (!projection.Acceptors.AsSpan().SequenceEqual(before.Acceptors.AsSpan())) Mark("agent replaced an acceptor");
+        if (before.Units.Any(u => !projection.HasUnit(u.Id))) Mark("agent took a unit out");
     }
 
     /// <summary>R15: a replica becomes full when every position is decided on it, as it is on those that were full before.</summary>

@@ -21,6 +21,9 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
 
     public Projection Newest => _projections.Values.Last();
 
+    /// <summary>The highest epoch that anybody has tried to seal for.</summary>
+    public long HighestSealAsked { get; private set; }
+
     public long HighestEpoch => _projections.Count == 0 ? 0 : _projections.Keys.Last();
 
     /// <summary>The highest position that any unit holds or the sequencer granted.</summary>
@@ -46,6 +49,9 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
                 break;
             case Opcode.Bootstrap:
                 Learn(((BootstrapRequest)Decode(message)).Projection);
+                break;
+            case Opcode.Seal:
+                HighestSealAsked = Math.Max(HighestSealAsked, header.Epoch.Value);
                 break;
             case Opcode.Fill:
                 FillReceived(message, (FillRequest)Decode(message));

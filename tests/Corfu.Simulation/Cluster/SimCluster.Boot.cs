@@ -19,7 +19,8 @@ public sealed partial class SimCluster
         for (int i = 0; i < Plan.Units + Plan.Spares; i++)
         {
             string name = $"unit{i}";
-            NodeId acceptor = i < Plan.Acceptors ? new NodeId(Entropy.NewGuid()) : NodeId.None;
+            // Agents find others to take an acceptor's place.
+            NodeId acceptor = i < Plan.Acceptors || HasAgents ? new NodeId(Entropy.NewGuid()) : NodeId.None;
             var node = new SimUnitNode(this, name, new NodeEndpoint(name, Port), new NodeId(Entropy.NewGuid()), acceptor);
             Units.Add(node);
             Monitor.AddUnit(node.UnitId, name);
@@ -28,6 +29,7 @@ public sealed partial class SimCluster
 
         for (int i = 0; i < 2; i++) _sequencers.Add(new SimSequencerNode(this, $"sequencer{i}", new NodeEndpoint($"sequencer{i}", Port)));
         Projection first = FirstProjection(_sequencers[0].Start());
+        if (HasAgents) _sequencers[1].Start();
         Monitor.Found(first);
         RunOrThrow("units did not start", () => Units.TrueForAll(u => u.Host.Process is not null));
         bool decided = false;
@@ -74,7 +76,7 @@ public sealed partial class SimCluster
             LogPosition.Zero,
             [new Segment(LogPosition.Zero, null, chains)],
             [.. Units.Take(Plan.Units).Select(u => u.Address).OrderBy(u => u.Id)],
-            [.. Units.Where(u => !u.AcceptorId.IsNone).Select(u => new NodeAddress(u.AcceptorId, u.Host.Endpoint))],
+            [.. Units.Take(Plan.Acceptors).Select(u => new NodeAddress(u.AcceptorId, u.Host.Endpoint))],
             "created");
     }
 

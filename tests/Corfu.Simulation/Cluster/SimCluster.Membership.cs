@@ -56,7 +56,7 @@ public sealed partial class SimCluster
     /// <summary>Somebody finishes what an operator left behind.</summary>
     private void EnsureRebuilt()
     {
-        if (_changes == 0 && Rebuilder.IsNeeded(Monitor.Newest)) RunChange(RebuildAsync);
+        if (!HasAgents && _changes == 0 && Rebuilder.IsNeeded(Monitor.Newest)) RunChange(RebuildAsync);
     }
 
     private Membership? NextChains(Projection projection, ImmutableArray<NodeAddress> spares, int shift, ref bool done)

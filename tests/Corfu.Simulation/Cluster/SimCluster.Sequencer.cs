@@ -10,7 +10,7 @@ public sealed partial class SimCluster
     private int _operators;
 
     /// <summary>No reconfiguration is under way.</summary>
-    public bool Idle => _reconfigurations == 0 && _changes == 0 && CurrentSequencer() is { Running: true };
+    public bool Idle => _reconfigurations == 0 && _changes == 0 && (HasAgents ? IsWhole : CurrentSequencer() is not null);
 
     /// <summary>The machine whose running incarnation the newest installed projection names.</summary>
     private SimSequencerNode? CurrentSequencer()
@@ -24,6 +24,12 @@ public sealed partial class SimCluster
     {
         if (CurrentSequencer() is not { } current) return false;
         current.Kill();
+        if (HasAgents)
+        {
+            World.Schedule(null, World.Random.Split($"restart {World.Steps}").Exponential(Plan.FaultInterval), SimEventKind.Fault, () => StartIfDown(current));
+            return true;
+        }
+
         World.Schedule(null, World.Random.Split($"replace {World.Steps}").Exponential(200_000), SimEventKind.Fault, EnsureSequencer);
         return true;
     }
@@ -37,8 +43,15 @@ public sealed partial class SimCluster
         return true;
     }
 
+    /// <summary>Comes back as another incarnation, which nobody has asked for: a standby.</summary>
+    private static void StartIfDown(SimSequencerNode node)
+    {
+        if (!node.Running) node.Start();
+    }
+
     private void EnsureSequencer()
     {
+        if (HasAgents) return;
         if (CurrentSequencer() is null && _reconfigurations == 0) StartReconfiguration();
     }
 

@@ -97,6 +97,7 @@ public sealed partial class SimCluster
         }
 
         foreach (SimClientNode client in Clients) client.Start();
+        if (HasAgents) _sequencers.ForEach(StartIfDown);
         EnsureSequencer();
         EnsureRebuilt();
     }

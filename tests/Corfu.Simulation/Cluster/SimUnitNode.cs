@@ -14,6 +14,7 @@ public sealed class SimUnitNode
 {
     private readonly SimCluster _cluster;
     private readonly string _name;
+    private int _disks;
 
     public SimUnitNode(SimCluster cluster, string name, NodeEndpoint endpoint, NodeId unit, NodeId acceptor)
     {
@@ -29,12 +30,12 @@ public sealed class SimUnitNode
 
     public SimDisk Disk { get; }
 
-    public NodeId UnitId { get; }
+    public NodeId UnitId { get; private set; }
 
     public NodeAddress Address => new(UnitId, Host.Endpoint);
 
     /// <summary>None where this machine has no acceptor.</summary>
-    public NodeId AcceptorId { get; }
+    public NodeId AcceptorId { get; private set; }
 
     public SimProcess? Process { get; private set; }
 
@@ -56,6 +57,16 @@ public sealed class SimUnitNode
         else Disk.KeepAll();
     }
 
+    /// <summary>The machine stops and its disk is gone; started again it is formatted with these identities, which nobody has seen (R2, R12).</summary>
+    public void LoseDisk(NodeId unit, NodeId acceptor)
+    {
+        Process?.Kill();
+        Disk.Erase();
+        UnitId = unit;
+        AcceptorId = acceptor;
+        _cluster.Monitor.AddUnit(unit, $"{_name}.{++_disks}");
+    }
+
     private async Task ServeAsync(SimProcess process)
     {
         var store = new LogPageStore(new SimLogDevice(Disk, Disk.Open("unit.log"), process), UnitId);
@@ -63,6 +74,7 @@ public sealed class SimUnitNode
         var handler = new UnitHandler(UnitId, core, store);
         ImmutableArray<IRoleHandler> roles = [handler];
         if (!AcceptorId.IsNone) roles = roles.Add(await _cluster.OpenAcceptorAsync(process, Disk, AcceptorId));
+        if (_cluster.RunsAgent(this)) roles = roles.Add(_cluster.StartAgent(process, Host));
         Host.Listen(process, roles);
         Exception fault = await handler.Fault;
         throw new InvalidOperationException("the unit's store failed, though no simulated disk reports errors", fault);

@@ -40,6 +40,13 @@ public sealed class SimDisk
         return file;
     }
 
+    /// <summary>A new disk in its place.</summary>
+    public void Erase()
+    {
+        _world.Note("disk lost", _name);
+        _files.Clear();
+    }
+
     public bool Exists(string path) => _files.ContainsKey(path);
 
     public void Write(SimFile file, int offset, ReadOnlySpan<byte> bytes)

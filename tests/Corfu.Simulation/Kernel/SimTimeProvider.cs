@@ -3,13 +3,24 @@ namespace Corfu.Simulation.Kernel;
 /// <summary>The virtual clock as a process sees it; wall clocks of different machines differ by their skew.</summary>
 public sealed class SimTimeProvider(SimProcess process, TimeSpan skew) : TimeProvider
 {
+    private const int MostLooks = 100_000;
+
+    private long _lookedIn;
+    private int _looks;
+
     private static readonly DateTimeOffset s_origin = new(2030, 1, 1, 0, 0, 0, TimeSpan.Zero);
 
     public override long TimestampFrequency => TimeSpan.TicksPerSecond;
 
     public override TimeZoneInfo LocalTimeZone => TimeZoneInfo.Utc;
 
-    public override long GetTimestamp() => process.World.Now;
+    public override long GetTimestamp()
+    {
+        // Virtual time stands still within an event: code that waits for it to pass would never end.
+        if (_lookedIn != process.World.Steps) (_lookedIn, _looks) = (process.World.Steps, 0);
+        if (++_looks > MostLooks) throw new InvalidOperationException($"{process.Name} looks at the clock over and over: a busy loop");
+        return process.World.Now;
+    }
 
     public override DateTimeOffset GetUtcNow() => s_origin + TimeSpan.FromTicks(process.World.Now) + skew;
 

@@ -5,6 +5,7 @@ using Corfu.Simulation.Checkers;
 using Corfu.Simulation.Cluster;
 using Corfu.Simulation.Kernel;
 using Corfu.Simulation.Workload;
+using Corfu.Transport;
 
 namespace Corfu.Simulation.Runner;
 
@@ -50,6 +51,20 @@ public sealed class Auditor(
     public async Task CompareReplicasAsync(SimClientNode node)
     {
         Projection projection = cluster.Monitor.Newest;
+        Dictionary<NodeId, Dictionary<long, PageResult>>? states;
+        // Agents may begin an epoch even now.
+        while ((states = await ReadReplicasAsync(node, projection)) is null)
+        {
+            await Task.Delay(TimeSpan.FromMilliseconds(20), node.Process!.Time);
+            projection = cluster.Monitor.Newest;
+        }
+
+        Compare(projection, states);
+    }
+
+    /// <returns>Null: not all units serve this epoch any more, or yet.</returns>
+    private async Task<Dictionary<NodeId, Dictionary<long, PageResult>>?> ReadReplicasAsync(SimClientNode node, Projection projection)
+    {
         var states = new Dictionary<NodeId, Dictionary<long, PageResult>>();
         foreach (NodeAddress unit in projection.Units)
         {
@@ -59,11 +74,29 @@ public sealed class Auditor(
             {
                 ImmutableArray<LogPosition> positions =
                     [.. Enumerable.Range(0, (int)Math.Min(Batch, log.Final.Count - from)).Select(i => new LogPosition(from + i))];
-                ReadResponse response = await node.Transport!.CallAsync(unit, new ReadRequest(projection.Epoch, positions, ReadDetail.State), default);
+                if (await TryReadAsync(node, unit, new ReadRequest(projection.Epoch, positions, ReadDetail.State)) is not { } response) return null;
                 foreach (PageResult page in response.Pages) pages[page.Position.Offset] = page;
             }
         }
 
+        return states;
+    }
+
+    private static async Task<ReadResponse?> TryReadAsync(SimClientNode node, NodeAddress unit, ReadRequest request)
+    {
+        try
+        {
+            ReadResponse response = await node.Transport!.CallAsync(unit, request, default);
+            return response.IsOk ? response : null;
+        }
+        catch (TransportException)
+        {
+            return null;
+        }
+    }
+
+    private void Compare(Projection projection, Dictionary<NodeId, Dictionary<long, PageResult>> states)
+    {
         foreach (FinalEntry entry in log.Final)
         {
             // Segments that are trimmed whole have left the projection.

@@ -55,6 +55,26 @@ public static class Regressions
                 FaultsUntil = 10_000_000,
                 SlowScheduling = 0.2,
             }),
+        (
+            "probe-past-its-commit",
+            "A runtime that probed for an orphan's decision played on to the next record of the same entry, an orphan too, whose probe met the first "
+                + "one again: probes within probes for ever (R20).",
+            new SeedPlan
+            {
+                Seed = 1050,
+                Kind = WorkloadKind.Tango,
+                Spares = 3,
+                Replicas = 3,
+                Clients = 4,
+                Workers = 4,
+                Operations = 314,
+                Faults = [FaultKind.Duplication, FaultKind.KillClient, FaultKind.AddCapacity],
+                Network = new() { MinLatency = 1_000, Jitter = 50, Duplication = 0.01 },
+                Disk = new() { FlushLatency = 20_000, KeepAtCrash = 1 },
+                OperationTimeout = TimeSpan.FromMilliseconds(500),
+                FaultInterval = 30_000,
+                FaultsUntil = 10_000_000,
+            }),
     ];
 
     public static int Run(TextWriter output)

@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using System.Diagnostics;
 using System.Globalization;
 using System.Text.Json;
@@ -16,7 +17,15 @@ public sealed class SeedProcess(string? planted) : IDisposable
     /// <summary>The child's side.</summary>
     public static void Serve()
     {
-        while (Console.In.ReadLine() is { } line)
+        var lines = new BlockingCollection<string>();
+        // A child without a parent ends at once, in the middle of a seed.
+        new Thread(() =>
+        {
+            while (Console.In.ReadLine() is { } next) lines.Add(next);
+            Environment.Exit(0);
+        })
+        { IsBackground = true }.Start();
+        foreach (string line in lines.GetConsumingEnumerable())
         {
             SeedResult result = SeedRunner.Run(ulong.Parse(line, CultureInfo.InvariantCulture), null);
             Console.Out.WriteLine(JsonSerializer.Serialize(result));

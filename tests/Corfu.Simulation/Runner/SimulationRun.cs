@@ -83,7 +83,7 @@ public sealed class SimulationRun
         {
             try
             {
-                return await TangoClient.OpenAsync(node.Log!, node.OpenCursor, node.Process!.Time, node.Entropy, hosted, new TangoOptions());
+                return await TangoClient.OpenAsync(node.Log!, node.OpenCursor, node.Process!.Time, node.Entropy, hosted, new TangoOptions(), new SimLogger(World, node.Name));
             }
             catch (Exception e) when (e is TangoInDoubtException or LogUnavailableException)
             {
@@ -111,7 +111,7 @@ public sealed class SimulationRun
         return false;
     }
 
-    private string Stuck() => $"{Ledger.Acknowledged} operations done, waiting: "
+    private string Stuck() => $"{Ledger.Acknowledged} operations done, {(Cluster.Idle ? "cluster at rest" : $"cluster not at rest in {Cluster.Monitor.Newest}")}, waiting: "
         + string.Join(", ", Cluster.Clients.Where(c => !c.Finished).Select(c => c.Name));
 
     private void Audit(TangoWorkload tangoWork)

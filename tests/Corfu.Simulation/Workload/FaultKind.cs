@@ -25,4 +25,5 @@ public enum FaultKind
     StuckWrites,
     ReplaceUnit,
     AddCapacity,
+    LoseDisk,
 }

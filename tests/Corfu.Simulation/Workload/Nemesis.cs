@@ -11,7 +11,7 @@ public sealed class Nemesis
     [
         FaultKind.PartitionOneWay, FaultKind.PartitionSymmetric, FaultKind.Clog, FaultKind.BrokenConnection, FaultKind.KillUnit,
         FaultKind.PowerCut, FaultKind.KillSequencer, FaultKind.KillClient, FaultKind.Pause, FaultKind.Reconfigure,
-        FaultKind.StuckWrites, FaultKind.ReplaceUnit, FaultKind.AddCapacity,
+        FaultKind.StuckWrites, FaultKind.ReplaceUnit, FaultKind.AddCapacity, FaultKind.LoseDisk,
     ];
 
     private readonly SimCluster _cluster;
@@ -90,6 +90,9 @@ public sealed class Nemesis
                 break;
             case FaultKind.AddCapacity:
                 if (_cluster.StartGrowth(_random)) Count(kind);
+                break;
+            case FaultKind.LoseDisk:
+                if (_cluster.LoseDisk(_random, Duration())) Count(kind);
                 break;
             case FaultKind.StuckWrites:
                 long held = Duration();

@@ -58,7 +58,12 @@ public sealed record SeedPlan
 
     public double SlowScheduling { get; init; }
 
+    /// <summary>Agents that decide on their own; null: operators do.</summary>
+    public AgentPlan? Agents { get; init; }
+
     public long MaxClockSkew { get; init; }
+
+    private const double ShareWithAgents = 0.25;
 
     public bool Has(FaultKind kind) => Faults.Contains(kind);
 
@@ -71,9 +76,11 @@ public sealed record SeedPlan
         int units = random.Pick([1, 2, 3, 3, 3, 4, 5]);
         SortedSet<FaultKind> faults = [];
         double density = random.Pick([0.1, 0.3, 0.5, 0.8]);
+        // What came later has a generator of its own, so that the seeds from before mean what they meant.
+        SimRandom later = new SimRandom(seed).Split("later faults");
         foreach (FaultKind kind in Enum.GetValues<FaultKind>())
         {
-            if (random.Chance(density)) faults.Add(kind);
+            if ((kind > FaultKind.AddCapacity ? later : random).Chance(density)) faults.Add(kind);
         }
 
         if (faults.Contains(FaultKind.TornWrite) || faults.Contains(FaultKind.LostWrite)) faults.Add(FaultKind.PowerCut);
@@ -81,7 +88,9 @@ public sealed record SeedPlan
         int replicas = Math.Min(units, random.Pick([1, 2, 2, 2, 3]));
         // With one replica nothing survives that a spare could be rebuilt from (R14).
         if (replicas == 1) faults.Remove(FaultKind.ReplaceUnit);
-        return new SeedPlan
+        // Only agents notice that a disk is gone.
+        faults.Remove(FaultKind.LoseDisk);
+        var plan = new SeedPlan
         {
             Seed = seed,
             Kind = random.Chance(0.4) ? WorkloadKind.Tango : WorkloadKind.Log,
@@ -119,6 +128,30 @@ public sealed record SeedPlan
             FaultsUntil = random.Pick([2_000_000L, 10_000_000, 30_000_000]),
             SlowScheduling = Has(FaultKind.SlowScheduling) ? random.Pick([0.02, 0.2]) : 0,
             MaxClockSkew = Has(FaultKind.ClockSkew) ? TimeSpan.TicksPerMinute : 0,
+        };
+        return later.Chance(ShareWithAgents) ? WithAgents(plan, later) : plan;
+    }
+
+    /// <summary>The same under agents: more time, since they need some, and faults that last long enough to be noticed.</summary>
+    private static SeedPlan WithAgents(SeedPlan plan, SimRandom random)
+    {
+        int replicas = Math.Max(2, plan.Replicas);
+        int units = Math.Max(plan.Units, replicas);
+        long think = random.Pick([100_000L, 300_000]);
+        SortedSet<FaultKind> faults = [.. plan.Faults];
+        if (random.Chance(0.6)) faults.Add(FaultKind.LoseDisk);
+        return plan with
+        {
+            Agents = new AgentPlan { Count = random.Between(2, 3), Pace = random.Pick([0.2, 0.5]) },
+            Faults = faults,
+            Replicas = replicas,
+            Units = units,
+            Spares = random.Between(1, 3),
+            Acceptors = units < 3 ? 1 : 3,
+            Operations = random.Between(220, 450),
+            Profiles = [.. plan.Profiles.Select(p => p with { Think = Math.Max(p.Think, think) })],
+            FaultInterval = random.Pick([500_000L, 2_000_000]),
+            FaultsUntil = random.Pick([10_000_000L, 30_000_000, 60_000_000]),
         };
     }
 }

@@ -1,5 +1,6 @@
 using Corfu.Protocol;
 using Corfu.Client;
+using Microsoft.Extensions.Logging;
 using Tango;
 using Tango.Collections;
 
@@ -34,9 +35,9 @@ public sealed class TangoClient
 
     /// <param name="hosted">Which of the lone registers to host; -1: all of them.</param>
     public static async Task<TangoClient> OpenAsync(
-        ICorfuLog log, Func<IStreamCursor> openCursor, TimeProvider time, IEntropy entropy, int hosted, TangoOptions options)
+        ICorfuLog log, Func<IStreamCursor> openCursor, TimeProvider time, IEntropy entropy, int hosted, TangoOptions options, ILogger logger)
     {
-        var client = new TangoClient(new TangoRuntime(log, openCursor, time, entropy, options));
+        var client = new TangoClient(new TangoRuntime(log, openCursor, time, entropy, options, logger));
         for (int i = 0; i < SoloKeys.Length; i++)
         {
             bool hosts = hosted < 0 || hosted == i;

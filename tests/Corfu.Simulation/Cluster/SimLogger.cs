@@ -1,0 +1,18 @@
+using Corfu.Simulation.Kernel;
+using Microsoft.Extensions.Logging;
+
+namespace Corfu.Simulation.Cluster;
+
+/// <summary>What product code logs, in the trace.</summary>
+internal sealed class SimLogger(World world, string name) : ILogger
+{
+    public IDisposable? BeginScope<TState>(TState state)
+        where TState : notnull => null;
+
+    public bool IsEnabled(LogLevel logLevel) => world.Trace is not null;
+
+    public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
+    {
+        if (world.Trace is not null) world.Explain($"{name} logs: {formatter(state, exception)} {exception?.Message}");
+    }
+}
