@@ -7,7 +7,7 @@ using Corfu.Protocol;
 namespace Corfu.Client.Tests;
 
 /// <summary>One test per claim of the papers that the client implements; the claim is cited.</summary>
-public class PaperTests
+public partial class PaperTests
 {
     private static async Task<List<string>> PlayAsync(LogStream stream)
     {

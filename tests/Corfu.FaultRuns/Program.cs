@@ -8,10 +8,10 @@ using Corfu.FaultRuns.PowerCuts.Recorded;
 var minutes = new Option<double>("--minutes") { Description = "how long faults are injected", DefaultValueFactory = _ => 30 };
 var seed = new Option<int>("--seed") { Description = "of the faults and their order", DefaultValueFactory = _ => 1 };
 var only = new Option<FaultKind[]>("--only") { Description = "these kinds of fault only", AllowMultipleArgumentsPerToken = true };
-var automatic = new Option<bool>("--automatic") { Description = "the agents reconfigure on their own, with two spare units; else nodes are healed by starting them again" };
-var root = new RootCommand("Real processes, real faults: runs a cluster and its clients, hurts it, and checks the histories (docs/testing.md).") { minutes, seed, only, automatic };
+var manual = new Option<bool>("--manual") { Description = "agents only look, and the run does what operators do; else agents reconfigure on their own, with two spare units and a standby sequencer" };
+var root = new RootCommand("Real processes, real faults: runs a cluster and its clients, hurts it, and checks the histories (docs/testing.md).") { minutes, seed, only, manual };
 root.SetAction((result, stop) => Guarded(() =>
-    new FaultRun(result.GetValue(seed), TimeSpan.FromMinutes(result.GetValue(minutes)), result.GetValue(only) ?? [], result.GetValue(automatic), Console.Out).RunAsync(stop)));
+    new FaultRun(result.GetValue(seed), TimeSpan.FromMinutes(result.GetValue(minutes)), result.GetValue(only) ?? [], !result.GetValue(manual), Console.Out).RunAsync(stop)));
 
 var cuts = new Option<int>("--cuts") { Description = "how many times the power is cut", DefaultValueFactory = _ => 200 };
 var withoutSync = new Option<bool>("--without-fsync") { Description = "let fsync do nothing: entries must be lost within a few cuts" };

@@ -1,22 +1,30 @@
 namespace Corfu.Fuzz;
 
 /// <summary>All decoders in turn, with progress, until so many inputs were fed.</summary>
-public sealed class Campaign(IReadOnlyList<Target> targets, int seed, TextWriter output)
+/// <param name="state">A file that remembers how far it is, for a run in pieces; null forgets.</param>
+public sealed class Campaign(IReadOnlyList<Target> targets, int seed, TextWriter output, string? state = null)
 {
+    // Of the processor's time: the run is made for idle machines, and may not get any for long.
     private static readonly TimeSpan Hang = TimeSpan.FromSeconds(20);
+    private static readonly TimeSpan Deadlock = TimeSpan.FromMinutes(15);
     private static readonly TimeSpan ProgressEvery = TimeSpan.FromSeconds(10);
+
+    // What the watchdog saw running last, and what the process had used by then.
+    private (Feeder?, long) _watched;
+    private TimeSpan _usedBefore;
 
     public List<Feeder> Feeders { get; } = [.. targets.Select(t => new Feeder(t, seed))];
 
     public IEnumerable<Finding> Findings => Feeders.SelectMany(f => f.Findings);
 
-    /// <summary>True when nothing was found.</summary>
-    public bool Run(long inputs)
+    /// <summary>True when nothing was found. A state that is known counts: <paramref name="inputs"/> are all of them.</summary>
+    public bool Run(long inputs, CancellationToken stop = default)
     {
+        if (state is not null) CampaignState.Load(state, seed, Feeders);
         using var watchdog = new Timer(_ => Watch(), null, TimeSpan.FromSeconds(1), TimeSpan.FromSeconds(1));
         var told = System.Diagnostics.Stopwatch.GetTimestamp();
-        long fed = 0;
-        while (fed < inputs)
+        var fed = Feeders.Sum(f => f.Inputs);
+        while (fed < inputs && !stop.IsCancellationRequested)
         {
             foreach (var feeder in Feeders)
             {
@@ -25,12 +33,23 @@ public sealed class Campaign(IReadOnlyList<Target> targets, int seed, TextWriter
 
             if (System.Diagnostics.Stopwatch.GetElapsedTime(told) < ProgressEvery) continue;
             told = System.Diagnostics.Stopwatch.GetTimestamp();
+            Remember();
             output.WriteLine($"{fed} of {inputs} inputs, {Findings.Count()} findings");
+            output.Flush();
         }
 
+        Remember();
+
         foreach (var feeder in Feeders) output.WriteLine(Summary(feeder));
+        output.WriteLine($"{"all decoders",-18} inputs {fed,9} accepted {Feeders.Sum(f => f.Accepted),9} findings {Findings.Count()}");
         foreach (var finding in Findings) output.WriteLine(finding);
         return !Findings.Any();
+    }
+
+    // Only while there is nothing to tell: what was found is found again.
+    private void Remember()
+    {
+        if (state is not null && !Findings.Any()) CampaignState.Save(state, seed, Feeders);
     }
 
     private static string Summary(Feeder f) =>
@@ -39,12 +58,16 @@ public sealed class Campaign(IReadOnlyList<Target> targets, int seed, TextWriter
     // There is no way to stop a decoder that does not return, but to say which input it was.
     private void Watch()
     {
+        var used = Environment.CpuUsage.TotalTime;
         foreach (var feeder in Feeders)
         {
-            if (feeder.Running < Hang) continue;
-            output.WriteLine(new Finding(feeder.Target.Name, feeder.Inputs - 1, $"does not return within {Hang.TotalSeconds} s", feeder.InputAt(feeder.Inputs - 1)));
+            if (feeder.Running == TimeSpan.Zero) continue;
+            var input = feeder.Inputs - 1;
+            if (_watched != (feeder, input)) (_watched, _usedBefore) = ((feeder, input), used);
+            if (used - _usedBefore < Hang && feeder.Running < Deadlock) continue;
+            output.WriteLine(new Finding(feeder.Target.Name, input, $"does not return within {Hang.TotalSeconds} s", feeder.InputAt(input)));
             output.Flush();
-            Environment.FailFast($"{feeder.Target.Name} hangs at input {feeder.Inputs - 1}");
+            Environment.FailFast($"{feeder.Target.Name} hangs at input {input}");
         }
     }
 }

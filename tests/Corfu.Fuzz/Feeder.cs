@@ -26,6 +26,10 @@ public sealed class Feeder(Target target, int seed)
     /// <summary>How long the input at hand has been running; read by the watchdog's thread.</summary>
     public TimeSpan Running => Volatile.Read(ref _began) is > 0 and var began ? Stopwatch.GetElapsedTime(began) : TimeSpan.Zero;
 
+    /// <summary>Behind what another process has fed already.</summary>
+    public void GoOn(long inputs, long accepted, long mostAllocated, TimeSpan slowest) =>
+        (Inputs, Accepted, MostAllocated, Slowest) = (inputs, accepted, mostAllocated, slowest);
+
     public byte[] InputAt(long number)
     {
         var random = FuzzRandom.For(seed, target.Name, number);

@@ -183,7 +183,11 @@ public sealed class PortFuzz(int seed, TextWriter output)
     private static bool IsHarmless(Request? request) => request switch
     {
         null or ReadRequest or ConfirmEpochRequest or UnitInfoRequest or StreamTailsRequest or TailRequest or GrantsRequest or SequencerInfoRequest or LatestRequest
-            or ReadSlotRequest or TokenRequest { Count: <= 4 } => true,
+            or ReadSlotRequest or TokenRequest { Count: <= 4 } or AgentInfoRequest => true,
+        // Says of nobody that it leaves, and switches nothing.
+        PingRequest ping => !ping.Leaving && ping.Automation == default,
+        // The agent looks where it is told to, as long as that is here.
+        OpinionRequest opinion => opinion.Subject.Endpoint.Host is "127.0.0.1" or "localhost" or "",
         EntryRequest e => !IsEntry(e.Entry),
         _ => false,
     };

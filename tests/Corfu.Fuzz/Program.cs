@@ -6,8 +6,9 @@ var seed = new Option<int>("--seed") { Description = "The same seed gives the sa
 var only = new Option<string?>("--target") { Description = "One decoder alone; 'ports' for the listeners of a cluster." };
 var at = new Option<long?>("--at") { Description = "One input alone, by its number; needs --target." };
 var frames = new Option<int>("--frames") { Description = "Damaged frames to the listeners of a running cluster, while a good client goes on.", DefaultValueFactory = _ => 20_000 };
-var root = new RootCommand("Malformed input for every decoder and every listening port.") { inputs, seed, only, at, frames };
-root.SetAction(async result =>
+var state = new Option<string?>("--state") { Description = "A file that remembers how far the run is: the same command goes on where it was stopped." };
+var root = new RootCommand("Malformed input for every decoder and every listening port.") { inputs, seed, only, at, frames, state };
+root.SetAction(async (result, stop) =>
 {
     var folder = Directory.CreateTempSubdirectory("corfu-fuzz-").FullName;
     try
@@ -30,8 +31,8 @@ root.SetAction(async result =>
             return 0;
         }
 
-        var clean = targets.Count == 0 || new Campaign(targets, result.GetValue(seed), output).Run(result.GetValue(inputs));
-        if (name is null or "ports") clean &= await new PortFuzz(result.GetValue(seed), output).RunAsync(result.GetValue(frames));
+        var clean = targets.Count == 0 || new Campaign(targets, result.GetValue(seed), output, result.GetValue(state)).Run(result.GetValue(inputs), stop);
+        if ((name is null or "ports") && !stop.IsCancellationRequested && result.GetValue(frames) > 0) clean &= await new PortFuzz(result.GetValue(seed), output).RunAsync(result.GetValue(frames));
         await output.WriteLineAsync(clean ? "nothing found" : "FOUND");
         return clean ? 0 : 1;
     }

@@ -11,7 +11,7 @@ namespace Corfu.Cli;
 /// The records of Tango in a payload (docs/formats-tango.md), read without the types that wrote them: objects by number, arguments as
 /// JSON.
 /// </summary>
-internal static class TangoRecords
+public static class TangoRecords
 {
     private const int EntryVersion = 1;
     private const int EntryLength = 4;

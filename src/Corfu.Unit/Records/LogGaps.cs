@@ -50,7 +50,7 @@ public sealed class LogGaps
 
     public void Read(ReadOnlySpan<byte> body)
     {
-        if (body.Length < 4 || (body.Length - 4) / 16 != BinaryPrimitives.ReadInt32LittleEndian(body))
+        if (body.Length < 4 || body.Length - 4 != 16L * BinaryPrimitives.ReadInt32LittleEndian(body))
             throw new MalformedDataException("The list of freed parts has another length than it says.");
         for (var at = 4; at < body.Length; at += 16)
             Add(BinaryPrimitives.ReadInt64LittleEndian(body[at..]), BinaryPrimitives.ReadInt64LittleEndian(body[(at + 8)..]));

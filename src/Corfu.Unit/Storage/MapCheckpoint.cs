@@ -125,6 +125,8 @@ internal sealed class MapCheckpoint
         var needs = r.Int64();
         var firstKept = r.Int64();
         var gaps = new LogRecord(RecordKind.Freed, LogPosition.Zero, r.Bytes());
+        // Refused here, before anything of the checkpoint is taken over.
+        new LogGaps().Read(gaps.Body.Span);
         var segments = new SegmentContents[r.Count(SegmentContents.Size)];
         for (var i = 0; i < segments.Length; i++) segments[i] = SegmentContents.Read(ref r);
         var core = r.Bytes();

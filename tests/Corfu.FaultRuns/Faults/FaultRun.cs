@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Text.RegularExpressions;
 using Corfu.FaultRuns.Checks;
 using Corfu.FaultRuns.Machine;
 using Corfu.FaultRuns.Nodes;
@@ -7,15 +8,18 @@ using Corfu.Hosting;
 namespace Corfu.FaultRuns.Faults;
 
 /// <summary>The fault run: a cluster and its clients, fault after fault, each healed within a bound; then the histories are checked.</summary>
-internal sealed class FaultRun(int seed, TimeSpan length, IReadOnlyList<FaultKind> only, bool automatic, TextWriter output)
+internal sealed partial class FaultRun(int seed, TimeSpan length, IReadOnlyList<FaultKind> only, bool automatic, TextWriter output)
 {
     private static readonly TimeSpan HealBound = TimeSpan.FromSeconds(90);
     private static readonly TimeSpan StartPatience = TimeSpan.FromSeconds(90);
+
+    private const int MaxReasons = 12;
 
     private readonly Random _random = new(seed);
     private readonly Dictionary<FaultKind, (int Count, TimeSpan Slowest)> _done = [];
     private readonly List<string> _failures = [];
     private readonly Stopwatch _clock = Stopwatch.StartNew();
+    private int _recycled;
 
     public async Task<int> RunAsync(CancellationToken stop)
     {
@@ -23,9 +27,9 @@ internal sealed class FaultRun(int seed, TimeSpan length, IReadOnlyList<FaultKin
         try
         {
             var tools = await Tools.ProbeAsync(undo);
-            output.WriteLine($"fault run: seed {seed}, {length.TotalMinutes:0.#} minutes, data in {undo.Folder}");
+            output.WriteLine($"fault run: seed {seed}, {length.TotalMinutes:0.#} minutes, agents {(automatic ? "on" : "off")}, data in {undo.Folder}");
             foreach (var missing in tools.Missing) output.WriteLine($"skipped  {missing}");
-            var rig = new ClusterRig(undo, tools, new ClusterShape { Units = 3, Replicas = 2, Spares = automatic ? 2 : 0, Automatic = automatic }, 1024);
+            var rig = new ClusterRig(undo, tools, new ClusterShape { Units = 3, Replicas = 2, Spares = automatic ? 2 : 0, Sequencers = automatic ? 2 : 1, Automatic = automatic }, 1024);
             await rig.CreateAsync(2, _ => _random.Next(2) == 0);
             if (await rig.UpAsync() is { } trouble) throw new RunException(trouble);
             output.WriteLine($"cluster {rig.Connection}; behind a proxy: {string.Join(", ", rig.Nodes.Where(n => n.Proxy is not null).Select(n => n.Name))}");
@@ -62,11 +66,38 @@ internal sealed class FaultRun(int seed, TimeSpan length, IReadOnlyList<FaultKin
             output.Flush();
             var known = _done.GetValueOrDefault(kind);
             _done[kind] = (known.Count + 1, took > known.Slowest ? took : known.Slowest);
+            if (recovered && automatic) await RecycleAsync(rig);
             if (recovered || stop.IsCancellationRequested) continue;
             _failures.Add(trouble ?? $"not everything had gone on {HealBound.TotalSeconds:0} s after the heal: {clients.Describe()}");
             output.WriteLine(await rig.StatusAsync());
         }
     }
+
+    private async Task RecycleAsync(ClusterRig rig)
+    {
+        var again = await rig.RecycleAsync();
+        _recycled += again.Count;
+        if (again.Count > 0) output.WriteLine($"{_clock.Elapsed:mm\\:ss}  {string.Join(", ", again)}: taken out by an agent; formatted anew, a spare again");
+    }
+
+    // What the agents did, and why, in a few lines.
+    private async Task TellHistoryAsync(ClusterRig rig)
+    {
+        var reasons = await rig.HistoryAsync();
+        if (reasons is null)
+        {
+            output.WriteLine("the layout's history cannot be read");
+            return;
+        }
+
+        output.WriteLine($"epochs {reasons.Count}, units formatted anew {_recycled}; why:");
+        var kinds = reasons.GroupBy(r => Names().Replace(r, "*")).OrderByDescending(g => g.Count()).ToList();
+        foreach (var kind in kinds.Take(MaxReasons)) output.WriteLine($"{kind.Count(),6}  {kind.Key}");
+        if (kinds.Count > MaxReasons) output.WriteLine($"{kinds.Skip(MaxReasons).Sum(k => k.Count()),6}  for other reasons");
+    }
+
+    [GeneratedRegex(@"[0-9a-f]{8}-[0-9a-f-]{27}|\d+(\.\d+)*(:\d+)?")]
+    private static partial Regex Names();
 
     private async Task<int> JudgeAsync(UndoList undo, ClusterRig rig, ClientPool clients, Tools tools)
     {
@@ -83,6 +114,7 @@ internal sealed class FaultRun(int seed, TimeSpan length, IReadOnlyList<FaultKin
 
         output.WriteLine();
         foreach (var (kind, (count, slowest)) in _done.OrderBy(d => d.Key)) output.WriteLine($"{kind,-18} {count,4} times, all went on within {slowest.TotalSeconds:0.0} s of the heal");
+        await TellHistoryAsync(rig);
         foreach (var missing in tools.Missing) output.WriteLine($"skipped  {missing}");
         output.WriteLine(check.Summary);
         foreach (var violation in check.Told) output.WriteLine($"VIOLATION {violation}");

@@ -24,7 +24,8 @@ internal sealed class Nemesis(ClusterRig rig, ClientPool clients, Tools tools, R
             case FaultKind.KillUnit:
                 return await KillAsync([Unit()]);
             case FaultKind.KillSequencer:
-                return await KillAsync([rig.Nodes.Single(n => n.Name == "sequencer")]);
+                var sequencers = rig.Nodes.Where(n => n.IsSequencer).ToList();
+                return await KillAsync([sequencers[random.Next(sequencers.Count)]]);
             case FaultKind.KillAll:
                 return await KillAsync(rig.Nodes);
             case FaultKind.StopNode:

@@ -1,8 +1,10 @@
+using System.Diagnostics;
+
 namespace Corfu.FaultRuns.Machine;
 
 /// <summary>
 /// What has to be taken away again, as shell commands in a file beside the run's data: executed backwards at the end, at Ctrl-C, or by
-/// <c>cleanup</c> after a run that was killed.
+/// another process when this one was killed; <c>cleanup</c> does it when that was killed too.
 /// </summary>
 internal sealed class UndoList
 {
@@ -10,6 +12,9 @@ internal sealed class UndoList
     private readonly List<string> _commands = [];
     private readonly string _file;
     private bool _done;
+
+    // Held for as long as this process lives.
+    private Process? _guard;
 
     public UndoList(string folder)
     {
@@ -23,7 +28,13 @@ internal sealed class UndoList
 
     public string Folder { get; }
 
-    public static UndoList New() => new(Path.Combine(Root, $"{Environment.ProcessId}"));
+    /// <summary>Of this run. Another process waits for this one's end and does what is left to do, however it ended.</summary>
+    public static UndoList New()
+    {
+        var undo = new UndoList(Path.Combine(Root, $"{Environment.ProcessId}"));
+        undo.Guard();
+        return undo;
+    }
 
     public void Add(string command)
     {
@@ -46,6 +57,7 @@ internal sealed class UndoList
             _done = true;
             Execute(_commands);
             Remove(Folder);
+            _guard?.StandardInput.Dispose();
         }
     }
 
@@ -63,6 +75,13 @@ internal sealed class UndoList
         }
 
         return 0;
+    }
+
+    // Its standard input ends when this process does; in a session of its own Ctrl-C does not reach it. After an orderly end there is no file.
+    private void Guard()
+    {
+        const string Script = "exec > /dev/null 2>&1; cat; [ -f \"$1/undo\" ] || exit 0; tac \"$1/undo\" | while read -r c; do sh -c \"$c\"; done; rm -rf --one-file-system \"$1\"";
+        _guard = Process.Start(new ProcessStartInfo("setsid", ["sh", "-c", Script, "guard", Folder]) { RedirectStandardInput = true });
     }
 
     private static void Execute(IReadOnlyList<string> commands)

@@ -22,6 +22,8 @@ internal sealed class Node(string name, int host, string folder)
 
     public Child? Proxy { get; set; }
 
+    public bool IsSequencer => name.StartsWith("sequencer", StringComparison.Ordinal);
+
     public bool IsUnit => name.StartsWith("unit", StringComparison.Ordinal) || name.StartsWith("spare", StringComparison.Ordinal);
 }
 
@@ -32,6 +34,7 @@ internal sealed class ClusterRig(UndoList undo, Tools tools, ClusterShape shape,
     private static readonly string s_tool = Path.Combine(AppContext.BaseDirectory, "corfu.dll");
 
     private readonly string _folder = Path.Combine(undo.Folder, "cluster");
+    private bool _formed;
 
     public UndoList Undo => undo;
 
@@ -50,7 +53,8 @@ internal sealed class ClusterRig(UndoList undo, Tools tools, ClusterShape shape,
     public async Task CreateAsync(int clients, Func<int, bool> proxied)
     {
         if (tools.Network) Network = await Network.CreateAsync(undo);
-        var names = Enumerable.Range(0, shape.Units).Select(i => $"unit-{i}").Concat(Enumerable.Range(0, shape.Spares).Select(i => $"spare-{i}")).Append("sequencer");
+        var names = Enumerable.Range(0, shape.Units).Select(i => $"unit-{i}").Concat(Enumerable.Range(0, shape.Spares).Select(i => $"spare-{i}"))
+            .Concat(Enumerable.Range(0, shape.Sequencers).Select(i => i == 0 ? "sequencer" : $"sequencer-{i}"));
         foreach (var name in names)
         {
             var node = new Node(name, Nodes.Count + 1, Path.Combine(_folder, name));
@@ -72,23 +76,44 @@ internal sealed class ClusterRig(UndoList undo, Tools tools, ClusterShape shape,
     }
 
     // The tool makes clusters on one address; here each node has its own.
-    private void Readdress()
+    private void Readdress() => Form(node => node["host"] = Network.Address(Nodes.Single(n => n.Name == (string)node["name"]!).Host));
+
+    // As if the cluster's creation had been interrupted: folders and configurations are made to fit the manifest, what is formatted stays.
+    private void Form(Action<JsonObject> change)
     {
         var path = Path.Combine(_folder, "cluster.json");
         var manifest = JsonNode.Parse(File.ReadAllText(path))!;
-        foreach (var item in (manifest["nodes"] ?? manifest["Nodes"])!.AsArray())
+        foreach (var node in manifest["nodes"]!.AsArray()) change(node!.AsObject());
+        manifest["formed"] = false;
+        File.WriteAllText(path, manifest.ToJsonString());
+        ClusterFolder.OpenOrCreate(_folder, shape with { Insecure = Network is not null }, SystemEntropy.Instance);
+    }
+
+    /// <summary>What an operator does with a unit that was taken out (R2): its disk serves as a spare again, under another identity.</summary>
+    /// <returns>Their names.</returns>
+    public async Task<IReadOnlyList<string>> RecycleAsync()
+    {
+        var recycled = new List<string>();
+        var (_, output) = await ToolAsync("status", "--connect", Connection, "--json");
+        var line = output.Split('\n').FirstOrDefault(l => l.StartsWith('{'));
+        if (line is null) return recycled;
+        foreach (var report in JsonNode.Parse(line)!["nodes"]!.AsArray())
         {
-            var key = item!["host"] is null ? "Host" : "host";
-            var node = Nodes.Single(n => n.Name == (string)(item["name"] ?? item["Name"])!);
-            item[key] = Network.Address(node.Host);
-            var config = Path.Combine(node.Folder, "node.json");
-            var json = JsonNode.Parse(File.ReadAllText(config))!;
-            json[json["listen"] is null ? "Listen" : "listen"] = $"{Network.Address(node.Host)}:{node.Port}";
-            json[json["insecure"] is null ? "Insecure" : "insecure"] = true;
-            File.WriteAllText(config, json.ToJsonString());
+            if ((string)report!["role"]! != "unit" || (string)report["duty"]! != "removed") continue;
+            var node = Nodes.FirstOrDefault(n => $"{(Network is null ? "127.0.0.1" : Network.Address(n.Host))}:{n.Port}" == (string)report["endpoint"]!);
+            if (node?.Process is not { HasExited: false } process) continue;
+            await process.KillAsync();
+            await Shell.RequireAsync($"rm -rf {Path.Combine(node.Folder, "unit")}");
+            Form(json =>
+            {
+                if ((string)json["name"]! != node.Name) return;
+                foreach (var role in json["roles"]!.AsArray().Where(r => string.Equals((string)r!["role"]!, "unit", StringComparison.OrdinalIgnoreCase))) role!["id"] = Guid.NewGuid();
+            });
+            node.Process = Start(node, []);
+            recycled.Add(node.Name);
         }
 
-        File.WriteAllText(path, manifest.ToJsonString());
+        return recycled;
     }
 
     private async Task StartProxyAsync(Node node)
@@ -100,7 +125,9 @@ internal sealed class ClusterRig(UndoList undo, Tools tools, ClusterShape shape,
         await Network!.RedirectAsync(node.Name, node.Port, port);
     }
 
-    /// <summary>Starts every node that does not run, then lets the tool do the rest: a new sequencer's take-over, above all.</summary>
+    /// <summary>
+    /// Starts every node that does not run, then lets the tool do the rest: a new sequencer's take-over, above all. Where agents do that, it is theirs to do.
+    /// </summary>
     /// <returns>What is wrong, or null.</returns>
     public async Task<string?> UpAsync()
     {
@@ -114,12 +141,22 @@ internal sealed class ClusterRig(UndoList undo, Tools tools, ClusterShape shape,
             if (!await node.Process!.SaysAsync("serving ", Patience)) return $"{node.Name} does not start: {node.Process.Output}";
         }
 
+        if (shape.Automatic && _formed) return null;
         var (code, output) = await ToolAsync("cluster", "up", "--dir", _folder);
+        _formed = true;
         return code == 0 ? null : $"cluster up: {output.Trim()}";
     }
 
     public Child Start(Node node, IEnumerable<string> before) =>
         Child.Start(undo, NamespaceOf(node.Name), "corfu.dll", before, "dotnet", s_tool, "node", "--config", Path.Combine(node.Folder, "node.json"));
+
+    /// <summary>The reason of every epoch, oldest first; null when nobody answers.</summary>
+    public async Task<IReadOnlyList<string>?> HistoryAsync()
+    {
+        var (code, output) = await ToolAsync("history", "--connect", Connection, "--count", "100000", "--json");
+        if (code != 0) return null;
+        return [.. output.Split('\n').Where(l => l.StartsWith('{')).Reverse().Select(l => (string?)JsonNode.Parse(l)!["projection"]!["reason"] ?? "")];
+    }
 
     public async Task<string> StatusAsync() => (await ToolAsync("cluster", "status", "--dir", _folder)).Output;
 

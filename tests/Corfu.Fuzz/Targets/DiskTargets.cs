@@ -17,13 +17,15 @@ public static class DiskTargets
 
     public static IEnumerable<Target> All(string folder)
     {
-        yield return new Target("unit record", 20, [UnitLog()], b => RecordCodec.TryDecode(b, 0, out _)) { Repair = RepairRecord };
+        yield return new Target("unit record", 80, [UnitLog()], b => RecordCodec.TryDecode(b, 0, out _)) { Repair = RepairRecord };
         // Two windows of 4 MiB, and bodies up to RecordCodec.MaxBody where a check fits.
         yield return new Target("unit log", 1, [UnitLog()], Scan, typeof(LogDamagedException), typeof(MalformedDataException)) { Repair = RepairRecords, Allowance = 48 << 20 };
-        yield return new Target("acceptor log", 10, [AcceptorArea()], OpenAcceptor, typeof(AcceptorLogDamagedException)) { Repair = RepairGroups };
-        yield return new Target("backup record", 20, BackupRecords(), BackupRecord, typeof(MalformedDataException)) { Repair = RepairBackupRecord };
-        yield return new Target("backup header", 4, [new BackupFileHeader(new ClusterId(SampleMessages.Id(9)), new LogPosition(5)).Encode()], b => BackupFileHeader.Decode(b), typeof(MalformedDataException));
+        yield return new Target("acceptor log", 30, [AcceptorArea()], OpenAcceptor, typeof(AcceptorLogDamagedException)) { Repair = RepairGroups };
+        yield return new Target("backup record", 60, BackupRecords(), BackupRecord, typeof(MalformedDataException)) { Repair = RepairBackupRecord };
+        yield return new Target("backup header", 12, [new BackupFileHeader(new ClusterId(SampleMessages.Id(9)), new LogPosition(5)).Encode()], b => BackupFileHeader.Decode(b), typeof(MalformedDataException));
         yield return new Target("backup manifest", 3, [Manifest()], b => BackupManifest.Decode(b), typeof(BackupDamagedException));
+        var backup = new FuzzedBackup();
+        yield return new Target("backup", 2, [backup.Sample()], backup.Verify, typeof(BackupDamagedException)) { Repair = FuzzedBackup.Repair };
         yield return new Target("swf", 6, [Swf()], b => SwfReader.Read(new MemoryStream(b), "fuzz", 64), typeof(TraceFormatException)) { PerByte = 2048 };
         var node = Path.Combine(folder, "node.json");
         yield return new Target("node config", 1, [NodeConfig()], b => LoadNode(node, b), typeof(NodeStartException));
@@ -66,7 +68,7 @@ public static class DiskTargets
 
     private static void RepairRecord(byte[] log) => RepairRecordAt(log, 0);
 
-    private static void RepairRecords(byte[] log)
+    public static void RepairRecords(byte[] log)
     {
         for (var at = 0; at + RecordCodec.HeaderSize <= log.Length; at += RecordCodec.Alignment)
         {

@@ -14,18 +14,18 @@ public static class ProtocolTargets
     public static IEnumerable<Target> All()
     {
         var requests = SampleMessages.Requests();
-        yield return new Target("request", 40, [.. requests.Select(SampleMessages.Frame)], Request, typeof(MalformedDataException)) { Repair = RepairFrame };
+        yield return new Target("request", 160, [.. requests.Select(SampleMessages.Frame)], Request, typeof(MalformedDataException)) { Repair = RepairFrame };
         var responses = SampleMessages.Responses();
         yield return new Target(
-            "response", 40, [.. responses.Select(r => SampleMessages.Frame(r.Request.Opcode, r.Response))], b => Response(requests, b), typeof(MalformedDataException))
+            "response", 160, [.. responses.Select(r => SampleMessages.Frame(r.Request.Opcode, r.Response))], b => Response(requests, b), typeof(MalformedDataException))
         {
             Repair = RepairFrame,
         };
-        yield return new Target("entry", 30, Entries, b => EntryCodec.Decode(b), typeof(MalformedDataException)) { Repair = RepairEntry };
-        yield return new Target("stream headers", 30, Entries, b => EntryCodec.DecodeHeaders(b), typeof(MalformedDataException)) { Repair = RepairEntry };
+        yield return new Target("entry", 120, Entries, b => EntryCodec.Decode(b), typeof(MalformedDataException)) { Repair = RepairEntry };
+        yield return new Target("stream headers", 120, Entries, b => EntryCodec.DecodeHeaders(b), typeof(MalformedDataException)) { Repair = RepairEntry };
         yield return new Target(
-            "projection", 15, [ProjectionCodec.Encode(SampleMessages.Projection(SampleMessages.Epoch))], b => ProjectionCodec.Decode(b), typeof(MalformedDataException));
-        yield return new Target("texts", 10, Texts, Text);
+            "projection", 60, [ProjectionCodec.Encode(SampleMessages.Projection(SampleMessages.Epoch))], b => ProjectionCodec.Decode(b), typeof(MalformedDataException));
+        yield return new Target("texts", 30, Texts, Text);
     }
 
     public static IReadOnlyList<byte[]> Entries { get; } =

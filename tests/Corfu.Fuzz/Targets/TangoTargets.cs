@@ -28,10 +28,17 @@ public static class TangoTargets
             Packed((5, "text")), Packed(1234567890123m), Packed(DateTime.UnixEpoch), Packed(Guid.Empty), Packed(new long[] { 1, -1, long.MaxValue }),
             Packed(ImmutableSortedDictionary<string, ImmutableArray<int>>.Empty.Add("k", [1, 2, 3])), Packed(new HashSet<int> { 1, 2, 3 }),
         ];
-        yield return new Target("messagepack", 40, values, Values, typeof(TangoException)) { PerByte = 2048 };
-        yield return new Target("messagepack json", 20, values, b => MessagePackJson.ToText(b), typeof(TangoException)) { PerByte = 4096 };
+        yield return new Target("messagepack", 160, values, Values, typeof(TangoException)) { PerByte = 2048 };
+        yield return new Target("messagepack json", 60, values, b => MessagePackJson.ToText(b), typeof(TangoException)) { PerByte = 4096 };
+        yield return new Target("tango dump", 40, TangoPlayer.Samples(), Dump) { PerByte = 4096 };
         var player = new TangoPlayer();
         yield return new Target("tango records", 2, TangoPlayer.Samples(), player.Play, typeof(TangoException)) { Allowance = 4 << 20, PerByte = 4096 };
+    }
+
+    // As `corfu log dump` shows what it finds.
+    private static void Dump(byte[] payload)
+    {
+        foreach (var record in Cli.TangoRecords.Read(payload)) _ = Cli.TangoRecords.ToLine(record);
     }
 
     private static void Values(byte[] bytes)
