@@ -22,7 +22,7 @@ public sealed class RecordedCutTests
         var output = new StringWriter();
         using var run = new RecordedCuts(seed: 1, withoutSync: true, output);
         Assert.False(await run.RunAsync(States, stride: 7, TestContext.Current.CancellationToken));
-        Assert.Contains("was acknowledged", output.ToString(), StringComparison.Ordinal);
-        Assert.Contains("lost", output.ToString(), StringComparison.Ordinal);
+        // Acknowledged things are missing, or the unit itself sees that the log lacks what was durable.
+        Assert.Matches("was acknowledged|was durable", output.ToString());
     }
 }

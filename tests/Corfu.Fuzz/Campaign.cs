@@ -12,6 +12,7 @@ public sealed class Campaign(IReadOnlyList<Target> targets, int seed, TextWriter
     // What the watchdog saw running last, and what the process had used by then.
     private (Feeder?, long) _watched;
     private TimeSpan _usedBefore;
+    private readonly HashSet<Finding> _told = [];
 
     public List<Feeder> Feeders { get; } = [.. targets.Select(t => new Feeder(t, seed))];
 
@@ -23,6 +24,7 @@ public sealed class Campaign(IReadOnlyList<Target> targets, int seed, TextWriter
         if (state is not null) CampaignState.Load(state, seed, Feeders);
         using var watchdog = new Timer(_ => Watch(), null, TimeSpan.FromSeconds(1), TimeSpan.FromSeconds(1));
         var told = System.Diagnostics.Stopwatch.GetTimestamp();
+        var known = Known();
         var fed = Feeders.Sum(f => f.Inputs);
         while (fed < inputs && !stop.IsCancellationRequested)
         {
@@ -34,22 +36,33 @@ public sealed class Campaign(IReadOnlyList<Target> targets, int seed, TextWriter
             if (System.Diagnostics.Stopwatch.GetElapsedTime(told) < ProgressEvery) continue;
             told = System.Diagnostics.Stopwatch.GetTimestamp();
             Remember();
-            output.WriteLine($"{fed} of {inputs} inputs, {Findings.Count()} findings");
+            output.WriteLine($"{fed} of {inputs} inputs, {known + Findings.Count()} findings");
             output.Flush();
         }
 
         Remember();
 
         foreach (var feeder in Feeders) output.WriteLine(Summary(feeder));
-        output.WriteLine($"{"all decoders",-18} inputs {fed,9} accepted {Feeders.Sum(f => f.Accepted),9} findings {Findings.Count()}");
-        foreach (var finding in Findings) output.WriteLine(finding);
-        return !Findings.Any();
+        output.WriteLine($"{"all decoders",-18} inputs {fed,9} accepted {Feeders.Sum(f => f.Accepted),9} findings {known + Findings.Count()}");
+        return known == 0 && !Findings.Any();
     }
 
-    // Only while there is nothing to tell: what was found is found again.
+    private string FindingsFile => state + ".findings";
+
+    // Of earlier pieces of this run.
+    private int Known() => state is not null && File.Exists(FindingsFile) ? File.ReadLines(FindingsFile).Count(l => l.StartsWith("FINDING", StringComparison.Ordinal)) : 0;
+
+    // At once: a run in pieces may end at any time.
     private void Remember()
     {
-        if (state is not null && !Findings.Any()) CampaignState.Save(state, seed, Feeders);
+        foreach (var finding in Findings)
+        {
+            if (!_told.Add(finding)) continue;
+            output.WriteLine(finding);
+            if (state is not null) File.AppendAllText(FindingsFile, finding + Environment.NewLine);
+        }
+
+        if (state is not null) CampaignState.Save(state, seed, Feeders);
     }
 
     private static string Summary(Feeder f) =>

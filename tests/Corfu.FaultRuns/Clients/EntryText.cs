@@ -12,7 +12,8 @@ public static class EntryText
     {
         var hash = 14695981039346656037UL;
         foreach (var c in id) hash = (hash ^ c) * 1099511628211UL;
-        var bytes = new byte[id.Length + 1 + (int)(hash % 900)];
+        // Those of the power cuts are large, so that a unit's log comes round to being cleaned.
+        var bytes = new byte[id.Length + 1 + (int)(hash % (id[0] == 'p' ? 24_000UL : 900UL))];
         Encoding.ASCII.GetBytes(id, bytes);
         for (var i = id.Length + 1; i < bytes.Length; i++)
         {

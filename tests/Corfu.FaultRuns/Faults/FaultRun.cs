@@ -91,12 +91,12 @@ internal sealed partial class FaultRun(int seed, TimeSpan length, IReadOnlyList<
         }
 
         output.WriteLine($"epochs {reasons.Count}, units formatted anew {_recycled}; why:");
-        var kinds = reasons.GroupBy(r => Names().Replace(r, "*")).OrderByDescending(g => g.Count()).ToList();
+        var kinds = reasons.GroupBy(r => Names().Replace(r.Split(" (")[0], "*")).OrderByDescending(g => g.Count()).ToList();
         foreach (var kind in kinds.Take(MaxReasons)) output.WriteLine($"{kind.Count(),6}  {kind.Key}");
         if (kinds.Count > MaxReasons) output.WriteLine($"{kinds.Skip(MaxReasons).Sum(k => k.Count()),6}  for other reasons");
     }
 
-    [GeneratedRegex(@"[0-9a-f]{8}-[0-9a-f-]{27}|\d+(\.\d+)*(:\d+)?")]
+    [GeneratedRegex(@"[0-9a-f]{8}-[0-9a-f-]{27}|\b[0-9a-f]{6,}\b|\d+(\.\d+)*(:\d+)?")]
     private static partial Regex Names();
 
     private async Task<int> JudgeAsync(UndoList undo, ClusterRig rig, ClientPool clients, Tools tools)

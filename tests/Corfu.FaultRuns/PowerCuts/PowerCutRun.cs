@@ -19,11 +19,21 @@ internal sealed class PowerCutRun(int seed, int cuts, bool withoutSync, TextWrit
     private const int Writers = 8;
     private const int Sample = 200;
 
+    // Positions that stay above the mark: a few segments' worth.
+    private const int Kept = 3000;
+
     private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(20);
 
     private readonly Random _random = new(seed);
     private readonly Dictionary<long, string> _acknowledged = [];
     private readonly HashSet<string> _begun = [];
+
+    // Positions whose trim was asked for, and those where it was acknowledged; likewise the mark below which all are.
+    private readonly HashSet<long> _trimming = [];
+    private readonly HashSet<long> _trimmed = [];
+    private long _newest;
+    private long _markAsked;
+    private long _mark;
     private readonly Lock _gate = new();
     private int _number;
     private volatile string _trouble = "";
@@ -64,7 +74,7 @@ internal sealed class PowerCutRun(int seed, int cuts, bool withoutSync, TextWrit
         while (done < cuts && lost == 0 && !stop.IsCancellationRequested)
         {
             using var writing = new CancellationTokenSource();
-            var writers = Enumerable.Range(0, Writers).Select(_ => WriteAsync(client, recent, writing.Token)).ToArray();
+            var writers = Enumerable.Range(0, Writers).Select(_ => WriteAsync(client, recent, writing.Token)).Append(TrimAsync(client, writing.Token)).ToArray();
             if (!await AcknowledgedAsync(recent, _random.Next(1, 400)))
             {
                 output.WriteLine($"VIOLATION after cut {done} nothing is acknowledged any more: {_trouble}");
@@ -92,7 +102,7 @@ internal sealed class PowerCutRun(int seed, int cuts, bool withoutSync, TextWrit
         }
 
         var invented = lost > 0 ? 0 : await VerifyAllAsync(client, stop);
-        output.WriteLine($"cuts {done} acknowledged {_acknowledged.Count} lost {lost} invented {invented} seconds {clock.Elapsed.TotalSeconds:0}");
+        output.WriteLine($"cuts {done} acknowledged {_acknowledged.Count} trimmed {_trimmed.Count} and below {_mark} lost {lost} invented {invented} seconds {clock.Elapsed.TotalSeconds:0}");
         return lost + invented == 0 ? 0 : 1;
     }
 
@@ -138,6 +148,7 @@ internal sealed class PowerCutRun(int seed, int cuts, bool withoutSync, TextWrit
                 lock (_gate)
                 {
                     _acknowledged[result.Position.Offset] = id;
+                    _newest = Math.Max(_newest, result.Position.Offset);
                     recent.Add(result.Position.Offset);
                 }
             }
@@ -146,6 +157,60 @@ internal sealed class PowerCutRun(int seed, int cuts, bool withoutSync, TextWrit
                 // Not acknowledged: it may be there or not.
                 _trouble = e.Message;
             }
+        }
+    }
+
+    // So that the unit's cleaner has something to do: single positions, and a mark that follows the tail.
+    private async Task TrimAsync(CorfuClient client, CancellationToken stop)
+    {
+        var random = new Random(seed + _number);
+        while (!stop.IsCancellationRequested)
+        {
+            try
+            {
+                await Task.Delay(random.Next(2, 12), stop);
+                var position = Choose(random, out var mark);
+                if (position < 0) continue;
+                if (mark)
+                {
+                    await client.TrimPrefixAsync(new LogPosition(position), stop);
+                    lock (_gate) _mark = Math.Max(_mark, position);
+                }
+                else
+                {
+                    await client.TrimAsync(new LogPosition(position), stop);
+                    lock (_gate) _trimmed.Add(position);
+                }
+            }
+            catch (Exception e) when (e is OperationCanceledException or CorfuException)
+            {
+                // Not acknowledged: it may be trimmed or not.
+            }
+        }
+    }
+
+    private long Choose(Random random, out bool mark)
+    {
+        lock (_gate)
+        {
+            mark = random.Next(60) == 0;
+            if (_newest < Kept) return -1;
+            if (mark) return _markAsked = Math.Max(_markAsked, _newest - Kept);
+            var position = _newest - random.Next(Kept);
+            if (!_acknowledged.ContainsKey(position)) return -1;
+            _trimming.Add(position);
+            return position;
+        }
+    }
+
+    /// <summary>Whether that is what may be found where so much was acknowledged.</summary>
+    private bool IsRight(long position, string what)
+    {
+        lock (_gate)
+        {
+            if (position < _mark || _trimmed.Contains(position)) return what == "trimmed";
+            if (what == "trimmed") return position < _markAsked || _trimming.Contains(position);
+            return _acknowledged.TryGetValue(position, out var id) ? what == $"data {id}" : true;
         }
     }
 
@@ -173,12 +238,17 @@ internal sealed class PowerCutRun(int seed, int cuts, bool withoutSync, TextWrit
             foreach (var result in results)
             {
                 var what = WorkClient.Describe(result);
-                if (what == $"data {_acknowledged[result.Position.Offset]}") continue;
-                if (lost++ < 5) output.WriteLine($"VIOLATION after cut {cut}: {_acknowledged[result.Position.Offset]} was acknowledged at {result.Position.Offset}, which holds {what}");
+                if (IsRight(result.Position.Offset, what)) continue;
+                if (lost++ < 5) output.WriteLine($"VIOLATION after cut {cut}: {_acknowledged[result.Position.Offset]} was acknowledged at {result.Position.Offset}, trims {Trims(result.Position.Offset)}, and it holds {what}");
             }
         }
 
         return lost;
+    }
+
+    private string Trims(long position)
+    {
+        lock (_gate) return position < _mark || _trimmed.Contains(position) ? "acknowledged" : position < _markAsked || _trimming.Contains(position) ? "asked for" : "none";
     }
 
     private async Task<int> VerifyAllAsync(CorfuClient client, CancellationToken stop)
@@ -194,7 +264,7 @@ internal sealed class PowerCutRun(int seed, int cuts, bool withoutSync, TextWrit
                 var what = WorkClient.Describe(result);
                 var id = what.StartsWith("data ", StringComparison.Ordinal) ? what[5..] : null;
                 var expected = _acknowledged.GetValueOrDefault(result.Position.Offset);
-                if ((expected is null || expected == id) && (id is null ? what == "junk" : _begun.Contains(id) && seen.Add(id))) continue;
+                if (IsRight(result.Position.Offset, what) && (id is null ? what is "junk" or "trimmed" : _begun.Contains(id) && seen.Add(id))) continue;
                 wrong++;
                 output.WriteLine($"VIOLATION at the end {result.Position.Offset} holds {what}; acknowledged there: {expected ?? "nothing"}");
             }

@@ -34,53 +34,29 @@ internal sealed class MapFolders(string folder, string copies)
 
     /// <summary>
     /// What a power cut after so many events may leave of the folder: nothing, what was durable with the last or an earlier checkpoint, everything,
-    /// or everything with what was not yet durable torn.
+    /// or everything with what was not yet durable torn. <see cref="MapState.Make"/> makes it.
     /// </summary>
-    public string After(int events, Random random, string target)
+    public MapState After(int events, Random random)
     {
-        if (Directory.Exists(target)) Directory.Delete(target, recursive: true);
         var possible = _moments.FindAll(m => m.Event <= events);
         var published = possible.FindAll(m => m.Published);
         switch (random.Next(5))
         {
             case 0 when possible.Count > 0:
-                Copy(possible[^1].Path, target);
-                return "kept";
+                return new MapState("kept", possible[^1].Path, null, 0);
             case 1 or 2 when published.Count > 0:
-                Copy(published[^1].Path, target);
-                return "as of the last checkpoint";
+                return new MapState("as of the last checkpoint", published[^1].Path, null, 0);
             case 3 when published.Count > 1:
-                Copy(published[^2].Path, target);
-                return "as of an older checkpoint";
+                return new MapState("as of an older checkpoint", published[^2].Path, null, 0);
             case 4 when possible.Count > 0:
-                Copy(possible[^1].Path, target);
-                Tear(target, published.Count > 0 ? published[^1].Path : null, random);
-                return "torn";
+                return new MapState("torn", possible[^1].Path, published.Count > 0 ? published[^1].Path : null, random.Next(1, int.MaxValue));
             default:
-                return "gone";
-        }
-    }
-
-    // What equals the durable copy stays.
-    private static void Tear(string target, string? durable, Random random)
-    {
-        foreach (var path in Directory.GetFiles(target, "*", SearchOption.AllDirectories).Order(StringComparer.Ordinal))
-        {
-            var bytes = File.ReadAllBytes(path);
-            var was = durable is null ? null : Path.Combine(durable, Path.GetRelativePath(target, path));
-            var safe = was is not null && File.Exists(was) ? File.ReadAllBytes(was).AsSpan().CommonPrefixLength(bytes) : 0;
-            if (safe == bytes.Length) continue;
-            for (var sector = safe; sector < bytes.Length; sector += 512)
-            {
-                if (random.Next(2) == 0) bytes.AsSpan(sector, Math.Min(512, bytes.Length - sector)).Clear();
-            }
-
-            File.WriteAllBytes(path, bytes.AsSpan(0, random.Next(safe, bytes.Length + 1)));
+                return new MapState("gone", null, null, 0);
         }
     }
 
     // Checkpoints before what they name: a copy made beside the writer may have the files of one without itself, never the other way round.
-    private static void Copy(string from, string to)
+    public static void Copy(string from, string to)
     {
         Directory.CreateDirectory(to);
         foreach (var path in Directory.GetFiles(from, CheckpointPattern)) TryCopy(path, Path.Combine(to, Path.GetFileName(path)));

@@ -12,6 +12,7 @@ public sealed class RecordedCuts : IDisposable
     private const int StepsPerLife = 60;
     private const int LivesPerDisk = 3;
     private const int MaxViolations = 10;
+    private const int MaxRecent = 12;
 
     private static readonly TimeSpan s_progress = TimeSpan.FromSeconds(10);
 
@@ -19,6 +20,10 @@ public sealed class RecordedCuts : IDisposable
     private readonly bool _withoutSync;
     private readonly TextWriter _output;
     private readonly HashSet<UInt128> _distinct = [];
+
+    // Of this life: how many acknowledgements each state was checked against last, and what units found on the newest disks.
+    private readonly Dictionary<UInt128, int> _checked = [];
+    private readonly Queue<(UInt128 Id, UnitContent Content)> _recent = new();
     private readonly SortedDictionary<string, int> _maps = new(StringComparer.Ordinal);
     private readonly string _folder;
     private long _told;
@@ -88,11 +93,14 @@ public sealed class RecordedCuts : IDisposable
             var moment = random.Next(recorded.Files.Events.Count / 2, recorded.Files.Events.Count + 1);
             files = recorded.After(moment, w => CrashFate.Of(random, w));
             left = Path.Combine(_folder, "left");
-            map.After(moment, random, left);
+            var state = map.After(moment, random);
+            state.Make(left);
             var copy = Path.Combine(_folder, "copy");
-            if (Directory.Exists(copy)) Directory.Delete(copy, recursive: true);
-            if (Directory.Exists(left)) CopyFolder(left, copy);
-            content = await recorded.CheckAsync(moment, files.Copy(), copy);
+            state.Make(copy);
+            content = await RecordedLife.StartAsync(files.Copy(), copy);
+            recorded.Check(moment, content);
+            _checked.Clear();
+            _recent.Clear();
             Directory.Delete(folder, recursive: true);
         }
     }
@@ -100,24 +108,40 @@ public sealed class RecordedCuts : IDisposable
     private async Task CutAsync(RecordedLife life, int events, Func<DiskEvent.Write, IEnumerable<Range>> fate, Random random, string what)
     {
         var disk = life.After(events, fate);
-        var mapFolder = Path.Combine(_folder, "cut");
-        var map = life.Map.After(events, random, mapFolder);
+        var map = life.Map.After(events, random);
         States++;
-        var digest = disk.Digest();
         // The same disk with another map is another state: it may be read in another way.
-        var id = BitConverter.ToUInt128(digest) ^ (UInt128)(uint)map.GetHashCode(StringComparison.Ordinal);
-        if (!_distinct.Add(id)) return;
-        _maps[map] = _maps.GetValueOrDefault(map) + 1;
+        var id = BitConverter.ToUInt128(disk.Digest()) ^ (uint)map.What.GetHashCode(StringComparison.Ordinal);
+        var acknowledged = life.Acknowledged(events);
+        if (_checked.TryGetValue(id, out var before) && before == acknowledged) return;
+        _checked[id] = acknowledged;
+        if (_distinct.Add(id)) _maps[map.What] = _maps.GetValueOrDefault(map.What) + 1;
         try
         {
-            var found = await life.CheckAsync(events, disk, mapFolder);
-            if (found.StartedFromCheckpoint) FromCheckpoints++;
+            life.Check(events, await FoundAsync(id, disk, map));
         }
         catch (LostException e)
         {
             Violations++;
-            _output.WriteLine($"VIOLATION {what}, the address map's folder {map}: {e.Message}");
+            _output.WriteLine($"VIOLATION {what}, the address map's folder {map.What}: {e.Message}");
         }
+    }
+
+    // An acknowledgement changes no disk: what a unit finds there need not be asked again.
+    private async Task<UnitContent> FoundAsync(UInt128 id, RecordingFiles disk, MapState map)
+    {
+        foreach (var (known, content) in _recent)
+        {
+            if (known == id) return content;
+        }
+
+        var mapFolder = Path.Combine(_folder, "cut");
+        map.Make(mapFolder);
+        var found = await RecordedLife.StartAsync(disk, mapFolder);
+        if (found.StartedFromCheckpoint) FromCheckpoints++;
+        _recent.Enqueue((id, found));
+        if (_recent.Count > MaxRecent) _recent.Dequeue();
+        return found;
     }
 
     private void Progress(int states)
@@ -125,15 +149,5 @@ public sealed class RecordedCuts : IDisposable
         if (Stopwatch.GetElapsedTime(_told) < s_progress) return;
         _told = Stopwatch.GetTimestamp();
         _output.WriteLine($"{Distinct} of {states} distinct states, {States} cuts, {Violations} violations");
-    }
-
-    private static void CopyFolder(string from, string to)
-    {
-        foreach (var path in Directory.GetFiles(from, "*", SearchOption.AllDirectories))
-        {
-            var target = Path.Combine(to, Path.GetRelativePath(from, path));
-            Directory.CreateDirectory(Path.GetDirectoryName(target)!);
-            File.Copy(path, target);
-        }
     }
 }

@@ -72,14 +72,19 @@ internal sealed class RecordedLife
         Map.Look(Files, anyway: true);
     }
 
-    /// <exception cref="LostException">The unit that starts on that disk lacks something acknowledged, or has what nobody gave it.</exception>
-    public async Task<UnitContent> CheckAsync(int events, RecordingFiles disk, string mapFolder)
+    /// <summary>How many operations were acknowledged by then: the same disk with more of them promises more.</summary>
+    public int Acknowledged(int events) => Files.Events.Take(events).Count(e => e is DiskEvent.Acknowledged);
+
+    /// <exception cref="LostException">What a unit found lacks something acknowledged, or has what nobody gave it.</exception>
+    public void Check(int events, UnitContent found) =>
+        History.Check(found, Files.Events.Take(events).OfType<DiskEvent.Acknowledged>().Select(note => _operations[(int)note.Lsn]));
+
+    /// <exception cref="LostException">The unit takes the disk for a damaged one.</exception>
+    public static async Task<UnitContent> StartAsync(RecordingFiles disk, string mapFolder)
     {
         try
         {
-            var found = await UnitContent.ReadAsync(disk, mapFolder, Streams);
-            History.Check(found, Files.Events.Take(events).OfType<DiskEvent.Acknowledged>().Select(note => _operations[(int)note.Lsn]));
-            return found;
+            return await UnitContent.ReadAsync(disk, mapFolder, Streams);
         }
         catch (LogDamagedException damage)
         {
