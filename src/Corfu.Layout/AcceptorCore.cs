@@ -32,7 +32,7 @@ public sealed class AcceptorCore(AcceptorOptions? options = null)
 
     public AcceptorAnswer Handle(Request request) => request switch
     {
-        LatestRequest => Plain(LatestResponse()),
+        LatestRequest or WatchRequest => Plain(LatestResponse()),
         LayoutRequest { Slot.Value: < 1 } invalid => Plain(invalid.Fail(Status.BadRequest, Known)),
         LayoutRequest pruned when pruned.Slot < _floor => Plain(new LayoutResponse(Status.Superseded, Known, null, _latest)),
         PrepareRequest prepare => Prepare(prepare),

@@ -24,6 +24,9 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
     private List<AcceptorRecord> _records = [];
     private bool _committing;
     private bool _failed;
+
+    // Guarded by _gate; at most MaxWatchers. Each waits for a projection above its epoch that is durable here.
+    private readonly Queue<(Epoch Known, WatchRequest Request, ReplyTo Reply)> _watchers = new();
     private Task _commits = Task.CompletedTask;
 
     private AcceptorHandler(AcceptorCore core, AcceptorLog log, IAcceptorDevice device, AcceptorOptions options)
@@ -84,6 +87,14 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
             {
                 refusal = request.Fail(Status.Overloaded, Epoch.None);
             }
+            else if (request is WatchRequest watch && (_core.Latest?.Epoch ?? Epoch.None) <= watch.Known)
+            {
+                _watchers.Enqueue((watch.Known, watch, reply));
+                if (_watchers.Count <= _options.MaxWatchers) return;
+                (_, var oldest, reply) = _watchers.Dequeue();
+                _waiting.Add(new Waiting(oldest, _core.Handle(oldest).Response, reply));
+                return;
+            }
             else
             {
                 // In a queue even without records of its own: it may speak of what an earlier request's flush has not covered yet.
@@ -122,6 +133,7 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
             List<Waiting> answers;
             List<AcceptorRecord> records;
             var snapshot = ImmutableArray<AcceptorRecord>.Empty;
+            Projection? latest;
             lock (_gate)
             {
                 if (_waiting.Count == 0)
@@ -132,6 +144,8 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
 
                 (answers, _waiting) = (_waiting, []);
                 (records, _records) = (_records, []);
+
+                latest = _core.Latest;
 
                 // The core is ahead of the log by exactly these records, so its snapshot says them too.
                 if (records.Exists(r => r is FloorRecord) || _log.Grown > _options.CompactAfter) snapshot = _core.Snapshot();
@@ -155,7 +169,24 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
             }
 
             foreach (var (_, response, reply) in answers) reply.Send(response);
+            if (latest is not null) TellWatchers(latest);
         }
+    }
+
+    private void TellWatchers(Projection latest)
+    {
+        List<ReplyTo> told = [];
+        lock (_gate)
+        {
+            for (var left = _watchers.Count; left > 0; left--)
+            {
+                var watcher = _watchers.Dequeue();
+                if (watcher.Known < latest.Epoch) told.Add(watcher.Reply);
+                else _watchers.Enqueue(watcher);
+            }
+        }
+
+        foreach (var reply in told) reply.Send(new LayoutResponse(Status.Ok, latest.Epoch, null, latest));
     }
 
     private void Fail(Exception reason)
@@ -165,6 +196,7 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
         {
             _failed = true;
             (answers, _waiting) = (_waiting, []);
+            while (_watchers.TryDequeue(out var watcher)) answers.Add(new Waiting(watcher.Request, watcher.Request.Fail(Status.Failed, Epoch.None), watcher.Reply));
             _records.Clear();
         }
 

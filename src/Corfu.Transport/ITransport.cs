@@ -19,6 +19,12 @@ public interface ITransport
     ValueTask<TResponse> CallAsync<TResponse>(NodeAddress to, Request<TResponse> request, CancellationToken cancellationToken)
         where TResponse : Response;
 
+    /// <summary>
+    /// The node has been replaced, and identities never return (R2): what is still on its way to it, and would wait for a frozen node's answer, ends now
+    /// with a <see cref="TransportException"/>.
+    /// </summary>
+    void Drop(NodeAddress node);
+
     /// <summary>Asks a process which cluster it belongs to and which roles, with their identities, it serves.</summary>
     /// <exception cref="TransportException">Nobody answers there, or not this protocol.</exception>
     ValueTask<NodeDescription> DescribeAsync(NodeEndpoint endpoint, CancellationToken cancellationToken);

@@ -43,6 +43,80 @@ public class ReconfigurationTests
     }
 
     [Fact]
+    public async Task An_append_under_way_to_a_frozen_unit_ends_with_the_epoch_that_drops_it()
+    {
+        await using var cluster = await TestCluster.StartAsync(2, 2);
+        var writer = cluster.Client();
+        var frozen = cluster.Units[0];
+        var stuck = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var dropped = new TaskCompletionSource<Fault>(TaskCreationOptions.RunContinuationsAsynchronously);
+        cluster.Transport.Dropped = node => Assert.True(node == frozen && dropped.TrySetResult(Fault.RequestLost));
+        cluster.Transport.Faults = async (node, request) =>
+        {
+            if (node != frozen) return Fault.None;
+            if (request is WriteRequest) stuck.TrySetResult();
+            return request is WriteRequest ? await dropped.Task : Fault.RequestLost;
+        };
+        var append = writer.AppendAsync(Bytes("caught"), []).AsTask();
+        await stuck.Task;
+        Assert.False(append.IsCompleted);
+        await cluster.Reconfigurer().ReconfigureAsync(cluster.First, p => p.HasUnit(frozen.Id) ? Membership.Of(p).Without(frozen.Id) : null, "frozen");
+        await writer.RefreshAsync();
+        var result = await append;
+        Assert.True(result.IsAppended);
+        Assert.Equal(new Epoch(2), result.Position.Epoch);
+    }
+
+    [Fact]
+    public async Task A_client_that_waits_learns_of_a_new_epoch_without_asking_again()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 2);
+        var (writer, other) = (cluster.Client(TestCluster.Options with { RefreshInterval = TimeSpan.FromMinutes(1), RetryDelay = TimeSpan.FromMinutes(1), MaxRetryDelay = TimeSpan.FromMinutes(1) }), cluster.Client());
+        var watching = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        cluster.Transport.Faults = (_, request) =>
+        {
+            if (request is WatchRequest) watching.TrySetResult();
+            return new(Fault.None);
+        };
+        cluster.Transport.Stop(cluster.First.Sequencer.Id);
+        var append = writer.AppendAsync(Bytes("waits"), []).AsTask();
+        await watching.Task;
+        await ReplaceSequencerAsync(cluster, other);
+        Assert.True((await append).IsAppended);
+    }
+
+    [Fact]
+    public async Task What_a_client_rehearses_changes_nothing()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 2);
+        var client = cluster.Client(TestCluster.Options with { Rehearse = true });
+        var confirmed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        cluster.Transport.Faults = (node, request) =>
+        {
+            if (request is ConfirmEpochRequest && node == cluster.Units[^1]) confirmed.TrySetResult();
+            return new(Fault.None);
+        };
+        var result = await client.AppendAsync(Bytes("first"), [A]);
+        await confirmed.Task;
+        Assert.Equal(["first"], await PlayAsync(client));
+        Assert.Equal(1, (await client.AppendAsync(Bytes("second"), [A])).Position.Offset);
+        Assert.Equal(cluster.First, client.Projection);
+        foreach (var unit in cluster.Units) Assert.NotEqual(PageState.Junk, (await cluster.LookAsync(unit, result.Position)).State);
+    }
+
+    [Fact]
+    public async Task What_a_reconfigurer_rehearses_changes_nothing()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 2, acceptors: 3);
+        var client = cluster.Client();
+        await client.AppendAsync(Bytes("before"), [A]);
+        await cluster.Reconfigurer().RehearseAsync(cluster.First, p => Membership.Of(p).Without(cluster.Units[0].Id));
+        Assert.Equal(1, (await client.AppendAsync(Bytes("after"), [A])).Position.Offset);
+        Assert.Equal(cluster.First, await client.RefreshAsync());
+        Assert.Equal(["before", "after"], await PlayAsync(client));
+    }
+
+    [Fact]
     public async Task R9_an_append_caught_by_a_reconfiguration_is_completed_when_the_head_has_it()
     {
         await using var cluster = await TestCluster.StartAsync(2, 2);

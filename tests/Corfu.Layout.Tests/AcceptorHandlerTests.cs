@@ -84,6 +84,49 @@ public sealed class AcceptorHandlerTests
     }
 
     [Fact]
+    public async Task Who_watches_is_told_of_a_decision_once_it_is_durable()
+    {
+        var device = new TestDevice();
+        await using var handler = await AcceptorHandler.OpenAsync(device, Setup.Cluster, Setup.Acceptor(0).Id);
+        var sink = new Sink();
+        Send(handler, sink, 1, new WatchRequest(Epoch.None));
+        Send(handler, sink, 2, new WatchRequest(new Epoch(1)));
+        handler.BatchEnd();
+        device.Gate = new TaskCompletionSource();
+        Send(handler, sink, 3, new DecidedRequest(Setup.Projection(1)));
+        handler.BatchEnd();
+        Assert.Empty(sink.Sent);
+        device.Gate.SetResult();
+        Assert.Equal([3u, 1u], sink.Sent.Select(s => s.Correlation));
+        Assert.Equal(new Epoch(1), ((LayoutResponse)sink.Sent[1].Response).Latest!.Epoch);
+
+        // What is known already is told at once.
+        Send(handler, sink, 4, new WatchRequest(Epoch.None));
+        handler.BatchEnd();
+        Assert.Equal(4u, sink.Sent[^1].Correlation);
+    }
+
+    [Fact]
+    public async Task Of_too_many_who_watch_the_oldest_are_answered_early()
+    {
+        var device = new TestDevice();
+        var handler = await AcceptorHandler.OpenAsync(device, Setup.Cluster, Setup.Acceptor(0).Id, new AcceptorOptions { MaxWatchers = 2 });
+        var sink = new Sink();
+        for (var i = 1u; i <= 4; i++)
+        {
+            Send(handler, sink, i, new WatchRequest(Epoch.None));
+            handler.BatchEnd();
+        }
+
+        Assert.Equal([1u, 2u], sink.Sent.Select(s => s.Correlation));
+        Assert.All(sink.Sent, s => Assert.Null(((LayoutResponse)s.Response).Latest));
+
+        // The others hear that the acceptor has gone.
+        await handler.DisposeAsync();
+        Assert.Equal([Status.Failed, Status.Failed], sink.Sent.Skip(2).Select(s => s.Response.Status));
+    }
+
+    [Fact]
     public async Task Pruning_compacts_and_the_state_survives()
     {
         var device = new TestDevice();

@@ -57,6 +57,8 @@ internal sealed class TestNetwork(int seed) : ITransport
         return await answer.WaitAsync(cancellationToken);
     }
 
+    public void Drop(NodeAddress node) => throw new NotSupportedException();
+
     public ValueTask<NodeDescription> DescribeAsync(NodeEndpoint endpoint, CancellationToken cancellationToken) => throw new NotSupportedException();
 
     private Task<TResponse> Deliver<TResponse>(NodeId id, Request<TResponse> request)

@@ -42,7 +42,7 @@ internal static class SampleMessages
             new UnitInfoRequest(Epoch), new RepairRequest(Epoch, entry), new BootstrapRequest(p), new TokenRequest(Epoch, 2, streams, 30), new TailRequest(Epoch, streams),
             new LoadStreamsRequest(Epoch, Tails), new GrantsRequest(Epoch, [new LogPosition(7)]), new SequencerInfoRequest(Epoch),
             new AdvanceRequest(Epoch, new LogPosition(7), new LogPosition(12), [new AdvancedEntry(new LogPosition(9), streams)]),
-            new PrepareRequest(Epoch, ballot), new AcceptRequest(ballot, p), new DecidedRequest(p), new LatestRequest(Epoch), new ReadSlotRequest(Epoch),
+            new PrepareRequest(Epoch, ballot), new AcceptRequest(ballot, p), new DecidedRequest(p), new LatestRequest(Epoch), new ReadSlotRequest(Epoch), new WatchRequest(Epoch),
             new PingRequest(Epoch, Node(6), true, new Automation(2, true)), new OpinionRequest(Epoch, NodeRole.Unit, Node(7)), new AgentInfoRequest(Epoch),
             new SetAutomationRequest(Epoch, new Automation(3, false)),
         ];

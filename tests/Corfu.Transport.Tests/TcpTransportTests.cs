@@ -48,6 +48,42 @@ public sealed class TcpTransportTests
         Assert.Equal(1, transport.ConnectionCount);
     }
 
+    [Fact]
+    public async Task What_is_on_its_way_to_a_node_that_was_replaced_ends()
+    {
+        await using var server = await TestServer.StartAsync();
+        var frozen = server.AddEcho();
+        frozen.Hold = true;
+        using var transport = new TcpTransport();
+        var to = server.AddressOf(frozen);
+        var calls = Enumerable.Range(0, 3).Select(_ => transport.CallAsync(to, Ping, default).AsTask()).ToArray();
+        await Poll.UntilAsync(() => frozen.HeldCount == calls.Length);
+        transport.Drop(to);
+        foreach (var call in calls)
+        {
+            var failure = await Assert.ThrowsAsync<TransportException>(() => call);
+            Assert.True(failure.OutcomeUnknown);
+            Assert.Equal(TransportFault.Lost, failure.Fault);
+        }
+
+        Assert.Equal(0, transport.ConnectionCount);
+    }
+
+    [Fact]
+    public async Task So_does_an_attempt_to_connect_to_it()
+    {
+        // A frozen process's kernel takes connections, and nobody ever says welcome.
+        using var listener = new Socket(SocketType.Stream, ProtocolType.Tcp);
+        listener.Bind(new IPEndPoint(IPAddress.Loopback, 0));
+        listener.Listen();
+        using var transport = new TcpTransport(new TcpTransportOptions { ConnectTimeout = TimeSpan.FromMinutes(5) });
+        var to = new NodeAddress(new NodeId(Guid.NewGuid()), new NodeEndpoint("127.0.0.1", ((IPEndPoint)listener.LocalEndPoint!).Port));
+        var call = transport.CallAsync(to, Ping, default).AsTask();
+        using var accepted = await listener.AcceptAsync(TestContext.Current.CancellationToken);
+        transport.Drop(to);
+        Assert.False((await Assert.ThrowsAsync<TransportException>(() => call)).OutcomeUnknown);
+    }
+
     [Theory]
     [InlineData(1 << 20)]
     [InlineData(5 << 20)]

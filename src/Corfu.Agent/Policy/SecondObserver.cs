@@ -11,14 +11,24 @@ public static class SecondObserver
     {
         // Nobody is left who could be asked: only what the node or its machine says itself is enough then.
         if (others == 0) return mine.IsCertain;
-        var agree = opinions.Count(opinion => IsSame(mine.Health, opinion));
-        var contradict = opinions.Count(opinion => opinion.Answers && opinion.Health is not NodeHealth.Failed && !IsSame(mine.Health, opinion));
+        var (agree, contradict) = Count(mine, opinions);
         return agree >= 1 && agree >= contradict;
+    }
+
+    /// <summary>Whether that is settled though some have not answered yet.</summary>
+    public static bool AgreesWhateverElse(NodeVerdict mine, IReadOnlyCollection<OpinionResponse> opinions, int pending)
+    {
+        var (agree, contradict) = Count(mine, opinions);
+        return agree >= 1 && agree >= contradict + pending;
     }
 
     /// <summary>Silent towards us, and alive towards somebody: the way is broken, not the node.</summary>
     public static bool IsPartition(NodeVerdict mine, IReadOnlyCollection<OpinionResponse> opinions) =>
         mine.Health == NodeHealth.Silent && opinions.Any(opinion => opinion.Answers);
+
+    private static (int Agree, int Contradict) Count(NodeVerdict mine, IReadOnlyCollection<OpinionResponse> opinions) => (
+        opinions.Count(opinion => IsSame(mine.Health, opinion)),
+        opinions.Count(opinion => opinion.Answers && opinion.Health is not NodeHealth.Failed && !IsSame(mine.Health, opinion)));
 
     private static bool IsSame(NodeHealth mine, OpinionResponse opinion) => mine switch
     {

@@ -45,6 +45,9 @@ public sealed record AgentOptions
     /// <summary>Nodes looked at in every <see cref="DetectorOptions.Interval"/>; with more, each is looked at less often.</summary>
     public int NodesPerInterval { get; init; } = 32;
 
+    /// <summary>Repeats, once after its start, what made the present epoch (<see cref="Corfu.Client.Reconfigurer.RehearseAsync"/>).</summary>
+    public bool Rehearse { get; init; } = true;
+
     public DetectorOptions Detector { get; init; } = new();
 
     public PolicyOptions Policy { get; init; } = new();

@@ -149,8 +149,17 @@ public sealed partial class ClusterAgent
             }
         }
 
-        var asked = await Task.WhenAll(others.Take(_options.MaxOpinions).Select(agent => AskAsync(agent, role, node, cancellationToken)));
-        OpinionResponse[] opinions = [.. asked.OfType<OpinionResponse>()];
+        List<OpinionResponse> opinions = [];
+        List<Task<OpinionResponse?>> asked = [.. others.Take(_options.MaxOpinions).Select(agent => AskAsync(agent, role, node, cancellationToken))];
+        while (asked.Count > 0)
+        {
+            // Agents that are silent themselves are not waited for when they could not change the outcome.
+            var first = await Task.WhenAny(asked);
+            asked.Remove(first);
+            if (await first is { } opinion) opinions.Add(opinion);
+            if (SecondObserver.AgreesWhateverElse(mine, opinions, asked.Count)) break;
+        }
+
         if (SecondObserver.Agrees(mine, opinions, others.Count)) return true;
         lock (_gate)
         {
@@ -187,13 +196,16 @@ public sealed partial class ClusterAgent
     {
         Task action;
         Task rebuilding;
+        Task? rehearsal;
         lock (_gate)
         {
             action = _action;
             rebuilding = _rebuilding;
+            rehearsal = _rehearsal;
         }
 
         await action;
         await rebuilding;
+        if (rehearsal is not null) await rehearsal;
     }
 }

@@ -55,7 +55,10 @@ public sealed partial class ClusterAgent
     /// <summary>Looks for itself before it answers: its own samples may be an interval old.</summary>
     private async Task AnswerAsync(OpinionRequest request, ReplyTo reply)
     {
-        var sample = await SampleAsync(request.Role, request.Subject, null, _options.OpinionTimeout / 2);
+        bool isGone;
+        lock (_gate) isGone = _subjects.TryGetValue(request.Subject.Id, out var known) && VerdictOf(known, Now).IsGone;
+        // Of what it holds gone it has a look under way, and would wait in vain for another.
+        var sample = isGone ? new ProbeSample(ProbeOutcome.None, default) : await SampleAsync(request.Role, request.Subject, null, _options.OpinionTimeout / 2);
         OpinionResponse opinion;
         lock (_gate)
         {
@@ -72,6 +75,7 @@ public sealed partial class ClusterAgent
                 ProbeOutcome.Failed => NodeHealth.Failed,
                 ProbeOutcome.Answered => verdict.Health == NodeHealth.Slow ? NodeHealth.Slow : NodeHealth.Alive,
                 ProbeOutcome.Full => NodeHealth.Full,
+                ProbeOutcome.None when verdict.IsGone => verdict.Health,
                 _ => verdict.IsGone || verdict.Phi >= _options.Detector.SilentPhi / 2 ? NodeHealth.Silent : verdict.Health,
             };
             opinion = new OpinionResponse(Status.Ok, _projection?.Epoch ?? Epoch.None, answers, health, verdict.Why ?? "");

@@ -80,6 +80,7 @@ public sealed partial class ClusterAgent
     private async Task LookAsync(Subject subject)
     {
         var sample = await SampleAsync(subject.Role, subject.Address, subject, _options.ProbeTimeout);
+        bool worse;
         lock (_gate)
         {
             subject.IsLooking = false;
@@ -90,9 +91,10 @@ public sealed partial class ClusterAgent
             subject.NextLook = now + (answered ? IntervalOf(subject.Role) : _options.Step);
             if (subject.Role == NodeRole.Agent && !answered && sample.Outcome != ProbeOutcome.None && _peers.TryGetValue(subject.Address.Endpoint, out var peer))
                 peer.NextDescribe = peer.NextDescribe == TimeSpan.MaxValue ? now : peer.NextDescribe;
-            Report(subject, now);
+            worse = Report(subject, now);
         }
 
+        if (worse) Consider();
         if (sample.Outcome == ProbeOutcome.Answered) await CatchUpAsync(subject);
     }
 
@@ -193,23 +195,19 @@ public sealed partial class ClusterAgent
         await TellAsync(subject.Address, request);
     }
 
-    // Guarded by the caller.
-    private void Report(Subject subject, TimeSpan now)
+    // Guarded by the caller. True when the verdict has become one to act on.
+    private bool Report(Subject subject, TimeSpan now)
     {
         var verdict = VerdictOf(subject, now);
         var before = _reported.GetValueOrDefault(subject.Address.Id);
-        if (verdict.Health == before) return;
+        if (verdict.Health == before) return false;
         _reported[subject.Address.Id] = verdict.Health;
         var name = $"{subject.Role} {subject.Address.Endpoint}";
-        if (verdict.Health == NodeHealth.Alive)
-        {
-            if (before != NodeHealth.Unknown) AgentLog.Recovered(_logger, name, before.ToString());
-            return;
-        }
-
-        if (verdict.Health == NodeHealth.Unknown) return;
+        if (verdict.Health == NodeHealth.Alive && before != NodeHealth.Unknown) AgentLog.Recovered(_logger, name, before.ToString());
+        if (verdict.Health is NodeHealth.Alive or NodeHealth.Unknown) return false;
         AgentTelemetry.Suspicions.Add(1, new KeyValuePair<string, object?>("health", verdict.Health.ToString()));
         AgentLog.Verdict(_logger, name, verdict.Health.ToString(), verdict.Why);
+        return verdict.IsGone;
     }
 
     // Guarded by the caller.

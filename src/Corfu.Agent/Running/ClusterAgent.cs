@@ -143,6 +143,7 @@ public sealed partial class ClusterAgent : IRoleHandler
         RefreshIfDue();
         Consider();
         ConsiderRebuild();
+        ConsiderRehearsal();
     }
 
     private Epoch EpochNow()

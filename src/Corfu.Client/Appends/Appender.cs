@@ -6,7 +6,7 @@ namespace Corfu.Client;
 /// <summary>
 /// Appends: a token, then the entry written down its chain, head to tail (CORFU 2.3, 2.4). Two appends never wait for each other.
 /// </summary>
-internal sealed class Appender(ClientCore core, Resolver resolver, CommittedSet committed)
+internal sealed partial class Appender(ClientCore core, Resolver resolver, ChainWorker chains, CommittedSet committed)
 {
     private readonly TokenSource _tokens = new(core);
     private readonly Slots _slots = new(core.Options.MaxAppendsInFlight);
@@ -68,6 +68,7 @@ internal sealed class Appender(ClientCore core, Resolver resolver, CommittedSet 
             {
                 case AppendOutcome.Appended:
                     committed.Add(grant.Position);
+                    if (core.Options.Rehearse && Interlocked.Exchange(ref _rehearsed, true) is false) RehearseAsync(grant, origin, bytes).Abandon();
                     Latency.Add(core.Time.GetElapsedTime(granted));
                     ClientTelemetry.AppendTime.Record(core.Time.GetElapsedTime(began).TotalSeconds);
                     return result;
@@ -116,6 +117,8 @@ internal sealed class Appender(ClientCore core, Resolver resolver, CommittedSet 
         var request = new WriteRequest(grant.View.Epoch, bytes);
         for (var i = 0; i < chain.Replicas.Length; i++)
         {
+            // R9; and a unit that has left the projection might not answer at all.
+            if (core.View != grant.View) return Written.Unsure;
             var address = projection.AddressOf(chain.Replicas[i].Unit);
             WriteResponse response;
             try

@@ -69,6 +69,8 @@ internal sealed partial class ClientCore
         EpochView view, NodeId unit, Request<TResponse> request, CancellationToken cancellationToken)
         where TResponse : Response
     {
+        // What has left the projection meanwhile might not answer at all.
+        if (View is var newest && newest != view && !newest.Projection.HasUnit(unit)) return (TResponse)request.Fail(Status.Sealed, newest.Epoch);
         var address = view.Projection.AddressOf(unit);
         var response = await Transport.CallAsync(address, request, cancellationToken);
         if (response.Status != Status.NotInstalled) return response;
@@ -90,6 +92,8 @@ internal sealed partial class ClientCore
         EpochView view, Request<TResponse> request, CancellationToken cancellationToken)
         where TResponse : Response
     {
+        if (View is var newest && newest != view && newest.Projection.Sequencer.Id != view.Projection.Sequencer.Id)
+            return (TResponse)request.Fail(Status.Sealed, newest.Epoch);
         var address = view.Projection.Sequencer;
         var response = await Transport.CallAsync(address, request, cancellationToken);
         if (response.Status != Status.NotBootstrapped) return response;

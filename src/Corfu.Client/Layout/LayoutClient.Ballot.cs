@@ -13,27 +13,60 @@ public sealed partial class LayoutClient
     private async Task<Projection?> RunBallotAsync(
         Epoch slot, ImmutableArray<NodeAddress> acceptors, Projection? own, CancellationToken cancellationToken)
     {
-        // Of this run alone: two runs of one client never share a ballot.
-        var proposer = _entropy.NewGuid();
-        var round = 1L;
+        if (await DecideAsync(Prepare(slot, acceptors, cancellationToken), own, cancellationToken) is not { } decision) return null;
+        await decision.Published;
+        return decision.Value;
+    }
+
+    // The proposer is of this run alone: two runs of one client never share a ballot.
+    private OpenBallot Prepare(Epoch slot, ImmutableArray<NodeAddress> acceptors, CancellationToken cancellationToken)
+    {
+        var ballot = new Ballot(1, _entropy.NewGuid());
+        return new OpenBallot(slot, acceptors, ballot, PromisesAsync(slot, acceptors, ballot, cancellationToken));
+    }
+
+    private Task<LayoutResponse?[]> PromisesAsync(Epoch slot, ImmutableArray<NodeAddress> acceptors, Ballot ballot, CancellationToken cancellationToken) =>
+        AskAsync(acceptors, _ => new PrepareRequest(slot, ballot), IsSettled(HasMajority), cancellationToken);
+
+    private async Task<LayoutDecision?> DecideAsync(OpenBallot open, Projection? own, CancellationToken cancellationToken)
+    {
+        var (slot, acceptors, ballot, promising) = open;
+        var proposer = ballot.Proposer;
+        var round = ballot.Round;
         for (var attempt = 1; ; attempt++)
         {
-            var ballot = new Ballot(round, proposer);
-            var promises = await AskAsync(acceptors, _ => new PrepareRequest(slot, ballot), IsSettled(HasMajority), cancellationToken);
-            if (FindDecision(slot, promises) is { } known) return await PublishAsync(known, acceptors, cancellationToken);
+            var promises = await promising;
+            if (FindDecision(slot, promises) is { } known) return Publish(known);
             round = Math.Max(round, HighestRound(promises)) + 1;
             if (HasMajority(promises))
             {
                 var value = HighestAccepted(promises) ?? own;
                 if (value is null) return null;
                 var votes = await AskAsync(acceptors, _ => new AcceptRequest(ballot, value), IsSettled(HasMajority), cancellationToken);
-                if (FindDecision(slot, votes) is { } other) return await PublishAsync(other, acceptors, cancellationToken);
-                if (HasMajority(votes)) return await PublishAsync(value, acceptors, cancellationToken);
+                if (FindDecision(slot, votes) is { } other) return Publish(other);
+                if (HasMajority(votes)) return Publish(value);
                 round = Math.Max(round, HighestRound(votes) + 1);
             }
 
             await BackOffAsync(attempt, $"{slot} is not decided: no majority of its acceptors ({Names(acceptors)}) answers, or others outbid.", cancellationToken);
+            ballot = new Ballot(round, proposer);
+            promising = PromisesAsync(slot, acceptors, ballot, cancellationToken);
         }
+
+        LayoutDecision Publish(Projection value) => new(value, PublishAsync(value, acceptors, cancellationToken));
+    }
+
+    /// <summary>
+    /// Sends everything that made <paramref name="decided"/> once more: promises, votes and decisions about a register that has its value change nothing. What
+    /// acceptors that do not know the value answer is not acted on, since they need not be those that decide about it.
+    /// </summary>
+    public async Task RehearseAsync(Projection decided, CancellationToken cancellationToken = default)
+    {
+        var open = Prepare(decided.Epoch, decided.Acceptors, cancellationToken);
+        var promises = await open.Promises;
+        if (FindDecision(decided.Epoch, promises) is not { } known || !known.Equals(decided)) return;
+        await AskAsync(decided.Acceptors, _ => new AcceptRequest(open.Ballot, decided), IsSettled(HasMajority), cancellationToken);
+        if (await DecideAsync(open, decided, cancellationToken) is { } decision) await decision.Published;
     }
 
     /// <summary>A decision that an acceptor knows, or the newer projection that it answers with because the slot is pruned.</summary>
@@ -79,7 +112,7 @@ public sealed partial class LayoutClient
     /// Tells the decision to those who decided it and to those who decide next. That the latter hold it before the former retire is
     /// <see cref="HandOverAsync"/>'s promise; here a majority of them is waited for once, and a failure changes nothing about the decision.
     /// </summary>
-    private async Task<Projection> PublishAsync(Projection decided, ImmutableArray<NodeAddress> deciders, CancellationToken cancellationToken)
+    private async Task PublishAsync(Projection decided, ImmutableArray<NodeAddress> deciders, CancellationToken cancellationToken)
     {
         foreach (var decider in deciders)
         {
@@ -87,6 +120,5 @@ public sealed partial class LayoutClient
         }
 
         await AskAsync(decided.Acceptors, _ => new DecidedRequest(decided), HasMajority, cancellationToken);
-        return decided;
     }
 }

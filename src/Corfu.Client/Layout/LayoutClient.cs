@@ -56,9 +56,9 @@ public sealed partial class LayoutClient
                 }
 
                 var slot = (newest?.Epoch ?? Epoch.None).Next;
-                var decided = FindChosen(slot, answers) is { } chosen && SameMembers(deciders, members)
-                    ? await PublishAsync(chosen, deciders, cancellationToken)
-                    : await RunBallotAsync(slot, deciders, null, cancellationToken);
+                var decided = SameMembers(deciders, members) ? FindChosen(slot, answers) : null;
+                if (decided is null) decided = await RunBallotAsync(slot, deciders, null, cancellationToken);
+                else await PublishAsync(decided, deciders, cancellationToken);
                 if (decided is null) return newest;
                 newest = decided;
                 members = decided.Acceptors;
@@ -67,6 +67,24 @@ public sealed partial class LayoutClient
 
             await BackOffAsync(++failures, $"No majority of the layout acceptors ({Names(members)}) answers.", cancellationToken);
         }
+    }
+
+    /// <summary>
+    /// The newest projection that acceptors know to be decided, if it is above <paramref name="known"/>. Unlike <see cref="ReadLatestAsync"/> it leaves
+    /// a ballot that is under way to its proposer, asks once, and never fails: null says nothing.
+    /// </summary>
+    public async Task<Projection?> PeekAsync(Projection known, CancellationToken cancellationToken = default)
+    {
+        var answers = await AskAsync(
+            known.Acceptors, static _ => new LatestRequest(Epoch.None), a => HasMajority(a) || Newest(a)?.Epoch > known.Epoch, cancellationToken);
+        return Newest(answers) is { } newest && newest.Epoch > known.Epoch ? newest : FindChosen(known.Epoch.Next, answers);
+    }
+
+    /// <summary>As <see cref="PeekAsync"/>; waits, for one round's time, until there is one.</summary>
+    public async Task<Projection?> WatchAsync(Projection known, CancellationToken cancellationToken = default)
+    {
+        var answers = await AskAsync(known.Acceptors, _ => new WatchRequest(known.Epoch), a => Newest(a)?.Epoch > known.Epoch, cancellationToken);
+        return Newest(answers) is { } newest && newest.Epoch > known.Epoch ? newest : null;
     }
 
     /// <summary>
@@ -105,8 +123,19 @@ public sealed partial class LayoutClient
         return (await RunBallotAsync(next.Epoch, current.Acceptors, next, cancellationToken))!;
     }
 
+    /// <summary>Begins a ballot for the projection after <paramref name="current"/>, which <see cref="ProposeAsync(OpenBallot, Projection, CancellationToken)"/> ends.</summary>
+    public OpenBallot Prepare(Projection current, CancellationToken cancellationToken = default) =>
+        Prepare(current.Epoch.Next, current.Acceptors, cancellationToken);
+
+    /// <summary>As <see cref="ProposeAsync(Projection, Projection, CancellationToken)"/>, without waiting until the acceptors have been told what they decided.</summary>
+    public async Task<LayoutDecision> ProposeAsync(OpenBallot ballot, Projection next, CancellationToken cancellationToken = default)
+    {
+        if (next.Epoch != ballot.Slot) throw new ArgumentException($"The ballot is about {ballot.Slot}, not {next.Epoch}.", nameof(next));
+        return (await DecideAsync(ballot, next, cancellationToken))!;
+    }
+
     /// <summary>Proposes the first projection of a cluster, among the acceptors that it names itself.</summary>
-    /// <returns>As <see cref="ProposeAsync"/>: another starter may have been first.</returns>
+    /// <returns>As <see cref="ProposeAsync(Projection, Projection, CancellationToken)"/>: another starter may have been first.</returns>
     public async Task<Projection> ProposeFirstAsync(Projection first, CancellationToken cancellationToken = default)
     {
         if (first.Epoch != Epoch.First) throw new ArgumentException($"{first.Epoch} is not the first epoch.", nameof(first));

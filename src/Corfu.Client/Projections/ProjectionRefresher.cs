@@ -13,9 +13,9 @@ internal sealed class ProjectionRefresher(ClientCore core)
     private bool _watching;
 
     /// <summary>
-    /// Perhaps what does not answer has been replaced: while anybody pauses, the layout is asked again and again, each time after a
-    /// <see cref="CorfuClientOptions.RefreshShare"/> of the time since the first question. So a new epoch is known a small part later than the trouble
-    /// lasted, and a long trouble costs few questions.
+    /// Perhaps what does not answer has been replaced: while anybody pauses, the acceptors are asked to tell of a newer projection as soon as there is one.
+    /// In case that none of them can, they are also asked again and again, each time after a <see cref="CorfuClientOptions.RefreshShare"/> of the
+    /// time since the first question, so that a long trouble costs few questions.
     /// </summary>
     public void BeginPause()
     {
@@ -37,9 +37,16 @@ internal sealed class ProjectionRefresher(ClientCore core)
     private async Task WatchAsync()
     {
         var began = core.Time.GetTimestamp();
+        var finished = TimeSpan.Zero;
+        using var stop = CancellationTokenSource.CreateLinkedTokenSource(core.Closed);
+        LookOutAsync(stop.Token).Abandon();
         while (true)
         {
-            await RefreshAsync();
+            // A ballot under way is its proposer's; one whose proposer has died must be ended by somebody.
+            var elapsed = core.Time.GetElapsedTime(began);
+            var finish = elapsed - finished >= core.Options.SuccessorTimeout;
+            if (finish) finished = elapsed;
+            await RefreshAsync(finish);
             var wait = core.Time.GetElapsedTime(began) * core.Options.RefreshShare;
             if (wait < core.Options.RefreshInterval) wait = core.Options.RefreshInterval;
             if (wait > core.Options.MaxRetryDelay) wait = core.Options.MaxRetryDelay;
@@ -56,8 +63,19 @@ internal sealed class ProjectionRefresher(ClientCore core)
             {
                 if (_pausing > 0) continue;
                 _watching = false;
-                return;
             }
+
+            stop.Cancel();
+            return;
+        }
+    }
+
+    private async Task LookOutAsync(CancellationToken cancellationToken)
+    {
+        while (true)
+        {
+            if (await core.Layout.WatchAsync(core.View.Projection, cancellationToken) is { } newer) Adopt(newer);
+            else await Task.Delay(core.Options.MaxRetryDelay, core.Time, cancellationToken);
         }
     }
 
@@ -70,7 +88,7 @@ internal sealed class ProjectionRefresher(ClientCore core)
         var began = core.Time.GetTimestamp();
         while (core.View.Epoch <= epoch)
         {
-            await RefreshAsync().WaitOrCancelAsync(cancellationToken);
+            await RefreshAsync(finish: false).WaitOrCancelAsync(cancellationToken);
             if (core.View.Epoch > epoch) return;
             if (core.Time.GetElapsedTime(began) >= core.Options.SuccessorTimeout)
             {
@@ -84,22 +102,24 @@ internal sealed class ProjectionRefresher(ClientCore core)
     }
 
     /// <summary>Never fails: a layout that cannot be asked leaves things as they are.</summary>
-    private Task RefreshAsync()
+    private Task RefreshAsync(bool finish)
     {
         lock (_gate)
         {
             if (_running is { IsCompleted: false }) return _running;
-            return _running = RunAsync();
+            return _running = RunAsync(finish);
         }
     }
 
-    private async Task RunAsync()
+    private async Task RunAsync(bool finish)
     {
         // Off the gate before anything else.
         await Task.Yield();
         try
         {
-            if (await core.Layout.ReadLatestAsync(core.View.Projection.Acceptors, core.Closed) is { } latest) Adopt(latest);
+            var known = core.View.Projection;
+            var latest = finish ? await core.Layout.ReadLatestAsync(known.Acceptors, core.Closed) : await core.Layout.PeekAsync(known, core.Closed);
+            if (latest is not null) Adopt(latest);
         }
         catch (CorfuException e)
         {
@@ -127,7 +147,14 @@ internal sealed class ProjectionRefresher(ClientCore core)
 
     public void Adopt(Projection projection)
     {
+        var before = core.View.Projection;
         if (!core.Projections.TryAdvance(projection)) return;
+        foreach (var unit in before.Units)
+        {
+            if (!projection.HasUnit(unit.Id)) core.Transport.Drop(unit);
+        }
+
+        if (before.Sequencer.Id != projection.Sequencer.Id) core.Transport.Drop(before.Sequencer);
         ClientTelemetry.EpochChanges.Add(1);
         ClientLog.Adopted(core.Logger, projection.ToString(), projection.Reason);
     }

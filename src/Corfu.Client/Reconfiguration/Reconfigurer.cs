@@ -71,6 +71,9 @@ public sealed partial class Reconfigurer
             }
 
             MembershipRules.Check(current, membership);
+            // Promises know of no value: they are collected while the seals are.
+            var ballot = _layout.Prepare(current, cancellationToken);
+            ballot.Promises.Abandon();
             var seals = new SealRound(_transport, _time, _options, current, current.Epoch.Next);
             if (!await seals.RunAsync(membership, cancellationToken))
             {
@@ -79,15 +82,25 @@ public sealed partial class Reconfigurer
             }
 
             var proposed = Compute(current, membership, seals, reason);
-            var decided = await _layout.ProposeAsync(current, proposed, cancellationToken);
-            if (decided.Equals(proposed))
+            var (decided, published) = await _layout.ProposeAsync(ballot, proposed, cancellationToken);
+            if (!decided.Equals(proposed))
             {
-                if (!decided.Acceptors.AsSpan().SequenceEqual(current.Acceptors.AsSpan())) await _layout.HandOverAsync(decided, cancellationToken);
-                await InstallAsync(decided, cancellationToken);
+                await published;
+                current = decided;
+                continue;
+            }
+
+            if (decided.Acceptors.AsSpan().SequenceEqual(current.Acceptors.AsSpan()))
+            {
+                // It is decided, whoever knows it: units need not wait until the acceptors have written that down.
+                await Task.WhenAll(InstallAsync(decided, cancellationToken), published);
                 return decided;
             }
 
-            current = decided;
+            await published;
+            await _layout.HandOverAsync(decided, cancellationToken);
+            await InstallAsync(decided, cancellationToken);
+            return decided;
         }
 
         throw new ReconfigurationException($"Others were first {_options.MaxRounds} times in a row.");

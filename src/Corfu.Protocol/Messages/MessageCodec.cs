@@ -54,6 +54,7 @@ public static class MessageCodec
             Opcode.Decided => DecidedRequest.Read(epoch, ref r),
             Opcode.Latest => new LatestRequest(epoch),
             Opcode.ReadSlot => new ReadSlotRequest(epoch),
+            Opcode.Watch => new WatchRequest(epoch),
             Opcode.Ping => PingRequest.Read(epoch, ref r),
             Opcode.Opinion => OpinionRequest.Read(epoch, ref r),
             Opcode.AgentInfo => new AgentInfoRequest(epoch),

@@ -31,6 +31,7 @@ public enum Opcode : byte
     Decided = 66,
     Latest = 67,
     ReadSlot = 68,
+    Watch = 69,
 
     Ping = 96,
     Opinion = 97,

@@ -5,6 +5,9 @@ namespace Corfu.Transport;
 /// <summary>The way to one identity at one endpoint: its connection, or when to try for one again.</summary>
 internal sealed class Channel(TcpTransport transport, NodeAddress address)
 {
+    private const string Replaced = "the node has been replaced";
+
+    private readonly CancellationTokenSource _dropped = new();
     private readonly Lock _gate = new();
     private volatile ClientConnection? _current;
 
@@ -43,13 +46,20 @@ internal sealed class Channel(TcpTransport transport, NodeAddress address)
         return await attempt.WaitAsync(cancellationToken).ConfigureAwait(false);
     }
 
+    /// <summary>Ends the connection, or the attempt at one.</summary>
+    public void Drop()
+    {
+        _dropped.Cancel();
+        _current?.Close(Replaced, null);
+    }
+
     private async Task<ClientConnection> OpenAsync()
     {
         // Off the gate: what follows may complete at once.
         await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
         try
         {
-            var connection = await transport.OpenAsync(address).ConfigureAwait(false);
+            var connection = await transport.OpenAsync(address, _dropped.Token).ConfigureAwait(false);
             lock (_gate)
             {
                 _current = connection;
@@ -57,19 +67,29 @@ internal sealed class Channel(TcpTransport transport, NodeAddress address)
                 _failures = 0;
             }
 
+            if (_dropped.IsCancellationRequested) connection.Close(Replaced, null);
             return connection;
+        }
+        catch (OperationCanceledException e) when (_dropped.IsCancellationRequested)
+        {
+            Failed(Replaced);
+            throw new TransportException($"{address}: {Replaced}.", outcomeUnknown: false, e) { Fault = TransportFault.Lost };
         }
         catch (Exception e)
         {
-            lock (_gate)
-            {
-                _connecting = null;
-                _failures++;
-                _lastFailure = e.Message;
-                _retryAt = transport.Time.GetTimestamp() + transport.BackOff(_failures);
-            }
-
+            Failed(e.Message);
             throw;
+        }
+    }
+
+    private void Failed(string why)
+    {
+        lock (_gate)
+        {
+            _connecting = null;
+            _failures++;
+            _lastFailure = why;
+            _retryAt = transport.Time.GetTimestamp() + transport.BackOff(_failures);
         }
     }
 }

@@ -74,6 +74,12 @@ public sealed class TcpTransport : ITransport, IDisposable
         return welcome.Description;
     }
 
+    /// <inheritdoc />
+    public void Drop(NodeAddress node)
+    {
+        if (_channels.TryRemove(node, out var channel)) channel.Drop();
+    }
+
     /// <summary>Closes every connection; requests in flight fail, their outcome unknown.</summary>
     public void Dispose()
     {
@@ -82,12 +88,12 @@ public sealed class TcpTransport : ITransport, IDisposable
         foreach (var connection in _open.Keys) connection.Close("the transport was disposed", null);
     }
 
-    internal async Task<ClientConnection> OpenAsync(NodeAddress address)
+    internal async Task<ClientConnection> OpenAsync(NodeAddress address, CancellationToken cancellationToken)
     {
         ThrowIfDisposed();
         try
         {
-            var (socket, _) = await _dialer.DialAsync(address.Endpoint, address.Id, CancellationToken.None).ConfigureAwait(false);
+            var (socket, _) = await _dialer.DialAsync(address.Endpoint, address.Id, cancellationToken).ConfigureAwait(false);
             var connection = new ClientConnection(this, address, socket);
             TransportMeter.ClientConnections.Add(1);
             _open[connection] = address;

@@ -53,6 +53,11 @@ internal sealed class DirectTransport(ClusterId cluster) : ITransport
         return fault == Fault.AnswerLost ? throw new TransportException($"{to}: time-out.", true) : answer;
     }
 
+    /// <summary>Called when a client lets go of a node.</summary>
+    public Action<NodeAddress>? Dropped { get; set; }
+
+    public void Drop(NodeAddress node) => Dropped?.Invoke(node);
+
     public ValueTask<NodeDescription> DescribeAsync(NodeEndpoint endpoint, CancellationToken cancellationToken) =>
         _endpoints.TryGetValue(endpoint, out var roles)
             ? new(new NodeDescription(cluster, roles))

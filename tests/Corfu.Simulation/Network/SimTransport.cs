@@ -43,6 +43,11 @@ public sealed class SimTransport(World world, SimNetwork network, SimInternet in
         return target.Process is null ? throw new TransportException($"nobody listens at {endpoint}", false) : target.Describe();
     }
 
+    public void Drop(NodeAddress node)
+    {
+        if (_connections.Remove(node, out SimConnection? connection) && !connection.Broken) connection.Break($"{node} has been replaced");
+    }
+
     /// <summary>Breaks every connection to a host, as seen from this process.</summary>
     public int BreakConnections(SimHost to)
     {
