@@ -26,7 +26,7 @@ public sealed partial class CorfuClient
 
         // From here on only nodes of this cluster are talked to.
         var transport = new TcpTransport(options.Tcp with { Cluster = projection.Cluster }, logger: logger);
-        return new CorfuClient(projection, transport, TimeProvider.System, SystemEntropy.Instance, options, logger) { _ownedTransport = transport };
+        return new CorfuClient(projection, transport, TimeProvider.System, SystemEntropy.Instance, Remembering(parsed, options), logger) { _ownedTransport = transport };
     }
 
     /// <summary>Connects over any transport, which stays the caller's.</summary>
@@ -42,6 +42,10 @@ public sealed partial class CorfuClient
     {
         options ??= CorfuClientOptions.Default;
         var projection = await ClusterFinder.FindAsync(connection, transport, new LayoutClient(transport, entropy, time, options.Layout), time, cancellationToken);
-        return new CorfuClient(projection, transport, time, entropy, options, logger);
+        return new CorfuClient(projection, transport, time, entropy, Remembering(connection, options), logger);
     }
+
+    // Acceptors may all be replaced while the client sleeps; then it finds the cluster as it found it first.
+    private static CorfuClientOptions Remembering(ConnectionString connection, CorfuClientOptions options) =>
+        options with { Layout = options.Layout with { Endpoints = [.. connection.Endpoints] } };
 }

@@ -6,15 +6,14 @@ var start = new Option<ulong?>("--start") { Description = "the first seed: 1, or
 var seed = new Option<ulong?>("--seed") { Description = "run this one seed, in this process" };
 var trace = new Option<bool>("--trace") { Description = "with --seed: print every event" };
 var workers = new Option<int>("--workers") { Description = "processes", DefaultValueFactory = _ => Environment.ProcessorCount };
-var planted = new Option<string?>("--planted") { Description = "find a planted bug by name, or all of them (needs a build with -p:Planted=true)" };
-var finds = new Option<int>("--finds") { Description = "with --planted: find each so often and tell the median distance", DefaultValueFactory = _ => 1 };
+var planted = new Option<string?>("--planted") { Description = "find a planted bug by name, all of them, or make the table of them (needs a build with -p:Planted=true)" };
 var regressions = new Option<bool>("--regressions") { Description = "run the named plans that once found a bug" };
 var plant = new Option<string?>("--plant") { Description = "run with this bug switched on", Hidden = true };
 var require = new Option<string[]>("--require") { Description = "fail unless this situation occurs", DefaultValueFactory = _ => [] };
 var serve = new Option<bool>("--serve") { Hidden = true };
 var root = new RootCommand("Runs the whole Corfu cluster and its clients on one thread, from one seed per run (docs/testing.md).")
 {
-    seeds, start, seed, trace, workers, planted, finds, regressions, plant, require, serve,
+    seeds, start, seed, trace, workers, planted, regressions, plant, require, serve,
 };
 root.SetAction(result =>
 {
@@ -28,7 +27,7 @@ root.SetAction(result =>
     if (result.GetValue(regressions)) return Regressions.Run(Console.Out);
     if (result.GetValue(planted) is { } bugs)
     {
-        return PlantedBugs.Hunt(bugs, result.GetValue(start), result.GetValue(finds), result.GetValue(workers), Console.Out);
+        return PlantedBugs.Hunt(bugs, result.GetValue(start), result.GetValue(workers), Console.Out);
     }
 
     return result.GetValue(seed) is { } one

@@ -70,7 +70,11 @@ public sealed partial class ClusterOperations(CorfuClient client, ITransport tra
         ProbeAsync(
             spares,
             _ => new UnitInfoRequest(Epoch.None),
+#if PLANTED
+            static (_, r) => r.IsOk && (r.End == LogPosition.Zero || Planted.Is("removed-units-return")),
+#else
             static (_, r) => r.IsOk && r.End == LogPosition.Zero,
+#endif
             cancellationToken);
 
     private async Task<ImmutableArray<NodeAddress>> ProbeAsync<TResponse>(

@@ -65,6 +65,13 @@ public sealed partial class LayoutClient
                 continue;
             }
 
+            if (await FindElsewhereAsync(members, newest, cancellationToken) is { } elsewhere && !SameMembers(elsewhere.Acceptors, members))
+            {
+                newest = elsewhere;
+                members = elsewhere.Acceptors;
+                continue;
+            }
+
             await BackOffAsync(++failures, $"No majority of the layout acceptors ({Names(members)}) answers.", cancellationToken);
         }
     }

@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using Corfu.Protocol;
 
 namespace Corfu.Client.Layout;
@@ -5,6 +6,9 @@ namespace Corfu.Client.Layout;
 /// <summary>Limits of a layout client.</summary>
 public sealed record LayoutClientOptions
 {
+    /// <summary>Where to look when no majority of the acceptors known answers, besides their own endpoints: those of a connection string, say.</summary>
+    public ImmutableArray<NodeEndpoint> Endpoints { get; init; } = [];
+
     /// <summary>How long one round of requests waits for its majority.</summary>
     public TimeSpan RoundTimeout { get; init; } = TimeSpan.FromSeconds(2);
 

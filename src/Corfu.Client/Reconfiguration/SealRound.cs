@@ -151,6 +151,9 @@ internal sealed class SealRound(ITransport transport, TimeProvider time, Reconfi
             if (response.IsOk && _new.Contains(unit))
             {
                 if (response.End > LogPosition.Zero) _used = unit;
+#if PLANTED
+                if (Planted.Is("removed-units-return")) _used = NodeId.None;
+#endif
                 _missing.Remove(unit);
             }
             else if (response.IsOk)

@@ -8,7 +8,13 @@ public sealed record Segment(LogPosition From, LogPosition? Until, ImmutableArra
     public bool Contains(LogPosition position) => position >= From && (Until is null || position < Until.Value);
 
     /// <summary>R1: the chain index is the position modulo the chains, never relative to the segment's start, so that merging neighbours moves nothing.</summary>
-    public Chain ChainOf(LogPosition position) => Chains[(int)(position.Offset % Chains.Length)];
+    public Chain ChainOf(LogPosition position)
+    {
+#if PLANTED
+        if (Planted.Is("chain-within-its-segment")) return Chains[(int)(Math.Max(0, position.Offset - From.Offset) % Chains.Length)];
+#endif
+        return Chains[(int)(position.Offset % Chains.Length)];
+    }
 
     public bool Equals(Segment? other) =>
         other is not null && From == other.From && Nullable.Equals(Until, other.Until) && Chains.AsSpan().SequenceEqual(other.Chains.AsSpan());

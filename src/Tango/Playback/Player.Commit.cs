@@ -21,6 +21,9 @@ internal sealed partial class Player
         {
             if (isEvaluated) DecideHere(version, aborted, CommitFormat.ReadParticipants(participants).Streams, isOwn);
             else if (TryGetDecision(version, out aborted)) isEvaluated = true;
+#if PLANTED
+            else if (Planted.Is("undecided-is-committed")) isEvaluated = true;
+#endif
             else if (AnyWriteConcernsUs(reader, version.Position)) return false;
         }
 

@@ -90,6 +90,9 @@ public sealed partial class TangoTransaction : IAsyncDisposable
             {
                 var snapshot = await SnapshotForAsync(host, cancellationToken);
                 var target = Touch(host);
+#if PLANTED
+                if (!Planted.Is("returning-mutator-reads-nothing"))
+#endif
                 target.AddRead(key);
                 target.ApplyNow(snapshot, write, result);
             }
@@ -138,6 +141,9 @@ public sealed partial class TangoTransaction : IAsyncDisposable
             _snapshot = _runtime.Player.Published;
         }
 
+#if PLANTED
+        if (Planted.Is("reads-without-a-snapshot")) return _runtime.Player.Published;
+#endif
         if (_snapshot.Of(hosted).View is not null) return _snapshot;
         if (_objects.Exists(static o => o.HasReads))
             throw new TangoTransactionException($"Object '{host.Name}' was opened after the transaction's first read");

@@ -21,6 +21,7 @@ public sealed class TxChecker
         checker.RealTime();
         checker.ReadOnly();
         checker.EarlyAborts();
+        checker.Opacity();
         checker.Views();
         return checker._found;
     }
@@ -178,6 +179,32 @@ public sealed class TxChecker
                 _found.Add(new(CheckerNames.AbortJustified, $"{tx}: aborted though nothing it read changed while it ran"));
             }
         }
+    }
+
+    /// <summary>R17: whatever became of it, a transaction read from one state that existed.</summary>
+    private void Opacity()
+    {
+        foreach (TxOp tx in _history.Transactions.Where(t => t.Decision == TxDecision.Aborted && t.Reads.Count > 1))
+        {
+            Place low = default, high = new(long.MaxValue, 0);
+            foreach ((string key, long value) in tx.Reads)
+            {
+                (Place from, Place until) = Lifetime(key, value);
+                low = from.CompareTo(low) > 0 ? from : low;
+                high = until.CompareTo(high) < 0 ? until : high;
+            }
+
+            if (low.CompareTo(high) >= 0) _found.Add(new(CheckerNames.Opacity, $"{tx}: aborted, and no single state shows what it read"));
+        }
+    }
+
+    /// <summary>From which write on the key had the value, and until which; empty where it never had it.</summary>
+    private (Place From, Place Until) Lifetime(string key, long value)
+    {
+        List<(Place At, long Value)> versions = _versions.GetValueOrDefault(key) ?? [];
+        int index = versions.FindLastIndex(v => v.Value == value);
+        if (index < 0 && value != 0) return (new(long.MaxValue, 0), default);
+        return (index < 0 ? new(-1, 0) : versions[index].At, index + 1 < versions.Count ? versions[index + 1].At : new(long.MaxValue, 0));
     }
 
     private IEnumerable<Place> StatesDuring(TxOp tx)

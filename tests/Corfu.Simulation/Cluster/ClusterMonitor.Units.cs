@@ -175,7 +175,8 @@ public sealed partial class ClusterMonitor
             }
             else if (page.State == PageState.Corrupt)
             {
-                Report(CheckerNames.UnitDurable, $"{unit.Name} says that {position} is corrupt; no simulated fault damages what was flushed");
+                if (MayBeCorrupt(message.Node)) Mark("page found damaged");
+                else Report(CheckerNames.UnitDurable, $"{unit.Name} says that {position} is corrupt; no simulated fault damages what was flushed");
             }
             else if (page.State == PageState.Trimmed)
             {

@@ -36,6 +36,12 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
 
     public void Found(Projection first) => Learn(first);
 
+    /// <summary>What somebody else has found.</summary>
+    public void Found(string checker, string what) => Report(checker, what);
+
+    /// <summary>Units whose disks misread: they may take pages for damaged.</summary>
+    public Func<NodeId, bool> MayBeCorrupt { get; set; } = _ => false;
+
     public void Mark(string situation) => Marks[situation] = Marks.GetValueOrDefault(situation) + 1;
 
     public void Received(MessageInfo message)

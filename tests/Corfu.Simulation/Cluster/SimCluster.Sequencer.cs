@@ -9,6 +9,9 @@ public sealed partial class SimCluster
     private int _reconfigurations;
     private int _operators;
 
+    /// <summary>What <see cref="Idle"/> waits for, for people.</summary>
+    public string Unrest => $"{_reconfigurations} sequencers asked for, {_changes} operators at work, {(HasAgents && !IsWhole ? "not whole" : "whole")}";
+
     /// <summary>No reconfiguration is under way.</summary>
     public bool Idle => _reconfigurations == 0 && _changes == 0 && (HasAgents ? IsWhole : CurrentSequencer() is not null);
 

@@ -21,6 +21,7 @@ public sealed partial class SimCluster
         World = world;
         Plan = plan;
         Monitor = monitor;
+        monitor.MayBeCorrupt = id => Units.Exists(u => u.UnitId == id && u.Misreads);
         monitor.ShortestFillWait = ClientOptions.MinHoleWait.Ticks;
         Entropy = new SimEntropy(world.Random.Split("identities"));
         Id = new ClusterId(Entropy.NewGuid());
@@ -92,7 +93,7 @@ public sealed partial class SimCluster
         foreach (SimProcess process in _processes) process.Resume();
         foreach (SimUnitNode unit in Units)
         {
-            unit.Disk.Options = new SimDiskOptions();
+            unit.Disk.Heal();
             unit.Start();
         }
 

@@ -23,7 +23,8 @@ public sealed class SimUnitNode
         UnitId = unit;
         AcceptorId = acceptor;
         Host = cluster.AddHost(name, endpoint);
-        Disk = new SimDisk(cluster.World, name, cluster.Plan.Disk);
+        // One disk at most misreads: elsewhere there is always a good copy.
+        Disk = new SimDisk(cluster.World, name, cluster.Units.Count == 0 ? cluster.Plan.Disk : cluster.Plan.Disk with { Misread = 0 });
     }
 
     public SimHost Host { get; }
@@ -37,6 +38,12 @@ public sealed class SimUnitNode
     /// <summary>None where this machine has no acceptor.</summary>
     public NodeId AcceptorId { get; private set; }
 
+    /// <summary>After its disk has failed, the time until it is started again.</summary>
+    public long AwayAfterFailure { get; set; }
+
+    /// <summary>Whether reads of its disk may return what it does not hold.</summary>
+    public bool Misreads => Disk.Misreads > 0;
+
     public SimProcess? Process { get; private set; }
 
     public bool Running => Process is { Alive: true };
@@ -45,6 +52,7 @@ public sealed class SimUnitNode
     {
         if (Running) return;
         SimProcess process = Process = _cluster.NewProcess(_name);
+        Disk.Serving = false;
         process.Start("start", () => ServeAsync(process));
     }
 
@@ -69,6 +77,30 @@ public sealed class SimUnitNode
 
     private async Task ServeAsync(SimProcess process)
     {
+        try
+        {
+            UnitHandler handler = await OpenAsync(process);
+            Disk.Serving = true;
+            Exception fault = await handler.Fault;
+            if (fault is not StoreFailedException { InnerException: IOException }) throw new InvalidOperationException("the unit's store failed for no simulated reason", fault);
+            _cluster.Monitor.Mark("unit stopped by its disk");
+        }
+        catch (Exception e) when (e is IOException or StoreFailedException { InnerException: IOException })
+        {
+            _cluster.Monitor.Mark("unit stopped by its disk while it started");
+        }
+
+        // It answers that it has failed, until somebody starts it again; what the page cache holds is not on the disk (testing.md 4).
+        _cluster.World.Schedule(null, AwayAfterFailure, SimEventKind.Fault, () =>
+        {
+            if (Process != process || !Running) return;
+            Kill(powerCut: true);
+            Start();
+        });
+    }
+
+    private async Task<UnitHandler> OpenAsync(SimProcess process)
+    {
         var store = new LogPageStore(new SimLogDevice(Disk, Disk.Open("unit.log"), process), UnitId);
         UnitCore core = await UnitCore.OpenAsync(store, new UnitCoreOptions { Cluster = _cluster.Id });
         var handler = new UnitHandler(UnitId, core, store);
@@ -76,7 +108,6 @@ public sealed class SimUnitNode
         if (!AcceptorId.IsNone) roles = roles.Add(await _cluster.OpenAcceptorAsync(process, Disk, AcceptorId));
         if (_cluster.RunsAgent(this)) roles = roles.Add(_cluster.StartAgent(process, Host));
         Host.Listen(process, roles);
-        Exception fault = await handler.Fault;
-        throw new InvalidOperationException("the unit's store failed, though no simulated disk reports errors", fault);
+        return handler;
     }
 }

@@ -11,6 +11,8 @@ public sealed class SimDisk
     private readonly World _world;
     private readonly SimRandom _random;
     private readonly string _name;
+    // Its next flush to end fails.
+    private SimFile? _failing;
     private readonly SortedDictionary<string, SimFile> _files = new(StringComparer.Ordinal);
 
     public SimDisk(World world, string name, SimDiskOptions options)
@@ -29,6 +31,11 @@ public sealed class SimDisk
 
     public int SlowFlushes { get; private set; }
 
+    public int Misreads { get; private set; }
+
+    /// <summary>The process that runs now has read its log back: from here on reads may lie.</summary>
+    public bool Serving { get; set; }
+
     public SimFile Open(string path)
     {
         if (!_files.TryGetValue(path, out SimFile? file))
@@ -40,10 +47,25 @@ public sealed class SimDisk
         return file;
     }
 
+    /// <summary>The flush of this file that ends next fails, and says nothing about what has reached the disk.</summary>
+    public bool FailNextFlush(string path)
+    {
+        if (_failing is not null || !_files.TryGetValue(path, out SimFile? file)) return false;
+        _failing = file;
+        return true;
+    }
+
+    public void Heal()
+    {
+        Options = new SimDiskOptions();
+        _failing = null;
+    }
+
     /// <summary>A new disk in its place.</summary>
     public void Erase()
     {
         _world.Note("disk lost", _name);
+        _failing = null;
         _files.Clear();
     }
 
@@ -77,6 +99,14 @@ public sealed class SimDisk
         var done = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         _world.Schedule(process, latency, SimEventKind.Disk, () =>
         {
+            if (file == _failing)
+            {
+                _failing = null;
+                _world.Note("disk flush failed", _name);
+                done.SetException(new IOException("the simulated disk failed to flush"));
+                return;
+            }
+
             file.Flush(mark);
             _world.Note("disk flushed", _name, mark);
             done.SetResult();
@@ -108,10 +138,15 @@ public sealed class SimDisk
         foreach (SimFile file in _files.Values) file.Flush(file.CacheMark());
     }
 
-    private static void Fill(SimFile file, long offset, Memory<byte> buffer)
+    private void Fill(SimFile file, long offset, Memory<byte> buffer)
     {
         int n = offset >= file.Length ? 0 : file.Read((int)offset, buffer.Span);
         buffer.Span[n..].Clear();
+        if (!Serving || Options.Misread <= 0 || n == 0 || !_random.Chance(Options.Misread)) return;
+        Misreads++;
+        int at = _random.Next(n);
+        buffer.Span[at] ^= (byte)(1 << _random.Next(8));
+        _world.Note("misread", _name, offset + at);
     }
 
     /// <summary>Power cut: un-synced writes survive as the dice fall.</summary>

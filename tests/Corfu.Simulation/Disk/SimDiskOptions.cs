@@ -12,6 +12,9 @@ public sealed record SimDiskOptions
 
     public long SlowFlushLatency { get; init; } = 300_000;
 
+    /// <summary>Chance that a read of a served page returns a flipped bit; the disk itself keeps what it has.</summary>
+    public double Misread { get; init; }
+
     /// <summary>At a crash, chance for each un-flushed write to be kept (any subset may be).</summary>
     public double KeepAtCrash { get; init; } = 0.5;
 

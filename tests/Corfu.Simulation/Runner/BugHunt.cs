@@ -4,13 +4,18 @@ using Corfu.Simulation.Checkers;
 namespace Corfu.Simulation.Runner;
 
 /// <summary>
-/// Hunts planted bugs, several at once, each with a process of its own; seeds that show one are run again without it, in two processes that
-/// all hunts share. Bounded by seeds, never by time.
+/// Hunts planted bugs, several at once, each worker with a process of its own; seeds that show one are run again without it, in two processes
+/// that all hunts share. Bounded by seeds, never by time.
 /// </summary>
-internal sealed class BugHunt(ulong? start, int finds, int workers, TextWriter output)
+/// <param name="starts">Each bug is hunted from each of these; none: near the seed where it was found last.</param>
+internal sealed class BugHunt(IReadOnlyList<ulong> starts, int workers, TextWriter output)
 {
-    private readonly SeedProcess _clean = new(null);
-    private readonly SeedProcess _cleanToo = new(null);
+    private readonly SeedProcess _clean = new();
+    private readonly SeedProcess _cleanToo = new();
+    private readonly Dictionary<string, List<int>> _needed = [];
+
+    /// <summary>Seeds needed from each start, by bug; only where it was found from all of them.</summary>
+    public IReadOnlyDictionary<string, List<int>> Needed => _needed;
 
     /// <returns>How many were found.</returns>
     public int Run(IReadOnlyList<PlantedBug> bugs)
@@ -19,9 +24,10 @@ internal sealed class BugHunt(ulong? start, int finds, int workers, TextWriter o
         int found = 0;
         Thread[] threads = [.. Enumerable.Range(0, Math.Min(workers, bugs.Count)).Select(_ => new Thread(() =>
         {
+            using var planted = new SeedProcess();
             while (Interlocked.Increment(ref next) is var index && index < bugs.Count)
             {
-                if (Find(bugs[index])) Interlocked.Increment(ref found);
+                if (FindFromAll(planted, bugs[index])) Interlocked.Increment(ref found);
             }
         }))];
         foreach (Thread thread in threads) thread.Start();
@@ -31,48 +37,54 @@ internal sealed class BugHunt(ulong? start, int finds, int workers, TextWriter o
         return found;
     }
 
-    private bool Find(PlantedBug bug)
+    private bool FindFromAll(SeedProcess planted, PlantedBug bug)
+    {
+        List<int> needed = [];
+        foreach (ulong start in starts.Count > 0 ? starts : [bug.Hint])
+        {
+            if (Find(planted, bug, start) is not { } seeds) return false;
+            needed.Add(seeds);
+        }
+
+        lock (output) _needed.Add(bug.Name, needed);
+        return true;
+    }
+
+    /// <returns>How many seeds it took; null if it was not found.</returns>
+    private int? Find(SeedProcess planted, PlantedBug bug, ulong first)
     {
         SortedDictionary<string, int> others = [];
-        List<ulong> at = [];
-        string what = "";
-        ulong first = start ?? bug.Hint;
-        using var planted = new SeedProcess(bug.Name);
-        using SeedProcess? second = bug.Checker == CheckerNames.Determinism ? new SeedProcess(bug.Name) : null;
-        for (ulong seed = first; seed < first + PlantedBugs.MostSeeds && at.Count < finds; seed++)
+        using SeedProcess? second = bug.Checker == CheckerNames.Determinism ? new SeedProcess() : null;
+        for (ulong seed = first; seed < first + PlantedBugs.MostSeeds; seed++)
         {
-            SeedResult result = planted.Run(seed);
+            SeedResult result = planted.Run(seed, bug.Name);
             // The hash gate: the same seed once more, in another process.
             string? violation = second is null
                 ? result.Violations.Find(v => v.Checker == bug.Checker)?.What
-                : second.Run(seed) is var again && again.Hash != result.Hash ? $"hash {result.Hash:x16} in one process and {again.Hash:x16} in another" : null;
+                : second.Run(seed, bug.Name) is var again && again.Hash != result.Hash ? $"hash {result.Hash:x16} in one process and {again.Hash:x16} in another" : null;
             if (violation is null)
             {
                 foreach (Violation other in result.Violations.DistinctBy(v => v.Checker)) others[other.Checker] = others.GetValueOrDefault(other.Checker) + 1;
             }
             else if (PassesWithout(seed))
             {
-                if (at.Count == 0) what = violation;
-                at.Add(seed);
+                int needed = (int)(seed - first + 1);
+                Tell($"{bug.Name}: found by {bug.Checker} on seed {seed}, after {needed}: {violation}");
+                return needed;
             }
         }
 
-        Tell(bug, first, at, what, others);
-        return at.Count > 0;
+        Tell($"{bug.Name}: NOT found by {bug.Checker} in {PlantedBugs.MostSeeds} seeds from {first}; others fired: {string.Join(", ", others.Select(o => $"{o.Key} {o.Value}"))}");
+        return null;
     }
 
-    private void Tell(PlantedBug bug, ulong first, List<ulong> at, string what, SortedDictionary<string, int> others)
+    private void Tell(string line)
     {
-        string text = at.Count == 0
-            ? $"NOT found by {bug.Checker} in {PlantedBugs.MostSeeds} seeds; others fired: {string.Join(", ", others.Select(o => $"{o.Key} {o.Value}"))}"
-            : $"found by {bug.Checker} on seed {at[0]}, after {at[0] - first + 1}: {what}";
-        if (at.Count > 1)
+        lock (output)
         {
-            ulong[] distances = [.. at.Select((seed, i) => seed - (i == 0 ? first - 1 : at[i - 1])).Order()];
-            text = $"found {at.Count} times by {bug.Checker}, median seeds needed {distances[distances.Length / 2]}, at {string.Join(",", at)}";
+            output.WriteLine(line.ReplaceLineEndings(" "));
+            output.Flush();
         }
-
-        lock (output) output.WriteLine($"{bug.Name}: {text}");
     }
 
     private bool PassesWithout(ulong seed)

@@ -13,33 +13,40 @@ public static class PlantedBugs
 
     private static readonly PlantedBug[] s_bugs =
     [
-        new("unit-acks-before-durable", CheckerNames.UnitDurable, 1),
-        new("seal-not-logged", CheckerNames.SealedEpoch, 5),
-        new("trim-mark-forgotten", CheckerNames.UnitDurable, 1),
-        new("start-not-honoured", CheckerNames.TokenUnique, 1),
-        new("ack-at-head", CheckerNames.AckComplete, 1),
-        new("retry-without-resolving", CheckerNames.ExactlyOnce, 6),
-        new("already-written-is-mine", CheckerNames.AckComplete, 1),
-        new("writer-without-sequence", CheckerNames.AckComplete, 27),
-        new("fill-at-once", CheckerNames.FillRule, 16),
-        new("fill-ungranted", CheckerNames.FillRule, 10),
-        new("fill-skips-head", CheckerNames.ChainPrefix, 1),
-        new("read-at-head", CheckerNames.ReadCommitted, 1),
-        new("unconfirmed-check", CheckerNames.Check, 56),
-        new("seal-any-replica", CheckerNames.SealComplete, 1),
-        new("tails-from-one-chain", CheckerNames.StreamWalk, 6),
-        new("junk-ends-the-walk", CheckerNames.StreamWalk, 27),
-        new("no-relearning", CheckerNames.StreamWalk, 62),
-        new("one-acceptor-is-enough", CheckerNames.OneProjection, 46),
-        new("acceptor-forgets", CheckerNames.OneProjection, 8),
-        new("conflict-off-by-one", CheckerNames.Transactions, 2),
-        new("tail-counts-as-played", CheckerNames.Transactions, 127),
-        new("hash-order", CheckerNames.Determinism, 1),
-        new("trim-at-head-only", CheckerNames.TrimComplete, 1),
-        new("unit-serves-what-it-has-not-installed", CheckerNames.SealedEpoch, 1),
-        new("copy-without-filling", CheckerNames.Membership, 16),
-        new("joining-is-read", CheckerNames.Membership, 14),
-        new("full-before-it-is-rebuilt", CheckerNames.Membership, 14),
+        new("unit-acks-before-durable", "R4", "answers before the flush", CheckerNames.UnitDurable, 1),
+        new("seal-not-logged", "R4", "a seal is answered and not written", CheckerNames.SealedEpoch, 5),
+        new("trim-mark-forgotten", "R3, R5", "a restarted unit has forgotten the prefix trim", CheckerNames.UnitDurable, 1),
+        new("start-not-honoured", "R7", "a new sequencer counts from below the epoch's start", CheckerNames.TokenUnique, 1),
+        new("ack-at-head", "R9", "an append is acknowledged before the chain's tail has it", CheckerNames.AckComplete, 1),
+        new("retry-without-resolving", "R9", "a time-out counts as not written", CheckerNames.ExactlyOnce, 6),
+        new("already-written-is-mine", "R9", "AlreadyWritten counts as success whoever wrote", CheckerNames.AckComplete, 1),
+        new("writer-without-sequence", "R9", "a bare writer id is taken for the append's identity", CheckerNames.AckComplete, 27),
+        new("fill-at-once", "R10", "a hole is filled without waiting", CheckerNames.FillRule, 16),
+        new("fill-ungranted", "R10", "positions are filled that nobody was granted", CheckerNames.FillRule, 10),
+        new("fill-skips-head", "holes", "junk goes to the replicas behind the head", CheckerNames.ChainPrefix, 1),
+        new("read-at-head", "R11", "what is not known committed is read at the head", CheckerNames.ReadCommitted, 1),
+        new("unconfirmed-check", "checks", "a check believes its epoch without asking", CheckerNames.Check, 56),
+        new("seal-any-replica", "R13", "any replica's seal will do", CheckerNames.SealComplete, 1),
+        new("tails-from-one-chain", "streams", "stream tails are asked of the first chain only", CheckerNames.StreamWalk, 6),
+        new("junk-ends-the-walk", "R8", "a walk ends where all backpointers are bare junk", CheckerNames.StreamWalk, 27),
+        new("no-relearning", "R10", "what an ended epoch granted counts as read", CheckerNames.StreamWalk, 62),
+        new("one-acceptor-is-enough", "R12", "the projection is read from one acceptor", CheckerNames.OneProjection, 46),
+        new("acceptor-forgets", "R12", "an acceptor promises and does not write it down", CheckerNames.OneProjection, 8),
+        new("conflict-off-by-one", "R18", "a write at the snapshot's end is no conflict", CheckerNames.Transactions, 2),
+        new("tail-counts-as-played", "R10", "views claim the tail though grants below it may be void", CheckerNames.Transactions, 127),
+        new("hash-order", "determinism", "waits depend on the process's hash seed", CheckerNames.Determinism, 1),
+        new("trim-at-head-only", "R5", "a trim that is met is brought to the head only", CheckerNames.TrimComplete, 1),
+        new("unit-serves-what-it-has-not-installed", "R14", "requests of an epoch are served before it is installed", CheckerNames.SealedEpoch, 1),
+        new("copy-without-filling", "R15", "a rebuild copies and leaves the holes", CheckerNames.Membership, 16),
+        new("joining-is-read", "R15", "joining replicas are read", CheckerNames.Membership, 14),
+        new("full-before-it-is-rebuilt", "R15", "a joining replica becomes full at once", CheckerNames.Membership, 14),
+        new("chain-within-its-segment", "R1", "chains are counted from the segment's first position", CheckerNames.NothingLost, 1),
+        new("removed-units-return", "R2", "a unit that was removed may join again", CheckerNames.Membership, 1),
+        new("torn-tail-is-a-page", "R6", "a half-written record at the log's end is kept", CheckerNames.UnitDurable, 1),
+        new("returning-mutator-reads-nothing", "R16", "a mutator that returns a value adds nothing to the read set", CheckerNames.Transactions, 1),
+        new("reads-without-a-snapshot", "R17", "each read of a transaction sees the newest view", CheckerNames.Opacity, 1),
+        new("undecided-is-committed", "R20", "who does not host the read set takes a commit record for committed", CheckerNames.Transactions, 1),
+        new("trimmed-is-skipped", "R22", "playback passes over what was trimmed", CheckerNames.StreamWalk, 1),
     ];
 
     /// <summary>Switches a bug on. False, with a message, where this build has none.</summary>
@@ -55,21 +62,30 @@ public static class PlantedBugs
 #endif
     }
 
-    /// <param name="which">A bug's name, or <c>all</c>.</param>
-    /// <param name="start">First seed for every bug; null begins near the seed where each was found last.</param>
-    /// <param name="finds">Goes on until each was found so often, and tells the median distance.</param>
+    /// <summary>From how many starts the table's medians are taken.</summary>
+    public const int TableStarts = 5;
+
+    /// <param name="which">A bug's name, <c>all</c>, or <c>table</c>: all of them from several starts, and a table for docs/testing.md.</param>
+    /// <param name="start">First seed for every bug; null begins near the seed where each was found last, and the table at 1.</param>
     /// <param name="workers">Bugs hunted at once.</param>
-    public static int Hunt(string which, ulong? start, int finds, int workers, TextWriter output)
+    public static int Hunt(string which, ulong? start, int workers, TextWriter output)
     {
 #if PLANTED
-        PlantedBug[] bugs = which == "all" ? s_bugs : [.. s_bugs.Where(b => b.Name == which)];
+        bool table = which == "table";
+        PlantedBug[] bugs = table || which == "all" ? s_bugs : [.. s_bugs.Where(b => b.Name == which)];
         if (bugs.Length == 0)
         {
             output.WriteLine($"no planted bug is called {which}; there are: {string.Join(", ", s_bugs.Select(b => b.Name))}");
             return 2;
         }
 
-        int found = new BugHunt(start, finds, workers, output).Run(bugs);
+        // Starts that lie apart: no hunt meets another's seeds unless it takes very long.
+        ulong[] starts = table
+            ? [.. Enumerable.Range(0, TableStarts).Select(i => (start ?? 1) + ((ulong)i * 10_000))]
+            : start is { } one ? [one] : [];
+        var hunt = new BugHunt(starts, workers, output);
+        int found = hunt.Run(bugs);
+        if (table) WriteTable(bugs, hunt.Needed, output);
         output.WriteLine($"planted {bugs.Length} found {found}");
         return found == bugs.Length ? 0 : 1;
 #else
@@ -77,4 +93,18 @@ public static class PlantedBugs
         return 2;
 #endif
     }
+
+#if PLANTED
+    private static void WriteTable(PlantedBug[] bugs, IReadOnlyDictionary<string, List<int>> needed, TextWriter output)
+    {
+        output.WriteLine($"| planted bug | rule | what it does | checker | median seeds (most) of {TableStarts} starts |");
+        output.WriteLine("|---|---|---|---|---|");
+        foreach (PlantedBug bug in bugs)
+        {
+            int[] seeds = needed.TryGetValue(bug.Name, out List<int>? all) ? [.. all.Order()] : [];
+            string median = seeds.Length == 0 ? "not found" : $"{seeds[seeds.Length / 2]} ({seeds[^1]})";
+            output.WriteLine($"| `{bug.Name}` | {bug.Rule} | {bug.What} | `{bug.Checker}` | {median} |");
+        }
+    }
+#endif
 }

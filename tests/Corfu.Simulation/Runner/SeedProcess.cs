@@ -6,10 +6,10 @@ using System.Text.Json;
 namespace Corfu.Simulation.Runner;
 
 /// <summary>
-/// A child of this program that runs one seed at a time: seeds on its standard input, a line of JSON for each on its standard output. One
-/// that dies takes only its seed with it. Callers take turns.
+/// A child of this program that runs one seed at a time: seeds on its standard input, each with the bug to be switched on, if any, and a line
+/// of JSON for each on its standard output. One that dies takes only its seed with it. Callers take turns.
 /// </summary>
-public sealed class SeedProcess(string? planted) : IDisposable
+public sealed class SeedProcess : IDisposable
 {
     private readonly object _turn = new();
     private Process? _child;
@@ -27,18 +27,21 @@ public sealed class SeedProcess(string? planted) : IDisposable
         { IsBackground = true }.Start();
         foreach (string line in lines.GetConsumingEnumerable())
         {
-            SeedResult result = SeedRunner.Run(ulong.Parse(line, CultureInfo.InvariantCulture), null);
+            string[] words = line.Split(' ');
+            PlantedBugs.Switch(words.Length > 1 ? words[1] : null, Console.Error);
+            SeedResult result = SeedRunner.Run(ulong.Parse(words[0], CultureInfo.InvariantCulture), null);
             Console.Out.WriteLine(JsonSerializer.Serialize(result));
             Console.Out.Flush();
         }
     }
 
-    public SeedResult Run(ulong seed)
+    /// <param name="planted">Null: the product as it is.</param>
+    public SeedResult Run(ulong seed, string? planted = null)
     {
         lock (_turn)
         {
             Process child = _child ??= Start();
-            child.StandardInput.WriteLine(seed.ToString(CultureInfo.InvariantCulture));
+            child.StandardInput.WriteLine(planted is null ? seed.ToString(CultureInfo.InvariantCulture) : string.Create(CultureInfo.InvariantCulture, $"{seed} {planted}"));
             child.StandardInput.Flush();
             string? line = child.StandardOutput.ReadLine();
             if (line is not null && JsonSerializer.Deserialize<SeedResult>(line) is { } result) return result;
@@ -69,17 +72,11 @@ public sealed class SeedProcess(string? planted) : IDisposable
         }
     }
 
-    private Process Start()
+    private static Process Start()
     {
         var start = new ProcessStartInfo(Environment.ProcessPath!) { RedirectStandardInput = true, RedirectStandardOutput = true };
         if (Path.GetFileNameWithoutExtension(Environment.ProcessPath) == "dotnet") start.ArgumentList.Add(typeof(SeedProcess).Assembly.Location);
         start.ArgumentList.Add("--serve");
-        if (planted is not null)
-        {
-            start.ArgumentList.Add("--plant");
-            start.ArgumentList.Add(planted);
-        }
-
         return Process.Start(start)!;
     }
 }

@@ -76,7 +76,11 @@ public static class SeedSweep
         }
     }
 
-    private static string Short(string text) => text.Length <= 600 ? text : text[..600] + "...";
+    private static string Short(string text)
+    {
+        text = text.ReplaceLineEndings(" ");
+        return text.Length <= 600 ? text : text[..600] + "...";
+    }
 
     private static void Show(SeedResult result, TextWriter output)
     {

@@ -111,7 +111,7 @@ public sealed class SimulationRun
         return false;
     }
 
-    private string Stuck() => $"{Ledger.Acknowledged} operations done, {(Cluster.Idle ? "cluster at rest" : $"cluster not at rest in {Cluster.Monitor.Newest}")}, waiting: "
+    private string Stuck() => $"{Ledger.Acknowledged} operations done, {(Cluster.Idle ? "cluster at rest" : $"{Cluster.Unrest} in {Cluster.Monitor.Newest}")}, waiting: "
         + string.Join(", ", Cluster.Clients.Where(c => !c.Finished).Select(c => c.Name));
 
     private void Audit(TangoWorkload tangoWork)
@@ -122,6 +122,8 @@ public sealed class SimulationRun
             await auditor.ScanAsync(n);
             if (_plan.Kind == WorkloadKind.Log) await auditor.WalkStreamsAsync(n);
             else await tangoWork.FinalReadAsync(n.Number, await OpenTangoAsync(n));
+            // What a unit took for damaged has been given back by now, or is by this.
+            if (Cluster.Units.Exists(u => u.Misreads)) await Cluster.ScrubAsync(n);
             await auditor.CompareReplicasAsync(n);
         });
         node.Start();
@@ -147,6 +149,7 @@ public sealed class SimulationRun
         Nemesis.Count(FaultKind.TornWrite, Cluster.Units.Sum(u => u.Disk.TornWrites));
         Nemesis.Count(FaultKind.LostWrite, Cluster.Units.Sum(u => u.Disk.LostWrites));
         Nemesis.Count(FaultKind.SlowFlush, Cluster.Units.Sum(u => u.Disk.SlowFlushes));
+        Nemesis.Count(FaultKind.Misread, Cluster.Units.Sum(u => u.Disk.Misreads));
         Nemesis.Count(FaultKind.SlowScheduling, World.DelayedContinuations);
         if (_plan.Has(FaultKind.ClockSkew)) Nemesis.Count(FaultKind.ClockSkew, Cluster.SkewedProcesses);
     }

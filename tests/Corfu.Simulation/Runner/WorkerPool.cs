@@ -9,7 +9,7 @@ public sealed class WorkerPool(int workers)
         int next = -1;
         Thread[] threads = [.. Enumerable.Range(0, Math.Min(workers, seeds.Count)).Select(_ => new Thread(() =>
         {
-            using var child = new SeedProcess(null);
+            using var child = new SeedProcess();
             while (Interlocked.Increment(ref next) is var index && index < seeds.Count)
             {
                 results[index] = child.Run(seeds[index]);

@@ -26,4 +26,9 @@ public enum FaultKind
     ReplaceUnit,
     AddCapacity,
     LoseDisk,
+    Migrate,
+    Reshape,
+    Scrub,
+    FailedFlush,
+    Misread,
 }

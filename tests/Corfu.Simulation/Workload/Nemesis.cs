@@ -12,6 +12,7 @@ public sealed class Nemesis
         FaultKind.PartitionOneWay, FaultKind.PartitionSymmetric, FaultKind.Clog, FaultKind.BrokenConnection, FaultKind.KillUnit,
         FaultKind.PowerCut, FaultKind.KillSequencer, FaultKind.KillClient, FaultKind.Pause, FaultKind.Reconfigure,
         FaultKind.StuckWrites, FaultKind.ReplaceUnit, FaultKind.AddCapacity, FaultKind.LoseDisk,
+        FaultKind.Migrate, FaultKind.Reshape, FaultKind.Scrub, FaultKind.FailedFlush,
     ];
 
     private readonly SimCluster _cluster;
@@ -91,8 +92,8 @@ public sealed class Nemesis
             case FaultKind.AddCapacity:
                 if (_cluster.StartGrowth(_random)) Count(kind);
                 break;
-            case FaultKind.LoseDisk:
-                if (_cluster.LoseDisk(_random, Duration())) Count(kind);
+            case FaultKind.LoseDisk or FaultKind.Migrate or FaultKind.Reshape or FaultKind.Scrub or FaultKind.FailedFlush:
+                if (ActOnCluster(kind)) Count(kind);
                 break;
             case FaultKind.StuckWrites:
                 long held = Duration();
@@ -106,6 +107,15 @@ public sealed class Nemesis
                 break;
         }
     }
+
+    private bool ActOnCluster(FaultKind kind) => kind switch
+    {
+        FaultKind.LoseDisk => _cluster.LoseDisk(_random, Duration()),
+        FaultKind.Migrate => _cluster.StartMigration(),
+        FaultKind.Reshape => _cluster.StartReshaping(_random),
+        FaultKind.Scrub => _cluster.StartScrub(),
+        _ => _cluster.FailDisk(_random, Duration()),
+    };
 
     private void Disturb(FaultKind kind)
     {

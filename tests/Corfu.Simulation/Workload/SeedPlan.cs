@@ -90,13 +90,16 @@ public sealed record SeedPlan
         if (replicas == 1) faults.Remove(FaultKind.ReplaceUnit);
         // Only agents notice that a disk is gone.
         faults.Remove(FaultKind.LoseDisk);
+        if (replicas == 1) faults.Remove(FaultKind.Reshape);
+        // A page that its unit takes for damaged needs another copy, which must not leave meanwhile.
+        if (replicas == 1 || faults.Overlaps([FaultKind.ReplaceUnit, FaultKind.AddCapacity, FaultKind.Migrate, FaultKind.Reshape])) faults.Remove(FaultKind.Misread);
         var plan = new SeedPlan
         {
             Seed = seed,
             Kind = random.Chance(0.4) ? WorkloadKind.Tango : WorkloadKind.Log,
             Units = units,
             Replicas = replicas,
-            Spares = Has(FaultKind.ReplaceUnit) || Has(FaultKind.AddCapacity) ? 3 : 0,
+            Spares = Has(FaultKind.ReplaceUnit) || Has(FaultKind.AddCapacity) || Has(FaultKind.Reshape) ? 3 : 0,
             Acceptors = units < 3 ? 1 : 3,
             Clients = random.Between(2, 4),
             Workers = random.Between(2, 5),
@@ -121,6 +124,7 @@ public sealed record SeedPlan
                 SlowFlushLatency = random.Pick([50_000L, 500_000]),
                 KeepAtCrash = Has(FaultKind.LostWrite) ? random.Pick([0, 0.3, 0.7]) : 1,
                 TearAtCrash = Has(FaultKind.TornWrite) ? random.Pick([0.3, 1]) : 0,
+                Misread = Has(FaultKind.Misread) ? 0.02 : 0,
             },
             RequestTimeout = random.Pick([30_000L, 100_000, 500_000, 2_000_000]),
             OperationTimeout = random.Pick([TimeSpan.FromHours(1), TimeSpan.FromHours(1), TimeSpan.FromMilliseconds(500)]),
@@ -140,10 +144,12 @@ public sealed record SeedPlan
         long think = random.Pick([100_000L, 300_000]);
         SortedSet<FaultKind> faults = [.. plan.Faults];
         if (random.Chance(0.6)) faults.Add(FaultKind.LoseDisk);
+        faults.Remove(FaultKind.Misread);
         return plan with
         {
             Agents = new AgentPlan { Count = random.Between(2, 3), Pace = random.Pick([0.2, 0.5]) },
             Faults = faults,
+            Disk = plan.Disk with { Misread = 0 },
             Replicas = replicas,
             Units = units,
             Spares = random.Between(1, 3),

@@ -1,0 +1,85 @@
+using System.Collections.Immutable;
+using Corfu.Agent;
+using Corfu.Client;
+using Corfu.Protocol;
+using Corfu.Simulation.Checkers;
+using Corfu.Simulation.Kernel;
+
+namespace Corfu.Simulation.Cluster;
+
+/// <summary>What operators do to a cluster that works: segments joined, units retired, another number of replicas, scrubs.</summary>
+public sealed partial class SimCluster
+{
+    private bool _scrubbing;
+
+    /// <summary>Brings the log onto fewer segments (TOCS 2.6), entry by entry.</summary>
+    public bool StartMigration()
+    {
+        if (_changes > 1 || Monitor.Newest.Segments.Length < 2) return false;
+        RunChange(async node =>
+        {
+            var migrator = new Migrator((CorfuClient)node.Log!, node.Transport!, node.Process!.Time);
+            if (await TryAsync(() => migrator.CompactAsync(1, "simulated migration"), node) && migrator.Progress.Total > 0) Monitor.Mark("segment migrated");
+        });
+        return true;
+    }
+
+    /// <summary>A healthy unit leaves in good order, or new entries get another number of replicas; what is written follows.</summary>
+    public bool StartReshaping(SimRandom random)
+    {
+        if (_changes > 1) return false;
+        Projection newest = Monitor.Newest;
+        NodeAddress unit = random.Pick(newest.Units);
+        int replicas = random.Between(2, 3);
+        bool retires = random.Chance(0.5);
+        ImmutableArray<NodeAddress> offered = [.. Units.Where(u => !newest.HasUnit(u.UnitId)).Select(u => u.Address)];
+        RunChange(async node =>
+        {
+            var client = (CorfuClient)node.Log!;
+            var operations = new ClusterOperations(client, node.Transport!, node.Process!.Time);
+            var rebuilder = new Rebuilder(client, node.Transport!, node.Process!.Time);
+            var migrator = new Migrator(client, node.Transport!, node.Process!.Time);
+            bool done = await TryAsync(
+                () => retires
+                    ? operations.RetireUnitAsync(unit.Id, offered, rebuilder, "simulated retirement")
+                    : operations.SetReplicasAsync(replicas, migrator, "simulated change of replicas"),
+                node);
+            if (done) Monitor.Mark(retires ? "unit retired" : "number of replicas changed");
+            await RebuildAsync(node);
+        });
+        return true;
+    }
+
+    /// <summary>One pass over the log while everything goes on; it must find no position whose good copies differ, and none without a good copy.</summary>
+    public bool StartScrub()
+    {
+        if (_scrubbing) return false;
+        _scrubbing = true;
+        RunChange(async node =>
+        {
+            await ScrubAsync(node);
+            _scrubbing = false;
+        });
+        return true;
+    }
+
+    internal async Task ScrubAsync(SimClientNode node)
+    {
+        var options = new ScrubOptions { PositionsPerSecond = null, RetryDelay = TimeSpan.FromMilliseconds(20) };
+        var scrubber = new Scrubber((CorfuClient)node.Log!, node.Process!.Time, new SimLogger(World, node.Name), options);
+        ScrubProgress pass = await scrubber.RunPassAsync();
+        Monitor.Mark("log scrubbed");
+        if (pass.Mended > 0) Monitor.Mark("scrub mended a page");
+        if (pass.Diverged > 0) Monitor.Found(CheckerNames.ChainPrefix, $"a scrub found {pass.Diverged} positions whose replicas differ");
+        if (pass.Unrecoverable > 0) Monitor.Found(CheckerNames.UnitDurable, $"a scrub found {pass.Unrecoverable} positions without a good copy");
+    }
+
+    /// <summary>The next flush of a unit's log fails: the unit stops serving, says so, and is started again after a while.</summary>
+    public bool FailDisk(SimRandom random, long away)
+    {
+        SimUnitNode node = random.Pick(Units);
+        if (!node.Running || !node.Disk.FailNextFlush("unit.log")) return false;
+        node.AwayAfterFailure = away;
+        return true;
+    }
+}
