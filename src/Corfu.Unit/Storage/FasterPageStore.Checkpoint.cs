@@ -76,11 +76,13 @@ public sealed partial class FasterPageStore
 
     private bool Agrees(SegmentImage image, MapCheckpoint candidate)
     {
-        if (candidate.Needs > image.End || candidate.Tail.LastRecord < image.Begin) return false;
+        if (candidate.Needs > image.End || candidate.Tail.LastRecord < image.Begin || candidate.Tail.LastRecord >= image.End) return false;
         var bytes = new byte[RecordCodec.HeaderSize];
         image.ReadAsync(candidate.Tail.LastRecord, bytes).AsTask().GetAwaiter().GetResult();
         return RecordCodec.TryDecode(bytes, candidate.Tail.LastRecord, out var header)
             && header.Incarnation == candidate.Tail.Incarnation
+            // As the scan has it: it goes on there, and the log may end there.
+            && RecordCodec.Align(candidate.Tail.LastRecord + RecordCodec.HeaderSize + header.BodyLength) == candidate.Tail.End
             && RecordCodec.Identity(bytes, candidate.Tail.LastRecord).Check == candidate.LastCheck;
     }
 

@@ -67,18 +67,25 @@ internal sealed class SegmentContents
         w.Int32(Pages);
     }
 
-    internal static SegmentContents Read(ref WireReader r) => new()
+    /// <exception cref="MalformedDataException">No segment can be so.</exception>
+    internal static SegmentContents Read(ref WireReader r)
     {
-        Index = r.Int32(),
-        First = r.Int64(),
-        Before = r.Int64(),
-        Last = r.Int64(),
-        MapAddress = r.Int64(),
-        Bytes = r.Int64(),
-        DeadBytes = r.Int64(),
-        Lowest = r.Int64(),
-        Highest = r.Int64(),
-        Records = r.Int32(),
-        Pages = r.Int32(),
-    };
+        var read = new SegmentContents
+        {
+            Index = r.Int32(),
+            First = r.Int64(),
+            Before = r.Int64(),
+            Last = r.Int64(),
+            MapAddress = r.Int64(),
+            Bytes = r.Int64(),
+            DeadBytes = r.Int64(),
+            Lowest = r.Int64(),
+            Highest = r.Int64(),
+            Records = r.Int32(),
+            Pages = r.Int32(),
+        };
+        var possible = read is { Index: >= 0, First: >= 0, Before: >= 0, MapAddress: >= 0, Bytes: >= 0, DeadBytes: >= 0, Lowest: >= 0, Highest: >= -1, Records: > 0, Pages: >= 0 }
+            && read.Last >= read.First;
+        return possible ? read : throw new MalformedDataException("A checkpoint names a segment that cannot be.");
+    }
 }

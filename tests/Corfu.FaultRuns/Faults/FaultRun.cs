@@ -54,7 +54,8 @@ internal sealed partial class FaultRun(int seed, TimeSpan length, IReadOnlyList<
             // Each kind once in every round, in another order each time.
             if (queue.Count == 0) queue = new Queue<FaultKind>(kinds.OrderBy(_ => _random.Next()));
             var kind = queue.Dequeue();
-            var hold = TimeSpan.FromMilliseconds(_random.Next(500, 6000));
+            // Some are over before an agent has made up its mind, some outlast its work.
+            var hold = TimeSpan.FromMilliseconds(_random.Next(3) == 0 ? _random.Next(6000, 15_000) : _random.Next(500, 6000));
             var (what, heal) = await nemesis.InjectAsync(kind);
             await Task.Delay(hold, CancellationToken.None);
             await heal();
