@@ -9,7 +9,9 @@ namespace Corfu.Unit;
 /// </summary>
 internal sealed class FasterPageMap : IDisposable
 {
-    private readonly ScratchDevice _device;
+    private readonly PlainFileDevice _device;
+    private readonly CheckpointFiles _checkpoints = new();
+    private readonly DeviceLogCommitCheckpointManager _checkpointManager;
     private readonly FasterKV<long, Entry> _kv;
     private readonly ClientSession<long, Entry, Entry, Entry, Empty, Functions> _session;
 
@@ -21,7 +23,13 @@ internal sealed class FasterPageMap : IDisposable
     public FasterPageMap(string scratchDirectory, long indexSize, long memory, Action<Exception> failed, Guid? checkpoint = null)
     {
         _folder = scratchDirectory;
-        _device = new ScratchDevice(scratchDirectory, keep: checkpoint is not null, failed);
+        // Without a checkpoint nothing that an earlier run left there is wanted.
+        if (checkpoint is null && Directory.Exists(scratchDirectory)) Directory.Delete(scratchDirectory, true);
+        Directory.CreateDirectory(scratchDirectory);
+        // The unit ends: what it cannot remember it must not answer for.
+        _device = new PlainFileDevice(
+            Path.Combine(scratchDirectory, "map"), error => failed(new StoreFailedException($"The address map cannot be written: {error.Message}", error)));
+        _checkpointManager = new DeviceLogCommitCheckpointManager(_checkpoints, scratchDirectory);
         _kv = new FasterKV<long, Entry>(new FasterKVSettings<long, Entry>
         {
             IndexSize = indexSize,
@@ -31,8 +39,7 @@ internal sealed class FasterPageMap : IDisposable
             SegmentSize = Math.Max(ScratchSegment, Math.Min(1 << 20, memory / 16)),
             LogDevice = _device,
             // Which are outdated is decided by what belongs to them (MapCheckpoint).
-            RemoveOutdatedCheckpoints = false,
-            CheckpointDir = scratchDirectory,
+            CheckpointManager = _checkpointManager,
             ConcurrencyControlMode = ConcurrencyControlMode.None,
         });
         if (checkpoint is { } token) Recover(token);
@@ -49,48 +56,23 @@ internal sealed class FasterPageMap : IDisposable
     {
         _kv.CompleteCheckpointAsync().AsTask().GetAwaiter().GetResult();
         _device.Sync();
-        foreach (var kind in CheckpointFolders)
-        {
-            var folder = Path.Combine(_folder, kind);
-            if (Directory.Exists(Path.Combine(folder, token.ToString()))) Native.SyncDirectory(Path.Combine(folder, token.ToString()));
-            if (Directory.Exists(folder)) Native.SyncDirectory(folder);
-        }
-
+        _checkpoints.Sync(token);
         Native.SyncDirectory(_folder);
     }
-
-    /// <summary>Deletes the checkpoints that nobody goes on from any more.</summary>
-    public static void Purge(string folder, IReadOnlyCollection<Guid> kept)
-    {
-        foreach (var kind in CheckpointFolders)
-        {
-            var parent = Path.Combine(folder, kind);
-            if (!Directory.Exists(parent)) continue;
-            foreach (var path in Directory.GetDirectories(parent))
-            {
-                if (Guid.TryParse(Path.GetFileName(path), out var token) && !kept.Contains(token)) Directory.Delete(path, true);
-            }
-        }
-    }
-
-    private static readonly string[] CheckpointFolders = ["index-checkpoints", "cpr-checkpoints"];
 
     private void Recover(Guid token)
     {
         try
         {
             // FASTER makes do with what is there of a checkpoint; ours is whole or none.
-            foreach (var kind in CheckpointFolders)
-            {
-                if (!Directory.Exists(Path.Combine(_folder, kind, token.ToString()))) throw new IOException($"{kind} lack it.");
-            }
-
+            if (!_checkpoints.IsWhole(token)) throw new IOException("a part of it is missing.");
             _kv.Recover(token);
         }
         catch (Exception error)
         {
             // FASTER throws whatever it meets. The log has everything.
             _kv.Dispose();
+            _checkpointManager.Dispose();
             _device.Dispose();
             throw new StoreFailedException($"The checkpoint {token} of the address map cannot be used: {error.Message}", error);
         }
@@ -141,6 +123,7 @@ internal sealed class FasterPageMap : IDisposable
     {
         _session.Dispose();
         _kv.Dispose();
+        _checkpointManager.Dispose();
         _device.Dispose();
     }
 

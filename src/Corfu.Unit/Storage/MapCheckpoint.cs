@@ -80,7 +80,7 @@ internal sealed class MapCheckpoint
             if (!known.Take(Kept).Any(k => old.EndsWith(Prefix + k.Number.ToString(CultureInfo.InvariantCulture), StringComparison.Ordinal))) File.Delete(old);
         }
 
-        FasterPageMap.Purge(folder, [.. known.Take(Kept).Select(k => k.Map)]);
+        CheckpointFiles.Purge(folder, [.. known.Take(Kept).Select(k => k.Map)]);
     }
 
     private byte[] ToBytes()

@@ -47,6 +47,23 @@ public sealed class CheckpointTests : IDisposable
         await again.Handler.DisposeAsync();
     }
 
+    /// <summary>
+    /// FASTER's own files of checkpoints finish their writes on the thread pool, and a map operation waited for one under the unit's lock, for which
+    /// all of the pool waited: no progress until the pool had grown past its callers, about two a second.
+    /// </summary>
+    [Fact(Timeout = 120_000)]
+    public async Task A_checkpoint_needs_no_thread_of_the_pool_while_its_callers_hold_all_of_them()
+    {
+        const int callers = 2000;
+        const int each = 50;
+        var unit = await HandlerClient.OpenAsync(Stores.Faster(_folder.Path, Options));
+        await Task.WhenAll(Enumerable.Range(0, callers).Select(caller => Task.Run(async () =>
+        {
+            for (var i = 0; i < each; i++) await unit.AskUntilTakenAsync(new WriteRequest(Epoch.First, Build((i * callers) + caller)));
+        })));
+        await unit.Handler.DisposeAsync();
+    }
+
     [Fact]
     public async Task A_damaged_checkpoint_gives_way_to_the_older_one_and_two_damaged_ones_to_the_log()
     {

@@ -5,30 +5,19 @@ using Microsoft.Win32.SafeHandles;
 namespace Corfu.Unit;
 
 /// <summary>
-/// Where the address map spills what does not fit in memory: plain files, synced only for a checkpoint, since the map can be rebuilt from
-/// the log at every start.
+/// Plain files, one per segment, with every read and write done when the call returns; synced only when asked to, since what FASTER keeps there
+/// can be had from the log again.
 /// </summary>
-internal sealed class ScratchDevice : StorageDeviceBase
+/// <param name="path">Of the files, without the number of the segment.</param>
+/// <param name="failed">Told when a write fails: FASTER only logs it, and what was written would be missing later.</param>
+internal sealed class PlainFileDevice(string path, Action<Exception> failed) : StorageDeviceBase(path, 512, -1)
 {
     private const uint IoError = 5;
 
-    private readonly string _directory;
-    private readonly Action<Exception> _failed;
     private readonly Lock _gate = new();
     private readonly Dictionary<int, SafeFileHandle> _open = [];
 
     private readonly HashSet<int> _written = [];
-
-    /// <param name="keep">Whether what an earlier run left there is still wanted.</param>
-    /// <param name="failed">Told when a write fails.</param>
-    public ScratchDevice(string directory, bool keep, Action<Exception> failed)
-        : base(Path.Combine(directory, "map"), 512, -1)
-    {
-        _directory = directory;
-        _failed = failed;
-        if (!keep && Directory.Exists(directory)) Directory.Delete(directory, true);
-        Directory.CreateDirectory(directory);
-    }
 
     public override unsafe void WriteAsync(
         IntPtr sourceAddress, int segmentId, ulong destinationAddress, uint numBytesToWrite, DeviceIOCompletionCallback callback, object context)
@@ -40,8 +29,7 @@ internal sealed class ScratchDevice : StorageDeviceBase
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)
         {
-            // FASTER only logs it, and slots would be missing later. The unit ends: what it cannot remember it must not answer for.
-            _failed(new StoreFailedException($"The address map cannot be written: {error.Message}", error));
+            failed(error);
             callback(IoError, numBytesToWrite, context);
             return;
         }
@@ -100,7 +88,7 @@ internal sealed class ScratchDevice : StorageDeviceBase
         {
             if (!_open.TryGetValue(segment, out var handle))
             {
-                handle = File.OpenHandle(PathOf(segment), FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.Read | FileShare.Delete);
+                handle = File.OpenHandle(PathOf(segment), FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.ReadWrite | FileShare.Delete);
                 _open[segment] = handle;
             }
 
@@ -108,5 +96,5 @@ internal sealed class ScratchDevice : StorageDeviceBase
         }
     }
 
-    private string PathOf(int segment) => Path.Combine(_directory, "map." + segment.ToString(CultureInfo.InvariantCulture));
+    private string PathOf(int segment) => FileName + "." + segment.ToString(CultureInfo.InvariantCulture);
 }

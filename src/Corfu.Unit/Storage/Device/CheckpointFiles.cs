@@ -1,0 +1,77 @@
+using FASTER.core;
+
+namespace Corfu.Unit;
+
+/// <summary>
+/// Where FASTER puts the checkpoints of the address map: plain files, written at once by whoever asks. FASTER waits for some of these writes inside
+/// an operation of the map, that is under the unit's lock; its own device finishes them on the thread pool, all of which may be waiting for that
+/// lock, and the unit stood still until the pool had grown past its callers.
+/// </summary>
+internal sealed class CheckpointFiles : INamedDeviceFactory
+{
+    private string _folder = "";
+    private volatile Exception? _failure;
+
+    public void Initialize(string baseName) => _folder = baseName;
+
+    public IDevice Get(FileDescriptor fileInfo)
+    {
+        var folder = Path.Combine(_folder, fileInfo.directoryName);
+        Directory.CreateDirectory(folder);
+        return new PlainFileDevice(Path.Combine(folder, fileInfo.fileName), error => _failure = error);
+    }
+
+    public void Delete(FileDescriptor fileInfo)
+    {
+        var path = Path.Combine(_folder, fileInfo.directoryName, fileInfo.fileName ?? "");
+        if (Directory.Exists(path)) Directory.Delete(path, true);
+        else foreach (var file in Directory.GetFiles(Path.GetDirectoryName(path)!, Path.GetFileName(path) + ".*")) File.Delete(file);
+    }
+
+    public IEnumerable<FileDescriptor> ListContents(string path)
+    {
+        var folder = new DirectoryInfo(Path.Combine(_folder, path));
+        return folder.Exists ? folder.GetDirectories().OrderByDescending(f => f.LastWriteTimeUtc).Select(f => new FileDescriptor(f.Name, "")) : [];
+    }
+
+    /// <summary>Makes one checkpoint durable. FASTER only logs an error of its device; here it means that there is no checkpoint.</summary>
+    public void Sync(Guid token)
+    {
+        foreach (var kind in Kinds)
+        {
+            var parent = Path.Combine(_folder, kind);
+            var folder = Path.Combine(parent, token.ToString());
+            if (!Directory.Exists(folder)) continue;
+            foreach (var path in Directory.GetFiles(folder))
+            {
+                using var file = File.OpenHandle(path, access: FileAccess.ReadWrite, share: FileShare.ReadWrite);
+                Native.SyncData(file, path);
+            }
+
+            Native.SyncDirectory(folder);
+            Native.SyncDirectory(parent);
+        }
+
+        if (_failure is not { } failure) return;
+        _failure = null;
+        throw new StoreFailedException($"The checkpoint {token} of the address map could not be written: {failure.Message}", failure);
+    }
+
+    public bool IsWhole(Guid token) => Kinds.All(kind => Directory.Exists(Path.Combine(_folder, kind, token.ToString())));
+
+    /// <summary>Deletes the checkpoints that nobody goes on from any more.</summary>
+    public static void Purge(string folder, IReadOnlyCollection<Guid> kept)
+    {
+        foreach (var kind in Kinds)
+        {
+            var parent = Path.Combine(folder, kind);
+            if (!Directory.Exists(parent)) continue;
+            foreach (var path in Directory.GetDirectories(parent))
+            {
+                if (Guid.TryParse(Path.GetFileName(path), out var token) && !kept.Contains(token)) Directory.Delete(path, true);
+            }
+        }
+    }
+
+    private static readonly string[] Kinds = ["index-checkpoints", "cpr-checkpoints"];
+}
