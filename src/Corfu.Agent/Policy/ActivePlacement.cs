@@ -31,6 +31,15 @@ internal static class ActivePlacement
         return Shortest(chains) < Math.Min(replicas, units.Count) ? membership.WithNextChains(Ring(units, replicas), []) : membership;
     }
 
+    /// <summary>A spare that came late: it takes its share of new entries, and joins the closed chains that units have left (TOCS 2.5, Fig. 5 C and D).</summary>
+    public static Membership With(Membership membership, NodeAddress spare, int replicas) => membership
+        .WithNextChains(Ring([.. Units(Active(membership)), spare.Id], replicas), [spare])
+        .WithJoining(chain => chain.Replicas.Length < replicas ? spare.Id : null, [spare]);
+
+    /// <summary>Whether entries that are not trimmed have fewer replicas than they should.</summary>
+    public static bool IsShort(Projection projection, int replicas) => projection.Segments.Any(segment =>
+        (segment.Until is not { } until || until > projection.TrimMark) && segment.Chains.Any(chain => chain.Replicas.Length < replicas));
+
     /// <summary>The chains that new entries will have.</summary>
     public static ImmutableArray<Chain> Active(Membership membership) => membership.NextChains ?? membership.Segments[^1].Chains;
 

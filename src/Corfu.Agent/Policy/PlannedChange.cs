@@ -11,10 +11,13 @@ public sealed record PlannedChange(ImmutableArray<UnitExit> Exits, NodeId OldSeq
 {
     public ImmutableArray<AcceptorChange> Acceptors { get; init; } = [];
 
+    /// <summary>A spare that comes when units have left without one: it fills up the chains that have become too short.</summary>
+    public NodeAddress? Joins { get; init; }
+
     /// <summary>The same plan again, as far as who is concerned.</summary>
     public bool IsSame(PlannedChange? other) =>
         other is not null && OldSequencer == other.OldSequencer && NewSequencer == other.NewSequencer && Exits.AsSpan().SequenceEqual(other.Exits.AsSpan())
-        && Acceptors.AsSpan().SequenceEqual(other.Acceptors.AsSpan());
+        && Joins == other.Joins && Acceptors.AsSpan().SequenceEqual(other.Acceptors.AsSpan());
 
     /// <exception cref="ReconfigurationException">A chain would have no full replica left (R14).</exception>
     public Membership? Apply(Projection projection)
@@ -37,6 +40,12 @@ public sealed record PlannedChange(ImmutableArray<UnitExit> Exits, NodeId OldSeq
 
         var without = ActivePlacement.Without(membership, projection, Exits, Replicas);
         changed |= !ReferenceEquals(without, membership);
+        if (Joins is { } joins && !projection.HasUnit(joins.Id) && ActivePlacement.IsShort(projection, Replicas))
+        {
+            without = ActivePlacement.With(without, joins, Replicas);
+            changed = true;
+        }
+
         return changed ? without : null;
     }
 
@@ -50,6 +59,7 @@ public sealed record PlannedChange(ImmutableArray<UnitExit> Exits, NodeId OldSeq
             if (exit.Spare is { } spare) text.Append(CultureInfo.InvariantCulture, $", {spare.Endpoint} takes its place");
         }
 
+        if (Joins is { } joins) text.Append(CultureInfo.InvariantCulture, $"; {joins.Endpoint} joins");
         foreach (var acceptor in Acceptors) text.Append(CultureInfo.InvariantCulture, $"; {acceptor.New.Endpoint} decides instead of {acceptor.Old.Endpoint}");
         return text.ToString();
     }

@@ -35,7 +35,13 @@ public sealed class PolicyCore
         var sequencer = DecideSequencer(view, now, notes, whys);
         var exits = DecideUnits(view, replicas, now, notes, whys);
         var acceptors = DecideAcceptors(view, notes, whys);
-        if (sequencer is null && exits.IsEmpty && acceptors.IsEmpty) return new PolicyDecision(null, string.Join("; ", notes));
+        if (sequencer is null && exits.IsEmpty && acceptors.IsEmpty)
+        {
+            var joins = DecideJoin(view, replicas, now);
+            var joined = joins is null ? null : new PlannedChange([], NodeId.None, null, replicas, "entries have too few replicas") { Joins = joins };
+            return new PolicyDecision(joined, string.Join("; ", notes));
+        }
+
         var change = new PlannedChange(exits, sequencer is null ? NodeId.None : view.Projection.Sequencer.Id, sequencer, replicas, string.Join("; ", whys))
         {
             Acceptors = acceptors,
@@ -87,6 +93,13 @@ public sealed class PolicyCore
         }
 
         return exits;
+    }
+
+    // Whoever left without a spare has left chains too short. While a unit is away that may have to leave, the spare is kept for its place.
+    private NodeAddress? DecideJoin(PolicyView view, int replicas, TimeSpan now)
+    {
+        if (view.Spares.IsEmpty || !ActivePlacement.IsShort(view.Projection, replicas) || !_units.HasOne(now)) return null;
+        return view.Projection.Units.All(unit => view.VerdictOf(unit.Id).Health is NodeHealth.Alive) ? view.Spares[0] : null;
     }
 
     // One at a time, so that the acceptors that remain are a majority of both sets.

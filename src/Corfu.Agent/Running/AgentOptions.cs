@@ -15,6 +15,12 @@ public sealed record AgentOptions
     /// <summary>Whether it reconfigures on its own. It looks, answers and reports in any case.</summary>
     public bool Automatic { get; init; } = true;
 
+    /// <summary>What it last knew about that, and a newer word of a tool or another agent overrules <see cref="Automatic"/> and this.</summary>
+    public Automation? Automation { get; init; }
+
+    /// <summary>Told of every such word, so that a restart does not forget it.</summary>
+    public Action<Automation>? AutomationChanged { get; init; }
+
     /// <summary>The loop's step, and the time between two looks at a node that did not answer the last one.</summary>
     public TimeSpan Step { get; init; } = TimeSpan.FromMilliseconds(50);
 

@@ -101,6 +101,8 @@ public sealed partial class ClusterAgent
         {
             if (automation.Version <= _automation.Version) return;
             _automation = automation;
+            // In order, so that the last word is the one that is kept.
+            _options.AutomationChanged?.Invoke(automation);
         }
 
         AgentLog.Automation(_logger, automation.IsOn ? "on" : "off");

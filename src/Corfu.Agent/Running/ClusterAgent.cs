@@ -56,7 +56,7 @@ public sealed partial class ClusterAgent : IRoleHandler
         _reconfigurer = new Reconfigurer(transport, _layout, time, _logger, reconfiguration);
         _detector = new DetectorCore(options.Detector);
         _policy = new PolicyCore(options.Policy);
-        _automation = new Automation(0, options.Automatic);
+        _automation = options.Automation ?? new Automation(0, options.Automatic);
         _started = time.GetTimestamp();
         Id = new NodeId(entropy.NewGuid());
         Meet(options.Self);

@@ -13,4 +13,5 @@ namespace Corfu.Hosting;
 [JsonSerializable(typeof(ClusterManifest))]
 [JsonSerializable(typeof(NodeConfig))]
 [JsonSerializable(typeof(FolderIdentity))]
+[JsonSerializable(typeof(AgentMemory))]
 internal sealed partial class HostingJson : JsonSerializerContext;

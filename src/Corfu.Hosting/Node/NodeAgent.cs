@@ -21,6 +21,8 @@ internal sealed class NodeAgent : IAsyncDisposable
             Self = node.Endpoint,
             Peers = [.. node.Peers.Select(peer => NodeEndpoint.TryParse(peer, out var endpoint) ? endpoint : default).Where(endpoint => endpoint.Port != 0)],
             Automatic = node.Automatic,
+            Automation = AgentMemory.Load(node.AgentFile),
+            AutomationChanged = node.AgentFile is { } file ? automation => AgentMemory.Save(file, automation) : null,
         };
         var cluster = new ClusterId(node.Cluster);
         // A look is given up soon, and so is the connection it was made on; back-off never hides a node for longer than an interval.

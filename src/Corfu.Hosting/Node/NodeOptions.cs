@@ -33,6 +33,9 @@ public sealed class NodeOptions
     /// <summary>Whether the node's agent reconfigures on its own when nodes are gone. Default true; it looks and reports in any case.</summary>
     public bool Automatic { get; set; } = true;
 
+    /// <summary>Where the node's agent keeps what it was told (<c>corfu reconfigure auto</c>), so that a restart does not forget it. Null: nowhere.</summary>
+    public string? AgentFile { get; set; }
+
     internal NodeEndpoint Endpoint => NodeEndpoint.TryParse(Listen, out var endpoint)
         ? endpoint
         : throw new InvalidOperationException("The options were not validated.");

@@ -7,6 +7,8 @@ namespace Corfu.Hosting;
 /// <summary>The inside of a node process.</summary>
 public static class NodeRunner
 {
+    private const string AgentFileName = "agent.json";
+
     /// <summary>
     /// Runs the node of a configuration file until SIGTERM, Ctrl-C or cancellation. Prints one line to <paramref name="output"/> once it
     /// serves and nothing more; events go to the log file that the configuration names, or to the console.
@@ -16,6 +18,7 @@ public static class NodeRunner
     {
         var options = NodeConfig.Load(configPath, out var log);
         using var folderLock = FolderLock.Take(Path.GetDirectoryName(Path.GetFullPath(configPath))!, FolderUse.Node);
+        options.AgentFile = Path.Combine(Path.GetDirectoryName(Path.GetFullPath(configPath))!, AgentFileName);
         using var host = Build(options, log);
         await host.StartAsync(cancellationToken);
         var roles = string.Join(", ", options.Roles.Select(role => role.Role.ToString().ToLowerInvariant()));
@@ -41,6 +44,7 @@ public static class NodeRunner
             node.Listen = options.Listen;
             node.Insecure = options.Insecure;
             node.Automatic = options.Automatic;
+            node.AgentFile = options.AgentFile;
             foreach (var peer in options.Peers) node.Peers.Add(peer);
             foreach (var role in options.Roles) node.Roles.Add(role);
         });

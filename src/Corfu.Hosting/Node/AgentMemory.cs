@@ -1,0 +1,36 @@
+using Corfu.Agent;
+using Corfu.Protocol;
+
+namespace Corfu.Hosting;
+
+/// <summary>What an agent was told last about acting on its own; a small file, replaced whole.</summary>
+/// <param name="Version">As <see cref="Automation.Version"/>.</param>
+internal sealed record AgentMemory(long Version, bool Automatic)
+{
+    /// <summary>Null where nothing was ever told, or nothing can be read: then the configuration says it.</summary>
+    public static Automation? Load(string? path)
+    {
+        if (path is null || !File.Exists(path)) return null;
+        try
+        {
+            var memory = DurableFile.ReadJson(path, HostingJson.Default.AgentMemory);
+            return new Automation(memory.Version, memory.Automatic);
+        }
+        catch (NodeStartException)
+        {
+            return null;
+        }
+    }
+
+    public static void Save(string path, Automation automation)
+    {
+        try
+        {
+            DurableFile.WriteJson(path, new AgentMemory(automation.Version, automation.IsOn), HostingJson.Default.AgentMemory);
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            // The other agents know it too, and tell it to this one when it is back.
+        }
+    }
+}
