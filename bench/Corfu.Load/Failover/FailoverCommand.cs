@@ -16,15 +16,16 @@ internal static class FailoverCommand
         var appenders = new Option<int>("--appenders") { DefaultValueFactory = _ => 64 };
         var streams = new Option<int>("--streams") { Description = "Live streams.", DefaultValueFactory = _ => 0 };
         var rounds = new Option<int>("--rounds") { DefaultValueFactory = _ => 5 };
+        var stop = new Option<bool>("--stop") { Description = "Freeze the process (SIGSTOP) instead of killing it." };
         var directory = new Option<DirectoryInfo?>("--dir", "-d");
-        var command = new Command("failover", "Kill a unit or the sequencer under appends; each round on a new cluster.") { kind, appenders, streams, rounds, directory };
+        var command = new Command("failover", "Kill a unit or the sequencer under appends; each round on a new cluster.") { kind, appenders, streams, rounds, stop, directory };
         command.SetAction(async (result, cancellationToken) =>
         {
             List<FailoverRound> done = [];
             for (var i = 0; i < result.GetValue(rounds); i++)
             {
                 using var folder = new WorkFolder(result.GetValue(directory));
-                var round = await RunAsync(folder.Path, result.GetRequiredValue(kind), result.GetValue(appenders), result.GetValue(streams), cancellationToken);
+                var round = await RunAsync(folder.Path, result.GetRequiredValue(kind), result.GetValue(appenders), result.GetValue(streams), result.GetValue(stop), cancellationToken);
                 Console.WriteLine(round);
                 done.Add(round);
             }
@@ -42,7 +43,7 @@ internal static class FailoverCommand
             Of(r => r.DetectionMs), Of(r => r.ResumeMs), Of(r => r.AllResumeMs), rounds.Sum(r => r.Appended), rounds.Sum(r => r.Failed), rounds.Sum(r => r.Unknown));
     }
 
-    private static async Task<FailoverRound> RunAsync(string path, string kind, int appenders, int streams, CancellationToken cancellationToken)
+    private static async Task<FailoverRound> RunAsync(string path, string kind, int appenders, int streams, bool stop, CancellationToken cancellationToken)
     {
         var processes = new ProcessCluster(NodeCommandLine.Self(NodeProcessCommand.Name));
         var folder = Path.Combine(path, "cluster");
@@ -57,8 +58,10 @@ internal static class FailoverCommand
             var name = kind == "unit" ? "unit-0" : "sequencer";
             using var victim = Process.GetProcessById(state.Nodes.First(node => node.Node == name).ProcessId!.Value);
             var killed = DateTimeOffset.UtcNow;
-            victim.Kill();
+            if (stop) await SignalAsync("STOP", victim.Id);
+            else victim.Kill();
             await run.FinishAsync(before, TimeSpan.FromSeconds(3));
+            if (stop) await SignalAsync("CONT", victim.Id);
             var detected = DetectedAt(folder, killed);
             var (first, last) = run.ResumedAt(before);
             return new FailoverRound(
@@ -68,6 +71,12 @@ internal static class FailoverCommand
         {
             await processes.DownAsync(folder, CancellationToken.None);
         }
+    }
+
+    private static async Task SignalAsync(string signal, int processId)
+    {
+        using var kill = Process.Start("kill", [$"-{signal}", $"{processId}"]);
+        await kill.WaitForExitAsync();
     }
 
     // A thousand entries of a hundred streams each make a hundred thousand.
