@@ -30,4 +30,7 @@ internal static partial class ClientLog
 
     [LoggerMessage(6, LogLevel.Warning, "{Epoch} is not installed at {Node}: {Reason}")]
     public static partial void NotInstalled(ILogger logger, string epoch, string node, string reason);
+
+    [LoggerMessage(10, LogLevel.Warning, "Sequencer {Sequencer} does not say how much it has granted ({Reason}): positions that only destroyed units know may be granted again")]
+    public static partial void TailNotKnown(ILogger logger, string sequencer, string reason);
 }

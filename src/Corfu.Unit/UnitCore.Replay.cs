@@ -40,6 +40,9 @@ public sealed partial class UnitCore
             case RecordKind.StreamTails:
                 _streams.Replay(record.Body, _store.SegmentOf(place.BodyAddress));
                 break;
+            case RecordKind.Forget:
+                ReplayForget(record, place);
+                break;
             case RecordKind.Freed:
                 break;
             default:
@@ -58,7 +61,14 @@ public sealed partial class UnitCore
         }
 
         if (slot.State != PageState.Unwritten)
-            throw new LogDamagedException($"The log holds two values for position {record.Position}.", place.BodyAddress);
+        {
+            // Given up in between, by a record that has gone with its part of the log, and copied here again.
+            var origin = place.DamagedHeaders is null ? EntryCodec.PeekOrigin(record.Body.Span) : default;
+            if (slot.State == PageState.Trimmed || origin == default || origin != slot.Origin)
+                throw new LogDamagedException($"The log holds two values for position {record.Position}.", place.BodyAddress);
+            _store.Dead(slot.Address, slot.Length, wholePage: true);
+        }
+
         ReplayAt(record, place);
     }
 

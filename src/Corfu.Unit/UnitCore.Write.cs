@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using Corfu.Protocol;
 
 namespace Corfu.Unit;
@@ -15,15 +16,44 @@ public sealed partial class UnitCore
         // filled, so nothing of this verb belongs below the epoch's start.
         if (entry.Kind != EntryKind.Data || entry.Position.Epoch != request.Epoch || entry.Position < _start)
             return Refuse(request, Status.BadRequest, 0);
-        return Store(request, entry);
+        return Answer(Store(request.Entry, entry, out var lsn), lsn);
     }
 
-    private UnitAnswer Complete(CompleteRequest request)
+    private UnitAnswer Complete(CompleteRequest request) =>
+        Refuses(request, out var refusal) ? refusal : Answer(CompleteOne(request.Entry, request.Epoch, out var lsn), lsn);
+
+    // R4: one answer for all, which waits for the newest record that any of the outcomes reflects.
+    private UnitAnswer CompleteMany(CompleteManyRequest request)
     {
         if (Refuses(request, out var refusal)) return refusal;
-        if (!TryDecode(request.Entry, out var entry)) return Refuse(request, Status.BadRequest, 0);
-        // R9: an exact copy of what another replica holds, of this or an older epoch.
-        return entry.Position.Epoch > request.Epoch ? Refuse(request, Status.BadRequest, 0) : Store(request, entry);
+        var outcomes = ImmutableArray.CreateBuilder<WriteOutcome>(request.Entries.Length);
+        var lsn = _epochLsn;
+        foreach (var entry in request.Entries)
+        {
+            var outcome = CompleteOne(entry, request.Epoch, out var own);
+            if (outcome.Status is Status.Overloaded or Status.NoSpace)
+            {
+                if (outcomes.Count == 0) return Refuse(request, outcome.Status, own);
+                break;
+            }
+
+#if PLANTED
+            if (Planted.Is("bulk-copies-wait-for-the-first-only") && outcomes.Count > 0) own = 0;
+#endif
+            lsn = Math.Max(lsn, own);
+            outcomes.Add(outcome);
+        }
+
+        return new UnitAnswer(lsn, new CompleteManyResponse(Status.Ok, Epoch, outcomes.DrainToImmutable()));
+    }
+
+    // R9: an exact copy of what another replica holds, of this or an older epoch.
+    private WriteOutcome CompleteOne(ReadOnlyMemory<byte> bytes, Epoch epoch, out long lsn)
+    {
+        lsn = 0;
+        return TryDecode(bytes, out var entry) && entry.Position.Epoch <= epoch
+            ? Store(bytes, entry, out lsn)
+            : new WriteOutcome(Status.BadRequest);
     }
 
     private UnitAnswer Fill(FillRequest request)
@@ -32,37 +62,41 @@ public sealed partial class UnitCore
         if (!TryDecode(request.Entry, out var entry)) return Refuse(request, Status.BadRequest, 0);
         return entry.Kind != EntryKind.Junk || entry.Position.Epoch != request.Epoch
             ? Refuse(request, Status.BadRequest, 0)
-            : Store(request, entry);
+            : Answer(Store(request.Entry, entry, out var lsn), lsn);
     }
 
+    private UnitAnswer Answer(in WriteOutcome outcome, long lsn) => new(Math.Max(lsn, _epochLsn), new WriteResponse(outcome, Epoch));
+
     // Write-once: the first value of a position is its last. Junk takes the place like data does (TOCS 2.1).
-    private UnitAnswer Store(EntryRequest request, LogEntry entry)
+    private WriteOutcome Store(ReadOnlyMemory<byte> bytes, LogEntry entry, out long lsn)
     {
-        if (entry.Position < _mark) return Refuse(request, Status.Trimmed, _markLsn);
+        lsn = _markLsn;
+        if (entry.Position < _mark) return new WriteOutcome(Status.Trimmed);
         var slot = _store.Find(entry.Position);
+        lsn = slot.Lsn;
         switch (slot.State)
         {
             case PageState.Unwritten:
                 break;
             case PageState.Data or PageState.Junk:
                 // R4: the loser waits for the winner's record, and hears who won.
-                var stored = slot.State == PageState.Data ? EntryKind.Data : EntryKind.Junk;
-                return new UnitAnswer(
-                    Math.Max(slot.Lsn, _epochLsn), new WriteResponse(Status.AlreadyWritten, Epoch, stored, slot.Origin));
+                return new WriteOutcome(Status.AlreadyWritten, slot.State == PageState.Data ? EntryKind.Data : EntryKind.Junk, slot.Origin);
             case PageState.Trimmed:
-                return Refuse(request, Status.Trimmed, slot.Lsn);
+                return new WriteOutcome(Status.Trimmed);
             default:
-                return Refuse(request, Status.Corrupt, slot.Lsn);
+                return new WriteOutcome(Status.Corrupt);
         }
 
-        if (entry.Payload.Length > _options.MaxPayload) return Refuse(request, Status.TooLarge, 0);
-        var admission = _store.Admit(request.Entry.Length, SpaceUse.Pages);
-        if (admission != Status.Ok) return Refuse(request, admission, 0);
-        var headerLength = request.Entry.Length - entry.Payload.Length;
+        lsn = 0;
+        if (entry.Payload.Length > _options.MaxPayload) return new WriteOutcome(Status.TooLarge);
+        var admission = _store.Admit(bytes.Length, SpaceUse.Pages);
+        if (admission != Status.Ok) return new WriteOutcome(admission);
+        var headerLength = bytes.Length - entry.Payload.Length;
         var kind = entry.Kind == EntryKind.Data ? RecordKind.Page : RecordKind.Junk;
-        var place = Append(new LogRecord(kind, entry.Position, request.Entry, headerLength));
-        Place(entry, request.Entry.Length, headerLength, place);
-        return new UnitAnswer(place.Lsn, new WriteResponse(Status.Ok, Epoch));
+        var place = Append(new LogRecord(kind, entry.Position, bytes, headerLength));
+        Place(entry, bytes.Length, headerLength, place);
+        lsn = place.Lsn;
+        return new WriteOutcome(Status.Ok);
     }
 
     private void Place(LogEntry entry, int length, int headerLength, in RecordPlace place)

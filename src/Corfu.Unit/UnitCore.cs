@@ -57,6 +57,7 @@ public sealed partial class UnitCore
     {
         WriteRequest r => Write(r),
         CompleteRequest r => Complete(r),
+        CompleteManyRequest r => CompleteMany(r),
         FillRequest r => Fill(r),
         ReadRequest r => Read(r),
         TrimRequest r => Trim(r),
@@ -67,6 +68,7 @@ public sealed partial class UnitCore
         StreamTailsRequest r => StreamTails(r),
         UnitInfoRequest r => Info(r),
         RepairRequest r => Repair(r),
+        ForgetRequest r => Forget(r),
         _ => new UnitAnswer(0, request.Fail(Status.Unsupported, Epoch)),
     };
 

@@ -1,3 +1,4 @@
+using Corfu.Agent;
 using Corfu.Client;
 using Corfu.Protocol;
 
@@ -174,6 +175,36 @@ public sealed class MirrorTests
     }
 
     /// <summary>A copier that was killed in the midst of a window: the next one finds what it left undone.</summary>
+    /// <summary>R15 in a mirror: below the new start there are copies that still arrive, and nobody fills. The rebuild waits for them.</summary>
+    [Fact]
+    public async Task A_unit_of_the_mirror_is_rebuilt_while_copies_of_its_range_still_arrive()
+    {
+        await using var a = await TestCluster.StartAsync(3, 2);
+        await using var b = await TestCluster.StartAsync(3, 2, number: 2);
+        var source = await a.FillAsync(200);
+        var target = b.Client();
+        await RunUntilAsync(source, target, p => p.Copied.Offset >= 100);
+        var (dead, spare) = (b.Units[0], await b.AddUnitAsync());
+        b.Transport.Stop(dead.Id);
+        var operations = new ClusterOperations(target, b.Transport, TimeProvider.System);
+        await operations.ReplaceUnitAsync(dead.Id, [spare], "dead");
+        var options = new RebuildOptions { Batch = 16, RetryDelay = TimeSpan.FromMilliseconds(1), MaxRetryDelay = TimeSpan.FromMilliseconds(5) };
+        var rebuilding = new Rebuilder(b.Client(), b.Transport, TimeProvider.System, options: options).RunAsync();
+        await Mirror(source, b.Client()).CatchUpAsync();
+        var rebuilt = await rebuilding;
+        Assert.False(Rebuilder.IsNeeded(rebuilt));
+
+        var whole = (await source.AllAsync()).Lines().Count();
+        for (var i = 0; i < whole; i++)
+        {
+            var position = new LogPosition(i);
+            if (!rebuilt.TryChainOf(position, out var chain) || !chain.Replicas.Any(r => r.Unit == spare.Id)) continue;
+            var (there, partner) = (await b.LookAsync(spare, position), chain.Replicas.First(r => r.Unit != spare.Id).Unit);
+            Assert.Equal((await b.LookAsync(rebuilt.AddressOf(partner), position)).Origin, there.Origin);
+            Assert.NotEqual(PageState.Unwritten, there.State);
+        }
+    }
+
     [Fact]
     public async Task A_window_that_was_left_half_written_is_finished()
     {

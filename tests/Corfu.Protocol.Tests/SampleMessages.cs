@@ -39,7 +39,8 @@ internal static class SampleMessages
             new ReadRequest(Epoch, [new LogPosition(1), new LogPosition(9)], ReadDetail.Headers),
             new TrimRequest(Epoch, new LogPosition(4), new byte[] { 9 }), new TrimPrefixRequest(Epoch, new LogPosition(4)),
             new SealRequest(Epoch), new InstallRequest(p), new ConfirmEpochRequest(Epoch), new StreamTailsRequest(Epoch, streams),
-            new UnitInfoRequest(Epoch), new RepairRequest(Epoch, entry), new BootstrapRequest(p), new TokenRequest(Epoch, 2, streams, 30), new TailRequest(Epoch, streams),
+            new UnitInfoRequest(Epoch), new RepairRequest(Epoch, entry), new CompleteManyRequest(Epoch, [entry, entry]),
+            new ForgetRequest(Epoch, new LogPosition(4), new LogPosition(40), 6, [1, 4]), new BootstrapRequest(p), new TokenRequest(Epoch, 2, streams, 30), new TailRequest(Epoch, streams),
             new LoadStreamsRequest(Epoch, Tails), new GrantsRequest(Epoch, [new LogPosition(7)]), new SequencerInfoRequest(Epoch),
             new AdvanceRequest(Epoch, new LogPosition(7), new LogPosition(12), [new AdvancedEntry(new LogPosition(9), streams)]),
             new PrepareRequest(Epoch, ballot), new AcceptRequest(ballot, p), new DecidedRequest(p), new LatestRequest(Epoch), new ReadSlotRequest(Epoch), new WatchRequest(Epoch),
@@ -65,6 +66,9 @@ internal static class SampleMessages
         [
             (requests[Opcode.Write], new WriteResponse(Status.AlreadyWritten, Epoch, EntryKind.Junk, Origin)),
             (requests[Opcode.Fill], new WriteResponse(Status.Ok, Epoch)),
+            (requests[Opcode.CompleteMany], new CompleteManyResponse(
+                Status.Ok, Epoch, [new WriteOutcome(Status.Ok), new WriteOutcome(Status.AlreadyWritten, EntryKind.Data, Origin), new WriteOutcome(Status.Trimmed)])),
+            (requests[Opcode.CompleteMany], new CompleteManyResponse(Status.NoSpace, Epoch, [])),
             (requests[Opcode.Read], new ReadResponse(Status.Ok, Epoch, [page])),
             (requests[Opcode.Read], new ReadResponse(Status.Sealed, Epoch, [])),
             (requests[Opcode.Trim], new AckResponse(Status.Ok, Epoch)),
@@ -88,7 +92,7 @@ internal static class SampleMessages
             (requests[Opcode.Opinion], new OpinionResponse(Status.Ok, Epoch, false, NodeHealth.Dead, "refused")),
             (requests[Opcode.AgentInfo], new AgentInfoResponse(
                 Status.Ok, Epoch, new Automation(2, true), "no standby", [new NodeReport(Node(2), NodeRole.Unit, NodeDuty.Spare, NodeHealth.Alive, "")],
-                [new WorkReport("rebuild", 3, 10, 900)])),
+                [new WorkReport("rebuild", 3, 10, 4096, 900)])),
             (requests[Opcode.SetAutomation], new AckResponse(Status.Ok, Epoch)),
         ];
     }

@@ -7,7 +7,7 @@ namespace Corfu.Load;
 
 /// <summary>
 /// What copying entries from one process's disk to another's costs at least: read a batch from a file, send each entry to an echo server and wait for
-/// the answers, write the batch and fdatasync. Batches overlap as a rebuild's do.
+/// the answers, write the batch to a new file and fdatasync. Batches overlap as a rebuild's do.
 /// </summary>
 internal static partial class BareCopy
 {
@@ -25,7 +25,7 @@ internal static partial class BareCopy
         try
         {
             using var source = Prepare(from);
-            using var target = Prepare(to);
+            using var target = File.OpenHandle(to, FileMode.Create, FileAccess.Write);
             var began = Stopwatch.GetTimestamp();
             var copied = 0L;
             var next = -1L;
@@ -34,8 +34,8 @@ internal static partial class BareCopy
                 var buffer = new byte[Batch * size];
                 while (Stopwatch.GetElapsedTime(began) < duration)
                 {
-                    var at = Interlocked.Increment(ref next) * buffer.Length % (FileSize - buffer.Length);
-                    RandomAccess.Read(source, buffer, at);
+                    var at = Interlocked.Increment(ref next) * buffer.Length;
+                    RandomAccess.Read(source, buffer, at % (FileSize - buffer.Length));
                     await Task.WhenAll(Enumerable.Range(0, Batch).Select(
                         i => transport.CallAsync(role.Address, new WriteRequest(Epoch.First, buffer.AsMemory(i * size, size)), CancellationToken.None).AsTask()));
                     RandomAccess.Write(target, buffer, at);

@@ -12,16 +12,18 @@ namespace Corfu.Load;
 internal static class RebuildCommand
 {
     private const int Callers = 128;
+    private const int FillCallers = 1024;
 
     public static Command Create()
     {
-        var entries = new Option<int>("--entries") { Description = "Entries in the log before the unit is replaced.", DefaultValueFactory = _ => 30000 };
+        var entries = new Option<int>("--entries") { Description = "Entries in the log before the unit is replaced.", DefaultValueFactory = _ => 100000 };
         var size = new Option<int>("--size") { Description = "Payload bytes of an entry.", DefaultValueFactory = _ => 4096 };
         var directory = new Option<DirectoryInfo?>("--dir", "-d") { Description = "Where the files go (default: a temporary folder)." };
         var defaults = new RebuildOptions();
         var batches = new Option<int>("--batches") { Description = "Batches of a rebuild on their way at once.", DefaultValueFactory = _ => defaults.BatchesInFlight };
-        var writes = new Option<int>("--writes") { Description = "Entries of a rebuild on their way at once.", DefaultValueFactory = _ => defaults.WritesInFlight };
-        var command = new Command("rebuild", "Rebuild of a replaced unit under held appends, beside a bare copy.") { entries, size, directory, batches, writes };
+        var frames = new Option<int>("--frames") { Description = "Frames of entries of a rebuild on their way at once.", DefaultValueFactory = _ => defaults.FramesInFlight };
+        var frame = new Option<int>("--frame") { Description = "Bytes of entries in a frame.", DefaultValueFactory = _ => defaults.FrameBytes };
+        var command = new Command("rebuild", "Rebuild of a replaced unit under held appends, beside a bare copy.") { entries, size, directory, batches, frames, frame };
         command.SetAction(async (result, cancellationToken) =>
         {
             using var folder = new WorkFolder(result.GetValue(directory));
@@ -30,7 +32,7 @@ internal static class RebuildCommand
             var state = await processes.UpAsync(path, new ClusterShape { Units = 3, Replicas = 2, Spares = 1, Automatic = false }, cancellationToken);
             try
             {
-                var options = defaults with { BatchesInFlight = result.GetValue(batches), WritesInFlight = result.GetValue(writes) };
+                var options = defaults with { BatchesInFlight = result.GetValue(batches), FramesInFlight = result.GetValue(frames), FrameBytes = result.GetValue(frame) };
                 await RunAsync(state, folder.Path, result.GetValue(entries), result.GetValue(size), options, cancellationToken);
                 return 0;
             }
@@ -45,11 +47,11 @@ internal static class RebuildCommand
     private static async Task RunAsync(ClusterState state, string folder, int entries, int size, RebuildOptions options, CancellationToken cancellationToken)
     {
         await using var client = await CorfuClient.ConnectAsync(state.ConnectionString, cancellationToken: cancellationToken);
+        var fill = new HeldAppends(client, FillCallers, size, null);
+        while (fill.Done < entries) await Task.Delay(10, cancellationToken);
+        await fill.StopAsync();
         var full = new HeldAppends(client, Callers, size, null);
-        var max = await full.MeasureAsync(async () =>
-        {
-            while (full.Done < entries) await Task.Delay(10, cancellationToken);
-        });
+        var max = await full.MeasureAsync(() => Task.Delay(3000, cancellationToken));
         await full.StopAsync();
 
         var load = new HeldAppends(client, Callers, size, max / 2);

@@ -15,16 +15,35 @@ public sealed class Migrator(CorfuClient client, ITransport transport, TimeProvi
     private readonly RateLimit _rate = new(time, options?.BytesPerSecond);
     private RebuildMeter _meter = new(time);
 
+    // Replaced as a whole: read by any thread.
+    private volatile Range? _moving;
+
+    private sealed record Range(LogPosition From, LogPosition Until);
+
     /// <summary>Of the migration under way, or of the last one. Any thread.</summary>
     public RebuildProgress Progress => _meter.ToProgress([]);
+
+    /// <summary>What is being migrated. Any thread.</summary>
+    public (LogPosition From, LogPosition Until)? Moving => _moving is { } range ? (range.From, range.Until) : null;
 
     /// <summary>Migrates until there are at most so many segments, or nothing is left that can be. Segments that are being rebuilt wait.</summary>
     /// <exception cref="RebuildException">A segment cannot be copied.</exception>
     public async Task<Projection> CompactAsync(int maxSegments, string reason, CancellationToken cancellationToken = default)
     {
         var projection = await client.RefreshAsync(cancellationToken);
-        while (projection.Segments.Length > maxSegments && MigrationPlan.Next(projection) is { } plan)
-            projection = await MigrateAsync(plan.Segment, plan.Chains, reason, cancellationToken);
+        try
+        {
+            while (projection.Segments.Length > maxSegments && MigrationPlan.Next(projection) is { } plan)
+            {
+                _moving = new Range(plan.Segment.From, plan.Segment.Until!.Value);
+                projection = await MigrateAsync(plan.Segment, plan.Chains, reason, cancellationToken);
+            }
+        }
+        finally
+        {
+            _moving = null;
+        }
+
         return projection;
     }
 
@@ -43,10 +62,12 @@ public sealed class Migrator(CorfuClient client, ITransport transport, TimeProvi
         await new RangeCopier(client, units, batches, time, _options, _meter).CopyAsync(from, until, cancellationToken);
 
         // Who was in a chain before the copy, and still is, has everything of it.
-        return await client.ReconfigureAsync(
+        var moved = await client.ReconfigureAsync(
             p => Find(p, from, until) is { } now && CanTake(p, chains) && HasAll(now, chains) && HasAll(joined, chains) ? Membership.Of(p).WithMigrated(from, chains) : null,
             $"{reason}: {from} to {until} moved",
             cancellationToken);
+        await new Forgetter(units).RunAsync(moved, from, until, cancellationToken);
+        return moved;
     }
 
     private static Segment? Find(Projection projection, LogPosition from, LogPosition until) =>

@@ -11,7 +11,13 @@ public sealed record RebuildOptions
     /// <summary>Batches on their way at once.</summary>
     public int BatchesInFlight { get; init; } = 4;
 
-    /// <summary>Entries on their way to units that are rebuilt.</summary>
+    /// <summary>About so many bytes of entries are read, and sent on, together.</summary>
+    public int FrameBytes { get; init; } = 64 << 10;
+
+    /// <summary>Frames of entries on their way to units that are rebuilt.</summary>
+    public int FramesInFlight { get; init; } = 64;
+
+    /// <summary>Trims and repairs on their way to units that are rebuilt.</summary>
     public int WritesInFlight { get; init; } = 1024;
 
     /// <summary>Bytes of entries copied per second; null: as fast as it goes.</summary>
@@ -31,6 +37,8 @@ public sealed record RebuildOptions
         nameof(RebuildOptions),
         (nameof(Batch), Batch is > 0 and <= MessageLimits.MaxItems),
         (nameof(BatchesInFlight), BatchesInFlight > 0),
+        (nameof(FrameBytes), FrameBytes is > 0 and <= MessageLimits.ReadBudget),
+        (nameof(FramesInFlight), FramesInFlight > 0),
         (nameof(WritesInFlight), WritesInFlight > 0),
         (nameof(BytesPerSecond), BytesPerSecond is null or > 0),
         (nameof(RetryDelay), RetryDelay > TimeSpan.Zero),

@@ -43,7 +43,9 @@ public sealed class Rebuilder
     public RebuildProgress Progress => _meter.ToProgress(_targets.Units);
 
     /// <summary>Whether the projection has anything to rebuild.</summary>
-    public static bool IsNeeded(Projection projection) => projection.Segments.Any(HasJoining);
+    /// <param name="except">A segment that is being migrated: what joins there is brought up to date by the migrator.</param>
+    public static bool IsNeeded(Projection projection, (LogPosition From, LogPosition Until)? except = null) =>
+        projection.Segments.Any(s => HasJoining(s) && (except is not { } moving || s.From != moving.From || s.Until != moving.Until));
 
     /// <summary>Returns when nothing is joining any more. Waits for units that do not answer, for as long as they are in the projection.</summary>
     /// <returns>The projection in force then.</returns>

@@ -37,6 +37,9 @@ internal static partial class AgentLog
     [LoggerMessage(21, LogLevel.Information, "Nothing is joining any more: {Entries} entries, {Bytes} bytes copied in {Seconds} s")]
     public static partial void RebuildDone(ILogger logger, long entries, long bytes, double seconds);
 
-    [LoggerMessage(22, LogLevel.Error, "The rebuild failed and will be tried again: {Why}")]
-    public static partial void RebuildFailed(ILogger logger, string why);
+    [LoggerMessage(22, LogLevel.Error, "Work in the background failed and will be tried again: {Why}")]
+    public static partial void ChoreFailed(ILogger logger, string why);
+
+    [LoggerMessage(23, LogLevel.Information, "{Count} segments: the smallest are migrated, from {Projection}")]
+    public static partial void Migrating(ILogger logger, int count, string projection);
 }

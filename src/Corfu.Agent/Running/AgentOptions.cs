@@ -58,7 +58,22 @@ public sealed record AgentOptions
 
     public PolicyOptions Policy { get; init; } = new();
 
+    /// <summary>An agent that has been the first of those alive for so long does the work that is done once in a cluster.</summary>
+    public TimeSpan LeadAfter { get; init; } = TimeSpan.FromSeconds(10);
+
     public RebuildOptions Rebuild { get; init; } = new();
+
+    /// <summary>With more segments, the smallest are migrated onto their neighbours' chains until there are so many.</summary>
+    public int MaxSegments { get; init; } = 4;
+
+    /// <summary>Limits of migrations, which have time.</summary>
+    public RebuildOptions Migration { get; init; } = new() { BatchesInFlight = 2, BytesPerSecond = 32 << 20 };
+
+    /// <summary>Limits of the scrub; null: there is none.</summary>
+    public ScrubOptions? Scrub { get; init; } = new();
+
+    /// <summary>The first scrub begins when the agent has been the first for so long.</summary>
+    public TimeSpan ScrubAfter { get; init; } = TimeSpan.FromMinutes(2);
 
     /// <exception cref="ArgumentException">An option is out of range.</exception>
     public void Validate()
@@ -73,9 +88,14 @@ public sealed record AgentOptions
             (nameof(BackOffStep), BackOffStep >= TimeSpan.Zero),
             (nameof(MaxOpinions), MaxOpinions > 0),
             (nameof(MaxPeers), MaxPeers is > 0 and <= PingResponse.MaxPeers),
-            (nameof(NodesPerInterval), NodesPerInterval > 0));
+            (nameof(NodesPerInterval), NodesPerInterval > 0),
+            (nameof(LeadAfter), LeadAfter >= TimeSpan.Zero),
+            (nameof(MaxSegments), MaxSegments > 0),
+            (nameof(ScrubAfter), ScrubAfter >= TimeSpan.Zero));
         Detector.Validate();
         Policy.Validate();
         Rebuild.Validate();
+        Migration.Validate();
+        Scrub?.Validate();
     }
 }

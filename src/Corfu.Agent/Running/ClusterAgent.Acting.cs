@@ -195,17 +195,14 @@ public sealed partial class ClusterAgent
     private async Task EndActionAsync()
     {
         Task action;
-        Task rebuilding;
         Task? rehearsal;
         lock (_gate)
         {
             action = _action;
-            rebuilding = _rebuilding;
             rehearsal = _rehearsal;
         }
 
         await action;
-        await rebuilding;
         if (rehearsal is not null) await rehearsal;
     }
 }

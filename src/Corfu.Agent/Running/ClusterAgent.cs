@@ -104,6 +104,7 @@ public sealed partial class ClusterAgent : IRoleHandler
         }
 
         await EndActionAsync();
+        await EndUpkeepAsync();
     }
 
     /// <summary>Tells the others that this process goes in good order, so that nobody takes it for dead. Best effort, bounded by the probe time-out.</summary>
@@ -142,7 +143,7 @@ public sealed partial class ClusterAgent : IRoleHandler
         foreach (var subject in toLook) _ = LookAsync(subject);
         RefreshIfDue();
         Consider();
-        ConsiderRebuild();
+        ConsiderUpkeep();
         ConsiderRehearsal();
     }
 

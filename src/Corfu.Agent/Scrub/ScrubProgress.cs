@@ -16,4 +16,7 @@ public sealed record ScrubProgress(
     public static readonly ScrubProgress None = new(0, default, default, 0, 0, 0, 0, 0);
 
     public bool IsDone => Next >= Until;
+
+    /// <summary>Positions of this pass that were compared.</summary>
+    public long Done => Sound + Undecided + Mended + Unrecoverable + Diverged;
 }

@@ -1,5 +1,6 @@
 using Corfu.Client;
 using Corfu.Protocol;
+using Corfu.Transport;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 
@@ -16,11 +17,15 @@ public sealed class Scrubber
     private readonly ILogger _logger;
     private readonly ScrubOptions _options;
     private readonly RateLimit _rate;
+    private readonly Forgetter? _forgetter;
     private volatile ScrubProgress _progress;
 
     /// <param name="resume">Where an earlier scrub ended; null: a first pass.</param>
-    public Scrubber(CorfuClient client, TimeProvider time, ILogger? logger = null, ScrubOptions? options = null, ScrubProgress? resume = null)
+    /// <param name="transport">If given, units also give up what migrations have left with them.</param>
+    public Scrubber(
+        CorfuClient client, TimeProvider time, ILogger? logger = null, ScrubOptions? options = null, ScrubProgress? resume = null, ITransport? transport = null)
     {
+        _forgetter = transport is null ? null : new Forgetter(new UnitCaller(transport));
         _client = client;
         _time = time;
         _logger = logger ?? NullLogger.Instance;
@@ -62,6 +67,7 @@ public sealed class Scrubber
             {
                 await _rate.TakeAsync(count, cancellationToken);
                 if (await AuditAsync(from, count, cancellationToken) is not { } audit) continue;
+                if (_forgetter is not null) await _forgetter.RunAsync(_client.Projection, from, from + count, cancellationToken);
                 foreach (var position in audit.Diverged) AgentLog.Diverged(_logger, position.ToString());
                 progress = progress with
                 {

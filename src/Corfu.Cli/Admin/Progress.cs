@@ -21,10 +21,15 @@ internal static class Progress
         return await work;
     }
 
-    public static string Line(RebuildProgress progress) => progress.Total == 0 ? "" : Line("copying", progress.Done, progress.Total, progress.Remaining) +
-        (progress.Trouble is { } trouble ? $" ({trouble})" : "");
+    public static string Line(RebuildProgress progress) => progress.Total == 0
+        ? ""
+        : Line("copying", progress.Done, progress.Total, progress.CopiedBytes, progress.Elapsed, progress.Remaining) + (progress.Trouble is { } trouble ? $" ({trouble})" : "");
 
-    public static string Line(string what, long done, long total, TimeSpan? remaining) => string.Create(
-        CultureInfo.InvariantCulture,
-        $"{what}: {done} of {total} positions, {(total == 0 ? 100 : 100.0 * done / total):0} %{(remaining is { } left ? $", {left.TotalSeconds:0} s left" : "")}");
+    public static string Line(string what, long done, long total, long bytes, TimeSpan elapsed, TimeSpan? remaining)
+    {
+        var line = string.Create(CultureInfo.InvariantCulture, $"{what}: {done} of {total} positions, {(total == 0 ? 100 : 100.0 * done / total):0} %");
+        if (elapsed > TimeSpan.Zero && done > 0) line += string.Create(CultureInfo.InvariantCulture, $", {done / elapsed.TotalSeconds:0} positions/s");
+        if (elapsed > TimeSpan.Zero && bytes > 0) line += string.Create(CultureInfo.InvariantCulture, $", {bytes / 1e6:0.0} MB at {bytes / 1e6 / elapsed.TotalSeconds:0.0} MB/s");
+        return remaining is { } left ? line + string.Create(CultureInfo.InvariantCulture, $", {left.TotalSeconds:0} s left") : line;
+    }
 }

@@ -10,10 +10,10 @@ internal sealed record StatusJson(
     ProjectionJson Projection, int Segments, long TrimMark, long? Tail, double? Rate, bool? Automatic, IReadOnlyList<string> Held, IReadOnlyList<WorkJson> Work,
     IReadOnlyList<HealthJson> Nodes);
 
-internal sealed record WorkJson(string What, long Done, long Total, double ElapsedSeconds, double? RemainingSeconds)
+internal sealed record WorkJson(string What, long Done, long Total, long Bytes, double ElapsedSeconds, double? RemainingSeconds)
 {
     public static WorkJson Of(WorkReport work) => new(
-        work.What, work.Done, work.Total, work.ElapsedMilliseconds / 1000.0,
+        work.What, work.Done, work.Total, work.Bytes, work.ElapsedMilliseconds / 1000.0,
         work.Done == 0 ? null : work.ElapsedMilliseconds / 1000.0 * (work.Total - work.Done) / work.Done);
 }
 

@@ -15,7 +15,7 @@ internal static class StatusReport
         await output.WriteLineAsync($"automatic reconfiguration: {(status.Automatic switch { true => "on", false => "off", _ => "no agent answers" })}");
         foreach (var held in status.Held) await output.WriteLineAsync($"held back: {held}");
         foreach (var work in status.Work)
-            await output.WriteLineAsync(Progress.Line(work.What, work.Done, work.Total, work.RemainingSeconds is { } left ? TimeSpan.FromSeconds(left) : null));
+            await output.WriteLineAsync(Progress.Line(work.What, work.Done, work.Total, work.Bytes, TimeSpan.FromSeconds(work.ElapsedSeconds), work.RemainingSeconds is { } left ? TimeSpan.FromSeconds(left) : null));
         await output.WriteLineAsync();
         var rows = new List<string[]> { new[] { "ENDPOINT", "ROLE", "IDENTITY", "DUTY", "HEALTH", "WHY" } };
         rows.AddRange(status.Nodes.Select(node => new[] { node.Endpoint, node.Role, node.Id[..8], node.Duty, node.Health, node.Why }));

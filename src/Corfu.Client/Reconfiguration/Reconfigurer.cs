@@ -81,6 +81,7 @@ public sealed partial class Reconfigurer
                 continue;
             }
 
+            if (!membership.Destroyed.IsEmpty) seals.Raise(await GrantedAsync(current, cancellationToken));
             var proposed = Compute(current, membership, seals, reason);
             var (decided, published) = await _layout.ProposeAsync(ballot, proposed, cancellationToken);
             if (!decided.Equals(proposed))

@@ -23,6 +23,12 @@ internal sealed class SealRound(ITransport transport, TimeProvider time, Reconfi
 
     public LogPosition TrimMark => _mark;
 
+    /// <summary>Something else than a unit knows that positions below this may have been written.</summary>
+    public void Raise(LogPosition end)
+    {
+        lock (_gate) _end = LogPosition.Max(_end, end);
+    }
+
     /// <summary>False when a higher epoch is already being prepared or decided: look again.</summary>
     /// <exception cref="ReconfigurationException">A first survivor did not answer.</exception>
     public async ValueTask<bool> RunAsync(Membership membership, CancellationToken cancellationToken)

@@ -17,6 +17,8 @@ public enum Opcode : byte
     StreamTails = 10,
     UnitInfo = 11,
     Repair = 12,
+    CompleteMany = 13,
+    Forget = 14,
 
     Bootstrap = 32,
     Token = 33,

@@ -71,7 +71,7 @@ public class MembershipTests
         var copies = 0;
         cluster.Transport.Faults = (_, r) =>
         {
-            if (r is CompleteRequest && Interlocked.Increment(ref copies) == 30) stop.Cancel();
+            if (r is CompleteManyRequest && Interlocked.Increment(ref copies) == 3) stop.Cancel();
             return new(Fault.None);
         };
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => MigratorOf(cluster, client).CompactAsync(1, "test", stop.Token));
@@ -140,6 +140,56 @@ public class MembershipTests
         var read = await cluster.Client().ReadManyAsync([.. Enumerable.Range(0, 20).Select(i => new LogPosition(i))]);
         for (var i = 0; i < 20; i++) Assert.Equal(i % 2 == 0 ? PageState.Junk : PageState.Data, read[i].State);
         await AppendAsync(client, 20, 10);
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task R14_what_destroyed_units_alone_knew_is_not_granted_again_where_the_old_sequencer_answers(bool answers)
+    {
+        await using var cluster = await TestCluster.StartAsync(2, 1);
+        var client = cluster.Client();
+        await AppendAsync(client, 0, 21);
+
+        // The last one, acknowledged, was on the destroyed unit alone.
+        var (dead, spare) = (cluster.Units[0], await cluster.AddUnitAsync());
+        cluster.Transport.Stop(dead.Id);
+        var old = client.Projection.Sequencer.Id;
+        if (!answers) cluster.Transport.Stop(old);
+        var operations = OperationsOf(cluster, client);
+        var projection = await operations.ReplaceDestroyedUnitsAsync([dead.Id], [spare], "burnt");
+        Assert.Equal(answers ? 21 : 20, projection.Start.Offset);
+        await operations.ReplaceSequencerAsync(old, [cluster.AddSequencer()], "test");
+        await AppendAsync(cluster.Client(), answers ? 21 : 20, 5);
+    }
+
+    [Fact]
+    public async Task A_node_that_has_moved_is_found_at_its_new_endpoint()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 2, acceptors: 3);
+        var (client, other) = (cluster.Client(), cluster.Client());
+        await AppendAsync(client, 0, 10);
+        var operations = OperationsOf(cluster, client);
+        NodeAddress[] nodes = [cluster.Units[1], cluster.Acceptors[2], client.Projection.Sequencer];
+        foreach (var node in nodes)
+        {
+            var there = new NodeAddress(node.Id, new NodeEndpoint("elsewhere", node.Endpoint.Port));
+            await Assert.ThrowsAsync<ReconfigurationException>(() => operations.MoveNodeAsync(there, "not there yet"));
+            cluster.Transport.Move(node.Id, node.Endpoint, there.Endpoint);
+            await Assert.ThrowsAsync<ReconfigurationException>(() => operations.MoveNodeAsync(there with { Id = new NodeId(Guid.NewGuid()) }, "another"));
+            var moved = await operations.MoveNodeAsync(there, "moved");
+            Assert.Equal(moved.Epoch, (await operations.MoveNodeAsync(there, "again")).Epoch);
+        }
+
+        Assert.Equal(4, client.Projection.Epoch.Value);
+        Assert.Equal("elsewhere", client.Projection.AddressOf(nodes[0].Id).Endpoint.Host);
+        Assert.Equal("elsewhere", client.Projection.Acceptors[2].Endpoint.Host);
+        Assert.Equal("elsewhere", client.Projection.Sequencer.Endpoint.Host);
+        Assert.Equal(cluster.First.Active.Chains, client.Projection.Active.Chains);
+
+        // Who knows only the old endpoints finds the new ones through the acceptors that stayed.
+        await AppendAsync(other, 10, 10);
+        await AssertWholeAsync(other, 20);
     }
 
     [Fact]

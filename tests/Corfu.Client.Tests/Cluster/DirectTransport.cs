@@ -12,6 +12,8 @@ internal sealed class DirectTransport(ClusterId cluster) : ITransport
     private readonly ConcurrentDictionary<NodeId, IRoleHandler> _nodes = new();
     private readonly ConcurrentDictionary<NodeEndpoint, ImmutableArray<RoleIdentity>> _endpoints = new();
 
+    private readonly ConcurrentDictionary<NodeId, NodeEndpoint> _moved = new();
+
     /// <summary>Asked for every request; may also wait, which delays it.</summary>
     public Func<NodeAddress, Request, ValueTask<Fault>>? Faults { get; set; }
 
@@ -30,6 +32,14 @@ internal sealed class DirectTransport(ClusterId cluster) : ITransport
             endpoint, _ => [new RoleIdentity(handler.Role, handler.Id)], (_, roles) => roles.Add(new RoleIdentity(handler.Role, handler.Id)));
     }
 
+    /// <summary>A node answers at another endpoint from now on, and only there.</summary>
+    public void Move(NodeId node, NodeEndpoint from, NodeEndpoint to)
+    {
+        _moved[node] = to;
+        _endpoints.TryRemove(from, out var roles);
+        _endpoints[to] = roles;
+    }
+
     public void Stop(NodeId node) => _nodes.TryRemove(node, out _);
 
     public async ValueTask<TResponse> CallAsync<TResponse>(NodeAddress to, Request<TResponse> request, CancellationToken cancellationToken)
@@ -38,6 +48,7 @@ internal sealed class DirectTransport(ClusterId cluster) : ITransport
         cancellationToken.ThrowIfCancellationRequested();
         Trace?.Enqueue((to, request));
         var fault = Faults is { } faults ? await faults(to, request) : Fault.None;
+        if (_moved.TryGetValue(to.Id, out var endpoint) && endpoint != to.Endpoint) fault = Fault.Refused;
         if (fault == Fault.Refused || !_nodes.TryGetValue(to.Id, out var handler)) throw new TransportException($"{to} is down.", false);
         if (fault == Fault.RequestLost) throw new TransportException($"{to}: time-out.", true);
         if (Answer?.Invoke(request) is TResponse refusal) return refusal;

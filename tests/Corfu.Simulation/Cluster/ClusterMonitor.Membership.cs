@@ -91,12 +91,20 @@ public sealed partial class ClusterMonitor
                 unit.Installed = Math.Max(unit.Installed, header.Epoch.Value);
                 break;
             case Opcode.Fill or Opcode.Complete:
-                LogPosition position = EntryCodec.PeekPosition(((EntryRequest)Decode(message)).Entry.Span);
-                bool joining = TryChain(position.Offset, header.Epoch.Value, out Chain chain) && chain.Replicas.Any(r => r.Unit == message.Node && r.Joining);
-                if (joining) Mark(header.Opcode == Opcode.Fill ? "rebuild met a hole" : "entry copied to a joining replica");
-                else if (header.Opcode == Opcode.Complete) Mark("entry completed by another");
+                MarkEntry(message, header, ((EntryRequest)Decode(message)).Entry.Span);
+                break;
+            case Opcode.CompleteMany:
+                foreach (ReadOnlyMemory<byte> entry in ((CompleteManyRequest)Decode(message)).Entries) MarkEntry(message, header, entry.Span);
                 break;
         }
+    }
+
+    private void MarkEntry(MessageInfo message, FrameHeader header, ReadOnlySpan<byte> entry)
+    {
+        LogPosition position = EntryCodec.PeekPosition(entry);
+        bool joining = TryChain(position.Offset, header.Epoch.Value, out Chain chain) && chain.Replicas.Any(r => r.Unit == message.Node && r.Joining);
+        if (joining) Mark(header.Opcode == Opcode.Fill ? "rebuild met a hole" : "entry copied to a joining replica");
+        else if (header.Opcode != Opcode.Fill) Mark("entry completed by another");
     }
 
     private void MarkAnswer(MessageInfo message, FrameHeader header, Response response)

@@ -25,7 +25,11 @@ public sealed partial class ClusterMonitor
         switch (response)
         {
             case WriteResponse write:
-                WriteAnswered(unit, message, header, write);
+                WriteAnswered(unit, message, header, new WriteOutcome(write.Status, write.Stored, write.StoredOrigin), ((EntryRequest)Decode(message)).Entry);
+                break;
+            case CompleteManyResponse { IsOk: true } copied:
+                var many = (CompleteManyRequest)Decode(message);
+                for (int i = 0; i < copied.Outcomes.Length; i++) WriteAnswered(unit, message, header, copied.Outcomes[i], many.Entries[i]);
                 break;
             case ReadResponse { IsOk: true } read:
                 var asked = (ReadRequest)Decode(message);
@@ -45,9 +49,28 @@ public sealed partial class ClusterMonitor
             case AckResponse { IsOk: true } when header.Opcode == Opcode.Trim:
                 Trimmed(unit, ((TrimRequest)Decode(message)).Position.Offset);
                 break;
+            case AckResponse { IsOk: true } when header.Opcode == Opcode.Forget:
+                Forgotten(unit, message, header, (ForgetRequest)Decode(message));
+                break;
             case AckResponse { IsOk: true } when header.Opcode == Opcode.TrimPrefix:
                 unit.RaiseTrimMark(((TrimPrefixRequest)Decode(message)).Below.Offset, world.Steps);
                 break;
+        }
+    }
+
+    /// <summary>TOCS 2.6: a unit gives up only what other units serve.</summary>
+    private void Forgotten(UnitView unit, MessageInfo message, FrameHeader header, ForgetRequest request)
+    {
+        foreach (long position in unit.Pages.Keys.Where(p => request.Names(new LogPosition(p))).ToList())
+        {
+            if (TryChain(position, header.Epoch.Value, out Chain chain) && chain.Replicas.All(r => r.Unit != message.Node))
+            {
+                unit.Pages.Remove(position);
+                Mark("migrated page given up");
+                continue;
+            }
+
+            if (position >= unit.TrimMark) Report(CheckerNames.Membership, $"{unit.Name} gave up {position}, which it serves in {header.Epoch}");
         }
     }
 
@@ -56,16 +79,16 @@ public sealed partial class ClusterMonitor
     {
         if (!response.IsOk) return;
         // Its answer may be lost or late, its arrival is what counts; only epochs that nobody sent it are an error.
-        if (header.Opcode is Opcode.Write or Opcode.Fill or Opcode.Complete or Opcode.Read or Opcode.ConfirmEpoch && header.Epoch.Value > unit.Installed)
+        if (header.Opcode is Opcode.Write or Opcode.Fill or Opcode.Complete or Opcode.CompleteMany or Opcode.Forget or Opcode.Read or Opcode.ConfirmEpoch && header.Epoch.Value > unit.Installed)
         {
             Report(CheckerNames.SealedEpoch, $"{unit.Name} answered {header.Opcode} of {header.Epoch} to {message.Client}, but has only installed e{unit.Installed}");
         }
     }
 
-    private void WriteAnswered(UnitView unit, MessageInfo message, FrameHeader header, WriteResponse write)
+    private void WriteAnswered(UnitView unit, MessageInfo message, FrameHeader header, WriteOutcome write, ReadOnlyMemory<byte> bytes)
     {
         if (write.Status is not (Status.Ok or Status.AlreadyWritten)) return;
-        LogEntry entry = EntryCodec.Decode(((EntryRequest)Decode(message)).Entry);
+        LogEntry entry = EntryCodec.Decode(bytes);
         long position = entry.Position.Offset;
         if (write.Status == Status.AlreadyWritten)
         {
@@ -86,7 +109,7 @@ public sealed partial class ClusterMonitor
             entry.Origin.Writer.Value,
             entry.Origin.Sequence,
             entry.Position.Epoch.Value,
-            Digest(((EntryRequest)Decode(message)).Entry.Span),
+            Digest(bytes.Span),
             world.Steps);
         if (unit.Pages.TryGetValue(position, out StoredPage? before) && before.At < message.ReceivedAt)
         {

@@ -9,6 +9,7 @@ internal static class MessageText
     public static string Of(Request request) => request switch
     {
         EntryRequest r => $"{r.Opcode} {r.Epoch} {Entry(r.Entry)}",
+        CompleteManyRequest r => $"CompleteMany {r.Epoch} [{string.Join("; ", r.Entries.Select(Entry))}]",
         ReadRequest r => $"Read {r.Epoch} {r.Detail} [{string.Join(",", r.Positions)}]",
         TokenRequest r => $"Token {r.Epoch} x{r.Count} streams [{string.Join(",", r.Streams)}] grace {r.GraceMilliseconds}",
         TailRequest r => $"Tail {r.Epoch} streams [{string.Join(",", r.Streams)}]",
@@ -25,6 +26,7 @@ internal static class MessageText
     public static string Of(Response response) => response switch
     {
         WriteResponse { Status: Status.AlreadyWritten } r => $"{Head(r)} by {r.Stored} {r.StoredOrigin}",
+        CompleteManyResponse { IsOk: true } r => $"{Head(r)} [{string.Join(", ", r.Outcomes.Select(o => $"{o.Status}"))}]",
         ReadResponse { IsOk: true } r => $"{Head(r)} [{string.Join(", ", r.Pages.Select(p => $"{p.Position} {p.State} {p.Origin} {p.Bytes.Length}"))}]",
         TokenResponse { IsOk: true } r => $"{Head(r)} first {r.First} previous {Tails(r.Previous)}",
         TailResponse { IsOk: true } r => $"{Head(r)} tail {r.Tail} {Tails(r.Tails)} grace {r.GraceMilliseconds}",

@@ -47,6 +47,7 @@ public static class PlantedBugs
         new("reads-without-a-snapshot", "R17", "each read of a transaction sees the newest view", CheckerNames.Opacity, 1),
         new("undecided-is-committed", "R20", "who does not host the read set takes a commit record for committed", CheckerNames.Transactions, 1),
         new("trimmed-is-skipped", "R22", "playback passes over what was trimmed", CheckerNames.StreamWalk, 1),
+        new("bulk-copies-wait-for-the-first-only", "R4", "the answer to many copies waits for the first of them", CheckerNames.UnitDurable, 1),
     ];
 
     /// <summary>Switches a bug on. False, with a message, where this build has none.</summary>

@@ -25,6 +25,13 @@ public sealed record AgentPlan
             OpinionTimeout = At(agent.OpinionTimeout),
             DoubtPause = At(agent.DoubtPause),
             BackOffStep = At(agent.BackOffStep),
+            // What is done once in a cluster begins within the run, and whatever can be migrated is.
+            LeadAfter = At(agent.LeadAfter) / 10,
+            MaxSegments = 1,
+            Rebuild = agent.Rebuild with { Batch = 16 },
+            Migration = agent.Migration with { Batch = 16, BytesPerSecond = null },
+            Scrub = new ScrubOptions { Batch = 16, PositionsPerSecond = 400, Interval = At(TimeSpan.FromSeconds(20)), RetryDelay = At(TimeSpan.FromSeconds(1)) },
+            ScrubAfter = At(TimeSpan.FromSeconds(3)),
             Detector = detector with
             {
                 Interval = At(detector.Interval),

@@ -28,6 +28,7 @@ public sealed record AgentInfoResponse(
             w.Text(work.What);
             w.Int64(work.Done);
             w.Int64(work.Total);
+            w.Int64(work.Bytes);
             w.Int64(work.ElapsedMilliseconds);
         }
     }
@@ -40,8 +41,8 @@ public sealed record AgentInfoResponse(
         var nodes = ImmutableArray.CreateBuilder<NodeReport>(r.Count(29, MessageLimits.MaxItems));
         for (var i = nodes.Capacity; i > 0; i--)
             nodes.Add(new NodeReport(ProjectionCodec.Address(ref r), (NodeRole)r.Byte(), (NodeDuty)r.Byte(), (NodeHealth)r.Byte(), r.Text()));
-        var work = ImmutableArray.CreateBuilder<WorkReport>(r.Count(28, MessageLimits.MaxItems));
-        for (var i = work.Capacity; i > 0; i--) work.Add(new WorkReport(r.Text(), r.Int64(), r.Int64(), r.Int64()));
+        var work = ImmutableArray.CreateBuilder<WorkReport>(r.Count(36, MessageLimits.MaxItems));
+        for (var i = work.Capacity; i > 0; i--) work.Add(new WorkReport(r.Text(), r.Int64(), r.Int64(), r.Int64(), r.Int64()));
         return new AgentInfoResponse(status, epoch, automation, note, nodes.DrainToImmutable(), work.DrainToImmutable());
     }
 }
@@ -51,4 +52,5 @@ public sealed record NodeReport(NodeAddress Address, NodeRole Role, NodeDuty Dut
 
 /// <summary>Something long that an agent is doing.</summary>
 /// <param name="Total">Zero when unknown.</param>
-public sealed record WorkReport(string What, long Done, long Total, long ElapsedMilliseconds);
+/// <param name="Bytes">Copied so far; zero where nothing is copied.</param>
+public sealed record WorkReport(string What, long Done, long Total, long Bytes, long ElapsedMilliseconds);

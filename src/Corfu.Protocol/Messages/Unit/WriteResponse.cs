@@ -7,15 +7,12 @@ namespace Corfu.Protocol;
 public sealed record WriteResponse(Status Status, Epoch Epoch, EntryKind Stored = default, EntryOrigin StoredOrigin = default)
     : Response(Status, Epoch)
 {
-    public override void WriteBody(ref WireWriter w)
+    public WriteResponse(WriteOutcome outcome, Epoch epoch)
+        : this(outcome.Status, epoch, outcome.Stored, outcome.StoredOrigin)
     {
-        if (Status != Status.AlreadyWritten) return;
-        w.Byte((byte)Stored);
-        w.Guid(StoredOrigin.Writer.Value);
-        w.Int64(StoredOrigin.Sequence);
     }
 
-    internal static WriteResponse Read(Status status, Epoch epoch, ref WireReader r) => status == Status.AlreadyWritten
-        ? new WriteResponse(status, epoch, (EntryKind)r.Byte(), new EntryOrigin(new WriterId(r.Guid()), r.Int64()))
-        : new WriteResponse(status, epoch);
+    public override void WriteBody(ref WireWriter w) => new WriteOutcome(Status, Stored, StoredOrigin).WriteStored(ref w);
+
+    internal static WriteResponse Read(Status status, Epoch epoch, ref WireReader r) => new(WriteOutcome.Read(status, ref r), epoch);
 }

@@ -1,0 +1,87 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+
+namespace Corfu.Agent;
+
+/// <summary>Gives joining replicas what they lack: entries by the frame, everything else one by one.</summary>
+internal sealed class TargetWriter(UnitCaller units, RebuildOptions options, RebuildMeter meter)
+{
+    private readonly SemaphoreSlim _frames = new(options.FramesInFlight);
+    private readonly SemaphoreSlim _others = new(options.WritesInFlight);
+
+    /// <returns>Ok: the unit holds all of them, or has been told to trim them.</returns>
+    public async Task<Status> CompleteAsync(Projection projection, NodeId unit, List<PageResult> pages, CancellationToken cancellationToken)
+    {
+        var done = 0;
+        while (done < pages.Count)
+        {
+            // One answer of a source, which is within what a frame takes.
+            ImmutableArray<ReadOnlyMemory<byte>> entries = [.. pages.Skip(done).Select(p => p.Bytes)];
+            await _frames.WaitAsync(cancellationToken);
+            try
+            {
+                var response = await units.CallAsync(projection, unit, new CompleteManyRequest(projection.Epoch, entries), cancellationToken);
+                if (!response.IsOk) return response.Status;
+                if (response.Outcomes.IsEmpty) return Status.Overloaded;
+                foreach (var outcome in response.Outcomes)
+                {
+                    if (Judge(unit, pages[done++], outcome) is not Status.Ok and var refused) return refused;
+                }
+            }
+            finally
+            {
+                _frames.Release();
+            }
+        }
+
+        return Status.Ok;
+    }
+
+    private Status Judge(NodeId unit, in PageResult page, in WriteOutcome outcome)
+    {
+        switch (outcome.Status)
+        {
+            case Status.Ok:
+                meter.Copied(page.Bytes.Length);
+                return Status.Ok;
+            case Status.AlreadyWritten:
+                var stored = outcome.Stored == EntryKind.Junk ? PageState.Junk : PageState.Data;
+                RequireSame(unit, new PageResult(page.Position, stored, false, outcome.StoredOrigin, default), page);
+                return Status.Ok;
+            case Status.Trimmed:
+                return Status.Ok;
+            default:
+                return outcome.Status;
+        }
+    }
+
+    /// <summary>Only the identical entry is taken.</summary>
+    public async Task<Status> RepairAsync(Projection projection, NodeId unit, LogPosition position, ReadOnlyMemory<byte> entry, CancellationToken cancellationToken)
+    {
+        var status = await SendAsync(projection, unit, new RepairRequest(projection.Epoch, entry), cancellationToken);
+        if (status == Status.Conflict) throw Differs(unit, position);
+        return status == Status.Trimmed ? Status.Ok : status;
+    }
+
+    public async Task<Status> SendAsync(Projection projection, NodeId unit, Request<AckResponse> request, CancellationToken cancellationToken)
+    {
+        await _others.WaitAsync(cancellationToken);
+        try
+        {
+            return (await units.CallAsync(projection, unit, request, cancellationToken)).Status;
+        }
+        finally
+        {
+            _others.Release();
+        }
+    }
+
+    /// <summary>R15: a differing value is fatal.</summary>
+    public static void RequireSame(NodeId unit, in PageResult held, in PageResult page)
+    {
+        if (held.State != page.State || held.Origin != page.Origin) throw Differs(unit, page.Position);
+    }
+
+    private static RebuildException Differs(NodeId unit, LogPosition position) =>
+        new(position, unit, $"Unit {unit} holds another value at {position} than the chain that it joins.");
+}

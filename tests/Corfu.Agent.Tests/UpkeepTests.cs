@@ -1,0 +1,143 @@
+using System.Collections.Immutable;
+using Corfu.Client;
+using Corfu.Client.Tests.Cluster;
+using Corfu.Protocol;
+using Corfu.Transport;
+using static Corfu.Agent.Tests.AgentTest;
+
+namespace Corfu.Agent.Tests;
+
+/// <summary>What agents do in the background: once in a cluster, by the first of them, and not at all when automation is off.</summary>
+public class UpkeepTests
+{
+    private static readonly AgentOptions Fast = new()
+    {
+        Self = default,
+        Step = TimeSpan.FromMilliseconds(5),
+        SlowInterval = TimeSpan.FromMilliseconds(20),
+        RefreshInterval = TimeSpan.FromMilliseconds(20),
+        BackOffStep = TimeSpan.FromMilliseconds(500),
+        LeadAfter = TimeSpan.FromSeconds(1),
+        MaxSegments = 1,
+        Migration = new RebuildOptions { Batch = 16, RetryDelay = TimeSpan.FromMilliseconds(1) },
+        Rebuild = new RebuildOptions { Batch = 16, RetryDelay = TimeSpan.FromMilliseconds(1) },
+        Scrub = new ScrubOptions { PositionsPerSecond = null, Batch = 16 },
+        ScrubAfter = TimeSpan.Zero,
+    };
+
+    /// <summary>Agents of one cluster, in the order of their endpoints.</summary>
+    private sealed class Agents : IAsyncDisposable
+    {
+        private readonly CancellationTokenSource _stop = new();
+        private readonly List<Task> _running = [];
+
+        public Agents(TestCluster cluster, int count, AgentOptions options)
+        {
+            ImmutableArray<NodeEndpoint> endpoints = [.. Enumerable.Range(0, count).Select(i => new NodeEndpoint("test", 1000 + i))];
+            ImmutableArray<NodeEndpoint> peers = [.. endpoints, .. cluster.Units.Concat(cluster.Acceptors).Append(cluster.First.Sequencer).Select(a => a.Endpoint)];
+            foreach (var endpoint in endpoints)
+            {
+                var agent = new ClusterAgent(
+                    options with { Self = endpoint, Peers = peers }, cluster.Transport, cluster.Transport, TimeProvider.System, new TestEntropy(endpoint.Port),
+                    reconfiguration: TestCluster.Options.Reconfiguration);
+                cluster.Transport.Serve(endpoint, agent);
+                All.Add(agent);
+            }
+
+            foreach (var agent in All) _running.Add(agent.RunAsync(_stop.Token));
+        }
+
+        public List<ClusterAgent> All { get; } = [];
+
+        public async ValueTask DisposeAsync()
+        {
+            await _stop.CancelAsync();
+            await Task.WhenAll(_running);
+        }
+    }
+
+    private static async Task<AgentInfoResponse> AskAsync(TestCluster cluster, ClusterAgent agent) =>
+        await cluster.Transport.CallAsync(new NodeAddress(agent.Id, new NodeEndpoint("test", 1000)), new AgentInfoRequest(Epoch.None), default);
+
+    private static async Task<TestCluster> OfManySegmentsAsync()
+    {
+        var cluster = await TestCluster.StartAsync(2, 2);
+        var client = cluster.Client();
+        for (var i = 0; i < 3; i++)
+        {
+            await AppendAsync(client, i * 40, 40);
+            await OperationsOf(cluster, client).AddUnitsAsync([await cluster.AddUnitAsync()], "capacity");
+        }
+
+        Assert.Equal(4, client.Projection.Segments.Length);
+        return cluster;
+    }
+
+    [Fact]
+    public async Task TOCS_2_6_small_segments_are_migrated_in_the_background_by_the_first_agent_alone()
+    {
+        await using var cluster = await OfManySegmentsAsync();
+        await using var agents = new Agents(cluster, 2, Fast with { Scrub = null });
+        var seen = new HashSet<string>();
+        while (agents.All[0].Projection?.Segments.Length is not 1)
+        {
+            Assert.Empty((await AskAsync(cluster, agents.All[1])).Work);
+            foreach (var work in (await AskAsync(cluster, agents.All[0])).Work) seen.Add(work.What.Split(' ')[0]);
+            await Task.Yield();
+        }
+
+        Assert.Contains("migration", seen);
+        await AssertWholeAsync(cluster.Client(), 120);
+
+        // What has moved is given up where it was.
+        var client = cluster.Client();
+        var projection = await client.RefreshAsync();
+        for (var i = 0; i < 120; i++)
+        {
+            var position = new LogPosition(i);
+            Assert.True(projection.TryChainOf(position, out var chain));
+            foreach (var unit in cluster.Units)
+            {
+                var serves = chain.Replicas.Any(r => r.Unit == unit.Id);
+                while ((await cluster.LookAsync(unit, position)).State != (serves ? PageState.Data : PageState.Unwritten)) await Task.Yield();
+            }
+        }
+    }
+
+    [Fact]
+    public async Task What_nobody_reads_is_mended_by_the_scrub_of_the_first_agent_alone()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 2);
+        var client = cluster.Client();
+        await AppendAsync(client, 0, 60);
+        var damage = new Damage();
+        damage.Add(cluster.Units[2], new LogPosition(1));
+        damage.Add(cluster.Units[1], new LogPosition(28), PageState.Unwritten);
+        cluster.Transport.Rewrite = damage.Rewrite;
+        await using var agents = new Agents(cluster, 2, Fast with { MaxSegments = 4 });
+        while (!damage.Healed.IsCompleted)
+        {
+            Assert.Empty((await AskAsync(cluster, agents.All[1])).Work);
+            await Task.Yield();
+        }
+    }
+
+    [Fact]
+    public async Task Switched_off_agents_leave_everything_as_it_is()
+    {
+        await using var cluster = await OfManySegmentsAsync();
+        await using var agents = new Agents(cluster, 1, Fast with { Automatic = false });
+        var client = cluster.Client();
+
+        // It looks and reports all the same; when it has seen a change of the cluster, it would have had time to begin.
+        await client.RefreshAsync();
+        for (var i = 0; i < 10; i++)
+        {
+            var projection = await OperationsOf(cluster, client).ReplaceSequencerAsync(client.Projection.Sequencer.Id, [cluster.AddSequencer()], "by hand");
+            while (agents.All[0].Projection?.Epoch != projection.Epoch) await Task.Yield();
+            Assert.Empty((await AskAsync(cluster, agents.All[0])).Work);
+        }
+
+        Assert.Equal(4, client.Projection.Segments.Length);
+    }
+}
