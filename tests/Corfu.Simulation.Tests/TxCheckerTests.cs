@@ -46,6 +46,15 @@ public sealed class TxCheckerTests
     }
 
     [Fact]
+    public void An_aborted_transaction_that_read_two_states_is_found()
+    {
+        TxHistory history = Good();
+        // a before the second transaction, b after it.
+        history.Transactions[2] = history.Transactions[2] with { Reads = Map(("a", 11), ("b", 22)) };
+        Finds(CheckerNames.Opacity, history);
+    }
+
+    [Fact]
     public void An_abort_without_a_record_needs_a_change_too()
     {
         TxHistory history = Good();

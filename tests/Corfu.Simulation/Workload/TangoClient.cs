@@ -18,7 +18,9 @@ public sealed class TangoClient
     /// <summary>The registers that stand alone.</summary>
     public static readonly string[] SoloKeys = ["s0", "s1"];
 
-    private TangoClient(TangoRuntime runtime) => Runtime = runtime;
+    private TangoClient(TangoRuntime runtime, TimeProvider time) => (Runtime, Time) = (runtime, time);
+
+    public TimeProvider Time { get; }
 
     public TangoRuntime Runtime { get; }
 
@@ -37,7 +39,7 @@ public sealed class TangoClient
     public static async Task<TangoClient> OpenAsync(
         ICorfuLog log, Func<IStreamCursor> openCursor, TimeProvider time, IEntropy entropy, int hosted, TangoOptions options, ILogger logger)
     {
-        var client = new TangoClient(new TangoRuntime(log, openCursor, time, entropy, options, logger));
+        var client = new TangoClient(new TangoRuntime(log, openCursor, time, entropy, options, logger), time);
         for (int i = 0; i < SoloKeys.Length; i++)
         {
             bool hosts = hosted < 0 || hosted == i;

@@ -159,6 +159,7 @@ public sealed partial class TangoWorkload(World world, TxHistory history, Cluste
     private static async Task<string?> ReadPatientlyAsync(TangoClient tango, string key, SimRandom? random)
     {
         if (random?.Chance(0.3) ?? false) await Task.Yield();
+        if (random?.Chance(0.1) ?? false) await Task.Delay(TimeSpan.FromMilliseconds(random.Between(1, 5)), tango.Time);
         return await tango.ReadAsync(key);
     }
 
