@@ -50,6 +50,8 @@ public class CheckTests
     public async Task A_replaced_sequencer_is_believed_by_a_session_but_not_by_a_linearizable_check()
     {
         await using var cluster = await TestCluster.StartAsync(3, 2);
+        // No acceptor tells the first one.
+        cluster.Transport.Faults = (_, request) => new(request is WatchRequest ? Fault.RequestLost : Fault.None);
         var (stale, fresh) = (cluster.Client(), cluster.Client());
         await stale.AppendAsync(Bytes("0"), [A]);
         var sequencer = cluster.AddSequencer();

@@ -53,6 +53,7 @@ internal sealed partial class Appender(ClientCore core, Resolver resolver, Chain
     private async ValueTask<AppendResult> RunAsync(
         ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
     {
+        core.Refresher.LookOut();
         var began = core.Time.GetTimestamp();
         for (var lost = 0; ; lost++)
         {

@@ -12,13 +12,25 @@ internal sealed class ProjectionRefresher(ClientCore core)
     private int _pausing;
     private bool _watching;
 
+    private bool _lookingOut;
+
     /// <summary>
-    /// Perhaps what does not answer has been replaced: while anybody pauses, the acceptors are asked to tell of a newer projection as soon as there is one.
-    /// In case that none of them can, they are also asked again and again, each time after a <see cref="CorfuClientOptions.RefreshShare"/> of the
-    /// time since the first question, so that a long trouble costs few questions.
+    /// From now on the acceptors tell of a newer projection as soon as there is one. A frozen node fails no call for as long as a call may take, so
+    /// that nobody would ask: the calls to it end when the projection without it is known.
+    /// </summary>
+    public void LookOut()
+    {
+        if (!Volatile.Read(ref _lookingOut) && !Interlocked.Exchange(ref _lookingOut, true)) LookOutAsync(core.Closed).Abandon();
+    }
+
+    /// <summary>
+    /// Perhaps what does not answer has been replaced. In case that no acceptor can tell (<see cref="LookOut"/>) they are asked again and again while
+    /// anybody pauses, each time after a <see cref="CorfuClientOptions.RefreshShare"/> of the time since the first question, so that a long trouble
+    /// costs few questions.
     /// </summary>
     public void BeginPause()
     {
+        LookOut();
         lock (_gate)
         {
             _pausing++;
@@ -38,8 +50,6 @@ internal sealed class ProjectionRefresher(ClientCore core)
     {
         var began = core.Time.GetTimestamp();
         var finished = TimeSpan.Zero;
-        using var stop = CancellationTokenSource.CreateLinkedTokenSource(core.Closed);
-        LookOutAsync(stop.Token).Abandon();
         while (true)
         {
             // A ballot under way is its proposer's; one whose proposer has died must be ended by somebody.
@@ -63,10 +73,8 @@ internal sealed class ProjectionRefresher(ClientCore core)
             {
                 if (_pausing > 0) continue;
                 _watching = false;
+                return;
             }
-
-            stop.Cancel();
-            return;
         }
     }
 
@@ -74,8 +82,10 @@ internal sealed class ProjectionRefresher(ClientCore core)
     {
         while (true)
         {
+            var began = core.Time.GetTimestamp();
             if (await core.Layout.WatchAsync(core.View.Projection, cancellationToken) is { } newer) Adopt(newer);
-            else await Task.Delay(core.Options.MaxRetryDelay, core.Time, cancellationToken);
+            // Otherwise it was waited for, and nothing has changed.
+            else if (core.Time.GetElapsedTime(began) < core.Options.MaxRetryDelay) await Task.Delay(core.Options.MaxRetryDelay, core.Time, cancellationToken);
         }
     }
 
