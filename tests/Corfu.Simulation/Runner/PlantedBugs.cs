@@ -29,7 +29,7 @@ public static class PlantedBugs
         new("seal-any-replica", "R13", "any replica's seal will do", CheckerNames.SealComplete, 1),
         new("tails-from-one-chain", "streams", "stream tails are asked of the first chain only", CheckerNames.StreamWalk, 1),
         new("junk-ends-the-walk", "R8", "a walk ends where all backpointers are bare junk", CheckerNames.StreamWalk, 2),
-        new("no-relearning", "R10", "what an ended epoch granted counts as read", CheckerNames.StreamWalk, 32),
+        new("no-relearning", "R10", "what an ended epoch granted counts as read", CheckerNames.StreamWalk, 199),
         new("one-acceptor-is-enough", "R12", "the projection is read from one acceptor", CheckerNames.OneProjection, 8),
         new("acceptor-forgets", "R12", "an acceptor promises and does not write it down", CheckerNames.OneProjection, 9),
         new("conflict-off-by-one", "R18", "a write at the snapshot's end is no conflict", CheckerNames.Transactions, 6),
