@@ -59,7 +59,9 @@ internal sealed class TestNetwork(int seed) : ITransport
 
     public void Drop(NodeAddress node) => throw new NotSupportedException();
 
-    public ValueTask<NodeDescription> DescribeAsync(NodeEndpoint endpoint, CancellationToken cancellationToken) => throw new NotSupportedException();
+    /// <summary>Acceptors are known by their identities here; nobody listens at an endpoint.</summary>
+    public ValueTask<NodeDescription> DescribeAsync(NodeEndpoint endpoint, CancellationToken cancellationToken) =>
+        throw new TransportException("nobody listens there", outcomeUnknown: false);
 
     private Task<TResponse> Deliver<TResponse>(NodeId id, Request<TResponse> request)
         where TResponse : Response
