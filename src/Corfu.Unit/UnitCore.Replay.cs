@@ -40,9 +40,6 @@ public sealed partial class UnitCore
             case RecordKind.StreamTails:
                 _streams.Replay(record.Body, _store.SegmentOf(place.BodyAddress));
                 break;
-            case RecordKind.Forget:
-                ReplayForget(record, place);
-                break;
             case RecordKind.Freed:
                 break;
             default:

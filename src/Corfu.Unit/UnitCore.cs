@@ -68,7 +68,6 @@ public sealed partial class UnitCore
         StreamTailsRequest r => StreamTails(r),
         UnitInfoRequest r => Info(r),
         RepairRequest r => Repair(r),
-        ForgetRequest r => Forget(r),
         _ => new UnitAnswer(0, request.Fail(Status.Unsupported, Epoch)),
     };
 

@@ -40,7 +40,7 @@ internal static class SampleMessages
             new TrimRequest(Epoch, new LogPosition(4), new byte[] { 9 }), new TrimPrefixRequest(Epoch, new LogPosition(4)),
             new SealRequest(Epoch), new InstallRequest(p), new ConfirmEpochRequest(Epoch), new StreamTailsRequest(Epoch, streams),
             new UnitInfoRequest(Epoch), new RepairRequest(Epoch, entry), new CompleteManyRequest(Epoch, [entry, entry]),
-            new ForgetRequest(Epoch, new LogPosition(4), new LogPosition(40), 6, [1, 4]), new BootstrapRequest(p), new TokenRequest(Epoch, 2, streams, 30), new TailRequest(Epoch, streams),
+            new BootstrapRequest(p), new TokenRequest(Epoch, 2, streams, 30), new TailRequest(Epoch, streams),
             new LoadStreamsRequest(Epoch, Tails), new GrantsRequest(Epoch, [new LogPosition(7)]), new SequencerInfoRequest(Epoch),
             new AdvanceRequest(Epoch, new LogPosition(7), new LogPosition(12), [new AdvancedEntry(new LogPosition(9), streams)]),
             new PrepareRequest(Epoch, ballot), new AcceptRequest(ballot, p), new DecidedRequest(p), new LatestRequest(Epoch), new ReadSlotRequest(Epoch), new WatchRequest(Epoch),

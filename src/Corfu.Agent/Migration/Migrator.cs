@@ -62,12 +62,10 @@ public sealed class Migrator(CorfuClient client, ITransport transport, TimeProvi
         await new RangeCopier(client, units, batches, time, _options, _meter).CopyAsync(from, until, cancellationToken);
 
         // Who was in a chain before the copy, and still is, has everything of it.
-        var moved = await client.ReconfigureAsync(
+        return await client.ReconfigureAsync(
             p => Find(p, from, until) is { } now && CanTake(p, chains) && HasAll(now, chains) && HasAll(joined, chains) ? Membership.Of(p).WithMigrated(from, chains) : null,
             $"{reason}: {from} to {until} moved",
             cancellationToken);
-        await new Forgetter(units).RunAsync(moved, from, until, cancellationToken);
-        return moved;
     }
 
     private static Segment? Find(Projection projection, LogPosition from, LogPosition until) =>

@@ -144,7 +144,7 @@ public sealed partial class ClusterAgent
 
     private async Task ScrubAsync(CorfuClient client, ScrubOptions options, CancellationToken cancellationToken)
     {
-        var scrubber = new Scrubber(client, _time, _logger, options, _scrubbed, _transport);
+        var scrubber = new Scrubber(client, _time, _logger, options, _scrubbed);
         lock (_gate) _scrubber = scrubber;
         try
         {

@@ -17,15 +17,12 @@ public sealed class Scrubber
     private readonly ILogger _logger;
     private readonly ScrubOptions _options;
     private readonly RateLimit _rate;
-    private readonly Forgetter? _forgetter;
     private volatile ScrubProgress _progress;
 
     /// <param name="resume">Where an earlier scrub ended; null: a first pass.</param>
-    /// <param name="transport">If given, units also give up what migrations have left with them.</param>
     public Scrubber(
-        CorfuClient client, TimeProvider time, ILogger? logger = null, ScrubOptions? options = null, ScrubProgress? resume = null, ITransport? transport = null)
+        CorfuClient client, TimeProvider time, ILogger? logger = null, ScrubOptions? options = null, ScrubProgress? resume = null)
     {
-        _forgetter = transport is null ? null : new Forgetter(new UnitCaller(transport));
         _client = client;
         _time = time;
         _logger = logger ?? NullLogger.Instance;
@@ -67,7 +64,6 @@ public sealed class Scrubber
             {
                 await _rate.TakeAsync(count, cancellationToken);
                 if (await AuditAsync(from, count, cancellationToken) is not { } audit) continue;
-                if (_forgetter is not null) await _forgetter.RunAsync(_client.Projection, from, from + count, cancellationToken);
                 foreach (var position in audit.Diverged) AgentLog.Diverged(_logger, position.ToString());
                 progress = progress with
                 {

@@ -18,7 +18,6 @@ public enum Opcode : byte
     UnitInfo = 11,
     Repair = 12,
     CompleteMany = 13,
-    Forget = 14,
 
     Bootstrap = 32,
     Token = 33,

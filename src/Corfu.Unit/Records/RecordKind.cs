@@ -30,9 +30,6 @@ public enum RecordKind : byte
     /// <summary>The newest positions of some streams, whose entries stood in a part of the log that goes.</summary>
     StreamTails = 9,
 
-    /// <summary>Positions that other units serve by now, given up: the body is the request's. They are unwritten from here on.</summary>
-    Forget = 10,
-
     /// <summary>A page or junk entry once more: moved out of a part of the log that goes, or repaired. Counts only where the position is live then (R5).</summary>
     Moved = 16,
 

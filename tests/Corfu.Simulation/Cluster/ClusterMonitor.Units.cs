@@ -49,28 +49,9 @@ public sealed partial class ClusterMonitor
             case AckResponse { IsOk: true } when header.Opcode == Opcode.Trim:
                 Trimmed(unit, ((TrimRequest)Decode(message)).Position.Offset);
                 break;
-            case AckResponse { IsOk: true } when header.Opcode == Opcode.Forget:
-                Forgotten(unit, message, header, (ForgetRequest)Decode(message));
-                break;
             case AckResponse { IsOk: true } when header.Opcode == Opcode.TrimPrefix:
                 unit.RaiseTrimMark(((TrimPrefixRequest)Decode(message)).Below.Offset, world.Steps);
                 break;
-        }
-    }
-
-    /// <summary>TOCS 2.6: a unit gives up only what other units serve.</summary>
-    private void Forgotten(UnitView unit, MessageInfo message, FrameHeader header, ForgetRequest request)
-    {
-        foreach (long position in unit.Pages.Keys.Where(p => request.Names(new LogPosition(p))).ToList())
-        {
-            if (TryChain(position, header.Epoch.Value, out Chain chain) && chain.Replicas.All(r => r.Unit != message.Node))
-            {
-                unit.Pages.Remove(position);
-                Mark("migrated page given up");
-                continue;
-            }
-
-            if (position >= unit.TrimMark) Report(CheckerNames.Membership, $"{unit.Name} gave up {position}, which it serves in {header.Epoch}");
         }
     }
 
@@ -79,7 +60,7 @@ public sealed partial class ClusterMonitor
     {
         if (!response.IsOk) return;
         // Its answer may be lost or late, its arrival is what counts; only epochs that nobody sent it are an error.
-        if (header.Opcode is Opcode.Write or Opcode.Fill or Opcode.Complete or Opcode.CompleteMany or Opcode.Forget or Opcode.Read or Opcode.ConfirmEpoch && header.Epoch.Value > unit.Installed)
+        if (header.Opcode is Opcode.Write or Opcode.Fill or Opcode.Complete or Opcode.CompleteMany or Opcode.Read or Opcode.ConfirmEpoch && header.Epoch.Value > unit.Installed)
         {
             Report(CheckerNames.SealedEpoch, $"{unit.Name} answered {header.Opcode} of {header.Epoch} to {message.Client}, but has only installed e{unit.Installed}");
         }
