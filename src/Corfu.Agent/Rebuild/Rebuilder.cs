@@ -20,8 +20,10 @@ public sealed class Rebuilder
     private readonly UnitCaller _units;
     private readonly RateLimit _rate;
 
-    // What this instance has seen decided on a unit that has been joining since. A unit that leaves never returns (R2).
+    // R15: what this instance has seen decided on a unit that has been joining the same chains in every epoch since, up to that of _known. A unit may leave
+    // a chain and join it again, and has then missed what was copied meanwhile; so an epoch that was not seen clears all of it.
     private readonly SortedDictionary<NodeId, RangeSet> _rebuilt = [];
+    private Projection? _known;
     private RebuildMeter _meter;
     private volatile TargetList _targets = new([]);
 
@@ -59,6 +61,7 @@ public sealed class Rebuilder
         var expected = 0L;
         while (true)
         {
+            Learn(projection);
             var waiting = Waiting(projection);
             _targets = new TargetList([.. waiting.SelectMany(w => w.Targets).Distinct()]);
             var left = waiting.Sum(w => w.Segment.Until!.Value.Offset - w.Segment.From.Offset) + _meter.ToProgress([]).Done;
@@ -76,15 +79,36 @@ public sealed class Rebuilder
             var copier = new RangeCopier(
                 _client, _units, new BatchCopier(_client, _units, _rate, _options, _meter), _time, _options, _meter);
             await copier.CopyAsync(segment.From, segment.Until!.Value, cancellationToken);
+            var copied = projection.Epoch;
             projection = _client.Projection;
-            foreach (var target in targets) Note(target, segment, projection);
+            // Otherwise who was to be brought up to date may not have been there for a while: the next copy finds most of it done.
+            if (projection.Epoch != copied) continue;
+            foreach (var target in targets) Note(target, segment);
         }
     }
 
-    private void Note(NodeId target, Segment segment, Projection now)
+    private void Learn(Projection projection)
     {
-        // Who has left meanwhile has missed what was copied since; it is out of the projection for good.
-        if (!now.HasUnit(target)) return;
+        if (_known is { } known && known.Epoch != projection.Epoch)
+        {
+            foreach (var unit in _rebuilt.Keys.ToList())
+            {
+                if (known.Epoch.Next != projection.Epoch || !Places(known, unit).SequenceEqual(Places(projection, unit))) _rebuilt.Remove(unit);
+            }
+        }
+
+        _known = projection;
+    }
+
+    // Where the unit is joining.
+    private static IEnumerable<(LogPosition From, LogPosition? Until, int Chains, int Chain)> Places(Projection projection, NodeId unit) =>
+        from segment in projection.Segments
+        from chain in Enumerable.Range(0, segment.Chains.Length)
+        where segment.Chains[chain].Replicas.Any(r => r.Joining && r.Unit == unit)
+        select (segment.From, segment.Until, segment.Chains.Length, chain);
+
+    private void Note(NodeId target, Segment segment)
+    {
         if (!_rebuilt.TryGetValue(target, out var ranges)) _rebuilt.Add(target, ranges = new RangeSet());
         ranges.Add(segment.From, segment.Until!.Value);
         RebuildLog.Rebuilt(_logger, target.ToString(), segment.From.ToString(), segment.Until.Value.ToString());
@@ -94,7 +118,7 @@ public sealed class Rebuilder
     {
         if (!IsAnythingRebuilt(projection)) return projection;
         return await _client.ReconfigureAsync(
-            p => IsAnythingRebuilt(p) ? Membership.Of(p).WithRebuilt(IsRebuilt) : null,
+            p => p.Epoch == projection.Epoch && IsAnythingRebuilt(p) ? Membership.Of(p).WithRebuilt(IsRebuilt) : null,
             $"rebuilt {string.Join(", ", projection.Segments.SelectMany(Joining).Distinct().Select(u => u.ToString()[..8]))}",
             cancellationToken);
     }
