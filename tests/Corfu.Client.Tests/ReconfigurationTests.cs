@@ -104,6 +104,21 @@ public class ReconfigurationTests
         foreach (var unit in cluster.Units) Assert.NotEqual(PageState.Junk, (await cluster.LookAsync(unit, result.Position)).State);
     }
 
+    /// <summary>
+    /// Found by the simulator: what was left of the round, less than a millisecond, was no delay at all, and the wait for the seals a loop that held its thread (and,
+    /// where the clock is virtual, for ever).
+    /// </summary>
+    [Fact]
+    public async Task The_wait_for_seals_ends_though_less_than_a_millisecond_is_left()
+    {
+        await using var cluster = await TestCluster.StartAsync(2, 2);
+        var never = new TaskCompletionSource<Fault>(TaskCreationOptions.RunContinuationsAsynchronously);
+        cluster.Transport.Faults = (_, request) => request is SealRequest ? new(never.Task) : new(Fault.None);
+        var options = TestCluster.Options.Reconfiguration with { RoundTimeout = TimeSpan.FromMilliseconds(300.4) };
+        var reconfigurer = cluster.Reconfigurer(new JumpingTime(most: 20), options);
+        await Assert.ThrowsAsync<ReconfigurationException>(() => reconfigurer.ReconfigureAsync(cluster.First, p => Membership.Of(p).Without(cluster.Units[0].Id), "silent"));
+    }
+
     [Fact]
     public async Task What_a_reconfigurer_rehearses_changes_nothing()
     {

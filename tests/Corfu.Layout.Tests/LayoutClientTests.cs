@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using Corfu.Client.Layout;
 using Corfu.Protocol;
 
@@ -7,8 +8,12 @@ public sealed class LayoutClientTests
 {
     private readonly TestNetwork _network = new(1);
 
-    private LayoutClient Client(int attempts = 12) =>
-        new(_network, SystemEntropy.Instance, TimeProvider.System, new LayoutClientOptions { MaxAttempts = attempts, FirstBackOff = TimeSpan.FromMilliseconds(1), MaxBackOff = TimeSpan.FromMilliseconds(10) });
+    private LayoutClient Client(int attempts = 12, params ImmutableArray<NodeEndpoint> endpoints) =>
+        new(
+            _network,
+            SystemEntropy.Instance,
+            TimeProvider.System,
+            new LayoutClientOptions { MaxAttempts = attempts, FirstBackOff = TimeSpan.FromMilliseconds(1), MaxBackOff = TimeSpan.FromMilliseconds(10), Endpoints = endpoints });
 
     private async Task<Projection> StartAsync()
     {
@@ -52,6 +57,26 @@ public sealed class LayoutClientTests
         await Assert.ThrowsAsync<LayoutUnavailableException>(() => Client(attempts: 3).ProposeAsync(first, Setup.Projection(2)));
         await Assert.ThrowsAsync<LayoutUnavailableException>(() => Client(attempts: 3).HandOverAsync(first));
         Assert.False(await Client().HasNoSuccessorAsync(first));
+    }
+
+    /// <summary>Found by the simulator: a client that slept while all acceptors were replaced asked identities that were gone for ever.</summary>
+    [Theory]
+    [InlineData(1, false)]
+    [InlineData(7, true)]
+    public async Task A_client_that_slept_while_every_acceptor_was_replaced_finds_the_new_ones(int endpoint, bool isTold)
+    {
+        var first = await StartAsync();
+        await _network.AddAsync(3, 4, 5);
+        var second = Setup.Projection(2, "machines formatted anew", 3, 4, 5);
+        await Client().ProposeAsync(first, second);
+        await Client().HandOverAsync(second);
+        Down(0, 1, 2);
+        await Assert.ThrowsAsync<LayoutUnavailableException>(() => Client(attempts: 3).ReadLatestAsync(first.Acceptors));
+
+        // A new acceptor answers where an old one did, or at an endpoint of the connection string.
+        var place = Setup.Acceptor(endpoint).Endpoint;
+        _network.Listening[place] = Setup.Acceptor(4).Id;
+        Assert.Equal(second, await (isTold ? Client(3, place) : Client(3)).ReadLatestAsync(first.Acceptors));
     }
 
     [Fact]

@@ -59,9 +59,13 @@ internal sealed class TestNetwork(int seed) : ITransport
 
     public void Drop(NodeAddress node) => throw new NotSupportedException();
 
-    /// <summary>Acceptors are known by their identities here; nobody listens at an endpoint.</summary>
+    /// <summary>Which acceptor says who it is at an endpoint; requests find acceptors by their identities alone.</summary>
+    public Dictionary<NodeEndpoint, NodeId> Listening { get; } = [];
+
     public ValueTask<NodeDescription> DescribeAsync(NodeEndpoint endpoint, CancellationToken cancellationToken) =>
-        throw new TransportException("nobody listens there", outcomeUnknown: false);
+        Listening.TryGetValue(endpoint, out var acceptor)
+            ? new(new NodeDescription(Setup.Cluster, [new RoleIdentity(NodeRole.Acceptor, acceptor)]))
+            : throw new TransportException("nobody listens there", outcomeUnknown: false);
 
     private Task<TResponse> Deliver<TResponse>(NodeId id, Request<TResponse> request)
         where TResponse : Response

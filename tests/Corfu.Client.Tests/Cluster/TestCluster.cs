@@ -72,8 +72,8 @@ internal sealed class TestCluster(int number = 1) : IAsyncDisposable
     /// <summary>A new incarnation, not yet in any projection.</summary>
     public NodeAddress AddSequencer(SequencerOptions? options = null) => Serve(new SequencerHandler(_entropy, options));
 
-    public Reconfigurer Reconfigurer() =>
-        new(Transport, new LayoutClient(Transport, _entropy, TimeProvider.System), TimeProvider.System, options: Options.Reconfiguration);
+    public Reconfigurer Reconfigurer(TimeProvider? time = null, ReconfigurerOptions? options = null) =>
+        new(Transport, new LayoutClient(Transport, _entropy, TimeProvider.System), time ?? TimeProvider.System, options: options ?? Options.Reconfiguration);
 
     public CorfuClient Client(CorfuClientOptions? options = null)
     {
