@@ -38,14 +38,32 @@ public static class PageReader
     private static async ValueTask<PageResult?> OneAsync(
         IPageStore store, PlannedPage page, ReadDetail detail, CorruptFound onCorrupt, Func<LogPosition, (PlannedPage Page, long Lsn)> again)
     {
+        var suspected = false;
         for (var moves = 0; moves < MaxMoves; moves++)
         {
             var want = Wanted(page.Slot, detail);
             if (want == 0) return Bare(page);
+            CorruptPage damage;
             try
             {
                 var bytes = await store.ReadAsync(page.Slot.Address, want);
-                if (!bytes.IsEmpty) return Checked(page, detail, bytes, onCorrupt);
+                if (bytes.IsEmpty)
+                {
+                    (page, var lsn) = again(page.Position);
+                    if (lsn > store.DurableUntil) return null;
+                    continue;
+                }
+
+                if (TryTake(page, detail, bytes, out var result, out damage)) return result;
+                // One bad transfer is no damage: the page is marked for good, so the disk is asked twice.
+                if (!suspected)
+                {
+                    suspected = true;
+                    continue;
+                }
+
+                onCorrupt(page.Position, page.Slot.Address, damage);
+                return result;
             }
             catch (IOException)
             {
@@ -53,9 +71,6 @@ public static class PageReader
                 onCorrupt(page.Position, page.Slot.Address, new CorruptPage(false, 0, null));
                 return new PageResult(page.Position, PageState.Corrupt, false, page.Slot.Origin, default);
             }
-
-            (page, var lsn) = again(page.Position);
-            if (lsn > store.DurableUntil) return null;
         }
 
         return null;
@@ -81,23 +96,30 @@ public static class PageReader
         _ => detail == ReadDetail.Headers ? slot.HeaderLength : slot.Length,
     };
 
-    private static PageResult Checked(in PlannedPage page, ReadDetail detail, ReadOnlyMemory<byte> bytes, CorruptFound onCorrupt)
+    // False: it is damaged; the result says so, and the damage what is left of it.
+    private static bool TryTake(in PlannedPage page, ReadDetail detail, ReadOnlyMemory<byte> bytes, out PageResult result, out CorruptPage damage)
     {
         var slot = page.Slot;
         var headers = bytes[..slot.HeaderLength];
+        damage = default;
         if (!HeadersIntact(page.Position, bytes))
         {
             // A tombstone without its headers is bare: walks take it for junk (R5).
-            if (slot.State == PageState.Trimmed) return new PageResult(page.Position, slot.State, false, slot.Origin, default);
-            onCorrupt(page.Position, slot.Address, new CorruptPage(false, 0, null));
-            return new PageResult(page.Position, PageState.Corrupt, false, slot.Origin, default);
+            result = new PageResult(page.Position, slot.State == PageState.Trimmed ? slot.State : PageState.Corrupt, false, slot.Origin, default);
+            damage = new CorruptPage(false, 0, null);
+            return slot.State == PageState.Trimmed;
         }
 
         var whole = bytes.Length == slot.Length && slot.State is PageState.Data or PageState.Junk;
         if (!whole || EntryCodec.PayloadIntact(bytes.Span))
-            return new PageResult(page.Position, slot.State, false, slot.Origin, detail == ReadDetail.Verify ? headers : bytes);
-        onCorrupt(page.Position, slot.Address, CorruptPage.Of(headers.Span));
-        return new PageResult(page.Position, PageState.Corrupt, false, slot.Origin, detail == ReadDetail.Verify ? headers : default);
+        {
+            result = new PageResult(page.Position, slot.State, false, slot.Origin, detail == ReadDetail.Verify ? headers : bytes);
+            return true;
+        }
+
+        damage = CorruptPage.Of(headers.Span);
+        result = new PageResult(page.Position, PageState.Corrupt, false, slot.Origin, detail == ReadDetail.Verify ? headers : default);
+        return false;
     }
 
     private static bool HeadersIntact(LogPosition position, ReadOnlyMemory<byte> bytes)

@@ -111,6 +111,36 @@ public class HoleTests
         foreach (var unit in cluster.Units.Skip(1)) Assert.Equal(PageState.Unwritten, (await cluster.LookAsync(unit, LogPosition.Zero)).State);
     }
 
+    /// <summary>The simulator's seeds 529 and 795: the second replica's write was still under way when a reader gave the page up.</summary>
+    [Fact]
+    public async Task A_value_that_a_damaged_head_holds_is_waited_for_on_its_way_to_the_next_replica()
+    {
+        await using var cluster = await TestCluster.StartAsync(2, 2);
+        var (writer, client) = (cluster.Client(), cluster.Client(TestCluster.Options with { MaxHoleWait = TimeSpan.FromSeconds(30) }));
+        var damage = new Damage();
+        cluster.Transport.Rewrite = damage.Rewrite;
+        var waitedFor = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var atHead = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var (writes, looks) = (0, 0);
+        cluster.Transport.Faults = async (to, request) =>
+        {
+            if (request is WriteRequest && ++writes == 2)
+            {
+                damage.Add(cluster.Units[0], LogPosition.Zero);
+                atHead.SetResult();
+                await waitedFor.Task;
+            }
+
+            // The first round looks twice at the head: for a value, and for where else it is.
+            if (request is ReadRequest && to == cluster.Units[0] && ++looks == 3) waitedFor.SetResult();
+            return Fault.None;
+        };
+        var append = writer.AppendAsync(Bytes("on its way"), [A]).AsTask();
+        await atHead.Task;
+        Assert.Equal("on its way", Text((await client.ReadManyAsync([LogPosition.Zero]))[0]));
+        Assert.True((await append).IsAppended);
+    }
+
     [Fact]
     public async Task R10_a_position_that_is_not_granted_is_not_filled()
     {

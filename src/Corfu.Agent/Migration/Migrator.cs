@@ -51,21 +51,32 @@ public sealed class Migrator(CorfuClient client, ITransport transport, TimeProvi
     {
         var (from, until) = (segment.From, segment.Until!.Value);
         _meter = new RebuildMeter(time);
-        _meter.Expect(until.Offset - from.Offset);
         var begun = await client.ReconfigureAsync(
             p => Find(p, from, until) is { } now && CanTake(p, chains) && !HasAll(now, chains) ? Membership.Of(p).WithMigrating(from, chains) : null,
             $"{reason}: {from} to {until} joined",
             cancellationToken);
-        if (Find(begun, from, until) is not { } joined || !HasAll(joined, chains)) return begun;
         var units = new UnitCaller(transport);
         var batches = new BatchCopier(client, units, _rate, _options, _meter);
-        await new RangeCopier(client, units, batches, time, _options, _meter).CopyAsync(from, until, cancellationToken);
+        while (Find(begun, from, until) is { } joined && HasAll(joined, chains))
+        {
+            _meter.Expect(until.Offset - from.Offset);
+            await new RangeCopier(client, units, batches, time, _options, _meter).CopyAsync(from, until, cancellationToken);
 
-        // Who was in a chain before the copy, and still is, has everything of it.
-        return await client.ReconfigureAsync(
-            p => Find(p, from, until) is { } now && CanTake(p, chains) && HasAll(now, chains) && HasAll(joined, chains) ? Membership.Of(p).WithMigrated(from, chains) : null,
-            $"{reason}: {from} to {until} moved",
-            cancellationToken);
+            // R15: a copy counts for the epoch that it began in. After another one, who joins may have been away meanwhile, so that nothing was copied to him.
+            var copied = begun.Epoch;
+            var moved = false;
+            begun = await client.ReconfigureAsync(
+                p =>
+                {
+                    moved = p.Epoch == copied && CanTake(p, chains);
+                    return moved ? Membership.Of(p).WithMigrated(from, chains) : null;
+                },
+                $"{reason}: {from} to {until} moved",
+                cancellationToken);
+            if (moved || begun.Epoch == copied) break;
+        }
+
+        return begun;
     }
 
     private static Segment? Find(Projection projection, LogPosition from, LogPosition until) =>

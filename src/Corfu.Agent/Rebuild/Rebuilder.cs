@@ -69,10 +69,12 @@ public sealed class Rebuilder
             expected = left;
             if (waiting.Count == 0 || _time.GetElapsedTime(joined) >= _options.JoinInterval)
             {
-                projection = await JoinAsync(projection, cancellationToken);
+                var next = await JoinAsync(projection, cancellationToken);
                 joined = _time.GetTimestamp();
-                if (waiting.Count == 0 && !IsNeeded(projection)) return projection;
-                if (waiting.Count == 0) continue;
+                if (waiting.Count == 0 && !IsNeeded(next)) return next;
+                var changed = next.Epoch != projection.Epoch;
+                projection = next;
+                if (changed || waiting.Count == 0) continue;
             }
 
             var (segment, targets) = waiting[0];

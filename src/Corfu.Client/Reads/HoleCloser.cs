@@ -22,10 +22,12 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait w
         ClientTelemetry.HolesMet.Add(holes.Count);
         var closed = new Dictionary<LogPosition, LogReadResult>();
         List<LogPosition> open = [.. holes];
+        // Only their heads hold them, damaged: never filled, but the value may be on its way to the other replicas.
+        List<LogPosition> damaged = [];
 
         // At the same time: what a head holds is completed whatever the sequencer says, for it was granted.
         var learning = LearnTailAsync(view, holes, cancellationToken);
-        var status = await TakeFromHeadsAsync(view, open, closed, cancellationToken);
+        var status = await TakeFromHeadsAsync(view, open, damaged, closed, cancellationToken);
         if (status == Status.Ok && open.Count > 0)
         {
             status = await learning;
@@ -38,8 +40,21 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait w
 
         for (var first = true; status == Status.Ok; first = false)
         {
-            if (!first) status = await TakeFromHeadsAsync(view, open, closed, cancellationToken);
+            if (!first) status = await TakeFromHeadsAsync(view, open, damaged, closed, cancellationToken);
             if (status != Status.Ok) break;
+            if (open.Count == 0 && damaged.Count > 0)
+            {
+                var patience = core.Options.MaxHoleWait - core.Time.GetElapsedTime(began);
+                if (patience > TimeSpan.Zero)
+                {
+                    await PauseAsync(view, patience, cancellationToken);
+                    if (core.View != view) return Status.Sealed;
+                    continue;
+                }
+
+                foreach (var position in damaged) closed[position] = new LogReadResult(position, PageState.Corrupt, null);
+            }
+
             if (open.Count == 0)
             {
                 ClientTelemetry.HoleTime.Record(core.Time.GetElapsedTime(began).TotalSeconds);
@@ -51,8 +66,7 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait w
 #endif
             if (patient && Remaining(view, open) is { Ticks: > 0 } left)
             {
-                var step = TimeSpan.FromTicks(Math.Max(wait.Of(view).Ticks / 4, TimeSpan.TicksPerMillisecond));
-                await core.DelayAsync(left < step ? left : step, core.Projections.ChangedAfter(view.Epoch), cancellationToken);
+                await PauseAsync(view, left, cancellationToken);
                 if (core.View != view) return Status.Sealed;
                 continue;
             }
@@ -62,6 +76,12 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait w
         }
 
         return status;
+    }
+
+    private ValueTask PauseAsync(EpochView view, TimeSpan left, CancellationToken cancellationToken)
+    {
+        var step = TimeSpan.FromTicks(Math.Max(wait.Of(view).Ticks / 4, TimeSpan.TicksPerMillisecond));
+        return core.DelayAsync(left < step ? left : step, core.Projections.ChangedAfter(view.Epoch), cancellationToken);
     }
 
     /// <summary>The tail also brings the grace that slow writers asked for. A silent sequencer is waited for only where its word is needed.</summary>
@@ -112,8 +132,11 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait w
     }
 
     private async ValueTask<Status> TakeFromHeadsAsync(
-        EpochView view, List<LogPosition> open, Dictionary<LogPosition, LogReadResult> closed, CancellationToken cancellationToken)
+        EpochView view, List<LogPosition> open, List<LogPosition> damaged, Dictionary<LogPosition, LogReadResult> closed,
+        CancellationToken cancellationToken)
     {
+        open.AddRange(damaged);
+        damaged.Clear();
         foreach (var group in open.GroupBy(p => ChainOf(view, p).Head).ToList())
         {
             var left = group.ToImmutableArray();
@@ -128,8 +151,14 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait w
                     {
                         if (!taken.IsDone) return taken.Status;
                         if (taken.Value.State == PageState.Unwritten) continue;
-                        closed[taken.Value.Position] = taken.Value;
                         open.Remove(taken.Value.Position);
+                        if (taken.Value.State == PageState.Corrupt)
+                        {
+                            damaged.Add(taken.Value.Position);
+                            continue;
+                        }
+
+                        closed[taken.Value.Position] = taken.Value;
                         ClientTelemetry.HolesTaken.Add(1);
                     }
                 }

@@ -29,6 +29,7 @@ internal sealed class FasterPageMap : IDisposable
         // The unit ends: what it cannot remember it must not answer for.
         _device = new PlainFileDevice(
             Path.Combine(scratchDirectory, "map"), error => failed(new StoreFailedException($"The address map cannot be written: {error.Message}", error)));
+        // It removes none: which are outdated is decided by what belongs to them (MapCheckpoint).
         _checkpointManager = new DeviceLogCommitCheckpointManager(_checkpoints, scratchDirectory);
         _kv = new FasterKV<long, Entry>(new FasterKVSettings<long, Entry>
         {
@@ -38,7 +39,6 @@ internal sealed class FasterPageMap : IDisposable
             // Scratch files of this size come and go as the log's segments do.
             SegmentSize = Math.Max(ScratchSegment, Math.Min(1 << 20, memory / 16)),
             LogDevice = _device,
-            // Which are outdated is decided by what belongs to them (MapCheckpoint).
             CheckpointManager = _checkpointManager,
             ConcurrencyControlMode = ConcurrencyControlMode.None,
         });

@@ -124,7 +124,7 @@ public sealed record SeedPlan
                 SlowFlushLatency = random.Pick([50_000L, 500_000]),
                 KeepAtCrash = Has(FaultKind.LostWrite) ? random.Pick([0, 0.3, 0.7]) : 1,
                 TearAtCrash = Has(FaultKind.TornWrite) ? random.Pick([0.3, 1]) : 0,
-                Misread = Has(FaultKind.Misread) ? 0.1 : 0,
+                Misread = Has(FaultKind.Misread) ? 0.3 : 0,
             },
             RequestTimeout = random.Pick([30_000L, 100_000, 500_000, 2_000_000]),
             OperationTimeout = random.Pick([TimeSpan.FromHours(1), TimeSpan.FromHours(1), TimeSpan.FromMilliseconds(500)]),

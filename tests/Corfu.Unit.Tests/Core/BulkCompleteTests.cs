@@ -57,47 +57,12 @@ public class BulkCompleteTests
     [InlineData(2, Status.Ok, 2)]
     public async Task Without_room_the_answer_ends_early(int room, Status status, int outcomes)
     {
-        var store = new SmallStore(room);
+        var store = new FaultyStore { Room = room };
         var core = await UnitCore.OpenAsync(store, new UnitCoreOptions());
         core.Handle(new InstallRequest(Entries.Projection(2, 100)));
         var response = Assert.IsType<CompleteManyResponse>(core.Handle(Many(Entries.Data(1), Entries.Data(2), Entries.Data(3))).Response);
         Assert.Equal(status, response.Status);
         Assert.Equal(outcomes, response.Outcomes.Length);
         Assert.All(response.Outcomes, o => Assert.Equal(Status.Ok, o.Status));
-    }
-
-    /// <summary>Has room for so many pages.</summary>
-    private sealed class SmallStore(int pages) : IPageStore
-    {
-        private readonly MemoryPageStore _inner = new();
-        private int _left = pages;
-
-        public IStoreObserver? Observer { get; set; }
-
-        public UnitHealth Health => UnitHealth.Ok;
-
-        public long AppendedUntil => _inner.AppendedUntil;
-
-        public long DurableUntil => _inner.DurableUntil;
-
-        public (long Pages, long Bytes) Size => _inner.Size;
-
-        public Status Admit(int bodyLength, SpaceUse use) => use != SpaceUse.Pages || _left-- > 0 ? Status.Ok : Status.NoSpace;
-
-        public ValueTask RecoverAsync(RecordVisitor visit, Action<ReadOnlyMemory<byte>>? restore = null) => _inner.RecoverAsync(visit, restore);
-
-        public PageSlot Find(LogPosition position) => _inner.Find(position);
-
-        public void Set(LogPosition position, in PageSlot slot) => _inner.Set(position, slot);
-
-        public RecordPlace Append(in LogRecord record) => _inner.Append(record);
-
-        public void Commit() => _inner.Commit();
-
-        public ValueTask<ReadOnlyMemory<byte>> ReadAsync(long address, int length) => _inner.ReadAsync(address, length);
-
-        public void Release(LogPosition below) => _inner.Release(below);
-
-        public ValueTask DisposeAsync() => _inner.DisposeAsync();
     }
 }

@@ -115,4 +115,20 @@ public sealed class RepairTests
         Assert.Equal(unit.Page(5, ReadDetail.Headers).Bytes.ToArray(), page.Bytes.ToArray());
         Assert.Equal(PageState.Unwritten, unit.Page(6, ReadDetail.Verify).State);
     }
+
+    /// <summary>One bad transfer is no damage: a page is marked, for good, when two reads in a row say so.</summary>
+    [Theory]
+    [InlineData(1, PageState.Data)]
+    [InlineData(2, PageState.Corrupt)]
+    public async Task A_page_is_damaged_when_it_was_read_so_twice(int badReads, PageState state)
+    {
+        var store = new FaultyStore();
+        var core = await UnitCore.OpenAsync(store, new UnitCoreOptions());
+        core.Handle(new InstallRequest(Entries.Projection(1)));
+        core.Handle(new WriteRequest(Epoch.First, Entry(5)));
+        var plan = core.Handle(new ReadRequest(Epoch.First, Entries.Positions(5), ReadDetail.Full)).Plan!;
+        store.BadReads = badReads;
+        Assert.Equal(state, (await PageReader.ReadAsync(store, plan, core.MarkCorrupt, core.Plan)).Pages[0].State);
+        Assert.Equal(state, store.Find(new LogPosition(5)).State);
+    }
 }

@@ -17,7 +17,16 @@ internal sealed class CheckpointFiles : INamedDeviceFactory
     public IDevice Get(FileDescriptor fileInfo)
     {
         var folder = Path.Combine(_folder, fileInfo.directoryName);
-        Directory.CreateDirectory(folder);
+        try
+        {
+            Directory.CreateDirectory(folder);
+        }
+        catch (Exception error) when (error is IOException or UnauthorizedAccessException)
+        {
+            // No reason for the unit to end, in whose operation this is: without the folder the writes fail too, and there is no checkpoint.
+            _failure = error;
+        }
+
         return new PlainFileDevice(Path.Combine(folder, fileInfo.fileName), error => _failure = error);
     }
 
