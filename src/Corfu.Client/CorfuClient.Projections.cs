@@ -41,12 +41,16 @@ public sealed partial class CorfuClient
     /// The projections of the past, newest first, from the present one on, as far back as the acceptors remember them
     /// (their option KeptSlots) or <paramref name="count"/> goes.
     /// </summary>
-    public async Task<ImmutableArray<Projection>> ReadHistoryAsync(int count, CancellationToken cancellationToken = default)
+    public async Task<ImmutableArray<Projection>> ReadHistoryAsync(int count, CancellationToken cancellationToken = default) =>
+        await ReadHistoryAsync((await RefreshAsync(cancellationToken)).Epoch, count, cancellationToken);
+
+    /// <summary>As above, from an epoch of the past on.</summary>
+    public async Task<ImmutableArray<Projection>> ReadHistoryAsync(Epoch from, int count, CancellationToken cancellationToken = default)
     {
         const int together = 32;
-        var latest = await RefreshAsync(cancellationToken);
+        var latest = Projection;
         var history = ImmutableArray.CreateBuilder<Projection>();
-        for (var newest = latest.Epoch.Value; newest >= Epoch.First.Value && history.Count < count; newest -= together)
+        for (var newest = from.Value; newest >= Epoch.First.Value && history.Count < count; newest -= together)
         {
             var wanted = Math.Min(together, Math.Min(newest, count - history.Count));
             var reads = new List<Task<Projection?>>();

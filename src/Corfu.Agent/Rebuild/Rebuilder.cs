@@ -21,7 +21,7 @@ public sealed class Rebuilder
     private readonly RateLimit _rate;
 
     // R15: what this instance has seen decided on a unit that has been joining the same chains in every epoch since, up to that of _known. A unit may leave
-    // a chain and join it again, and has then missed what was copied meanwhile; so an epoch that was not seen clears all of it.
+    // a chain and join it again, and has then missed what was copied meanwhile.
     private readonly SortedDictionary<NodeId, RangeSet> _rebuilt = [];
     private Projection? _known;
     private RebuildMeter _meter;
@@ -38,6 +38,9 @@ public sealed class Rebuilder
         _rate = new RateLimit(time, _options.BytesPerSecond);
         _meter = new RebuildMeter(time);
     }
+
+    // After more than this a copy is checked again rather than the history.
+    private const int MaxEpochsMissed = 256;
 
     private sealed record TargetList(ImmutableArray<NodeId> Units);
 
@@ -61,7 +64,7 @@ public sealed class Rebuilder
         var expected = 0L;
         while (true)
         {
-            Learn(projection);
+            await LearnAsync(projection, cancellationToken);
             var waiting = Waiting(projection);
             _targets = new TargetList([.. waiting.SelectMany(w => w.Targets).Distinct()]);
             var left = waiting.Sum(w => w.Segment.Until!.Value.Offset - w.Segment.From.Offset) + _meter.ToProgress([]).Done;
@@ -81,25 +84,34 @@ public sealed class Rebuilder
             var copier = new RangeCopier(
                 _client, _units, new BatchCopier(_client, _units, _rate, _options, _meter), _time, _options, _meter);
             await copier.CopyAsync(segment.From, segment.Until!.Value, cancellationToken);
-            var copied = projection.Epoch;
+            var began = projection;
             projection = _client.Projection;
-            // Otherwise who was to be brought up to date may not have been there for a while: the next copy finds most of it done.
-            if (projection.Epoch != copied) continue;
-            foreach (var target in targets) Note(target, segment);
+            await LearnAsync(projection, cancellationToken);
+            // The others may not have been there for a while: the next copy finds most of it done.
+            foreach (var target in await StayedAsync(targets, began, projection, cancellationToken)) Note(target, segment);
         }
     }
 
-    private void Learn(Projection projection)
+    private async Task LearnAsync(Projection projection, CancellationToken cancellationToken)
     {
         if (_known is { } known && known.Epoch != projection.Epoch)
         {
-            foreach (var unit in _rebuilt.Keys.ToList())
-            {
-                if (known.Epoch.Next != projection.Epoch || !Places(known, unit).SequenceEqual(Places(projection, unit))) _rebuilt.Remove(unit);
-            }
+            var units = _rebuilt.Keys.ToImmutableArray();
+            foreach (var unit in units.Except(await StayedAsync(units, known, projection, cancellationToken))) _rebuilt.Remove(unit);
         }
 
         _known = projection;
+    }
+
+    /// <summary>Of these units, those that have been joining the same chains in every epoch from one projection's to the other's, as the layout tells it.</summary>
+    private async Task<ImmutableArray<NodeId>> StayedAsync(
+        ImmutableArray<NodeId> units, Projection since, Projection now, CancellationToken cancellationToken)
+    {
+        var epochs = now.Epoch.Value - since.Epoch.Value;
+        if (epochs == 0 || units.IsEmpty) return units;
+        if (epochs > MaxEpochsMissed) return [];
+        var between = epochs == 1 ? [now] : await _client.ReadHistoryAsync(now.Epoch, (int)epochs, cancellationToken);
+        return between.Length < epochs ? [] : [.. units.Where(u => between.All(p => Places(p, u).SequenceEqual(Places(since, u))))];
     }
 
     // Where the unit is joining.
