@@ -13,6 +13,10 @@ public sealed class DetectorCore
     // Ordered, so that nothing depends on how identities hash.
     private readonly SortedDictionary<NodeId, SubjectState> _subjects = [];
     private readonly Dictionary<NodeId, NodeRole> _roles = [];
+
+    // Every subject's process stands here as long as one of its subjects is watched.
+    private readonly SortedDictionary<NodeEndpoint, ProcessState> _processes = [];
+    private readonly Dictionary<NodeId, NodeEndpoint> _endpoints = [];
     private TimeSpan? _lastTick;
 
     public DetectorCore(DetectorOptions? options = null)
@@ -21,23 +25,36 @@ public sealed class DetectorCore
         _options.Validate();
     }
 
-    /// <summary>Starts to look at a node; once more changes nothing.</summary>
-    public void Watch(NodeId subject, NodeRole role, TimeSpan now)
+    /// <summary>Starts to look at a node; once more only changes where it is.</summary>
+    public void Watch(NodeAddress subject, NodeRole role, TimeSpan now)
     {
-        if (_subjects.TryAdd(subject, new SubjectState(_options, now))) _roles[subject] = role;
+        if (_endpoints.TryGetValue(subject.Id, out var before) && before != subject.Endpoint) Leave(subject.Id);
+        if (_subjects.TryAdd(subject.Id, new SubjectState(_options, now))) _roles[subject.Id] = role;
+        _endpoints[subject.Id] = subject.Endpoint;
+        _processes.TryAdd(subject.Endpoint, new ProcessState(_options, now));
     }
 
     public void Forget(NodeId subject)
     {
         _subjects.Remove(subject);
         _roles.Remove(subject);
+        Leave(subject);
+    }
+
+    private void Leave(NodeId subject)
+    {
+        if (_endpoints.Remove(subject, out var endpoint) && !_endpoints.ContainsValue(endpoint)) _processes.Remove(endpoint);
     }
 
     public bool Watches(NodeId subject) => _subjects.ContainsKey(subject);
 
     public void Record(NodeId subject, ProbeSample sample, TimeSpan now)
     {
-        if (_subjects.TryGetValue(subject, out var state)) state.Take(sample, now);
+        if (!_subjects.TryGetValue(subject, out var state)) return;
+        state.Take(sample, now);
+        var process = _processes[_endpoints[subject]];
+        if (sample.Outcome is ProbeOutcome.Answered or ProbeOutcome.Full or ProbeOutcome.Failed) process.Answer(now);
+        else if (sample.Outcome is ProbeOutcome.Refused or ProbeOutcome.Replaced) process.Refuse();
     }
 
     /// <summary>The node has said that it goes.</summary>
@@ -52,6 +69,7 @@ public sealed class DetectorCore
         if (_lastTick is { } last && now - last > _options.OwnStall)
         {
             foreach (var state in _subjects.Values) state.Forgive(now - last);
+            foreach (var process in _processes.Values) process.Forgive(now - last);
         }
 
         _lastTick = now;
@@ -72,7 +90,7 @@ public sealed class DetectorCore
             return new NodeVerdict(NodeHealth.Unknown, now - s.WatchedSince, phi, "it has not answered yet");
         if (s.Refusals >= _options.MinRefusals && now - s.FirstRefusal >= _options.DeadAfter)
             return new NodeVerdict(NodeHealth.Dead, now - s.FirstRefusal, phi, $"refuses connections for {NodeVerdict.Seconds(now - s.FirstRefusal)}");
-        if (silence >= _options.SilentAfter && phi >= _options.SilentPhi)
+        if (silence >= PatienceWith(subject, now) && phi >= _options.SilentPhi)
             return new NodeVerdict(NodeHealth.Silent, silence, phi, $"no answer for {NodeVerdict.Seconds(silence)} (phi {Math.Min(phi, 99):0})");
         if (s.FullSince is { } full) return new NodeVerdict(NodeHealth.Full, now - full, phi, $"says that its disk is full, for {NodeVerdict.Seconds(now - full)}");
         if (s.IsSlow)
@@ -80,6 +98,28 @@ public sealed class DetectorCore
         return s.HasAnswered
             ? new NodeVerdict(NodeHealth.Alive, now - s.AliveSince, phi, $"answers in {s.RoundTrip:0.0} ms")
             : new NodeVerdict(NodeHealth.Unknown, now - s.WatchedSince, phi, "it has never answered");
+    }
+
+    // A role alone may wait for its disk; a process that has been answering and is silent as a whole while the others are not has been frozen or cut off.
+    private TimeSpan PatienceWith(NodeId subject, TimeSpan now)
+    {
+        var process = _processes[_endpoints[subject]];
+        var patience = process.Patience(now);
+        return process.IsSettled && now - process.LastAnswer >= patience && OthersAnswer(process, now) ? patience : _options.StuckAfter;
+    }
+
+    private bool OthersAnswer(ProcessState process, TimeSpan now)
+    {
+        var prompt = 0;
+        var late = 0;
+        foreach (var other in _processes.Values)
+        {
+            if (other == process || other.IsRefusing || !other.HasAnswered) continue;
+            if (now - other.LastAnswer < _options.SilentAfter - _options.Interval) prompt++;
+            else late++;
+        }
+
+        return prompt > 0 && prompt >= late;
     }
 
     // Hysteresis: what is slow stays so until it is clearly below the limit.

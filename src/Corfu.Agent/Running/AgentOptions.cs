@@ -54,6 +54,9 @@ public sealed record AgentOptions
     /// <summary>Repeats, once after its start, what made the present epoch (<see cref="Corfu.Client.Reconfigurer.RehearseAsync"/>).</summary>
     public bool Rehearse { get; init; } = true;
 
+    /// <summary>This agent only plays one: its meters count nothing.</summary>
+    public bool IsRehearsal { get; init; }
+
     public DetectorOptions Detector { get; init; } = new();
 
     public PolicyOptions Policy { get; init; } = new();

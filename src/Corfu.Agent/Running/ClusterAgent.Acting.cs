@@ -34,7 +34,7 @@ public sealed partial class ClusterAgent
             _planned = change;
             // A reconfiguration that waits for the seal of a unit that is now known to be gone would wait in vain.
             if (_acting is { } acting && !change.IsSame(acting) && change.Exits.Length > acting.Exits.Length) _actingStop?.Cancel();
-            if (_acting is not null || now - _plannedSince < _options.BackOffStep * RankAmongAgents(now)) return;
+            if (_acting is not null || now - _plannedSince < _options.BackOffStep * RankAmongAgents(change, now)) return;
             _acting = change;
             _actingStop = CancellationTokenSource.CreateLinkedTokenSource(_stopped);
             _action = ActAsync(change, _projection, _actingStop);
@@ -77,9 +77,16 @@ public sealed partial class ClusterAgent
         };
     }
 
-    // Guarded by the caller. The agents' order is that of their endpoints, those that are not heard left out.
-    private int RankAmongAgents(TimeSpan now) => _subjects.Values.Count(subject =>
-        subject.Role == NodeRole.Agent && subject.Address.Endpoint.CompareTo(_options.Self) < 0 && VerdictOf(subject, now).Health == NodeHealth.Alive);
+    // Guarded by the caller. The agents' order is that of their endpoints, those that are not heard left out. Nobody waits for the agent of a process that is
+    // to go: its own silence may be noticed a look later.
+    private int RankAmongAgents(PlannedChange? change, TimeSpan now) => _subjects.Values.Count(subject =>
+        subject.Role == NodeRole.Agent && subject.Address.Endpoint.CompareTo(_options.Self) < 0 && VerdictOf(subject, now).Health == NodeHealth.Alive
+        && !IsGoing(subject.Address.Endpoint, change));
+
+    // Guarded by the caller.
+    private bool IsGoing(NodeEndpoint process, PlannedChange? change) => change is not null
+        && (change.Exits.Any(exit => !exit.Keeps && exit.Unit.Endpoint == process)
+            || (change.NewSequencer is not null && _projection!.Sequencer.Endpoint == process));
 
     private void Note(string note)
     {
@@ -99,7 +106,7 @@ public sealed partial class ClusterAgent
             AgentLog.Acting(_logger, change.ToString());
             var reason = new ReconfigurationReason(true, _options.Self.ToString(), change.ToString()).ToString();
             var decided = await _reconfigurer.ReconfigureAsync(projection, change.Apply, reason, stop.Token);
-            if (decided.Epoch > projection.Epoch) AgentTelemetry.Reconfigurations.Add(1);
+            if (decided.Epoch > projection.Epoch && !_options.IsRehearsal) AgentTelemetry.Reconfigurations.Add(1);
             Adopt(decided);
         }
         catch (CorfuException e)
@@ -130,7 +137,7 @@ public sealed partial class ClusterAgent
         foreach (var exit in change.Exits) questions.Add(IsAgreedAsync(NodeRole.Unit, exit.Unit, cancellationToken));
         var agreed = await Task.WhenAll(questions);
         if (agreed.All(yes => yes)) return true;
-        AgentTelemetry.Doubts.Add(1);
+        if (!_options.IsRehearsal) AgentTelemetry.Doubts.Add(1);
         AgentLog.Doubted(_logger, change.ToString());
         return false;
     }

@@ -55,10 +55,15 @@ public sealed partial class ClusterAgent
     /// <summary>Looks for itself before it answers: its own samples may be an interval old.</summary>
     private async Task AnswerAsync(OpinionRequest request, ReplyTo reply)
     {
-        bool isGone;
-        lock (_gate) isGone = _subjects.TryGetValue(request.Subject.Id, out var known) && VerdictOf(known, Now).IsGone;
-        // Of what it holds gone it has a look under way, and would wait in vain for another.
-        var sample = isGone ? new ProbeSample(ProbeOutcome.None, default) : await SampleAsync(request.Role, request.Subject, null, _options.OpinionTimeout / 2);
+        bool hasLooked;
+        lock (_gate)
+        {
+            // Of what it holds gone, or has waited for longer than ever, it has a look under way, and would wait in vain for another.
+            hasLooked = _subjects.TryGetValue(request.Subject.Id, out var known) && VerdictOf(known, Now) is var held
+                && (held.IsGone || (known.IsLooking && held.Phi >= _options.Detector.SilentPhi / 2));
+        }
+
+        var sample = hasLooked ? new ProbeSample(ProbeOutcome.None, default) : await SampleAsync(request.Role, request.Subject, null, _options.OpinionTimeout / 2);
         OpinionResponse opinion;
         lock (_gate)
         {

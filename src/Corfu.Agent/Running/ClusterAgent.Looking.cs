@@ -47,7 +47,7 @@ public sealed partial class ClusterAgent
         {
             if (_subjects.TryGetValue(id, out var known) && known.Address == address) continue;
             _subjects[id] = new Subject(address, role);
-            _detector.Watch(id, role, now);
+            _detector.Watch(address, role, now);
         }
     }
 
@@ -205,7 +205,7 @@ public sealed partial class ClusterAgent
         var name = $"{subject.Role} {subject.Address.Endpoint}";
         if (verdict.Health == NodeHealth.Alive && before != NodeHealth.Unknown) AgentLog.Recovered(_logger, name, before.ToString());
         if (verdict.Health is NodeHealth.Alive or NodeHealth.Unknown) return false;
-        AgentTelemetry.Suspicions.Add(1, new KeyValuePair<string, object?>("health", verdict.Health.ToString()));
+        if (!_options.IsRehearsal) AgentTelemetry.Suspicions.Add(1, new KeyValuePair<string, object?>("health", verdict.Health.ToString()));
         AgentLog.Verdict(_logger, name, verdict.Health.ToString(), verdict.Why);
         return verdict.IsGone;
     }

@@ -8,6 +8,9 @@ public sealed class DetectorCoreTests
     private static readonly NodeId Other = new(new Guid(2, 0, 0, new byte[8]));
     private static readonly NodeId Third = new(new Guid(3, 0, 0, new byte[8]));
 
+    private static readonly NodeId UnitAgent = new(new Guid(11, 0, 0, new byte[8]));
+    private static readonly NodeId OtherAgent = new(new Guid(12, 0, 0, new byte[8]));
+
     private readonly DetectorOptions _options = new();
     private readonly DetectorCore _core;
     private TimeSpan _now;
@@ -15,7 +18,8 @@ public sealed class DetectorCoreTests
     public DetectorCoreTests()
     {
         _core = new DetectorCore(_options);
-        foreach (var id in (NodeId[])[Unit, Other, Third]) _core.Watch(id, NodeRole.Unit, _now);
+        foreach (var id in (NodeId[])[Unit, Other, Third]) _core.Watch(AddressOf(id), NodeRole.Unit, _now);
+        foreach (var id in (NodeId[])[UnitAgent, OtherAgent]) _core.Watch(AddressOf(id), NodeRole.Agent, _now);
     }
 
     [Fact]
@@ -58,13 +62,15 @@ public sealed class DetectorCoreTests
     }
 
     [Fact]
-    public void Silence_raises_suspicion_steadily_and_counts_only_after_a_while()
+    public void Silence_of_one_role_raises_suspicion_steadily_and_counts_only_after_a_while()
     {
-        Run(50, ProbeOutcome.Answered);
+        Run(80, ProbeOutcome.Answered);
         var last = 0.0;
         var silent = _now;
         while (Health() != NodeHealth.Silent)
         {
+            // It may wait for its disk: its process still answers.
+            _core.Record(UnitAgent, Answer, _now);
             Run(1, ProbeOutcome.Nothing);
             var phi = _core.Judge(Unit, _now).Phi;
             Assert.True(phi >= last);
@@ -77,13 +83,95 @@ public sealed class DetectorCoreTests
     }
 
     [Fact]
+    public void A_process_that_is_silent_as_a_whole_counts_as_frozen_below_half_a_second()
+    {
+        Run(80, ProbeOutcome.Answered);
+        Assert.InRange(SilentAfter().TotalMilliseconds, 300, 450);
+        Run(1, ProbeOutcome.Answered);
+        Assert.Equal(NodeHealth.Alive, Health());
+    }
+
+    [Fact]
+    public void A_process_that_has_come_back_from_a_pause_is_given_more_time_until_that_is_forgotten()
+    {
+        Run(80, ProbeOutcome.Answered);
+        Run(3, ProbeOutcome.Nothing);
+        Assert.Equal(NodeHealth.Alive, Health());
+        Run(80, ProbeOutcome.Answered);
+        Assert.InRange(SilentAfter().TotalMilliseconds, 750, 1000);
+        Run(80, ProbeOutcome.Answered);
+        Assert.InRange(SilentAfter().TotalMilliseconds, 1600, 2200);
+        Run((int)(_options.PauseMemory / _options.Interval) + 1, ProbeOutcome.Answered);
+        Assert.InRange(SilentAfter().TotalMilliseconds, 300, 450);
+    }
+
+    [Fact]
+    public void While_half_of_the_processes_are_late_nobody_is_held_frozen_so_soon()
+    {
+        Run(80, ProbeOutcome.Answered);
+        var silent = _now;
+        while (Health() != NodeHealth.Silent)
+        {
+            Tick();
+            _core.Record(Unit, Nothing, _now);
+            _core.Record(Other, Nothing, _now);
+            _core.Record(Third, Nothing, _now);
+        }
+
+        Assert.InRange((_now - silent).TotalSeconds, 1.9, 2.3);
+    }
+
+    [Fact]
+    public void One_that_is_late_too_among_many_does_not_hide_a_frozen_process()
+    {
+        Run(80, ProbeOutcome.Answered);
+        var silent = _now;
+        while (Health() != NodeHealth.Silent)
+        {
+            Tick();
+            _core.Record(Unit, Nothing, _now);
+            _core.Record(Other, Nothing, _now);
+            _core.Record(Third, Answer, _now);
+        }
+
+        Assert.InRange((_now - silent).TotalMilliseconds, 300, 450);
+    }
+
+    [Fact]
+    public void A_process_that_has_just_started_is_given_time()
+    {
+        Run(20, ProbeOutcome.Answered);
+        Assert.InRange(SilentAfter().TotalSeconds, 1.9, 2.3);
+    }
+
+    [Fact]
+    public void A_pause_while_it_starts_is_not_remembered()
+    {
+        Run(20, ProbeOutcome.Answered);
+        Run(10, ProbeOutcome.Nothing);
+        // Phi forgets it with its window.
+        Run(_options.Window + 1, ProbeOutcome.Answered);
+        Assert.InRange(SilentAfter().TotalMilliseconds, 300, 450);
+    }
+
+    [Fact]
+    public void A_restart_is_not_a_pause()
+    {
+        Run(80, ProbeOutcome.Answered);
+        Run(2, ProbeOutcome.Refused);
+        Run(8, ProbeOutcome.Nothing);
+        Run(80, ProbeOutcome.Answered);
+        Assert.InRange(SilentAfter().TotalMilliseconds, 300, 450);
+    }
+
+    [Fact]
     public void A_node_with_irregular_answers_is_given_more_time()
     {
         for (var i = 0; i < 60; i++) Run(1, i % 12 == 11 ? ProbeOutcome.Answered : ProbeOutcome.Nothing);
         Run(21, ProbeOutcome.Nothing);
         var irregular = _core.Judge(Unit, _now).Phi;
         _core.Forget(Unit);
-        _core.Watch(Unit, NodeRole.Unit, _now);
+        _core.Watch(AddressOf(Unit), NodeRole.Unit, _now);
         Run(60, ProbeOutcome.Answered);
         Run(21, ProbeOutcome.Nothing);
         Assert.True(irregular < _core.Judge(Unit, _now).Phi);
@@ -154,6 +242,26 @@ public sealed class DetectorCoreTests
         Assert.Equal(NodeHealth.Dead, Health());
     }
 
+    private static readonly ProbeSample Answer = new(ProbeOutcome.Answered, TimeSpan.FromMilliseconds(1));
+    private static readonly ProbeSample Nothing = new(ProbeOutcome.Nothing, TimeSpan.FromMilliseconds(500));
+
+    // An agent is in its unit's process.
+    private static NodeAddress AddressOf(NodeId id) =>
+        new(id, new NodeEndpoint("127.0.0.1", id == UnitAgent || id == Unit ? 1 : id == OtherAgent || id == Other ? 2 : 3));
+
+    private TimeSpan SilentAfter()
+    {
+        var silent = _now;
+        while (Health() != NodeHealth.Silent) Run(1, ProbeOutcome.Nothing);
+        return _now - silent;
+    }
+
+    private void Tick()
+    {
+        _now += _options.Interval;
+        _core.Tick(_now);
+    }
+
     private NodeHealth Health() => _core.Judge(Unit, _now).Health;
 
     private void Run(int steps, ProbeOutcome outcome, double roundTrip = 1)
@@ -163,8 +271,7 @@ public sealed class DetectorCoreTests
 
     private void Step(ProbeOutcome outcome, double roundTrip, double others)
     {
-        _now += _options.Interval;
-        _core.Tick(_now);
+        Tick();
         _core.Record(Unit, new ProbeSample(outcome, TimeSpan.FromMilliseconds(roundTrip)), _now);
         foreach (var id in (NodeId[])[Other, Third])
             _core.Record(id, new ProbeSample(ProbeOutcome.Answered, TimeSpan.FromMilliseconds(others)), _now);
