@@ -16,22 +16,31 @@ internal static class FailoverCommand
         var appenders = new Option<int>("--appenders") { DefaultValueFactory = _ => 64 };
         var streams = new Option<int>("--streams") { Description = "Live streams.", DefaultValueFactory = _ => 0 };
         var rounds = new Option<int>("--rounds") { DefaultValueFactory = _ => 5 };
+        var kills = new Option<int>("--kills") { Description = "Kills one after another in the same cluster: the first one meets code that has hardly run.", DefaultValueFactory = _ => 1 };
+        var warmUp = new Option<double>("--warm-up") { Description = "Seconds of appends before the first kill.", DefaultValueFactory = _ => 15 };
         var stop = new Option<bool>("--stop") { Description = "Freeze the process (SIGSTOP) instead of killing it." };
         var directory = new Option<DirectoryInfo?>("--dir", "-d");
-        var command = new Command("failover", "Kill a unit or the sequencer under appends; each round on a new cluster.") { kind, appenders, streams, rounds, stop, directory };
+        var command = new Command("failover", "Kill a unit or the sequencer under appends; each round on a new cluster.") { kind, appenders, streams, rounds, kills, warmUp, stop, directory };
         command.SetAction(async (result, cancellationToken) =>
         {
-            List<FailoverRound> done = [];
+            List<FailoverRound>[] done = [.. Enumerable.Range(0, result.GetValue(kills)).Select(_ => new List<FailoverRound>())];
             for (var i = 0; i < result.GetValue(rounds); i++)
             {
                 using var folder = new WorkFolder(result.GetValue(directory));
-                var round = await RunAsync(folder.Path, result.GetRequiredValue(kind), result.GetValue(appenders), result.GetValue(streams), result.GetValue(stop), cancellationToken);
-                Console.WriteLine(round);
-                done.Add(round);
+                var run = await RunAsync(
+                    folder.Path, result.GetRequiredValue(kind), result.GetValue(appenders), result.GetValue(streams), result.GetValue(stop), done.Length,
+                    TimeSpan.FromSeconds(result.GetValue(warmUp)), cancellationToken);
+                for (var kill = 0; kill < done.Length; kill++)
+                {
+                    Console.WriteLine(Named(kill, run[kill]));
+                    done[kill].Add(run[kill]);
+                }
             }
 
-            Console.WriteLine($"median: {Median(done)}");
-            return done.All(round => round.Failed == 0) ? 0 : 1;
+            for (var kill = 0; kill < done.Length; kill++) Console.WriteLine($"median: {Named(kill, Median(done[kill]))}");
+            return done.All(of => of.All(round => round.Failed == 0)) ? 0 : 1;
+
+            string Named(int kill, FailoverRound round) => done.Length == 1 ? $"{round}" : $"kill {kill + 1}: {round}";
         });
         return command;
     }
@@ -43,34 +52,50 @@ internal static class FailoverCommand
             Of(r => r.DetectionMs), Of(r => r.ResumeMs), Of(r => r.AllResumeMs), rounds.Sum(r => r.Appended), rounds.Sum(r => r.Failed), rounds.Sum(r => r.Unknown));
     }
 
-    private static async Task<FailoverRound> RunAsync(string path, string kind, int appenders, int streams, bool stop, CancellationToken cancellationToken)
+    private static async Task<List<FailoverRound>> RunAsync(
+        string path, string kind, int appenders, int streams, bool stop, int kills, TimeSpan warmUp, CancellationToken cancellationToken)
     {
         var processes = new ProcessCluster(NodeCommandLine.Self(NodeProcessCommand.Name));
         var folder = Path.Combine(path, "cluster");
-        var state = await processes.UpAsync(folder, new ClusterShape { Units = 3, Replicas = 2, Spares = 1, Sequencers = 2 }, cancellationToken);
+        var state = await processes.UpAsync(folder, new ClusterShape { Units = 3, Replicas = 2, Spares = kills, Sequencers = kills + 1 }, cancellationToken);
         try
         {
             await using var client = await CorfuClient.ConnectAsync(state.ConnectionString, cancellationToken: cancellationToken);
             await OpenStreamsAsync(client, streams);
             var run = new FailoverRun(client, appenders, streams);
-            await run.WarmUpAsync(TimeSpan.FromSeconds(2));
-            var before = client.Projection.Epoch;
-            var name = kind == "unit" ? "unit-0" : "sequencer";
-            using var victim = Process.GetProcessById(state.Nodes.First(node => node.Node == name).ProcessId!.Value);
-            var killed = DateTimeOffset.UtcNow;
-            if (stop) await SignalAsync("STOP", victim.Id);
-            else victim.Kill();
-            await run.FinishAsync(before, TimeSpan.FromSeconds(3));
-            if (stop) await SignalAsync("CONT", victim.Id);
-            var detected = DetectedAt(folder, killed);
-            var (first, last) = run.ResumedAt(before);
-            return new FailoverRound(
-                (detected - killed).TotalMilliseconds, (first - detected).TotalMilliseconds, (last - detected).TotalMilliseconds, run.Appended, run.Failed, run.Unknown);
+            await run.WarmUpAsync(warmUp);
+            List<FailoverRound> rounds = [];
+            for (var kill = 0; kill < kills; kill++)
+            {
+                await RebuiltAsync(client, cancellationToken);
+                var (appended, before) = (run.Appended, client.Projection.Epoch);
+                var endpoint = kind == "unit" ? client.Projection.AddressOf(client.Projection.Active.Chains[0].Head).Endpoint : client.Projection.Sequencer.Endpoint;
+                using var victim = Process.GetProcessById(state.Nodes.First(node => node.Endpoint == endpoint).ProcessId!.Value);
+                var killed = DateTimeOffset.UtcNow;
+                if (stop) await SignalAsync("STOP", victim.Id);
+                else victim.Kill();
+                await run.HealAsync(before, TimeSpan.FromSeconds(3));
+                if (stop) await SignalAsync("CONT", victim.Id);
+                var detected = DetectedAt(folder, killed);
+                var (first, last) = run.ResumedAt(before);
+                rounds.Add(new FailoverRound(
+                    (detected - killed).TotalMilliseconds, (first - detected).TotalMilliseconds, (last - detected).TotalMilliseconds, run.Appended - appended, 0, 0));
+            }
+
+            await run.FinishAsync();
+            rounds[^1] = rounds[^1] with { Failed = run.Failed, Unknown = run.Unknown };
+            return rounds;
         }
         finally
         {
             await processes.DownAsync(folder, CancellationToken.None);
         }
+    }
+
+    // While a spare is still being rebuilt, there would be nobody to stand for the next victim.
+    private static async Task RebuiltAsync(CorfuClient client, CancellationToken cancellationToken)
+    {
+        while (client.Projection.Segments.Any(segment => segment.Chains.Any(chain => chain.FullCount < chain.Replicas.Length))) await Task.Delay(100, cancellationToken);
     }
 
     private static async Task SignalAsync(string signal, int processId)

@@ -26,19 +26,28 @@ internal sealed class FailoverRun(CorfuClient client, int appenders, int streams
     }
 
     /// <summary>Until every appender has a position of a newer epoch, and a while longer.</summary>
-    public async Task FinishAsync(Epoch before, TimeSpan after)
+    public async Task HealAsync(Epoch before, TimeSpan after)
     {
         var began = TimeProvider.System.GetTimestamp();
         while (!_firsts.All(first => Has(first, before)) && TimeProvider.System.GetElapsedTime(began) < TimeSpan.FromSeconds(60)) await Task.Delay(10);
         await Task.Delay(after);
+    }
+
+    public async Task FinishAsync()
+    {
         await _stop.CancelAsync();
         await _running;
     }
 
     public (DateTimeOffset First, DateTimeOffset Last) ResumedAt(Epoch before)
     {
-        var firsts = _firsts.Select(first => first.First(one => one.Epoch > before).At).ToArray();
+        var firsts = _firsts.Select(first => Of(first, before)).ToArray();
         return (firsts.Min(), firsts.Max());
+    }
+
+    private static DateTimeOffset Of(List<(Epoch Epoch, DateTimeOffset At)> firsts, Epoch before)
+    {
+        lock (firsts) return firsts.First(one => one.Epoch > before).At;
     }
 
     private static bool Has(List<(Epoch Epoch, DateTimeOffset At)> firsts, Epoch before)
