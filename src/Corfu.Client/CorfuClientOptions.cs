@@ -52,7 +52,7 @@ public sealed record CorfuClientOptions
     /// <summary>Nodes are sealed but no next projection is decided for so long: its proposer is taken for dead, and the same membership is proposed (R14).</summary>
     public TimeSpan SuccessorTimeout { get; init; } = TimeSpan.FromSeconds(1);
 
-    /// <summary>Bounds of the wait before a hole is filled, and its multiple of the append's 99th percentile (R10).</summary>
+    /// <summary>Bounds of the wait before a hole is filled, and its multiple of the 99th percentile of what the sequencer takes to answer (R10).</summary>
     public TimeSpan MinHoleWait { get; init; } = TimeSpan.FromMilliseconds(1);
 
     public TimeSpan MaxHoleWait { get; init; } = TimeSpan.FromMilliseconds(20);

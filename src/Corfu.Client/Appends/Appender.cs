@@ -11,8 +11,6 @@ internal sealed partial class Appender(ClientCore core, Resolver resolver, Chain
     private readonly TokenSource _tokens = new(core);
     private readonly Slots _slots = new(core.Options.MaxAppendsInFlight);
 
-    public LatencyEstimate Latency { get; } = new(TimeSpan.FromMilliseconds(1));
-
     private enum Written
     {
         /// <summary>At every replica.</summary>
@@ -58,7 +56,6 @@ internal sealed partial class Appender(ClientCore core, Resolver resolver, Chain
         for (var lost = 0; ; lost++)
         {
             var grant = await _tokens.TakeAsync(streams, GraceAfter(lost), cancellationToken);
-            var granted = core.Time.GetTimestamp();
             if (lost >= 2) ClientTelemetry.Graces.Add(1);
             var origin = core.NextOrigin();
             var entry = new LogEntry(grant.Position, origin, EntryKind.Data, core.Time.GetUtcNow(), grant.Headers, payload);
@@ -70,7 +67,6 @@ internal sealed partial class Appender(ClientCore core, Resolver resolver, Chain
                 case AppendOutcome.Appended:
                     committed.Add(grant.Position);
                     if (core.Options.Rehearse && Interlocked.Exchange(ref _rehearsed, true) is false) RehearseAsync(grant, origin, bytes).Abandon();
-                    Latency.Add(core.Time.GetElapsedTime(granted));
                     ClientTelemetry.AppendTime.Record(core.Time.GetElapsedTime(began).TotalSeconds);
                     return result;
                 case AppendOutcome.Unknown:

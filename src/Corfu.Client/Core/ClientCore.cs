@@ -47,6 +47,9 @@ internal sealed partial class ClientCore
 
     public StreamHandOver HandOver { get; }
 
+    /// <summary>What requests to the sequencer take: the way of a message between two processes and back, with no disk in it.</summary>
+    public LatencyEstimate SequencerTime { get; } = new(TimeSpan.FromMilliseconds(0.5));
+
     /// <summary>R9: random per incarnation.</summary>
     public WriterId Writer { get; }
 
@@ -95,7 +98,9 @@ internal sealed partial class ClientCore
         if (View is var newest && newest != view && newest.Projection.Sequencer.Id != view.Projection.Sequencer.Id)
             return (TResponse)request.Fail(Status.Sealed, newest.Epoch);
         var address = view.Projection.Sequencer;
+        var began = Time.GetTimestamp();
         var response = await Transport.CallAsync(address, request, cancellationToken);
+        SequencerTime.Add(Time.GetElapsedTime(began));
         if (response.Status != Status.NotBootstrapped) return response;
         var bootstrapped = await Transport.CallAsync(address, new BootstrapRequest(view.Projection), cancellationToken);
         if (!bootstrapped.IsOk) return (TResponse)request.Fail(bootstrapped.Status, bootstrapped.Epoch);

@@ -80,8 +80,9 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait w
 
     private ValueTask PauseAsync(EpochView view, TimeSpan left, CancellationToken cancellationToken)
     {
-        var step = TimeSpan.FromTicks(Math.Max(wait.Of(view).Ticks / 4, TimeSpan.TicksPerMillisecond));
-        return core.DelayAsync(left < step ? left : step, core.Projections.ChangedAfter(view.Epoch), cancellationToken);
+        // Timers go by whole milliseconds: for less than one there would be no pause at all.
+        var pause = Math.Ceiling(Math.Min(left.TotalMilliseconds, wait.Of(view).TotalMilliseconds / 4));
+        return core.DelayAsync(TimeSpan.FromMilliseconds(pause), core.Projections.ChangedAfter(view.Epoch), cancellationToken);
     }
 
     /// <summary>The tail also brings the grace that slow writers asked for. A silent sequencer is waited for only where its word is needed.</summary>
@@ -227,15 +228,8 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait w
         var at = new LogPosition(position.Offset, view.Epoch);
         var streams = headers.TryGetValue(position, out var known) ? known : [];
         var junk = new LogEntry(at, core.NextOrigin(), EntryKind.Junk, core.Time.GetUtcNow(), streams, default);
-        var began = core.Time.GetTimestamp();
         var status = await chains.FillAsync(view, ChainOf(view, position), junk, cancellationToken);
-        if (status == Status.Ok)
-        {
-            // A fill goes the way of an append: a client that only reads learns from it how long that takes.
-            wait.Filled(core.Time.GetElapsedTime(began));
-            if (streams.IsEmpty) ClientTelemetry.FilledBare.Add(1);
-        }
-
+        if (status == Status.Ok && streams.IsEmpty) ClientTelemetry.FilledBare.Add(1);
         return (junk, status);
     }
 
