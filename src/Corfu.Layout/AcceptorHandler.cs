@@ -25,7 +25,7 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
     private bool _committing;
     private bool _failed;
 
-    // Guarded by _gate; at most MaxWatchers. Each waits for a projection above its epoch that is durable here.
+    // Guarded by _gate; at most MaxWatchers. Each waits for a projection above its epoch.
     private readonly Queue<(Epoch Known, WatchRequest Request, ReplyTo Reply)> _watchers = new();
     private Task _commits = Task.CompletedTask;
 
@@ -75,6 +75,13 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
     }
 
     public void Handle(Request request, ReplyTo reply)
+    {
+        Take(request, reply);
+        // R12: it is decided, by what is durable at a majority, whether this acceptor has written that down or not.
+        if (request is DecidedRequest) TellWatchers();
+    }
+
+    private void Take(Request request, ReplyTo reply)
     {
         Response refusal;
         lock (_gate)
@@ -133,7 +140,6 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
             List<Waiting> answers;
             List<AcceptorRecord> records;
             var snapshot = ImmutableArray<AcceptorRecord>.Empty;
-            Projection? latest;
             lock (_gate)
             {
                 if (_waiting.Count == 0)
@@ -144,8 +150,6 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
 
                 (answers, _waiting) = (_waiting, []);
                 (records, _records) = (_records, []);
-
-                latest = _core.Latest;
 
                 // The core is ahead of the log by exactly these records, so its snapshot says them too.
                 if (records.Exists(r => r is FloorRecord) || _log.Grown > _options.CompactAfter) snapshot = _core.Snapshot();
@@ -169,15 +173,17 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
             }
 
             foreach (var (_, response, reply) in answers) reply.Send(response);
-            if (latest is not null) TellWatchers(latest);
         }
     }
 
-    private void TellWatchers(Projection latest)
+    private void TellWatchers()
     {
         List<ReplyTo> told = [];
+        Projection? latest;
         lock (_gate)
         {
+            latest = _core.Latest;
+            if (latest is null) return;
             for (var left = _watchers.Count; left > 0; left--)
             {
                 var watcher = _watchers.Dequeue();

@@ -33,6 +33,12 @@ public sealed record AgentOptions
     /// <summary>The newest projection is read at least so often. A hint that there is a newer one is followed at once.</summary>
     public TimeSpan RefreshInterval { get; init; } = TimeSpan.FromSeconds(5);
 
+    /// <summary>
+    /// Looks have connections of their own. Those over which a reconfiguration goes, to spares and standbys too, are used so often that they are never idle for
+    /// long enough to be closed.
+    /// </summary>
+    public TimeSpan GreetingInterval { get; init; } = TimeSpan.FromSeconds(45);
+
     /// <summary>Other agents may take so long for their opinion.</summary>
     public TimeSpan OpinionTimeout { get; init; } = TimeSpan.FromMilliseconds(300);
 
@@ -87,6 +93,7 @@ public sealed record AgentOptions
             (nameof(ProbeTimeout), ProbeTimeout > TimeSpan.Zero),
             (nameof(SlowInterval), SlowInterval >= Step),
             (nameof(RefreshInterval), RefreshInterval >= Step),
+            (nameof(GreetingInterval), GreetingInterval > TimeSpan.Zero),
             (nameof(OpinionTimeout), OpinionTimeout > TimeSpan.Zero),
             (nameof(BackOffStep), BackOffStep >= TimeSpan.Zero),
             (nameof(MaxOpinions), MaxOpinions > 0),

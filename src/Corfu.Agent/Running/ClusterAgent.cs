@@ -119,6 +119,7 @@ public sealed partial class ClusterAgent : IRoleHandler
     {
         List<Peer> toDescribe = [];
         List<Subject> toLook = [];
+        List<Subject> toGreet = [];
         lock (_gate)
         {
             var now = Now;
@@ -136,11 +137,15 @@ public sealed partial class ClusterAgent : IRoleHandler
                 if (subject.IsLooking || now < subject.NextLook) continue;
                 subject.IsLooking = true;
                 toLook.Add(subject);
+                if (subject.Role == NodeRole.Agent || now < subject.NextGreeting || VerdictOf(subject, now).Health != NodeHealth.Alive) continue;
+                subject.NextGreeting = now + _options.GreetingInterval;
+                toGreet.Add(subject);
             }
         }
 
         foreach (var peer in toDescribe) _ = DescribeAsync(peer);
         foreach (var subject in toLook) _ = LookAsync(subject);
+        foreach (var subject in toGreet) _ = GreetAsync(subject);
         RefreshIfDue();
         Consider();
         ConsiderUpkeep();
@@ -168,13 +173,23 @@ public sealed partial class ClusterAgent : IRoleHandler
         }
     }
 
-    private async Task TellAsync<TResponse>(NodeAddress to, Request<TResponse> request)
+    private Task GreetAsync(Subject subject) => subject.Role switch
+    {
+        NodeRole.Unit => TellAsync(_transport, subject.Address, new UnitInfoRequest(EpochNow())),
+        NodeRole.Sequencer => TellAsync(_transport, subject.Address, new SequencerInfoRequest(EpochNow())),
+        _ => TellAsync(_transport, subject.Address, new LatestRequest(EpochNow())),
+    };
+
+    private Task TellAsync<TResponse>(NodeAddress to, Request<TResponse> request)
+        where TResponse : Response => TellAsync(_probes, to, request);
+
+    private async Task TellAsync<TResponse>(ITransport way, NodeAddress to, Request<TResponse> request)
         where TResponse : Response
     {
         using var timeout = new CancellationTokenSource(_options.ProbeTimeout, _time);
         try
         {
-            await _probes.CallAsync(to, request, timeout.Token);
+            await way.CallAsync(to, request, timeout.Token);
         }
         catch (Exception e) when (e is TransportException or OperationCanceledException)
         {

@@ -22,6 +22,9 @@ internal sealed class Subject(NodeAddress address, NodeRole role)
     /// <summary>What it says about itself when it is not well.</summary>
     public string Says { get; set; } = "";
 
+    /// <summary>When it is next asked something only to keep the connection open that a reconfiguration would need.</summary>
+    public TimeSpan NextGreeting { get; set; }
+
     /// <summary>When it is next told the newest projection.</summary>
     public TimeSpan NextInstall { get; set; }
 

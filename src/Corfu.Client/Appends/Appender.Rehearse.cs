@@ -23,10 +23,16 @@ internal sealed partial class Appender
         // Within its epoch a writer may send its entry as often as it likes.
         await PersistAsync(view, view.Projection.AddressOf(chain.Head), new WriteRequest(view.Epoch, bytes), "It is a rehearsal.", closed);
         await resolver.ResolveAsync(position, origin, closed);
+
+        // Of an epoch before this one, and far above the end: nobody has it, nobody will, and nothing is to be done about it.
+        await resolver.ResolveAsync(new LogPosition(position.Offset + (1L << 40), new Epoch(view.Epoch.Value - 1)), origin, closed);
+        core.Refresher.Adopt(view.Projection);
         var junk = new LogEntry(position, core.NextOrigin(), EntryKind.Junk, core.Time.GetUtcNow(), [], default);
         if (core.View == view) await chains.FillAsync(view, chain, junk, closed);
         if (core.View == view && headers.Length > 0) await core.HandOver.RunAsync(view, [headers[0].Stream], closed);
         foreach (var unit in view.Projection.Units) await ConfirmAsync(view, unit, closed);
+        if (core.View == view) await core.InstallAndCallAsync(view, view.Projection.AddressOf(chain.Head), new ConfirmEpochRequest(view.Epoch), closed);
+        core.Transport.Drop(new NodeAddress(new NodeId(core.Entropy.NewGuid()), view.Projection.Sequencer.Endpoint));
     }
 
     // The way to a unit is opened, and an answer that does not come is thrown and caught: the first exception of a process takes milliseconds.

@@ -47,12 +47,19 @@ internal sealed class Resolver(ClientCore core, ChainWorker chains)
         if (later && position >= view.Projection.Start) return AppendOutcome.NotAppended;
         var at = new LogPosition(position.Offset, view.Epoch);
         var junk = new LogEntry(at, core.NextOrigin(), EntryKind.Junk, core.Time.GetUtcNow(), [], default);
+        if (later)
+        {
+            // That it was not appended is final whoever fills it, and when: the caller need not wait until the hole is closed.
+            chains.FillAsync(view, chain, junk, core.Closed).AsTask().Abandon();
+            return AppendOutcome.NotAppended;
+        }
+
         var status = await chains.FillAsync(view, chain, junk, cancellationToken);
         return status switch
         {
             Status.Ok => AppendOutcome.NotAppended,
             Status.AlreadyWritten => await TryAsync(view, position, origin, cancellationToken),
-            Status.Trimmed => later ? AppendOutcome.NotAppended : AppendOutcome.Unknown,
+            Status.Trimmed => AppendOutcome.Unknown,
             _ => status,
         };
     }

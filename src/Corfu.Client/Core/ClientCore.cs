@@ -9,6 +9,7 @@ namespace Corfu.Client;
 internal sealed partial class ClientCore
 {
     private readonly CancellationTokenSource _closed = new();
+    private readonly SharedInstalls _installs;
     private long _sequence;
 
     public ClientCore(
@@ -25,6 +26,7 @@ internal sealed partial class ClientCore
         Refresher = new ProjectionRefresher(this);
         Reconfigurer = new Reconfigurer(transport, Layout, time, logger, options.Reconfiguration);
         HandOver = new StreamHandOver(this);
+        _installs = new SharedInstalls(this);
     }
 
     public ITransport Transport { get; }
@@ -85,7 +87,7 @@ internal sealed partial class ClientCore
         EpochView view, NodeAddress address, Request<TResponse> request, CancellationToken cancellationToken)
         where TResponse : Response
     {
-        var installed = await Transport.CallAsync(address, new InstallRequest(view.Projection), cancellationToken);
+        var installed = await _installs.InstallAsync(view.Projection, address).WaitOrCancelAsync(cancellationToken);
         if (!installed.IsOk) return (TResponse)request.Fail(installed.Status, installed.Epoch);
         return await Transport.CallAsync(address, request, cancellationToken);
     }

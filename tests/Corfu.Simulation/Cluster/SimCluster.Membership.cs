@@ -63,7 +63,10 @@ public sealed partial class SimCluster
     {
         Segment active = projection.Segments[^1];
         NodeAddress[] fresh = [.. spares.Where(s => !projection.HasUnit(s.Id)).Take(1)];
-        NodeId[] units = [.. active.Chains.SelectMany(c => c.Replicas).Select(r => r.Unit).Distinct().Order().Concat(fresh.Select(f => f.Id))];
+        // No operator builds new chains of units whose disks are lost: nobody could ever seal those again (R14; seed 178).
+        IEnumerable<NodeId> present = active.Chains.SelectMany(c => c.Replicas).Select(r => r.Unit).Distinct().Where(id => Units.Exists(u => u.UnitId == id));
+        NodeId[] units = [.. present.Order().Concat(fresh.Select(f => f.Id))];
+        if (units.Length == 0) return null;
         int replicas = Math.Min(Plan.Replicas, units.Length);
         ImmutableArray<Chain> chains =
         [
