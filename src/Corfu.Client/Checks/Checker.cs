@@ -11,6 +11,7 @@ namespace Corfu.Client;
 internal sealed class Checker(ClientCore core, SlowChecker slow, EpochConfirmer? confirmer)
 {
     private readonly Lock _gate = new();
+    private readonly SharedDelay _silence = new(core, core.Options.SlowCheckDelay);
 
     // Guarded by _gate. Batches that wait for their start; their callers may still grow.
     private readonly Queue<CheckBatch> _next = new();
@@ -126,7 +127,7 @@ internal sealed class Checker(ClientCore core, SlowChecker slow, EpochConfirmer?
         var asking = AskSequencerAsync(view, streams).AsTask();
         try
         {
-            if (!asking.IsCompleted && !await core.InTimeAsync(asking, core.Options.SlowCheckDelay, core.Closed))
+            if (!asking.IsCompleted && !await _silence.InTimeAsync(asking))
             {
                 var found = await slow.TryAsync(view, streams, core.Closed);
                 if (!asking.IsCompleted) asking.Abandon();

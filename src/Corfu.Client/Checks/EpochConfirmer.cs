@@ -9,6 +9,8 @@ namespace Corfu.Client;
 /// </summary>
 internal sealed class EpochConfirmer(ClientCore core)
 {
+    private readonly SharedDelay _slowness = new(core, core.Options.ConfirmHedgeDelay);
+
     // The chain asked first; moves on when one has a silent replica. Any value is right.
     private int _chain;
 
@@ -34,7 +36,7 @@ internal sealed class EpochConfirmer(ClientCore core)
         var status = Status.Ok;
         for (var asked = 1; ; asked++)
         {
-            var known = await FirstAsync(running, asked <= chains, cancellationToken);
+            var known = await FirstAsync(running, asked <= chains);
             if (known is { } task)
             {
                 running.Remove(task);
@@ -61,14 +63,12 @@ internal sealed class EpochConfirmer(ClientCore core)
     }
 
     /// <summary>The first task to end; null if there is somebody else to ask and none has ended in time.</summary>
-    private async ValueTask<Task<Status>?> FirstAsync(List<Task<Status>> running, bool others, CancellationToken cancellationToken)
+    private async ValueTask<Task<Status>?> FirstAsync(List<Task<Status>> running, bool others)
     {
         if (running.Count == 0) return null;
         if (!others) return await Task.WhenAny(running);
-        using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, core.Closed);
-        var time = Task.Delay(core.Options.ConfirmHedgeDelay, core.Time, stop.Token);
-        var first = await Task.WhenAny([.. running, time]);
-        stop.Cancel();
+        var time = _slowness.FromNow();
+        var first = running.Count == 1 ? await Task.WhenAny(running[0], time) : await Task.WhenAny([.. running, time]);
         return first == time ? null : (Task<Status>)first;
     }
 
