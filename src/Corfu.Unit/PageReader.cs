@@ -62,6 +62,9 @@ public static class PageReader
                     continue;
                 }
 
+#if PLANTED
+                if (Planted.Is("damaged-is-unwritten")) return new PageResult(page.Position, PageState.Unwritten, false, default, default);
+#endif
                 onCorrupt(page.Position, page.Slot.Address, damage);
                 return result;
             }

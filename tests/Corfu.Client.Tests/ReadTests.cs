@@ -156,4 +156,21 @@ public class ReadTests
         Assert.Empty(audit.Diverged);
         Assert.Equal(6, (await client.AuditReplicasAsync(LogPosition.Zero, 12)).Sound);
     }
+
+    /// <summary>Found by the simulator: what only a damaged head has was never acknowledged, so that nothing is lost.</summary>
+    [Fact]
+    public async Task An_audit_takes_what_only_a_damaged_head_has_for_an_append_under_way()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 3);
+        var client = cluster.Client();
+        var position = (await client.AppendAsync(Bytes("0"), [A])).Position;
+        Assert.True(cluster.First.TryChainOf(position, out var chain));
+        var damage = new Damage();
+        foreach (var replica in chain.Replicas)
+            damage.Add(cluster.First.AddressOf(replica.Unit), position, replica.Unit == chain.Head ? PageState.Corrupt : PageState.Unwritten);
+        cluster.Transport.Rewrite = damage.Rewrite;
+        var audit = await client.AuditReplicasAsync(LogPosition.Zero, 1);
+        Assert.Empty(audit.Unrecoverable);
+        Assert.Equal(1, audit.Undecided);
+    }
 }

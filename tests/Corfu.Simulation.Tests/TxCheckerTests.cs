@@ -37,6 +37,24 @@ public sealed class TxCheckerTests
         Finds(CheckerNames.Transactions, history);
     }
 
+    /// <summary>R23: the model refuses what the object refuses, wherever the write stands in its transaction, and nothing else.</summary>
+    [Theory]
+    [InlineData(1, 21, 13, true)]
+    [InlineData(0, 21, 13, false)]
+    [InlineData(1, 0, 13, false)]
+    [InlineData(1, 21, 14, false)]
+    public void A_refused_write_is_told_has_no_effect_and_takes_no_other_with_it(int told, long seenBehind, long seenAtGate, bool isRight)
+    {
+        var history = new TxHistory { Refuses = (key, before, _) => key == "gate" && before != 0 };
+        history.Transactions.Add(new TxOp(1, 1, 5, TxDecision.Committed, Map(), Map(("gate", 13))));
+        history.Transactions.Add(new TxOp(2, 6, 9, TxDecision.Committed, Map(("a", 0)), Map(("gate", 14), ("a", 21))) { Refused = told });
+        history.Transactions.Add(new TxOp(3, 10, 12, TxDecision.Committed, Map(("a", seenBehind), ("gate", seenAtGate)), Map()));
+        history.Places[13] = (0, 0);
+        history.Places[14] = (1, 0);
+        history.Places[21] = (1, 1);
+        Assert.Equal(isRight, TxChecker.CheckAll(history).Count == 0);
+    }
+
     [Fact]
     public void An_abort_without_a_conflict_is_found()
     {

@@ -61,7 +61,9 @@ internal sealed class Mender(ClientCore core, ChainWorker chains)
             }
         }
 
-        if (first < 0) return damaged == 0 ? MendOutcome.Undecided : Unrecoverable(position);
+        // Where the tail never had it, it was never acknowledged: an append that got as far as the damaged replicas, and as undecided as any other.
+        var tailHasNothing = answers[^1].Pages[0].State == PageState.Unwritten;
+        if (first < 0) return damaged == 0 || tailHasNothing ? MendOutcome.Undecided : Unrecoverable(position);
         if (missing + damaged == 0) return MendOutcome.Sound;
         return await GiveBackAsync(view, chain, answers, answers[first].Pages[0], last, cancellationToken);
     }

@@ -9,6 +9,9 @@ public interface ILogDevice
     /// <summary>One above the last byte ever written.</summary>
     long Length { get; }
 
+    /// <summary>The log has room up to here; it changes as others take and free space on the same disk.</summary>
+    long Capacity => long.MaxValue;
+
     void Write(long offset, ReadOnlySpan<byte> bytes);
 
     ValueTask FlushAsync();

@@ -13,6 +13,9 @@ public sealed class LogPageStore(ILogDevice device, NodeId unit) : IPageStore, I
 
     private const int FirstAddress = 64;
 
+    /// <summary>Room that stays for seals, installs and trims when the disk is full, as the FASTER store's.</summary>
+    public const int SpaceReserve = 16 << 10;
+
     private readonly uint _logId = RecordCodec.LogIdOf(unit);
 
     // Guards everything below; never held across an await.
@@ -64,9 +67,18 @@ public sealed class LogPageStore(ILogDevice device, NodeId unit) : IPageStore, I
 
     public void Set(LogPosition position, in PageSlot slot) => _map[position] = slot;
 
-    public Status Admit(int bodyLength, SpaceUse use) => Status.Ok;
+    public Status Admit(int bodyLength, SpaceUse use)
+    {
+        var kept = use switch
+        {
+            SpaceUse.Pages => SpaceReserve,
+            SpaceUse.Trims => SpaceReserve / 2,
+            _ => 0,
+        };
+        return AppendedUntil + RecordCodec.Align(RecordCodec.HeaderSize + bodyLength) + kept <= device.Capacity ? Status.Ok : Status.NoSpace;
+    }
 
-    public UnitHealth Health => UnitHealth.Ok;
+    public UnitHealth Health => AppendedUntil + SpaceReserve < device.Capacity ? UnitHealth.Ok : UnitHealth.ReadOnly;
 
     public RecordPlace Append(in LogRecord record)
     {

@@ -34,6 +34,9 @@ internal sealed partial class Player
             var write = CallRecord.Read(ref reader);
             if (aborted is not null) continue;
             if (!_objects.TryGetValue(write.Object, out var hosted) || !Wants(hosted.Unit, version.Position)) continue;
+#if PLANTED
+            if (rejected > 0 && Planted.Is("a-refusal-ends-its-transaction")) continue;
+#endif
             if (!isEvaluated) StopForUnknownReads(hosted, version);
             else if (Apply(hosted, write, version, null) is not null) rejected++;
         }

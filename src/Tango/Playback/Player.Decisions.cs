@@ -102,7 +102,7 @@ internal sealed partial class Player
             while (true)
             {
                 await Task.Delay(options.OrphanTimeout, time, lifetime);
-                await SyncAsync(lifetime);
+                await SyncForAWhileAsync();
                 List<KeyValuePair<RecordVersion, PendingDecision>> orphans;
                 lock (_decisionGate)
                 {
@@ -125,6 +125,18 @@ internal sealed partial class Player
         }
     }
 
+    /// <summary>
+    /// Learns what has been published meanwhile, unless playback is blocked: it may be waiting for the decision of another host, which waits for one that is to be
+    /// published here. A decision that stands in the log twice does no harm.
+    /// </summary>
+    private async Task SyncForAWhileAsync()
+    {
+        var synced = SyncAsync(lifetime);
+        await Task.WhenAny(synced, Task.Delay(options.OrphanTimeout, time, lifetime));
+        if (synced.IsCompleted) await synced;
+        else _ = synced.ContinueWith(static failed => failed.Exception, CancellationToken.None, TaskContinuationOptions.OnlyOnFaulted, TaskScheduler.Current);
+    }
+
     /// <summary>Playback is blocked at a commit record whose read set is not hosted here: finds its decision further on in the log.</summary>
     private async ValueTask LearnDecisionAsync(LogEntry entry, RecordVersion commit)
     {
@@ -134,8 +146,17 @@ internal sealed partial class Player
             if (await ScoutAsync(commit)) return;
             if (time.GetElapsedTime(started) >= 2 * options.OrphanTimeout)
             {
-                _learnt[commit] = await ProbeAsync(entry, commit);
-                return;
+                try
+                {
+                    _learnt[commit] = await ProbeAsync(entry, commit);
+                    return;
+                }
+                catch (TangoTrimmedException e)
+                {
+                    // R22: what the read set was at the record cannot be played here any more. Its hosts know, and one of them will publish it.
+                    context.Logger.LogWarning(e, "{Commit} can be decided by hosts of its read set only", commit);
+                    started = time.GetTimestamp();
+                }
             }
 
             await Task.Delay(Backoff.Delay(attempt, options, entropy), time, lifetime);
@@ -144,7 +165,8 @@ internal sealed partial class Player
 
     private async ValueTask<bool> ScoutAsync(RecordVersion commit)
     {
-        if (_scout is null)
+        // R22: what has been played may be trimmed. A scout that playback has overtaken would have to read there, for nothing.
+        if (_scout is null || _scout.Position < SlowestPlayedTo)
         {
             _scout = context.OpenCursor();
             foreach (var hosted in _objects.Values.OrderBy(static hosted => hosted.Slot)) _scout.Add(hosted.Id.Stream, SlowestPlayedTo);

@@ -68,16 +68,26 @@ public sealed class TxChecker
             // An unknown outcome follows the rule: it commits exactly if what it read is still there.
             if (tx.Decision == TxDecision.Committed || (tx.Decision == TxDecision.Unknown && stale is null))
             {
-                Apply(tx, at);
+                int refused = Apply(tx, at);
+                if (tx.Decision == TxDecision.Committed && refused != tx.Refused)
+                    _found.Add(new(CheckerNames.Transactions, $"{tx}: committed at {at.Position}, where {refused} of its writes are refused; it was told {tx.Refused}"));
             }
         }
     }
 
-    private void Apply(TxOp tx, Place at)
+    /// <returns>How many of the writes are refused (R23): those have no effect, the others have.</returns>
+    private int Apply(TxOp tx, Place at)
     {
         _effective.Add((tx, at));
+        int refused = 0;
         foreach ((string key, long value) in tx.Writes)
         {
+            if (_history.Refuses(key, ValueBefore(key, at), value))
+            {
+                refused++;
+                continue;
+            }
+
             if (!_versions.TryGetValue(key, out List<(Place At, long Value)>? versions))
             {
                 _versions.Add(key, versions = []);
@@ -85,6 +95,8 @@ public sealed class TxChecker
 
             versions.Add((at, value));
         }
+
+        return refused;
     }
 
     private Place? PlaceOf(TxOp tx)

@@ -13,6 +13,14 @@ public sealed class TxHistory
 
     /// <summary>Where each written value stands in the log: position, then order in the entry. From a scan of the final log.</summary>
     public Dictionary<long, (long Position, int Order)> Places { get; } = [];
+
+    /// <summary>Positions whose writes have been noted: before a trim, or by the scan of the final log.</summary>
+    public HashSet<long> Located { get; } = [];
+
+    /// <summary>
+    /// R23: whether a write has no effect, by its key, the value there before and its own. Part of the model: it knows the objects' rules without asking them.
+    /// </summary>
+    public Func<string, long, long, bool> Refuses { get; init; } = (_, _, _) => false;
 }
 
 public enum TxDecision
@@ -33,6 +41,9 @@ public sealed record TxOp(
     IReadOnlyList<KeyValuePair<string, long>> Reads,
     IReadOnlyList<KeyValuePair<string, long>> Writes)
 {
+    /// <summary>How many of its writes its caller was told to have been refused (R23).</summary>
+    public int Refused { get; init; }
+
     public override string ToString()
         => $"tx of client {Client} [{Start},{(End == LogHistory.Never ? "-" : End)}] {Decision} "
             + $"read {{{string.Join(" ", Reads.Select(r => $"{r.Key}={r.Value}"))}}} wrote {{{string.Join(" ", Writes.Select(w => $"{w.Key}={w.Value}"))}}}";

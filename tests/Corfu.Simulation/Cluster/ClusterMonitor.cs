@@ -129,6 +129,9 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
         }
     }
 
+    /// <summary>Whether every full replica of its chain has said that it holds the position.</summary>
+    public bool IsHeldByAll(LogPosition position) => TryChain(position.Offset, HighestEpoch, out Chain chain) && IsAtAll(chain, position);
+
     private bool IsAtAll(Chain chain, LogPosition position) => chain.Replicas.All(
         r => r.Joining || position.Offset < _units[r.Unit].TrimMark || _units[r.Unit].Pages.ContainsKey(position.Offset));
 

@@ -77,9 +77,18 @@ public sealed partial class SimCluster
     /// <summary>The next flush of a unit's log fails: the unit stops serving, says so, and is started again after a while.</summary>
     public bool FailDisk(SimRandom random, long away)
     {
+        return random.Pick(Units).FailFlush(away);
+    }
+
+    /// <summary>Others take the space of a machine's disk, and free it after a while.</summary>
+    public bool FillDisk(SimRandom random, long held)
+    {
         SimUnitNode node = random.Pick(Units);
-        if (!node.Running || !node.Disk.FailNextFlush("unit.log")) return false;
-        node.AwayAfterFailure = away;
+        if (!node.FillDisk(random, held)) return false;
+        World.Schedule(null, held, SimEventKind.Fault, node.Disk.FreeSpace);
         return true;
     }
+
+    /// <summary>One disk decays, always the same: elsewhere there is a good copy of everything.</summary>
+    public bool DamagePage(SimRandom random) => Units[0].DamagePage(random);
 }

@@ -21,7 +21,7 @@ public sealed partial class SimCluster
         World = world;
         Plan = plan;
         Monitor = monitor;
-        monitor.MayBeCorrupt = id => Units.Exists(u => u.UnitId == id && u.Misreads);
+        monitor.MayBeCorrupt = id => Units.Exists(u => u.UnitId == id && u.IsDamaged);
         monitor.ShortestFillWait = ClientOptions.MinHoleWait.Ticks;
         Entropy = new SimEntropy(world.Random.Split("identities"));
         Id = new ClusterId(Entropy.NewGuid());

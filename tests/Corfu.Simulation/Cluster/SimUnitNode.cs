@@ -12,6 +12,8 @@ namespace Corfu.Simulation.Cluster;
 /// <summary>A machine with a disk that runs one storage unit and perhaps one layout acceptor. The disk outlives the processes.</summary>
 public sealed class SimUnitNode
 {
+    private const string LogFile = "unit.log";
+
     private readonly SimCluster _cluster;
     private readonly string _name;
     private int _disks;
@@ -41,8 +43,8 @@ public sealed class SimUnitNode
     /// <summary>After its disk has failed, the time until it is started again.</summary>
     public long AwayAfterFailure { get; set; }
 
-    /// <summary>Whether reads of its disk may return what it does not hold.</summary>
-    public bool Misreads => Disk.Misreads > 0;
+    /// <summary>Whether its disk has returned, or holds, what was not written.</summary>
+    public bool IsDamaged => Disk.Misreads > 0 || Disk.Damages > 0;
 
     public SimProcess? Process { get; private set; }
 
@@ -64,6 +66,26 @@ public sealed class SimUnitNode
         if (powerCut) Disk.Crash();
         else Disk.KeepAll();
     }
+
+    /// <summary>The next flush of its log fails.</summary>
+    public bool FailFlush(long away)
+    {
+        if (!Running || !Disk.FailNextFlush(LogFile)) return false;
+        AwayAfterFailure = away;
+        return true;
+    }
+
+    /// <summary>Its disk has no room but for the reserve and a little more, which varies.</summary>
+    public bool FillDisk(SimRandom random, long held)
+    {
+        if (!Disk.TakeSpace(LogFile, LogPageStore.SpaceReserve + random.Next(1 << 10))) return false;
+        // A start needs a block of its own, and fails where there is none left.
+        AwayAfterFailure = held;
+        return true;
+    }
+
+    /// <summary>A page that every replica of its chain holds decays on its disk, for good.</summary>
+    public bool DamagePage(SimRandom random) => Disk.Damage(LogFile, log => LogDamage.Choose(log.Span, random, _cluster.Monitor.IsHeldByAll));
 
     /// <summary>The machine stops and its disk is gone; started again it is formatted with these identities, which nobody has seen (R2, R12).</summary>
     public void LoseDisk(NodeId unit, NodeId acceptor)
@@ -101,7 +123,7 @@ public sealed class SimUnitNode
 
     private async Task<UnitHandler> OpenAsync(SimProcess process)
     {
-        var store = new LogPageStore(new SimLogDevice(Disk, Disk.Open("unit.log"), process), UnitId);
+        var store = new LogPageStore(new SimLogDevice(Disk, Disk.Open(LogFile), process), UnitId);
         UnitCore core = await UnitCore.OpenAsync(store, new UnitCoreOptions { Cluster = _cluster.Id });
         var handler = new UnitHandler(UnitId, core, store);
         ImmutableArray<IRoleHandler> roles = [handler];

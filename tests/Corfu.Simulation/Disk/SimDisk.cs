@@ -33,6 +33,12 @@ public sealed class SimDisk
 
     public int Misreads { get; private set; }
 
+    /// <summary>Bits that were flipped in what had been flushed, and stay so.</summary>
+    public int Damages { get; private set; }
+
+    /// <summary>How far a unit's log may reach; others have taken the rest.</summary>
+    public long Capacity { get; private set; } = long.MaxValue;
+
     /// <summary>The process that runs now has read its log back: from here on reads may lie.</summary>
     public bool Serving { get; set; }
 
@@ -55,9 +61,36 @@ public sealed class SimDisk
         return true;
     }
 
+    /// <summary>Others take all space but this much behind the end of a file.</summary>
+    public bool TakeSpace(string path, int left)
+    {
+        if (Capacity != long.MaxValue || !_files.TryGetValue(path, out SimFile? file)) return false;
+        Capacity = file.Length + left;
+        _world.Note("disk full", _name, Capacity);
+        return true;
+    }
+
+    public void FreeSpace()
+    {
+        Capacity = long.MaxValue;
+        _world.Note("disk has room", _name);
+    }
+
+    /// <summary>A bit of a file turns over and stays so, where <paramref name="choose"/> says, which is shown what a power cut would leave; it may decline.</summary>
+    public bool Damage(string path, Func<ReadOnlyMemory<byte>, (int From, int Length)?> choose)
+    {
+        if (!_files.TryGetValue(path, out SimFile? file) || choose(file.Durable) is not { } range) return false;
+        int at = range.From + _random.Next(range.Length);
+        file.Flip(at, _random.Next(8));
+        Damages++;
+        _world.Note("damage", _name, at);
+        return true;
+    }
+
     public void Heal()
     {
         Options = new SimDiskOptions();
+        Capacity = long.MaxValue;
         _failing = null;
     }
 
@@ -66,6 +99,7 @@ public sealed class SimDisk
     {
         _world.Note("disk lost", _name);
         _failing = null;
+        Capacity = long.MaxValue;
         _files.Clear();
     }
 

@@ -16,6 +16,15 @@ public sealed class SimFile
     /// <summary>Un-flushed writes.</summary>
     public int Dirty => _cache.Count;
 
+    /// <summary>What a power cut that loses all un-flushed writes would leave.</summary>
+    internal ReadOnlyMemory<byte> Durable => _durable.AsMemory(0, _durableLength);
+
+    internal void Flip(int offset, int bit)
+    {
+        _durable[offset] ^= (byte)(1 << bit);
+        _current[offset] ^= (byte)(1 << bit);
+    }
+
     internal void Write(int offset, ReadOnlySpan<byte> bytes)
     {
         Put(ref _current, ref _length, offset, bytes);

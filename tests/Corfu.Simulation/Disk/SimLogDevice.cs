@@ -8,7 +8,14 @@ public sealed class SimLogDevice(SimDisk disk, SimFile file, SimProcess process)
 {
     public long Length => file.Length;
 
-    public void Write(long offset, ReadOnlySpan<byte> bytes) => disk.Write(file, checked((int)offset), bytes);
+    public long Capacity => disk.Capacity;
+
+    public void Write(long offset, ReadOnlySpan<byte> bytes)
+    {
+        // Only a start asks nobody: its first record comes before the store serves.
+        if (offset + bytes.Length > disk.Capacity) throw new IOException("the simulated disk is full");
+        disk.Write(file, checked((int)offset), bytes);
+    }
 
     public ValueTask FlushAsync() => new(disk.FlushAsync(process, file));
 

@@ -65,6 +65,8 @@ public sealed class Auditor(
     /// <returns>Null: not all units serve this epoch any more, or yet.</returns>
     private async Task<Dictionary<NodeId, Dictionary<long, PageResult>>?> ReadReplicasAsync(SimClientNode node, Projection projection)
     {
+        // Whole pages where a disk decayed: what is damaged is known only when it is read.
+        ReadDetail detail = cluster.Units.Exists(u => u.IsDamaged) ? ReadDetail.Full : ReadDetail.State;
         var states = new Dictionary<NodeId, Dictionary<long, PageResult>>();
         foreach (NodeAddress unit in projection.Units)
         {
@@ -74,7 +76,7 @@ public sealed class Auditor(
             {
                 ImmutableArray<LogPosition> positions =
                     [.. Enumerable.Range(0, (int)Math.Min(Batch, log.Final.Count - from)).Select(i => new LogPosition(from + i))];
-                if (await TryReadAsync(node, unit, new ReadRequest(projection.Epoch, positions, ReadDetail.State)) is not { } response) return null;
+                if (await TryReadAsync(node, unit, new ReadRequest(projection.Epoch, positions, detail)) is not { } response) return null;
                 foreach (PageResult page in response.Pages) pages[page.Position.Offset] = page;
             }
         }
@@ -102,6 +104,8 @@ public sealed class Auditor(
             // Segments that are trimmed whole have left the projection.
             if (!projection.TryChainOf(new LogPosition(entry.Position), out Chain chain)) continue;
             PageResult[] copies = [.. chain.Replicas.Where(r => !r.Joining).Select(r => states[r.Unit].GetValueOrDefault(entry.Position))];
+            // Half-written, and damaged where it is: nobody was told that it is there, and only the unit's removal decides it (R4).
+            if (copies[^1].State == PageState.Unwritten && copies.Any(c => c.State == PageState.Corrupt)) continue;
             foreach (PageResult copy in copies.Where(c => c.State != PageState.Trimmed && copies[0].State != PageState.Trimmed))
             {
                 if (copy.State == copies[0].State && copy.Origin == copies[0].Origin) continue;
@@ -126,7 +130,7 @@ public sealed class Auditor(
         {
             ReadOnlySpan<byte> bytes = result.Entry!.Payload.Span;
             payload = LogWorkload.PayloadNumber(bytes);
-            if (plan.Kind == WorkloadKind.Tango) TangoWorkload.Locate(transactions, result.Position.Offset, bytes, found);
+            if (plan.Kind == WorkloadKind.Tango) TangoWorkload.Locate(transactions, result.Position.Offset, bytes, cluster.Monitor);
         }
 
         ImmutableArray<StreamHeader> headers = kind == SeenKind.Data ? result.Entry!.Streams : [];

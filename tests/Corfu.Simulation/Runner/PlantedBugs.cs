@@ -46,7 +46,10 @@ public static class PlantedBugs
         new("returning-mutator-reads-nothing", "R16", "a mutator that returns a value adds nothing to the read set", CheckerNames.Transactions, 9),
         new("reads-without-a-snapshot", "R17", "each read of a transaction sees the newest view", CheckerNames.Opacity, 9),
         new("undecided-is-committed", "R20", "who does not host the read set takes a commit record for committed", CheckerNames.Transactions, 9),
+        new("a-refusal-ends-its-transaction", "R23", "the writes behind a refused one are not applied", CheckerNames.Transactions, 1),
         new("trimmed-is-skipped", "R22", "playback passes over what was trimmed", CheckerNames.StreamWalk, 1),
+        new("full-disks-acknowledge", "R4", "a page is acknowledged for which there was no room", CheckerNames.UnitDurable, 1),
+        new("damaged-is-unwritten", "R4", "a page that is found damaged is answered as unwritten", CheckerNames.UnitDurable, 1),
         new("bulk-copies-wait-for-the-first-only", "R4", "the answer to many copies waits for the first of them", CheckerNames.UnitDurable, 1),
     ];
 

@@ -75,6 +75,54 @@ public static class Regressions
                 FaultInterval = 30_000,
                 FaultsUntil = 10_000_000,
             }),
+        (
+            "scout-behind-a-trim",
+            "Playback that waits for a decision reads ahead with a second cursor, which stayed where the last wait had left it: once playback was past that, and the log "
+                + "trimmed up to there, every later wait failed for good (R20, R22).",
+            new SeedPlan
+            {
+                Seed = 7,
+                Kind = WorkloadKind.Tango,
+                Clients = 2,
+                Workers = 3,
+                Operations = 400,
+                Trims = true,
+                Faults = [FaultKind.Reordering, FaultKind.PowerCut],
+                Network = new() { MinLatency = 1_000, Jitter = 2_000 },
+                Disk = new() { FlushLatency = 1_500, KeepAtCrash = 1 },
+                RequestTimeout = 100_000,
+                OperationTimeout = TimeSpan.FromMilliseconds(500),
+                FaultInterval = 500_000,
+                FaultsUntil = 20_000_000,
+            }),
+        (
+            "probe-meets-a-trim",
+            "Whoever waits long for a decision plays the read set by itself, from its beginning: where that was trimmed, its callers were told that their views could not go on, "
+                + "though the hosts were about to publish the decision (R20, R22).",
+            new SeedPlan
+            {
+                Seed = 74,
+                Kind = WorkloadKind.Tango,
+                Units = 1,
+                Spares = 3,
+                Replicas = 1,
+                Acceptors = 1,
+                Clients = 4,
+                Workers = 2,
+                Operations = 402,
+                Trims = true,
+                Faults =
+                [
+                    FaultKind.Loss, FaultKind.Duplication, FaultKind.PartitionOneWay, FaultKind.BrokenConnection, FaultKind.Pause, FaultKind.ClockSkew, FaultKind.Reconfigure,
+                    FaultKind.StuckWrites, FaultKind.AddCapacity, FaultKind.Scrub, FaultKind.FullDisk,
+                ],
+                Network = new() { MinLatency = 200, Jitter = 50, Loss = 0.005, Duplication = 0.1 },
+                Disk = new() { FlushLatency = 20_000, KeepAtCrash = 1 },
+                RequestTimeout = 30_000,
+                FaultInterval = 100_000,
+                FaultsUntil = 30_000_000,
+                MaxClockSkew = TimeSpan.TicksPerMinute,
+            }),
     ];
 
     public static int Run(TextWriter output)

@@ -38,7 +38,7 @@ public sealed class SimulationRun
 
     public LogHistory Log { get; } = new();
 
-    public TxHistory Transactions { get; } = new();
+    public TxHistory Transactions { get; } = new() { Refuses = static (key, before, value) => key == TangoClient.GateKey && Gate.Refuses(before, value) };
 
     public List<Violation> Violations { get; } = [];
 
@@ -46,7 +46,7 @@ public sealed class SimulationRun
     {
         Cluster.Boot();
         var logWork = new LogWorkload(World, _plan, Log, Cluster.Monitor, Ledger);
-        var tangoWork = new TangoWorkload(World, Transactions, Cluster.Monitor, Ledger);
+        var tangoWork = new TangoWorkload(World, _plan, Log, Transactions, Cluster.Monitor, Ledger);
         for (int i = 0; i < _plan.Clients; i++)
         {
             SimClientNode client = Cluster.AddClient(i, _plan.Kind == WorkloadKind.Log ? n => WorkAsync(n, logWork) : n => WorkAsync(n, tangoWork));
@@ -71,11 +71,14 @@ public sealed class SimulationRun
 
     private async Task WorkAsync(SimClientNode node, TangoWorkload work)
     {
-        TangoClient tango = node.Tango = await OpenTangoAsync(node);
-        await Task.WhenAll(Enumerable.Range(0, _plan.Workers).Select(worker => work.WorkAsync(node.Number, _plan.ProfileOf(node.Number), tango, node.Process!.Time, RandomOf(node, worker))));
+        if (await OpenTangoAsync(node) is not { } tango) return;
+        node.Tango = tango;
+        work.Opened(node.Number, tango);
+        await Task.WhenAll(Enumerable.Range(0, _plan.Workers).Select(worker => work.WorkAsync(node.Number, _plan.ProfileOf(node.Number), tango, node.Log!, node.Process!.Time, RandomOf(node, worker))));
     }
 
-    private async Task<TangoClient> OpenTangoAsync(SimClientNode node)
+    /// <returns>Null: what a new client would have to play has been trimmed, and it is told so (R22).</returns>
+    private async Task<TangoClient?> OpenTangoAsync(SimClientNode node)
     {
         int hosted = node.Number < _plan.Clients ? node.Number % TangoClient.SoloKeys.Length : -1;
 
@@ -88,6 +91,11 @@ public sealed class SimulationRun
             catch (Exception e) when (e is TangoInDoubtException or LogUnavailableException)
             {
                 Cluster.Monitor.Mark("opening was in doubt");
+            }
+            catch (TangoTrimmedException) when (_plan.TrimsObjects)
+            {
+                Cluster.Monitor.Mark("opening met a trim");
+                return null;
             }
         }
     }
@@ -121,9 +129,9 @@ public sealed class SimulationRun
         {
             await auditor.ScanAsync(n);
             if (_plan.Kind == WorkloadKind.Log) await auditor.WalkStreamsAsync(n);
-            else await tangoWork.FinalReadAsync(n.Number, await OpenTangoAsync(n));
+            else if (await OpenTangoAsync(n) is { } tango) await tangoWork.FinalReadAsync(n.Number, tango);
             // What a unit took for damaged has been given back by now, or is by this.
-            if (Cluster.Units.Exists(u => u.Misreads)) await Cluster.ScrubAsync(n);
+            if (Cluster.Units.Exists(u => u.IsDamaged)) await Cluster.ScrubAsync(n);
             await auditor.CompareReplicasAsync(n);
         });
         node.Start();

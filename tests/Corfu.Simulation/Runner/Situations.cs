@@ -15,15 +15,20 @@ public static class Situations
     public static readonly string[] Common =
     [
         "append lost to a fill",
+        "append refused by a full disk",
         "append resolved as not appended",
         "append unknown",
+        "call refused in a transaction",
         "capacity changed",
         "connecting failed",
         "entry completed by another",
         "entry copied to a joining replica",
         "fill sent",
         "joining replica became full",
+        "log trimmed under objects",
+        "opening met a trim",
         "operation given up",
+        "page found damaged",
         "position granted again in a later epoch",
         "rebuild met a hole",
         "reconfiguration failed",
@@ -38,6 +43,8 @@ public static class Situations
         "transaction Committed",
         "two reconfigurers proposed",
         "unit replaced",
+        "update refused",
+        "write refused in a transaction",
     ];
 
     public static readonly string[] Rare =

@@ -31,4 +31,6 @@ public enum FaultKind
     Scrub,
     FailedFlush,
     Misread,
+    FullDisk,
+    DamagedPage,
 }

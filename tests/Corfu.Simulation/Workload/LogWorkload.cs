@@ -31,6 +31,10 @@ public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory h
             {
                 monitor.Mark("operation given up");
             }
+            catch (CorfuStatusException e) when (e.Status == Status.NoSpace && plan.Has(FaultKind.FullDisk))
+            {
+                monitor.Mark("append refused by a full disk");
+            }
         }
     }
 
@@ -65,7 +69,7 @@ public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory h
         {
             result = await log.AppendAsync(payload, streams);
         }
-        catch (LogUnavailableException)
+        catch (Exception e) when (e is LogUnavailableException or CorfuStatusException { Status: Status.NoSpace })
         {
             // That says: certainly not in the log.
             history.Appends[slot] = op with { End = world.Steps, Outcome = Checkers.AppendOutcome.Refused };

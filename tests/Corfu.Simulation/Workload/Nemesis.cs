@@ -13,6 +13,7 @@ public sealed class Nemesis
         FaultKind.PowerCut, FaultKind.KillSequencer, FaultKind.KillClient, FaultKind.Pause, FaultKind.Reconfigure,
         FaultKind.StuckWrites, FaultKind.ReplaceUnit, FaultKind.AddCapacity, FaultKind.LoseDisk,
         FaultKind.Migrate, FaultKind.Reshape, FaultKind.Scrub, FaultKind.FailedFlush,
+        FaultKind.FullDisk, FaultKind.DamagedPage,
     ];
 
     private readonly SimCluster _cluster;
@@ -92,7 +93,8 @@ public sealed class Nemesis
             case FaultKind.AddCapacity:
                 if (_cluster.StartGrowth(_random)) Count(kind);
                 break;
-            case FaultKind.LoseDisk or FaultKind.Migrate or FaultKind.Reshape or FaultKind.Scrub or FaultKind.FailedFlush:
+            case FaultKind.LoseDisk or FaultKind.Migrate or FaultKind.Reshape or FaultKind.Scrub or FaultKind.FailedFlush
+                or FaultKind.FullDisk or FaultKind.DamagedPage:
                 if (ActOnCluster(kind)) Count(kind);
                 break;
             case FaultKind.StuckWrites:
@@ -114,6 +116,8 @@ public sealed class Nemesis
         FaultKind.Migrate => _cluster.StartMigration(),
         FaultKind.Reshape => _cluster.StartReshaping(_random),
         FaultKind.Scrub => _cluster.StartScrub(),
+        FaultKind.FullDisk => _cluster.FillDisk(_random, Duration()),
+        FaultKind.DamagedPage => _cluster.DamagePage(_random),
         _ => _cluster.FailDisk(_random, Duration()),
     };
 

@@ -35,6 +35,9 @@ public sealed record SeedPlan
 
     public bool Trims { get; init; }
 
+    /// <summary>Whether the log is trimmed under objects: only where no client starts again, since there are no checkpoints yet to start from.</summary>
+    public bool TrimsObjects => Trims && Kind == WorkloadKind.Tango && !Has(FaultKind.KillClient);
+
     /// <summary>What each client does, in turn.</summary>
     public IReadOnlyList<ClientProfile> Profiles { get; init; } = [ClientProfile.Mixed];
 
@@ -64,6 +67,10 @@ public sealed record SeedPlan
     public long MaxClockSkew { get; init; }
 
     private const double ShareWithAgents = 0.25;
+    private const double ShareWithDecay = 0.1;
+
+    // After these a unit may be the only one that has a page, for a while or for good.
+    private static readonly FaultKind[] s_moves = [FaultKind.ReplaceUnit, FaultKind.AddCapacity, FaultKind.Migrate, FaultKind.Reshape];
 
     public bool Has(FaultKind kind) => Faults.Contains(kind);
 
@@ -76,14 +83,18 @@ public sealed record SeedPlan
         int units = random.Pick([1, 2, 3, 3, 3, 4, 5]);
         SortedSet<FaultKind> faults = [];
         double density = random.Pick([0.1, 0.3, 0.5, 0.8]);
-        // What came later has a generator of its own, so that the seeds from before mean what they meant.
+        // What came later has generators of its own, so that the seeds from before mean what they meant.
         SimRandom later = new SimRandom(seed).Split("later faults");
+        SimRandom space = new SimRandom(seed).Split("disk faults");
         foreach (FaultKind kind in Enum.GetValues<FaultKind>())
         {
-            if ((kind > FaultKind.AddCapacity ? later : random).Chance(density)) faults.Add(kind);
+            if ((kind > FaultKind.Misread ? space : kind > FaultKind.AddCapacity ? later : random).Chance(density)) faults.Add(kind);
         }
 
         if (faults.Contains(FaultKind.TornWrite) || faults.Contains(FaultKind.LostWrite)) faults.Add(FaultKind.PowerCut);
+        bool decays = space.Chance(ShareWithDecay);
+        if (decays) faults.ExceptWith(s_moves);
+        if (decays) faults.UnionWith([FaultKind.DamagedPage, FaultKind.Scrub]);
         bool Has(FaultKind kind) => faults.Contains(kind);
         int replicas = Math.Min(units, random.Pick([1, 2, 2, 2, 3]));
         // With one replica nothing survives that a spare could be rebuilt from (R14).
@@ -91,8 +102,9 @@ public sealed record SeedPlan
         // Only agents notice that a disk is gone.
         faults.Remove(FaultKind.LoseDisk);
         if (replicas == 1) faults.Remove(FaultKind.Reshape);
-        // A page that its unit takes for damaged needs another copy, which must not leave meanwhile.
-        if (replicas == 1 || faults.Overlaps([FaultKind.ReplaceUnit, FaultKind.AddCapacity, FaultKind.Migrate, FaultKind.Reshape])) faults.Remove(FaultKind.Misread);
+        // A page that its unit takes for damaged needs another copy, which must not leave meanwhile, and which a full disk keeps from coming.
+        if (faults.Contains(FaultKind.FullDisk)) faults.Remove(FaultKind.Misread);
+        if (replicas == 1 || faults.Overlaps(s_moves)) faults.ExceptWith([FaultKind.Misread, FaultKind.DamagedPage]);
         var plan = new SeedPlan
         {
             Seed = seed,
@@ -124,7 +136,8 @@ public sealed record SeedPlan
                 SlowFlushLatency = random.Pick([50_000L, 500_000]),
                 KeepAtCrash = Has(FaultKind.LostWrite) ? random.Pick([0, 0.3, 0.7]) : 1,
                 TearAtCrash = Has(FaultKind.TornWrite) ? random.Pick([0.3, 1]) : 0,
-                Misread = Has(FaultKind.Misread) ? 0.3 : 0,
+                // Twice in a row it is taken for damage; what is damaged for good is DamagedPage's part.
+                Misread = Has(FaultKind.Misread) ? 0.05 : 0,
             },
             RequestTimeout = random.Pick([30_000L, 100_000, 500_000, 2_000_000]),
             OperationTimeout = random.Pick([TimeSpan.FromHours(1), TimeSpan.FromHours(1), TimeSpan.FromMilliseconds(500)]),
@@ -144,7 +157,7 @@ public sealed record SeedPlan
         long think = random.Pick([100_000L, 300_000]);
         SortedSet<FaultKind> faults = [.. plan.Faults];
         if (random.Chance(0.6)) faults.Add(FaultKind.LoseDisk);
-        faults.Remove(FaultKind.Misread);
+        faults.ExceptWith([FaultKind.Misread, FaultKind.DamagedPage]);
         return plan with
         {
             Agents = new AgentPlan { Count = random.Between(2, 3), Pace = random.Pick([0.2, 0.5]) },

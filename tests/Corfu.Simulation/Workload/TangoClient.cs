@@ -7,13 +7,14 @@ using Tango.Collections;
 namespace Corfu.Simulation.Workload;
 
 /// <summary>
-/// The objects of one Tango client: a group of two dictionaries and two registers, opened together, and two registers of their own, of
+/// The objects of one Tango client: a group of two dictionaries, two registers and a gate, opened together, and two registers of their own, of
 /// which a client may host one and write the other unseen (Tango 4.1, A): transactions that read one and write the other need decision records.
 /// </summary>
 public sealed class TangoClient
 {
     public const string Cells = "cells";
     public const string Bank = "bank";
+    public const string GateKey = "gate";
 
     /// <summary>The registers that stand alone.</summary>
     public static readonly string[] SoloKeys = ["s0", "s1"];
@@ -29,6 +30,8 @@ public sealed class TangoClient
     public TangoDictionary<string, string> BankObject { get; private set; } = null!;
 
     public TangoRegister<string>[] Registers { get; private set; } = [];
+
+    public Gate Gate { get; private set; } = null!;
 
     /// <summary>Keys that this client can read.</summary>
     public string[] Readable { get; private set; } = [];
@@ -54,6 +57,7 @@ public sealed class TangoClient
             client.CellsObject = group.Add<TangoDictionary<string, string>>(Cells);
             client.BankObject = group.Add<TangoDictionary<string, string>>(Bank);
             client.Registers = [group.Add<TangoRegister<string>>("r0"), group.Add<TangoRegister<string>>("r1")];
+            client.Gate = group.Add<Gate>(GateKey);
         });
         return client;
     }
@@ -61,6 +65,7 @@ public sealed class TangoClient
     /// <summary>Keys look like "cells/k3", "bank/a1" and "r0".</summary>
     public async ValueTask<string?> ReadAsync(string key)
     {
+        if (key == GateKey) return await Gate.LastAsync();
         int slash = key.IndexOf('/', StringComparison.Ordinal);
         if (slash < 0) return await Register(key).ReadAsync();
         Lookup<string> found = await Dictionary(key).TryGetAsync(key[(slash + 1)..]);

@@ -9,7 +9,7 @@ using Tango;
 namespace Corfu.Simulation.Workload;
 
 /// <summary>Transactions of one client, with everything they read, wrote and were told written down.</summary>
-public sealed partial class TangoWorkload(World world, TxHistory history, ClusterMonitor monitor, Ledger ledger)
+public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory log, TxHistory history, ClusterMonitor monitor, Ledger ledger)
 {
     public const int Accounts = 4;
     public const int OpeningBalance = 100;
@@ -17,27 +17,32 @@ public sealed partial class TangoWorkload(World world, TxHistory history, Cluste
     // Of the dice that choose an operation: from here on nothing is written.
     private const double FirstReadOnly = 0.72;
 
+    private const double ShareOfTrims = 0.02;
+
     private readonly TxRecorder _recorder = new(world, history, monitor, ledger);
 
     private static readonly string[] s_keys = ["cells/k0", "cells/k1", "cells/k2", "cells/k3", "cells/k4", "r0", "r1"];
     private static readonly string[] s_writable = [.. s_keys, .. TangoClient.SoloKeys];
     private static readonly string[] s_accounts = [.. Enumerable.Range(0, Accounts).Select(i => $"bank/a{i}")];
 
-    public async Task WorkAsync(int client, ClientProfile profile, TangoClient tango, TimeProvider time, SimRandom random)
+    public async Task WorkAsync(int client, ClientProfile profile, TangoClient tango, ICorfuLog own, TimeProvider time, SimRandom random)
     {
         while (!ledger.Exhausted)
         {
             if (profile.Think > 0) await Task.Delay(TimeSpan.FromTicks(random.Exponential(profile.Think) + 1), time);
+            if (plan.TrimsObjects && random.Chance(ShareOfTrims)) await TrimAsync(client, own, random);
             double dice = profile.ReadsOnly ? FirstReadOnly + (random.NextDouble() * (1 - FirstReadOnly)) : random.NextDouble();
             Task step = dice switch
             {
                 < 0.40 => TransactionAsync(client, tango, random),
                 < 0.55 => TransferAsync(client, tango, random),
-                < 0.65 => UpdateAsync(client, tango, random),
+                < 0.62 => UpdateAsync(client, tango, random),
+                < 0.65 => PassAsync(client, tango),
                 < FirstReadOnly => ExchangeAsync(client, tango, random),
                 < 0.82 => ReadOnlyAsync(client, tango, PickKeys(Readable(tango), random, random.Between(2, 4)), random),
                 < 0.88 => ReadOnlyAsync(client, tango, s_accounts, random),
-                < 0.96 => ReadAsync(client, tango, random.Pick(Readable(tango))),
+                < 0.95 => ReadAsync(client, tango, random.Pick(Readable(tango))),
+                < 0.96 => ReadAsync(client, tango, TangoClient.GateKey),
                 _ => SampleAsync(client, tango),
             };
             try
@@ -56,7 +61,7 @@ public sealed partial class TangoWorkload(World world, TxHistory history, Cluste
     public async Task FinalReadAsync(int client, TangoClient tango)
     {
         await tango.Runtime.SyncAsync();
-        foreach (string key in Readable(tango).Concat(s_accounts)) await ReadAsync(client, tango, key);
+        foreach (string key in Readable(tango).Concat(s_accounts).Append(TangoClient.GateKey)) await ReadAsync(client, tango, key);
         await ReadOnlyAsync(client, tango, s_accounts, null);
         await SampleAsync(client, tango);
     }
@@ -75,9 +80,47 @@ public sealed partial class TangoWorkload(World world, TxHistory history, Cluste
             op.Read($"r{register}", await tango.Registers[register].ExchangeAsync(op.Write($"r{register}", 0)));
         }
 
+        // R23: first, so that what is refused has writes behind it that are not.
+        if (random.Chance(0.3)) await PassWithinAsync(tango, op);
         foreach (string key in writes) await tango.WriteAsync(key, op.Write(key, 0));
         op.Started();
         op.Decided(await tx.EndTxAsync());
+    }
+
+    /// <summary>What the snapshot refuses is told at the call, and is no part of the transaction.</summary>
+    private async Task PassWithinAsync(TangoClient tango, TxAttempt op)
+    {
+        long ticket = ledger.NextPayload();
+        try
+        {
+            await tango.Gate.PassAsync(ticket, TxAttempt.ValueOf(ticket, 0));
+            op.Write(TangoClient.GateKey, ticket, 0);
+        }
+        catch (TangoRejectedException)
+        {
+            monitor.Mark("call refused in a transaction");
+        }
+    }
+
+    private async Task PassAsync(int client, TangoClient tango)
+    {
+        var op = new TxAttempt(_recorder, client);
+        string ticket = op.Write(TangoClient.GateKey, 0);
+        op.Started();
+        try
+        {
+            await tango.Gate.PassAsync(NumberOf(ticket), ticket);
+            op.Decided(TxDecision.Committed);
+        }
+        catch (TangoRejectedException)
+        {
+            monitor.Mark("update refused");
+            op.Decided(TxDecision.Committed, refused: 1);
+        }
+        catch (TangoInDoubtException)
+        {
+            op.Decided(TxDecision.Unknown);
+        }
     }
 
     /// <summary>Moves money with the retry helper: each attempt is a transaction of its own, and only the last one may commit.</summary>
@@ -181,12 +224,14 @@ public sealed partial class TangoWorkload(World world, TxHistory history, Cluste
         history.Views.Add(new ViewSample(client, at, TangoClient.Cells, cells));
         history.Views.Add(new ViewSample(client, at, TangoClient.Bank, bank));
         history.Views.Add(new ViewSample(client, at, "r0", r0 ?? "-"));
+        history.Views.Add(new ViewSample(client, at, TangoClient.GateKey, await tango.Gate.LastAsync() ?? "-"));
         foreach (string solo in tango.Readable) history.Views.Add(new ViewSample(client, at, solo, await tango.ReadAsync(solo) ?? "-"));
     }
 
     /// <summary>Notes where the values of a commit record or update stand, from the bytes of an entry alone.</summary>
-    public static void Locate(TxHistory history, long position, ReadOnlySpan<byte> payload, List<Violation> found)
+    public static void Locate(TxHistory history, long position, ReadOnlySpan<byte> payload, ClusterMonitor monitor)
     {
+        if (!history.Located.Add(position)) return;
         string text = System.Text.Encoding.Latin1.GetString(payload);
         int order = 0;
         foreach (Match match in ValuePattern().Matches(text))
@@ -194,7 +239,7 @@ public sealed partial class TangoWorkload(World world, TxHistory history, Cluste
             long value = long.Parse(match.Groups[1].ValueSpan, CultureInfo.InvariantCulture);
             if (!history.Places.TryAdd(value, (position, order++)))
             {
-                found.Add(new Violation(CheckerNames.ExactlyOnce, $"the write of {value} stands at {history.Places[value].Position} and again at {position}"));
+                monitor.Found(CheckerNames.ExactlyOnce, $"the write of {value} stands at {history.Places[value].Position} and again at {position}");
             }
         }
     }

@@ -19,12 +19,15 @@ internal sealed class TxAttempt(TxRecorder to, int client)
 
     public void Read(string key, string? value) => _reads.Add(KeyValuePair.Create(key, TangoWorkload.NumberOf(value)));
 
-    public string Write(string key, int balance)
+    public string Write(string key, int balance) => Write(key, to.Ledger.NextPayload(), balance);
+
+    public string Write(string key, long id, int balance)
     {
-        long id = to.Ledger.NextPayload();
         _writes.Add(KeyValuePair.Create(key, id));
-        return string.Create(CultureInfo.InvariantCulture, $"v{id:D7}:{balance}");
+        return ValueOf(id, balance);
     }
+
+    public static string ValueOf(long id, int balance) => string.Create(CultureInfo.InvariantCulture, $"v{id:D7}:{balance}");
 
     public void Started()
     {
@@ -38,14 +41,25 @@ internal sealed class TxAttempt(TxRecorder to, int client)
         if (_slot >= 0) Decided(TxDecision.Aborted);
     }
 
-    public void Decided(TxOutcome outcome) => Decided(outcome switch
+    public void Decided(TxOutcome outcome)
     {
-        TxOutcome.Committed => TxDecision.Committed,
-        TxOutcome.Aborted => TxDecision.Aborted,
-        _ => TxDecision.Unknown,
-    });
+        switch (outcome)
+        {
+            case TxOutcome.Committed committed:
+                if (committed.RejectedWrites > 0) to.Monitor.Mark("write refused in a transaction");
+                Decided(TxDecision.Committed, committed.RejectedWrites);
+                break;
+            case TxOutcome.Aborted:
+                Decided(TxDecision.Aborted);
+                break;
+            default:
+                Decided(TxDecision.Unknown);
+                break;
+        }
+    }
 
-    public void Decided(TxDecision decision)
+    /// <param name="refused">How many of its writes it was told to have been refused (R23).</param>
+    public void Decided(TxDecision decision, int refused = 0)
     {
         to.Monitor.Mark($"transaction {decision}");
         TxOp op = to.History.Transactions[_slot];
@@ -54,6 +68,7 @@ internal sealed class TxAttempt(TxRecorder to, int client)
             // In doubt has no end: it may still take effect later.
             End = decision == TxDecision.Unknown ? LogHistory.Never : to.World.Steps,
             Decision = decision,
+            Refused = refused,
         };
     }
 }
