@@ -69,6 +69,11 @@ public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory h
         {
             result = await log.AppendAsync(payload, streams);
         }
+        catch (CorfuStatusException e) when (e.Status == Status.NoSpace && plan.Has(FaultKind.Duplication))
+        {
+            // Here a frame may arrive twice, which a connection's never do: the second copy may have met room.
+            throw;
+        }
         catch (Exception e) when (e is LogUnavailableException or CorfuStatusException { Status: Status.NoSpace })
         {
             // That says: certainly not in the log.
