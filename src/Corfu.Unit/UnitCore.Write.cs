@@ -38,7 +38,7 @@ public sealed partial class UnitCore
             }
 
 #if PLANTED
-            if (Planted.Is("bulk-copies-wait-for-the-first-only") && outcomes.Count > 0) own = 0;
+            if (Planted.Is("bulk-copies-wait-for-nothing")) own = 0;
 #endif
             lsn = Math.Max(lsn, own);
             outcomes.Add(outcome);

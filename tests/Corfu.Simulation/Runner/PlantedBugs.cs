@@ -50,7 +50,7 @@ public static class PlantedBugs
         new("trimmed-is-skipped", "R22", "playback passes over what was trimmed", CheckerNames.StreamWalk, 8),
         new("full-disks-acknowledge", "R4", "a page is acknowledged for which there was no room", CheckerNames.UnitDurable, 2),
         new("damaged-is-unwritten", "R4", "a page that is found damaged is answered as unwritten", CheckerNames.UnitDurable, 3),
-        new("bulk-copies-wait-for-the-first-only", "R4", "the answer to many copies waits for the first of them", CheckerNames.UnitDurable, 1),
+        new("bulk-copies-wait-for-nothing", "R4", "many copies are answered before they are durable", CheckerNames.UnitDurable, 72),
     ];
 
     /// <summary>Switches a bug on. False, with a message, where this build has none.</summary>
