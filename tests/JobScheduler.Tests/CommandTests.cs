@@ -29,6 +29,8 @@ public sealed class CommandTests
     [InlineData("--jobs", "0")]
     [InlineData("--replicas", "0")]
     [InlineData("--replicas", "17")]
+    [InlineData("--replicas", "three")]
+    [InlineData("--jobs", "many")]
     [InlineData("--seed", "-1")]
     [InlineData("--connect", "localhost:1")]
     [InlineData("--connect", "corfu://host")]

@@ -1,4 +1,5 @@
 using System.CommandLine;
+using System.Globalization;
 
 namespace Corfu.Load;
 
@@ -49,7 +50,7 @@ internal sealed class LoadOptions
         var option = new Option<int>(name) { Description = description, HelpName = "N", DefaultValueFactory = _ => value };
         option.Validators.Add(result =>
         {
-            if (result.GetValueOrDefault<int>() < 1) result.AddError($"{name} must be at least 1.");
+            if (result.Tokens.Count == 1 && int.TryParse(result.Tokens[0].Value, CultureInfo.InvariantCulture, out var number) && number < 1) result.AddError($"{name} must be at least 1.");
         });
         return option;
     }

@@ -80,7 +80,7 @@ public sealed class SchedulerCommand
         AtLeastOne(_jobs);
         _replicas.Validators.Add(result =>
         {
-            if (result.GetValue(_replicas) is < 1 or > SchedulerOptions.MaxReplicas)
+            if (NumberIn(result) is < 1 or > SchedulerOptions.MaxReplicas)
                 result.AddError($"--replicas must be 1 to {SchedulerOptions.MaxReplicas}.");
         });
         foreach (Option<string?> option in new[] { _trace, _connect, _data, _run })
@@ -121,9 +121,13 @@ public sealed class SchedulerCommand
 
     private static void AtLeastOne(Option<int> option) => option.Validators.Add(result =>
     {
-        if (result.GetValue(option) < 1)
+        if (NumberIn(result) < 1)
             result.AddError($"{option.Name} must be at least 1.");
     });
+
+    // Null: it is not given, or no number, which the parser itself reports after the validators.
+    private static int? NumberIn(OptionResult result) =>
+        result.Tokens.Count == 1 && int.TryParse(result.Tokens[0].Value, NumberStyles.Integer, CultureInfo.InvariantCulture, out int number) ? number : null;
 
     private static double ParseFactor(ArgumentResult result)
     {

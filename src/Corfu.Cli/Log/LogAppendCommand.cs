@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using System.CommandLine;
+using System.Globalization;
 using Corfu.Client;
 using Corfu.Protocol;
 
@@ -24,7 +25,8 @@ internal static class LogAppendCommand
         var inFlight = new Option<int>("--in-flight") { Description = "Appends at once, with --lines.", HelpName = "N", DefaultValueFactory = _ => 1 };
         inFlight.Validators.Add(result =>
         {
-            if (result.GetValueOrDefault<int>() is < 1 or > MaxInFlight) result.AddError($"--in-flight must be between 1 and {MaxInFlight}.");
+            // What is no number the parser itself reports, after the validators.
+            if (result.Tokens.Count == 1 && int.TryParse(result.Tokens[0].Value, CultureInfo.InvariantCulture, out var number) && number is (< 1 or > MaxInFlight)) result.AddError($"--in-flight must be between 1 and {MaxInFlight}.");
         });
         var command = new Command("append", Description) { connect, streams, lines, inFlight };
         command.SetAction(async (result, cancellationToken) =>

@@ -16,6 +16,9 @@ public sealed class UsageTests
         "cluster up --dir nowhere --host 10.0.0.1", "10.0.0.1 is not a loopback address, and connections are not encrypted yet; --insecure accepts that.\n")]
     [InlineData("log read --connect corfu://127.0.0.1:1 x5", "'x5' is no position: a number, or epoch and number as in e5:1042.\nSee 'corfu log read --help'.\n")]
     [InlineData("log append --connect corfu://127.0.0.1:1 --in-flight 0", "--in-flight must be between 1 and 65536.\nSee 'corfu log append --help'.\n")]
+    [InlineData(
+        "log append --connect corfu://127.0.0.1:1 --in-flight x",
+        "Cannot parse argument 'x' for option '--in-flight' as expected type 'System.Int32'.\nSee 'corfu log append --help'.\n")]
     [InlineData("log trim --connect corfu://127.0.0.1:1", "Give either a position or --below P.\n")]
     [InlineData(
         "log tail --connect 127.0.0.1:1",
