@@ -209,6 +209,24 @@ public sealed class LogScanner(ILogImage image, uint logId)
         }
     }
 
+    /// <summary>
+    /// Whether a record, whole or not, begins behind <paramref name="end"/>, where a scan ended: that was written and never became part of the
+    /// log. What a store writes around its records, as FASTER its commit records, does not count.
+    /// </summary>
+    public async ValueTask<bool> AnyRecordBehindAsync(long end)
+    {
+        while (end < image.End)
+        {
+            end = _window.SkipMissing(end);
+            if (end >= image.End) return false;
+            var bytes = await _window.GetAsync(end, RecordCodec.HeaderSize);
+            if (IndexOfMagic(bytes.Span, end) >= 0) return true;
+            end += Math.Max(RecordCodec.Alignment, (bytes.Length - (MagicBytes.Length - 1)) & ~(RecordCodec.Alignment - 1));
+        }
+
+        return false;
+    }
+
     private async ValueTask<bool> AnythingBehindAsync(long end)
     {
         while (end < image.End)

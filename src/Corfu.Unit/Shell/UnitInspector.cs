@@ -48,7 +48,7 @@ public static class UnitInspector
         try
         {
             var tail = await scanner.ScanAsync(report.DurableMark, contents.Visit);
-            return contents.Complete(report with { TornTail = tail.TornBytes });
+            return contents.Complete(report with { TornTail = await scanner.AnyRecordBehindAsync(tail.End) });
         }
         catch (LogDamagedException damage)
         {

@@ -22,6 +22,22 @@ public sealed class UnitInspectorTests : IDisposable
         Assert.Equal((20L, 20L, 5L, 1L), (report.Pages, report.End.Offset, report.TrimMark.Offset, report.Trimmed));
         Assert.Equal(new Epoch(2), report.Installed);
         Assert.True(report.LogEnd >= report.DurableMark);
+        Assert.False(report.TornTail);
+    }
+
+    [Fact]
+    public async Task A_record_begun_behind_the_end_is_a_torn_tail_and_commit_records_are_none()
+    {
+        await FillAsync();
+        var unit = Assert.Single(UnitInspector.Find(_folder.Path));
+        var bytes = await File.ReadAllBytesAsync(Log);
+        var end = (int)(await UnitInspector.CheckAsync(unit)).LogEnd;
+        Assert.True(bytes.AsSpan(end).IndexOfAnyExcept((byte)0) >= 0);
+        bytes.AsSpan(bytes.AsSpan().IndexOf("CFR1"u8), 24).CopyTo(bytes.AsSpan(end + (16 * RecordCodec.Alignment)));
+        await File.WriteAllBytesAsync(Log, bytes);
+        var report = await UnitInspector.CheckAsync(unit);
+        Assert.True(report is { TornTail: true, IsClean: true });
+        Assert.Equal(end, report.LogEnd);
     }
 
     [Fact]
