@@ -174,6 +174,38 @@ public class DecisionTests
         Assert.True(time.GetElapsedTime(0) < TimeSpan.FromSeconds(10), "decided, not decided over and over");
     });
 
+    /// <summary>
+    /// Seed 911: each of two hosts waits for what the other one has to decide, the first having decided already, and neither can play the other's
+    /// history, for it has been trimmed. The first published its decision only once playback went on, and so never.
+    /// </summary>
+    [Fact]
+    public void Two_hosts_that_wait_for_each_others_decisions_publish_what_they_have_decided() => SeededContext.Run(8, async time =>
+    {
+        await using var world = new World(time: time);
+        var (firstRuntime, first) = await OpenAsync(world, "first");
+        var (secondRuntime, second) = await OpenAsync(world, "second");
+        var history = await world.TailAsync();
+        await first.SetAsync("y", 1);
+        await second.SetAsync("y", 1);
+        await Task.WhenAll(firstRuntime.SyncAsync().AsTask(), secondRuntime.SyncAsync().AsTask());
+        var snapshotEnd = await world.TailAsync();
+        for (var trimmed = history; trimmed < snapshotEnd; trimmed = trimmed.Next) await world.Log.TrimAsync(trimmed);
+        foreach (var (read, written) in new[] { (256, 257), (257, 256) })
+        {
+            await world.Log.AppendAsync(Entry(1, writer =>
+            {
+                WriteOrphan(ref writer, snapshotEnd.Offset, read, written);
+                writer.Flush();
+            }), Both);
+        }
+
+        var balances = Task.WhenAll(first.BalanceAsync("x").AsTask(), second.BalanceAsync("x").AsTask());
+        await Task.WhenAny(balances, Task.Delay(TimeSpan.FromSeconds(10), time));
+        Assert.True(balances.IsCompleted, "not decided within a few time-outs");
+        long[] found = await balances;
+        Assert.Equal([0, 7], found);
+    });
+
     private static async Task<(TangoRuntime Runtime, Accounts Accounts)> OpenAsync(World world, string name) =>
         await world.OpenAccountsAsync(name);
 
