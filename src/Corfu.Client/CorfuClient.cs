@@ -46,7 +46,7 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
         _closer = new HoleCloser(_core, _chains, new HoleWait(_core));
         _reader = new Reader(_core, _chains, _closer, confirmer, committed, mender);
         _auditor = new ReplicaAuditor(_core, mender);
-        _trimmer = new Trimmer(_core, _chains);
+        _trimmer = new Trimmer(_core, _chains, confirmer);
         var slow = new SlowChecker(_core, _reader);
         _linearizable = new Checker(_core, slow, confirmer);
         _session = new Checker(_core, slow, null);

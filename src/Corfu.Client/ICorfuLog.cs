@@ -48,9 +48,16 @@ public interface ICorfuLog
     /// <returns>What the position holds afterwards.</returns>
     ValueTask<LogReadResult> FillAsync(LogPosition position, CancellationToken cancellationToken = default);
 
-    /// <summary>Releases one position below the tail. Its stream headers survive until a prefix trim passes it (R5).</summary>
+    /// <summary>
+    /// Releases one position below the tail. Its stream headers survive until a prefix trim passes it (R5). A position with the epoch in which it was
+    /// learnt releases nothing that a later epoch put there.
+    /// </summary>
+    /// <exception cref="ArgumentOutOfRangeException">
+    /// Nobody has been granted the position. A bare one, without its epoch, may have been: a tail counts grants, and those that nobody used go with their epoch (R10).
+    /// </exception>
     ValueTask TrimAsync(LogPosition position, CancellationToken cancellationToken = default);
 
-    /// <summary>Releases everything below <paramref name="below"/>, which is at most the tail.</summary>
+    /// <summary>Releases everything below <paramref name="below"/>, which is at most the tail; of a tail of an ended epoch, what that epoch has left.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">It is above the tail; see <see cref="TrimAsync"/>.</exception>
     ValueTask TrimPrefixAsync(LogPosition below, CancellationToken cancellationToken = default);
 }

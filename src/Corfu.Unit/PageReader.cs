@@ -8,10 +8,8 @@ public static class PageReader
 {
     private const int MaxMoves = 8;
 
-    /// <param name="onCorrupt">Called for each page whose payload turns out damaged.</param>
-    /// <param name="again">Asked for a page whose part of the log has been deleted since it was planned: it was moved, or trimmed.</param>
-    public static async ValueTask<ReadResponse> ReadAsync(
-        IPageStore store, ReadPlan plan, CorruptFound onCorrupt, Func<LogPosition, (PlannedPage Page, long Lsn)> again)
+    /// <param name="states">Told of pages that turn out damaged, or sound after all; asked again for one whose part of the log has been deleted since it was planned.</param>
+    public static async ValueTask<ReadResponse> ReadAsync(IPageStore store, ReadPlan plan, IPageStates states)
     {
         var results = ImmutableArray.CreateBuilder<PageResult>(plan.Pages.Length);
         long used = 0;
@@ -21,7 +19,7 @@ public static class PageReader
             // Never before one page: a reader of large pages must get on.
             if (results.Count > 0 && used + want > MessageLimits.ReadBudget) break;
             used += want;
-            if (await OneAsync(store, page, plan.Detail, onCorrupt, again) is { } result)
+            if (await OneAsync(store, page, plan.Detail, states) is { } result)
             {
                 results.Add(result);
                 continue;
@@ -35,27 +33,27 @@ public static class PageReader
         return new ReadResponse(Status.Ok, plan.Epoch, results.DrainToImmutable());
     }
 
-    private static async ValueTask<PageResult?> OneAsync(
-        IPageStore store, PlannedPage page, ReadDetail detail, CorruptFound onCorrupt, Func<LogPosition, (PlannedPage Page, long Lsn)> again)
+    private static async ValueTask<PageResult?> OneAsync(IPageStore store, PlannedPage page, ReadDetail detail, IPageStates states)
     {
         var suspected = false;
         for (var moves = 0; moves < MaxMoves; moves++)
         {
             var want = Wanted(page.Slot, detail);
             if (want == 0) return Bare(page);
-            CorruptPage damage;
+            var marked = page.Slot.State == PageState.Corrupt;
             try
             {
                 var bytes = await store.ReadAsync(page.Slot.Address, want);
-                if (bytes.IsEmpty)
+                if (bytes.IsEmpty || (marked && IsWhole(page, bytes) && states.MarkSound(page.Position, page.Slot.Address, bytes)))
                 {
-                    (page, var lsn) = again(page.Position);
+                    suspected = false;
+                    (page, var lsn) = states.Plan(page.Position);
                     if (lsn > store.DurableUntil) return null;
                     continue;
                 }
 
-                if (TryTake(page, detail, bytes, out var result, out damage)) return result;
-                // One bad transfer is no damage: the page is marked for good, so the disk is asked twice.
+                if (TryTake(page, detail, bytes, out var result, out var damage)) return result;
+                // One bad transfer is no damage: the disk is asked twice.
                 if (!suspected)
                 {
                     suspected = true;
@@ -65,13 +63,13 @@ public static class PageReader
 #if PLANTED
                 if (Planted.Is("damaged-is-unwritten")) return new PageResult(page.Position, PageState.Unwritten, false, default, default);
 #endif
-                onCorrupt(page.Position, page.Slot.Address, damage);
+                if (!marked) states.MarkCorrupt(page.Position, page.Slot.Address, damage);
                 return result;
             }
             catch (IOException)
             {
                 // A sector that cannot be read costs this page; its replicas have it, and it can be repaired elsewhere on the disk.
-                onCorrupt(page.Position, page.Slot.Address, new CorruptPage(false, 0, null));
+                if (!marked) states.MarkCorrupt(page.Position, page.Slot.Address, new CorruptPage(false, 0, null));
                 return new PageResult(page.Position, PageState.Corrupt, false, page.Slot.Origin, default);
             }
         }
@@ -89,12 +87,11 @@ public static class PageReader
     private static PageResult Bare(in PlannedPage page) =>
         new(page.Position, page.Slot.State, page.BelowMark, page.Slot.Origin, default);
 
-    // A tombstone is its headers; a corrupt page's payload is worth nothing, but its headers still carry stream walks.
+    // A tombstone is its headers. So is a corrupt page to a stream walk; whoever wants its payload has it looked at once more.
     private static int Wanted(in PageSlot slot, ReadDetail detail) => slot.State switch
     {
         PageState.Unwritten => 0,
         PageState.Trimmed => slot.HeaderLength,
-        PageState.Corrupt => detail is ReadDetail.Headers or ReadDetail.Verify ? slot.HeaderLength : 0,
         _ when detail == ReadDetail.Verify => slot.Length,
         _ => detail == ReadDetail.Headers ? slot.HeaderLength : slot.Length,
     };
@@ -113,6 +110,12 @@ public static class PageReader
             return slot.State == PageState.Trimmed;
         }
 
+        if (slot.State == PageState.Corrupt)
+        {
+            result = new PageResult(page.Position, slot.State, false, slot.Origin, detail == ReadDetail.Full ? default : headers);
+            return bytes.Length < slot.Length;
+        }
+
         var whole = bytes.Length == slot.Length && slot.State is PageState.Data or PageState.Junk;
         if (!whole || EntryCodec.PayloadIntact(bytes.Span))
         {
@@ -124,6 +127,9 @@ public static class PageReader
         result = new PageResult(page.Position, PageState.Corrupt, false, slot.Origin, detail == ReadDetail.Verify ? headers : default);
         return false;
     }
+
+    private static bool IsWhole(in PlannedPage page, ReadOnlyMemory<byte> bytes) =>
+        bytes.Length == page.Slot.Length && HeadersIntact(page.Position, bytes) && EntryCodec.PayloadIntact(bytes.Span);
 
     private static bool HeadersIntact(LogPosition position, ReadOnlyMemory<byte> bytes)
     {

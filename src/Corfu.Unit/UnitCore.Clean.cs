@@ -53,7 +53,8 @@ public sealed partial class UnitCore
             case PageState.Data or PageState.Junk:
                 return place.PayloadIntact ? KeepPage(record, slot) : KeepOutcome.Stuck;
             default:
-                return KeepOutcome.Stuck;
+                var whole = place.PayloadIntact && place.DamagedHeaders is null && MarkSound(record.Position, place.BodyAddress, record.Body);
+                return whole ? KeepPage(record, _store.Find(record.Position)) : KeepOutcome.Stuck;
         }
     }
 

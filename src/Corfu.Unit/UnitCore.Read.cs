@@ -24,7 +24,7 @@ public sealed partial class UnitCore
             : new UnitAnswer(lsn, PageReader.WithoutBytes(plan));
     }
 
-    /// <summary>What a read of one page would answer now, and what must be durable before it may.</summary>
+    /// <inheritdoc />
     public (PlannedPage Page, long Lsn) Plan(LogPosition position)
     {
         if (position < _mark) return (new PlannedPage(position, new PageSlot(PageState.Trimmed, 0, 0, 0, default, 0), true), _markLsn);

@@ -42,15 +42,37 @@ public sealed partial class UnitCore
         return new UnitAnswer(Math.Max(place.Lsn, _epochLsn), new AckResponse(Status.Ok, Epoch));
     }
 
-    /// <summary>
-    /// A read found an intact page damaged: from now on its state says so (R4). Never "unwritten", so never filled.
-    /// </summary>
-    /// <param name="address">Where it was read: what has been repaired or moved meanwhile is another matter.</param>
+    /// <inheritdoc />
     public void MarkCorrupt(LogPosition position, long address, CorruptPage page)
     {
         var slot = _store.Find(position);
         if (slot.State is not (PageState.Data or PageState.Junk) || slot.Address != address) return;
         _store.Set(position, slot with { State = PageState.Corrupt });
         _corrupt[position] = page;
+    }
+
+    /// <inheritdoc />
+    public bool MarkSound(LogPosition position, long address, ReadOnlyMemory<byte> entry)
+    {
+        if (position < _mark) return true;
+        var slot = _store.Find(position);
+        if (slot.State != PageState.Corrupt || slot.Address != address) return true;
+        if (!TryDecode(entry, out var found) || found.Position != position) return false;
+        if (!_corrupt.GetValueOrDefault(position).IsOf(slot, found, entry.Span)) return false;
+        // No record: the one that is there says it all. Of a page whose headers were lost until now, the streams become known.
+        var newest = _pageLsn;
+        Place(found, slot.Length, slot.HeaderLength, new RecordPlace(address, slot.Lsn));
+        _pageLsn = Math.Max(newest, slot.Lsn);
+        return true;
+    }
+
+    // A checkpoint is not taken at one moment: its list may name pages that its slots have as sound.
+    private void ForgetMended()
+    {
+        foreach (var position in _corrupt.Keys.Concat(_lostHeaders).Where(p => _store.Find(p).State != PageState.Corrupt).ToList())
+        {
+            _corrupt.Remove(position);
+            _lostHeaders.Remove(position);
+        }
     }
 }

@@ -7,13 +7,11 @@ namespace Corfu.Unit;
 /// A unit as a role of a process: a short lock around the core, one queue of answers that wait for durability, page reads off the
 /// lock. It has no thread and no clock of its own, so the simulator runs it as it is.
 /// </summary>
-public sealed class UnitHandler : IRoleHandler, IStoreObserver, IAsyncDisposable
+public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAsyncDisposable
 {
     private readonly UnitCore _core;
     private readonly IPageStore _store;
     private readonly UnitHandlerOptions _options;
-    private readonly CorruptFound _markCorrupt;
-    private readonly Func<LogPosition, (PlannedPage Page, long Lsn)> _planAgain;
     private readonly TaskCompletionSource<Exception> _fault = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
     // Guards the core and the store's synchronous side. Order: _gate before _queueGate.
@@ -38,8 +36,6 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IAsyncDisposable
         _core = core;
         _store = store;
         _options = options ?? new UnitHandlerOptions();
-        _markCorrupt = MarkCorrupt;
-        _planAgain = position => WithCore(unit => unit.Plan(position));
         store.Observer = this;
         // Stores that cannot give space back need no thread for it; the simulator's are such.
         if (store is ICleanableStore cleanable) _cleaner = new LogCleaner(this, cleanable, OnFailed);
@@ -213,7 +209,7 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IAsyncDisposable
     {
         try
         {
-            reply.Send(await PageReader.ReadAsync(_store, plan, _markCorrupt, _planAgain));
+            reply.Send(await PageReader.ReadAsync(_store, plan, this));
         }
         catch (Exception error) when (error is IOException or StoreFailedException or ObjectDisposedException or UnauthorizedAccessException)
         {
@@ -225,10 +221,15 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IAsyncDisposable
         }
     }
 
-    private void MarkCorrupt(LogPosition position, long address, CorruptPage page)
+    (PlannedPage Page, long Lsn) IPageStates.Plan(LogPosition position) => WithCore(unit => unit.Plan(position));
+
+    void IPageStates.MarkCorrupt(LogPosition position, long address, CorruptPage page)
     {
         Interlocked.Increment(ref _corruptPages);
         UnitMeter.CorruptPages.Add(1);
         lock (_gate) _core.MarkCorrupt(position, address, page);
     }
+
+    bool IPageStates.MarkSound(LogPosition position, long address, ReadOnlyMemory<byte> entry) =>
+        WithCore(unit => unit.MarkSound(position, address, entry));
 }

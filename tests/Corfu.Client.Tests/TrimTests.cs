@@ -150,4 +150,21 @@ public class TrimTests
         var read = await client.ReadManyAsync([.. Enumerable.Range(0, 20).Select(i => new LogPosition(i))]);
         for (var i = 0; i < 20; i++) Assert.Equal(i < 3 ? PageState.Trimmed : PageState.Data, read[i].State);
     }
+
+    [Fact]
+    public async Task Whoever_was_away_asks_whether_the_epoch_has_ended_before_it_calls_a_position_too_high()
+    {
+        await using var cluster = await TestCluster.StartAsync(2, 2);
+        var away = cluster.Client();
+        var client = await FilledAsync(cluster, 3);
+
+        // The old sequencer is not told, and would go on saying 3.
+        await ReplaceSequencerAsync(cluster, client);
+        for (var i = 3; i < 6; i++) await client.AppendAsync(Encoding.UTF8.GetBytes($"{i}"), [A]);
+        Assert.Equal(Epoch.First, away.Projection.Epoch);
+        await away.TrimAsync(new LogPosition(4));
+        await cluster.Client().TrimPrefixAsync(new LogPosition(6));
+        foreach (var unit in cluster.Units)
+            Assert.Equal(6, (await cluster.Transport.CallAsync(unit, new UnitInfoRequest(default), default)).TrimMark.Offset);
+    }
 }

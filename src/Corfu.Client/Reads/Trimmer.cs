@@ -4,7 +4,7 @@ using Corfu.Transport;
 namespace Corfu.Client;
 
 /// <summary>Trims (TOCS 2.6). Only granted positions are trimmed: the caller's tail may stem from an epoch that has ended (R10).</summary>
-internal sealed class Trimmer(ClientCore core, ChainWorker chains)
+internal sealed class Trimmer(ClientCore core, ChainWorker chains, EpochConfirmer confirmer)
 {
     public async ValueTask TrimAsync(LogPosition position, CancellationToken cancellationToken)
     {
@@ -147,7 +147,9 @@ internal sealed class Trimmer(ClientCore core, ChainWorker chains)
         var tail = await core.CallSequencerAsync(view, new TailRequest(view.Epoch, []), cancellationToken);
         if (!tail.IsOk) return tail.Status;
         view.Saw(tail, core.Time.GetTimestamp());
-        ArgumentOutOfRangeException.ThrowIfGreaterThan(below, tail.Tail);
-        return Status.Ok;
+        if (below <= tail.Tail) return Status.Ok;
+        // A sequencer that was replaced, and does not know it, answers an old tail: the caller may have been told of an entry of a later epoch.
+        var confirmed = await confirmer.ConfirmAsync(view, cancellationToken);
+        return confirmed == Status.Ok ? throw new ArgumentOutOfRangeException(nameof(below), below, $"The log ends at {tail.Tail}.") : confirmed;
     }
 }

@@ -38,7 +38,8 @@ public sealed class UnitState : NodeState
     {
         var (core, store) = Open();
         var answer = core.Handle(request);
-        var response = answer.Response ?? Done(PageReader.ReadAsync(store, answer.Plan!, static (_, _, _) => throw new ModelException("A page is damaged."), core.Plan));
+        var response = answer.Response ?? Done(PageReader.ReadAsync(store, answer.Plan!, core));
+        if (core.CorruptPages > 0) throw new ModelException("A page is damaged.");
         if (store.Log.Count == _log.Count) return (this, response);
         var (info, pages, start) = Probe(core, store);
         var next = new UnitState(store.Log);

@@ -123,6 +123,22 @@ public static class Regressions
                 FaultsUntil = 30_000_000,
                 MaxClockSkew = TimeSpan.TicksPerMinute,
             }),
+        (
+            "marked-for-good",
+            "A page that two bad reads in a row had marked as damaged stayed so: where it was the head's, and its writer had come no further, nobody could complete or fill the "
+                + "position, and readers of its stream stood before it for ever (R4, R8).",
+            new SeedPlan
+            {
+                Seed = 2267,
+                Kind = WorkloadKind.Tango,
+                Clients = 4,
+                Workers = 4,
+                Operations = 400,
+                Faults = [FaultKind.Clog, FaultKind.BrokenConnection, FaultKind.SlowFlush, FaultKind.KillClient, FaultKind.Reconfigure, FaultKind.Misread],
+                Network = new() { MinLatency = 1_000, Jitter = 50 },
+                Disk = new() { FlushLatency = 20_000, SlowFlush = 0.01, SlowFlushLatency = 500_000, Misread = 0.2, KeepAtCrash = 1 },
+                RequestTimeout = 100_000,
+            }),
     ];
 
     public static int Run(TextWriter output)

@@ -1,3 +1,4 @@
+using Corfu.Protocol;
 using Corfu.Simulation.Kernel;
 
 namespace Corfu.Simulation.Workload;
@@ -7,6 +8,7 @@ public sealed class Ledger(long operations)
 {
     private long _payload;
     private long _known = -1;
+    private Epoch _epoch;
 
     /// <summary>Operations that ended with an answer. What a killed client had begun does not count.</summary>
     public long Acknowledged { get; private set; }
@@ -19,10 +21,15 @@ public sealed class Ledger(long operations)
 
     public long NextPayload() => ++_payload;
 
-    public void Learn(long granted) => _known = Math.Max(_known, granted);
+    public void Learn(long granted, Epoch epoch)
+    {
+        if (granted <= _known) return;
+        _known = granted;
+        _epoch = epoch;
+    }
 
-    /// <summary>A position that some client knows to be granted.</summary>
-    public long SomeGranted(SimRandom random) => _known < 0 ? 0 : Recent(random);
+    /// <summary>A position that some client knows to be granted, with the epoch in which it learnt that.</summary>
+    public LogPosition SomeGranted(SimRandom random) => _known < 0 ? default : new LogPosition(Recent(random), _epoch);
 
     /// <summary>Mostly granted ones, sometimes a little beyond.</summary>
     public long SomePosition(SimRandom random) => Math.Max(0, Recent(random) + (random.Chance(0.1) ? random.Between(1, 3) : 0));

@@ -92,7 +92,7 @@ public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory h
         {
             monitor.Acknowledged(result.Position, result.Origin.Writer.Value, result.Origin.Sequence);
             history.Appends[slot] = op with { End = world.Steps, Outcome = Checkers.AppendOutcome.Acknowledged, Position = result.Position.Offset };
-            ledger.Learn(result.Position.Offset);
+            ledger.Learn(result.Position.Offset, result.Position.Epoch);
         }
         else if (outcome == Client.AppendOutcome.NotAppended)
         {
@@ -122,7 +122,7 @@ public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory h
         long start = world.Steps;
         LogCheck check = await log.CheckAsync([.. streams.Take(2)]);
         history.Tails.Add(new TailOp(client, start, world.Steps, check.Tail.Offset));
-        ledger.Learn(check.Tail.Offset - 1);
+        ledger.Learn(check.Tail.Offset - 1, check.Tail.Epoch);
     }
 
     /// <summary>By a new cursor from the beginning, or by one that lasts and goes on where it was, through epochs.</summary>
@@ -143,7 +143,7 @@ public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory h
     public async Task FillAsync(int client, ICorfuLog log, SimRandom random)
     {
         long start = world.Steps;
-        var position = new LogPosition(ledger.SomeGranted(random));
+        var position = new LogPosition(ledger.SomeGranted(random).Offset);
         monitor.FillAskedFor(position);
         try
         {
@@ -158,14 +158,30 @@ public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory h
 
     private async Task TrimAsync(int client, ICorfuLog log, SimRandom random)
     {
-        long position = ledger.SomeGranted(random) / (random.Chance(0.5) ? 2 : 1);
+        LogPosition granted = ledger.SomeGranted(random);
+        long position = granted.Offset / (random.Chance(0.5) ? 2 : 1);
         bool prefix = random.Chance(0.3);
+        // People name bare positions, programs those that they were given.
+        LogPosition named = position % 2 == 0 ? new LogPosition(position, granted.Epoch) : new LogPosition(position);
         int slot = history.Trims.Count;
-        history.Trims.Add(new TrimOp(client, position, prefix, world.Steps, LogHistory.Never));
-        if (prefix) await log.TrimPrefixAsync(new LogPosition(position));
-        else await log.TrimAsync(new LogPosition(position));
-        history.Trims[slot] = history.Trims[slot] with { End = world.Steps };
+        long start = world.Steps;
+        history.Trims.Add(new TrimOp(client, position, prefix, start, LogHistory.Never));
+        try
+        {
+            if (prefix) await log.TrimPrefixAsync(named);
+            else await log.TrimAsync(named);
+            history.Trims[slot] = history.Trims[slot] with { End = world.Steps };
+        }
+        catch (ArgumentOutOfRangeException) when (named.Epoch == Epoch.None && !IsBelowTail(prefix ? position - 1 : position, start))
+        {
+            // R10: only granted by an epoch that ended before anybody wrote there, and not yet by the next one.
+            monitor.Mark("trim of a grant that died with its epoch");
+        }
     }
+
+    // What was acknowledged stays below all later tails.
+    private bool IsBelowTail(long position, long before) =>
+        history.Appends.Exists(a => a.Outcome == Checkers.AppendOutcome.Acknowledged && a.End < before && a.Position >= position);
 
     private void Note(int client, long start, LogReadResult result, ReadDetail detail)
     {

@@ -1,3 +1,4 @@
+using System.Runtime.InteropServices;
 using Corfu.Conformance;
 using Corfu.Protocol;
 
@@ -30,7 +31,7 @@ internal sealed class CoreHarness
         var answer = Core.Handle(request);
         return answer.Plan is null
             ? Assert.IsType<T>(answer.Response)
-            : Assert.IsType<T>((Response)PageReader.ReadAsync(Store, answer.Plan, Core.MarkCorrupt, Core.Plan).Result, exactMatch: false);
+            : Assert.IsType<T>((Response)PageReader.ReadAsync(Store, answer.Plan, Core).Result, exactMatch: false);
     }
 
     public long LsnOf(Request request) => Core.Handle(request).Lsn;
@@ -62,12 +63,28 @@ internal sealed class CoreHarness
 
     public Status Repair(byte[] entry, long epoch = 1) => Ask(new RepairRequest(new Epoch(epoch), entry)).Status;
 
-    /// <summary>As if a read had found the payload damaged, or the headers too.</summary>
+    /// <summary>A bit of the payload, or of the headers, turns over and stays so, and a read has found that.</summary>
     public void Damage(long position, bool headers = false)
     {
         var slot = Store.Find(new LogPosition(position));
+        Flip(slot, headers ? slot.HeaderLength - 1 : slot.Length - 1);
+        Assert.Equal(PageState.Corrupt, Page(position).State);
+    }
+
+    /// <summary>As if two transfers in a row had been bad: the page is marked, and there is nothing wrong with it.</summary>
+    public void Misread(long position, bool headers = false)
+    {
+        Store.MakeDurable(Store.AppendedUntil);
+        var slot = Store.Find(new LogPosition(position));
         var bytes = Store.ReadAsync(slot.Address, slot.HeaderLength).Result;
         Core.MarkCorrupt(new LogPosition(position), slot.Address, headers ? new CorruptPage(false, 0, null) : CorruptPage.Of(bytes.Span));
+    }
+
+    // The store hands out its own memory.
+    private void Flip(in PageSlot slot, int at)
+    {
+        Assert.True(MemoryMarshal.TryGetArray(Store.ReadAsync(slot.Address, slot.Length).Result, out var bytes));
+        bytes.AsSpan()[at] ^= 4;
     }
 
     public long[] Tails(ulong stream, long epoch = 1) =>

@@ -70,6 +70,27 @@ public sealed class DamageTests : IDisposable
         }
     }
 
+    /// <summary>What the start could not read may be read later: the page counts again, and so do its streams.</summary>
+    [Fact]
+    public async Task Headers_that_can_be_read_after_all_make_stream_tails_complete_again()
+    {
+        var (files, places) = await WriteAsync(10);
+        Flip(files, places[8].Place.BodyAddress + 20);
+        await using var store = new FasterPageStore(files, Stores.Unit, Stores.Small, Scratch);
+        var unit = await HandlerClient.OpenAsync(store);
+        Assert.Equal(1, (await unit.AskAsync(new UnitInfoRequest(Epoch.First))).CorruptPages);
+        Flip(files, places[8].Place.BodyAddress + 20);
+        var page = Assert.Single((await unit.AskAsync(new ReadRequest(Epoch.First, Entries.Positions(8), ReadDetail.Full))).Pages);
+        Assert.Equal(PageState.Data, page.State);
+        Assert.Equal(places[8].Entry, page.Bytes.ToArray());
+        Assert.Equal(0, (await unit.AskAsync(new UnitInfoRequest(Epoch.First))).CorruptPages);
+        await unit.AskAsync(new SealRequest(new Epoch(2)));
+        await unit.AskAsync(new InstallRequest(Entries.Projection(2, 10)));
+        var tails = await unit.AskAsync(new StreamTailsRequest(new Epoch(2), [new StreamId(300)]));
+        Assert.True(tails.Complete);
+        Assert.Equal([9L, 8, 7, 6], tails.Tails[0].Positions.Select(p => p.Offset));
+    }
+
     [Fact]
     public async Task The_damage_of_the_last_page_is_noticed_after_a_clean_end()
     {
