@@ -25,7 +25,7 @@ public static class PlantedBugs
         new("fill-ungranted", "R10", "positions are filled that nobody was granted", CheckerNames.FillRule, 4),
         new("fill-skips-head", "holes", "junk goes to the replicas behind the head", CheckerNames.ChainPrefix, 1),
         new("read-at-head", "R11", "what is not known committed is read at the head", CheckerNames.ReadCommitted, 1),
-        new("unconfirmed-check", "checks", "a check believes its epoch without asking", CheckerNames.Check, 145),
+        new("unconfirmed-check", "checks", "a check believes its epoch without asking", CheckerNames.Check, 209),
         new("seal-any-replica", "R13", "any replica's seal will do", CheckerNames.SealComplete, 1),
         new("tails-from-one-chain", "streams", "stream tails are asked of the first chain only", CheckerNames.StreamWalk, 3),
         new("junk-ends-the-walk", "R8", "a walk ends where all backpointers are bare junk", CheckerNames.StreamWalk, 5),

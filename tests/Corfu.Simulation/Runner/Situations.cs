@@ -6,26 +6,31 @@ namespace Corfu.Simulation.Runner;
 /// </summary>
 public static class Situations
 {
-    /// <summary>Within so many seeds each of <see cref="Common"/> occurs; CI runs this many.</summary>
+    /// <summary>Within so many seeds each of <see cref="Common"/> occurs.</summary>
     public const int EnoughSeeds = 200;
 
-    /// <summary>Within so many seeds all occur.</summary>
+    /// <summary>Within so many seeds all occur; CI runs this many.</summary>
     public const int EnoughSeedsForAll = 1000;
 
     public static readonly string[] Common =
     [
+        "agent replaced an acceptor",
+        "agent replaced the sequencer",
+        "agent took a unit out",
         "append lost to a fill",
         "append refused by a full disk",
-        "append resolved as not appended",
         "append unknown",
         "call refused in a transaction",
         "capacity changed",
         "connecting failed",
+        "disk of a serving unit lost",
         "entry completed by another",
         "entry copied to a joining replica",
         "fill sent",
         "joining replica became full",
+        "log scrubbed",
         "log trimmed under objects",
+        "number of replicas changed",
         "opening met a trim",
         "operation given up",
         "page found damaged",
@@ -34,6 +39,7 @@ public static class Situations
         "reconfiguration failed",
         "removed unit came back",
         "seal raced with install",
+        "segment migrated",
         "segment opened",
         "segments merged",
         "stream handed over",
@@ -43,6 +49,9 @@ public static class Situations
         "transaction Committed",
         "two reconfigurers proposed",
         "unit replaced",
+        "unit retired",
+        "unit stopped by its disk",
+        "unit stopped by its disk while it started",
         "update refused",
         "write refused in a transaction",
     ];
@@ -50,7 +59,11 @@ public static class Situations
     public static readonly string[] Rare =
     [
         "append met a trim",
+        "append resolved as not appended",
         "fill of a grant that died with its epoch",
+        "opening was in doubt",
+        "scrub mended a page",
+        "transaction Unknown",
     ];
 
     /// <summary>What a run of these seeds had to reach, and did not.</summary>

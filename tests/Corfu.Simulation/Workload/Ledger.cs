@@ -19,6 +19,9 @@ public sealed class Ledger(long operations)
 
     public void Done() => Acknowledged++;
 
+    /// <summary>The highest position that anybody was told is granted, with the epoch that told it.</summary>
+    public LogPosition Newest => _known < 0 ? default : new LogPosition(_known, _epoch);
+
     public long NextPayload() => ++_payload;
 
     public void Learn(long granted, Epoch epoch)
@@ -29,7 +32,7 @@ public sealed class Ledger(long operations)
     }
 
     /// <summary>A position that some client knows to be granted, with the epoch in which it learnt that.</summary>
-    public LogPosition SomeGranted(SimRandom random) => _known < 0 ? default : new LogPosition(Recent(random), _epoch);
+    public LogPosition SomeGranted(SimRandom random) => new(_known < 0 ? 0 : Recent(random), _epoch);
 
     /// <summary>Mostly granted ones, sometimes a little beyond.</summary>
     public long SomePosition(SimRandom random) => Math.Max(0, Recent(random) + (random.Chance(0.1) ? random.Between(1, 3) : 0));

@@ -47,7 +47,7 @@ public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory h
         if (Falls(profile.Burst)) return BurstAsync(client, log, [random.Pick(streams)], random);
         if (Falls(profile.Read)) return ReadAsync(client, log, random);
         if (Falls(profile.ReadStream)) return ReadStreamAsync(reader, random.Pick(streams), random);
-        if (Falls(profile.Fill) && ledger.AnyGranted) return FillAsync(client, log, random);
+        if (Falls(profile.Fill) && ledger.AnyGranted) return FillAsync(client, log, ledger.SomeGranted(random));
         if (Falls(profile.Trim) && ledger.AnyGranted && plan.Trims) return TrimAsync(client, log, random);
         return CheckAsync(client, log, streams);
     }
@@ -123,6 +123,9 @@ public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory h
         LogCheck check = await log.CheckAsync([.. streams.Take(2)]);
         history.Tails.Add(new TailOp(client, start, world.Steps, check.Tail.Offset));
         ledger.Learn(check.Tail.Offset - 1, check.Tail.Epoch);
+        // What another epoch had granted is above the log's end now, unless it has been granted again by the time this asks for it.
+        LogPosition known = ledger.Newest;
+        if (known.Epoch < check.Tail.Epoch && known >= check.Tail) await FillAsync(client, log, known);
     }
 
     /// <summary>By a new cursor from the beginning, or by one that lasts and goes on where it was, through epochs.</summary>
@@ -140,10 +143,9 @@ public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory h
         }
     }
 
-    public async Task FillAsync(int client, ICorfuLog log, SimRandom random)
+    private async Task FillAsync(int client, ICorfuLog log, LogPosition position)
     {
         long start = world.Steps;
-        var position = new LogPosition(ledger.SomeGranted(random).Offset);
         monitor.FillAskedFor(position);
         try
         {
