@@ -47,6 +47,94 @@ public class CheckTests
     }
 
     [Fact]
+    public async Task Another_round_begins_beside_those_on_their_way_only_for_as_many_callers()
+    {
+        await using var cluster = await TestCluster.StartAsync(1, 1);
+        var client = cluster.Client(TestCluster.Options with { ChecksInFlight = 4 });
+        var gate = new TaskCompletionSource();
+        cluster.Transport.Trace = new();
+        cluster.Transport.Faults = async (_, request) =>
+        {
+            if (request is TailRequest) await gate.Task;
+            return Fault.None;
+        };
+        List<Task> callers = [];
+        List<int> rounds = [];
+        for (var i = 0; i < 9; i++)
+        {
+            callers.Add(client.CheckAsync([A]).AsTask());
+            rounds.Add(cluster.Transport.Trace.Count(t => t.Request is TailRequest));
+        }
+
+        Assert.Equal([1, 2, 2, 3, 3, 3, 3, 4, 4], rounds);
+        gate.SetResult();
+        await Task.WhenAll(callers);
+        Assert.Equal(5, cluster.Transport.Trace.Count(t => t.Request is TailRequest));
+    }
+
+    [Fact]
+    public async Task A_caller_that_blocks_when_it_is_told_keeps_neither_the_others_nor_the_next_round()
+    {
+        await using var cluster = await TestCluster.StartAsync(1, 1);
+        var client = cluster.Client(TestCluster.Options with { ChecksInFlight = 1 });
+        var gate = new TaskCompletionSource();
+        cluster.Transport.Faults = async (_, request) =>
+        {
+            if (request is TailRequest) await gate.Task;
+            return Fault.None;
+        };
+        using var told = new SemaphoreSlim(0);
+        var limit = TimeSpan.FromSeconds(20);
+
+        // On the pool: in a context of its own nobody is told inline.
+        var callers = await Task.Run(() =>
+        {
+            var first = client.CheckAsync([A]).AsTask();
+            var blocking = BlockAsync();
+            var others = Enumerable.Range(0, 5).Select(_ => CheckTwiceAsync()).ToList();
+            return Task.FromResult<List<Task>>([first, blocking, .. others]);
+        }, TestContext.Current.CancellationToken);
+        gate.SetResult();
+        await Task.WhenAll(callers).WaitAsync(limit, TestContext.Current.CancellationToken);
+
+        async Task BlockAsync()
+        {
+            await client.CheckAsync([A]);
+            for (var i = 0; i < 5; i++) Assert.True(told.Wait(limit, TestContext.Current.CancellationToken));
+        }
+
+        async Task CheckTwiceAsync()
+        {
+            await client.CheckAsync([A]);
+            await client.CheckAsync([A]);
+            told.Release();
+        }
+    }
+
+    [Fact]
+    public async Task A_caller_that_gives_up_leaves_the_check_to_the_others()
+    {
+        await using var cluster = await TestCluster.StartAsync(1, 1);
+        var client = cluster.Client(TestCluster.Options with { ChecksInFlight = 1 });
+        var gate = new TaskCompletionSource();
+        cluster.Transport.Faults = async (_, request) =>
+        {
+            if (request is TailRequest) await gate.Task;
+            return Fault.None;
+        };
+        using var cancel = new CancellationTokenSource();
+        var first = client.CheckAsync([A]).AsTask();
+        var cancelled = client.CheckAsync([A], cancellationToken: cancel.Token).AsTask();
+        var other = client.CheckAsync([A], cancellationToken: TestContext.Current.CancellationToken).AsTask();
+        cancel.Cancel();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => cancelled);
+        Assert.False(other.IsCompleted);
+        gate.SetResult();
+        await Task.WhenAll(first, other);
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => client.CheckAsync([A], cancellationToken: cancel.Token).AsTask());
+    }
+
+    [Fact]
     public async Task A_replaced_sequencer_is_believed_by_a_session_but_not_by_a_linearizable_check()
     {
         await using var cluster = await TestCluster.StartAsync(3, 2);

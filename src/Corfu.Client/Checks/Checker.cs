@@ -13,26 +13,46 @@ internal sealed class Checker(ClientCore core, SlowChecker slow, EpochConfirmer?
     private readonly Lock _gate = new();
     private readonly SharedDelay _silence = new(core, core.Options.SlowCheckDelay);
 
-    // Guarded by _gate. Batches that wait for their start; their callers may still grow.
+    // Guarded by _gate. Batches that wait for their start, of which only the last one may still grow; rounds on their way, and their callers.
     private readonly Queue<CheckBatch> _next = new();
     private CheckBatch? _open;
     private int _running;
+    private int _callersRunning;
 
     public ValueTask<LogCheck> CheckAsync(ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
     {
         core.ThrowIfClosed();
-        return streams.Length <= MessageLimits.MaxItems
-            ? CheckPartAsync(streams, cancellationToken)
-            : CheckPartsAsync(streams, cancellationToken);
+        if (streams.Length > MessageLimits.MaxItems) return CheckPartsAsync(streams, cancellationToken);
+        return ClientTelemetry.Activities.HasListeners() ? CheckTracedAsync(streams, cancellationToken) : CheckPartAsync(streams, cancellationToken);
     }
 
-    private async ValueTask<LogCheck> CheckPartAsync(ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
+    private async ValueTask<LogCheck> CheckTracedAsync(ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
     {
         using var activity = ClientTelemetry.Activities.StartActivity("corfu.check");
-        var batch = Join(streams, out var start);
+        return await CheckPartAsync(streams, cancellationToken);
+    }
+
+    private ValueTask<LogCheck> CheckPartAsync(ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
+    {
+        CheckWaiter? waiter;
+        CheckBatch? start;
+        lock (_gate)
+        {
+            waiter = _open?.TryAdd(streams);
+            if (waiter is null)
+            {
+                _open = new CheckBatch();
+                waiter = _open.TryAdd(streams)!;
+                _next.Enqueue(_open);
+            }
+
+            start = TakeNext();
+        }
+
+        // Taken before anybody can complete it.
+        var answer = waiter.AsValueTask(cancellationToken);
         if (start is not null) _ = RunAsync(start);
-        var tail = cancellationToken.CanBeCanceled ? await batch.Task.WaitOrCancelAsync(cancellationToken) : await batch.Task;
-        return batch.Pick(tail, streams);
+        return answer;
     }
 
     /// <summary>More streams than fit into one message. The parts' tails differ; below the lowest, every part is complete.</summary>
@@ -49,54 +69,81 @@ internal sealed class Checker(ClientCore core, SlowChecker slow, EpochConfirmer?
         }
     }
 
-    private CheckBatch Join(ImmutableArray<StreamId> streams, out CheckBatch? start)
-    {
-        lock (_gate)
-        {
-            if (_open is null || !_open.TryAdd(streams))
-            {
-                _open = new CheckBatch();
-                _open.TryAdd(streams);
-                _next.Enqueue(_open);
-            }
-
-            var batch = _open;
-            start = _running < core.Options.ChecksInFlight ? TakeNext() : null;
-            return batch;
-        }
-    }
-
+    /// <summary>
+    /// Under the gate. A round costs its messages however many share it, so another one beside those on their way must be worth it: as many callers as
+    /// they have together. A caller alone never waits.
+    /// </summary>
     private CheckBatch? TakeNext()
     {
-        if (!_next.TryDequeue(out var batch)) return null;
+        if (!_next.TryPeek(out var batch) || _running >= core.Options.ChecksInFlight || batch.Callers < _callersRunning) return null;
+        _next.Dequeue();
         if (batch == _open) _open = null;
         _running++;
+        _callersRunning += batch.Callers;
         return batch;
     }
 
-    private async Task RunAsync(CheckBatch? batch)
+    private async Task RunAsync(CheckBatch batch)
     {
-        while (batch is not null)
+        ClientTelemetry.CheckCallers.Add(batch.Callers);
+        var began = core.Time.GetTimestamp();
+        TailResponse? response = null;
+        Exception? error = null;
+        try
         {
-            ClientTelemetry.CheckCallers.Add(batch.Callers);
-            var began = core.Time.GetTimestamp();
-            try
+            response = await core.RetryAsync("A check", view => TryAsync(view, batch.Streams), core.Closed);
+            ClientTelemetry.CheckTime.Record(core.Time.GetElapsedTime(began).TotalSeconds);
+        }
+        catch (Exception e)
+        {
+            error = e;
+        }
+
+        // Nobody would come back for the next round by this thread alone.
+        if (batch.Callers == 1) Finish(batch);
+        Release(batch, response, error);
+    }
+
+    /// <summary>
+    /// Tells the callers, one after the other on this thread where they do not mind: those that check again join the next round, which starts when all
+    /// are told. One that blocks keeps nobody: a helper is always about to tell the rest.
+    /// </summary>
+    private void Release(CheckBatch batch, TailResponse? response, Exception? error)
+    {
+        var inline = SynchronizationContext.Current is null && TaskScheduler.Current == TaskScheduler.Default;
+        var helped = !inline;
+        while (batch.TryTakeWaiter(out var waiter, out var more))
+        {
+            if (!helped && more)
             {
-                var running = batch;
-                batch.SetResult(await core.RetryAsync("A check", view => TryAsync(view, running.Streams), core.Closed));
-                ClientTelemetry.CheckTime.Record(core.Time.GetElapsedTime(began).TotalSeconds);
-            }
-            catch (Exception e)
-            {
-                batch.SetException(e);
+                _ = HelpAsync(batch, response, error);
+                helped = true;
             }
 
-            lock (_gate)
-            {
-                _running--;
-                batch = TakeNext();
-            }
+            waiter.Complete(response, error, inline);
         }
+
+        Finish(batch);
+    }
+
+    private async Task HelpAsync(CheckBatch batch, TailResponse? response, Exception? error)
+    {
+        await Task.Yield();
+        Release(batch, response, error);
+    }
+
+    private void Finish(CheckBatch batch)
+    {
+        if (!batch.Finish()) return;
+        CheckBatch? next;
+        lock (_gate)
+        {
+            _running--;
+            _callersRunning -= batch.Callers;
+            next = TakeNext();
+        }
+
+        if (next is not null) _ = RunAsync(next);
     }
 
     private async ValueTask<Attempt<TailResponse>> TryAsync(EpochView view, ImmutableArray<StreamId> streams)
