@@ -111,6 +111,27 @@ public class HoleTests
         foreach (var unit in cluster.Units.Skip(1)) Assert.Equal(PageState.Unwritten, (await cluster.LookAsync(unit, LogPosition.Zero)).State);
     }
 
+    /// <summary>What operators are told to do about it: nobody was ever shown or promised the value, so the log goes on without it.</summary>
+    [Fact]
+    public async Task When_the_damaged_head_leaves_what_only_it_held_becomes_junk_and_was_not_appended()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 3);
+        var (dying, client) = (cluster.Client(TestCluster.Options with { OperationTimeout = TimeSpan.FromMilliseconds(200) }), cluster.Client());
+        var damage = new Damage();
+        var writes = 0;
+        cluster.Transport.Faults = (_, request) => new(request is WriteRequest && ++writes > 1 ? Fault.RequestLost : Fault.None);
+        var append = dying.AppendAsync(Bytes("one of three"), [A]).AsTask();
+        damage.Add(cluster.Units[0], LogPosition.Zero);
+        cluster.Transport.Rewrite = damage.Rewrite;
+        Assert.Equal(PageState.Corrupt, (await client.ReadManyAsync([LogPosition.Zero]))[0].State);
+        var unknown = await append;
+        cluster.Transport.Faults = null;
+        var bad = cluster.Units[0].Id;
+        await client.ReconfigureAsync(p => p.Units.Any(u => u.Id == bad) ? Membership.Of(p).Without(bad) : null, "damaged");
+        Assert.Equal(PageState.Junk, (await client.ReadManyAsync([LogPosition.Zero]))[0].State);
+        Assert.Equal(AppendOutcome.NotAppended, await dying.ResolveAsync(unknown));
+    }
+
     /// <summary>The simulator's seeds 529 and 795: the second replica's write was still under way when a reader gave the page up.</summary>
     [Fact]
     public async Task A_value_that_a_damaged_head_holds_is_waited_for_on_its_way_to_the_next_replica()
