@@ -52,12 +52,12 @@ public sealed record CorfuClientOptions
     /// <summary>Nodes are sealed but no next projection is decided for so long: its proposer is taken for dead, and the same membership is proposed (R14).</summary>
     public TimeSpan SuccessorTimeout { get; init; } = TimeSpan.FromSeconds(1);
 
-    /// <summary>Bounds of the wait before a hole is filled, and its multiple of the 99th percentile of what the sequencer takes to answer (R10).</summary>
+    /// <summary>Bounds of the wait before a hole is filled, and its multiple of the 90th percentile of what the sequencer takes to answer (R10).</summary>
     public TimeSpan MinHoleWait { get; init; } = TimeSpan.FromMilliseconds(1);
 
     public TimeSpan MaxHoleWait { get; init; } = TimeSpan.FromMilliseconds(20);
 
-    public double HoleWaitFactor { get; init; } = 2;
+    public double HoleWaitFactor { get; init; } = 3;
 
     /// <summary>Grace that a writer asks for after it has lost twice in a row (R10); doubles with every further loss, up to <see cref="MaxGrace"/>.</summary>
     public TimeSpan Grace { get; init; } = TimeSpan.FromMilliseconds(40);

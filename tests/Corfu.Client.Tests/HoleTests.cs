@@ -198,6 +198,38 @@ public class HoleTests
     }
 
     [Fact]
+    public async Task R10_a_value_that_comes_just_before_the_fill_is_taken()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 3);
+        var (writer, client) = (cluster.Client(), cluster.Client());
+        var gate = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var written = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var writes = 0;
+        var fills = 0;
+        cluster.Transport.Faults = async (_, request) =>
+        {
+            if (request is WriteRequest)
+            {
+                // The second replica's: the head has it.
+                if (++writes == 2) written.SetResult();
+                if (writes == 1) await gate.Task;
+            }
+
+            if (request is FillRequest && fills++ == 0)
+            {
+                gate.SetResult();
+                await written.Task;
+            }
+
+            return Fault.None;
+        };
+        var append = writer.AppendAsync(Bytes("late"), [A]).AsTask();
+        Assert.Equal("late", Text((await client.ReadManyAsync([LogPosition.Zero]))[0]));
+        Assert.Equal(0, (await append).Position.Offset);
+        Assert.Equal(1, fills);
+    }
+
+    [Fact]
     public async Task Fill_does_not_wait_and_the_writer_takes_another_position()
     {
         await using var cluster = await TestCluster.StartAsync(2, 2);

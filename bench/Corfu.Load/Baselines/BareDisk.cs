@@ -8,50 +8,53 @@ namespace Corfu.Load;
 /// What one caller's durable write costs at least: write and fdatasync, one after the other, into a file whose blocks were written
 /// before (never-written extents make fdatasync journal).
 /// </summary>
-internal static partial class BareDisk
+internal sealed partial class BareDisk : IDisposable
 {
     private const int FileSize = 64 << 20;
 
-    public static RoundResult Run(string folder, int size, TimeSpan duration)
+    private readonly string _path;
+    private readonly byte[] _data;
+    private readonly SafeFileHandle _file;
+    private long _at;
+
+    public BareDisk(string folder, int size)
     {
-        var path = Path.Combine(folder, $"corfu-load-{Environment.ProcessId}.tmp");
-        try
-        {
-            using var file = File.OpenHandle(path, FileMode.Create, FileAccess.ReadWrite);
-            var zeros = new byte[1 << 20];
-            for (long at = 0; at < FileSize; at += zeros.Length) RandomAccess.Write(file, zeros, at);
-            RandomAccess.FlushToDisk(file);
-            return Measure(file, size, duration);
-        }
-        finally
-        {
-            File.Delete(path);
-        }
+        _path = Path.Combine(folder, $"corfu-load-{Environment.ProcessId}.tmp");
+        _data = new byte[size];
+        Random.Shared.NextBytes(_data);
+        _file = File.OpenHandle(_path, FileMode.Create, FileAccess.ReadWrite);
+        var zeros = new byte[1 << 20];
+        for (long at = 0; at < FileSize; at += zeros.Length) RandomAccess.Write(_file, zeros, at);
+        RandomAccess.FlushToDisk(_file);
     }
 
-    private static RoundResult Measure(SafeFileHandle file, int size, TimeSpan duration)
+    public static RoundResult Run(string folder, int size, TimeSpan duration)
     {
-        var data = new byte[size];
-        Random.Shared.NextBytes(data);
+        using var disk = new BareDisk(folder, size);
         var histogram = new LatencyHistogram();
         var start = Stopwatch.GetTimestamp();
-        for (long at = 0; Stopwatch.GetElapsedTime(start) < duration; at = at + 2 * size > FileSize ? 0 : at + size)
+        while (Stopwatch.GetElapsedTime(start) < duration)
         {
             var began = Stopwatch.GetTimestamp();
-            RandomAccess.Write(file, data, at);
-            if (OperatingSystem.IsLinux())
-            {
-                if (FDataSync(file) != 0) throw new IOException($"fdatasync failed (errno {Marshal.GetLastPInvokeError()}).");
-            }
-            else
-            {
-                RandomAccess.FlushToDisk(file);
-            }
-
+            disk.Write();
             histogram.Record((long)Stopwatch.GetElapsedTime(began).TotalNanoseconds);
         }
 
         return RoundResult.Of(histogram, Stopwatch.GetElapsedTime(start).TotalSeconds, 0);
+    }
+
+    public void Write()
+    {
+        RandomAccess.Write(_file, _data, _at);
+        _at = _at + (2 * _data.Length) > FileSize ? 0 : _at + _data.Length;
+        if (!OperatingSystem.IsLinux()) RandomAccess.FlushToDisk(_file);
+        else if (FDataSync(_file) != 0) throw new IOException($"fdatasync failed (errno {Marshal.GetLastPInvokeError()}).");
+    }
+
+    public void Dispose()
+    {
+        _file.Dispose();
+        File.Delete(_path);
     }
 
     [LibraryImport("libc", EntryPoint = "fdatasync", SetLastError = true)]

@@ -10,14 +10,14 @@ internal static class ClientCommands
     public static Command Checks() => Create(
         "checks",
         "Confirmed checks of many sharing callers beside unconfirmed tail queries of the sequencer, in turns.",
-        async (cluster, p, rounds) => await ShareOfChecks.RunAsync(cluster, p, rounds));
+        async (cluster, p, rounds, _) => await ShareOfChecks.RunAsync(cluster, p, rounds));
 
     public static Command Holes() => Create(
         "holes",
-        "How long a reader needs for a hole: abandoned by its writer, and written at the head alone.",
-        async (cluster, p, rounds) => await HoleTimes.RunAsync(cluster, p, rounds));
+        "How long a reader needs for a hole: abandoned by its writer, and written at the head alone; and what appends lose to a reader at the tail.",
+        HoleTimes.RunAsync);
 
-    private static Command Create(string name, string description, Func<string, RunParameters, int, Task> run)
+    private static Command Create(string name, string description, Func<string, RunParameters, int, string, Task> run)
     {
         var options = new LoadOptions();
         var command = new Command(name, description);
@@ -31,13 +31,16 @@ internal static class ClientCommands
             Console.WriteLine(string.Create(
                 CultureInfo.InvariantCulture,
                 $"{name}: {parameters.InFlight} in flight, {parameters.Target}; {RunInfo.Current.Machine}, commit {RunInfo.Current.Commit}"));
-            await run(cluster.ConnectionString, parameters, result.GetValue(options.Rounds));
+            await run(cluster.ConnectionString, parameters, result.GetValue(options.Rounds), folder.Path);
             return 0;
         });
         return command;
     }
 
-    public static void Print(string name, LatencyHistogram histogram, double seconds) => Console.WriteLine(string.Create(
-        CultureInfo.InvariantCulture,
-        $"  {name,-34} {histogram.Count / seconds,10:0}/s  p50 {histogram.Quantile(0.5) / 1000,8:0} us  p99 {histogram.Quantile(0.99) / 1000,8:0} us"));
+    public static void Print(string name, LatencyHistogram histogram, double seconds) =>
+        Print(name, histogram.Count / seconds, histogram.Quantile(0.5) / 1000, histogram.Quantile(0.99) / 1000);
+
+    /// <summary>Times in microseconds.</summary>
+    public static void Print(string name, double perSecond, double p50, double p99) =>
+        Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"  {name,-42} {perSecond,10:0}/s  p50 {p50,8:0} us  p99 {p99,8:0} us"));
 }

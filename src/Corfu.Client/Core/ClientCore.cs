@@ -17,7 +17,8 @@ internal sealed partial class ClientCore
     {
         Transport = transport;
         Layout = new LayoutClient(transport, entropy, time, options.Layout);
-        Time = time;
+        Time = time == TimeProvider.System ? FineTimeProvider.Instance : time;
+        SequencerTime = new LatencyEstimate(Time, TimeSpan.FromMilliseconds(0.5));
         Entropy = entropy;
         Logger = logger;
         Options = options;
@@ -50,7 +51,7 @@ internal sealed partial class ClientCore
     public StreamHandOver HandOver { get; }
 
     /// <summary>What requests to the sequencer take: the way of a message between two processes and back, with no disk in it.</summary>
-    public LatencyEstimate SequencerTime { get; } = new(TimeSpan.FromMilliseconds(0.5));
+    public LatencyEstimate SequencerTime { get; }
 
     /// <summary>R9: random per incarnation.</summary>
     public WriterId Writer { get; }
@@ -125,9 +126,13 @@ internal sealed partial class ClientCore
     public async ValueTask DelayAsync(TimeSpan delay, Task early, CancellationToken cancellationToken)
     {
         if (early.IsCompleted) return;
-        using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, Closed);
-        await Task.WhenAny(Task.Delay(delay, Time, stop.Token), early);
-        stop.Cancel();
+
+        // Task.Delay knows whole milliseconds only.
+        var over = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        using (Time.CreateTimer(static o => ((TaskCompletionSource)o!).TrySetResult(), over, delay, Timeout.InfiniteTimeSpan))
+        using (cancellationToken.UnsafeRegister(static o => ((TaskCompletionSource)o!).TrySetResult(), over))
+        using (Closed.UnsafeRegister(static o => ((TaskCompletionSource)o!).TrySetResult(), over))
+            await Task.WhenAny(over.Task, early);
         cancellationToken.ThrowIfCancellationRequested();
         ThrowIfClosed();
     }

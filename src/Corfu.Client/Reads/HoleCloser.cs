@@ -11,6 +11,7 @@ namespace Corfu.Client;
 internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait wait)
 {
     private const int FillsInFlight = 64;
+    private static readonly TimeSpan ShortestStep = TimeSpan.FromMilliseconds(2);
 
     /// <summary>
     /// Closes what is granted. Positions that are not granted in this epoch stay out of the answer: they are no holes but the end of the log.
@@ -38,16 +39,19 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait w
             learning.Abandon();
         }
 
-        for (var first = true; status == Status.Ok; first = false)
+        // Asked for while the writer has its time.
+        Task<Dictionary<LogPosition, ImmutableArray<StreamHeader>>>? headers = null;
+        for (var look = false; status == Status.Ok;)
         {
-            if (!first) status = await TakeFromHeadsAsync(view, open, damaged, closed, cancellationToken);
+            if (look) status = await TakeFromHeadsAsync(view, open, damaged, closed, cancellationToken);
             if (status != Status.Ok) break;
+            look = true;
             if (open.Count == 0 && damaged.Count > 0)
             {
                 var patience = core.Options.MaxHoleWait - core.Time.GetElapsedTime(began);
                 if (patience > TimeSpan.Zero)
                 {
-                    await PauseAsync(view, patience, cancellationToken);
+                    await core.DelayAsync(PauseOf(view, patience), core.Projections.ChangedAfter(view.Epoch), cancellationToken);
                     if (core.View != view) return Status.Sealed;
                     continue;
                 }
@@ -66,23 +70,29 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait w
 #endif
             if (patient && Remaining(view, open) is { Ticks: > 0 } left)
             {
-                await PauseAsync(view, left, cancellationToken);
+                headers ??= HeadersAsync(view, open, cancellationToken);
+                await core.DelayAsync(PauseOf(view, left), core.Projections.ChangedAfter(view.Epoch), cancellationToken);
                 if (core.View != view) return Status.Sealed;
+
+                // When the time is up, the fill itself tells what the head holds.
+                look = Remaining(view, open) > TimeSpan.Zero;
                 continue;
             }
 
             // What belongs there is decided in the cluster that this one mirrors: its copier comes along.
-            status = view.Projection.IsMirror ? Status.Unready : await FillAsync(view, open, closed, cancellationToken);
+            if (view.Projection.IsMirror) return Status.Unready;
+            status = await FillAsync(view, open, await (headers ?? HeadersAsync(view, open, cancellationToken)), closed, cancellationToken);
         }
 
         return status;
     }
 
-    private ValueTask PauseAsync(EpochView view, TimeSpan left, CancellationToken cancellationToken)
+    /// <summary>Long waits in a few steps, so that a value that comes meanwhile is noticed.</summary>
+    private TimeSpan PauseOf(EpochView view, TimeSpan left)
     {
-        // Timers go by whole milliseconds: for less than one there would be no pause at all.
-        var pause = Math.Ceiling(Math.Min(left.TotalMilliseconds, wait.Of(view).TotalMilliseconds / 4));
-        return core.DelayAsync(TimeSpan.FromMilliseconds(pause), core.Projections.ChangedAfter(view.Epoch), cancellationToken);
+        var step = wait.Of(view) / 4;
+        if (step < ShortestStep) step = ShortestStep;
+        return left < step * 1.5 ? left : step;
     }
 
     /// <summary>The tail also brings the grace that slow writers asked for. A silent sequencer is waited for only where its word is needed.</summary>
@@ -202,9 +212,9 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait w
     }
 
     private async ValueTask<Status> FillAsync(
-        EpochView view, List<LogPosition> open, Dictionary<LogPosition, LogReadResult> closed, CancellationToken cancellationToken)
+        EpochView view, List<LogPosition> open, Dictionary<LogPosition, ImmutableArray<StreamHeader>> headers,
+        Dictionary<LogPosition, LogReadResult> closed, CancellationToken cancellationToken)
     {
-        var headers = await HeadersAsync(view, open, cancellationToken);
         foreach (var group in open.ToArray().Chunk(FillsInFlight))
         {
             var fills = new Task<(LogEntry Junk, Status Status)>[group.Length];
@@ -234,7 +244,7 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait w
     }
 
     // R8: an optimisation only, and only from the incarnation and epoch that granted the position.
-    private async ValueTask<Dictionary<LogPosition, ImmutableArray<StreamHeader>>> HeadersAsync(
+    private async Task<Dictionary<LogPosition, ImmutableArray<StreamHeader>>> HeadersAsync(
         EpochView view, List<LogPosition> open, CancellationToken cancellationToken)
     {
         var headers = new Dictionary<LogPosition, ImmutableArray<StreamHeader>>();
@@ -252,9 +262,9 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait w
             foreach (var grant in (await asking).Grants)
                 headers[grant.Position] = [.. grant.Previous.Select(t => new StreamHeader(t.Stream, t.Positions))];
         }
-        catch (TransportException)
+        catch (Exception e) when (e is TransportException or OperationCanceledException)
         {
-            // Bare junk then.
+            // Bare junk then; who gave up hears it from the fill.
         }
 
         return headers;

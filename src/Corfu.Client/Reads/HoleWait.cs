@@ -9,7 +9,7 @@ internal sealed class HoleWait(ClientCore core)
 {
     public TimeSpan Of(EpochView view)
     {
-        var wait = core.SequencerTime.P99 * core.Options.HoleWaitFactor;
+        var wait = core.SequencerTime.P90 * core.Options.HoleWaitFactor;
         if (wait < core.Options.MinHoleWait) wait = core.Options.MinHoleWait;
         if (wait > core.Options.MaxHoleWait) wait = core.Options.MaxHoleWait;
         var grace = TimeSpan.FromMilliseconds(view.GraceMilliseconds);
