@@ -16,7 +16,7 @@ internal sealed class Dialer(TcpTransportOptions options, TimeProvider time)
         var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
         try
         {
-            await socket.ConnectAsync(endpoint.Host, endpoint.Port, either.Token).ConfigureAwait(false);
+            await SocketConnect.ConnectAsync(socket, endpoint.Host, endpoint.Port, either.Token).ConfigureAwait(false);
             var welcome = await ShakeHandsAsync(socket, target, either.Token).ConfigureAwait(false);
             Check(endpoint, target, welcome);
             return (socket, welcome);
