@@ -112,6 +112,7 @@ internal sealed partial class StreamIndex
             ref var tops = ref Get(r.Stream());
             tops.FrozenCount = Read(ref r, ref tops.Frozen);
             tops.LiveCount = Read(ref r, ref tops.Live);
+            tops.FrozenBelow = 0;
         }
     }
 

@@ -29,26 +29,11 @@ internal sealed partial class StreamIndex
         else Insert(ref tops.Live, ref tops.LiveCount, top);
     }
 
-    /// <summary>A higher epoch begins at <paramref name="start"/>: everything below is final now.</summary>
-    public void Freeze(LogPosition start)
-    {
-        _start = start.Offset;
-        for (var number = 0; number < Count; number++)
-        {
-            ref var tops = ref At(number);
-            if (tops.LiveCount == 0) continue;
-            var keep = default(Newest);
-            byte kept = 0;
-            for (var i = 0; i < tops.LiveCount; i++)
-            {
-                if (tops.Live[i].Position < _start) Insert(ref tops.Frozen, ref tops.FrozenCount, tops.Live[i]);
-                else Insert(ref keep, ref kept, tops.Live[i]);
-            }
-
-            tops.Live = keep;
-            tops.LiveCount = kept;
-        }
-    }
+    /// <summary>
+    /// A higher epoch begins at <paramref name="start"/>: everything below is final now. Each stream hears of it when it is next looked at: appends wait for
+    /// an install, and there may be millions of streams.
+    /// </summary>
+    public void Freeze(LogPosition start) => _start = start.Offset;
 
     /// <summary>Newest first, all below the start.</summary>
     public ImmutableArray<LogPosition> Frozen(StreamId stream)
@@ -73,7 +58,28 @@ internal sealed partial class StreamIndex
         return ref At(number);
     }
 
-    private ref Tops At(int number) => ref _slabs[number / SlabSize][number % SlabSize];
+    private ref Tops At(int number)
+    {
+        ref var tops = ref _slabs[number / SlabSize][number % SlabSize];
+        if (tops.FrozenBelow < _start) Freeze(ref tops);
+        return ref tops;
+    }
+
+    private void Freeze(ref Tops tops)
+    {
+        tops.FrozenBelow = _start;
+        if (tops.LiveCount == 0) return;
+        var keep = default(Newest);
+        byte kept = 0;
+        for (var i = 0; i < tops.LiveCount; i++)
+        {
+            if (tops.Live[i].Position < _start) Insert(ref tops.Frozen, ref tops.FrozenCount, tops.Live[i]);
+            else Insert(ref keep, ref kept, tops.Live[i]);
+        }
+
+        tops.Live = keep;
+        tops.LiveCount = kept;
+    }
 
     // Descending; a chain's copies arrive in any order, so a position may belong anywhere in it, or be there already: then the later
     // record counts, for the earlier ones go first.
@@ -106,6 +112,9 @@ internal sealed partial class StreamIndex
         public StreamId Stream;
         public Newest Frozen;
         public Newest Live;
+
+        // The start at which Live was last cleared of what is final; behind the index's until the stream is looked at.
+        public long FrozenBelow;
         public byte FrozenCount;
         public byte LiveCount;
     }
