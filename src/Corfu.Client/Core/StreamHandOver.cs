@@ -9,8 +9,65 @@ namespace Corfu.Client;
 /// </summary>
 internal sealed class StreamHandOver(ClientCore core)
 {
+    private const int MaxTogether = 1024;
+
+    private readonly Lock _gate = new();
+
+    // Guarded by _gate, with all that it holds: of the newest epoch that anybody has asked for.
+    private Company? _company;
+
+    /// <summary>A new sequencer meets many streams at once: those that come while others are handed over go together.</summary>
     /// <returns>Ok, or why the epoch's units or sequencer refuse: Sealed above all, which a sequencer that was replaced never hears of.</returns>
-    public async ValueTask<Status> RunAsync(EpochView view, ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
+    public async Task<Status> RunAsync(EpochView view, ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
+    {
+        Company company;
+        Party? party = null;
+        var first = false;
+        lock (_gate)
+        {
+            if (_company is null || _company.View != view) _company = new Company(view);
+            company = _company;
+            if ((company.Waiting?.Streams.Count ?? 0) + streams.Length <= MaxTogether)
+            {
+                party = company.Waiting ??= new Party();
+                party.Streams.AddRange(streams);
+                party.Callers++;
+                first = !company.IsUnderWay;
+                company.IsUnderWay = true;
+            }
+        }
+
+        if (party is null) return await HandOverAsync(view, streams, cancellationToken);
+        if (first) RunAllAsync(company).Abandon();
+        var status = await party.Done.Task.WaitOrCancelAsync(cancellationToken);
+        // A refusal may be about another caller's streams.
+        return status is Status.Ok or Status.Sealed || party.Callers == 1 ? status : await HandOverAsync(view, streams, cancellationToken);
+    }
+
+    private async Task RunAllAsync(Company company)
+    {
+        while (true)
+        {
+            Party? next;
+            lock (_gate)
+            {
+                (next, company.Waiting) = (company.Waiting, null);
+                company.IsUnderWay = next is not null;
+            }
+
+            if (next is null) return;
+            try
+            {
+                next.Done.SetResult(await HandOverAsync(company.View, [.. next.Streams], core.Closed));
+            }
+            catch (Exception e)
+            {
+                next.Done.SetException(e);
+            }
+        }
+    }
+
+    private async Task<Status> HandOverAsync(EpochView view, ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
     {
         var tails = await GatherAsync(view, streams, cancellationToken);
         if (!tails.IsDone) return tails.Status;
@@ -105,6 +162,25 @@ internal sealed class StreamHandOver(ClientCore core)
         }
 
         return sources;
+    }
+
+    /// <summary>Who has streams to hand over in one epoch. A unit that keeps one of an older epoch waiting delays none of this.</summary>
+    private sealed class Company(EpochView view)
+    {
+        public EpochView View { get; } = view;
+
+        public Party? Waiting { get; set; }
+
+        public bool IsUnderWay { get; set; }
+    }
+
+    private sealed class Party
+    {
+        public List<StreamId> Streams { get; } = [];
+
+        public int Callers { get; set; }
+
+        public TaskCompletionSource<Status> Done { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
     }
 
     private static ImmutableArray<LogPosition> Newest(List<LogPosition> positions)
