@@ -11,7 +11,7 @@ internal sealed partial class Appender
     /// After the first append: everything that a failure would ask for, once, with requests that change nothing where the entry is at every replica. Then
     /// the ways to all nodes are open and the code is compiled before somebody waits for it.
     /// </summary>
-    private async Task RehearseAsync(TokenGrant grant, EntryOrigin origin, ReadOnlyMemory<byte> bytes)
+    private async Task RehearseAsync(TokenGrant grant, EntryOrigin origin, byte[] bytes)
     {
         await Task.Yield();
         var (view, position, headers) = grant;
@@ -22,11 +22,13 @@ internal sealed partial class Appender
 
         // Within its epoch a writer may send its entry as often as it likes.
         await PersistAsync(view, view.Projection.AddressOf(chain.Head), new WriteRequest(view.Epoch, bytes), "It is a rehearsal.", closed);
-        await resolver.ResolveAsync(position, origin, closed);
+        var past = grant with { View = new EpochView(view.Projection, view.Grants) };
+        await FinishAsync(past, origin, bytes, closed);
 
         // Of an epoch before this one, and far above the end: nobody has it, nobody will, and nothing is to be done about it.
-        await resolver.ResolveAsync(new LogPosition(position.Offset + (1L << 40), new Epoch(view.Epoch.Value - 1)), origin, closed);
+        await FinishAsync(past with { Position = new LogPosition(position.Offset + (1L << 40), new Epoch(view.Epoch.Value - 1)) }, origin, bytes, closed);
         core.Refresher.Adopt(view.Projection);
+        core.Refresher.LetGo(view.Projection, view.Projection);
         var junk = new LogEntry(position, core.NextOrigin(), EntryKind.Junk, core.Time.GetUtcNow(), [], default);
         if (core.View == view) await chains.FillAsync(view, chain, junk, closed);
         if (core.View == view && headers.Length > 0) await core.HandOver.RunAsync(view, [headers[0].Stream], closed);

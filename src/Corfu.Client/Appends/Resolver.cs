@@ -5,6 +5,11 @@ namespace Corfu.Client;
 /// <summary>Finds out, for good, what became of an append (R9): completes it or sees to it that it can never be.</summary>
 internal sealed class Resolver(ClientCore core, ChainWorker chains)
 {
+    private const int FillsAtOnce = 4;
+
+    // After a failure there are many, and nobody waits for them: appends go first.
+    private readonly Slots _fills = new(FillsAtOnce);
+
     public ValueTask<AppendOutcome> ResolveAsync(LogPosition position, EntryOrigin origin, CancellationToken cancellationToken) =>
         core.RetryAsync($"Resolving {position}", view => TryAsync(view, position, origin, cancellationToken), cancellationToken);
 
@@ -50,7 +55,7 @@ internal sealed class Resolver(ClientCore core, ChainWorker chains)
         if (later)
         {
             // That it was not appended is final whoever fills it, and when: the caller need not wait until the hole is closed.
-            chains.FillAsync(view, chain, junk, core.Closed).AsTask().Abandon();
+            FillLaterAsync(view, chain, junk).Abandon();
             return AppendOutcome.NotAppended;
         }
 
@@ -62,5 +67,18 @@ internal sealed class Resolver(ClientCore core, ChainWorker chains)
             Status.Trimmed => AppendOutcome.Unknown,
             _ => status,
         };
+    }
+
+    private async Task FillLaterAsync(EpochView view, Chain chain, LogEntry junk)
+    {
+        await _fills.TakeAsync(core.Closed);
+        try
+        {
+            if (core.View == view) await chains.FillAsync(view, chain, junk, core.Closed);
+        }
+        finally
+        {
+            _fills.Return();
+        }
     }
 }

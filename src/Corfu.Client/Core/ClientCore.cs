@@ -27,6 +27,7 @@ internal sealed partial class ClientCore
         Refresher = new ProjectionRefresher(this);
         Reconfigurer = new Reconfigurer(transport, Layout, time, logger, options.Reconfiguration);
         HandOver = new StreamHandOver(this);
+        Pauses = new SharedPauses(this);
         _installs = new SharedInstalls(this);
     }
 
@@ -49,6 +50,8 @@ internal sealed partial class ClientCore
     public Reconfigurer Reconfigurer { get; }
 
     public StreamHandOver HandOver { get; }
+
+    public SharedPauses Pauses { get; }
 
     /// <summary>What requests to the sequencer take: the way of a message between two processes and back, with no disk in it.</summary>
     public LatencyEstimate SequencerTime { get; }

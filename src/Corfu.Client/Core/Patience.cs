@@ -17,16 +17,16 @@ internal sealed class Patience(ClientCore core, string what, CancellationToken c
         if (IsOver) throw new LogUnavailableException($"{what}: given up after {core.Options.OperationTimeout.TotalSeconds:0.#} s; {reason}", cause);
         cancellationToken.ThrowIfCancellationRequested();
         ClientTelemetry.Retries.Add(1);
-        var jittered = TimeSpan.FromMilliseconds(_delay * (0.5 + (0.5 * core.Entropy.NextDouble())));
+        var delay = TimeSpan.FromMilliseconds(_delay);
 #if PLANTED
         // Strings hash differently in every process.
-        if (Planted.Is("hash-order")) jittered += TimeSpan.FromTicks(string.GetHashCode(reason, StringComparison.Ordinal) & 0xFFF);
+        if (Planted.Is("hash-order")) delay += TimeSpan.FromTicks(string.GetHashCode(reason, StringComparison.Ordinal) & 0xFFF);
 #endif
         _delay = Math.Min(_delay * 2, core.Options.MaxRetryDelay.TotalMilliseconds);
         core.Refresher.BeginPause();
         try
         {
-            await core.DelayAsync(jittered, core.Projections.ChangedAfter(epoch), cancellationToken);
+            await core.Pauses.Begin(epoch, delay).WaitOrCancelAsync(cancellationToken);
         }
         finally
         {

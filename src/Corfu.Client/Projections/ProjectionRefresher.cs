@@ -155,16 +155,22 @@ internal sealed class ProjectionRefresher(ClientCore core)
         }
     }
 
-    public void Adopt(Projection projection)
+    /// <summary>Calls to nodes that are gone end, with the connections to them.</summary>
+    public void LetGo(Projection before, Projection projection)
     {
-        var before = core.View.Projection;
-        if (!core.Projections.TryAdvance(projection)) return;
         foreach (var unit in before.Units)
         {
             if (!projection.HasUnit(unit.Id)) core.Transport.Drop(unit);
         }
 
         if (before.Sequencer.Id != projection.Sequencer.Id) core.Transport.Drop(before.Sequencer);
+    }
+
+    public void Adopt(Projection projection)
+    {
+        var before = core.View.Projection;
+        if (!core.Projections.TryAdvance(projection)) return;
+        LetGo(before, projection);
         ClientTelemetry.EpochChanges.Add(1);
         ClientLog.Adopted(core.Logger, projection.ToString(), projection.Reason);
     }
