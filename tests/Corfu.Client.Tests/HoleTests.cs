@@ -111,6 +111,30 @@ public class HoleTests
         foreach (var unit in cluster.Units.Skip(1)) Assert.Equal(PageState.Unwritten, (await cluster.LookAsync(unit, LogPosition.Zero)).State);
     }
 
+    /// <summary>The simulator's seed 1880: the filler came back in an epoch that does not know the position's segment any more.</summary>
+    [Fact]
+    public async Task A_position_that_is_trimmed_away_while_it_is_being_filled_is_answered_as_trimmed()
+    {
+        await using var cluster = await TestCluster.StartAsync(2, 2);
+        var (filler, other) = (cluster.Client(), cluster.Client());
+        await cluster.Transport.CallAsync(cluster.First.Sequencer, new TokenRequest(Epoch.First, 1, [], 0), default);
+        var asked = 0;
+        cluster.Transport.Faults = async (_, request) =>
+        {
+            if (request is not ReadRequest { Detail: ReadDetail.Full } || Interlocked.Increment(ref asked) != 2) return Fault.None;
+            for (var i = 0; i < 3; i++) await other.AppendAsync(Bytes($"{i}"), [A]);
+            var one = cluster.Chains(2, 2)[..1];
+            await other.ReconfigureAsync(p => p.Segments.Length > 1 ? null : Membership.Of(p).WithNextChains(one, []), "another segment");
+            await other.TrimPrefixAsync((await other.CheckAsync([])).Tail);
+            var sequencer = cluster.AddSequencer();
+            await other.ReconfigureAsync(p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer), "sequencer");
+            Assert.True(other.Projection.Segments[0].From > LogPosition.Zero);
+            return Fault.None;
+        };
+        Assert.Equal(PageState.Trimmed, (await filler.FillAsync(LogPosition.Zero)).State);
+        Assert.True(asked >= 2);
+    }
+
     /// <summary>What operators are told to do about it: nobody was ever shown or promised the value, so the log goes on without it.</summary>
     [Fact]
     public async Task When_the_damaged_head_leaves_what_only_it_held_becomes_junk_and_was_not_appended()

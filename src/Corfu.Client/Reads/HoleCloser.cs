@@ -23,11 +23,19 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait w
         ClientTelemetry.HolesMet.Add(holes.Count);
         var closed = new Dictionary<LogPosition, LogReadResult>();
         List<LogPosition> open = [.. holes];
+        // Trimmed since the caller looked, and their segment is gone with them.
+        foreach (var position in holes.Where(p => !view.Projection.TryChainOf(p, out _)))
+        {
+            closed[position] = new LogReadResult(position, PageState.Trimmed, null);
+            open.Remove(position);
+        }
+
+        if (open.Count == 0) return closed;
         // Only their heads hold them, damaged: never filled, but the value may be on its way to the other replicas.
         List<LogPosition> damaged = [];
 
         // At the same time: what a head holds is completed whatever the sequencer says, for it was granted.
-        var learning = LearnTailAsync(view, holes, cancellationToken);
+        var learning = LearnTailAsync(view, open.Count == holes.Count ? holes : open.ToArray(), cancellationToken);
         var status = await TakeFromHeadsAsync(view, open, damaged, closed, cancellationToken);
         if (status == Status.Ok && open.Count > 0)
         {
