@@ -13,7 +13,7 @@ internal sealed class StreamHandOver(ClientCore core)
 
     private readonly Lock _gate = new();
 
-    // Guarded by _gate, with all that it holds: of the newest epoch that anybody has asked for.
+    // Guarded by _gate, with all that it holds: of the epoch that was asked for last. What is frozen in an epoch does not change, so it does not matter who reads it, or when (R14).
     private Company? _company;
 
     /// <summary>A new sequencer meets many streams at once: those that come while others are handed over go together.</summary>

@@ -21,6 +21,21 @@ public sealed class StreamTailTests
     }
 
     [Fact]
+    public async Task What_became_final_while_nobody_looked_is_not_pushed_out_by_what_came_after()
+    {
+        var unit = await CoreHarness.OpenAsync();
+        for (var position = 1; position <= 4; position++) unit.Write(position, streams: 300);
+        unit.Write(5, streams: 301);
+        unit.Install(2, 10);
+        for (var position = 11; position <= 14; position++) unit.Write(position, 2, streams: 300);
+        Assert.Equal([4L, 3, 2, 1], unit.Tails(300, 2));
+        unit.Install(3, 15);
+        unit.Install(4, 20);
+        Assert.Equal([14L, 13, 12, 11], unit.Tails(300, 4));
+        Assert.Equal([5L], unit.Tails(301, 4));
+    }
+
+    [Fact]
     public async Task Junk_is_not_indexed_even_with_headers()
     {
         var unit = await CoreHarness.OpenAsync();
