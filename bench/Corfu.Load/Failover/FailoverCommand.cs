@@ -19,8 +19,9 @@ internal static class FailoverCommand
         var kills = new Option<int>("--kills") { Description = "Kills one after another in the same cluster: the first one meets code that has hardly run.", DefaultValueFactory = _ => 1 };
         var warmUp = new Option<double>("--warm-up") { Description = "Seconds of appends before the first kill.", DefaultValueFactory = _ => 15 };
         var stop = new Option<bool>("--stop") { Description = "Freeze the process (SIGSTOP) instead of killing it." };
+        var log = new Option<bool>("--log") { Description = "Print what all nodes logged from each kill until every appender went on." };
         var directory = new Option<DirectoryInfo?>("--dir", "-d");
-        var command = new Command("failover", "Kill a unit or the sequencer under appends; each round on a new cluster.") { kind, appenders, streams, rounds, kills, warmUp, stop, directory };
+        var command = new Command("failover", "Kill a unit or the sequencer under appends; each round on a new cluster.") { kind, appenders, streams, rounds, kills, warmUp, stop, log, directory };
         command.SetAction(async (result, cancellationToken) =>
         {
             List<FailoverRound>[] done = [.. Enumerable.Range(0, result.GetValue(kills)).Select(_ => new List<FailoverRound>())];
@@ -29,7 +30,7 @@ internal static class FailoverCommand
                 using var folder = new WorkFolder(result.GetValue(directory));
                 var run = await RunAsync(
                     folder.Path, result.GetRequiredValue(kind), result.GetValue(appenders), result.GetValue(streams), result.GetValue(stop), done.Length,
-                    TimeSpan.FromSeconds(result.GetValue(warmUp)), cancellationToken);
+                    TimeSpan.FromSeconds(result.GetValue(warmUp)), result.GetValue(log), cancellationToken);
                 for (var kill = 0; kill < done.Length; kill++)
                 {
                     Console.WriteLine(Named(kill, run[kill]));
@@ -53,7 +54,7 @@ internal static class FailoverCommand
     }
 
     private static async Task<List<FailoverRound>> RunAsync(
-        string path, string kind, int appenders, int streams, bool stop, int kills, TimeSpan warmUp, CancellationToken cancellationToken)
+        string path, string kind, int appenders, int streams, bool stop, int kills, TimeSpan warmUp, bool log, CancellationToken cancellationToken)
     {
         var processes = new ProcessCluster(NodeCommandLine.Self(NodeProcessCommand.Name));
         var folder = Path.Combine(path, "cluster");
@@ -78,6 +79,7 @@ internal static class FailoverCommand
                 if (stop) await SignalAsync("CONT", victim.Id);
                 var detected = DetectedAt(folder, killed);
                 var (first, last) = run.ResumedAt(before);
+                if (log) PrintLog(state, folder, killed, first, last);
                 rounds.Add(new FailoverRound(
                     (detected - killed).TotalMilliseconds, (first - detected).TotalMilliseconds, (last - detected).TotalMilliseconds, run.Appended - appended, 0, 0));
             }
@@ -116,11 +118,29 @@ internal static class FailoverCommand
         }
     }
 
+    private static void PrintLog(ClusterState state, string folder, DateTimeOffset killed, DateTimeOffset first, DateTimeOffset last)
+    {
+        foreach (var node in state.Nodes) Console.WriteLine($"{node.Endpoint}: process {node.ProcessId}");
+        var lines = from file in Directory.EnumerateFiles(folder, "*.log", SearchOption.AllDirectories)
+                    from line in File.ReadLines(file)
+                    let at = At(line)
+                    where at >= killed && at <= last
+                    orderby at
+                    select $"{line} [{Path.GetRelativePath(folder, file)}]";
+        foreach (var line in lines) Console.WriteLine(line);
+        Console.WriteLine($"{killed:O} killed\n{first:O} first append\n{last:O} every appender");
+    }
+
+    // Exceptions follow their line without a time of their own.
+    private static DateTimeOffset? At(string line) =>
+        DateTimeOffset.TryParse(line.Split(' ')[0], System.Globalization.CultureInfo.InvariantCulture, out var at) ? at : null;
+
     // The first agent that acted says so in its log, to the millisecond.
     private static DateTimeOffset DetectedAt(string folder, DateTimeOffset after) => Directory.EnumerateFiles(folder, "*.log", SearchOption.AllDirectories)
         .SelectMany(File.ReadLines)
         .Where(line => line.Contains("Reconfiguring:", StringComparison.Ordinal))
-        .Select(line => DateTimeOffset.Parse(line.Split(' ')[0], System.Globalization.CultureInfo.InvariantCulture))
+        .Select(At)
+        .OfType<DateTimeOffset>()
         .Where(at => at >= after.AddMilliseconds(-1))
         .Min();
 }

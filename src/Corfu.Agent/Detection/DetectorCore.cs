@@ -73,31 +73,25 @@ public sealed class DetectorCore
         }
 
         _lastTick = now;
-        foreach (var (subject, state) in _subjects) JudgeSpeed(state, MedianOfOthers(subject), now);
+        foreach (var (subject, state) in _subjects) JudgeSpeed(subject, state, now);
     }
 
     public NodeVerdict Judge(NodeId subject, TimeSpan now)
     {
-        if (!_subjects.TryGetValue(subject, out var s)) return new NodeVerdict(NodeHealth.Unknown, TimeSpan.Zero, 0, "not watched");
+        if (!_subjects.TryGetValue(subject, out var s)) return new NodeVerdict(NodeHealth.Unknown, TimeSpan.Zero, 0, Note: "not watched");
         var silence = now - s.LastAnswer;
         var phi = s.Window.Phi(silence);
-        if (s.ReplacedSince is { } replaced) return new NodeVerdict(NodeHealth.Replaced, now - replaced, phi, "another identity answers in its place");
-        if (s.LeftAt is { } left && now - left < _options.LeaveGrace)
-            return new NodeVerdict(NodeHealth.Leaving, now - left, phi, $"stopped in good order {NodeVerdict.Seconds(now - left)} ago");
-        if (s.Failures >= _options.MinFailures)
-            return new NodeVerdict(NodeHealth.Failed, now - s.FirstFailure, phi, $"says that its disk has failed, for {NodeVerdict.Seconds(now - s.FirstFailure)}");
-        if (!s.HasAnswered && now - s.WatchedSince < _options.FirstAnswer)
-            return new NodeVerdict(NodeHealth.Unknown, now - s.WatchedSince, phi, "it has not answered yet");
-        if (s.Refusals >= _options.MinRefusals && now - s.FirstRefusal >= _options.DeadAfter)
-            return new NodeVerdict(NodeHealth.Dead, now - s.FirstRefusal, phi, $"refuses connections for {NodeVerdict.Seconds(now - s.FirstRefusal)}");
-        if (silence >= PatienceWith(subject, now) && phi >= _options.SilentPhi)
-            return new NodeVerdict(NodeHealth.Silent, silence, phi, $"no answer for {NodeVerdict.Seconds(silence)} (phi {Math.Min(phi, 99):0})");
-        if (s.FullSince is { } full) return new NodeVerdict(NodeHealth.Full, now - full, phi, $"says that its disk is full, for {NodeVerdict.Seconds(now - full)}");
-        if (s.IsSlow)
-            return new NodeVerdict(NodeHealth.Slow, now - s.SlowSince!.Value, phi, $"takes {s.RoundTrip:0} ms to answer, for {NodeVerdict.Seconds(now - s.SlowSince!.Value)}");
-        return s.HasAnswered
-            ? new NodeVerdict(NodeHealth.Alive, now - s.AliveSince, phi, $"answers in {s.RoundTrip:0.0} ms")
-            : new NodeVerdict(NodeHealth.Unknown, now - s.WatchedSince, phi, "it has never answered");
+        if (s.ReplacedSince is { } replaced) return Of(NodeHealth.Replaced, now - replaced);
+        if (s.LeftAt is { } left && now - left < _options.LeaveGrace) return Of(NodeHealth.Leaving, now - left);
+        if (s.Failures >= _options.MinFailures) return Of(NodeHealth.Failed, now - s.FirstFailure);
+        if (!s.HasAnswered && now - s.WatchedSince < _options.FirstAnswer) return Of(NodeHealth.Unknown, now - s.WatchedSince, "it has not answered yet");
+        if (s.Refusals >= _options.MinRefusals && now - s.FirstRefusal >= _options.DeadAfter) return Of(NodeHealth.Dead, now - s.FirstRefusal);
+        if (silence >= _options.SilentAfter && phi >= _options.SilentPhi && silence >= PatienceWith(subject, now)) return Of(NodeHealth.Silent, silence);
+        if (s.FullSince is { } full) return Of(NodeHealth.Full, now - full);
+        if (s.IsSlow) return Of(NodeHealth.Slow, now - s.SlowSince!.Value);
+        return s.HasAnswered ? Of(NodeHealth.Alive, now - s.AliveSince) : Of(NodeHealth.Unknown, now - s.WatchedSince, "it has never answered");
+
+        NodeVerdict Of(NodeHealth health, TimeSpan since, string? note = null) => new(health, since, phi, s.RoundTrip, note);
     }
 
     // A role alone may wait for its disk; a process that has been answering and is silent as a whole while the others are not has been frozen or cut off.
@@ -123,10 +117,11 @@ public sealed class DetectorCore
     }
 
     // Hysteresis: what is slow stays so until it is clearly below the limit.
-    private void JudgeSpeed(SubjectState state, double median, TimeSpan now)
+    private void JudgeSpeed(NodeId subject, SubjectState state, TimeSpan now)
     {
-        var limit = Math.Max(_options.SlowFloor.TotalMilliseconds, median * _options.SlowFactor);
-        if (state.RoundTrip < (state.IsSlow ? limit / 2 : limit))
+        var reach = state.IsSlow ? 0.5 : 1;
+        var floor = _options.SlowFloor.TotalMilliseconds;
+        if (state.RoundTrip < floor * reach || state.RoundTrip < MedianOfOthers(subject) * _options.SlowFactor * reach)
         {
             state.SlowSince = null;
             state.IsSlow = false;

@@ -6,8 +6,24 @@ namespace Corfu.Agent;
 /// <summary>What the samples of one node amount to.</summary>
 /// <param name="Since">How long it has been so.</param>
 /// <param name="Phi">Suspicion: minus the logarithm of the chance that an answer as late as this one still comes.</param>
-public readonly record struct NodeVerdict(NodeHealth Health, TimeSpan Since, double Phi, string Why)
+/// <param name="RoundTrip">Smoothed, in milliseconds.</param>
+/// <param name="Note">What there is to say instead of, or where <see cref="Health"/> is unknown besides, the figures.</param>
+public readonly record struct NodeVerdict(NodeHealth Health, TimeSpan Since, double Phi, double RoundTrip = 0, string? Note = null)
 {
+    /// <summary>For people. Put together when it is asked for: verdicts are looked at many times for each time that one is told.</summary>
+    public string Why => Note ?? Health switch
+    {
+        NodeHealth.Dead => $"refuses connections for {Seconds(Since)}",
+        NodeHealth.Replaced => "another identity answers in its place",
+        NodeHealth.Leaving => $"stopped in good order {Seconds(Since)} ago",
+        NodeHealth.Failed => $"says that its disk has failed, for {Seconds(Since)}",
+        NodeHealth.Silent => $"no answer for {Seconds(Since)} (phi {Math.Min(Phi, 99):0})",
+        NodeHealth.Full => $"says that its disk is full, for {Seconds(Since)}",
+        NodeHealth.Slow => string.Create(CultureInfo.InvariantCulture, $"takes {RoundTrip:0} ms to answer, for {Seconds(Since)}"),
+        NodeHealth.Alive => string.Create(CultureInfo.InvariantCulture, $"answers in {RoundTrip:0.0} ms"),
+        _ => "",
+    };
+
     /// <summary>Enough, together with a second observer, to go on without the node.</summary>
     public bool IsGone => Health is NodeHealth.Dead or NodeHealth.Replaced or NodeHealth.Silent or NodeHealth.Failed;
 

@@ -83,7 +83,7 @@ public sealed partial class ClusterAgent
                 ProbeOutcome.None when verdict.IsGone => verdict.Health,
                 _ => verdict.IsGone || verdict.Phi >= _options.Detector.SilentPhi / 2 ? NodeHealth.Silent : verdict.Health,
             };
-            opinion = new OpinionResponse(Status.Ok, _projection?.Epoch ?? Epoch.None, answers, health, verdict.Why ?? "");
+            opinion = new OpinionResponse(Status.Ok, _projection?.Epoch ?? Epoch.None, answers, health, verdict.Why);
         }
 
         reply.Send(opinion);

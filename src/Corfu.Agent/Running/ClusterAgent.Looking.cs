@@ -88,7 +88,8 @@ public sealed partial class ClusterAgent
             _detector.Record(subject.Address.Id, sample, now);
             var answered = sample.Outcome is ProbeOutcome.Answered or ProbeOutcome.Full or ProbeOutcome.Failed;
             if (answered) subject.ReachedBy = null;
-            subject.NextLook = now + (answered ? IntervalOf(subject.Role) : _options.Step);
+            // In a hurry until it is certain; those who heal what a dead process leaves need the processors more.
+            subject.NextLook = now + (answered ? IntervalOf(subject.Role) : VerdictOf(subject, now).IsGone ? _options.Detector.Interval : _options.Step);
             if (subject.Role == NodeRole.Agent && !answered && sample.Outcome != ProbeOutcome.None && _peers.TryGetValue(subject.Address.Endpoint, out var peer))
                 peer.NextDescribe = peer.NextDescribe == TimeSpan.MaxValue ? now : peer.NextDescribe;
             worse = Report(subject, now);
@@ -214,9 +215,9 @@ public sealed partial class ClusterAgent
     private NodeVerdict VerdictOf(Subject subject, TimeSpan now)
     {
         var verdict = _detector.Judge(subject.Address.Id, now);
-        if (verdict.Health is NodeHealth.Failed or NodeHealth.Full && subject.Says.Length > 0) verdict = verdict with { Why = $"{verdict.Why} ({subject.Says})" };
+        if (verdict.Health is NodeHealth.Failed or NodeHealth.Full && subject.Says.Length > 0) verdict = verdict with { Note = $"{verdict.Why} ({subject.Says})" };
         return verdict.Health == NodeHealth.Silent && subject.ReachedBy is { } other
-            ? verdict with { Health = NodeHealth.Partitioned, Why = $"{verdict.Why}, but {other} reaches it" }
+            ? verdict with { Health = NodeHealth.Partitioned, Note = $"{verdict.Why}, but {other} reaches it" }
             : verdict;
     }
 }

@@ -24,9 +24,6 @@ internal sealed partial class Appender
         await PersistAsync(view, view.Projection.AddressOf(chain.Head), new WriteRequest(view.Epoch, bytes), "It is a rehearsal.", closed);
         var past = grant with { View = new EpochView(view.Projection, view.Grants) };
         await FinishAsync(past, origin, bytes, closed);
-
-        // Of an epoch before this one, and far above the end: nobody has it, nobody will, and nothing is to be done about it.
-        await FinishAsync(past with { Position = new LogPosition(position.Offset + (1L << 40), new Epoch(view.Epoch.Value - 1)) }, origin, bytes, closed);
         core.Refresher.Adopt(view.Projection);
         core.Refresher.LetGo(view.Projection, view.Projection);
         var junk = new LogEntry(position, core.NextOrigin(), EntryKind.Junk, core.Time.GetUtcNow(), [], default);

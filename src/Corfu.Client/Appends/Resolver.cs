@@ -18,6 +18,9 @@ internal sealed class Resolver(ClientCore core, ChainWorker chains)
     {
         // A position below the first segment is trimmed and gone.
         if (!view.Projection.TryChainOf(position, out var chain) || position.Epoch > view.Epoch) return AppendOutcome.Unknown;
+
+        // R13: the first survivors hold nothing of an older epoch there, and have taken nothing of one since.
+        if (position.Epoch < view.Epoch && position >= view.Projection.Start) return AppendOutcome.NotAppended;
         var look = await chains.FindAsync(view, chain, position, cancellationToken);
         if (!look.IsDone) return look.Status;
         var (page, holder) = look.Value;
@@ -44,15 +47,13 @@ internal sealed class Resolver(ClientCore core, ChainWorker chains)
     }
 
     // R9: what the first full replica does not hold in a later epoch was not appended: nobody sends it again, and copies are taken
-    // from there alone. Only below the new start may the position be filled; above it belongs to somebody else.
+    // from there alone.
     private async ValueTask<Attempt<AppendOutcome>> CloseAsync(
         EpochView view, Chain chain, LogPosition position, EntryOrigin origin, CancellationToken cancellationToken)
     {
-        var later = view.Epoch > position.Epoch;
-        if (later && position >= view.Projection.Start) return AppendOutcome.NotAppended;
         var at = new LogPosition(position.Offset, view.Epoch);
         var junk = new LogEntry(at, core.NextOrigin(), EntryKind.Junk, core.Time.GetUtcNow(), [], default);
-        if (later)
+        if (view.Epoch > position.Epoch)
         {
             // That it was not appended is final whoever fills it, and when: the caller need not wait until the hole is closed.
             FillLaterAsync(view, chain, junk).Abandon();

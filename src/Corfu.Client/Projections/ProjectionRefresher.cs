@@ -170,6 +170,12 @@ internal sealed class ProjectionRefresher(ClientCore core)
     {
         var before = core.View.Projection;
         if (!core.Projections.TryAdvance(projection)) return;
+        foreach (var unit in projection.Units)
+        {
+            // What was stopped is sorted out first, and goes on at the new units then: that they are reached need not wait until then.
+            if (!before.HasUnit(unit.Id)) core.Transport.CallAsync(unit, new ConfirmEpochRequest(projection.Epoch), core.Closed).AsTask().Abandon();
+        }
+
         LetGo(before, projection);
         ClientTelemetry.EpochChanges.Add(1);
         ClientLog.Adopted(core.Logger, projection.ToString(), projection.Reason);

@@ -12,7 +12,7 @@ internal sealed class Channel(TcpTransport transport, NodeAddress address)
     private volatile ClientConnection? _current;
 
     // Guarded by _gate. _retryAt is a time stamp of the transport's clock and meaningful while _failures > 0.
-    private Task<ClientConnection>? _connecting;
+    private Task<Connected>? _connecting;
     private long _retryAt;
     private int _failures;
     private string _lastFailure = string.Empty;
@@ -32,18 +32,15 @@ internal sealed class Channel(TcpTransport transport, NodeAddress address)
     }
 
     /// <summary>All callers wait for the same attempt, which no caller's cancellation ends.</summary>
-    public async ValueTask<ClientConnection> ConnectAsync(CancellationToken cancellationToken)
+    public ValueTask<Connected> ConnectAsync(CancellationToken cancellationToken)
     {
-        Task<ClientConnection> attempt;
         lock (_gate)
         {
-            if (_current is { IsOpen: true } current) return current;
+            if (_current is { IsOpen: true } current) return new ValueTask<Connected>(new Connected(current, null));
             if (_connecting is null && _failures > 0 && transport.Time.GetTimestamp() < _retryAt)
-                throw new TransportException($"{address}: not connected ({_lastFailure}).", outcomeUnknown: false) { Fault = TransportFault.BackOff };
-            attempt = _connecting ??= OpenAsync();
+                return new ValueTask<Connected>(new Connected(null, new ConnectFailure($"{address}: not connected ({_lastFailure}).", TransportFault.BackOff)));
+            return new ValueTask<Connected>((_connecting ??= OpenAsync()).WaitAsync(cancellationToken));
         }
-
-        return await attempt.WaitAsync(cancellationToken).ConfigureAwait(false);
     }
 
     /// <summary>Ends the connection, or the attempt at one.</summary>
@@ -53,33 +50,35 @@ internal sealed class Channel(TcpTransport transport, NodeAddress address)
         _current?.Close(Replaced, null);
     }
 
-    private async Task<ClientConnection> OpenAsync()
+    private async Task<Connected> OpenAsync()
     {
         // Off the gate: what follows may complete at once.
         await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
+        Connected connected;
         try
         {
-            var connection = await transport.OpenAsync(address, _dropped.Token).ConfigureAwait(false);
-            lock (_gate)
-            {
-                _current = connection;
-                _connecting = null;
-                _failures = 0;
-            }
-
-            if (_dropped.IsCancellationRequested) connection.Close(Replaced, null);
-            return connection;
+            connected = await transport.OpenAsync(address, _dropped.Token).ConfigureAwait(false);
         }
         catch (OperationCanceledException e) when (_dropped.IsCancellationRequested)
         {
-            Failed(Replaced);
-            throw new TransportException($"{address}: {Replaced}.", outcomeUnknown: false, e) { Fault = TransportFault.Lost };
+            connected = new Connected(null, new ConnectFailure($"{address}: {Replaced}.", TransportFault.Lost, e));
         }
-        catch (Exception e)
+
+        if (connected.Connection is not { } connection)
         {
-            Failed(e.Message);
-            throw;
+            Failed(connected.Failure!.Message);
+            return connected;
         }
+
+        lock (_gate)
+        {
+            _current = connection;
+            _connecting = null;
+            _failures = 0;
+        }
+
+        if (_dropped.IsCancellationRequested) connection.Close(Replaced, null);
+        return connected;
     }
 
     private void Failed(string why)

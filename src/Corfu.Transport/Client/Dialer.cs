@@ -7,35 +7,35 @@ namespace Corfu.Transport;
 /// <summary>Opens sockets and shakes hands.</summary>
 internal sealed class Dialer(TcpTransportOptions options, TimeProvider time)
 {
-    /// <summary>Target none asks for a description. All failures are <see cref="TransportException"/> with nothing sent.</summary>
-    public async Task<(Socket Socket, Welcome Welcome)> DialAsync(NodeEndpoint endpoint, NodeId target, CancellationToken cancellationToken)
+    /// <summary>Target none asks for a description. Nothing has been sent where it fails.</summary>
+    /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
+    public async Task<Dialed> DialAsync(NodeEndpoint endpoint, NodeId target, CancellationToken cancellationToken)
     {
         using var activity = TransportMeter.Activities.StartActivity("connect", ActivityKind.Client);
         using var timeout = new CancellationTokenSource(options.ConnectTimeout, time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
         var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
+        ConnectFailure? failure;
         try
         {
-            await SocketConnect.ConnectAsync(socket, endpoint.Host, endpoint.Port, either.Token).ConfigureAwait(false);
-            var welcome = await ShakeHandsAsync(socket, target, either.Token).ConfigureAwait(false);
-            Check(endpoint, target, welcome);
-            return (socket, welcome);
+            var error = await SocketConnect.ConnectAsync(socket, endpoint.Host, endpoint.Port, either.Token).ConfigureAwait(false);
+            failure = error == SocketError.Success ? null : FailureOf(endpoint, new SocketException((int)error), timeout.IsCancellationRequested);
+            if (failure is null)
+            {
+                var welcome = await ShakeHandsAsync(socket, target, either.Token).ConfigureAwait(false);
+                failure = Check(endpoint, target, welcome);
+                if (failure is null) return new Dialed(socket, welcome, null);
+            }
         }
         catch (Exception e)
         {
-            socket.Dispose();
-            TransportMeter.ClientConnectFailures.Add(1);
-            cancellationToken.ThrowIfCancellationRequested();
-            throw e switch
-            {
-                TransportException => e,
-                OperationCanceledException =>
-                    new TransportException($"{endpoint}: no connection in time.", outcomeUnknown: false) { Fault = TransportFault.TimedOut },
-                SocketException socketError => new TransportException($"{endpoint}: {e.Message}", outcomeUnknown: false, e) { Fault = FaultOf(socketError) },
-                MalformedDataException => new TransportException($"{endpoint}: {e.Message}", outcomeUnknown: false, e),
-                _ => new TransportException($"{endpoint}: cannot connect: {e.Message}", outcomeUnknown: false, e),
-            };
+            failure = FailureOf(endpoint, e, timeout.IsCancellationRequested);
         }
+
+        socket.Dispose();
+        TransportMeter.ClientConnectFailures.Add(1);
+        cancellationToken.ThrowIfCancellationRequested();
+        return new Dialed(null, null, failure);
     }
 
     private async Task<Welcome> ShakeHandsAsync(Socket socket, NodeId target, CancellationToken cancellationToken)
@@ -61,7 +61,7 @@ internal sealed class Dialer(TcpTransportOptions options, TimeProvider time)
         }
     }
 
-    private void Check(NodeEndpoint endpoint, NodeId target, Welcome welcome)
+    private ConnectFailure? Check(NodeEndpoint endpoint, NodeId target, Welcome welcome)
     {
         var there = welcome.Description;
         var reason = welcome.Status switch
@@ -74,12 +74,18 @@ internal sealed class Dialer(TcpTransportOptions options, TimeProvider time)
             Status.Unsupported => "it speaks other protocol versions",
             var other => $"it refuses: {other}",
         };
-        if (reason is null) return;
-        throw new TransportException($"{endpoint}: {reason}.", outcomeUnknown: false)
-        {
-            Fault = welcome.Status == Status.WrongNode ? TransportFault.WrongIdentity : TransportFault.Unknown,
-        };
+        if (reason is null) return null;
+        return new ConnectFailure($"{endpoint}: {reason}.", welcome.Status == Status.WrongNode ? TransportFault.WrongIdentity : TransportFault.Unknown);
     }
+
+    private static ConnectFailure FailureOf(NodeEndpoint endpoint, Exception e, bool tooLate) => e switch
+    {
+        OperationCanceledException or SocketException { SocketErrorCode: SocketError.OperationAborted } when tooLate =>
+            new ConnectFailure($"{endpoint}: no connection in time.", TransportFault.TimedOut),
+        SocketException socketError => new ConnectFailure($"{endpoint}: {e.Message}", FaultOf(socketError), e),
+        MalformedDataException => new ConnectFailure($"{endpoint}: {e.Message}", TransportFault.Unknown, e),
+        _ => new ConnectFailure($"{endpoint}: cannot connect: {e.Message}", TransportFault.Unknown, e),
+    };
 
     private static TransportFault FaultOf(SocketException e) => e.SocketErrorCode switch
     {

@@ -9,11 +9,10 @@ namespace Corfu.Transport;
 /// </summary>
 internal static class SocketConnect
 {
-    /// <exception cref="SocketException">Refused, not reached, or no such host.</exception>
-    /// <exception cref="OperationCanceledException">The token was cancelled first.</exception>
-    public static async ValueTask ConnectAsync(Socket socket, string host, int port, CancellationToken cancellationToken)
+    /// <returns>OperationAborted when the token was cancelled first.</returns>
+    public static async ValueTask<SocketError> ConnectAsync(Socket socket, string host, int port, CancellationToken cancellationToken)
     {
-        cancellationToken.ThrowIfCancellationRequested();
+        if (cancellationToken.IsCancellationRequested) return SocketError.OperationAborted;
         using var attempt = new SocketAsyncEventArgs();
         attempt.RemoteEndPoint = IPAddress.TryParse(host, out var address) ? new IPEndPoint(address, port) : new DnsEndPoint(host, port);
         var ended = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -24,8 +23,6 @@ internal static class SocketConnect
             await ended.Task.ConfigureAwait(false);
         }
 
-        if (attempt.SocketError == SocketError.Success) return;
-        cancellationToken.ThrowIfCancellationRequested();
-        throw new SocketException((int)attempt.SocketError);
+        return attempt.SocketError;
     }
 }

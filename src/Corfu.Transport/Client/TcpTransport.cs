@@ -16,6 +16,8 @@ public sealed class TcpTransport : ITransport, IDisposable
 
     private const int MaxReconnects = 4;
 
+    private static readonly ConnectFailure Disposed = new("The transport is disposed.", TransportFault.Unknown);
+
     private readonly ConcurrentDictionary<NodeAddress, Channel> _channels = new();
     private readonly ConcurrentDictionary<ClientConnection, NodeAddress> _open = new();
     private readonly Dialer _dialer;
@@ -69,9 +71,10 @@ public sealed class TcpTransport : ITransport, IDisposable
     public async ValueTask<NodeDescription> DescribeAsync(NodeEndpoint endpoint, CancellationToken cancellationToken)
     {
         ThrowIfDisposed();
-        var (socket, welcome) = await _dialer.DialAsync(endpoint, NodeId.None, cancellationToken).ConfigureAwait(false);
-        socket.Dispose();
-        return welcome.Description;
+        var dialed = await _dialer.DialAsync(endpoint, NodeId.None, cancellationToken).ConfigureAwait(false);
+        if (!dialed.IsOpen) throw dialed.Failure.ToException();
+        dialed.Socket.Dispose();
+        return dialed.Welcome.Description;
     }
 
     /// <inheritdoc />
@@ -88,24 +91,22 @@ public sealed class TcpTransport : ITransport, IDisposable
         foreach (var connection in _open.Keys) connection.Close("the transport was disposed", null);
     }
 
-    internal async Task<ClientConnection> OpenAsync(NodeAddress address, CancellationToken cancellationToken)
+    internal async Task<Connected> OpenAsync(NodeAddress address, CancellationToken cancellationToken)
     {
-        ThrowIfDisposed();
-        try
+        if (_disposed) return new Connected(null, Disposed);
+        var dialed = await _dialer.DialAsync(address.Endpoint, address.Id, cancellationToken).ConfigureAwait(false);
+        if (!dialed.IsOpen)
         {
-            var (socket, _) = await _dialer.DialAsync(address.Endpoint, address.Id, cancellationToken).ConfigureAwait(false);
-            var connection = new ClientConnection(this, address, socket);
-            TransportMeter.ClientConnections.Add(1);
-            _open[connection] = address;
-            connection.Start();
-            if (_disposed) connection.Close("the transport was disposed", null);
-            return connection;
+            TransportLog.CannotConnect(_logger, address.ToString(), dialed.Failure.Message);
+            return new Connected(null, dialed.Failure);
         }
-        catch (TransportException e)
-        {
-            TransportLog.CannotConnect(_logger, address.ToString(), e.Message);
-            throw;
-        }
+
+        var connection = new ClientConnection(this, address, dialed.Socket);
+        TransportMeter.ClientConnections.Add(1);
+        _open[connection] = address;
+        connection.Start();
+        if (_disposed) connection.Close("the transport was disposed", null);
+        return new Connected(connection, null);
     }
 
     internal void Closed(ClientConnection connection, NodeAddress address, string reason)
@@ -132,10 +133,11 @@ public sealed class TcpTransport : ITransport, IDisposable
         for (var attempt = 0; attempt < MaxReconnects; attempt++)
         {
             ThrowIfDisposed();
-            var connection = await ChannelOf(to).ConnectAsync(cancellationToken).ConfigureAwait(false);
+            var connected = await ChannelOf(to).ConnectAsync(cancellationToken).ConfigureAwait(false);
+            if (connected.Connection is null) throw connected.Failure!.ToException();
 
             // Lost again before anything was sent: connect anew.
-            if (connection.TryCall(request, cancellationToken, out var answer)) return await answer.ConfigureAwait(false);
+            if (connected.Connection.TryCall(request, cancellationToken, out var answer)) return await answer.ConfigureAwait(false);
         }
 
         throw new TransportException($"{to}: the node closes every connection at once.", outcomeUnknown: false);
@@ -160,6 +162,6 @@ public sealed class TcpTransport : ITransport, IDisposable
 
     private void ThrowIfDisposed()
     {
-        if (_disposed) throw new TransportException("The transport is disposed.", outcomeUnknown: false);
+        if (_disposed) throw Disposed.ToException();
     }
 }

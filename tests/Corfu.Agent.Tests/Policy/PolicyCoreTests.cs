@@ -32,12 +32,12 @@ public sealed class PolicyCoreTests
         : membership.Segments;
 
     private void Is(NodeAddress node, NodeHealth health, double seconds = 1) =>
-        _verdicts[node.Id] = new NodeVerdict(health, TimeSpan.FromSeconds(seconds), 0, $"{health}");
+        _verdicts[node.Id] = new NodeVerdict(health, TimeSpan.FromSeconds(seconds), 0, Note: $"{health}");
 
     private PolicyDecision Decide(Projection projection, ImmutableArray<NodeAddress> spares = default, TimeSpan? now = null) => _core.Decide(
         new PolicyView(
             projection,
-            id => _verdicts.GetValueOrDefault(id, new NodeVerdict(NodeHealth.Alive, TimeSpan.FromMinutes(1), 0, "")),
+            id => _verdicts.GetValueOrDefault(id, new NodeVerdict(NodeHealth.Alive, TimeSpan.FromMinutes(1), 0)),
             spares.IsDefault ? [] : spares,
             [Standby])
         {

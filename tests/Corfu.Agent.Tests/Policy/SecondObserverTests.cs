@@ -4,7 +4,7 @@ namespace Corfu.Agent.Tests.Policy;
 
 public sealed class SecondObserverTests
 {
-    private static NodeVerdict Mine(NodeHealth health) => new(health, TimeSpan.FromSeconds(3), 9, "");
+    private static NodeVerdict Mine(NodeHealth health) => new(health, TimeSpan.FromSeconds(3), 9, Note: "");
 
     private static OpinionResponse Says(NodeHealth health, bool answers = false) => new(Status.Ok, Epoch.First, answers, health, "");
 
