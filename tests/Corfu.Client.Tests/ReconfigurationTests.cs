@@ -166,6 +166,9 @@ public class ReconfigurationTests
         var result = await writer.AppendAsync(Bytes("moved"), [A]);
         Assert.True(result.IsAppended);
         Assert.Equal(new Epoch(2), result.Position.Epoch);
+
+        // R13: nobody has to look for what lies above the new start.
+        Assert.DoesNotContain(cluster.Transport.Trace, t => t.Request is ReadRequest { Epoch.Value: 2 });
         Assert.Equal(["moved"], await PlayAsync(other));
         Assert.Single(cluster.Transport.Trace, t => t.Request is WriteRequest { Epoch.Value: 1 });
     }
