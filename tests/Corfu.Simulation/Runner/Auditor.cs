@@ -76,7 +76,7 @@ public sealed class Auditor(
             {
                 ImmutableArray<LogPosition> positions =
                     [.. Enumerable.Range(0, (int)Math.Min(Batch, log.Final.Count - from)).Select(i => new LogPosition(from + i))];
-                if (await TryReadAsync(node, unit, new ReadRequest(projection.Epoch, positions, detail)) is not { } response) return null;
+                if (await TryReadAsync(node, unit, projection, new ReadRequest(projection.Epoch, positions, detail)) is not { } response) return null;
                 foreach (PageResult page in response.Pages) pages[page.Position.Offset] = page;
             }
         }
@@ -84,11 +84,14 @@ public sealed class Auditor(
         return states;
     }
 
-    private static async Task<ReadResponse?> TryReadAsync(SimClientNode node, NodeAddress unit, ReadRequest request)
+    private static async Task<ReadResponse?> TryReadAsync(SimClientNode node, NodeAddress unit, Projection projection, ReadRequest request)
     {
         try
         {
             ReadResponse response = await node.Transport!.CallAsync(unit, request, default);
+
+            // R14: a unit that its reconfigurer missed, and that nobody has needed since, hears of the epoch from whoever meets it first.
+            if (response.Status == Status.NotInstalled) await node.Transport!.CallAsync(unit, new InstallRequest(projection), default);
             return response.IsOk ? response : null;
         }
         catch (TransportException)
