@@ -63,6 +63,11 @@ internal sealed class Channel(TcpTransport transport, NodeAddress address)
         {
             connected = new Connected(null, new ConnectFailure($"{address}: {Replaced}.", TransportFault.Lost, e));
         }
+        catch (Exception e)
+        {
+            // Whatever it is, the next caller begins anew.
+            connected = new Connected(null, new ConnectFailure($"{address}: {e.Message}", TransportFault.Unknown, e));
+        }
 
         if (connected.Connection is not { } connection)
         {

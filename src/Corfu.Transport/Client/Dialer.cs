@@ -14,10 +14,12 @@ internal sealed class Dialer(TcpTransportOptions options, TimeProvider time)
         using var activity = TransportMeter.Activities.StartActivity("connect", ActivityKind.Client);
         using var timeout = new CancellationTokenSource(options.ConnectTimeout, time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
-        var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
+        Socket? socket = null;
         ConnectFailure? failure;
         try
         {
+            // Fails where the process has no descriptors left.
+            socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
             var error = await SocketConnect.ConnectAsync(socket, endpoint.Host, endpoint.Port, either.Token).ConfigureAwait(false);
             failure = error == SocketError.Success ? null : FailureOf(endpoint, new SocketException((int)error), timeout.IsCancellationRequested);
             if (failure is null)
@@ -32,7 +34,7 @@ internal sealed class Dialer(TcpTransportOptions options, TimeProvider time)
             failure = FailureOf(endpoint, e, timeout.IsCancellationRequested);
         }
 
-        socket.Dispose();
+        socket?.Dispose();
         TransportMeter.ClientConnectFailures.Add(1);
         cancellationToken.ThrowIfCancellationRequested();
         return new Dialed(null, null, failure);
