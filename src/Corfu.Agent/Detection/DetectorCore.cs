@@ -86,6 +86,7 @@ public sealed class DetectorCore
         if (s.Failures >= _options.MinFailures) return Of(NodeHealth.Failed, now - s.FirstFailure);
         if (!s.HasAnswered && now - s.WatchedSince < _options.FirstAnswer) return Of(NodeHealth.Unknown, now - s.WatchedSince, "it has not answered yet");
         if (s.Refusals >= _options.MinRefusals && now - s.FirstRefusal >= _options.DeadAfter) return Of(NodeHealth.Dead, now - s.FirstRefusal);
+        // Nobody's patience is shorter than SilentAfter.
         if (silence >= _options.SilentAfter && phi >= _options.SilentPhi && silence >= PatienceWith(subject, now)) return Of(NodeHealth.Silent, silence);
         if (s.FullSince is { } full) return Of(NodeHealth.Full, now - full);
         if (s.IsSlow) return Of(NodeHealth.Slow, now - s.SlowSince!.Value);

@@ -174,7 +174,7 @@ public sealed partial class ClusterAgent
             subject.DoubtedUntil = Now + _options.DoubtPause;
             if (!SecondObserver.IsPartition(mine, opinions)) return false;
             subject.ReachedBy = "another agent";
-            Report(subject, Now);
+            Report(subject, VerdictOf(subject, Now));
         }
 
         return false;

@@ -88,11 +88,12 @@ public sealed partial class ClusterAgent
             _detector.Record(subject.Address.Id, sample, now);
             var answered = sample.Outcome is ProbeOutcome.Answered or ProbeOutcome.Full or ProbeOutcome.Failed;
             if (answered) subject.ReachedBy = null;
+            var verdict = VerdictOf(subject, now);
             // In a hurry until it is certain; those who heal what a dead process leaves need the processors more.
-            subject.NextLook = now + (answered ? IntervalOf(subject.Role) : VerdictOf(subject, now).IsGone ? _options.Detector.Interval : _options.Step);
+            subject.NextLook = now + (answered ? IntervalOf(subject.Role) : verdict.IsGone ? _options.Detector.Interval : _options.Step);
             if (subject.Role == NodeRole.Agent && !answered && sample.Outcome != ProbeOutcome.None && _peers.TryGetValue(subject.Address.Endpoint, out var peer))
                 peer.NextDescribe = peer.NextDescribe == TimeSpan.MaxValue ? now : peer.NextDescribe;
-            worse = Report(subject, now);
+            worse = Report(subject, verdict);
         }
 
         if (worse) Consider();
@@ -197,9 +198,8 @@ public sealed partial class ClusterAgent
     }
 
     // Guarded by the caller. True when the verdict has become one to act on.
-    private bool Report(Subject subject, TimeSpan now)
+    private bool Report(Subject subject, NodeVerdict verdict)
     {
-        var verdict = VerdictOf(subject, now);
         var before = _reported.GetValueOrDefault(subject.Address.Id);
         if (verdict.Health == before) return false;
         _reported[subject.Address.Id] = verdict.Health;
