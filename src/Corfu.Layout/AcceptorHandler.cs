@@ -96,10 +96,7 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
             }
             else if (request is WatchRequest watch && (_core.Latest?.Epoch ?? Epoch.None) <= watch.Known)
             {
-                _watchers.Enqueue((watch.Known, watch, reply));
-                if (_watchers.Count <= _options.MaxWatchers) return;
-                (_, var oldest, reply) = _watchers.Dequeue();
-                _waiting.Add(new Waiting(oldest, _core.Handle(oldest).Response, reply));
+                Watch(watch, reply);
                 return;
             }
             else
@@ -108,11 +105,36 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
                 var answer = _core.Handle(request);
                 _records.AddRange(answer.Records);
                 _waiting.Add(new Waiting(request, answer.Response, reply));
+                // R12: who hears of the same vote from a majority knows the decision when its proposer does.
+                if (request is AcceptRequest accept && answer.Records.Length > 0)
+                    Take(watcher => watcher.Known.Next == accept.Slot, watcher => _waiting.Add(new Waiting(watcher.Request, answer.Response, watcher.Reply)));
                 return;
             }
         }
 
         reply.Send(refusal);
+    }
+
+    // Guarded by the caller. The newest watcher of a connection counts: who asks again does not wait for the earlier answer any more.
+    private void Watch(WatchRequest watch, ReplyTo reply)
+    {
+        Take(watcher => watcher.Reply.IsSameWay(reply), End);
+        _watchers.Enqueue((watch.Known, watch, reply));
+        if (_watchers.Count > _options.MaxWatchers) End(_watchers.Dequeue());
+
+        void End((Epoch Known, WatchRequest Request, ReplyTo Reply) watcher) =>
+            _waiting.Add(new Waiting(watcher.Request, _core.Handle(watcher.Request).Response, watcher.Reply));
+    }
+
+    // Guarded by the caller.
+    private void Take(Predicate<(Epoch Known, WatchRequest Request, ReplyTo Reply)> which, Action<(Epoch Known, WatchRequest Request, ReplyTo Reply)> into)
+    {
+        for (var left = _watchers.Count; left > 0; left--)
+        {
+            var watcher = _watchers.Dequeue();
+            if (which(watcher)) into(watcher);
+            else _watchers.Enqueue(watcher);
+        }
     }
 
     public void BatchEnd()
@@ -184,12 +206,7 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
         {
             latest = _core.Latest;
             if (latest is null) return;
-            for (var left = _watchers.Count; left > 0; left--)
-            {
-                var watcher = _watchers.Dequeue();
-                if (watcher.Known < latest.Epoch) told.Add(watcher.Reply);
-                else _watchers.Enqueue(watcher);
-            }
+            Take(watcher => watcher.Known < latest.Epoch, watcher => told.Add(watcher.Reply));
         }
 
         foreach (var reply in told) reply.Send(new LayoutResponse(Status.Ok, latest.Epoch, null, latest));

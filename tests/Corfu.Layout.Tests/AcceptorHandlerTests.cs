@@ -90,7 +90,7 @@ public sealed class AcceptorHandlerTests
         await using var handler = await AcceptorHandler.OpenAsync(device, Setup.Cluster, Setup.Acceptor(0).Id);
         var sink = new Sink();
         Send(handler, sink, 1, new WatchRequest(Epoch.None));
-        Send(handler, sink, 2, new WatchRequest(new Epoch(1)));
+        Send(handler, new Sink(), 2, new WatchRequest(new Epoch(1)));
         handler.BatchEnd();
         device.Gate = new TaskCompletionSource();
         Send(handler, sink, 3, new DecidedRequest(Setup.Projection(1)));
@@ -107,23 +107,70 @@ public sealed class AcceptorHandlerTests
     }
 
     [Fact]
+    public async Task Who_watches_is_told_of_a_vote_when_it_is_durable()
+    {
+        var device = new TestDevice();
+        await using var handler = await AcceptorHandler.OpenAsync(device, Setup.Cluster, Setup.Acceptor(0).Id);
+        var (proposer, watcher, later) = (new Sink(), new Sink(), new Sink());
+        Send(handler, watcher, 1, new WatchRequest(Epoch.None));
+        Send(handler, later, 1, new WatchRequest(new Epoch(1)));
+        Send(handler, proposer, 1, Prepare);
+        handler.BatchEnd();
+        Assert.Empty(watcher.Sent);
+        device.Gate = new TaskCompletionSource();
+        var vote = new AcceptRequest(Prepare.Ballot, Setup.Projection(1));
+        Send(handler, proposer, 2, vote);
+        handler.BatchEnd();
+        Assert.Empty(watcher.Sent);
+        device.Gate.SetResult();
+        var told = Assert.IsType<LayoutResponse>(Assert.Single(watcher.Sent).Response);
+        Assert.Equal((Prepare.Ballot, Setup.Projection(1), false), (told.Slot!.Accepted, told.Slot.Value!, told.Slot.IsDecided));
+        Assert.Null(told.Latest);
+        Assert.Empty(later.Sent);
+
+        // The same vote again says nothing new.
+        Send(handler, watcher, 2, new WatchRequest(Epoch.None));
+        Send(handler, proposer, 3, vote);
+        handler.BatchEnd();
+        Assert.Single(watcher.Sent);
+    }
+
+    [Fact]
     public async Task Of_too_many_who_watch_the_oldest_are_answered_early()
     {
         var device = new TestDevice();
         var handler = await AcceptorHandler.OpenAsync(device, Setup.Cluster, Setup.Acceptor(0).Id, new AcceptorOptions { MaxWatchers = 2 });
+        var sinks = Enumerable.Range(0, 4).Select(_ => new Sink()).ToArray();
+        foreach (var sink in sinks)
+        {
+            Send(handler, sink, 1, new WatchRequest(Epoch.None));
+            handler.BatchEnd();
+        }
+
+        Assert.Equal([1, 1, 0, 0], sinks.Select(s => s.Sent.Count));
+        Assert.All(sinks[..2], s => Assert.Null(((LayoutResponse)s.Sent[0].Response).Latest));
+
+        // The others hear that the acceptor has gone.
+        await handler.DisposeAsync();
+        Assert.Equal([Status.Failed, Status.Failed], sinks[2..].Select(s => Assert.Single(s.Sent).Response.Status));
+    }
+
+    [Fact]
+    public async Task Of_one_connection_the_newest_watch_counts()
+    {
+        var device = new TestDevice();
+        await using var handler = await AcceptorHandler.OpenAsync(device, Setup.Cluster, Setup.Acceptor(0).Id);
         var sink = new Sink();
-        for (var i = 1u; i <= 4; i++)
+        for (var i = 1u; i <= 3; i++)
         {
             Send(handler, sink, i, new WatchRequest(Epoch.None));
             handler.BatchEnd();
         }
 
         Assert.Equal([1u, 2u], sink.Sent.Select(s => s.Correlation));
-        Assert.All(sink.Sent, s => Assert.Null(((LayoutResponse)s.Response).Latest));
-
-        // The others hear that the acceptor has gone.
-        await handler.DisposeAsync();
-        Assert.Equal([Status.Failed, Status.Failed], sink.Sent.Skip(2).Select(s => s.Response.Status));
+        Send(handler, sink, 4, new DecidedRequest(Setup.Projection(1)));
+        handler.BatchEnd();
+        Assert.Equal([1u, 2u, 3u, 4u], sink.Sent.Select(s => s.Correlation));
     }
 
     [Fact]

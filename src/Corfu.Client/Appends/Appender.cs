@@ -150,7 +150,11 @@ internal sealed partial class Appender(ClientCore core, Resolver resolver, Chain
                     // The head took ours, so nobody can have put anything else behind it in this epoch.
                     ClientLog.Diverged(core.Logger, grant.Position.ToString());
                     return Written.Unknown;
-                case Status.Sealed or Status.Trimmed or Status.Corrupt:
+                case Status.Sealed:
+                    // What became of the entry is asked under the next epoch: this one has nothing more to say.
+                    if (core.View == grant.View) await core.Refresher.NewerThanAsync(grant.View.Epoch, core.Patience("An append", cancellationToken), cancellationToken);
+                    return Written.Unsure;
+                case Status.Trimmed or Status.Corrupt:
                     // R5: the resolver brings a trim it meets to the whole chain, and finds good copies of a damaged page.
                     return Written.Unsure;
                 default:

@@ -81,10 +81,18 @@ internal sealed class TokenQueue(ClientCore core, ImmutableArray<StreamId> strea
         ushort grace = 0;
         foreach (var waiter in batch) grace = Math.Max(grace, waiter.GraceMilliseconds);
         Patience? patience = null;
+        var told = core.View;
         while (true)
         {
             core.ThrowIfClosed();
             var view = core.View;
+            if (view != told)
+            {
+                // R7: the epoch ended while this waited, and the sequencer of the next one knows no stream.
+                told = view;
+                if (!streams.IsEmpty && view.Projection.Start > LogPosition.Zero) await core.HandOver.SendAsync(view, streams, core.Closed);
+            }
+
             string trouble;
             Exception? cause = null;
             try

@@ -20,28 +20,41 @@ internal sealed class StreamHandOver(ClientCore core)
     /// <returns>Ok, or why the epoch's units or sequencer refuse: Sealed above all, which a sequencer that was replaced never hears of.</returns>
     public async Task<Status> RunAsync(EpochView view, ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
     {
+        if (Join(view, streams) is not { } party) return await HandOverAsync(view, streams, null, cancellationToken);
+        var status = await party.Done.Task.WaitOrCancelAsync(cancellationToken);
+        // A refusal may be about another caller's streams.
+        return status is Status.Ok or Status.Sealed || party.Callers == 1 ? status : await HandOverAsync(view, streams, null, cancellationToken);
+    }
+
+    /// <summary>
+    /// As <see cref="RunAsync"/>, before the sequencer has been asked about the streams, which it cannot know; returns as soon as it has been sent their
+    /// tails, or cannot be. Whether it has taken them is what it answers to the request behind.
+    /// </summary>
+    public async Task SendAsync(EpochView view, ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
+    {
+        if (Join(view, streams) is { } party) await party.Sent.Task.WaitOrCancelAsync(cancellationToken);
+    }
+
+    /// <summary>Null when too many wait already.</summary>
+    private Party? Join(EpochView view, ImmutableArray<StreamId> streams)
+    {
         Company company;
-        Party? party = null;
-        var first = false;
+        Party party;
+        bool first;
         lock (_gate)
         {
             if (_company is null || _company.View != view) _company = new Company(view);
             company = _company;
-            if ((company.Waiting?.Streams.Count ?? 0) + streams.Length <= MaxTogether)
-            {
-                party = company.Waiting ??= new Party();
-                party.Streams.AddRange(streams);
-                party.Callers++;
-                first = !company.IsUnderWay;
-                company.IsUnderWay = true;
-            }
+            if ((company.Waiting?.Streams.Count ?? 0) + streams.Length > MaxTogether) return null;
+            party = company.Waiting ??= new Party();
+            party.Streams.AddRange(streams);
+            party.Callers++;
+            first = !company.IsUnderWay;
+            company.IsUnderWay = true;
         }
 
-        if (party is null) return await HandOverAsync(view, streams, cancellationToken);
         if (first) RunAllAsync(company).Abandon();
-        var status = await party.Done.Task.WaitOrCancelAsync(cancellationToken);
-        // A refusal may be about another caller's streams.
-        return status is Status.Ok or Status.Sealed || party.Callers == 1 ? status : await HandOverAsync(view, streams, cancellationToken);
+        return party;
     }
 
     private async Task RunAllAsync(Company company)
@@ -58,21 +71,26 @@ internal sealed class StreamHandOver(ClientCore core)
             if (next is null) return;
             try
             {
-                next.Done.SetResult(await HandOverAsync(company.View, [.. next.Streams], core.Closed));
+                next.Done.SetResult(await HandOverAsync(company.View, [.. next.Streams], next.Sent, core.Closed));
             }
             catch (Exception e)
             {
                 next.Done.SetException(e);
+                next.Done.Task.Abandon();
             }
+
+            next.Sent.TrySetResult();
         }
     }
 
-    private async Task<Status> HandOverAsync(EpochView view, ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
+    private async Task<Status> HandOverAsync(EpochView view, ImmutableArray<StreamId> streams, TaskCompletionSource? sent, CancellationToken cancellationToken)
     {
         var tails = await GatherAsync(view, streams, cancellationToken);
         if (!tails.IsDone) return tails.Status;
         ClientTelemetry.HandOvers.Add(streams.Length);
-        return (await core.CallSequencerAsync(view, new LoadStreamsRequest(view.Epoch, tails.Value), cancellationToken)).Status;
+        var answer = core.CallSequencerAsync(view, new LoadStreamsRequest(view.Epoch, tails.Value), cancellationToken);
+        sent?.SetResult();
+        return (await answer).Status;
     }
 
     /// <summary>The newest positions of the streams below the epoch's start, in the streams' order.</summary>
@@ -179,6 +197,8 @@ internal sealed class StreamHandOver(ClientCore core)
         public List<StreamId> Streams { get; } = [];
 
         public int Callers { get; set; }
+
+        public TaskCompletionSource Sent { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
         public TaskCompletionSource<Status> Done { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
     }

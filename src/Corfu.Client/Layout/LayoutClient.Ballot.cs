@@ -14,7 +14,7 @@ public sealed partial class LayoutClient
         Epoch slot, ImmutableArray<NodeAddress> acceptors, Projection? own, CancellationToken cancellationToken)
     {
         if (await DecideAsync(Prepare(slot, acceptors, cancellationToken), own, cancellationToken) is not { } decision) return null;
-        await decision.Published;
+        await PublishAsync(decision, cancellationToken);
         return decision.Value;
     }
 
@@ -36,15 +36,15 @@ public sealed partial class LayoutClient
         for (var attempt = 1; ; attempt++)
         {
             var promises = await promising;
-            if (FindDecision(slot, promises) is { } known) return Publish(known);
+            if (FindDecision(slot, promises) is { } known) return new LayoutDecision(known, acceptors);
             round = Math.Max(round, HighestRound(promises)) + 1;
             if (HasMajority(promises))
             {
                 var value = HighestAccepted(promises) ?? own;
                 if (value is null) return null;
                 var votes = await AskAsync(acceptors, _ => new AcceptRequest(ballot, value), IsSettled(HasMajority), cancellationToken);
-                if (FindDecision(slot, votes) is { } other) return Publish(other);
-                if (HasMajority(votes)) return Publish(value);
+                if (FindDecision(slot, votes) is { } other) return new LayoutDecision(other, acceptors);
+                if (HasMajority(votes)) return new LayoutDecision(value, acceptors);
                 round = Math.Max(round, HighestRound(votes) + 1);
             }
 
@@ -52,8 +52,6 @@ public sealed partial class LayoutClient
             ballot = new Ballot(round, proposer);
             promising = PromisesAsync(slot, acceptors, ballot, cancellationToken);
         }
-
-        LayoutDecision Publish(Projection value) => new(value, PublishAsync(value, acceptors, cancellationToken));
     }
 
     /// <summary>
@@ -66,7 +64,7 @@ public sealed partial class LayoutClient
         var promises = await open.Promises;
         if (FindDecision(decided.Epoch, promises) is not { } known || !known.Equals(decided)) return;
         await AskAsync(decided.Acceptors, _ => new AcceptRequest(open.Ballot, decided), IsSettled(HasMajority), cancellationToken);
-        if (await DecideAsync(open, decided, cancellationToken) is { } decision) await decision.Published;
+        if (await DecideAsync(open, decided, cancellationToken) is { } decision) await PublishAsync(decision, cancellationToken);
     }
 
     /// <summary>A decision that an acceptor knows, or the newer projection that it answers with because the slot is pruned.</summary>
@@ -112,8 +110,9 @@ public sealed partial class LayoutClient
     /// Tells the decision to those who decided it and to those who decide next. That the latter hold it before the former retire is
     /// <see cref="HandOverAsync"/>'s promise; here a majority of them is waited for once, and a failure changes nothing about the decision.
     /// </summary>
-    private async Task PublishAsync(Projection decided, ImmutableArray<NodeAddress> deciders, CancellationToken cancellationToken)
+    public async Task PublishAsync(LayoutDecision decision, CancellationToken cancellationToken = default)
     {
+        var (decided, deciders) = decision;
         foreach (var decider in deciders)
         {
             if (!decided.Acceptors.Contains(decider)) Tell(decider, decided);

@@ -17,23 +17,39 @@ public sealed partial class LayoutClient
         CancellationToken cancellationToken)
     {
         var answers = new LayoutResponse?[acceptors.Length];
-        using var timeout = new CancellationTokenSource(_options.RoundTimeout, _time);
-        using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
-        var pending = new List<Task<(int Index, LayoutResponse? Answer)>>(acceptors.Length);
-        for (var i = 0; i < acceptors.Length; i++) pending.Add(AskOneAsync(i, acceptors[i], request(acceptors[i]), either.Token));
-        while (pending.Count > 0 && !enough(answers))
+        var timeout = new CancellationTokenSource(_options.RoundTimeout, _time);
+        var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
+        try
         {
-            var done = await Task.WhenAny(pending);
-            pending.Remove(done);
-            var (index, answer) = await done;
-            answers[index] = answer;
+            var pending = new List<Task<(int Index, LayoutResponse? Answer)>>(acceptors.Length);
+            for (var i = 0; i < acceptors.Length; i++) pending.Add(AskOneAsync(i, acceptors[i], request(acceptors[i]), either.Token));
+            while (pending.Count > 0 && !enough(answers))
+            {
+                var done = await Task.WhenAny(pending);
+                pending.Remove(done);
+                var (index, answer) = await done;
+                answers[index] = answer;
+            }
+
+            cancellationToken.ThrowIfCancellationRequested();
+            return answers;
         }
+        finally
+        {
+            LeaveAsync(timeout, either).Abandon();
+        }
+    }
 
-        cancellationToken.ThrowIfCancellationRequested();
-
-        // The stragglers were sent their request and may act on it; only their answers are not waited for.
+    /// <summary>
+    /// The stragglers were sent their request and may act on it; only their answers are not waited for. Each of these calls ends with an exception, and
+    /// whoever has what it asked for need not wait for that either.
+    /// </summary>
+    private static async Task LeaveAsync(CancellationTokenSource timeout, CancellationTokenSource either)
+    {
+        await Task.Yield();
         either.Cancel();
-        return answers;
+        either.Dispose();
+        timeout.Dispose();
     }
 
     private async Task<(int Index, LayoutResponse? Answer)> AskOneAsync(

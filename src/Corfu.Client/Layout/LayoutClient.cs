@@ -58,7 +58,7 @@ public sealed partial class LayoutClient
                 var slot = (newest?.Epoch ?? Epoch.None).Next;
                 var decided = SameMembers(deciders, members) ? FindChosen(slot, answers) : null;
                 if (decided is null) decided = await RunBallotAsync(slot, deciders, null, cancellationToken);
-                else await PublishAsync(decided, deciders, cancellationToken);
+                else await PublishAsync(new LayoutDecision(decided, deciders), cancellationToken);
                 if (decided is null) return newest;
                 newest = decided;
                 members = decided.Acceptors;
@@ -84,15 +84,21 @@ public sealed partial class LayoutClient
     {
         var answers = await AskAsync(
             known.Acceptors, static _ => new LatestRequest(Epoch.None), a => HasMajority(a) || Newest(a)?.Epoch > known.Epoch, cancellationToken);
-        return Newest(answers) is { } newest && newest.Epoch > known.Epoch ? newest : FindChosen(known.Epoch.Next, answers);
+        return FindNewer(known, answers);
     }
 
-    /// <summary>As <see cref="PeekAsync"/>; waits, for one round's time, until there is one.</summary>
+    /// <summary>
+    /// As <see cref="PeekAsync"/>; waits, for one round's time, until there is one. Acceptors answer as soon as they have accepted a value, so that it is
+    /// known here when it is to its proposer.
+    /// </summary>
     public async Task<Projection?> WatchAsync(Projection known, CancellationToken cancellationToken = default)
     {
-        var answers = await AskAsync(known.Acceptors, _ => new WatchRequest(known.Epoch), a => Newest(a)?.Epoch > known.Epoch, cancellationToken);
-        return Newest(answers) is { } newest && newest.Epoch > known.Epoch ? newest : null;
+        var answers = await AskAsync(known.Acceptors, _ => new WatchRequest(known.Epoch), a => FindNewer(known, a) is not null, cancellationToken);
+        return FindNewer(known, answers);
     }
+
+    private static Projection? FindNewer(Projection known, LayoutResponse?[] answers) =>
+        Newest(answers) is { } newest && newest.Epoch > known.Epoch ? newest : FindChosen(known.Epoch.Next, answers);
 
     /// <summary>
     /// As <see cref="ReadLatestAsync"/>, from acceptors of which any one will do: each knows a projection, and that names those that count. All are
@@ -134,7 +140,7 @@ public sealed partial class LayoutClient
     public OpenBallot Prepare(Projection current, CancellationToken cancellationToken = default) =>
         Prepare(current.Epoch.Next, current.Acceptors, cancellationToken);
 
-    /// <summary>As <see cref="ProposeAsync(Projection, Projection, CancellationToken)"/>, without waiting until the acceptors have been told what they decided.</summary>
+    /// <summary>As <see cref="ProposeAsync(Projection, Projection, CancellationToken)"/>; that the acceptors are told what they decided is left to the caller.</summary>
     public async Task<LayoutDecision> ProposeAsync(OpenBallot ballot, Projection next, CancellationToken cancellationToken = default)
     {
         if (next.Epoch != ballot.Slot) throw new ArgumentException($"The ballot is about {ballot.Slot}, not {next.Epoch}.", nameof(next));

@@ -1,7 +1,7 @@
+using System.Collections.Immutable;
 using Corfu.Protocol;
 
 namespace Corfu.Client.Layout;
 
-/// <summary>A register's value, durable at a majority.</summary>
-/// <param name="Published">Completes when the acceptors have been told, as far as they answer.</param>
-public sealed record LayoutDecision(Projection Value, Task Published);
+/// <summary>A register's value, durable at a majority of those that decided it, who need not know that yet (<see cref="LayoutClient.PublishAsync"/>).</summary>
+public sealed record LayoutDecision(Projection Value, ImmutableArray<NodeAddress> Deciders);

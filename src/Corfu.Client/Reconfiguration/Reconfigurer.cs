@@ -83,22 +83,23 @@ public sealed partial class Reconfigurer
 
             if (!membership.Destroyed.IsEmpty) seals.Raise(await GrantedAsync(current, cancellationToken));
             var proposed = Compute(current, membership, seals, reason);
-            var (decided, published) = await _layout.ProposeAsync(ballot, proposed, cancellationToken);
+            var decision = await _layout.ProposeAsync(ballot, proposed, cancellationToken);
+            var decided = decision.Value;
             if (!decided.Equals(proposed))
             {
-                await published;
+                await _layout.PublishAsync(decision, cancellationToken);
                 current = decided;
                 continue;
             }
 
             if (decided.Acceptors.AsSpan().SequenceEqual(current.Acceptors.AsSpan()))
             {
-                // It is decided, whoever knows it: units need not wait until the acceptors have written that down.
-                await Task.WhenAll(InstallAsync(decided, cancellationToken), published);
+                // It is decided, whoever knows it: units and sequencer need not wait until the acceptors have written that down.
+                await Task.WhenAll(InstallAsync(decided, cancellationToken), _layout.PublishAsync(decision, cancellationToken));
                 return decided;
             }
 
-            await published;
+            await _layout.PublishAsync(decision, cancellationToken);
             await _layout.HandOverAsync(decided, cancellationToken);
             await InstallAsync(decided, cancellationToken);
             return decided;

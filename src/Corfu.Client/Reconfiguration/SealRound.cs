@@ -34,7 +34,7 @@ internal sealed class SealRound(ITransport transport, TimeProvider time, Reconfi
     public async ValueTask<bool> RunAsync(Membership membership, CancellationToken cancellationToken)
     {
         var units = Collect(membership);
-        using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         foreach (var unit in units) _ = SealAsync(AddressOf(membership, unit), stop.Token);
         try
         {
@@ -42,8 +42,16 @@ internal sealed class SealRound(ITransport transport, TimeProvider time, Reconfi
         }
         finally
         {
-            stop.Cancel();
+            LeaveAsync(stop).Abandon();
         }
+    }
+
+    // Whoever still asks ends with an exception, for which the reconfiguration need not wait.
+    private static async Task LeaveAsync(CancellationTokenSource stop)
+    {
+        await Task.Yield();
+        stop.Cancel();
+        stop.Dispose();
     }
 
     /// <summary>Who is sealed; those without whose answer nothing is proposed are in _missing.</summary>

@@ -17,7 +17,7 @@ internal sealed class MemoryAcceptor(NodeId id) : IRoleHandler
     public void Handle(Request request, ReplyTo reply)
     {
         Response response;
-        List<ReplyTo> told = [];
+        List<(ReplyTo Reply, Response Response)> told = [];
         lock (_gate)
         {
             if (request is WatchRequest watch && (_core.Latest?.Epoch ?? Epoch.None) <= watch.Known)
@@ -26,12 +26,18 @@ internal sealed class MemoryAcceptor(NodeId id) : IRoleHandler
                 return;
             }
 
-            response = _core.Handle(request).Response;
-            if (_core.Latest is { } latest) told = [.. _watchers.Where(w => w.Known < latest.Epoch).Select(w => w.Reply)];
-            _watchers.RemoveAll(w => told.Contains(w.Reply));
+            var answer = _core.Handle(request);
+            response = answer.Response;
+            foreach (var (known, watcher) in _watchers)
+            {
+                if (_core.Latest is { } latest && known < latest.Epoch) told.Add((watcher, new LayoutResponse(Status.Ok, latest.Epoch, null, latest)));
+                else if (request is AcceptRequest accept && answer.Records.Length > 0 && known.Next == accept.Slot) told.Add((watcher, response));
+            }
+
+            _watchers.RemoveAll(w => told.Exists(t => t.Reply.Equals(w.Reply)));
         }
 
         reply.Send(response);
-        foreach (var watcher in told) watcher.Send(new LayoutResponse(Status.Ok, _core.Latest!.Epoch, null, _core.Latest));
+        foreach (var (watcher, what) in told) watcher.Send(what);
     }
 }
