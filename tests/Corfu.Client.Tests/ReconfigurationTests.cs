@@ -123,6 +123,86 @@ public class ReconfigurationTests
     }
 
     [Fact]
+    public async Task A_client_that_waits_learns_of_a_new_epoch_from_the_votes()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 2);
+        var never = TimeSpan.FromMinutes(1);
+        var (writer, other) = (cluster.Client(TestCluster.Options with { RefreshInterval = never, RetryDelay = never, MaxRetryDelay = never }), cluster.Client());
+        var (watching, told) = (0, new TaskCompletionSource<Fault>(TaskCreationOptions.RunContinuationsAsynchronously));
+        var all = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        cluster.Transport.Faults = async (_, request) =>
+        {
+            if (request is WatchRequest && Interlocked.Increment(ref watching) == cluster.First.Acceptors.Length) all.TrySetResult();
+            return request is DecidedRequest ? await told.Task : Fault.None;
+        };
+        cluster.Transport.Stop(cluster.First.Sequencer.Id);
+        var append = writer.AppendAsync(Bytes("waits"), []).AsTask();
+        await all.Task;
+        var replacing = ReplaceSequencerAsync(cluster, other);
+        Assert.True((await append).IsAppended);
+        told.SetResult(Fault.None);
+        await replacing;
+    }
+
+    [Fact]
+    public async Task Appends_that_waited_for_a_sequencer_bring_it_their_streams()
+    {
+        const int count = 10;
+        await using var cluster = await TestCluster.StartAsync(3, 2);
+        var (writer, other) = (cluster.Client(), cluster.Client());
+        var streams = Enumerable.Range(1, count).Select(i => new StreamId((ulong)i)).ToArray();
+        foreach (var stream in streams) (await writer.AppendAsync(Bytes($"old {stream}"), [stream])).Require();
+        var (asked, refused) = (0, 0);
+        var waiting = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        cluster.Transport.Faults = (node, request) =>
+        {
+            if (request is TokenRequest && node == cluster.First.Sequencer && Interlocked.Increment(ref asked) == count) waiting.SetResult();
+            return new(Fault.None);
+        };
+        cluster.Transport.Rewrite = (_, _, response) =>
+        {
+            if (response is TokenResponse { Status: Status.UnknownStream }) Interlocked.Increment(ref refused);
+            return response;
+        };
+        cluster.Transport.Stop(cluster.First.Sequencer.Id);
+        var appends = streams.Select(stream => writer.AppendAsync(Bytes($"new {stream}"), [stream]).AsTask()).ToArray();
+        await waiting.Task;
+        await ReplaceSequencerAsync(cluster, other);
+        foreach (var result in await Task.WhenAll(appends)) Assert.True(result.IsAppended);
+        Assert.Equal(0, refused);
+        foreach (var stream in streams)
+        {
+            var log = new LogStream(other, stream);
+            await log.SyncAsync();
+            Assert.Equal($"old {stream}", Encoding.UTF8.GetString((await log.ReadNextAsync())!.Payload.Span));
+            Assert.Equal($"new {stream}", Encoding.UTF8.GetString((await log.ReadNextAsync())!.Payload.Span));
+        }
+    }
+
+    [Fact]
+    public async Task A_write_that_meets_a_seal_asks_nothing_more_of_its_epoch()
+    {
+        await using var cluster = await TestCluster.StartAsync(2, 2);
+        var (writer, other) = (cluster.Client(), cluster.Client());
+        var (arrived, sealedNow) = (new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously), new TaskCompletionSource<Fault>(TaskCreationOptions.RunContinuationsAsynchronously));
+        var reads = 0;
+        cluster.Transport.Faults = async (_, request) =>
+        {
+            if (request is ReadRequest read && read.Epoch == Epoch.First) Interlocked.Increment(ref reads);
+            if (request is not WriteRequest { Epoch: var epoch } || epoch != Epoch.First) return Fault.None;
+            arrived.TrySetResult();
+            return await sealedNow.Task;
+        };
+        var append = writer.AppendAsync(Bytes("late"), []).AsTask();
+        await arrived.Task;
+        await ReplaceSequencerAsync(cluster, other);
+        sealedNow.SetResult(Fault.None);
+        var result = await append;
+        Assert.True(result.IsAppended);
+        Assert.Equal((new Epoch(2), 0), (result.Position.Epoch, reads));
+    }
+
+    [Fact]
     public async Task What_a_client_rehearses_changes_nothing()
     {
         await using var cluster = await TestCluster.StartAsync(3, 2);

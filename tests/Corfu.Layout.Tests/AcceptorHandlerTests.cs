@@ -136,6 +136,55 @@ public sealed class AcceptorHandlerTests
     }
 
     [Fact]
+    public async Task A_decision_that_the_votes_say_waits_for_the_next_flush()
+    {
+        var device = new TestDevice();
+        await using var handler = await AcceptorHandler.OpenAsync(device, Setup.Cluster, Setup.Acceptor(0).Id);
+        var sink = new Sink();
+        uint sent = 0;
+        void Vote(Projection value)
+        {
+            Send(handler, sink, ++sent, new PrepareRequest(value.Epoch, Setup.Ballot(1)));
+            Send(handler, sink, ++sent, new AcceptRequest(Setup.Ballot(1), value));
+            handler.BatchEnd();
+        }
+
+        Send(handler, sink, ++sent, new DecidedRequest(Setup.Projection(1)));
+        handler.BatchEnd();
+        Vote(Setup.Projection(2));
+        var flushes = device.Flushes;
+        Send(handler, sink, ++sent, new DecidedRequest(Setup.Projection(2)));
+        handler.BatchEnd();
+        Assert.Equal((sent, Status.Ok), (sink.Sent[^1].Correlation, sink.Sent[^1].Response.Status));
+        Assert.Equal(flushes, device.Flushes);
+
+        // A crash leaves the vote, and what is flushed next brings the decision along.
+        async Task<AcceptorCore> ReadBackAsync()
+        {
+            var core = new AcceptorCore();
+            await AcceptorLog.OpenAsync(device.Copy(), core);
+            return core;
+        }
+
+        var voted = ((LayoutResponse)(await ReadBackAsync()).Handle(new ReadSlotRequest(new Epoch(2))).Response).Slot!;
+        Assert.Equal((Setup.Projection(2), Setup.Ballot(1), false), (voted.Value!, voted.Accepted, voted.IsDecided));
+        Vote(Setup.Projection(3, "test", 0, 1, 3));
+        Assert.Equal(new Epoch(2), (await ReadBackAsync()).Latest!.Epoch);
+
+        // Acceptors that follow others hold the decision itself.
+        flushes = device.Flushes;
+        Send(handler, sink, ++sent, new DecidedRequest(Setup.Projection(3, "test", 0, 1, 3)));
+        handler.BatchEnd();
+        Assert.Equal(flushes + 1, device.Flushes);
+        Assert.Equal(new Epoch(3), (await ReadBackAsync()).Latest!.Epoch);
+
+        // So do those that have not voted for it.
+        Send(handler, sink, ++sent, new DecidedRequest(Setup.Projection(4, "test", 0, 1, 3)));
+        handler.BatchEnd();
+        Assert.Equal(flushes + 2, device.Flushes);
+    }
+
+    [Fact]
     public async Task Of_too_many_who_watch_the_oldest_are_answered_early()
     {
         var device = new TestDevice();

@@ -102,10 +102,11 @@ public sealed partial class ClusterAgent
         using var activity = AgentTelemetry.Activities.StartActivity("reconfigure");
         try
         {
+            var ballot = _reconfigurer.Prepare(projection, stop.Token);
             if (!await IsAgreedAsync(change, projection, stop.Token)) return;
             AgentLog.Acting(_logger, change.ToString());
             var reason = new ReconfigurationReason(true, _options.Self.ToString(), change.ToString()).ToString();
-            var decided = await _reconfigurer.ReconfigureAsync(projection, change.Apply, reason, stop.Token);
+            var decided = await _reconfigurer.ReconfigureAsync(projection, change.Apply, reason, ballot, stop.Token);
             if (decided.Epoch > projection.Epoch && !_options.IsRehearsal) AgentTelemetry.Reconfigurations.Add(1);
             Adopt(decided);
         }

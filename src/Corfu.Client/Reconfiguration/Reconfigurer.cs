@@ -58,8 +58,19 @@ public sealed partial class Reconfigurer
     /// <returns>The projection in force at the end, installed as far as its nodes answer.</returns>
     /// <exception cref="ReconfigurationException">The change breaks a rule, or a unit that must be sealed does not answer.</exception>
     /// <exception cref="LayoutUnavailableException">No majority of the acceptors answered; the outcome is unknown.</exception>
-    public async Task<Projection> ReconfigureAsync(
-        Projection current, Func<Projection, Membership?> change, string reason, CancellationToken cancellationToken = default)
+    public Task<Projection> ReconfigureAsync(
+        Projection current, Func<Projection, Membership?> change, string reason, CancellationToken cancellationToken = default) =>
+        RunAsync(current, change, reason, null, cancellationToken);
+
+    /// <summary>As <see cref="ReconfigureAsync(Projection, Func{Projection, Membership?}, string, CancellationToken)"/>, with a ballot that is begun already.</summary>
+    public Task<Projection> ReconfigureAsync(
+        Projection current, Func<Projection, Membership?> change, string reason, OpenBallot ballot, CancellationToken cancellationToken = default) =>
+        ballot.Slot == current.Epoch.Next
+            ? RunAsync(current, change, reason, ballot, cancellationToken)
+            : throw new ArgumentException($"The ballot is about {ballot.Slot}, not {current.Epoch.Next}.", nameof(ballot));
+
+    private async Task<Projection> RunAsync(
+        Projection current, Func<Projection, Membership?> change, string reason, OpenBallot? ballot, CancellationToken cancellationToken)
     {
         using var activity = ClientTelemetry.Activities.StartActivity("corfu.reconfigure");
         for (var round = 0; round < _options.MaxRounds; round++)
@@ -71,11 +82,10 @@ public sealed partial class Reconfigurer
             }
 
             MembershipRules.Check(current, membership);
-            // Promises know of no value: they are collected while the seals are.
-            var ballot = _layout.Prepare(current, cancellationToken);
-            ballot.Promises.Abandon();
             var seals = new SealRound(_transport, _time, _options, current, current.Epoch.Next);
-            if (!await seals.RunAsync(membership, cancellationToken))
+            var sealing = seals.RunAsync(membership, cancellationToken);
+            if (round > 0 || ballot is null) ballot = Prepare(current, cancellationToken);
+            if (!await sealing)
             {
                 current = await NewerAsync(current, cancellationToken);
                 continue;
@@ -106,6 +116,17 @@ public sealed partial class Reconfigurer
         }
 
         throw new ReconfigurationException($"Others were first {_options.MaxRounds} times in a row.");
+    }
+
+    /// <summary>
+    /// Begins the ballot for the epoch after <paramref name="current"/>. Promises know of no value, so this may be done while it is not yet certain that
+    /// there will be a change; nothing rests on a ballot that is not used.
+    /// </summary>
+    public OpenBallot Prepare(Projection current, CancellationToken cancellationToken = default)
+    {
+        var ballot = _layout.Prepare(current, cancellationToken);
+        ballot.Promises.Abandon();
+        return ballot;
     }
 
     private async Task<Projection> NewerAsync(Projection current, CancellationToken cancellationToken)
