@@ -102,16 +102,8 @@ public sealed partial class Reconfigurer
                 continue;
             }
 
-            if (decided.Acceptors.AsSpan().SequenceEqual(current.Acceptors.AsSpan()))
-            {
-                // It is decided, whoever knows it: units and sequencer need not wait until the acceptors have written that down.
-                await Task.WhenAll(InstallAsync(decided, cancellationToken), _layout.PublishAsync(decision, cancellationToken));
-                return decided;
-            }
-
-            await _layout.PublishAsync(decision, cancellationToken);
-            await _layout.HandOverAsync(decided, cancellationToken);
-            await InstallAsync(decided, cancellationToken);
+            // It is decided, whoever knows it: units and sequencer need not wait until the acceptors have written that down.
+            await Task.WhenAll(InstallAsync(decided, cancellationToken), TellAcceptorsAsync(current, decision, cancellationToken));
             return decided;
         }
 
@@ -127,6 +119,13 @@ public sealed partial class Reconfigurer
         var ballot = _layout.Prepare(current, cancellationToken);
         ballot.Promises.Abandon();
         return ballot;
+    }
+
+    private async Task TellAcceptorsAsync(Projection current, LayoutDecision decision, CancellationToken cancellationToken)
+    {
+        await _layout.PublishAsync(decision, cancellationToken);
+        // R12: when this returns, the old ones may retire.
+        if (!decision.Value.Acceptors.AsSpan().SequenceEqual(current.Acceptors.AsSpan())) await _layout.HandOverAsync(decision.Value, cancellationToken);
     }
 
     private async Task<Projection> NewerAsync(Projection current, CancellationToken cancellationToken)
