@@ -16,6 +16,7 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
     private readonly SortedDictionary<long, Projection> _projections = [];
     private readonly List<Violation> _violations = [];
     private readonly Dictionary<long, Projection> _proposed = [];
+    private readonly Dictionary<(long Epoch, Ballot Ballot), HashSet<NodeId>> _votes = [];
 
     public IReadOnlyList<Violation> Violations => _violations;
 
@@ -82,7 +83,16 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
 
         if (response is TokenResponse { IsOk: true } token) TokenGranted(message, (TokenRequest)Decode(message), token);
         if (response is TailResponse { IsOk: true } tail) TailAnswered(message, tail);
-        if (response is LayoutResponse { Latest: { } latest }) Learn(latest);
+        if (response is LayoutResponse layout) LearnFrom(message.Node, layout);
+    }
+
+    /// <summary>R12: from its votes, too, as whoever watches does before anybody has said that it is decided (seed 511).</summary>
+    private void LearnFrom(NodeId acceptor, LayoutResponse response)
+    {
+        if (response.Latest is { } latest) Learn(latest);
+        if (response.Slot is not { IsDecided: false, Value: { } value, Accepted: var ballot } || !_projections.TryGetValue(value.Epoch.Value - 1, out Projection? before)) return;
+        if (!_votes.TryGetValue((value.Epoch.Value, ballot), out HashSet<NodeId>? votes)) _votes[(value.Epoch.Value, ballot)] = votes = [];
+        if (before.Acceptors.Any(a => a.Id == acceptor) && votes.Add(acceptor) && votes.Count > before.Acceptors.Length / 2) Learn(value);
     }
 
     /// <summary>A client was told that its append is in the log: it must be, durably, at every full replica of its chain.</summary>

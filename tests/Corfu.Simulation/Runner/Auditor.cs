@@ -18,13 +18,33 @@ public sealed class Auditor(
     public async Task ScanAsync(SimClientNode node)
     {
         ICorfuLog client = node.Log!;
+        LogPosition end = await CheckAsync(node, client);
+        while (true)
+        {
+            await ScanAsync(client, end);
+            LogPosition after = await CheckAsync(node, client);
+            if (after.Epoch == end.Epoch) return;
+
+            // Agents may begin an epoch even now, and what was granted before and written by nobody is at its tail then, and no hole (seed 1419).
+            log.Final.Clear();
+            end = after;
+        }
+    }
+
+    private async Task<LogPosition> CheckAsync(SimClientNode node, ICorfuLog client)
+    {
         long start = world.Steps;
         LogCheck check = await client.CheckAsync([]);
         log.Tails.Add(new TailOp(node.Number, start, world.Steps, check.Tail.Offset));
-        for (long from = 0; from < check.Tail.Offset; from += Batch)
+        return check.Tail;
+    }
+
+    private async Task ScanAsync(ICorfuLog client, LogPosition end)
+    {
+        for (long from = 0; from < end.Offset; from += Batch)
         {
             ImmutableArray<LogPosition> positions =
-                [.. Enumerable.Range(0, (int)Math.Min(Batch, check.Tail.Offset - from)).Select(i => new LogPosition(from + i))];
+                [.. Enumerable.Range(0, (int)Math.Min(Batch, end.Offset - from)).Select(i => new LogPosition(from + i))];
             foreach (LogReadResult result in await client.ReadManyAsync(positions)) Note(result);
         }
     }
