@@ -180,6 +180,32 @@ public class ReconfigurationTests
     }
 
     [Fact]
+    public async Task A_write_that_meets_a_seal_asks_nothing_more_of_its_epoch()
+    {
+        await using var cluster = await TestCluster.StartAsync(2, 2);
+        var (writer, other) = (cluster.Client(), cluster.Client());
+        var (arrived, isSealed) = (new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously), new TaskCompletionSource<Fault>(TaskCreationOptions.RunContinuationsAsynchronously));
+        var reads = 0;
+        cluster.Transport.Faults = async (_, request) =>
+        {
+            // So the writer hears of the next epoch by the seal first.
+            if (request is WatchRequest) return Fault.RequestLost;
+            if (request is ReadRequest && request.Epoch == Epoch.First) Interlocked.Increment(ref reads);
+            if (request is not WriteRequest || request.Epoch != Epoch.First) return Fault.None;
+            arrived.TrySetResult();
+            return await isSealed.Task;
+        };
+        var append = writer.AppendAsync(Bytes("late"), []).AsTask();
+        await arrived.Task;
+        await ReplaceSequencerAsync(cluster, other);
+        Assert.Equal(Epoch.First, writer.Projection.Epoch);
+        isSealed.SetResult(Fault.None);
+        var result = await append;
+        Assert.True(result.IsAppended);
+        Assert.Equal((new Epoch(2), 0), (result.Position.Epoch, reads));
+    }
+
+    [Fact]
     public async Task What_a_client_rehearses_changes_nothing()
     {
         await using var cluster = await TestCluster.StartAsync(3, 2);

@@ -102,6 +102,7 @@ public sealed partial class ClusterAgent
         using var activity = AgentTelemetry.Activities.StartActivity("reconfigure");
         try
         {
+            // R12: promises know of no value. If nobody agrees, the ballot is left as it is, and a later one goes above it.
             var ballot = _reconfigurer.Prepare(projection, stop.Token);
             if (!await IsAgreedAsync(change, projection, stop.Token)) return;
             AgentLog.Acting(_logger, change.ToString());

@@ -81,15 +81,15 @@ internal sealed class TokenQueue(ClientCore core, ImmutableArray<StreamId> strea
         ushort grace = 0;
         foreach (var waiter in batch) grace = Math.Max(grace, waiter.GraceMilliseconds);
         Patience? patience = null;
-        var told = core.View;
+        var asked = core.View;
         while (true)
         {
             core.ThrowIfClosed();
             var view = core.View;
-            if (view != told)
+            if (view != asked)
             {
                 // R7: the epoch ended while this waited, and the sequencer of the next one knows no stream.
-                told = view;
+                asked = view;
                 if (!streams.IsEmpty && view.Projection.Start > LogPosition.Zero) await core.HandOver.SendAsync(view, streams, core.Closed);
             }
 
