@@ -19,7 +19,8 @@ public sealed partial class FasterPageStore
         var promisedBegin = checkpoint?.FirstKept ?? -1;
         var freed = new LogGaps();
         if (checkpoint is not null) freed.Read(checkpoint.Gaps.Body.Span);
-        var found = await new LogScanner(image, _logId).ScanAsync(_mark.Read(), Visit, checkpoint?.Tail, freed);
+        var mark = _mark.Read();
+        var found = await new LogScanner(image, _logId).ScanAsync(mark, Visit, checkpoint?.Tail, freed);
         if (checkpoint is not null) DropFreed(image, freed, promisedBegin);
         // Segments are deleted only after a state record says so: a beginning that is missing beyond that is a loss.
         firstRecord = checkpoint is null ? firstRecord : _catalog.Oldest?.First ?? -1;
@@ -28,6 +29,7 @@ public sealed partial class FasterPageStore
         _firstKept = Math.Max(0, firstRecord);
         foreach (var (before, last) in found.Breaks) _gaps.Add(before, last);
         _records = found.Records;
+        Secure(image, mark, found.End);
         if (found.TornBytes) Wipe(found.End, image.End);
         GoOnFrom(found);
 
@@ -40,6 +42,17 @@ public sealed partial class FasterPageStore
             _catalog.Note(record, address, place.Previous, _map.Tail);
             visit(record, place);
         }
+    }
+
+    // R4, R6: what a killed process wrote may be in the page cache alone, and from now on it counts as durable. And a torn record behind it may
+    // hold the only floor that proves what is damaged before it: the mark says as much before that is erased.
+    private void Secure(SegmentImage image, long mark, long end)
+    {
+        if (end <= mark) return;
+        for (var at = image.SkipMissing(mark); at < end; at = image.SkipMissing((at / _options.SegmentSize + 1) * _options.SegmentSize))
+            _files.Sync((int)(at / _options.SegmentSize));
+        _mark.Write(end, sync: true);
+        _marked = end;
     }
 
     // R6: a new run begins on a log page of its own, never behind other bytes of one: FASTER would rewrite the page's last sector from

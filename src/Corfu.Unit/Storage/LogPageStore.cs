@@ -51,16 +51,19 @@ public sealed class LogPageStore(ILogDevice device, NodeId unit) : IPageStore, I
     public async ValueTask RecoverAsync(RecordVisitor visit, Action<ReadOnlyMemory<byte>>? restore = null)
     {
         var found = await new LogScanner(this, _logId).ScanAsync(0, visit);
-        if (found.TornBytes) await WipeAsync(found.End);
         _incarnation = found.Incarnation + 1;
         _lastRecord = found.LastRecord;
-        _tail = found.Records == 0 ? FirstAddress : (found.End + BlockSize - 1) / BlockSize * BlockSize;
+        // A torn record may hold the only floor that proves what is damaged before it. So it stays until the floor of the new Open record,
+        // which goes behind it, says as much (R6).
+        var start = found.TornBytes ? device.Length : found.End;
+        _tail = start == 0 ? FirstAddress : (start + BlockSize - 1) / BlockSize * BlockSize;
         _durable = found.End;
-        // R6: nothing of this incarnation is written before its Open record is durable, so the number is never used twice.
+        // Nothing of this incarnation is written before its Open record is durable, so the number is never used twice.
         Append(new LogRecord(RecordKind.Open, LogPosition.Zero));
         Commit();
         await _commit;
         if (_failure is not null) throw _failure;
+        if (found.TornBytes) await WipeAsync(found.End, start);
     }
 
     public PageSlot Find(LogPosition position) => _map.GetValueOrDefault(position);
@@ -181,11 +184,11 @@ public sealed class LogPageStore(ILogDevice device, NodeId unit) : IPageStore, I
     }
 
     // A torn tail is erased, durably, before the log goes on behind it: a half-written page must not turn up again later as a damaged one.
-    private async ValueTask WipeAsync(long from)
+    private async ValueTask WipeAsync(long from, long until)
     {
         var zeros = new byte[64 << 10];
-        for (var at = from; at < device.Length; at += zeros.Length)
-            device.Write(at, zeros.AsSpan(0, (int)Math.Min(zeros.Length, device.Length - at)));
+        for (var at = from; at < until; at += zeros.Length)
+            device.Write(at, zeros.AsSpan(0, (int)Math.Min(zeros.Length, until - at)));
         await device.FlushAsync();
     }
 }

@@ -207,6 +207,17 @@ public sealed class RecordingFiles : ISegmentFiles
         }
     }
 
+    /// <summary>
+    /// The disk as the next process finds it when one was killed behind the first <paramref name="count"/> events: all that was written is
+    /// there, and what was not synced can still be lost.
+    /// </summary>
+    public RecordingFiles AfterKill(RecordingFiles before, int count)
+    {
+        var disk = AfterCrash(before, count, _ => [Range.All]);
+        lock (_gate) disk.Events.AddRange(Events.Take(count));
+        return disk;
+    }
+
     /// <summary>Names the content: equal disks have equal digests.</summary>
     public byte[] Digest()
     {

@@ -22,8 +22,8 @@ internal sealed class CrashRun
 
     public int FoundPages { get; private set; }
 
-    /// <summary>Appends pages in bursts of random length, each awaited or not, then stops without a clean end.</summary>
-    public static async Task<CrashRun> RecordAsync(RecordingFiles before, int seed, int pages, string scratch)
+    /// <summary>Appends pages in bursts of random length, four on the average, each awaited, then stops without a clean end.</summary>
+    public static async Task<CrashRun> RecordAsync(RecordingFiles before, int seed, int pages, string scratch, int burst = 4)
     {
         var run = new CrashRun(before);
         var random = new Random(seed);
@@ -40,7 +40,7 @@ internal sealed class CrashRun
             var entry = Entries.Data(run.Pages.Count, payload, epoch: 1, sequence: (seed * 100_000L) + i);
             run.Lsns.Add(client.Append(entry).Lsn);
             run.Pages.Add(entry);
-            if (random.Next(4) != 0) continue;
+            if (random.Next(burst) != 0) continue;
             await client.CommitAsync();
             run.Files.Note(new DiskEvent.Acknowledged(run.Lsns[^1]));
         }

@@ -128,6 +128,30 @@ public sealed class DamageTests : IDisposable
         }
     }
 
+    /// <summary>The floor of a torn record is proof as well, and a start that is cut short while it erases the torn end must not have destroyed it.</summary>
+    [Fact]
+    public async Task Damage_that_only_the_torn_end_proves_stays_proven_while_the_end_is_erased()
+    {
+        var (written, places) = await WriteAsync(40);
+        // Pages are committed in fives: what follows 34 proves it, and nothing proves 35.
+        var disk = written.Copy();
+        foreach (var at in new[] { 34, 35 }) Flip(disk, places[at].Place.BodyAddress + EntryCodec.HeaderLength(places[at].Entry));
+        var mark = new DurableMark(disk, Id);
+        for (var slot = 0; slot < 2; slot++) mark.Write(places[29].Place.Lsn, sync: true);
+        disk = disk.Copy();
+        var before = disk.Copy();
+        await using (var store = new FasterPageStore(disk, Stores.Unit, Stores.Small, Scratch)) await StoreClient.OpenAsync(store);
+        for (var events = 0; events <= disk.Events.Count; events++)
+        {
+            foreach (var kept in new Range[][] { [], [Range.All] })
+            {
+                var found = await ScanAsync(disk.AfterCrash(before, events, _ => kept));
+                Assert.Equal(35, found.Count);
+                Assert.Equal([34], found.Index().Where(f => !f.Item.Place.PayloadIntact).Select(f => f.Index));
+            }
+        }
+    }
+
     [Fact]
     public async Task A_repaired_page_is_good_again_over_restarts()
     {

@@ -21,7 +21,10 @@ public sealed class DurableMark(ISegmentFiles files, uint logId)
     public long Read()
     {
         var bytes = files.ReadMark();
-        return Math.Max(ReadSlot(bytes, 0), ReadSlot(bytes, SlotDistance));
+        var (first, second) = (ReadSlot(bytes, 0), ReadSlot(bytes, SlotDistance));
+        // Whatever becomes of the next write, the better of the two stays.
+        _next = first > second ? 1 : 0;
+        return Math.Max(first, second);
     }
 
     public void Write(long durable, bool sync)
