@@ -57,6 +57,8 @@ public sealed class LogPageStore(ILogDevice device, NodeId unit) : IPageStore, I
         // which goes behind it, says as much (R6).
         var start = found.TornBytes ? device.Length : found.End;
         _tail = start == 0 ? FirstAddress : (start + BlockSize - 1) / BlockSize * BlockSize;
+        // R4: what a killed process wrote may be in the cache alone, and from now on it counts as durable.
+        await device.FlushAsync();
         _durable = found.End;
         // Nothing of this incarnation is written before its Open record is durable, so the number is never used twice.
         Append(new LogRecord(RecordKind.Open, LogPosition.Zero));

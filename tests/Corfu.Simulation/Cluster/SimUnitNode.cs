@@ -64,7 +64,6 @@ public sealed class SimUnitNode
         if (!Running) return;
         Process!.Kill();
         if (powerCut) Disk.Crash();
-        else Disk.KeepAll();
     }
 
     /// <summary>The next flush of its log fails.</summary>

@@ -166,12 +166,6 @@ public sealed class SimDisk
         return new ValueTask(done.Task);
     }
 
-    /// <summary>The process died, the machine did not: its page cache keeps everything (kill -9 is no power cut).</summary>
-    public void KeepAll()
-    {
-        foreach (SimFile file in _files.Values) file.Flush(file.CacheMark());
-    }
-
     private void Fill(SimFile file, long offset, Memory<byte> buffer)
     {
         int n = offset >= file.Length ? 0 : file.Read((int)offset, buffer.Span);
@@ -183,7 +177,10 @@ public sealed class SimDisk
         _world.Note("misread", _name, offset + at);
     }
 
-    /// <summary>Power cut: un-synced writes survive as the dice fall.</summary>
+    /// <summary>
+    /// Power cut: un-synced writes survive as the dice fall. (A killed process leaves them in the cache: its successor finds all of them there, and a
+    /// power cut may still take what it has not synced.)
+    /// </summary>
     public void Crash()
     {
         foreach (SimFile file in _files.Values)

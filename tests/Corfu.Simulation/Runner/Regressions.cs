@@ -139,6 +139,21 @@ public static class Regressions
                 Disk = new() { FlushLatency = 20_000, SlowFlush = 0.01, SlowFlushLatency = 500_000, Misread = 0.2, KeepAtCrash = 1 },
                 RequestTimeout = 100_000,
             }),
+        (
+            "killed-before-the-flush",
+            "A killed process leaves its last writes in the page cache. The next one took them for durable, and its Open record said so: after a power cut the log was damaged (R4).",
+            new SeedPlan
+            {
+                Seed = 6926,
+                Clients = 3,
+                Operations = 400,
+                Faults = [FaultKind.KillUnit, FaultKind.PowerCut, FaultKind.LostWrite],
+                Network = new() { MinLatency = 200, Jitter = 50 },
+                Disk = new() { FlushLatency = 20_000 },
+                RequestTimeout = 100_000,
+                FaultInterval = 30_000,
+                FaultsUntil = 30_000_000,
+            }),
     ];
 
     public static int Run(TextWriter output)

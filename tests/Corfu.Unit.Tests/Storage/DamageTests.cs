@@ -153,6 +153,27 @@ public sealed class DamageTests : IDisposable
     }
 
     [Fact]
+    public async Task So_it_does_in_the_simulators_store()
+    {
+        var device = new MemoryLogDevice();
+        var places = new List<(RecordPlace Place, byte[] Entry)>();
+        await using (var store = new LogPageStore(device, Stores.Unit)) places.AddRange(await AppendAsync(store, 40));
+        var damaged = (byte[])device.Bytes.Clone();
+        foreach (var at in new[] { 34, 35 }) damaged[places[at].Place.BodyAddress + EntryCodec.HeaderLength(places[at].Entry)] ^= 4;
+        var start = new MemoryLogDevice { Bytes = damaged, History = [] };
+        await using (var store = new LogPageStore(start, Stores.Unit)) await StoreClient.OpenAsync(store);
+        // Before and after the Open record and the erasure.
+        Assert.Equal(4, start.History.Count);
+        foreach (var left in start.History)
+        {
+            await using var store = new LogPageStore(new MemoryLogDevice { Bytes = left }, Stores.Unit);
+            var found = (await StoreClient.OpenAsync(store)).Replayed;
+            Assert.Equal(35, found.Count);
+            Assert.Equal([34], found.Index().Where(f => !f.Item.Place.PayloadIntact).Select(f => f.Index));
+        }
+    }
+
+    [Fact]
     public async Task A_repaired_page_is_good_again_over_restarts()
     {
         var (files, places) = await WriteAsync(10);
@@ -272,8 +293,13 @@ public sealed class DamageTests : IDisposable
     private async Task<(RecordingFiles Files, List<(RecordPlace Place, byte[] Entry)> Places)> WriteAsync(int pages)
     {
         var files = new RecordingFiles();
-        var places = new List<(RecordPlace, byte[])>();
         await using var store = new FasterPageStore(files, Stores.Unit, Stores.Small, Scratch);
+        return (files, await AppendAsync(store, pages));
+    }
+
+    private static async Task<List<(RecordPlace Place, byte[] Entry)>> AppendAsync(IPageStore store, int pages)
+    {
+        var places = new List<(RecordPlace, byte[])>();
         var client = await StoreClient.OpenAsync(store);
         for (var i = 0; i < pages; i++)
         {
@@ -283,7 +309,7 @@ public sealed class DamageTests : IDisposable
         }
 
         await client.CommitAsync();
-        return (files, places);
+        return places;
     }
 
     private static async Task<List<(RecordPlace Place, byte[] Body)>> ScanAsync(RecordingFiles files)

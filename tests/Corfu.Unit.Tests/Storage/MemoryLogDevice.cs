@@ -4,10 +4,14 @@ internal sealed class MemoryLogDevice : ILogDevice
 {
     public byte[] Bytes { get; set; } = [];
 
+    /// <summary>What a power cut would leave that keeps everything, before and after each write.</summary>
+    public List<byte[]>? History { get; init; }
+
     public long Length => Bytes.Length;
 
     public void Write(long offset, ReadOnlySpan<byte> bytes)
     {
+        History?.Add((byte[])Bytes.Clone());
         if (Bytes.Length < offset + bytes.Length)
         {
             var grown = new byte[offset + bytes.Length];
@@ -16,6 +20,7 @@ internal sealed class MemoryLogDevice : ILogDevice
         }
 
         bytes.CopyTo(Bytes.AsSpan((int)offset));
+        History?.Add((byte[])Bytes.Clone());
     }
 
     public ValueTask FlushAsync() => ValueTask.CompletedTask;
