@@ -160,6 +160,31 @@ public sealed class AcceptorLogTests
         }
     }
 
+    /// <summary>kill -9 leaves everything to the page cache: what the next process finds there and answers from must be durable by then (R4, R12).</summary>
+    [Fact]
+    public async Task What_a_killed_acceptor_left_unflushed_outlives_the_power_once_its_successor_serves_it()
+    {
+        var device = await FormattedAsync();
+        var (log, core) = await OpenAsync(device);
+        List<TestDevice> killed = [];
+        device.BeforeFlush = () => killed.Add(device.Kill());
+        await log.AppendAsync([new DecidedRecord(Setup.Projection(1)), .. Records(2)]);
+        core.Replay(new DecidedRecord(Setup.Projection(1)));
+        foreach (var record in Records(2)) core.Replay(record);
+        await log.CompactAsync(core.Snapshot());
+        await log.AppendAsync([new DecidedRecord(Setup.Projection(2))]);
+        Assert.Equal(4, killed.Count);
+        Assert.All(killed, k => Assert.NotEqual((k.Area(0).Length, k.Area(1).Length), (k.PowerCut().Area(0).Length, k.PowerCut().Area(1).Length)));
+        foreach (var left in killed)
+        {
+            var (_, served) = await OpenAsync(left);
+            Assert.NotNull(served.Latest);
+            var (_, again) = await OpenAsync(left.PowerCut());
+            Assert.Equal(served.Latest, again.Latest);
+            Assert.Equal(((LayoutResponse)served.Handle(new ReadSlotRequest(new Epoch(2))).Response).Slot, ((LayoutResponse)again.Handle(new ReadSlotRequest(new Epoch(2))).Response).Slot);
+        }
+    }
+
     [Fact]
     public async Task A_damaged_area_beside_an_empty_one_is_damage()
     {

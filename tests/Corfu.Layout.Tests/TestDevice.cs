@@ -57,6 +57,27 @@ internal sealed class TestDevice : IAcceptorDevice
         return survivor;
     }
 
+    /// <summary>What the next process finds when this one is killed now: all that was written, of which a power cut still takes what was not flushed.</summary>
+    public TestDevice Kill()
+    {
+        var left = new TestDevice();
+        for (var area = 0; area < 2; area++)
+        {
+            left._durable[area] = (byte[])_durable[area].Clone();
+            left._current[area] = (byte[])_current[area].Clone();
+        }
+
+        return left;
+    }
+
+    /// <summary>What is left when a power cut takes everything that was not flushed.</summary>
+    public TestDevice PowerCut()
+    {
+        var left = new TestDevice();
+        for (var area = 0; area < 2; area++) left.Put(area, (byte[])_durable[area].Clone());
+        return left;
+    }
+
     public TestDevice Copy()
     {
         var copy = new TestDevice();

@@ -115,8 +115,10 @@ public sealed class AcceptorLog
         var log = new AcceptorLog(device, start.Cluster, start.Id) { _area = chosen, _generation = start.Generation };
         log.ReplayGroups(areas[chosen], core);
 
-        // A crash left them: a torn last group here, an unfinished or superseded generation there.
-        if (log._end < areas[chosen].Length) await log.CutAsync(chosen, log._end);
+        // A crash left them: a torn last group here, an unfinished or superseded generation there. What a killed process wrote may be in the page cache
+        // alone: it is durable before anything is answered from it, and before the generation goes that it replaces.
+        if (log._end < areas[chosen].Length) device.Truncate(chosen, log._end);
+        await device.FlushAsync(chosen);
         if (areas[other].Length > 0) await log.CutAsync(other, 0);
         return log;
     }
