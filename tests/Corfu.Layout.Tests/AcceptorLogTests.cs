@@ -179,6 +179,7 @@ public sealed class AcceptorLogTests
         {
             var (_, served) = await OpenAsync(left);
             Assert.NotNull(served.Latest);
+            Assert.Contains(0, new[] { left.PowerCut().Area(0).Length, left.PowerCut().Area(1).Length });
             var (_, again) = await OpenAsync(left.PowerCut());
             Assert.Equal(served.Latest, again.Latest);
             Assert.Equal(((LayoutResponse)served.Handle(new ReadSlotRequest(new Epoch(2))).Response).Slot, ((LayoutResponse)again.Handle(new ReadSlotRequest(new Epoch(2))).Response).Slot);

@@ -24,9 +24,10 @@ public sealed partial class DirectoryBackupFolder : IBackupFolder
     public static DirectoryBackupFolder OpenToWrite(string path)
     {
         path = Path.GetFullPath(path);
-        var made = !Directory.Exists(path);
         Directory.CreateDirectory(path);
-        if (made) SyncDirectory(Path.GetDirectoryName(path) ?? path);
+        // Also what an earlier run wrote and did not come to sync: leftovers are told by the manifest that is there.
+        SyncDirectory(path);
+        SyncDirectory(Path.GetDirectoryName(path) ?? path);
         var names = Directory.EnumerateFileSystemEntries(path).Select(Path.GetFileName).Where(n => n != LockName).ToList();
         if (names.Count > 0 && !names.Contains(BackupManifest.FileName) && !names.TrueForAll(n => BackupFile.IsName(n!) || n == BackupManifest.FileName + Temporary))
             throw new BackupException($"The folder {path} holds something else than a backup.");

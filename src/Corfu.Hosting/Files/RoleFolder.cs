@@ -57,6 +57,8 @@ internal sealed class RoleFolder : IDisposable
         var folderLock = FolderLock.Take(path, FolderUse.Node);
         try
         {
+            // R2: that it was opened may be known only because a killed process wrote so and did not come to sync it.
+            DurableFile.SyncDirectory(path);
             return new RoleFolder(path, Check(path, cluster, role, expected), folderLock);
         }
         catch

@@ -119,7 +119,8 @@ public sealed class AcceptorLog
         // alone: it is durable before anything is answered from it, and before the generation goes that it replaces.
         if (log._end < areas[chosen].Length) device.Truncate(chosen, log._end);
         await device.FlushAsync(chosen);
-        if (areas[other].Length > 0) await log.CutAsync(other, 0);
+        // Also where it is empty already: that may not be durable yet, and it must not come back when the newer one is damaged.
+        await log.CutAsync(other, 0);
         return log;
     }
 

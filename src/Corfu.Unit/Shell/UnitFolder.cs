@@ -47,6 +47,9 @@ public sealed class UnitFolder : IDisposable
                 Format(path, identityPath, new UnitIdentity(unit.IsNone ? new NodeId(entropy.NewGuid()) : unit, cluster, store));
             }
 
+            // Also of an earlier process, which may have been killed before it did.
+            Native.SyncDirectory(path);
+            if (System.IO.Path.GetDirectoryName(path) is { Length: > 0 } parent) Native.SyncDirectory(parent);
             if (!File.Exists(System.IO.Path.Combine(path, LogName, MarkName)))
                 throw new UnitFolderException($"{path} has lost its log. Rebuild this unit from its replicas on a new folder.");
             var identity = UnitIdentity.Parse(File.ReadAllText(identityPath), identityPath, store);
@@ -107,8 +110,6 @@ public sealed class UnitFolder : IDisposable
         }
 
         File.Move(fresh, identityPath, overwrite: true);
-        Native.SyncDirectory(path);
-        if (System.IO.Path.GetDirectoryName(path) is { Length: > 0 } parent) Native.SyncDirectory(parent);
     }
 
     // What an interrupted formatting leaves: a log folder with nothing in it but an empty mark.

@@ -64,6 +64,7 @@ public sealed partial class FasterPageStore
                 continue;
             }
 
+            candidate.ForgetNewer(_mapFolder);
             _catalog.Restore(candidate.Segments);
             _gaps.Read(candidate.Gaps.Body.Span);
             _firstKept = candidate.FirstKept;

@@ -20,7 +20,8 @@ public sealed partial class FasterPageStore
         var freed = new LogGaps();
         if (checkpoint is not null) freed.Read(checkpoint.Gaps.Body.Span);
         var mark = _mark.Read();
-        var found = await new LogScanner(image, _logId).ScanAsync(mark, Visit, checkpoint?.Tail, freed);
+        // A checkpoint is published when the log is durable as far as the map may reflect it.
+        var found = await new LogScanner(image, _logId).ScanAsync(Math.Max(mark, checkpoint?.Needs ?? 0), Visit, checkpoint?.Tail, freed);
         if (checkpoint is not null) DropFreed(image, freed, promisedBegin);
         // Segments are deleted only after a state record says so: a beginning that is missing beyond that is a loss.
         firstRecord = checkpoint is null ? firstRecord : _catalog.Oldest?.First ?? -1;
@@ -48,7 +49,12 @@ public sealed partial class FasterPageStore
     // hold the only floor that proves what is damaged before it: the mark says as much before that is erased.
     private void Secure(SegmentImage image, long mark, long end)
     {
-        if (end <= mark) return;
+        if (end <= mark)
+        {
+            if (mark > 0) _mark.Secure(mark);
+            return;
+        }
+
         for (var at = image.SkipMissing(mark); at < end; at = image.SkipMissing((at / _options.SegmentSize + 1) * _options.SegmentSize))
             _files.Sync((int)(at / _options.SegmentSize));
         _mark.Write(end, sync: true);
@@ -75,7 +81,6 @@ public sealed partial class FasterPageStore
         opened.Wait();
         Observer = null;
         _stateDue = true;
-        _mark.Write(_durable, sync: true);
     }
 
     public ValueTask<ReadOnlyMemory<byte>> ReadAsync(long address, int length)

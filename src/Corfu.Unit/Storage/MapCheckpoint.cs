@@ -83,6 +83,19 @@ internal sealed class MapCheckpoint
         CheckpointFiles.Purge(folder, [.. known.Take(Kept).Select(k => k.Map)]);
     }
 
+    /// <summary>
+    /// A checkpoint that was passed over, because it could not be read just then, must not be found by the next start: the map goes on from an older one, over the
+    /// part that the newer one needs.
+    /// </summary>
+    public void ForgetNewer(string folder)
+    {
+        var all = Directory.GetFiles(folder, Prefix + "*");
+        var older = Load(folder, LogId).Where(known => known.Number <= Number).Select(known => Prefix + known.Number.ToString(CultureInfo.InvariantCulture)).ToHashSet();
+        if (all.All(path => older.Contains(Path.GetFileName(path)))) return;
+        foreach (var path in all.Where(path => !older.Contains(Path.GetFileName(path)))) File.Delete(path);
+        Native.SyncDirectory(folder);
+    }
+
     private byte[] ToBytes()
     {
         var buffer = new ArrayBufferWriter<byte>(Core.Length + 4096);

@@ -19,7 +19,6 @@ public sealed class FileAcceptorDevice : IAcceptorDevice
     public static FileAcceptorDevice Open(string folder)
     {
         folder = Path.GetFullPath(folder);
-        var created = !Directory.Exists(folder);
         Directory.CreateDirectory(folder);
         var held = Hold(folder);
         try
@@ -27,8 +26,9 @@ public sealed class FileAcceptorDevice : IAcceptorDevice
             var files = new SafeFileHandle[IAcceptorDevice.Areas];
             for (var area = 0; area < files.Length; area++)
                 files[area] = File.OpenHandle(Path.Combine(folder, $"acceptor.{area}"), FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.Read);
+            // Whoever made them: a process that was killed may not have come to it.
             Durability.FlushFolder(folder);
-            if (created && Path.GetDirectoryName(folder) is { } parent) Durability.FlushFolder(parent);
+            if (Path.GetDirectoryName(folder) is { } parent) Durability.FlushFolder(parent);
             return new FileAcceptorDevice(held, files);
         }
         catch

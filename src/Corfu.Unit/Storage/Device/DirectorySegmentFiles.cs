@@ -18,9 +18,9 @@ public sealed class DirectorySegmentFiles : ISegmentFiles
     {
         _directory = Directory.CreateDirectory(directory).FullName;
         _markPath = Path.Combine(_directory, "mark");
-        var isNew = !File.Exists(_markPath);
         _mark = OpenFile(_markPath, FileMode.OpenOrCreate);
-        if (isNew) Native.SyncDirectory(_directory);
+        // The names of segments, too, may be there only because a killed process did not come to sync them.
+        Native.SyncDirectory(_directory);
     }
 
     public IReadOnlyList<int> List()

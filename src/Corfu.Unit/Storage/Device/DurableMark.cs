@@ -39,6 +39,13 @@ public sealed class DurableMark(ISegmentFiles files, uint logId)
         _next ^= 1;
     }
 
+    /// <summary>What was read last becomes durable, in case that whoever wrote it was killed before it was.</summary>
+    public void Secure(long durable)
+    {
+        _next ^= 1;
+        Write(durable, sync: true);
+    }
+
     private long ReadSlot(ReadOnlySpan<byte> bytes, int at)
     {
         if (bytes.Length < at + SlotSize) return 0;

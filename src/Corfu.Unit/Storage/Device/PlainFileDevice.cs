@@ -22,7 +22,6 @@ internal sealed class PlainFileDevice(string path, Action<Exception> failed) : S
     public override unsafe void WriteAsync(
         IntPtr sourceAddress, int segmentId, ulong destinationAddress, uint numBytesToWrite, DeviceIOCompletionCallback callback, object context)
     {
-        lock (_gate) _written.Add(segmentId);
         try
         {
             RandomAccess.Write(Handle(segmentId), new ReadOnlySpan<byte>((void*)sourceAddress, (int)numBytesToWrite), (long)destinationAddress);
@@ -34,6 +33,8 @@ internal sealed class PlainFileDevice(string path, Action<Exception> failed) : S
             return;
         }
 
+        // Not before: a sync between the two would miss it.
+        lock (_gate) _written.Add(segmentId);
         callback(0, numBytesToWrite, context);
     }
 
