@@ -9,6 +9,8 @@ namespace Corfu.Load;
 /// <summary><c>failover</c>: a process of a loaded cluster is killed, the agents heal it, and the pauses are measured.</summary>
 internal static class FailoverCommand
 {
+    private static readonly TimeSpan TypicalDetection = TimeSpan.FromMilliseconds(280);
+
     public static Command Create()
     {
         var kind = new Argument<string>("kind") { Description = "unit or sequencer" };
@@ -50,7 +52,7 @@ internal static class FailoverCommand
     {
         double Of(Func<FailoverRound, double> figure) => rounds.Select(figure).Order().ElementAt(rounds.Count / 2);
         return new FailoverRound(
-            Of(r => r.DetectionMs), Of(r => r.ResumeMs), Of(r => r.AllResumeMs), rounds.Sum(r => r.Appended), rounds.Sum(r => r.Failed), rounds.Sum(r => r.Unknown));
+            Of(r => r.DetectionMs), Of(r => r.ResumeMs), Of(r => r.AllResumeMs), (Of(r => r.Pause.First), Of(r => r.Pause.All)), rounds.Sum(r => r.Appended), rounds.Sum(r => r.Failed), rounds.Sum(r => r.Unknown));
     }
 
     private static async Task<List<FailoverRound>> RunAsync(
@@ -69,6 +71,8 @@ internal static class FailoverCommand
             for (var kill = 0; kill < kills; kill++)
             {
                 await RebuiltAsync(client, cancellationToken);
+                var pause = await run.PauseAsync(TypicalDetection);
+                await Task.Delay(TimeSpan.FromSeconds(1), cancellationToken);
                 var (appended, before) = (run.Appended, client.Projection.Epoch);
                 var endpoint = kind == "unit" ? client.Projection.AddressOf(client.Projection.Active.Chains[0].Head).Endpoint : client.Projection.Sequencer.Endpoint;
                 using var victim = Process.GetProcessById(state.Nodes.First(node => node.Endpoint == endpoint).ProcessId!.Value);
@@ -81,7 +85,7 @@ internal static class FailoverCommand
                 var (first, last) = run.ResumedAt(before);
                 if (log) PrintLog(state, folder, killed, first, last);
                 rounds.Add(new FailoverRound(
-                    (detected - killed).TotalMilliseconds, (first - detected).TotalMilliseconds, (last - detected).TotalMilliseconds, run.Appended - appended, 0, 0));
+                    (detected - killed).TotalMilliseconds, (first - detected).TotalMilliseconds, (last - detected).TotalMilliseconds, pause, run.Appended - appended, 0, 0));
             }
 
             await run.FinishAsync();
