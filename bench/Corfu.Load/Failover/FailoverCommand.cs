@@ -71,7 +71,7 @@ internal static class FailoverCommand
             for (var kill = 0; kill < kills; kill++)
             {
                 await RebuiltAsync(client, cancellationToken);
-                var pause = await run.PauseAsync(TypicalDetection);
+                var pause = await run.PauseAsync(TypicalDetection, cancellationToken);
                 await Task.Delay(TimeSpan.FromSeconds(1), cancellationToken);
                 var (appended, before) = (run.Appended, client.Projection.Epoch);
                 var endpoint = kind == "unit" ? client.Projection.AddressOf(client.Projection.Active.Chains[0].Head).Endpoint : client.Projection.Sequencer.Endpoint;

@@ -33,16 +33,16 @@ internal sealed class FailoverRun(CorfuClient client, int appenders, int streams
     /// processes are as they are then after the time that detection takes.
     /// </summary>
     /// <returns>Milliseconds until the first append was acknowledged, and until every appender had one.</returns>
-    public async Task<(double First, double All)> PauseAsync(TimeSpan time)
+    public async Task<(double First, double All)> PauseAsync(TimeSpan time, CancellationToken cancellationToken)
     {
         var pause = _pause = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        while (Volatile.Read(ref _paused) < appenders) await Task.Delay(1);
+        while (Volatile.Read(ref _paused) < appenders) await Task.Delay(1, cancellationToken);
         Array.Clear(_resumed);
-        await Task.Delay(time);
+        await Task.Delay(time, cancellationToken);
         (_pause, _paused) = (null, 0);
         var began = TimeProvider.System.GetTimestamp();
         pause.SetResult();
-        while (Enumerable.Range(0, appenders).Any(i => Volatile.Read(ref _resumed[i]) == 0)) await Task.Delay(1);
+        while (Enumerable.Range(0, appenders).Any(i => Volatile.Read(ref _resumed[i]) == 0)) await Task.Delay(1, cancellationToken);
         return (Ms(_resumed.Min()), Ms(_resumed.Max()));
 
         double Ms(long at) => TimeProvider.System.GetElapsedTime(began, at).TotalMilliseconds;

@@ -57,8 +57,9 @@ internal sealed class RoleFolder : IDisposable
         var folderLock = FolderLock.Take(path, FolderUse.Node);
         try
         {
-            // R2: that it was opened may be known only because a killed process wrote so and did not come to sync it.
+            // R2: that it is there, and was opened, may be known only because a killed process wrote so and did not come to sync it.
             DurableFile.SyncDirectory(path);
+            DurableFile.SyncDirectory(System.IO.Path.GetDirectoryName(System.IO.Path.GetFullPath(path))!);
             return new RoleFolder(path, Check(path, cluster, role, expected), folderLock);
         }
         catch

@@ -20,7 +20,7 @@ public sealed partial class FasterPageStore
         var freed = new LogGaps();
         if (checkpoint is not null) freed.Read(checkpoint.Gaps.Body.Span);
         var mark = _mark.Read();
-        // A checkpoint is published when the log is durable as far as the map may reflect it.
+        // R6: also proof. A checkpoint is published only when the log is durable as far as the map may reflect it.
         var found = await new LogScanner(image, _logId).ScanAsync(Math.Max(mark, checkpoint?.Needs ?? 0), Visit, checkpoint?.Tail, freed);
         if (checkpoint is not null) DropFreed(image, freed, promisedBegin);
         // Segments are deleted only after a state record says so: a beginning that is missing beyond that is a loss.

@@ -89,11 +89,13 @@ internal sealed class MapCheckpoint
     /// </summary>
     public void ForgetNewer(string folder)
     {
-        var all = Directory.GetFiles(folder, Prefix + "*");
-        var older = Load(folder, LogId).Where(known => known.Number <= Number).Select(known => Prefix + known.Number.ToString(CultureInfo.InvariantCulture)).ToHashSet();
-        if (all.All(path => older.Contains(Path.GetFileName(path)))) return;
-        foreach (var path in all.Where(path => !older.Contains(Path.GetFileName(path)))) File.Delete(path);
+        var newer = Directory.GetFiles(folder, Prefix + "*").Where(IsNewer).ToList();
+        if (newer.Count == 0) return;
+        foreach (var path in newer) File.Delete(path);
         Native.SyncDirectory(folder);
+
+        bool IsNewer(string path) =>
+            !long.TryParse(Path.GetFileName(path.AsSpan())[Prefix.Length..], NumberStyles.None, CultureInfo.InvariantCulture, out var number) || number > Number;
     }
 
     private byte[] ToBytes()

@@ -80,6 +80,8 @@ public sealed class CheckpointTests : IDisposable
             var store = Stores.Faster(copy.Path, Options);
             var unit = await HandlerClient.OpenAsync(store, install: false);
             Assert.Equal(damaged == 1, store.RecordsRead >= Pages);
+            // The map goes on over what it needs: it must not be found again, should it only have been read badly.
+            Assert.False(File.Exists(Path.Combine(copy.Path, "map", Path.GetFileName(files[0]))));
             await CheckAsync(unit);
             await unit.Handler.DisposeAsync();
         }
