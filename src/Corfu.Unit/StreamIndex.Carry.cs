@@ -6,7 +6,7 @@ namespace Corfu.Unit;
 internal sealed partial class StreamIndex
 {
     /// <summary>Streams that one call looks at, so that requests need not wait long for it.</summary>
-    private const int StreamsPerStep = 4096;
+    private const int StreamsPerStep = MessageLimits.MaxItems;
 
     /// <summary>
     /// Writes down the next streams that have a position recorded in a segment that goes; the position that the caller appends it at is

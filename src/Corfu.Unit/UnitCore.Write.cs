@@ -5,7 +5,7 @@ namespace Corfu.Unit;
 
 public sealed partial class UnitCore
 {
-    // The newest page, junk or tombstone record.
+    // The newest record that positions of streams are known from: a page, junk, a tombstone or a list that was taken over.
     private long _pageLsn;
 
     private UnitAnswer Write(WriteRequest request)

@@ -46,6 +46,7 @@ public sealed partial class UnitCore : IPageStates
         var core = new UnitCore(store, options);
         await store.RecoverAsync(core.Apply, core.Restore);
         core.ForgetMended();
+        core._run = store.AppendedUntil;
         store.Release(core._mark);
         return core;
     }
@@ -69,6 +70,8 @@ public sealed partial class UnitCore : IPageStates
         StreamTailsRequest r => StreamTails(r),
         UnitInfoRequest r => Info(r),
         RepairRequest r => Repair(r),
+        ListStreamTailsRequest r => ListStreamTails(r),
+        TakeStreamTailsRequest r => TakeStreamTails(r),
         _ => new UnitAnswer(0, request.Fail(Status.Unsupported, Epoch)),
     };
 
@@ -106,17 +109,6 @@ public sealed partial class UnitCore : IPageStates
             CorruptPages = _corrupt.Count,
             Reason = _store.Health == UnitHealth.ReadOnly ? "The disk is full: no pages are taken until a trim frees space." : "",
         });
-    }
-
-    private UnitAnswer StreamTails(StreamTailsRequest request)
-    {
-        if (Refuses(request, out var refusal)) return refusal;
-        var tails = System.Collections.Immutable.ImmutableArray.CreateBuilder<StreamTail>(request.Streams.Length);
-        foreach (var stream in request.Streams) tails.Add(new StreamTail(stream, _streams.Frozen(stream)));
-        // A copied entry below the start may have changed a list just now: every record so far counts.
-        return new UnitAnswer(
-            Math.Max(_endLsn, Math.Max(_epochLsn, _pageLsn)),
-            new StreamTailsResponse(Status.Ok, Epoch, tails.MoveToImmutable(), _lostHeaders.Count == 0));
     }
 
     private void RaiseEnd(LogPosition position, long lsn)

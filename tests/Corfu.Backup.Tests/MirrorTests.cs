@@ -198,7 +198,8 @@ public sealed class MirrorTests
         for (var i = 0; i < whole; i++)
         {
             var position = new LogPosition(i);
-            if (!rebuilt.TryChainOf(position, out var chain) || !chain.Replicas.Any(r => r.Unit == spare.Id)) continue;
+            var chain = rebuilt.ChainOf(position);
+            if (!chain.Replicas.Any(r => r.Unit == spare.Id)) continue;
             var (there, partner) = (await b.LookAsync(spare, position), chain.Replicas.First(r => r.Unit != spare.Id).Unit);
             Assert.Equal((await b.LookAsync(rebuilt.AddressOf(partner), position)).Origin, there.Origin);
             Assert.NotEqual(PageState.Unwritten, there.State);
@@ -271,7 +272,7 @@ public sealed class MirrorTests
         var foreign = new LogEntry(
             new LogPosition(20, epoch), new EntryOrigin(new WriterId(new Guid("00000000-0000-0000-0000-00000000000f")), 1), EntryKind.Data,
             DateTimeOffset.UnixEpoch, [], new byte[] { 1 });
-        Assert.True(target.Projection.TryChainOf(foreign.Position, out var chain));
+        var chain = target.Projection.ChainOf(foreign.Position);
         await b.Transport.CallAsync(target.Projection.AddressOf(chain.Head), new WriteRequest(epoch, EntryCodec.Encode(foreign)), default);
         var diverged = await Assert.ThrowsAsync<LogDivergedException>(() => Mirror(source, target).RunAsync());
         Assert.Equal(20, diverged.Position.Offset);

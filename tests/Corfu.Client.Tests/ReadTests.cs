@@ -20,7 +20,7 @@ public class ReadTests
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var client = cluster.Client();
         var append = await client.AppendAsync(Bytes("0"), [A]);
-        Assert.True(client.Projection.TryChainOf(append.Position, out var chain));
+        var chain = client.Projection.ChainOf(append.Position);
         cluster.Transport.Stop(chain.Tail);
         Assert.Equal("0", Text((await client.ReadManyAsync([append.Position]))[0]));
     }
@@ -30,7 +30,7 @@ public class ReadTests
     {
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var append = await cluster.Client().AppendAsync(Bytes("0"), [A]);
-        Assert.True(cluster.First.TryChainOf(append.Position, out var chain));
+        var chain = cluster.First.ChainOf(append.Position);
         cluster.Transport.Stop(chain.Tail);
         var reader = cluster.Client(TestCluster.Options with { OperationTimeout = TimeSpan.FromMilliseconds(100) });
         await Assert.ThrowsAsync<LogUnavailableException>(() => reader.ReadManyAsync([append.Position]).AsTask());
@@ -60,7 +60,7 @@ public class ReadTests
     {
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var append = await cluster.Client().AppendAsync(Bytes("0"), [A]);
-        Assert.True(cluster.First.TryChainOf(append.Position, out var chain));
+        var chain = cluster.First.ChainOf(append.Position);
         cluster.Transport.Trace = new();
         cluster.Transport.Faults = (to, request) =>
             new(to.Id == chain.Tail && request is ReadRequest { Detail: ReadDetail.Full } ? Fault.RequestLost : Fault.None);
@@ -74,7 +74,7 @@ public class ReadTests
     {
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var (dying, reader) = (cluster.Client(), cluster.Client());
-        Assert.True(cluster.First.TryChainOf(LogPosition.Zero, out var chain));
+        var chain = cluster.First.ChainOf(LogPosition.Zero);
         var lost = 0;
         cluster.Transport.Faults = (to, request) => new(
             to.Id == chain.Tail && (request is WriteRequest || (request is ReadRequest { Detail: ReadDetail.Full } && lost++ == 0))
@@ -164,7 +164,7 @@ public class ReadTests
         await using var cluster = await TestCluster.StartAsync(3, 3);
         var client = cluster.Client();
         var position = (await client.AppendAsync(Bytes("0"), [A])).Position;
-        Assert.True(cluster.First.TryChainOf(position, out var chain));
+        var chain = cluster.First.ChainOf(position);
         var damage = new Damage();
         foreach (var replica in chain.Replicas)
             damage.Add(cluster.First.AddressOf(replica.Unit), position, replica.Unit == chain.Head ? PageState.Corrupt : PageState.Unwritten);

@@ -58,7 +58,7 @@ public class TrimTests
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var client = await FilledAsync(cluster, 4);
         var projection = client.Projection;
-        Assert.True(projection.TryChainOf(LogPosition.Zero, out var chain));
+        var chain = projection.ChainOf(LogPosition.Zero);
         await cluster.Transport.CallAsync(
             projection.AddressOf(chain.Tail), new TrimPrefixRequest(projection.Epoch, new LogPosition(2)), default);
         Assert.Equal(PageState.Data, (await cluster.LookAsync(projection.AddressOf(chain.Head), LogPosition.Zero)).State);

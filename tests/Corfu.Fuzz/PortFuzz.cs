@@ -182,7 +182,7 @@ public sealed class PortFuzz(int seed, TextWriter output)
 
     private static bool IsHarmless(Request? request) => request switch
     {
-        null or ReadRequest or ConfirmEpochRequest or UnitInfoRequest or StreamTailsRequest or TailRequest or GrantsRequest or SequencerInfoRequest or LatestRequest
+        null or ReadRequest or ConfirmEpochRequest or UnitInfoRequest or StreamTailsRequest or ListStreamTailsRequest or TailRequest or GrantsRequest or SequencerInfoRequest or LatestRequest
             or ReadSlotRequest or TokenRequest { Count: <= 4 } or AgentInfoRequest => true,
         // Says of nobody that it leaves, and switches nothing.
         PingRequest ping => !ping.Leaving && ping.Automation == default,

@@ -46,19 +46,20 @@ public sealed class ProjectionTests
     {
         var small = new Projection(
             new ClusterId(SampleMessages.Id(1)), new Epoch(2), SampleMessages.Node(3), new LogPosition(4), new LogPosition(1),
-            [new Segment(new LogPosition(1), new LogPosition(3), [new Chain([new Replica(SampleMessages.Units[0].Id), new Replica(SampleMessages.Units[1].Id, Joining: true)])]),
+            [new Segment(LogPosition.Zero, new LogPosition(3), [new Chain([new Replica(SampleMessages.Units[0].Id), new Replica(SampleMessages.Units[1].Id, Joining: true)])]),
              new Segment(new LogPosition(3), null, [new Chain([new Replica(SampleMessages.Units[0].Id)])])],
             [SampleMessages.Units[0], SampleMessages.Units[1]], [SampleMessages.Node(3)], "why", proposedAt: DateTimeOffset.FromUnixTimeMilliseconds(5));
         Assert.Equal(
             "020001000000000000000000000000000000000000000000000000000000000000000500000000000000020000000000000003000000000000000000" +
             "000000000000090000003132372E302E302E315B1B040000000000000001000000000000000300000077687902000000010000000000000000000000" +
             "00000000090000003132372E302E302E31591B02000000000000000000000000000000090000003132372E302E302E315A1B01000000030000000000" +
-            "00000000000000000000090000003132372E302E302E315B1B0200000001000000000000000100020000030003000000000000000100010000",
+            "00000000000000000000090000003132372E302E302E315B1B0200000000000000000000000100020000030003000000000000000100010000",
             Convert.ToHexString(ProjectionCodec.Encode(small)));
     }
 
     /// <summary>R1: modulo the chains of the segment, never relative to its first position.</summary>
     [Theory]
+    [InlineData(0, 1)]
     [InlineData(10, 1)]
     [InlineData(11, 2)]
     [InlineData(100, 2)]
@@ -66,17 +67,14 @@ public sealed class ProjectionTests
     [InlineData(102, 1)]
     public void Chain_is_position_modulo_chains(long position, int head)
     {
-        Assert.True(Sample.TryChainOf(new LogPosition(position), out var chain));
+        var chain = Sample.ChainOf(new LogPosition(position));
         Assert.Equal(SampleMessages.Units[head - 1].Id, chain.Head);
     }
 
     [Fact]
-    public void Positions_below_the_first_segment_have_no_chain() => Assert.False(Sample.TryChainOf(new LogPosition(9), out _));
-
-    [Fact]
     public void The_tail_is_the_last_full_replica()
     {
-        Assert.True(Sample.TryChainOf(new LogPosition(102), out var chain));
+        var chain = Sample.ChainOf(new LogPosition(102));
         Assert.Equal(SampleMessages.Units[1].Id, chain.Tail);
         Assert.Equal(2, chain.FullCount);
     }
@@ -97,7 +95,7 @@ public sealed class ProjectionTests
         Assert.Throws<MalformedDataException>(() => With([new Segment(default, null, [new Chain([new Replica(SampleMessages.Units[0].Id, true)])])]));
         Assert.Throws<MalformedDataException>(() => With([new Segment(default, null, [new Chain([new Replica(SampleMessages.Units[0].Id), new Replica(SampleMessages.Units[0].Id)])])]));
         Assert.Throws<MalformedDataException>(() => With([new Segment(default, null, [chain])], acceptors: [SampleMessages.Node(1), SampleMessages.Node(2)]));
-        Assert.Throws<MalformedDataException>(() => With([new Segment(new LogPosition(5), null, [chain])], start: 4));
+        Assert.Throws<MalformedDataException>(() => With([new Segment(default, new LogPosition(5), [chain]), new Segment(new LogPosition(5), null, [chain])], start: 4));
     }
 
     /// <summary>The size that issue after issue must keep small: three units, three chains.</summary>

@@ -21,7 +21,7 @@ internal static class SampleMessages
         return new Projection(
             new ClusterId(Id(99)), epoch, Node(50), new LogPosition(120, epoch), new LogPosition(10),
             [
-                new Segment(new LogPosition(10), new LogPosition(100), [C(1, 2), C(2, 3)]),
+                new Segment(LogPosition.Zero, new LogPosition(100), [C(1, 2), C(2, 3)]),
                 new Segment(new LogPosition(100), null, [C(1, 2, -4), C(2, 3), C(3, 1)]),
             ],
             [.. Units], [Node(1), Node(2), Node(3)], "a test");
@@ -40,6 +40,7 @@ internal static class SampleMessages
             new TrimRequest(Epoch, new LogPosition(4), new byte[] { 9 }), new TrimPrefixRequest(Epoch, new LogPosition(4)),
             new SealRequest(Epoch), new InstallRequest(p), new ConfirmEpochRequest(Epoch), new StreamTailsRequest(Epoch, streams),
             new UnitInfoRequest(Epoch), new RepairRequest(Epoch, entry), new CompleteManyRequest(Epoch, [entry, entry]),
+            new ListStreamTailsRequest(Epoch, new LogPosition(10), new StreamListCursor(8192, 7)), new TakeStreamTailsRequest(Epoch, Tails),
             new BootstrapRequest(p), new TokenRequest(Epoch, 2, streams, 30), new TailRequest(Epoch, streams),
             new LoadStreamsRequest(Epoch, Tails), new GrantsRequest(Epoch, [new LogPosition(7)]), new SequencerInfoRequest(Epoch),
             new AdvanceRequest(Epoch, new LogPosition(7), new LogPosition(12), [new AdvancedEntry(new LogPosition(9), streams)]),
@@ -74,6 +75,9 @@ internal static class SampleMessages
             (requests[Opcode.Trim], new AckResponse(Status.Ok, Epoch)),
             (requests[Opcode.Seal], new SealResponse(Status.Ok, Epoch, new LogPosition(8), new LogPosition(2))),
             (requests[Opcode.StreamTails], new StreamTailsResponse(Status.Ok, Epoch, Tails, true)),
+            (requests[Opcode.ListStreamTails], new ListStreamTailsResponse(Status.Ok, Epoch, Tails, new StreamListCursor(8192, 9), true, false)),
+            (requests[Opcode.ListStreamTails], new ListStreamTailsResponse(Status.NotInstalled, Epoch, [], default, false, false)),
+            (requests[Opcode.TakeStreamTails], new AckResponse(Status.BadRequest, Epoch)),
             (requests[Opcode.UnitInfo], new UnitInfoResponse(Status.Ok, Epoch, Epoch, Epoch, new LogPosition(8), new LogPosition(2), 3, 4)
             {
                 Health = UnitHealth.ReadOnly, CorruptPages = 5, Reason = "full",

@@ -134,7 +134,8 @@ internal sealed class HoleTimes(string cluster, CorfuClient client, RunParameter
     {
         var token = await _transport.CallAsync(projection.Sequencer, new TokenRequest(projection.Epoch, 1, []), default);
         if (!token.IsOk) throw CorfuException.FromStatus(token.Status, "A token");
-        if (!head || !projection.TryChainOf(token.First, out var chain)) return token.First;
+        if (!head) return token.First;
+        var chain = projection.ChainOf(token.First);
         var at = new LogPosition(token.First.Offset, projection.Epoch);
         var entry = new LogEntry(at, new EntryOrigin(new WriterId(Guid.NewGuid()), 1), EntryKind.Data, DateTimeOffset.UtcNow, [], new byte[p.Size]);
         var written = await _transport.CallAsync(projection.AddressOf(chain.Head), new WriteRequest(projection.Epoch, EntryCodec.Encode(entry)), default);

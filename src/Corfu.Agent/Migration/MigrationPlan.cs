@@ -8,18 +8,34 @@ namespace Corfu.Agent;
 /// <param name="Chains">Those of a neighbour, with which it is one afterwards.</param>
 internal sealed record MigrationPlan(Segment Segment, ImmutableArray<Chain> Chains)
 {
-    /// <summary>The smallest closed segment, onto its larger neighbour; null where none can be moved now.</summary>
-    public static MigrationPlan? Next(Projection projection)
+    /// <summary>
+    /// Null where nothing needs to move, or nothing can now. What is trimmed as a whole goes first, the newest of it: that moves no entries, only what is known of
+    /// their streams. Else, where there are more segments than there should be, the smallest goes onto its larger neighbour.
+    /// </summary>
+    /// <param name="answers">Who may take part; null: everybody.</param>
+    public static MigrationPlan? Next(Projection projection, int maxSegments, Func<NodeId, bool>? answers = null)
+    {
+        var trimmed = projection.Segments.Count(s => s.Until <= projection.TrimMark);
+        for (var i = Math.Min(trimmed, projection.Segments.Length - 1) - 1; i >= 0; i--)
+        {
+            var (segment, next) = (projection.Segments[i], projection.Segments[i + 1]);
+            if (IsReady(segment, answers) && IsReady(next, answers) && CanCombine(segment, next)) return new MigrationPlan(segment, next.Chains);
+        }
+
+        return projection.Segments.Length > maxSegments ? Smallest(projection, answers) : null;
+    }
+
+    private static MigrationPlan? Smallest(Projection projection, Func<NodeId, bool>? answers)
     {
         MigrationPlan? best = null;
         for (var i = 0; i < projection.Segments.Length - 1; i++)
         {
             var segment = projection.Segments[i];
-            if (!IsWhole(segment) || (best is not null && Length(best.Segment) <= Length(segment))) continue;
+            if (!IsReady(segment, answers) || (best is not null && Length(best.Segment) <= Length(segment))) continue;
             var neighbours = new List<Segment>();
             if (i > 0) neighbours.Add(projection.Segments[i - 1]);
             neighbours.Add(projection.Segments[i + 1]);
-            foreach (var neighbour in neighbours.Where(n => IsWhole(n) && CanCombine(segment, n)).OrderByDescending(Length).Take(1))
+            foreach (var neighbour in neighbours.Where(n => IsReady(n, answers) && CanCombine(segment, n)).OrderByDescending(Length).Take(1))
                 best = new MigrationPlan(segment, neighbour.Chains);
         }
 
@@ -36,8 +52,9 @@ internal sealed record MigrationPlan(Segment Segment, ImmutableArray<Chain> Chai
     // Everything so far, if it is open.
     private static long Length(Segment segment) => segment.Until is { } until ? until.Offset - segment.From.Offset : long.MaxValue;
 
-    // What is being rebuilt, or migrated by another, is not touched.
-    private static bool IsWhole(Segment segment) => segment.Chains.All(c => c.FullCount == c.Replicas.Length);
+    // What is being rebuilt, or migrated by another, is not touched. Who does not answer could not be sealed: appends would stop for that again and again, for nothing.
+    private static bool IsReady(Segment segment, Func<NodeId, bool>? answers) =>
+        segment.Chains.All(c => c.FullCount == c.Replicas.Length && (answers is null || c.Replicas.All(r => answers(r.Unit))));
 
     private static bool CanCombine(Segment segment, Segment neighbour) =>
         CommonLength(segment.Chains.Length, neighbour.Chains.Length) <= Client.Membership.MaxChains;

@@ -26,14 +26,19 @@ public sealed class Migrator(CorfuClient client, ITransport transport, TimeProvi
     /// <summary>What is being migrated. Any thread.</summary>
     public (LogPosition From, LogPosition Until)? Moving => _moving is { } range ? (range.From, range.Until) : null;
 
-    /// <summary>Migrates until there are at most so many segments, or nothing is left that can be. Segments that are being rebuilt wait.</summary>
+    /// <summary>
+    /// Migrates until nothing is trimmed as a whole and there are at most so many segments, or nothing is left that can be. Segments that are being
+    /// rebuilt wait.
+    /// </summary>
+    /// <param name="answers">Units of which this says no keep their segments where they are; null: none does.</param>
     /// <exception cref="RebuildException">A segment cannot be copied.</exception>
-    public async Task<Projection> CompactAsync(int maxSegments, string reason, CancellationToken cancellationToken = default)
+    public async Task<Projection> CompactAsync(
+        int maxSegments, string reason, Func<NodeId, bool>? answers = null, CancellationToken cancellationToken = default)
     {
         var projection = await client.RefreshAsync(cancellationToken);
         try
         {
-            while (projection.Segments.Length > maxSegments && MigrationPlan.Next(projection) is { } plan)
+            while (MigrationPlan.Next(projection, maxSegments, answers) is { } plan)
             {
                 _moving = new Range(plan.Segment.From, plan.Segment.Until!.Value);
                 projection = await MigrateAsync(plan.Segment, plan.Chains, reason, cancellationToken);

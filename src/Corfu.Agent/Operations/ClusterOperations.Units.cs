@@ -103,7 +103,7 @@ public sealed partial class ClusterOperations
             },
             reason,
             cancellationToken);
-        return await migrator.CompactAsync(1, reason, cancellationToken);
+        return await migrator.CompactAsync(1, reason, cancellationToken: cancellationToken);
     }
 
     /// <summary>

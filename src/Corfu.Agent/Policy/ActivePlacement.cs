@@ -36,7 +36,7 @@ internal static class ActivePlacement
         .WithNextChains(Ring([.. Units(Active(membership)), spare.Id], replicas), [spare])
         .WithJoining(chain => chain.Replicas.Length < replicas ? spare.Id : null, [spare]);
 
-    /// <summary>Whether entries that are not trimmed have fewer replicas than they should.</summary>
+    /// <summary>Whether entries that are not trimmed have fewer replicas than they should. What is trimmed is about to be migrated.</summary>
     public static bool IsShort(Projection projection, int replicas) => projection.Segments.Any(segment =>
         (segment.Until is not { } until || until > projection.TrimMark) && segment.Chains.Any(chain => chain.Replicas.Length < replicas));
 

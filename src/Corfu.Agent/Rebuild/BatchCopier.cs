@@ -24,7 +24,7 @@ internal sealed class BatchCopier(CorfuClient client, UnitCaller units, RateLimi
         for (var offset = first; offset < end; offset++)
         {
             var position = new LogPosition(offset);
-            if (projection.TryChainOf(position, out var chain)) items.Add(position, new CopyItem(position, chain));
+            items.Add(position, new CopyItem(position, projection.ChainOf(position)));
         }
 
         var status = await AskTargetsAsync(projection, items, cancellationToken);
@@ -61,6 +61,7 @@ internal sealed class BatchCopier(CorfuClient client, UnitCaller units, RateLimi
                 if (page.State == PageState.Unwritten) item.Lacking.Add(target);
                 else if (page.State == PageState.Corrupt) item.Damaged.Add(target);
                 else if (page.State != PageState.Trimmed) item.Held.Add((target, page));
+                else if (!page.BelowMark && page.Origin == default) item.Bare.Add(target);
             }
         }
 
@@ -124,6 +125,7 @@ internal sealed class BatchCopier(CorfuClient client, UnitCaller units, RateLimi
                 foreach (var (unit, held) in item.Held) TargetWriter.RequireSame(unit, held, page);
                 foreach (var unit in item.Lacking) Add(copies, unit, page);
                 foreach (var unit in item.Damaged) writes.Add(_writer.RepairAsync(projection, unit, page.Position, page.Bytes, cancellationToken));
+                foreach (var unit in item.Bare) writes.Add(_writer.SendAsync(projection, unit, new TrimRequest(projection.Epoch, page.Position, page.Bytes), cancellationToken));
                 break;
             case PageState.Trimmed when page.BelowMark:
                 foreach (var unit in item.Others())

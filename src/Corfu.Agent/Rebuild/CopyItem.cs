@@ -18,8 +18,11 @@ internal sealed class CopyItem(LogPosition position, Chain chain)
     /// <summary>What joining replicas hold already, to be compared.</summary>
     public List<(NodeId Unit, PageResult Page)> Held { get; } = [];
 
-    public bool NeedsEntry => Lacking.Count > 0 || Damaged.Count > 0;
+    /// <summary>Joining replicas that were trimmed there before they had anything, and so do not know its streams (R5): they get the headers.</summary>
+    public List<NodeId> Bare { get; } = [];
+
+    public bool NeedsEntry => Lacking.Count > 0 || Damaged.Count > 0 || Bare.Count > 0;
 
     /// <summary>All that have something to learn of a trim.</summary>
-    public IEnumerable<NodeId> Others() => Lacking.Concat(Damaged).Concat(Held.Select(h => h.Unit));
+    public IEnumerable<NodeId> Others() => Lacking.Concat(Damaged).Concat(Bare).Concat(Held.Select(h => h.Unit));
 }

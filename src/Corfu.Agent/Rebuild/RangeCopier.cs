@@ -11,6 +11,7 @@ namespace Corfu.Agent;
 internal sealed class RangeCopier(
     CorfuClient client, UnitCaller units, BatchCopier batches, TimeProvider time, RebuildOptions options, RebuildMeter meter)
 {
+    private readonly StreamTailCopier _tails = new(units);
     private readonly Lock _gate = new();
 
     // Guarded by _gate: the first position that no batch has taken.
@@ -26,6 +27,7 @@ internal sealed class RangeCopier(
         var workers = new List<Task>();
         for (var i = 0; i < options.BatchesInFlight; i++) workers.Add(WorkAsync(until.Offset, stop));
         await Task.WhenAll(workers);
+        await PersistAsync(projection => _tails.CopyAsync(projection, from, until, cancellationToken), cancellationToken);
     }
 
     private async Task WorkAsync(long until, CancellationTokenSource stop)

@@ -65,8 +65,13 @@ public sealed partial class ClusterAgent
     private void ConsiderMigration(Projection projection, TimeSpan now)
     {
         if (_migration.IsRunning || _rebuild.IsRunning || _acting is not null || now < _migration.NotBefore) return;
-        if (projection.Segments.Length <= _options.MaxSegments || MigrationPlan.Next(projection) is null) return;
+        if (MigrationPlan.Next(projection, _options.MaxSegments, Answers) is null) return;
         Start(_migration, projection, MigrateAsync, _options.RefreshInterval);
+    }
+
+    private bool Answers(NodeId unit)
+    {
+        lock (_gate) return _subjects.TryGetValue(unit, out var subject) && VerdictOf(subject, Now).Health is NodeHealth.Alive or NodeHealth.Slow;
     }
 
     // Guarded by the caller.
@@ -134,7 +139,7 @@ public sealed partial class ClusterAgent
         {
             var reason = new ReconfigurationReason(true, _options.Self.ToString(), "migration").ToString();
             AgentLog.Migrating(_logger, client.Projection.Segments.Length, client.Projection.ToString());
-            Adopt(await migrator.CompactAsync(_options.MaxSegments, reason, cancellationToken));
+            Adopt(await migrator.CompactAsync(_options.MaxSegments, reason, Answers, cancellationToken));
         }
         finally
         {

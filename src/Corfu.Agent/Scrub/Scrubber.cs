@@ -57,8 +57,7 @@ public sealed class Scrubber
             var progress = _progress;
 
             // What a prefix trim has released meanwhile is not looked at.
-            var first = _client.Projection.Segments[0].From;
-            var from = LogPosition.Min(LogPosition.Max(progress.Next, LogPosition.Max(first, _client.Projection.TrimMark)), progress.Until);
+            var from = LogPosition.Min(LogPosition.Max(progress.Next, _client.Projection.TrimMark), progress.Until);
             var count = (int)Math.Min(_options.Batch, progress.Until - from);
             if (count > 0)
             {

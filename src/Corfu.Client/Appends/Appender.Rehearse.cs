@@ -16,7 +16,7 @@ internal sealed partial class Appender
         await Task.Yield();
         var (view, position, headers) = grant;
         var closed = core.Closed;
-        if (!view.Projection.TryChainOf(position, out var chain)) return;
+        var chain = view.Projection.ChainOf(position);
         await core.Layout.PeekAsync(view.Projection, closed);
         await core.Refresher.NewerThanAsync(new Epoch(view.Epoch.Value - 1), core.Patience("A rehearsal", closed), closed);
 

@@ -110,7 +110,7 @@ internal sealed partial class Appender(ClientCore core, Resolver resolver, Chain
     private async ValueTask<Written> WriteAsync(TokenGrant grant, EntryOrigin origin, byte[] bytes, CancellationToken cancellationToken)
     {
         var projection = grant.View.Projection;
-        if (!projection.TryChainOf(grant.Position, out var chain)) return Written.Unknown;
+        var chain = projection.ChainOf(grant.Position);
         var request = new WriteRequest(grant.View.Epoch, bytes);
         for (var i = 0; i < chain.Replicas.Length; i++)
         {

@@ -16,11 +16,11 @@ internal sealed class Resolver(ClientCore core, ChainWorker chains)
     private async ValueTask<Attempt<AppendOutcome>> TryAsync(
         EpochView view, LogPosition position, EntryOrigin origin, CancellationToken cancellationToken)
     {
-        // A position below the first segment is trimmed and gone.
-        if (!view.Projection.TryChainOf(position, out var chain) || position.Epoch > view.Epoch) return AppendOutcome.Unknown;
+        if (position.Epoch > view.Epoch) return AppendOutcome.Unknown;
 
         // R13: the first survivors hold nothing of an older epoch there, and have taken nothing of one since.
         if (position.Epoch < view.Epoch && position >= view.Projection.Start) return AppendOutcome.NotAppended;
+        var chain = view.Projection.ChainOf(position);
         var look = await chains.FindAsync(view, chain, position, cancellationToken);
         if (!look.IsDone) return look.Status;
         var (page, holder) = look.Value;

@@ -77,7 +77,7 @@ public sealed class CopyWriter
     private async ValueTask<Attempt<bool>> TrySettleAsync(EpochView view, LogPosition position, CancellationToken cancellationToken)
     {
         Admit(view);
-        if (!view.Projection.TryChainOf(position, out var chain)) return true;
+        var chain = view.Projection.ChainOf(position);
         var look = await _chains.LookAsync(view, chain, 0, position, ReadDetail.Full, cancellationToken);
         if (!look.IsDone) return look.Status;
         if (look.Value.State is not (PageState.Data or PageState.Junk)) return look.Value.State != PageState.Unwritten;
@@ -89,7 +89,7 @@ public sealed class CopyWriter
     {
         Admit(view);
         var position = new LogPosition(entry.Position.Offset, view.Epoch);
-        if (!view.Projection.TryChainOf(position, out var chain)) return true;
+        var chain = view.Projection.ChainOf(position);
         ReadOnlyMemory<byte> bytes = EntryCodec.Encode(entry with { Position = position });
         var response = await _core.CallUnitAsync(view, chain.Head, new CompleteRequest(view.Epoch, bytes), cancellationToken);
         switch (response.Status)
@@ -135,7 +135,7 @@ public sealed class CopyWriter
         EpochView view, LogPosition position, LogEntry? headers, CancellationToken cancellationToken)
     {
         Admit(view);
-        if (!view.Projection.TryChainOf(position, out var chain)) return true;
+        var chain = view.Projection.ChainOf(position);
         ReadOnlyMemory<byte> tombstone = headers is null
             ? default
             : EntryCodec.Encode(headers with { Position = new LogPosition(position.Offset, view.Epoch), Payload = default });

@@ -138,7 +138,7 @@ internal sealed class StreamHandOver(ClientCore core)
         EpochView view, StreamTailsRequest request, List<NodeId> damaged, Dictionary<StreamId, List<LogPosition>> newest, CancellationToken cancellationToken)
     {
         var complete = new Dictionary<NodeId, bool>();
-        foreach (var chain in Chains(view.Projection).Where(c => damaged.Contains(c.Head)))
+        foreach (var chain in view.Projection.Segments.SelectMany(s => s.Chains).Where(c => damaged.Contains(c.Head)))
         {
             var made = false;
             for (var i = 1; i < chain.FullCount && !made; i++)
@@ -159,16 +159,15 @@ internal sealed class StreamHandOver(ClientCore core)
         return Status.Ok;
     }
 
-    private static IEnumerable<Chain> Chains(Projection projection) =>
-        projection.Segments.Where(s => s.Until is not { } until || until > projection.TrimMark).SelectMany(s => s.Chains);
-
-    /// <summary>The first full replica of every chain of every segment that is not wholly below the trim mark, each once.</summary>
+    /// <summary>
+    /// The first full replica of every chain of every segment, each once; also where all is trimmed, for a stream that had its entries there is not one that
+    /// never had any (R22).
+    /// </summary>
     private static List<NodeId> Sources(Projection projection)
     {
         List<NodeId> sources = [];
         foreach (var segment in projection.Segments)
         {
-            if (segment.Until is { } until && until <= projection.TrimMark) continue;
             foreach (var chain in segment.Chains)
             {
                 var source = chain.Head;

@@ -23,14 +23,6 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait w
         ClientTelemetry.HolesMet.Add(holes.Count);
         var closed = new Dictionary<LogPosition, LogReadResult>();
         List<LogPosition> open = [.. holes];
-        // Trimmed since the caller looked, and their segment is gone with them.
-        foreach (var position in holes.Where(p => !view.Projection.TryChainOf(p, out _)))
-        {
-            closed[position] = new LogReadResult(position, PageState.Trimmed, null);
-            open.Remove(position);
-        }
-
-        if (open.Count == 0) return closed;
         // Only their heads hold them, damaged: never filled, but the value may be on its way to the other replicas.
         List<LogPosition> damaged = [];
 
@@ -156,7 +148,7 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait w
     {
         open.AddRange(damaged);
         damaged.Clear();
-        foreach (var group in open.GroupBy(p => ChainOf(view, p).Head).ToList())
+        foreach (var group in open.GroupBy(p => view.Projection.ChainOf(p).Head).ToList())
         {
             var left = group.ToImmutableArray();
             while (left.Length > 0)
@@ -192,7 +184,7 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait w
     /// <summary>What a head holds, once the whole chain has it; Unwritten if the head holds nothing after all.</summary>
     private async Task<Attempt<LogReadResult>> TakeAsync(EpochView view, PageResult page, CancellationToken cancellationToken)
     {
-        var chain = ChainOf(view, page.Position);
+        var chain = view.Projection.ChainOf(page.Position);
         var holder = 0;
         var result = PageDecoder.Decode(page, ReadDetail.Full);
         if (result.State == PageState.Corrupt)
@@ -246,7 +238,7 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait w
         var at = new LogPosition(position.Offset, view.Epoch);
         var streams = headers.TryGetValue(position, out var known) ? known : [];
         var junk = new LogEntry(at, core.NextOrigin(), EntryKind.Junk, core.Time.GetUtcNow(), streams, default);
-        var status = await chains.FillAsync(view, ChainOf(view, position), junk, cancellationToken);
+        var status = await chains.FillAsync(view, view.Projection.ChainOf(position), junk, cancellationToken);
         if (status == Status.Ok && streams.IsEmpty) ClientTelemetry.FilledBare.Add(1);
         return (junk, status);
     }
@@ -277,7 +269,4 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait w
 
         return headers;
     }
-
-    private static Chain ChainOf(EpochView view, LogPosition position) =>
-        view.Projection.TryChainOf(position, out var chain) ? chain : throw new CorfuException($"{position} lies below the first segment.");
 }

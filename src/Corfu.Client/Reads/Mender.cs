@@ -31,7 +31,7 @@ internal sealed class Mender(ClientCore core, ChainWorker chains)
 
     public async ValueTask<Attempt<MendOutcome>> MendAsync(EpochView view, LogPosition position, CancellationToken cancellationToken)
     {
-        if (!view.Projection.TryChainOf(position, out var chain)) return MendOutcome.Sound;
+        var chain = view.Projection.ChainOf(position);
         var request = new ReadRequest(view.Epoch, [position], ReadDetail.Full);
         var answers = await Task.WhenAll(
             chain.Replicas.Take(chain.FullCount).Select(r => core.CallUnitAsync(view, r.Unit, request, cancellationToken).AsTask()));

@@ -30,12 +30,7 @@ internal sealed partial class Reader
         foreach (var index in call.Open)
         {
             var position = call.Positions[index];
-            if (!view.Projection.TryChainOf(position, out var chain))
-            {
-                call.Results[index] = new LogReadResult(position, PageState.Trimmed, null);
-                continue;
-            }
-
+            var chain = view.Projection.ChainOf(position);
             if (PlanOne(call, index, position, chain)) open.Add(index);
             else continue;
             ref var item = ref call.Items[index];
@@ -103,7 +98,7 @@ internal sealed partial class Reader
     {
         var item = call.Items[index];
         var position = call.Positions[index];
-        if (!view.Projection.TryChainOf(position, out var chain)) return Settled.Final;
+        var chain = view.Projection.ChainOf(position);
         if (item.Way == ReadCall.Way.Split)
         {
             if (item.State is not { } state) return Settled.Open;

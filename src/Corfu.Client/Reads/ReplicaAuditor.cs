@@ -20,16 +20,10 @@ internal sealed class ReplicaAuditor(ClientCore core, Mender mender)
     {
         var copies = new List<PageResult>[count];
         var byUnit = new Dictionary<NodeId, List<LogPosition>>();
-        var trimmed = 0;
         for (var i = 0; i < count; i++)
         {
             copies[i] = [];
-            if (!view.Projection.TryChainOf(from + i, out var chain))
-            {
-                trimmed++;
-                continue;
-            }
-
+            var chain = view.Projection.ChainOf(from + i);
             foreach (var replica in chain.Replicas.Take(chain.FullCount))
             {
                 if (!byUnit.TryGetValue(replica.Unit, out var positions)) byUnit[replica.Unit] = positions = [];
@@ -53,11 +47,11 @@ internal sealed class ReplicaAuditor(ClientCore core, Mender mender)
 
         for (var i = 0; i < count; i++)
         {
-            if (!view.Projection.TryChainOf(from + i, out var chain)) continue;
+            var chain = view.Projection.ChainOf(from + i);
             foreach (var replica in chain.Replicas.Take(chain.FullCount)) copies[i].Add(held[(replica.Unit, from + i)]);
         }
 
-        return await JudgeAsync(view, from, copies, trimmed, cancellationToken);
+        return await JudgeAsync(view, from, copies, cancellationToken);
     }
 
     private async Task<(Status Status, List<PageResult> Pages)> VerifyAsync(
@@ -76,13 +70,12 @@ internal sealed class ReplicaAuditor(ClientCore core, Mender mender)
     }
 
     private async ValueTask<Attempt<ReplicaAudit>> JudgeAsync(
-        EpochView view, LogPosition from, List<PageResult>[] copies, int trimmed, CancellationToken cancellationToken)
+        EpochView view, LogPosition from, List<PageResult>[] copies, CancellationToken cancellationToken)
     {
-        int sound = 0, undecided = 0, mended = 0;
+        int sound = 0, trimmed = 0, undecided = 0, mended = 0;
         List<LogPosition> unrecoverable = [], diverged = [];
         for (var i = 0; i < copies.Length; i++)
         {
-            if (copies[i].Count == 0) continue;
             if (copies[i].TrueForAll(p => p.State == PageState.Trimmed))
             {
                 trimmed++;

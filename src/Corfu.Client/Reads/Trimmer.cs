@@ -63,7 +63,7 @@ internal sealed class Trimmer(ClientCore core, ChainWorker chains, EpochConfirme
         if (IsOlder(view, position) && position >= view.Projection.Start) return true;
         var status = await RequireGrantedAsync(view, position.Next, cancellationToken);
         if (status != Status.Ok) return status;
-        if (!view.Projection.TryChainOf(position, out var chain)) return true;
+        var chain = view.Projection.ChainOf(position);
         var look = await chains.LookAsync(view, chain, 0, position, ReadDetail.Headers, cancellationToken);
         if (!look.IsDone) return look.Status;
         var page = look.Value;

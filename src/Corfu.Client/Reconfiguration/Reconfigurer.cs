@@ -142,7 +142,7 @@ public sealed partial class Reconfigurer
     {
         var start = LogPosition.Max(current.Start, seals.End);
         var mark = LogPosition.Max(current.TrimMark, seals.TrimMark);
-        var segments = SegmentList.Next(membership, start, mark);
+        var segments = SegmentList.Next(membership, start);
         return new Projection(
             current.Cluster, current.Epoch.Next, membership.Sequencer, new LogPosition(start.Offset, current.Epoch.Next), mark, segments,
             SegmentList.UnitsOf(segments, membership.Units), membership.Acceptors, Short(reason), membership.MirrorOf,

@@ -7,10 +7,10 @@ namespace Corfu.Client;
 internal static class SegmentList
 {
     /// <summary>
-    /// Closes the active segment where a new one opens, and, since the projection changes anyway, drops what is trimmed and merges
-    /// neighbours with the same chains, which by R1 moves nothing.
+    /// Closes the active segment where a new one opens, and, since the projection changes anyway, merges neighbours with the same chains, which by R1
+    /// moves nothing. What is trimmed as a whole does not go by itself, for its units may be all that know its streams (R22): it is migrated.
     /// </summary>
-    public static ImmutableArray<Segment> Next(Membership membership, LogPosition start, LogPosition mark)
+    public static ImmutableArray<Segment> Next(Membership membership, LogPosition start)
     {
         var segments = membership.Segments.ToList();
         start = new LogPosition(start.Offset);
@@ -22,7 +22,8 @@ internal static class SegmentList
             segments.Add(new Segment(start, null, next));
         }
 
-        segments.RemoveAll(s => s.Until is { } until && until <= mark);
+        // Older versions dropped what was trimmed as a whole, and began above.
+        segments[0] = segments[0] with { From = LogPosition.Zero };
         var merged = ImmutableArray.CreateBuilder<Segment>(segments.Count);
         foreach (var segment in segments)
         {

@@ -43,6 +43,8 @@ public static class MessageCodec
             Opcode.UnitInfo => new UnitInfoRequest(epoch),
             Opcode.Repair => new RepairRequest(epoch, r.RawBytes(r.Remaining)),
             Opcode.CompleteMany => CompleteManyRequest.Read(epoch, ref r),
+            Opcode.ListStreamTails => ListStreamTailsRequest.Read(epoch, ref r),
+            Opcode.TakeStreamTails => TakeStreamTailsRequest.Read(epoch, ref r),
             Opcode.Bootstrap => BootstrapRequest.Read(epoch, ref r),
             Opcode.Token => TokenRequest.Read(epoch, ref r),
             Opcode.Tail => TailRequest.Read(epoch, ref r),

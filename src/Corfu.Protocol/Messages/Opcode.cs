@@ -18,6 +18,8 @@ public enum Opcode : byte
     UnitInfo = 11,
     Repair = 12,
     CompleteMany = 13,
+    ListStreamTails = 14,
+    TakeStreamTails = 15,
 
     Bootstrap = 32,
     Token = 33,

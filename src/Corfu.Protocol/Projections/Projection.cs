@@ -81,18 +81,15 @@ public sealed class Projection : IEquatable<Projection>
 
     public bool HasUnit(NodeId unit) => _endpoints.ContainsKey(unit);
 
-    /// <summary>False for positions below the first segment: they are trimmed.</summary>
-    public bool TryChainOf(LogPosition position, out Chain chain)
+    /// <summary>Every position has one: the first segment has all that is below, too.</summary>
+    public Chain ChainOf(LogPosition position)
     {
-        for (var i = Segments.Length - 1; i >= 0; i--)
+        for (var i = Segments.Length - 1; i > 0; i--)
         {
-            if (position < Segments[i].From) continue;
-            chain = Segments[i].ChainOf(position);
-            return true;
+            if (position >= Segments[i].From) return Segments[i].ChainOf(position);
         }
 
-        chain = null!;
-        return false;
+        return Segments[0].ChainOf(position);
     }
 
     public bool Equals(Projection? other) => other is not null && ProjectionCodec.Encode(this).AsSpan().SequenceEqual(ProjectionCodec.Encode(other));

@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using Corfu.Client;
 using Corfu.Client.Tests.Cluster;
 using Corfu.Protocol;
@@ -15,7 +16,7 @@ public class MembershipTests
     {
         for (var i = 0; i < count; i++)
         {
-            Assert.True(projection.TryChainOf(new LogPosition(i), out var chain));
+            var chain = projection.ChainOf(new LogPosition(i));
             Assert.Equal(replicas, chain.FullCount);
             Assert.Equal(replicas, chain.Replicas.Length);
             foreach (var replica in chain.Replicas)
@@ -74,13 +75,45 @@ public class MembershipTests
             if (r is CompleteManyRequest && Interlocked.Increment(ref copies) == 3) stop.Cancel();
             return new(Fault.None);
         };
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => MigratorOf(cluster, client).CompactAsync(1, "test", stop.Token));
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => MigratorOf(cluster, client).CompactAsync(1, "test", cancellationToken: stop.Token));
         Assert.True(Rebuilder.IsNeeded(client.Projection));
         var other = cluster.Client();
         await Rebuilder(cluster, other).RunAsync();
         var projection = await MigratorOf(cluster, other).CompactAsync(1, "test");
         Assert.Single(projection.Segments);
         await AssertReplicatedAsync(cluster, projection, 200, 2);
+    }
+
+    /// <summary>As a projection once dropped what was trimmed as a whole, and with the units all that was known of its streams.</summary>
+    [Fact]
+    public async Task R22_what_is_trimmed_as_a_whole_goes_when_others_know_its_streams()
+    {
+        await using var cluster = await TestCluster.StartAsync(2, 2);
+        var client = cluster.Client();
+        var (a, b) = (new StreamId(300), new StreamId(301));
+        await AppendAsync(client, 0, 20, a);
+        ImmutableArray<NodeAddress> old = [.. cluster.Units];
+        ImmutableArray<NodeAddress> units = [await cluster.AddUnitAsync(), await cluster.AddUnitAsync(), await cluster.AddUnitAsync()];
+        await client.ReconfigureAsync(p => Membership.Of(p).WithNextChains(cluster.Chains(5, 2)[2..4], units), "others");
+        await AppendAsync(client, 20, 20, b);
+        await client.TrimPrefixAsync(new LogPosition(25));
+        Assert.Equal(2, client.Projection.Segments.Length);
+        var projection = await client.ReconfigureAsync(p => p.TrimMark == LogPosition.Zero ? Membership.Of(p).WithSequencer(cluster.AddSequencer()) : null, "the mark is seen");
+        Assert.Equal(25, projection.TrimMark.Offset);
+        Assert.Equal(2, projection.Segments.Length);
+
+        // However many segments there may be: this one costs no copies.
+        cluster.Transport.Trace = new();
+        projection = await MigratorOf(cluster, client).CompactAsync(4, "test");
+        Assert.Single(projection.Segments);
+        Assert.DoesNotContain(cluster.Transport.Trace, t => t.Request is CompleteManyRequest);
+        Assert.Equal([.. units.Select(u => u.Id)], projection.Units.Select(u => u.Id));
+        foreach (var unit in old) cluster.Transport.Stop(unit.Id);
+        Assert.Equal([19L, 18, 17, 16], (await cluster.Client().CheckAsync([a])).Streams[0].Positions.Select(p => p.Offset));
+        var stream = new LogStream(cluster.Client(), a);
+        await stream.SyncAsync();
+        await Assert.ThrowsAsync<LogTrimmedException>(async () => await stream.ReadNextAsync());
+        await AppendAsync(client, 40, 10, b);
     }
 
     [Fact]

@@ -103,8 +103,58 @@ public class RebuildTests
         for (var i = 0; i < 100; i++)
         {
             var position = new LogPosition(i);
-            if (!client.Projection.TryChainOf(position, out var chain) || !chain.Replicas.Contains(new Replica(spare.Id))) continue;
+            if (!client.Projection.ChainOf(position).Replicas.Contains(new Replica(spare.Id))) continue;
             Assert.Equal(i is < 40 or 60 or 66 ? PageState.Trimmed : PageState.Data, (await cluster.LookAsync(spare, position)).State);
+        }
+    }
+
+    /// <summary>Whoever read the state of a trimmed position has told the joining unit without its headers.</summary>
+    [Fact]
+    public async Task R5_a_trim_that_reached_the_replacement_first_gets_its_tombstone()
+    {
+        var (cluster, client, spare) = await ReplacedAsync(30, units: 2);
+        await using var _ = cluster;
+        await cluster.Transport.CallAsync(spare, new InstallRequest(client.Projection), default);
+        var (trimmed, alone) = (new LogPosition(3), new LogPosition(7));
+        await cluster.Transport.CallAsync(cluster.Units[1], new TrimRequest(client.Projection.Epoch, trimmed, default), default);
+        foreach (var position in (LogPosition[])[trimmed, alone])
+            Assert.True((await cluster.Transport.CallAsync(spare, new TrimRequest(client.Projection.Epoch, position, default), default)).IsOk);
+        await Rebuilder(cluster, client).RunAsync();
+        foreach (var position in (LogPosition[])[trimmed, alone])
+        {
+            var page = await cluster.LookAsync(spare, position);
+            Assert.Equal(PageState.Trimmed, page.State);
+            Assert.Equal(A, EntryCodec.DecodeHeaders(page.Bytes).Streams[0].Stream);
+        }
+    }
+
+    /// <summary>Seeds 6118 and 9389: rebuilt units knew nothing of what was trimmed, and a stream that was there looked as if it had never been.</summary>
+    [Fact]
+    public async Task R22_whoever_opens_a_stream_is_told_that_it_is_trimmed_when_nobody_is_left_who_has_seen_its_entries()
+    {
+        var b = new StreamId(301);
+        await using var cluster = await TestCluster.StartAsync(2, 2);
+        var client = cluster.Client();
+        await AppendAsync(client, 0, 20, A);
+        await AppendAsync(client, 20, 20, b);
+        await client.TrimPrefixAsync(new LogPosition(25));
+        foreach (var old in cluster.Units.ToArray())
+        {
+            var spare = await cluster.AddUnitAsync();
+            cluster.Transport.Stop(old.Id);
+            await OperationsOf(cluster, client).ReplaceUnitAsync(old.Id, [spare], "dead");
+            await Rebuilder(cluster, client).RunAsync();
+        }
+
+        var fresh = cluster.Client();
+        var tails = (await fresh.CheckAsync([A, b, new StreamId(302)])).Streams;
+        Assert.Equal([19L, 18, 17, 16], tails[0].Positions.Select(p => p.Offset));
+        Assert.Equal([39L, 38, 37, 36], tails[1].Positions.Select(p => p.Offset));
+        Assert.Empty(tails[2].Positions);
+        foreach (var stream in (LogStream[])[new(cluster.Client(), A), new(cluster.Client(), b)])
+        {
+            await stream.SyncAsync();
+            await Assert.ThrowsAsync<LogTrimmedException>(async () => await stream.ReadNextAsync());
         }
     }
 

@@ -81,7 +81,7 @@ public class RejoinTests
         var held = 0;
         for (var i = 0; i < Entries; i++)
         {
-            Assert.True(projection.TryChainOf(new LogPosition(i), out var chain));
+            var chain = projection.ChainOf(new LogPosition(i));
             if (!chain.Replicas.Contains(new Replica(unit.Id))) continue;
             Assert.Equal(PageState.Data, (await cluster.LookAsync(unit, new LogPosition(i))).State);
             held++;

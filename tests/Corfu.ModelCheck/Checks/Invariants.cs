@@ -14,7 +14,7 @@ public static class Invariants
         var newest = history.Newest;
         for (var p = 0L; p < UnitState.Positions; p++)
         {
-            if (!newest.TryChainOf(new LogPosition(p), out var chain)) continue;
+            var chain = newest.ChainOf(new LogPosition(p));
             if (Chain(history, ids, nodes, chain, p) is { } broken) return broken;
         }
 
@@ -123,7 +123,7 @@ public static class Invariants
             if (segment.Until is not { } until) continue;
             for (var p = segment.From.Offset; p < Math.Min(until.Offset, UnitState.Positions); p++)
             {
-                if (!before.TryChainOf(new LogPosition(p), out var old)) continue;
+                var old = before.ChainOf(new LogPosition(p));
                 var chain = segment.ChainOf(new LogPosition(p));
                 foreach (var replica in chain.Replicas)
                 {

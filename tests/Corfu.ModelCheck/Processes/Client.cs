@@ -86,7 +86,7 @@ public sealed partial record Client(char Id, ImmutableArray<ClientTask> Tasks, P
         _ => throw new InvalidOperationException($"{Stage} has no request."),
     };
 
-    private Chain Chain => View.TryChainOf(Position, out var chain) ? chain : throw new ModelException($"{Position} has no chain.");
+    private Chain Chain => View.ChainOf(Position);
 
     // The flaw turns a fill's way round; the right way is head first (R10).
     private int Place => Flaw == Flaw.FillFromTail ? Chain.Replicas.Length - 1 - Replica : Replica;

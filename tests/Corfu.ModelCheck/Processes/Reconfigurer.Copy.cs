@@ -6,7 +6,7 @@ namespace Corfu.ModelCheck.Processes;
 /// <summary>R15: closed ranges are brought to a joining unit, position by position, decided ones only; holes are filled on the way.</summary>
 public sealed partial record Reconfigurer
 {
-    private Chain CopyChain => Current.TryChainOf(new LogPosition(Copy), out var chain) ? chain : throw new ModelException($"{Copy} has no chain.");
+    private Chain CopyChain => Current.ChainOf(new LogPosition(Copy));
 
     private Call CopyRead(NodeId unit) => new(unit, new ReadRequest(Current.Epoch, [new LogPosition(Copy)], ReadDetail.Full));
 

@@ -19,6 +19,7 @@ public static class CheckerNames
     public const string TokenUnique = "token-unique";
     public const string OneProjection = "one-projection";
     public const string StreamWalk = "stream-walk";
+    public const string StreamTails = "stream-tails";
     public const string Opacity = "opacity";
     public const string ViewsEqual = "views-equal";
     public const string Transactions = "transactions";

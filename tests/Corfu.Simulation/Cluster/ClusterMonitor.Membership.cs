@@ -40,7 +40,8 @@ public sealed partial class ClusterMonitor
     /// <summary>R15: a replica becomes full when every position is decided on it, as it is on those that were full before.</summary>
     private void CheckPromoted(Projection before, Projection projection, LogPosition position)
     {
-        if (!before.TryChainOf(position, out Chain old) || !projection.TryChainOf(position, out Chain chain)) return;
+        Chain old = before.ChainOf(position);
+        Chain chain = projection.ChainOf(position);
         foreach (Replica replica in chain.Replicas)
         {
             if (replica.Joining || !old.Replicas.Any(r => r.Unit == replica.Unit && r.Joining)) continue;

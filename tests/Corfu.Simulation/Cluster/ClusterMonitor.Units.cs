@@ -102,6 +102,7 @@ public sealed partial class ClusterMonitor
 
         Admit(unit, position, page, "stored");
         ChainPrefix(unit, message, header, position, page);
+        NoteStreams(message, header, entry);
     }
 
     /// <summary>Whoever stores a value stands in a chain whose earlier replicas all hold that value.</summary>

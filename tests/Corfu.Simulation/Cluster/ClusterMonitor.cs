@@ -107,7 +107,7 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
         // Resolved in a later epoch, it is at the full replicas of that epoch's chain.
         foreach (Projection later in _projections.Values.Where(p => p.Epoch > position.Epoch))
         {
-            if (!IsAtAll(chain, position) && later.TryChainOf(position, out Chain next)) chain = next;
+            if (!IsAtAll(chain, position)) chain = later.ChainOf(position);
         }
 
         foreach (Replica replica in chain.Replicas.Where(r => !r.Joining))
@@ -199,8 +199,8 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
 
     private bool TryChain(long position, long epoch, out Chain chain)
     {
-        chain = null!;
-        return _projections.TryGetValue(epoch, out Projection? projection) && projection.TryChainOf(new LogPosition(position), out chain);
+        chain = _projections.TryGetValue(epoch, out Projection? projection) ? projection.ChainOf(new LogPosition(position)) : null!;
+        return projection is not null;
     }
 
     private static ulong Digest(ReadOnlySpan<byte> bytes)

@@ -67,6 +67,13 @@ public sealed class Auditor(
         }
     }
 
+    /// <summary>Every stream's tail, as any client is told it, against what its entries were.</summary>
+    public async Task CompareTailsAsync(SimClientNode node)
+    {
+        LogCheck check = await ((ICorfuLog)node.Log!).CheckAsync([.. cluster.Monitor.Streams]);
+        foreach (StreamTail tail in check.Streams) cluster.Monitor.CompareTail(tail);
+    }
+
     /// <summary>Replicas of a chain never differ, whatever happened to them.</summary>
     public async Task CompareReplicasAsync(SimClientNode node)
     {
@@ -124,8 +131,7 @@ public sealed class Auditor(
     {
         foreach (FinalEntry entry in log.Final)
         {
-            // Segments that are trimmed whole have left the projection.
-            if (!projection.TryChainOf(new LogPosition(entry.Position), out Chain chain)) continue;
+            Chain chain = projection.ChainOf(new LogPosition(entry.Position));
             PageResult[] copies = [.. chain.Replicas.Where(r => !r.Joining).Select(r => states[r.Unit].GetValueOrDefault(entry.Position))];
             // Half-written, and damaged where it is: nobody was told that it is there, and only the unit's removal decides it (R4).
             if (copies[^1].State == PageState.Unwritten && copies.Any(c => c.State == PageState.Corrupt)) continue;

@@ -128,6 +128,7 @@ public sealed class SimulationRun
         SimClientNode node = Cluster.AddClient(_plan.Clients, async n =>
         {
             await auditor.ScanAsync(n);
+            await auditor.CompareTailsAsync(n);
             if (_plan.Kind == WorkloadKind.Log) await auditor.WalkStreamsAsync(n);
             else if (await OpenTangoAsync(n) is { } tango) await tangoWork.FinalReadAsync(n.Number, tango);
             // What a unit took for damaged has been given back by now, or is by this.

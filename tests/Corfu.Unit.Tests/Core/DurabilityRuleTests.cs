@@ -80,4 +80,18 @@ public sealed class DurabilityRuleTests
         Assert.Equal(copy, unit.LsnOf(new UnitInfoRequest(new Epoch(2))));
         Assert.Equal(copy, unit.LsnOf(new SealRequest(new Epoch(2))));
     }
+
+    [Fact]
+    public async Task What_is_taken_over_of_streams_is_answered_when_it_is_written_down_also_the_second_time()
+    {
+        var unit = await CoreHarness.OpenAsync(installed: 2, start: 10);
+        var two = new Epoch(2);
+        var mark = unit.LsnOf(new TrimPrefixRequest(two, new LogPosition(5)));
+        var take = new TakeStreamTailsRequest(two, [new StreamTail(new StreamId(300), Entries.Positions(4))]);
+        var taken = unit.LsnOf(take);
+        Assert.True(taken > mark);
+        Assert.Equal(taken, unit.LsnOf(take));
+        Assert.Equal(taken, unit.LsnOf(new StreamTailsRequest(two, [new StreamId(300)])));
+        Assert.Equal(taken, unit.LsnOf(new ListStreamTailsRequest(two, new LogPosition(5), default)));
+    }
 }

@@ -74,4 +74,88 @@ public sealed class StreamTailTests
         unit.Install(2, 10);
         Assert.Equal([1L], unit.Tails(300, 2));
     }
+
+    private static StreamTail Tail(ulong stream, params long[] positions) => new(new StreamId(stream), Entries.Positions(positions));
+
+    private static TakeStreamTailsRequest Take(params StreamTail[] tails) => new(new Epoch(2), [.. tails]);
+
+    [Fact]
+    public async Task R22_what_another_replica_knows_of_trimmed_positions_is_taken_over()
+    {
+        var unit = await CoreHarness.OpenAsync(installed: 2, start: 20);
+        unit.Complete(Entries.Data(15, 1, "copy", 0, 300), 2);
+        unit.TrimPrefix(10, 2);
+        Assert.Equal(Status.Ok, unit.Ask(Take(Tail(300, 9, 4, 2), Tail(301, 7), Tail(302))).Status);
+        Assert.Equal([15L, 9, 4, 2], unit.Tails(300, 2));
+        Assert.Equal([7L], unit.Tails(301, 2));
+        Assert.Empty(unit.Tails(302, 2));
+
+        // The newest count, whoever knew them, and what is known is not written again.
+        var end = unit.Store.AppendedUntil;
+        unit.Ask(Take(Tail(300, 9, 1), Tail(301, 7)));
+        Assert.Equal(end, unit.Store.AppendedUntil);
+        unit.Ask(Take(Tail(300, 8), Tail(301, 8)));
+        Assert.Equal([15L, 9, 8, 4], unit.Tails(300, 2));
+        Assert.Equal([8L, 7], unit.Tails(301, 2));
+    }
+
+    [Fact]
+    public async Task Positions_of_the_running_epoch_are_told_by_pages_alone()
+    {
+        var unit = await CoreHarness.OpenAsync(installed: 2, start: 20);
+        Assert.Equal(Status.BadRequest, unit.Ask(Take(Tail(301, 7), Tail(300, 20, 4))).Status);
+        Assert.Empty(unit.Tails(301, 2));
+        Assert.Equal(Status.Sealed, unit.Ask(new TakeStreamTailsRequest(new Epoch(1), [Tail(300, 4)])).Status);
+        Assert.Equal(Status.NotInstalled, unit.Ask(new ListStreamTailsRequest(new Epoch(3), new LogPosition(10), default)).Status);
+    }
+
+    /// <summary>Half-written entries of a head that is then lost had pushed the others out of its list, and out of what was copied.</summary>
+    [Fact]
+    public async Task A_full_list_is_told_whole()
+    {
+        var unit = await CoreHarness.OpenAsync();
+        foreach (var position in new long[] { 3, 5, 6 }) unit.Write(position, streams: [300, 301]);
+        for (var position = 10; position < 14; position++) unit.Write(position, streams: 300);
+        unit.Write(14, streams: 301);
+        unit.Install(2, 20);
+        unit.TrimPrefix(8, 2);
+        Assert.Equal(
+            [Tail(300, 13, 12, 11, 10), Tail(301, 14, 6, 5, 3)],
+            unit.Ask(new ListStreamTailsRequest(new Epoch(2), new LogPosition(8), default)).Tails);
+        unit.Write(20, 2, streams: 302);
+        unit.Install(3, 30);
+        Assert.DoesNotContain(unit.Ask(new ListStreamTailsRequest(new Epoch(3), new LogPosition(8), default)).Tails, t => t.Stream.Value == 302);
+    }
+
+    [Fact]
+    public async Task Lists_name_all_streams_below_a_position_some_at_a_time()
+    {
+        const int Streams = 10_000;
+        var unit = await CoreHarness.OpenAsync();
+        for (var i = 0; i < Streams; i++) unit.Write(i, streams: 300 + (ulong)i);
+        unit.Write(Streams, streams: [300, 301, 299]);
+        unit.Install(2, Streams + 1);
+        unit.Write(Streams + 1, 2, streams: 300);
+        var found = new List<StreamTail>();
+        var at = default(StreamListCursor);
+        for (var steps = 1; ; steps++)
+        {
+            var list = unit.Ask(new ListStreamTailsRequest(new Epoch(2), new LogPosition(Streams), at));
+            Assert.True(list.Complete);
+            Assert.InRange(list.Tails.Length, 0, MessageLimits.MaxItems);
+            found.AddRange(list.Tails);
+            at = list.Next;
+            if (!list.IsLast) continue;
+            Assert.InRange(steps, 3, 4);
+            break;
+        }
+
+        Assert.Equal(Enumerable.Range(0, Streams).Select(i => Tail(300 + (ulong)i, i)), found);
+
+        // A cursor of another run is of another order.
+        var again = unit.Ask(new ListStreamTailsRequest(new Epoch(2), new LogPosition(Streams), at with { Run = at.Run + 1 }));
+        Assert.Equal(300UL, again.Tails[0].Stream.Value);
+        Assert.Empty(unit.Ask(new ListStreamTailsRequest(new Epoch(2), new LogPosition(Streams), at)).Tails);
+        Assert.Empty(unit.Ask(new ListStreamTailsRequest(new Epoch(2), new LogPosition(Streams), at with { Next = int.MaxValue })).Tails);
+    }
 }

@@ -30,6 +30,13 @@ internal sealed class UnitModel
         }
     }
 
+    /// <summary>What another replica says of positions below the mark.</summary>
+    public void Take(ulong stream, IEnumerable<long> positions)
+    {
+        if (!_streams.TryGetValue(stream, out var known)) _streams[stream] = known = [];
+        known.UnionWith(positions);
+    }
+
     public void Trim(long position)
     {
         if (position < Mark || StateOf(position) == PageState.Trimmed) return;

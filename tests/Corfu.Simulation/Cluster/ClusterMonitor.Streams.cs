@@ -1,0 +1,35 @@
+using Corfu.Protocol;
+using Corfu.Simulation.Checkers;
+using Corfu.Simulation.Network;
+
+namespace Corfu.Simulation.Cluster;
+
+public sealed partial class ClusterMonitor
+{
+    private readonly SortedDictionary<ulong, SortedSet<long>> _streams = [];
+
+    /// <summary>Every stream that has had an entry, trimmed or not.</summary>
+    public IEnumerable<StreamId> Streams => _streams.Keys.Select(s => new StreamId(s));
+
+    /// <summary>What the tail of its chain has stored is in the log, and so in its streams.</summary>
+    private void NoteStreams(MessageInfo message, FrameHeader header, LogEntry entry)
+    {
+        if (entry.IsJunk || !TryChain(entry.Position.Offset, header.Epoch.Value, out Chain chain) || chain.Tail != message.Node) return;
+        foreach (StreamHeader stream in entry.Streams)
+        {
+            if (!_streams.TryGetValue(stream.Stream.Value, out SortedSet<long>? positions)) _streams.Add(stream.Stream.Value, positions = []);
+            positions.Add(entry.Position.Offset);
+        }
+    }
+
+    /// <summary>R22: a tail names its stream's newest entries, trimmed or not; else a stream that was trimmed passes for one that never was.</summary>
+    public void CompareTail(StreamTail tail)
+    {
+        bool isFull = tail.Positions.Length == StreamHeader.MaxBackpointers;
+        foreach (long position in _streams[tail.Stream.Value])
+        {
+            if (tail.Positions.Any(p => p.Offset == position) || (isFull && position < tail.Positions[^1].Offset)) continue;
+            Report(CheckerNames.StreamTails, $"the tail of stream {tail.Stream} is [{string.Join(",", tail.Positions.Select(p => p.Offset))}] and lacks {position}");
+        }
+    }
+}
