@@ -318,6 +318,24 @@ public class ReconfigurationTests
         Assert.Equal(Epoch.First, client.Projection.Epoch);
     }
 
+    /// <summary>The simulator's seed 1316: replicas were set while two units were gone, and the chain of just these two had no survivor for ever after.</summary>
+    [Fact]
+    public async Task R14_a_chain_for_new_entries_needs_a_unit_that_answers()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 3);
+        var client = cluster.Client();
+        await client.ReconfigureAsync(p => p.Active.Chains.Length == 1 ? null : Membership.Of(p).WithNextChains(cluster.Chains(3, 3)[..1], []), "one chain");
+        var silent = cluster.Units.Skip(1).ToList();
+        cluster.Transport.Faults = (to, _) => new(silent.Contains(to) ? Fault.Refused : Fault.None);
+        Task<Projection> SpreadAsync() => client.ReconfigureAsync(p => p.Active.Chains.Length == 3 ? null : Membership.Of(p).WithNextChains(cluster.Chains(3, 2), []), "three chains");
+        var error = await Assert.ThrowsAsync<ReconfigurationException>(SpreadAsync);
+        Assert.Contains("would have no unit that answers", error.Message, StringComparison.Ordinal);
+        foreach (var unit in silent) Assert.Contains(unit.Id.ToString(), error.Message, StringComparison.Ordinal);
+        Assert.Single(client.Projection.Active.Chains);
+        silent.RemoveAt(1);
+        Assert.Equal(3, (await SpreadAsync()).Active.Chains.Length);
+    }
+
     [Fact]
     public async Task R14_a_chain_without_survivors_is_refused()
     {

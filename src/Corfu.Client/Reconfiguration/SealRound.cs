@@ -8,14 +8,17 @@ internal sealed class SealRound(ITransport transport, TimeProvider time, Reconfi
 {
     private readonly Lock _gate = new();
 
-    // Guarded by _gate.
+    // Guarded by _gate, all of it. R13: those without whose answer nothing is proposed.
     private readonly HashSet<NodeId> _missing = [];
+
+    // Chains of the new segment of which nobody has answered. Put together of units that are all gone, one would have no survivor in any later epoch (R14).
+    private readonly List<Chain> _silent = [];
     private readonly HashSet<NodeId> _new = [];
+    private readonly Dictionary<NodeId, string> _trouble = [];
     private NodeId _used;
     private LogPosition _end;
     private LogPosition _mark;
     private Epoch _superseded;
-    private string _trouble = "it did not answer in time";
     private TaskCompletionSource _changed = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
     /// <summary>One above the highest position that any unit has reported.</summary>
@@ -30,7 +33,7 @@ internal sealed class SealRound(ITransport transport, TimeProvider time, Reconfi
     }
 
     /// <summary>False when a higher epoch is already being prepared or decided: look again.</summary>
-    /// <exception cref="ReconfigurationException">A first survivor did not answer.</exception>
+    /// <exception cref="ReconfigurationException">A first survivor did not answer, or nobody of a new chain.</exception>
     public async ValueTask<bool> RunAsync(Membership membership, CancellationToken cancellationToken)
     {
         var units = Collect(membership);
@@ -91,8 +94,10 @@ internal sealed class SealRound(ITransport transport, TimeProvider time, Reconfi
             units.Add(unit.Id);
         }
 
+        if (membership.NextChains is { } chains) _silent.AddRange(chains);
+
         // R14's override puts units at the head of chains that they have not been in.
-        foreach (var unit in _missing.Order())
+        foreach (var unit in _missing.Order().Concat(_silent.SelectMany(c => c.Replicas).Select(r => r.Unit)))
         {
             if (!units.Contains(unit)) units.Add(unit);
         }
@@ -110,16 +115,12 @@ internal sealed class SealRound(ITransport transport, TimeProvider time, Reconfi
             {
                 if (_superseded > next) return false;
                 if (!_used.IsNone) throw new ReconfigurationException($"Unit {_used} has been used before: whoever joins is freshly formatted (R2).");
-                if (_missing.Count == 0) return true;
+                if (_missing.Count == 0 && _silent.Count == 0) return true;
                 changed = _changed.Task;
             }
 
             var left = options.RoundTimeout - time.GetElapsedTime(began);
-            if (left <= TimeSpan.Zero)
-            {
-                throw new ReconfigurationException(
-                    $"Unit {_missing.Order().First()} must be sealed before {next} and cannot be ({_trouble}). Remove it, or wait for it.");
-            }
+            if (left <= TimeSpan.Zero) throw Failure();
 
             // Delays are whole milliseconds, rounded down: the rest of one would be no delay at all, and this a busy loop.
             var pause = TimeSpan.FromMilliseconds(Math.Ceiling(left.TotalMilliseconds));
@@ -127,6 +128,20 @@ internal sealed class SealRound(ITransport transport, TimeProvider time, Reconfi
             cancellationToken.ThrowIfCancellationRequested();
         }
     }
+
+    private ReconfigurationException Failure()
+    {
+        lock (_gate)
+        {
+            if (_missing.Count > 0)
+                return new ReconfigurationException($"Unit {Trouble(_missing.Order().First())} must be sealed before {next} and cannot be. Remove it, or wait for it.");
+            var units = string.Join(", ", _silent[0].Replicas.Select(r => Trouble(r.Unit)));
+            return new ReconfigurationException($"A chain for new entries would have no unit that answers: {units}. Remove them, or wait for them.");
+        }
+    }
+
+    // Guarded by the caller.
+    private string Trouble(NodeId unit) => $"{unit} ({_trouble.GetValueOrDefault(unit, "it did not answer in time")})";
 
     private async Task SealAsync(NodeAddress unit, CancellationToken cancellationToken)
     {
@@ -140,7 +155,7 @@ internal sealed class SealRound(ITransport transport, TimeProvider time, Reconfi
             }
             catch (TransportException e)
             {
-                lock (_gate) _trouble = e.Message;
+                lock (_gate) _trouble[unit.Id] = e.Message;
                 try
                 {
                     await Task.Delay(options.RetryDelay, time, cancellationToken);
@@ -182,10 +197,11 @@ internal sealed class SealRound(ITransport transport, TimeProvider time, Reconfi
             }
             else
             {
-                _trouble = $"it says {response.Status}";
+                _trouble[unit] = $"it says {response.Status}";
                 return false;
             }
 
+            _silent.RemoveAll(c => c.Replicas.Any(r => r.Unit == unit));
             changed = _changed;
             _changed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         }
