@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using System.Security.Cryptography;
 using Corfu.Protocol;
 
@@ -6,17 +7,27 @@ namespace Corfu.Backup;
 /// <summary>One file while it is being written.</summary>
 internal sealed class BackupFileWriting : IDisposable
 {
+    private readonly string _name;
     private readonly IBackupFileWriter _file;
     private readonly IncrementalHash _hash = IncrementalHash.CreateHash(HashAlgorithmName.SHA256);
     private readonly long _from;
     private long _until;
 
-    public BackupFileWriting(IBackupFolder folder, ClusterId cluster, LogPosition from)
+    private BackupFileWriting(IBackupFolder folder, ClusterId cluster, string name, long from, LogPosition position)
     {
-        _from = _until = from.Offset;
-        _file = folder.Create(BackupFile.NameOf(_from));
-        Write(new BackupFileHeader(cluster, from).Encode());
+        _name = name;
+        _from = _until = from;
+        _file = folder.Create(name);
+        Write(new BackupFileHeader(cluster, position).Encode());
     }
+
+    /// <summary>Of entries, from a position on.</summary>
+    public static BackupFileWriting OfLog(IBackupFolder folder, ClusterId cluster, LogPosition from) =>
+        new(folder, cluster, BackupFile.NameOf(from.Offset), from.Offset, from);
+
+    /// <summary>Of the streams that are trimmed below a mark.</summary>
+    public static BackupFileWriting OfStreams(IBackupFolder folder, ClusterId cluster, LogPosition mark) =>
+        new(folder, cluster, BackupFile.StreamsNameOf(mark.Offset), 0, mark) { _until = mark.Offset };
 
     public long Bytes { get; private set; }
 
@@ -26,11 +37,13 @@ internal sealed class BackupFileWriting : IDisposable
         _until = page.Until.Offset;
     }
 
+    public void Add(ImmutableArray<StreamTail> tails) => Write(BackupStreamsCodec.Encode(tails));
+
     /// <summary>Durable and final. Null when nothing was added.</summary>
     public BackupFile? Finish()
     {
         _file.Sync();
-        return _until > _from ? new BackupFile(BackupFile.NameOf(_from), _from, _until, Bytes, Convert.ToHexStringLower(_hash.GetHashAndReset())) : null;
+        return _until > _from ? new BackupFile(_name, _from, _until, Bytes, Convert.ToHexStringLower(_hash.GetHashAndReset())) : null;
     }
 
     public void Dispose()

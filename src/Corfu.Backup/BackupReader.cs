@@ -45,6 +45,29 @@ public sealed class BackupReader
             bytes += batch.Bytes;
             progress?.Invoke(new CopyProgress(batch.To, new LogPosition(Manifest.End), positions, bytes));
         }
+
+        await ReadStreamsAsync(cancellationToken);
+    }
+
+    /// <summary>The streams that had entries below the trim mark. Verified whole before it returns.</summary>
+    public async ValueTask<ImmutableArray<StreamTail>> ReadStreamsAsync(CancellationToken cancellationToken = default)
+    {
+        if (Manifest.Streams is not { } file) return [];
+        await using var stream = OpenWhole(file);
+        using var hash = IncrementalHash.CreateHash(HashAlgorithmName.SHA256);
+        await ReadHeaderAsync(stream, hash, file, file.Until, cancellationToken);
+        var tails = ImmutableArray.CreateBuilder<StreamTail>();
+        while (stream.Position < stream.Length)
+        {
+            var at = stream.Position;
+            var (header, body) = await ReadPartAsync(stream, hash, file, BackupStreamsCodec.HeaderSize, static h => BackupStreamsCodec.BodyLength(h), cancellationToken);
+            var block = Checked(file.Name, at, () => BackupStreamsCodec.Decode(header, body));
+            if (block.Any(t => t.Positions.Any(p => p.Offset >= file.Until))) throw new BackupDamagedException(file.Name, $"at byte {at}: a position is not below the trim mark");
+            tails.AddRange(block);
+        }
+
+        RequireHash(hash, file);
+        return tails.DrainToImmutable();
     }
 
     /// <summary>What the backup holds from <paramref name="from"/> on, or from its trim mark. The files that have it are verified while they are read.</summary>
@@ -61,10 +84,9 @@ public sealed class BackupReader
 
     private async IAsyncEnumerable<CopyBatch> ReadFileAsync(BackupFile file, long from, [EnumeratorCancellation] CancellationToken cancellationToken)
     {
-        await using var stream = Open(_folder, file.Name);
-        if (stream.Length != file.Bytes) throw new BackupDamagedException(file.Name, $"it has {stream.Length} bytes and should have {file.Bytes}");
+        await using var stream = OpenWhole(file);
         using var hash = IncrementalHash.CreateHash(HashAlgorithmName.SHA256);
-        await ReadHeaderAsync(stream, hash, file, cancellationToken);
+        await ReadHeaderAsync(stream, hash, file, file.From, cancellationToken);
         var pages = ImmutableArray.CreateBuilder<CopiedPage>();
         long bytes = 0;
         var next = file.From;
@@ -86,33 +108,53 @@ public sealed class BackupReader
         }
 
         if (stream.Position != stream.Length) throw new BackupDamagedException(file.Name, "bytes follow its last record");
-        if (!Convert.ToHexStringLower(hash.GetHashAndReset()).Equals(file.Sha256, StringComparison.Ordinal))
-            throw new BackupDamagedException(file.Name, "its hash is not the one in the manifest");
+        RequireHash(hash, file);
         if (pages.Count > 0) yield return new CopyBatch(new LogPosition(begin), new LogPosition(next), pages.DrainToImmutable());
     }
 
-    private async ValueTask ReadHeaderAsync(Stream stream, IncrementalHash hash, BackupFile file, CancellationToken cancellationToken)
+    private async ValueTask ReadHeaderAsync(Stream stream, IncrementalHash hash, BackupFile file, long position, CancellationToken cancellationToken)
     {
         var bytes = new byte[BackupFileHeader.Size];
         await ReadExactlyAsync(stream, bytes, file.Name, cancellationToken);
         hash.AppendData(bytes);
         var header = Checked(file.Name, 0, () => BackupFileHeader.Decode(bytes));
-        if (header.Cluster != Cluster || header.From.Offset != file.From) throw new BackupDamagedException(file.Name, "it belongs to another backup");
+        if (header.Cluster != Cluster || header.From.Offset != position) throw new BackupDamagedException(file.Name, "it belongs to another backup");
     }
 
     private static async ValueTask<(CopiedPage Page, int Size)> ReadRecordAsync(
         Stream stream, IncrementalHash hash, BackupFile file, CancellationToken cancellationToken)
     {
         var at = stream.Position;
-        var header = new byte[BackupRecordCodec.HeaderSize];
+        var (header, body) = await ReadPartAsync(stream, hash, file, BackupRecordCodec.HeaderSize, static h => BackupRecordCodec.BodyLength(h), cancellationToken);
+        return (Checked(file.Name, at, () => BackupRecordCodec.Decode(header, body)), header.Length + body.Length);
+    }
+
+    private static async ValueTask<(byte[] Header, byte[] Body)> ReadPartAsync(
+        Stream stream, IncrementalHash hash, BackupFile file, int headerSize, Func<byte[], int> bodyLength, CancellationToken cancellationToken)
+    {
+        var at = stream.Position;
+        var header = new byte[headerSize];
         await ReadExactlyAsync(stream, header, file.Name, cancellationToken);
-        var length = Checked(file.Name, at, () => BackupRecordCodec.BodyLength(header));
+        var length = Checked(file.Name, at, () => bodyLength(header));
         if (length > stream.Length - stream.Position) throw new BackupDamagedException(file.Name, $"it ends inside the record at byte {at}");
         var body = new byte[length];
         await ReadExactlyAsync(stream, body, file.Name, cancellationToken);
         hash.AppendData(header);
         hash.AppendData(body);
-        return (Checked(file.Name, at, () => BackupRecordCodec.Decode(header, body)), header.Length + length);
+        return (header, body);
+    }
+
+    private static void RequireHash(IncrementalHash hash, BackupFile file)
+    {
+        if (!Convert.ToHexStringLower(hash.GetHashAndReset()).Equals(file.Sha256, StringComparison.Ordinal))
+            throw new BackupDamagedException(file.Name, "its hash is not the one in the manifest");
+    }
+
+    private Stream OpenWhole(BackupFile file)
+    {
+        var stream = Open(_folder, file.Name);
+        if (stream.Length == file.Bytes) return stream;
+        using (stream) throw new BackupDamagedException(file.Name, $"it has {stream.Length} bytes and should have {file.Bytes}");
     }
 
     private static T Checked<T>(string file, long at, Func<T> decode)

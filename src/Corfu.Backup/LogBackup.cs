@@ -33,7 +33,7 @@ public sealed class LogBackup
         if (tail.Offset < manifest.End)
             throw new BackupException($"The log ends at {tail.Offset} and its backup at {manifest.End}: the log has lost entries. The backup is left as it is.");
         var mark = LogPosition.Min((await _client.FindExtentAsync(cancellationToken)).TrimMark, tail);
-        manifest = Raise(manifest, mark.Offset);
+        manifest = await WithStreamsAsync(Raise(manifest, mark.Offset), cancellationToken);
         manifest = await CopyAsync(manifest, tail, progress, cancellationToken);
         RemoveLeftovers(manifest);
         return manifest;
@@ -48,7 +48,7 @@ public sealed class LogBackup
         {
             await foreach (var batch in new LogPrefixReader(_client, _options).ReadAsync(new LogPosition(first), tail, cancellationToken))
             {
-                file ??= new BackupFileWriting(_folder, _client.Projection.Cluster, batch.From);
+                file ??= BackupFileWriting.OfLog(_folder, _client.Projection.Cluster, batch.From);
                 foreach (var page in batch.Pages) file.Add(page);
                 bytes += batch.Bytes;
                 progress?.Invoke(new CopyProgress(batch.To, tail, batch.To.Offset - first, bytes));
@@ -87,9 +87,20 @@ public sealed class LogBackup
         ? manifest
         : manifest with { TrimMark = mark, End = Math.Max(mark, manifest.End), Files = manifest.Files.RemoveAll(f => f.Until <= mark) };
 
+    // What is below the mark is in no file any more, but a stream whose entries were all there is not one that never had any (R22).
+    private async Task<BackupManifest> WithStreamsAsync(BackupManifest manifest, CancellationToken cancellationToken)
+    {
+        if (manifest.TrimMark == 0 || manifest.Streams?.Until == manifest.TrimMark) return manifest;
+        var mark = new LogPosition(manifest.TrimMark);
+        var tails = await _client.ListTrimmedStreamsAsync(mark, cancellationToken);
+        using var file = BackupFileWriting.OfStreams(_folder, _client.Projection.Cluster, mark);
+        foreach (var some in tails.Chunk(MessageLimits.MaxItems)) file.Add([.. some]);
+        return manifest with { Streams = file.Finish() };
+    }
+
     private BackupManifest Save(BackupManifest manifest)
     {
-        manifest = manifest with { Written = _time.GetUtcNow() };
+        manifest = manifest with { Format = BackupManifest.Version, Written = _time.GetUtcNow() };
         _folder.Replace(BackupManifest.FileName, manifest.Encode());
         return manifest;
     }
@@ -101,7 +112,7 @@ public sealed class LogBackup
         var reader = await BackupReader.OpenAsync(_folder, cancellationToken);
         if (reader.Cluster != cluster)
             throw new BackupException($"The folder {_folder.Name} holds a backup of cluster {reader.Cluster}, and this is {cluster}.");
-        foreach (var file in reader.Manifest.Files)
+        foreach (var file in reader.Manifest.AllFiles)
         {
             if (!_folder.List().Contains(file.Name)) throw new BackupDamagedException(file.Name, "it is missing");
         }
@@ -111,10 +122,10 @@ public sealed class LogBackup
 
     private void RemoveLeftovers(BackupManifest manifest)
     {
-        var named = manifest.Files.Select(f => f.Name).ToHashSet(StringComparer.Ordinal);
+        var named = manifest.AllFiles.Select(f => f.Name).ToHashSet(StringComparer.Ordinal);
         foreach (var name in _folder.List())
         {
-            if (BackupFile.IsName(name) && !named.Contains(name)) _folder.Delete(name);
+            if ((BackupFile.IsName(name) || BackupFile.IsStreamsName(name)) && !named.Contains(name)) _folder.Delete(name);
         }
     }
 }

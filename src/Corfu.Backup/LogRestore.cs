@@ -34,7 +34,7 @@ public sealed class LogRestore
         var extent = await _target.FindExtentAsync(cancellationToken);
         if (extent.End > end)
             throw new BackupException($"The cluster already has the log up to {extent.End.Offset}, and the backup ends at {end.Offset}.");
-        await copier.TrimAsync(new LogPosition(_backup.Manifest.TrimMark), cancellationToken);
+        await copier.TrimAsync(new LogPosition(_backup.Manifest.TrimMark), _ => _backup.ReadStreamsAsync(cancellationToken), cancellationToken);
         long positions = 0;
         long bytes = 0;
         await foreach (var batch in _backup.ReadAsync(copier.Frontier, cancellationToken))

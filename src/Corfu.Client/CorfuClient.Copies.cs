@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using Corfu.Protocol;
 
 namespace Corfu.Client;
@@ -14,6 +15,12 @@ public sealed partial class CorfuClient
     /// <exception cref="LogUnavailableException">None did.</exception>
     public ValueTask<LogExtent> FindExtentAsync(CancellationToken cancellationToken = default) =>
         _core.RetryAsync("Asking the units", view => ExtentAsync(view, cancellationToken), cancellationToken);
+
+    /// <summary>
+    /// The streams that have had entries below a position that is trimmed, with the newest of those positions. All in memory: some hundred bytes for each.
+    /// </summary>
+    public ValueTask<ImmutableArray<StreamTail>> ListTrimmedStreamsAsync(LogPosition below, CancellationToken cancellationToken = default) =>
+        _core.RetryAsync("Listing trimmed streams", view => new TrimmedStreams(_core).TryListAsync(view, below, cancellationToken), cancellationToken);
 
     private async ValueTask<Attempt<LogExtent>> ExtentAsync(EpochView view, CancellationToken cancellationToken)
     {

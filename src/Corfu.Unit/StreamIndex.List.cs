@@ -11,7 +11,7 @@ internal sealed partial class StreamIndex
     private const int StreamsPerRecord = 64;
 
     /// <summary>
-    /// The next streams that may have final positions below, and those. A list that is full is given whole: what is older has been pushed out of it, perhaps by
+    /// The next streams that may have positions below, and those. A final list that is full is given whole: what is older has been pushed out of it, perhaps by
     /// half-written entries that will be gone with this unit. <paramref name="next"/> is at the count when all is done.
     /// </summary>
     public ImmutableArray<StreamTail> List(LogPosition below, ref int next)
@@ -21,7 +21,12 @@ internal sealed partial class StreamIndex
         {
             ref var tops = ref At(next);
             var positions = ImmutableArray.CreateBuilder<LogPosition>(K);
-            for (var i = 0; i < tops.FrozenCount; i++)
+            for (var i = 0; i < tops.LiveCount; i++)
+            {
+                if (tops.Live[i].Position < below.Offset) positions.Add(new LogPosition(tops.Live[i].Position));
+            }
+
+            for (var i = 0; i < tops.FrozenCount && positions.Count < K; i++)
             {
                 if (tops.FrozenCount == K || tops.Frozen[i].Position < below.Offset) positions.Add(new LogPosition(tops.Frozen[i].Position));
             }
@@ -62,11 +67,16 @@ internal sealed partial class StreamIndex
     {
         if (!_numbers.TryGetValue(stream, out var number)) return false;
         ref var tops = ref At(number);
-        for (var i = 0; i < tops.FrozenCount; i++)
+        return position.Offset < _start ? Knows(tops.Frozen, tops.FrozenCount, position.Offset) : Knows(tops.Live, tops.LiveCount, position.Offset);
+    }
+
+    private static bool Knows(in Newest newest, int count, long position)
+    {
+        for (var i = 0; i < count; i++)
         {
-            if (tops.Frozen[i].Position == position.Offset) return true;
+            if (newest[i].Position == position) return true;
         }
 
-        return tops.FrozenCount == K && tops.Frozen[K - 1].Position > position.Offset;
+        return count == K && newest[K - 1].Position > position;
     }
 }

@@ -34,7 +34,8 @@ public sealed partial class UnitCore
     private UnitAnswer TakeStreamTails(TakeStreamTailsRequest request)
     {
         if (Refuses(request, out var refusal)) return refusal;
-        if (request.Tails.Any(t => t.Positions.Any(p => p >= _start))) return Refuse(request, Status.BadRequest, 0);
+        var below = LogPosition.Max(_start, _mark);
+        if (request.Tails.Any(t => t.Positions.Any(p => p >= below))) return Refuse(request, Status.BadRequest, 0);
         for (var next = 0; next < request.Tails.Length;)
         {
             var body = _streams.WriteUnknown(request.Tails, ref next);

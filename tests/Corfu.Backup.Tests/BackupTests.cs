@@ -58,6 +58,7 @@ public sealed class BackupTests
         Assert.DoesNotContain(first.Files[0].Name, folder.List());
         var pages = await PagesAsync(await BackupReader.OpenAsync(folder));
         Assert.Equal(30, pages[0].Position.Offset);
+        Assert.Equal([BackupFile.StreamsNameOf(30)], folder.List().Where(BackupFile.IsStreamsName));
     }
 
     [Fact]

@@ -53,6 +53,31 @@ internal static class Logs
         return client;
     }
 
+    /// <summary>A log of which a stream is trimmed as a whole, another in part, and the third not at all.</summary>
+    public static async Task<CorfuClient> TrimStreamsAsync(this TestCluster cluster)
+    {
+        var client = cluster.Client();
+        await client.AppendAsync(0, 20);
+        for (var i = 20; i < 40; i++) (await client.AppendAsync(Encoding.UTF8.GetBytes($"entry {i}"), [i < 26 ? Even : Late])).Require();
+        await client.TrimPrefixAsync(new LogPosition(24));
+        return client;
+    }
+
+    public static readonly StreamId Late = new(302);
+
+    /// <summary>R22: who opens them is told what is trimmed, as in the log that <see cref="TrimStreamsAsync"/> has made.</summary>
+    public static async Task AssertTrimmedAsync(CorfuClient log)
+    {
+        var tails = (await log.CheckAsync([Even, Odd, Late, new StreamId(303)])).Streams.Select(t => t.Positions.Select(p => p.Offset));
+        Assert.Equal([[25, 24, 23, 22], [19, 17, 15, 13], [39, 38, 37, 36], []], tails);
+        foreach (var stream in (StreamId[])[Even, Odd])
+        {
+            var walk = new LogStream(log, stream);
+            await walk.SyncAsync();
+            await Assert.ThrowsAsync<LogTrimmedException>(async () => await walk.ReadNextAsync());
+        }
+    }
+
     /// <summary>A stream by its backpointers, as Tango reads it.</summary>
     public static async Task<ImmutableArray<long>> WalkAsync(this CorfuClient client, StreamId stream, long from)
     {

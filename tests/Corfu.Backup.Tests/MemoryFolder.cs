@@ -31,14 +31,14 @@ internal sealed class MemoryFolder : IBackupFolder
     /// <summary>The manifest names durable files only, or a power cut between the two would leave a broken backup.</summary>
     public void Replace(string name, ReadOnlySpan<byte> content)
     {
-        foreach (var file in BackupManifest.Decode(content).Files) Assert.DoesNotContain(file.Name, _volatile);
+        foreach (var file in BackupManifest.Decode(content).AllFiles) Assert.DoesNotContain(file.Name, _volatile);
         _files[name] = content.ToArray();
     }
 
     public void Delete(string name)
     {
         // What the manifest names is there until another one is.
-        if (_files.TryGetValue(BackupManifest.FileName, out var manifest)) Assert.DoesNotContain(BackupManifest.Decode(manifest).Files, f => f.Name == name);
+        if (_files.TryGetValue(BackupManifest.FileName, out var manifest)) Assert.DoesNotContain(BackupManifest.Decode(manifest).AllFiles, f => f.Name == name);
         _files.Remove(name);
     }
 

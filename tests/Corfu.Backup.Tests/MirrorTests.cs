@@ -261,6 +261,42 @@ public sealed class MirrorTests
     }
 
     [Fact]
+    public async Task R22_a_mirror_knows_the_streams_that_were_trimmed_before_it_began()
+    {
+        await using var a = await TestCluster.StartAsync(3, 2);
+        await using var b = await TestCluster.StartAsync(2, 2, number: 2);
+        var source = await a.TrimStreamsAsync();
+        var target = b.Client();
+        await Mirror(source, target).CatchUpAsync();
+        await Logs.AssertTrimmedAsync(b.Client());
+        await Mirror(source, b.Client()).CatchUpAsync();
+        await new MirrorPromotion(target, null, TimeProvider.System).RunAsync();
+        await Logs.AssertTrimmedAsync(b.Client());
+    }
+
+    /// <summary>The mark was brought, and the copier killed before what belongs to it.</summary>
+    [Fact]
+    public async Task R22_a_mirror_that_was_cut_short_behind_the_mark_is_told_the_streams_the_next_time()
+    {
+        await using var a = await TestCluster.StartAsync(3, 2);
+        await using var b = await TestCluster.StartAsync(2, 2, number: 2);
+        var source = await a.TrimStreamsAsync();
+        using var stop = new CancellationTokenSource();
+        b.Transport.Faults = (_, request) =>
+        {
+            if (request is TakeStreamTailsRequest) stop.Cancel();
+            return new(stop.IsCancellationRequested ? Fault.Refused : Fault.None);
+        };
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => Mirror(source, b.Client()).CatchUpAsync(stop.Token));
+        b.Transport.Faults = null;
+        var target = b.Client();
+        Assert.Equal(24, (await target.FindExtentAsync()).TrimMark.Offset);
+        await Mirror(source, target).CatchUpAsync();
+        await new MirrorPromotion(target, null, TimeProvider.System).RunAsync();
+        await Logs.AssertTrimmedAsync(b.Client());
+    }
+
+    [Fact]
     public async Task A_foreign_value_is_a_fatal_divergence()
     {
         await using var a = await TestCluster.StartAsync(3, 2);

@@ -47,6 +47,34 @@ public sealed class RestoreTests
     }
 
     [Fact]
+    public async Task R22_a_restored_log_knows_the_streams_that_were_trimmed()
+    {
+        await using var old = await TestCluster.StartAsync(3, 2);
+        await using var fresh = await TestCluster.StartAsync(2, 2, number: 2);
+        var folder = await BackupAsync(await old.TrimStreamsAsync());
+        Assert.Contains(BackupFile.StreamsNameOf(24), folder.List());
+        await RestoreAsync(folder, fresh.Client());
+        await Logs.AssertTrimmedAsync(fresh.Client());
+    }
+
+    /// <summary>Version 1 did not have them: the log comes back all the same.</summary>
+    [Fact]
+    public async Task A_backup_of_the_first_version_is_restored_and_continued()
+    {
+        await using var old = await TestCluster.StartAsync(3, 2);
+        await using var fresh = await TestCluster.StartAsync(2, 2, number: 2);
+        var source = await old.TrimStreamsAsync();
+        var folder = await BackupAsync(source);
+        var manifest = BackupManifest.Decode(folder[BackupManifest.FileName]);
+        folder.Replace(BackupManifest.FileName, (manifest with { Format = 1, Streams = null }).Encode());
+        folder.Delete(BackupFile.StreamsNameOf(24));
+        await RestoreAsync(folder, fresh.Client());
+        Assert.Equal((await source.AllAsync()).Lines(), (await fresh.Client().AllAsync()).Lines());
+        var next = await new LogBackup(source, folder, TimeProvider.System, Logs.Small).RunAsync();
+        Assert.Equal((BackupManifest.Version, BackupFile.StreamsNameOf(24)), (next.Format, next.Streams?.Name));
+    }
+
+    [Fact]
     public async Task The_restored_log_goes_on()
     {
         await using var old = await TestCluster.StartAsync(3, 2);

@@ -6,12 +6,23 @@ namespace Corfu.Backup;
 /// <param name="Sha256">Of the whole file, hexadecimal.</param>
 public sealed record BackupFile(string Name, long From, long Until, long Bytes, string Sha256)
 {
-    public const string Prefix = "log-";
+    public const string LogPrefix = "log-";
+    public const string StreamsPrefix = "streams-";
     public const string Suffix = ".cfb";
 
-    public static string NameOf(long from) => string.Create(System.Globalization.CultureInfo.InvariantCulture, $"{Prefix}{from:D19}{Suffix}");
+    /// <summary>Of entries, from a position on.</summary>
+    public static string NameOf(long from) => Name19(LogPrefix, from);
 
-    public static bool IsName(string name) =>
-        name.Length == Prefix.Length + 19 + Suffix.Length && name.StartsWith(Prefix, StringComparison.Ordinal) && name.EndsWith(Suffix, StringComparison.Ordinal)
-        && !name.AsSpan(Prefix.Length, 19).ContainsAnyExceptInRange('0', '9');
+    /// <summary>Of the streams that were trimmed below a mark.</summary>
+    public static string StreamsNameOf(long mark) => Name19(StreamsPrefix, mark);
+
+    public static bool IsName(string name) => IsName(name, LogPrefix);
+
+    public static bool IsStreamsName(string name) => IsName(name, StreamsPrefix);
+
+    private static string Name19(string prefix, long position) => string.Create(System.Globalization.CultureInfo.InvariantCulture, $"{prefix}{position:D19}{Suffix}");
+
+    private static bool IsName(string name, string prefix) =>
+        name.Length == prefix.Length + 19 + Suffix.Length && name.StartsWith(prefix, StringComparison.Ordinal) && name.EndsWith(Suffix, StringComparison.Ordinal)
+        && !name.AsSpan(prefix.Length, 19).ContainsAnyExceptInRange('0', '9');
 }

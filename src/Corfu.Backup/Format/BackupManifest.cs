@@ -11,14 +11,19 @@ namespace Corfu.Backup;
 /// </summary>
 /// <param name="TrimMark">Everything below was trimmed in the log.</param>
 /// <param name="End">Exclusive. Every position from the mark to here is in the files.</param>
+/// <param name="Streams">Which streams had entries below the mark, as far as the log knew; null below no mark, and in backups of version 1.</param>
 /// <param name="Check">CRC-32C of the manifest without it, hexadecimal.</param>
 public sealed record BackupManifest(
-    int Format, Guid Cluster, long TrimMark, long End, DateTimeOffset Written, ImmutableArray<BackupFile> Files, string Check = "")
+    int Format, Guid Cluster, long TrimMark, long End, DateTimeOffset Written, ImmutableArray<BackupFile> Files,
+    [property: JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingNull)] BackupFile? Streams = null, string Check = "")
 {
     public const string FileName = "manifest.json";
-    public const int Version = 1;
+    public const int Version = 2;
 
     public const int MaxBytes = 64 << 20;
+
+    [JsonIgnore]
+    public IEnumerable<BackupFile> AllFiles => Streams is { } streams ? Files.Append(streams) : Files;
 
     public static BackupManifest Empty(ClusterId cluster) => new(Version, cluster.Value, 0, 0, DateTimeOffset.UnixEpoch, []);
 
@@ -37,7 +42,7 @@ public sealed record BackupManifest(
             throw Damaged($"it is not valid ({e.Message.TrimEnd('.')})", e);
         }
 
-        if (manifest.Format != Version) throw Damaged($"its format, {manifest.Format}, is unknown");
+        if (manifest.Format is < 1 or > Version) throw Damaged($"its format, {manifest.Format}, is unknown");
         if (manifest.Files.IsDefault || manifest.Files.Any(f => f is null) || manifest.Check != CheckOf(manifest)) throw Damaged("its check does not fit");
         manifest.RequireWhole();
         return manifest;
@@ -55,6 +60,8 @@ public sealed record BackupManifest(
         }
 
         if (next != End) throw Damaged("its files do not reach its end");
+        if (Streams is { } streams && (Format < 2 || !BackupFile.IsStreamsName(streams.Name) || streams.Until != TrimMark || streams.Bytes < BackupFileHeader.Size))
+            throw Damaged($"the file {streams.Name} does not fit its trim mark");
     }
 
     private static string CheckOf(BackupManifest manifest) =>

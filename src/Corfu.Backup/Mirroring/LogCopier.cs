@@ -11,6 +11,7 @@ namespace Corfu.Backup;
 internal sealed class LogCopier
 {
     private readonly CopyWriter _writer;
+    private bool _saidMark;
 
     private LogCopier(CopyWriter writer, LogPosition frontier, LogPosition mark)
     {
@@ -36,12 +37,42 @@ internal sealed class LogCopier
     }
 
     /// <summary>The source is trimmed below the mark. The mirror's own frontier may lie below it.</summary>
-    public async ValueTask TrimAsync(LogPosition mark, CancellationToken cancellationToken)
+    /// <param name="streams">
+    /// What the source knows of streams below the mark. Asked for where the mark covers entries that were not copied, and the first time, for an earlier copier may have
+    /// been cut short when it had brought the mark and nothing else.
+    /// </param>
+    public async ValueTask TrimAsync(LogPosition mark, Func<LogPosition, ValueTask<ImmutableArray<StreamTail>>> streams, CancellationToken cancellationToken)
     {
-        if (mark <= Mark) return;
-        await _writer.PutTrimMarkAsync(mark, cancellationToken);
-        Mark = mark;
-        if (mark > Frontier) await AdvanceAsync(mark, [], cancellationToken);
+        if (mark > Mark)
+        {
+            await _writer.PutTrimMarkAsync(mark, cancellationToken);
+            Mark = mark;
+        }
+
+        if (Mark == LogPosition.Zero || (_saidMark && Mark <= Frontier)) return;
+        var tails = await streams(Mark);
+        await _writer.PutTrimmedStreamsAsync(tails, cancellationToken);
+
+        // From the beginning: nobody may have told the sequencer that the tail is at the mark.
+        await _writer.AdvanceAsync(LogPosition.Zero, Mark, EntriesOf(tails), cancellationToken);
+        Frontier = LogPosition.Max(Frontier, Mark);
+        _saidMark = true;
+    }
+
+    // As the sequencer is told of entries that were copied.
+    private static ImmutableArray<AdvancedEntry> EntriesOf(ImmutableArray<StreamTail> tails)
+    {
+        var streams = new SortedDictionary<long, List<StreamId>>();
+        foreach (var tail in tails)
+        {
+            foreach (var position in tail.Positions)
+            {
+                if (!streams.TryGetValue(position.Offset, out var some)) streams.Add(position.Offset, some = []);
+                some.Add(tail.Stream);
+            }
+        }
+
+        return [.. streams.Select(s => new AdvancedEntry(new LogPosition(s.Key), [.. s.Value]))];
     }
 
     /// <summary>Says again how far it is, for a sequencer that has begun an epoch since and waits for it.</summary>

@@ -99,7 +99,7 @@ public sealed class LogMirror
         // The mirror's copier never writes above the source's tail; a lower tail means that the source forgot what the mirror has.
         if (LogPosition.Max(tail, extent.End) < copier.Frontier)
             throw new BackupException($"The source's log ends at {tail.Offset}, below {copier.Frontier.Offset}, which the mirror has: the source has lost entries.");
-        await copier.TrimAsync(LogPosition.Min(extent.TrimMark, tail), cancellationToken);
+        await copier.TrimAsync(LogPosition.Min(extent.TrimMark, tail), mark => _source.ListTrimmedStreamsAsync(mark, cancellationToken), cancellationToken);
     }
 
     private static bool IsPassing(CorfuException e) =>

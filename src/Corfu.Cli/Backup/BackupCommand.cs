@@ -61,5 +61,5 @@ internal static class BackupCommand
     }
 
     private static string Summary(BackupManifest manifest, long positions) =>
-        $"cluster {manifest.Cluster}, positions {manifest.TrimMark} to {manifest.End}, {manifest.Files.Length} files, {manifest.Files.Sum(f => f.Bytes)} bytes; {positions} positions in this run";
+        $"cluster {manifest.Cluster}, positions {manifest.TrimMark} to {manifest.End}, {manifest.AllFiles.Count()} files, {manifest.AllFiles.Sum(f => f.Bytes)} bytes; {positions} positions in this run";
 }

@@ -61,6 +61,15 @@ public sealed class CopyWriter
     }
 
     /// <summary>
+    /// What the source knows of streams below its trim mark, once the mark is here, too: the units know it as if they had seen the entries. Told again, nothing is written.
+    /// </summary>
+    public async ValueTask PutTrimmedStreamsAsync(ImmutableArray<StreamTail> tails, CancellationToken cancellationToken = default)
+    {
+        foreach (var some in tails.Chunk(MessageLimits.MaxItems))
+            await _core.RetryAsync("Copying trimmed streams", view => TryPutStreamsAsync(view, some, cancellationToken), cancellationToken);
+    }
+
+    /// <summary>
     /// Lets the tail rise to <paramref name="to"/>, once everything below is at its replicas. Below the start of the mirror's epoch nothing is
     /// said: its sequencer waits for the word that includes the start.
     /// </summary>
@@ -142,6 +151,35 @@ public sealed class CopyWriter
         var page = new PageResult(position, PageState.Trimmed, false, headers?.Origin ?? default, tombstone);
         var status = await _chains.BringTrimAsync(view, chain, page, cancellationToken);
         return status == Status.Ok ? true : status;
+    }
+
+    private async ValueTask<Attempt<bool>> TryPutStreamsAsync(EpochView view, StreamTail[] tails, CancellationToken cancellationToken)
+    {
+        Admit(view);
+        var shares = new SortedDictionary<NodeId, ImmutableArray<StreamTail>.Builder>();
+        foreach (var tail in tails)
+        {
+            foreach (var chain in tail.Positions.GroupBy(view.Projection.ChainOf))
+            {
+                foreach (var replica in chain.Key.Replicas)
+                {
+                    if (!shares.TryGetValue(replica.Unit, out var share)) shares.Add(replica.Unit, share = ImmutableArray.CreateBuilder<StreamTail>());
+                    share.Add(new StreamTail(tail.Stream, [.. chain]));
+                }
+            }
+        }
+
+        foreach (var (unit, share) in shares)
+        {
+            // A stream may stand in a unit's share once for each of its chains.
+            foreach (var some in share.Chunk(MessageLimits.MaxItems))
+            {
+                var response = await _core.CallUnitAsync(view, unit, new TakeStreamTailsRequest(view.Epoch, [.. some]), cancellationToken);
+                if (!response.IsOk) return response.Status;
+            }
+        }
+
+        return true;
     }
 
     private async ValueTask<Attempt<bool>> TryAdvanceAsync(

@@ -202,7 +202,7 @@ internal sealed class StreamHandOver(ClientCore core)
         public TaskCompletionSource<Status> Done { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
     }
 
-    private static ImmutableArray<LogPosition> Newest(List<LogPosition> positions)
+    internal static ImmutableArray<LogPosition> Newest(List<LogPosition> positions)
     {
         positions.Sort(static (a, b) => b.CompareTo(a));
         var result = ImmutableArray.CreateBuilder<LogPosition>(StreamHeader.MaxBackpointers);

@@ -12,7 +12,7 @@ public sealed record StreamTail(StreamId Stream, ImmutableArray<LogPosition> Pos
 
     public override int GetHashCode() => HashCode.Combine(Stream, Positions.Length);
 
-    internal static void WriteAll(ref WireWriter w, ImmutableArray<StreamTail> tails)
+    public static void WriteAll(ref WireWriter w, ImmutableArray<StreamTail> tails)
     {
         w.Int32(tails.Length);
         foreach (var tail in tails)
@@ -23,7 +23,8 @@ public sealed record StreamTail(StreamId Stream, ImmutableArray<LogPosition> Pos
         }
     }
 
-    internal static ImmutableArray<StreamTail> ReadAll(ref WireReader r)
+    /// <exception cref="MalformedDataException">They are damaged, or more than <see cref="MessageLimits.MaxItems"/>.</exception>
+    public static ImmutableArray<StreamTail> ReadAll(ref WireReader r)
     {
         var tails = ImmutableArray.CreateBuilder<StreamTail>(r.Count(SmallestSize, MessageLimits.MaxItems));
         for (var i = tails.Capacity; i > 0; i--)

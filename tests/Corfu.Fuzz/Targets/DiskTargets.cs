@@ -22,6 +22,7 @@ public static class DiskTargets
         yield return new Target("unit log", 1, [UnitLog()], Scan, typeof(LogDamagedException), typeof(MalformedDataException)) { Repair = RepairRecords, Allowance = 48 << 20 };
         yield return new Target("acceptor log", 30, [AcceptorArea()], OpenAcceptor, typeof(AcceptorLogDamagedException)) { Repair = RepairGroups };
         yield return new Target("backup record", 60, BackupRecords(), BackupRecord, typeof(MalformedDataException)) { Repair = RepairBackupRecord };
+        yield return new Target("backup streams", 60, [BackupStreamsCodec.Encode(SampleMessages.Tails)], BackupStreams, typeof(MalformedDataException)) { Repair = RepairBackupStreams };
         yield return new Target("backup header", 12, [new BackupFileHeader(new ClusterId(SampleMessages.Id(9)), new LogPosition(5)).Encode()], b => BackupFileHeader.Decode(b), typeof(MalformedDataException));
         yield return new Target("backup manifest", 3, [Manifest()], b => BackupManifest.Decode(b), typeof(BackupDamagedException));
         var backup = new FuzzedBackup();
@@ -142,6 +143,21 @@ public static class DiskTargets
         var length = BackupRecordCodec.BodyLength(bytes.AsSpan(0, BackupRecordCodec.HeaderSize));
         if (length > bytes.Length - BackupRecordCodec.HeaderSize) return;
         BackupRecordCodec.Decode(bytes.AsSpan(0, BackupRecordCodec.HeaderSize), bytes.AsMemory(BackupRecordCodec.HeaderSize, length));
+    }
+
+    private static void BackupStreams(byte[] bytes)
+    {
+        if (bytes.Length < BackupStreamsCodec.HeaderSize) return;
+        var length = BackupStreamsCodec.BodyLength(bytes.AsSpan(0, BackupStreamsCodec.HeaderSize));
+        if (length > bytes.Length - BackupStreamsCodec.HeaderSize) return;
+        BackupStreamsCodec.Decode(bytes.AsSpan(0, BackupStreamsCodec.HeaderSize), bytes.AsMemory(BackupStreamsCodec.HeaderSize, length));
+    }
+
+    private static void RepairBackupStreams(byte[] bytes)
+    {
+        if (bytes.Length < BackupStreamsCodec.HeaderSize) return;
+        BinaryPrimitives.WriteInt32LittleEndian(bytes, bytes.Length - BackupStreamsCodec.HeaderSize);
+        BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(4), Crc32C.Compute(bytes.AsSpan(BackupStreamsCodec.HeaderSize)));
     }
 
     private static void RepairBackupRecord(byte[] bytes)
