@@ -58,6 +58,11 @@ public class ConnectionTests
         var fresh = cluster.AddAcceptor();
         var error = await Assert.ThrowsAsync<ClusterNotFoundException>(() => ConnectAsync(cluster, fresh));
         Assert.Contains("never started", error.Message);
+
+        // A standby knows nothing; who is silent may.
+        error = await Assert.ThrowsAsync<ClusterNotFoundException>(() => ConnectAsync(cluster, fresh, new NodeAddress(default, new NodeEndpoint("127.0.0.1", 9))));
+        Assert.Contains("127.0.0.1:9", error.Message);
+        Assert.DoesNotContain("never started", error.Message);
         cluster.Transport.Faults = (_, _) => new(Fault.RequestLost);
         error = await Assert.ThrowsAsync<ClusterNotFoundException>(() => ConnectAsync(cluster, cluster.Acceptors[0]));
         Assert.Contains("not available", error.Message);

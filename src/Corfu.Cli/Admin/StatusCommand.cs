@@ -46,16 +46,18 @@ internal static class StatusCommand
     {
         var projection = await session.Client.RefreshAsync(cancellationToken);
         long? tail = null;
+        var mark = projection.TrimMark;
         using (var patience = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken))
         {
             patience.CancelAfter(TimeSpan.FromSeconds(3));
             try
             {
                 tail = (await session.Client.CheckAsync([], ReadConsistency.Session, patience.Token)).Tail.Offset;
+                mark = await session.Client.ReadTrimMarkAsync(patience.Token);
             }
             catch (Exception e) when (e is CorfuException || (e is OperationCanceledException && !cancellationToken.IsCancellationRequested))
             {
-                // Shown as unknown.
+                // The tail is shown as unknown, the mark as the projection has it.
             }
         }
 
@@ -64,7 +66,7 @@ internal static class StatusCommand
         return new StatusJson(
             ProjectionJson.Of(projection),
             projection.Segments.Length,
-            projection.TrimMark.Offset,
+            mark.Offset,
             tail,
             elapsed is { } time && tail is { } t && before?.Tail is { } b ? (t - b) / time.TotalSeconds : null,
             newest?.Automation.IsOn,

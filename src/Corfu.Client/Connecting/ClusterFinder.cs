@@ -36,12 +36,21 @@ internal static class ClusterFinder
         try
         {
             return await layout.FindLatestAsync(acceptors.DrainToImmutable(), cancellationToken)
-                ?? throw new ClusterNotFoundException($"The cluster at {connection} has no projection yet: it was never started.");
+                ?? throw new ClusterNotFoundException(WhyNothingIsKnown(connection, answers));
         }
         catch (LayoutUnavailableException e)
         {
             throw new ClusterNotFoundException($"The cluster at {connection} is not available: {e.Message}", e);
         }
+    }
+
+    // Who is silent may know one: only all of them together can say that there is none.
+    private static string WhyNothingIsKnown(ConnectionString connection, List<(NodeEndpoint Endpoint, NodeDescription? Description, string? Trouble)> answers)
+    {
+        var silent = answers.Where(a => a.Description is null).Select(a => $"{a.Endpoint}: {a.Trouble}").ToList();
+        return silent.Count == 0
+            ? $"The cluster at {connection} has no projection yet: it was never started."
+            : $"No layout acceptor that answers at {connection} knows a projection; others do not answer ({string.Join("; ", silent)}).";
     }
 
     /// <summary>
