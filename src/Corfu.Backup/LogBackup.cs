@@ -32,9 +32,12 @@ public sealed class LogBackup
         var tail = (await _client.CheckAsync([], cancellationToken: cancellationToken)).Tail;
         if (tail.Offset < manifest.End)
             throw new BackupException($"The log ends at {tail.Offset} and its backup at {manifest.End}: the log has lost entries. The backup is left as it is.");
-        var mark = LogPosition.Min((await _client.FindExtentAsync(cancellationToken)).TrimMark, tail);
-        manifest = await WithStreamsAsync(Raise(manifest, mark.Offset), cancellationToken);
+        manifest = await RaiseAsync(manifest, tail, cancellationToken);
         manifest = await CopyAsync(manifest, tail, progress, cancellationToken);
+
+        // What was trimmed while it was copied has left nothing in the files that tells its streams.
+        var raised = await RaiseAsync(manifest, tail, cancellationToken);
+        if (raised != manifest) manifest = Save(raised);
         RemoveLeftovers(manifest);
         return manifest;
     }
@@ -82,6 +85,12 @@ public sealed class LogBackup
         }
     }
 
+    private async Task<BackupManifest> RaiseAsync(BackupManifest manifest, LogPosition tail, CancellationToken cancellationToken)
+    {
+        var mark = LogPosition.Min((await _client.FindExtentAsync(cancellationToken)).TrimMark, tail);
+        return await WithStreamsAsync(Raise(manifest, mark.Offset), cancellationToken);
+    }
+
     // The mark has moved: files below it are let go, once a manifest without them is durable.
     private static BackupManifest Raise(BackupManifest manifest, long mark) => mark <= manifest.TrimMark
         ? manifest
@@ -125,7 +134,7 @@ public sealed class LogBackup
         var named = manifest.AllFiles.Select(f => f.Name).ToHashSet(StringComparer.Ordinal);
         foreach (var name in _folder.List())
         {
-            if ((BackupFile.IsName(name) || BackupFile.IsStreamsName(name)) && !named.Contains(name)) _folder.Delete(name);
+            if (BackupFile.IsAnyName(name) && !named.Contains(name)) _folder.Delete(name);
         }
     }
 }

@@ -76,6 +76,44 @@ public sealed class BackupTests
     }
 
     [Fact]
+    public async Task R22_streams_that_are_trimmed_in_the_middle_of_a_run_are_in_the_backup()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 2);
+        var client = cluster.Client();
+        await client.AppendAsync(0, 400);
+        for (var i = 0; i < 10; i++) (await client.AppendAsync("late"u8.ToArray(), [Logs.Late])).Require();
+        var trim = Task.CompletedTask;
+        var folder = new MemoryFolder();
+        var manifest = await new LogBackup(client, folder, TimeProvider.System, Logs.Small).RunAsync(progress =>
+        {
+            if (trim.IsCompleted && progress.Copied.Offset < 400) trim = client.TrimPrefixAsync(new LogPosition(410)).AsTask();
+        });
+        await trim;
+        Assert.Equal((410L, 410L), (manifest.TrimMark, manifest.End));
+        var streams = await (await BackupReader.OpenAsync(folder)).ReadStreamsAsync();
+        Assert.Equal([409, 408, 407, 406], streams.Single(s => s.Stream == Logs.Late).Positions.Select(p => p.Offset));
+    }
+
+    [Fact]
+    public async Task A_run_that_came_no_further_than_the_trimmed_streams_is_continued()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 2);
+        var client = await cluster.TrimStreamsAsync();
+        var path = Directory.CreateTempSubdirectory("corfu-backup-").FullName;
+        try
+        {
+            await File.WriteAllTextAsync(Path.Combine(path, BackupFile.StreamsNameOf(20)), "cut short", TestContext.Current.CancellationToken);
+            using (var folder = DirectoryBackupFolder.OpenToWrite(path)) await new LogBackup(client, folder, TimeProvider.System, Logs.Small).RunAsync();
+            using (var folder = DirectoryBackupFolder.OpenToRead(path)) await (await BackupReader.OpenAsync(folder)).VerifyAsync();
+            Assert.False(File.Exists(Path.Combine(path, BackupFile.StreamsNameOf(20))));
+        }
+        finally
+        {
+            Directory.Delete(path, recursive: true);
+        }
+    }
+
+    [Fact]
     public async Task An_interrupted_run_leaves_a_backup_that_the_next_one_continues()
     {
         await using var cluster = await TestCluster.StartAsync(3, 2);

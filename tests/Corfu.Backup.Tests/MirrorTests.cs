@@ -297,6 +297,53 @@ public sealed class MirrorTests
     }
 
     [Fact]
+    public async Task R22_a_mark_that_came_to_some_units_only_is_brought_to_all_the_next_time()
+    {
+        await using var a = await TestCluster.StartAsync(3, 2);
+        await using var b = await TestCluster.StartAsync(3, 2, number: 2);
+        var source = await a.TrimStreamsAsync();
+        using var stop = new CancellationTokenSource();
+        b.Transport.Faults = (to, request) =>
+        {
+            if (request is not TrimPrefixRequest || to.Id == b.Units[0].Id) return new(Fault.None);
+            stop.Cancel();
+            return new(Fault.Refused);
+        };
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => Mirror(source, b.Client()).CatchUpAsync(stop.Token));
+        b.Transport.Faults = null;
+        var target = b.Client();
+        Assert.Equal(24, (await target.FindExtentAsync()).TrimMark.Offset);
+        await Mirror(source, target).CatchUpAsync();
+        await Logs.AssertTrimmedAsync(b.Client());
+        foreach (var unit in b.Units)
+            Assert.Equal(24, (await b.Transport.CallAsync(unit, new UnitInfoRequest(Epoch.None), TestContext.Current.CancellationToken)).TrimMark.Offset);
+    }
+
+    [Fact]
+    public async Task R22_streams_that_are_trimmed_while_their_entries_are_about_to_be_copied_stay_known()
+    {
+        await using var a = await TestCluster.StartAsync(3, 2);
+        await using var b = await TestCluster.StartAsync(2, 2, number: 2);
+        var source = a.Client();
+        await source.AppendAsync(0, 400);
+        for (var i = 0; i < 10; i++) (await source.AppendAsync("late"u8.ToArray(), [Logs.Late])).Require();
+        var target = b.Client();
+        var trim = Task.CompletedTask;
+        var mirror = new LogMirror(source, target, TimeProvider.System, Logs.Small with { TrimInterval = TimeSpan.FromHours(1) })
+        {
+            Progress = progress =>
+            {
+                if (trim.IsCompleted && progress.Copied.Offset < 400) trim = source.TrimPrefixAsync(new LogPosition(410)).AsTask();
+            },
+        };
+        await mirror.CatchUpAsync();
+        await trim;
+        Assert.Equal([409, 408, 407, 406], (await b.Client().CheckAsync([Logs.Late])).Streams[0].Positions.Select(p => p.Offset));
+        await new MirrorPromotion(target, null, TimeProvider.System).RunAsync();
+        Assert.Equal([409, 408, 407, 406], (await b.Client().CheckAsync([Logs.Late])).Streams[0].Positions.Select(p => p.Offset));
+    }
+
+    [Fact]
     public async Task A_foreign_value_is_a_fatal_divergence()
     {
         await using var a = await TestCluster.StartAsync(3, 2);

@@ -52,7 +52,7 @@ internal sealed record MigrationPlan(Segment Segment, ImmutableArray<Chain> Chai
     // Everything so far, if it is open.
     private static long Length(Segment segment) => segment.Until is { } until ? until.Offset - segment.From.Offset : long.MaxValue;
 
-    // What is being rebuilt, or migrated by another, is not touched. Who does not answer could not be sealed: appends would stop for that again and again, for nothing.
+    // What is being rebuilt, or migrated by another, is not touched. Who does not answer could not be sealed, or takes nothing: appends would stop for that again and again, for nothing.
     private static bool IsReady(Segment segment, Func<NodeId, bool>? answers) =>
         segment.Chains.All(c => c.FullCount == c.Replicas.Length && (answers is null || c.Replicas.All(r => answers(r.Unit))));
 

@@ -20,6 +20,8 @@ public sealed record BackupFile(string Name, long From, long Until, long Bytes, 
 
     public static bool IsStreamsName(string name) => IsName(name, StreamsPrefix);
 
+    public static bool IsAnyName(string name) => IsName(name) || IsStreamsName(name);
+
     private static string Name19(string prefix, long position) => string.Create(System.Globalization.CultureInfo.InvariantCulture, $"{prefix}{position:D19}{Suffix}");
 
     private static bool IsName(string name, string prefix) =>

@@ -10,11 +10,15 @@ namespace Corfu.Backup;
 /// </summary>
 internal sealed class LogCopier
 {
+    private readonly CorfuClient _target;
     private readonly CopyWriter _writer;
+
+    // Whether TrimAsync has come to its end in this run.
     private bool _saidMark;
 
-    private LogCopier(CopyWriter writer, LogPosition frontier, LogPosition mark)
+    private LogCopier(CorfuClient target, CopyWriter writer, LogPosition frontier, LogPosition mark)
     {
+        _target = target;
         _writer = writer;
         Frontier = frontier;
         Mark = mark;
@@ -33,46 +37,41 @@ internal sealed class LogCopier
     {
         var extent = await target.FindExtentAsync(cancellationToken);
         var from = new LogPosition(Math.Max(extent.TrimMark.Offset, extent.End.Offset - CopyWriter.MaxWindow));
-        return new LogCopier(target.CopyWriter(source), from, extent.TrimMark);
+        return new LogCopier(target, target.CopyWriter(source), from, extent.TrimMark);
     }
 
     /// <summary>The source is trimmed below the mark. The mirror's own frontier may lie below it.</summary>
     /// <param name="streams">
     /// What the source knows of streams below the mark. Asked for where the mark covers entries that were not copied, and the first time, for an earlier copier may have
-    /// been cut short when it had brought the mark and nothing else.
+    /// been cut short when it had brought the mark, perhaps to some units only, and nothing else.
     /// </param>
     public async ValueTask TrimAsync(LogPosition mark, Func<LogPosition, ValueTask<ImmutableArray<StreamTail>>> streams, CancellationToken cancellationToken)
     {
-        if (mark > Mark)
+        if (mark > Mark || !_saidMark)
         {
-            await _writer.PutTrimMarkAsync(mark, cancellationToken);
-            Mark = mark;
+            Mark = LogPosition.Max(Mark, mark);
+            if (Mark > LogPosition.Zero) await _writer.PutTrimMarkAsync(Mark, cancellationToken);
         }
 
         if (Mark == LogPosition.Zero || (_saidMark && Mark <= Frontier)) return;
-        var tails = await streams(Mark);
-        await _writer.PutTrimmedStreamsAsync(tails, cancellationToken);
+        await PutStreamsAsync(await streams(Mark), cancellationToken);
 
         // From the beginning: nobody may have told the sequencer that the tail is at the mark.
-        await _writer.AdvanceAsync(LogPosition.Zero, Mark, EntriesOf(tails), cancellationToken);
+        await _writer.AdvanceAsync(LogPosition.Zero, Mark, [], cancellationToken);
         Frontier = LogPosition.Max(Frontier, Mark);
         _saidMark = true;
     }
 
-    // As the sequencer is told of entries that were copied.
-    private static ImmutableArray<AdvancedEntry> EntriesOf(ImmutableArray<StreamTail> tails)
+    // The sequencer may have told readers by now that there are no such streams. In a new epoch, which begins above the mark, it asks the units.
+    private async ValueTask PutStreamsAsync(ImmutableArray<StreamTail> tails, CancellationToken cancellationToken)
     {
-        var streams = new SortedDictionary<long, List<StreamId>>();
-        foreach (var tail in tails)
-        {
-            foreach (var position in tail.Positions)
-            {
-                if (!streams.TryGetValue(position.Offset, out var some)) streams.Add(position.Offset, some = []);
-                some.Add(tail.Stream);
-            }
-        }
-
-        return [.. streams.Select(s => new AdvancedEntry(new LogPosition(s.Key), [.. s.Value]))];
+        var known = await _target.ListTrimmedStreamsAsync(Mark, cancellationToken);
+        ImmutableArray<StreamTail> news = [.. tails.Except(known)];
+        if (tails.IsEmpty || (news.IsEmpty && _target.Projection.Start >= Mark)) return;
+        await _writer.PutTrimmedStreamsAsync(news, cancellationToken);
+        var current = _target.Projection;
+        await _target.ReconfigureAsync(
+            p => p.Epoch == current.Epoch && p.MirrorOf == current.MirrorOf ? Membership.Of(p) : null, $"streams trimmed below {Mark.Offset} are known", cancellationToken);
     }
 
     /// <summary>Says again how far it is, for a sequencer that has begun an epoch since and waits for it.</summary>
@@ -108,7 +107,7 @@ internal sealed class LogCopier
         foreach (var page in window)
         {
             for (long i = 0; i < page.Count; i++) puts.Add(PutAsync(page, page.Position + i, cancellationToken));
-            if (page is { Kind: CopiedKind.Entry, Entry: { IsJunk: false, Streams.IsEmpty: false } entry } && page.Position >= Frontier)
+            if (page is { Entry: { IsJunk: false, Streams.IsEmpty: false } entry } && page.Position >= Frontier)
                 entries.Add(new AdvancedEntry(page.Position, [.. entry.Streams.Select(s => s.Stream)]));
         }
 

@@ -80,6 +80,8 @@ public sealed class LogMirror
 
             await foreach (var batch in reader.ReadAsync(copier.Frontier, tail, cancellationToken))
             {
+                // Trimmed since the mark was looked at: no page tells its streams any more.
+                if (batch.Pages.Any(p => p.Kind == CopiedKind.Trimmed && p.Until > copier.Mark)) await FollowTrimsAsync(copier, tail, cancellationToken);
                 await copier.CopyAsync(batch, cancellationToken);
                 count = new CopyProgress(copier.Frontier, tail, count.Positions + (batch.To - batch.From), count.Bytes + batch.Bytes);
                 Progress?.Invoke(count);

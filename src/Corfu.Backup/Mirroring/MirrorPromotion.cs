@@ -58,6 +58,8 @@ public sealed class MirrorPromotion
     {
         var extent = await _target.FindExtentAsync(cancellationToken);
         var writer = _target.CopyWriter(_target.Projection.Cluster);
+        // Perhaps the copier came to some units only.
+        if (extent.TrimMark > LogPosition.Zero) await writer.PutTrimMarkAsync(extent.TrimMark, cancellationToken);
         var missing = ImmutableArray.CreateBuilder<LogPosition>();
         var first = Math.Max(extent.TrimMark.Offset, extent.End.Offset - CopyWriter.MaxWindow);
         for (var offset = first; offset < extent.End.Offset; offset += SettledAtOnce)

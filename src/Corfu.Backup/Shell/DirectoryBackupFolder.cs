@@ -29,7 +29,7 @@ public sealed partial class DirectoryBackupFolder : IBackupFolder
         SyncDirectory(path);
         SyncDirectory(Path.GetDirectoryName(path) ?? path);
         var names = Directory.EnumerateFileSystemEntries(path).Select(Path.GetFileName).Where(n => n != LockName).ToList();
-        if (names.Count > 0 && !names.Contains(BackupManifest.FileName) && !names.TrueForAll(n => BackupFile.IsName(n!) || n == BackupManifest.FileName + Temporary))
+        if (names.Count > 0 && !names.Contains(BackupManifest.FileName) && !names.TrueForAll(n => BackupFile.IsAnyName(n!) || n == BackupManifest.FileName + Temporary))
             throw new BackupException($"The folder {path} holds something else than a backup.");
         try
         {

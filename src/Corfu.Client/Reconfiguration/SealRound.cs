@@ -3,7 +3,7 @@ using Corfu.Transport;
 
 namespace Corfu.Client;
 
-/// <summary>The first step of a reconfiguration (TOCS 2.5): seals in parallel, done when every first survivor has answered (R13).</summary>
+/// <summary>The first step of a reconfiguration (TOCS 2.5): seals in parallel, done when every first survivor has answered (R13), and somebody of each new chain.</summary>
 internal sealed class SealRound(ITransport transport, TimeProvider time, ReconfigurerOptions options, Projection current, Epoch next)
 {
     private readonly Lock _gate = new();
@@ -120,7 +120,11 @@ internal sealed class SealRound(ITransport transport, TimeProvider time, Reconfi
             }
 
             var left = options.RoundTimeout - time.GetElapsedTime(began);
-            if (left <= TimeSpan.Zero) throw Failure();
+            if (left <= TimeSpan.Zero)
+            {
+                if (Failure() is { } failure) throw failure;
+                continue;
+            }
 
             // Delays are whole milliseconds, rounded down: the rest of one would be no delay at all, and this a busy loop.
             var pause = TimeSpan.FromMilliseconds(Math.Ceiling(left.TotalMilliseconds));
@@ -129,12 +133,14 @@ internal sealed class SealRound(ITransport transport, TimeProvider time, Reconfi
         }
     }
 
-    private ReconfigurationException Failure()
+    // Null when the last answer has come just now.
+    private ReconfigurationException? Failure()
     {
         lock (_gate)
         {
             if (_missing.Count > 0)
                 return new ReconfigurationException($"Unit {Trouble(_missing.Order().First())} must be sealed before {next} and cannot be. Remove it, or wait for it.");
+            if (_silent.Count == 0) return null;
             var units = string.Join(", ", _silent[0].Replicas.Select(r => Trouble(r.Unit)));
             return new ReconfigurationException($"A chain for new entries would have no unit that answers: {units}. Remove them, or wait for them.");
         }

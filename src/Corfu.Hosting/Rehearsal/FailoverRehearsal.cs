@@ -19,6 +19,10 @@ namespace Corfu.Hosting;
 public sealed class FailoverRehearsal : IAsyncDisposable
 {
     private const int Appenders = 4;
+    private const string Prefix = "corfu-rehearsal-";
+
+    // Far longer than a rehearsal may take.
+    private static readonly TimeSpan LeftoverAge = TimeSpan.FromMinutes(10);
 
     private static readonly FasterStoreOptions SmallStore = new()
     {
@@ -52,7 +56,8 @@ public sealed class FailoverRehearsal : IAsyncDisposable
         string? folder = null;
         try
         {
-            folder = Directory.CreateTempSubdirectory("corfu-rehearsal-").FullName;
+            DeleteLeftovers();
+            folder = Directory.CreateTempSubdirectory(Prefix).FullName;
             var began = TimeProvider.System.GetTimestamp();
             await using (var rehearsal = new FailoverRehearsal(folder)) await rehearsal.PlayAsync(cancellationToken);
             HostingLog.Rehearsed(logger, TimeProvider.System.GetElapsedTime(began).TotalMilliseconds);
@@ -155,6 +160,15 @@ public sealed class FailoverRehearsal : IAsyncDisposable
     {
         _network.Add(endpoint, role);
         return new NodeAddress(role.Id, endpoint);
+    }
+
+    // Of processes that were killed within their first seconds.
+    private static void DeleteLeftovers()
+    {
+        foreach (var folder in Directory.EnumerateDirectories(Path.GetTempPath(), Prefix + "*"))
+        {
+            if (TimeProvider.System.GetUtcNow() - Directory.GetLastWriteTimeUtc(folder) > LeftoverAge) TryDelete(folder);
+        }
     }
 
     private static void TryDelete(string folder)

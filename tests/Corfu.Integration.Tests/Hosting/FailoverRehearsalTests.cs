@@ -19,4 +19,23 @@ public sealed class FailoverRehearsalTests
         await stop.CancelAsync();
         Assert.False(await rehearsal);
     }
+
+    [Fact]
+    public async Task What_a_killed_process_has_left_behind_goes_away()
+    {
+        var left = Directory.CreateTempSubdirectory("corfu-rehearsal-");
+        var recent = Directory.CreateTempSubdirectory("corfu-rehearsal-");
+        try
+        {
+            await File.WriteAllTextAsync(Path.Combine(left.FullName, "log"), "left", TestContext.Current.CancellationToken);
+            left.LastWriteTimeUtc = DateTime.UtcNow - TimeSpan.FromHours(1);
+            await FailoverRehearsal.RunAsync(NullLogger.Instance, TestContext.Current.CancellationToken);
+            Assert.False(Directory.Exists(left.FullName));
+            Assert.True(Directory.Exists(recent.FullName));
+        }
+        finally
+        {
+            recent.Delete(recursive: true);
+        }
+    }
 }
