@@ -71,7 +71,7 @@ public sealed class MirrorTests
         (await CorfuTool.RunAsync("backup", "--connect", a.ConnectionString, "--to", dir)).Require();
         for (var i = 300; i < 320; i++) (await source.AppendAsync(BitConverter.GetBytes(i), [new StreamId(300)])).Require();
         var second = (await CorfuTool.RunAsync("backup", "--connect", a.ConnectionString, "--to", dir)).Require();
-        Assert.Contains("positions 10 to 320, 2 files", second.Output, StringComparison.Ordinal);
+        Assert.Contains("positions 10 to 320, 3 files", second.Output, StringComparison.Ordinal);
         Assert.Contains("20 positions in this run", second.Output, StringComparison.Ordinal);
         Assert.StartsWith("sound: ", (await CorfuTool.RunAsync("backup", "verify", dir)).Require().Output, StringComparison.Ordinal);
 
