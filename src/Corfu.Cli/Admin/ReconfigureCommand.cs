@@ -17,6 +17,7 @@ internal static class ReconfigureCommand
         AddUnit(),
         RemoveUnit(),
         ReplaceUnit(),
+        ReplaceDestroyed(),
         ReplaceSequencer(),
         SetReplicas(),
         Auto(),
@@ -52,6 +53,31 @@ internal static class ReconfigureCommand
                 : await WaitingAsync(session, NodeDuty.Spare, NodeRole.Unit, cancellationToken);
             if (heirs.IsEmpty) throw new UsageException("There is no spare: name the unit that takes its place.");
             return await LeaveAsync(session, old, heirs, error, cancellationToken);
+        });
+    }
+
+    private static Command ReplaceDestroyed()
+    {
+        var units = new Argument<string[]>("unit") { Description = $"{Endpoint} or identity of units in the cluster that will never answer again.", Arity = ArgumentArity.OneOrMore };
+        var heirs = new Option<string[]>("--by") { Description = $"{Endpoint} of running, freshly formatted units, one for each; without it spares are taken.", HelpName = Endpoint, Arity = ArgumentArity.OneOrMore, AllowMultipleArgumentsPerToken = true };
+        var loss = new Option<bool>("--accept-loss") { Description = "What only these units had is lost for good, and becomes junk as readers meet it." };
+        const string What = "Where every replica of a chain is gone for good: others take their places, empty where nobody else has the entries. The only way on then, and no way back.";
+        return Make("replace-destroyed", What, [units, heirs, loss], async (session, result, error, cancellationToken) =>
+        {
+            ImmutableArray<NodeAddress> destroyed = [.. result.GetRequiredValue(units).Select(session.UnitOf).Distinct()];
+            foreach (var unit in destroyed)
+            {
+                if (await session.AnswersAsync(unit, cancellationToken)) throw new UsageException($"{unit.Endpoint} answers, so it is not destroyed: take 'reconfigure replace-unit'.");
+            }
+
+            if (!result.GetValue(loss)) throw new UsageException("Entries that only these units had are lost for good, acknowledged ones too. Bring one of them back if that is possible at all; if not, say --accept-loss.");
+            var spares = ImmutableArray.CreateBuilder<NodeAddress>();
+            foreach (var heir in result.GetValue(heirs) ?? []) spares.Add(await session.FindAsync(heir, NodeRole.Unit, cancellationToken));
+            if (spares.Count == 0) spares.AddRange(await WaitingAsync(session, NodeDuty.Spare, NodeRole.Unit, cancellationToken));
+            await session.Operations.ReplaceDestroyedUnitsAsync(
+                [.. destroyed.Select(unit => unit.Id)], spares.DrainToImmutable(), AdminSession.Reason("destroyed units replaced"), cancellationToken);
+            var rebuilder = new Rebuilder(session.Client, session.Transport, TimeProvider.System);
+            return await Progress.ShowAsync(error, () => rebuilder.Progress, rebuilder.RunAsync(cancellationToken));
         });
     }
 
@@ -116,11 +142,12 @@ internal static class ReconfigureCommand
     }
 
     private static Command Make(
-        string name, string description, Argument[] arguments, Func<AdminSession, ParseResult, TextWriter, CancellationToken, Task<Projection>> run)
+        string name, string description, Symbol[] parts, Func<AdminSession, ParseResult, TextWriter, CancellationToken, Task<Projection>> run)
     {
         var connect = LogCommand.ConnectOption();
         var command = new Command(name, description) { connect };
-        foreach (var argument in arguments) command.Add(argument);
+        foreach (var argument in parts.OfType<Argument>()) command.Add(argument);
+        foreach (var option in parts.OfType<Option>()) command.Add(option);
         command.SetAction(async (result, cancellationToken) =>
         {
             await using var session = await AdminSession.OpenAsync(result.GetRequiredValue(connect), cancellationToken);

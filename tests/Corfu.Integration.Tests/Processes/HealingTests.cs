@@ -105,6 +105,38 @@ public sealed class HealingTests
         Assert.Equal(Epoch.First, (await client.RefreshAsync()).Epoch);
     }
 
+    [Fact]
+    public async Task Entries_whose_only_unit_is_destroyed_are_given_up_by_the_operators_word_alone()
+    {
+        await using var cluster = await ClusterProcesses.UpAsync("--units", "2", "--replicas", "1", "--spares", "1", "--manual");
+        await using (var client = await CorfuClient.ConnectAsync(cluster.ConnectionString)) await AppendAsync(client, 20);
+        await ClusterProcesses.KillAsync((await cluster.ProcessIdsAsync())["unit-1"]);
+        string[] command = ["reconfigure", "replace-destroyed", "--connect", cluster.ConnectionString];
+        string unit;
+        string other;
+        await using (var client = await CorfuClient.ConnectAsync(cluster.ConnectionString))
+        {
+            (other, unit) = (client.Projection.Active.Chains[0].Head.ToString(), client.Projection.Active.Chains[1].Head.ToString());
+            if (client.Projection.AddressOf(client.Projection.Active.Chains[1].Head).Endpoint.Port < client.Projection.AddressOf(client.Projection.Active.Chains[0].Head).Endpoint.Port)
+                (other, unit) = (unit, other);
+        }
+
+        var refused = await CorfuTool.RunAsync("reconfigure", "replace-unit", "--connect", cluster.ConnectionString, unit);
+        Assert.Equal(1, refused.ExitCode);
+        Assert.Contains("R14", refused.Error, StringComparison.Ordinal);
+        var alive = await CorfuTool.RunAsync([.. command, other, "--accept-loss"]);
+        Assert.Equal(2, alive.ExitCode);
+        Assert.Contains("answers, so it is not destroyed", alive.Error, StringComparison.Ordinal);
+        var unsaid = await CorfuTool.RunAsync([.. command, unit]);
+        Assert.Equal(2, unsaid.ExitCode);
+        Assert.Contains("--accept-loss", unsaid.Error, StringComparison.Ordinal);
+        Assert.Contains("destroyed", (await CorfuTool.RunAsync([.. command, unit, "--accept-loss"])).Require().Output, StringComparison.Ordinal);
+        await using var after = await CorfuClient.ConnectAsync(cluster.ConnectionString);
+        await AppendAsync(after, 20);
+        var pages = await after.ReadManyAsync([.. Enumerable.Range(0, 40).Select(i => new LogPosition(i))]);
+        Assert.Equal([10, 30], [pages.Count(p => p.State == PageState.Junk), pages.Count(p => p.State == PageState.Data)]);
+    }
+
     private static async Task<List<(LogPosition Position, string Text)>> AppendAsync(CorfuClient client, int count)
     {
         List<(LogPosition Position, string Text)> acknowledged = [];
