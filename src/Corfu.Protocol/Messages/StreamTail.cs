@@ -2,7 +2,10 @@ using System.Collections.Immutable;
 
 namespace Corfu.Protocol;
 
-/// <summary>A stream's last positions, newest first, at most <see cref="StreamHeader.MaxBackpointers"/>. Fewer mean there are no more.</summary>
+/// <summary>
+/// A stream's last positions, newest first, at most <see cref="StreamHeader.MaxBackpointers"/>. Fewer mean there are no more, but for those that are listed below a trim
+/// mark (<see cref="ListStreamTailsRequest"/>): they are what is to be added.
+/// </summary>
 public sealed record StreamTail(StreamId Stream, ImmutableArray<LogPosition> Positions)
 {
     internal const int SmallestSize = 9;
