@@ -25,7 +25,8 @@ public sealed partial class UnitCore
         return new UnitAnswer(lsn, new SealResponse(Status.Ok, Epoch, _end, _mark));
     }
 
-    // R14: idempotent, from the projection alone, and the epoch is on disk before it is served.
+    // R14: idempotent, from the projection alone. The seal that refuses older epochs is on disk before this one is served, and the install itself before anything
+    // that is written, confirmed or said to be installed in it.
     private UnitAnswer Install(InstallRequest request)
     {
         var projection = request.Projection;
@@ -38,6 +39,9 @@ public sealed partial class UnitCore
             ApplyEpoch(record, Append(record));
         }
 
+#if PLANTED
+        if (Planted.Is("install-not-durable")) return new UnitAnswer(_sealLsn, new AckResponse(Status.Ok, Epoch));
+#endif
         return new UnitAnswer(_epochLsn, new AckResponse(Status.Ok, Epoch));
     }
 
@@ -47,7 +51,7 @@ public sealed partial class UnitCore
     private void ApplyEpoch(in LogRecord record, in RecordPlace place)
     {
         var epoch = record.Position.Epoch;
-        if (epoch > _sealedBelow) _sealedBelow = epoch;
+        if (epoch > _sealedBelow) (_sealedBelow, _sealLsn) = (epoch, place.Lsn);
         _epochLsn = place.Lsn;
         if (record.Kind != RecordKind.Install) return;
         _installed = epoch;

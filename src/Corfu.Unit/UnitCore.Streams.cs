@@ -17,8 +17,8 @@ public sealed partial class UnitCore
         return new UnitAnswer(StreamsLsn, new StreamTailsResponse(Status.Ok, Epoch, tails.MoveToImmutable(), _lostHeaders.Count == 0));
     }
 
-    // R4: a copied entry below the start may have changed a list just now, so every record so far counts.
-    private long StreamsLsn => Math.Max(_endLsn, Math.Max(_epochLsn, _pageLsn));
+    // R4: a copied entry below the start may have changed a list just now, and a trim may have made the lists complete, so every record of pages so far counts.
+    private long StreamsLsn => Math.Max(Math.Max(_endLsn, _markLsn), Math.Max(_sealLsn, _pageLsn));
 
     private UnitAnswer ListStreamTails(ListStreamTailsRequest request)
     {

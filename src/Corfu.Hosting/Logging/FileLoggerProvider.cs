@@ -61,7 +61,7 @@ public sealed class FileLoggerProvider : ILoggerProvider
         public void Log<TState>(
             LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
         {
-            var time = owner._time.GetUtcNow().ToString("yyyy-MM-dd'T'HH:mm:ss.fff'Z'", CultureInfo.InvariantCulture);
+            var time = owner._time.GetUtcNow().ToString("yyyy-MM-dd'T'HH:mm:ss.ffffff'Z'", CultureInfo.InvariantCulture);
             var text = $"{time} {Short(logLevel)} {category}: {formatter(state, exception)}";
             owner.Write(exception is null ? text : text + Environment.NewLine + exception);
         }

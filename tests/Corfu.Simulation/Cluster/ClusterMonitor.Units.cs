@@ -55,15 +55,23 @@ public sealed partial class ClusterMonitor
         }
     }
 
-    /// <summary>R14: an epoch is installed, and durably so, before it is served.</summary>
+    /// <summary>R14: an epoch is installed before it is served, and durably so before anything is written or confirmed in it.</summary>
     private void CheckInstalled(UnitView unit, MessageInfo message, FrameHeader header, Response response)
     {
+        if (response.Status == Status.NotInstalled && header.Epoch.Value <= unit.Kept && message.ReceivedAt > unit.KeptAt)
+        {
+            Report(CheckerNames.SealedEpoch, $"{unit.Name} has not installed {header.Epoch} any more, after it had said so of e{unit.Kept}");
+        }
+
         if (!response.IsOk) return;
+        var rests = header.Opcode is Opcode.Write or Opcode.Fill or Opcode.Complete or Opcode.CompleteMany or Opcode.ConfirmEpoch;
         // Its answer may be lost or late, its arrival is what counts; only epochs that nobody sent it are an error.
-        if (header.Opcode is Opcode.Write or Opcode.Fill or Opcode.Complete or Opcode.CompleteMany or Opcode.Read or Opcode.ConfirmEpoch && header.Epoch.Value > unit.Installed)
+        if ((rests || header.Opcode is Opcode.Read or Opcode.StreamTails or Opcode.ListStreamTails or Opcode.TakeStreamTails) && header.Epoch.Value > unit.Installed)
         {
             Report(CheckerNames.SealedEpoch, $"{unit.Name} answered {header.Opcode} of {header.Epoch} to {message.Client}, but has only installed e{unit.Installed}");
         }
+
+        if ((rests || header.Opcode == Opcode.Install) && header.Epoch.Value > unit.Kept) (unit.Kept, unit.KeptAt) = (header.Epoch.Value, world.Steps);
     }
 
     private void WriteAnswered(UnitView unit, MessageInfo message, FrameHeader header, WriteOutcome write, ReadOnlyMemory<byte> bytes)

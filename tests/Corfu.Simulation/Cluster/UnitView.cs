@@ -12,8 +12,13 @@ internal sealed class UnitView(string name)
 
     public long EpochAt { get; set; }
 
-    /// <summary>Highest epoch whose projection it has acknowledged.</summary>
+    /// <summary>Highest epoch whose projection has reached it.</summary>
     public long Installed { get; set; }
+
+    /// <summary>Highest epoch that it has said to be installed, or has written in, and at which event.</summary>
+    public long Kept { get; set; }
+
+    public long KeptAt { get; set; }
 
     /// <summary>Highest seal that was answered Ok, and at which event.</summary>
     public long SealedBelow { get; set; }

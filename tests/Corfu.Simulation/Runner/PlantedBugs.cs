@@ -37,6 +37,7 @@ public static class PlantedBugs
         new("hash-order", "determinism", "waits depend on the process's hash seed", CheckerNames.Determinism, 1),
         new("trim-at-head-only", "R5", "a trim that is met is brought to the head only", CheckerNames.TrimComplete, 1),
         new("unit-serves-what-it-has-not-installed", "R14", "requests of an epoch are served before it is installed", CheckerNames.SealedEpoch, 1),
+        new("install-not-durable", "R14", "an install is answered before it is durable", CheckerNames.SealedEpoch, 16),
         new("copy-without-filling", "R15", "a rebuild copies and leaves the holes", CheckerNames.Membership, 32),
         new("joining-is-read", "R15", "joining replicas are read", CheckerNames.Membership, 6),
         new("full-before-it-is-rebuilt", "R15", "a joining replica becomes full at once", CheckerNames.Membership, 6),

@@ -47,6 +47,34 @@ public sealed class EpochTests
     }
 
     [Fact]
+    public async Task R14_what_is_looked_up_rests_on_the_seal_and_what_is_written_on_the_install()
+    {
+        var unit = await CoreHarness.OpenAsync();
+        unit.Write(0);
+        var seal = unit.LsnOf(new SealRequest(new Epoch(2)));
+        var install = unit.LsnOf(new InstallRequest(Entries.Projection(2, 1)));
+        Assert.True(install > seal);
+        Assert.Equal(seal, unit.LsnOf(new ReadRequest(new Epoch(2), Entries.Positions(0), ReadDetail.State)));
+        Assert.Equal(seal, unit.LsnOf(new StreamTailsRequest(new Epoch(2), [])));
+        Assert.Equal(install, unit.LsnOf(new ConfirmEpochRequest(new Epoch(2))));
+        Assert.True(unit.LsnOf(new WriteRequest(new Epoch(2), Entries.Data(1, 2, "payload", 0, []))) > install);
+
+        // Nobody sealed it for this epoch: its install is what refuses the older ones.
+        var next = unit.LsnOf(new InstallRequest(Entries.Projection(3, 2)));
+        Assert.Equal(next, unit.LsnOf(new ReadRequest(new Epoch(3), Entries.Positions(0), ReadDetail.State)));
+    }
+
+    // A trim makes lists complete that damaged headers below it had made incomplete.
+    [Fact]
+    public async Task R4_stream_tails_wait_for_the_trims_that_they_rest_on()
+    {
+        var unit = await CoreHarness.OpenAsync();
+        unit.Write(20);
+        var trim = unit.LsnOf(new TrimPrefixRequest(new Epoch(1), new LogPosition(6)));
+        Assert.Equal(trim, unit.LsnOf(new StreamTailsRequest(new Epoch(1), [])));
+    }
+
+    [Fact]
     public async Task Sealing_again_answers_the_same_and_a_lower_seal_is_refused()
     {
         var unit = await CoreHarness.OpenAsync();
