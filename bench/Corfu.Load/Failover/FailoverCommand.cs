@@ -139,12 +139,12 @@ internal static class FailoverCommand
     private static DateTimeOffset? At(string line) =>
         DateTimeOffset.TryParse(line.Split(' ')[0], System.Globalization.CultureInfo.InvariantCulture, out var at) ? at : null;
 
-    // The first agent that acted says so in its log, to the millisecond.
+    // The first agent that acted says so in its log, to the microsecond.
     private static DateTimeOffset DetectedAt(string folder, DateTimeOffset after) => Directory.EnumerateFiles(folder, "*.log", SearchOption.AllDirectories)
         .SelectMany(File.ReadLines)
         .Where(line => line.Contains("Reconfiguring:", StringComparison.Ordinal))
         .Select(At)
         .OfType<DateTimeOffset>()
-        .Where(at => at >= after.AddMilliseconds(-1))
+        .Where(at => at >= after)
         .Min();
 }
