@@ -98,7 +98,9 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
             }
             else if (request is WatchRequest watch && (_core.Latest?.Epoch ?? Epoch.None) <= watch.Known)
             {
-                Watch(watch, reply);
+                // The vote that it watches for may have been before it came.
+                if (_core.Handle(new ReadSlotRequest(watch.Known.Next)).Response is LayoutResponse { Slot.Value: not null } vote) _waiting.Add(new Waiting(watch, vote, reply));
+                else Watch(watch, reply);
                 return;
             }
             else

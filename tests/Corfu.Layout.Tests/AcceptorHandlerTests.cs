@@ -128,11 +128,12 @@ public sealed class AcceptorHandlerTests
         Assert.Null(told.Latest);
         Assert.Empty(later.Sent);
 
-        // The same vote again says nothing new.
+        // Who comes after the vote hears of it at once, when it is durable; the same vote again says nothing new.
         Send(handler, watcher, 2, new WatchRequest(Epoch.None));
         Send(handler, proposer, 3, vote);
         handler.BatchEnd();
-        Assert.Single(watcher.Sent);
+        Assert.Equal(2, watcher.Sent.Count);
+        Assert.Equal(told.Slot, Assert.IsType<LayoutResponse>(watcher.Sent[1].Response).Slot);
     }
 
     [Fact]

@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using Corfu.Client;
+using Corfu.Client.Layout;
 using Corfu.Protocol;
 
 namespace Corfu.Agent;
@@ -7,6 +8,10 @@ namespace Corfu.Agent;
 /// <summary>From verdicts to an epoch without the nodes that are gone.</summary>
 public sealed partial class ClusterAgent
 {
+    // Guarded by _gate. A ballot is of one value (R12): whoever proposes with this one has taken it away. _foreseenSlot: the newest that one was begun for.
+    private OpenBallot? _foreseen;
+    private Epoch _foreseenSlot;
+
     // Guarded by _gate. _planned: what would be done, and since when; _acting: what is being done.
     private PlannedChange? _planned;
     private TimeSpan _plannedSince;
@@ -34,7 +39,7 @@ public sealed partial class ClusterAgent
             _planned = change;
             // A reconfiguration that waits for the seal of a unit that is now known to be gone would wait in vain.
             if (_acting is { } acting && !change.IsSame(acting) && change.Exits.Length > acting.Exits.Length) _actingStop?.Cancel();
-            if (_acting is not null || now - _plannedSince < _options.BackOffStep * RankAmongAgents(change, now)) return;
+            if (_acting is not null || now - _plannedSince < _options.BackOffStep * RankAmongAgents(process => IsGoing(process, change), now)) return;
             _acting = change;
             _actingStop = CancellationTokenSource.CreateLinkedTokenSource(_stopped);
             _action = ActAsync(change, _projection, _actingStop);
@@ -79,14 +84,14 @@ public sealed partial class ClusterAgent
 
     // Guarded by the caller. The agents' order is that of their endpoints, those that are not heard left out. Nobody waits for the agent of a process that is
     // to go: its own silence may be noticed a look later.
-    private int RankAmongAgents(PlannedChange? change, TimeSpan now) => _subjects.Values.Count(subject =>
+    private int RankAmongAgents(Predicate<NodeEndpoint> isGoing, TimeSpan now) => _subjects.Values.Count(subject =>
         subject.Role == NodeRole.Agent && subject.Address.Endpoint.CompareTo(_options.Self) < 0 && VerdictOf(subject, now).Health == NodeHealth.Alive
-        && !IsGoing(subject.Address.Endpoint, change));
+        && !isGoing(subject.Address.Endpoint));
 
     // Guarded by the caller.
-    private bool IsGoing(NodeEndpoint process, PlannedChange? change) => change is not null
-        && (change.Exits.Any(exit => !exit.Keeps && exit.Unit.Endpoint == process)
-            || (change.NewSequencer is not null && _projection!.Sequencer.Endpoint == process));
+    private bool IsGoing(NodeEndpoint process, PlannedChange change) =>
+        change.Exits.Any(exit => !exit.Keeps && exit.Unit.Endpoint == process)
+        || (change.NewSequencer is not null && _projection!.Sequencer.Endpoint == process);
 
     private void Note(string note)
     {
@@ -102,9 +107,10 @@ public sealed partial class ClusterAgent
         using var activity = AgentTelemetry.Activities.StartActivity("reconfigure");
         try
         {
-            // R12: promises know of no value. If nobody agrees, the ballot is left as it is, and a later one goes above it.
-            var ballot = _reconfigurer.Prepare(projection, stop.Token);
+            // R12: promises know of no value. If nobody agrees, a ballot that was foreseen is for the next change, and one that was not is left as it is.
+            var ballot = Foreseen(projection) ?? _reconfigurer.Prepare(projection, stop.Token);
             if (!await IsAgreedAsync(change, projection, stop.Token)) return;
+            lock (_gate) _foreseen = _foreseen == ballot ? null : _foreseen;
             AgentLog.Acting(_logger, change.ToString());
             var reason = new ReconfigurationReason(true, _options.Self.ToString(), change.ToString()).ToString();
             var decided = await _reconfigurer.ReconfigureAsync(projection, change.Apply, reason, ballot, stop.Token);
@@ -129,6 +135,40 @@ public sealed partial class ClusterAgent
 
             stop.Dispose();
         }
+    }
+
+    /// <summary>At the first sign of a failure the promises are asked for that a change will need: their flushes are over when it is certain.</summary>
+    private async Task ForeseeAsync(NodeEndpoint refused)
+    {
+        Projection projection;
+        lock (_gate)
+        {
+            if (_projection is not { } newest || _acting is not null || _foreseenSlot == newest.Epoch.Next || !_automation.IsOn) return;
+            if (RankAmongAgents(process => process == refused, Now) > 0) return;
+            projection = newest;
+            _foreseenSlot = projection.Epoch.Next;
+        }
+
+        var ballot = _reconfigurer.Foresee(projection, _stopped);
+        try
+        {
+            await ballot.Promises;
+        }
+        catch (OperationCanceledException)
+        {
+            return;
+        }
+
+        lock (_gate)
+        {
+            if (_foreseenSlot == ballot.Slot) _foreseen = LayoutClient.IsPromised(ballot) ? ballot : null;
+        }
+    }
+
+    // Stays what is foreseen until it is used.
+    private OpenBallot? Foreseen(Projection projection)
+    {
+        lock (_gate) return _foreseen?.Slot == projection.Epoch.Next ? _foreseen : null;
     }
 
     private async Task<bool> IsAgreedAsync(PlannedChange change, Projection projection, CancellationToken cancellationToken)

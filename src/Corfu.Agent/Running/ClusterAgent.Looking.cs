@@ -80,7 +80,7 @@ public sealed partial class ClusterAgent
     private async Task LookAsync(Subject subject)
     {
         var sample = await SampleAsync(subject.Role, subject.Address, subject, _options.ProbeTimeout);
-        bool worse;
+        bool worse, refused;
         lock (_gate)
         {
             subject.IsLooking = false;
@@ -94,8 +94,10 @@ public sealed partial class ClusterAgent
             if (subject.Role == NodeRole.Agent && !answered && sample.Outcome != ProbeOutcome.None && _peers.TryGetValue(subject.Address.Endpoint, out var peer))
                 peer.NextDescribe = peer.NextDescribe == TimeSpan.MaxValue ? now : peer.NextDescribe;
             worse = Report(subject, verdict);
+            refused = sample.Outcome == ProbeOutcome.Refused && subject.Role != NodeRole.Agent && DutyOf(subject) == NodeDuty.Serving;
         }
 
+        if (refused) _ = ForeseeAsync(subject.Address.Endpoint);
         if (worse) Consider();
         if (sample.Outcome == ProbeOutcome.Answered) await CatchUpAsync(subject);
     }

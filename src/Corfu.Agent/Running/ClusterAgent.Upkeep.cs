@@ -27,7 +27,7 @@ public sealed partial class ClusterAgent
         lock (_gate)
         {
             var now = Now;
-            if (_projection is not { } projection || !_automation.IsOn || RankAmongAgents(null, now) > 0)
+            if (_projection is not { } projection || !_automation.IsOn || RankAmongAgents(static _ => false, now) > 0)
             {
                 _leadsSince = _neededSince = TimeSpan.MaxValue;
                 foreach (var chore in (Chore[])[_rebuild, _migration, _scrub]) chore.Stop?.Cancel();

@@ -13,15 +13,15 @@ public sealed partial class LayoutClient
     private async Task<Projection?> RunBallotAsync(
         Epoch slot, ImmutableArray<NodeAddress> acceptors, Projection? own, CancellationToken cancellationToken)
     {
-        if (await DecideAsync(Prepare(slot, acceptors, cancellationToken), own, cancellationToken) is not { } decision) return null;
+        if (await DecideAsync(Prepare(slot, acceptors, FirstRound, cancellationToken), own, cancellationToken) is not { } decision) return null;
         await PublishAsync(decision, cancellationToken);
         return decision.Value;
     }
 
     // The proposer is of this run alone: two runs of one client never share a ballot.
-    private OpenBallot Prepare(Epoch slot, ImmutableArray<NodeAddress> acceptors, CancellationToken cancellationToken)
+    private OpenBallot Prepare(Epoch slot, ImmutableArray<NodeAddress> acceptors, long round, CancellationToken cancellationToken)
     {
-        var ballot = new Ballot(1, _entropy.NewGuid());
+        var ballot = new Ballot(round, _entropy.NewGuid());
         return new OpenBallot(slot, acceptors, ballot, PromisesAsync(slot, acceptors, ballot, cancellationToken));
     }
 
@@ -60,7 +60,7 @@ public sealed partial class LayoutClient
     /// </summary>
     public async Task RehearseAsync(Projection decided, CancellationToken cancellationToken = default)
     {
-        var open = Prepare(decided.Epoch, decided.Acceptors, cancellationToken);
+        var open = Prepare(decided.Epoch, decided.Acceptors, FirstRound, cancellationToken);
         var promises = await open.Promises;
         if (FindDecision(decided.Epoch, promises) is not { } known || !known.Equals(decided)) return;
         await AskAsync(decided.Acceptors, _ => new AcceptRequest(open.Ballot, decided), IsSettled(HasMajority), cancellationToken);

@@ -10,6 +10,9 @@ namespace Corfu.Client.Layout;
 /// </summary>
 public sealed partial class LayoutClient
 {
+    // One below it is for ballots that may be left unused.
+    private const long FirstRound = 1;
+
     private readonly ITransport _transport;
     private readonly IEntropy _entropy;
     private readonly TimeProvider _time;
@@ -138,7 +141,14 @@ public sealed partial class LayoutClient
 
     /// <summary>Begins a ballot for the projection after <paramref name="current"/>, which <see cref="ProposeAsync(OpenBallot, Projection, CancellationToken)"/> ends.</summary>
     public OpenBallot Prepare(Projection current, CancellationToken cancellationToken = default) =>
-        Prepare(current.Epoch.Next, current.Acceptors, cancellationToken);
+        Prepare(current.Epoch.Next, current.Acceptors, FirstRound, cancellationToken);
+
+    /// <summary>As <see cref="Prepare(Projection, CancellationToken)"/>, for a change that may never come: left unused, it outbids nobody who begins one.</summary>
+    public OpenBallot Foresee(Projection current, CancellationToken cancellationToken = default) =>
+        Prepare(current.Epoch.Next, current.Acceptors, FirstRound - 1, cancellationToken);
+
+    /// <summary>Whether a majority has promised already: another ballot would be no faster.</summary>
+    public static bool IsPromised(OpenBallot ballot) => ballot.Promises.IsCompletedSuccessfully && HasMajority(ballot.Promises.Result);
 
     /// <summary>As <see cref="ProposeAsync(Projection, Projection, CancellationToken)"/>; that the acceptors are told what they decided is left to the caller.</summary>
     public async Task<LayoutDecision> ProposeAsync(OpenBallot ballot, Projection next, CancellationToken cancellationToken = default)

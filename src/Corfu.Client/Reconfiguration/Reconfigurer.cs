@@ -16,6 +16,8 @@ public sealed partial class Reconfigurer
     /// <summary>Characters of a reason; longer ones are cut.</summary>
     public const int MaxReason = 200;
 
+    private static readonly TimeSpan TellAcceptorsAfter = TimeSpan.FromMilliseconds(20);
+
     private readonly ITransport _transport;
     private readonly LayoutClient _layout;
     private readonly TimeProvider _time;
@@ -102,8 +104,10 @@ public sealed partial class Reconfigurer
                 continue;
             }
 
-            // It is decided, whoever knows it: units and sequencer need not wait until the acceptors have written that down.
-            await Task.WhenAll(InstallAsync(decided, cancellationToken), TellAcceptorsAsync(current, decision, cancellationToken));
+            // It is decided, whoever knows it, and clients that watch have heard of the votes: units and sequencer come first, but a silent one is not waited for.
+            var installing = InstallAsync(decided, cancellationToken);
+            await Task.WhenAny(installing, Task.Delay(TellAcceptorsAfter, _time, cancellationToken));
+            await Task.WhenAll(installing, TellAcceptorsAsync(current, decision, cancellationToken));
             return decided;
         }
 
@@ -111,12 +115,16 @@ public sealed partial class Reconfigurer
     }
 
     /// <summary>
-    /// Begins the ballot for the epoch after <paramref name="current"/>. Promises know of no value, so this may be done while it is not yet certain that
-    /// there will be a change; nothing rests on a ballot that is not used.
+    /// Begins a ballot for the epoch after <paramref name="current"/>, for one change at most. Promises know of no value, so this may be done while it is not yet
+    /// certain that there will be a change: unused, it is outbid by whoever begins one (R12).
     /// </summary>
-    public OpenBallot Prepare(Projection current, CancellationToken cancellationToken = default)
+    public OpenBallot Foresee(Projection current, CancellationToken cancellationToken = default) => Begun(_layout.Foresee(current, cancellationToken));
+
+    /// <summary>As <see cref="Foresee"/>, for a change that there will be, unless somebody disagrees at once.</summary>
+    public OpenBallot Prepare(Projection current, CancellationToken cancellationToken = default) => Begun(_layout.Prepare(current, cancellationToken));
+
+    private static OpenBallot Begun(OpenBallot ballot)
     {
-        var ballot = _layout.Prepare(current, cancellationToken);
         ballot.Promises.Abandon();
         return ballot;
     }
