@@ -34,13 +34,20 @@ internal sealed class Channel(TcpTransport transport, NodeAddress address)
     /// <summary>All callers wait for the same attempt, which no caller's cancellation ends.</summary>
     public ValueTask<Connected> ConnectAsync(CancellationToken cancellationToken)
     {
+        TaskCompletionSource<Connected> attempt;
         lock (_gate)
         {
             if (_current is { IsOpen: true } current) return new ValueTask<Connected>(new Connected(current, null));
-            if (_connecting is null && _failures > 0 && transport.Time.GetTimestamp() < _retryAt)
+            if (_connecting is { } begun) return new ValueTask<Connected>(begun.WaitAsync(cancellationToken));
+            if (_failures > 0 && transport.Time.GetTimestamp() < _retryAt)
                 return new ValueTask<Connected>(new Connected(null, new ConnectFailure($"{address}: not connected ({_lastFailure}).", TransportFault.BackOff)));
-            return new ValueTask<Connected>((_connecting ??= OpenAsync()).WaitAsync(cancellationToken));
+            attempt = new TaskCompletionSource<Connected>();
+            _connecting = attempt.Task;
         }
+
+        // Off the gate, for it may complete at once; on this thread, for somebody waits for it.
+        _ = OpenAsync(attempt);
+        return new ValueTask<Connected>(attempt.Task.WaitAsync(cancellationToken));
     }
 
     /// <summary>Ends the connection, or the attempt at one.</summary>
@@ -50,10 +57,8 @@ internal sealed class Channel(TcpTransport transport, NodeAddress address)
         _current?.Close(Replaced, null);
     }
 
-    private async Task<Connected> OpenAsync()
+    private async Task OpenAsync(TaskCompletionSource<Connected> attempt)
     {
-        // Off the gate: what follows may complete at once.
-        await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
         Connected connected;
         try
         {
@@ -72,7 +77,8 @@ internal sealed class Channel(TcpTransport transport, NodeAddress address)
         if (connected.Connection is not { } connection)
         {
             Failed(connected.Failure!.Message);
-            return connected;
+            attempt.SetResult(connected);
+            return;
         }
 
         lock (_gate)
@@ -83,7 +89,7 @@ internal sealed class Channel(TcpTransport transport, NodeAddress address)
         }
 
         if (_dropped.IsCancellationRequested) connection.Close(Replaced, null);
-        return connected;
+        attempt.SetResult(connected);
     }
 
     private void Failed(string why)
