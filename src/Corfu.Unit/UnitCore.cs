@@ -76,6 +76,7 @@ public sealed partial class UnitCore : IPageStates
         RepairRequest r => Repair(r),
         ListStreamTailsRequest r => ListStreamTails(r),
         TakeStreamTailsRequest r => TakeStreamTails(r),
+        SealedTailsRequest r => SealedTails(r),
         _ => new UnitAnswer(0, request.Fail(Status.Unsupported, Epoch)),
     };
 

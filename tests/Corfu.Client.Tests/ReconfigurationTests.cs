@@ -1,5 +1,7 @@
+using System.Collections.Concurrent;
 using System.Text;
 using Corfu.Client;
+using Corfu.Client.Layout;
 using Corfu.Client.Tests.Cluster;
 using Corfu.Protocol;
 
@@ -177,6 +179,141 @@ public class ReconfigurationTests
             Assert.Equal($"old {stream}", Encoding.UTF8.GetString((await log.ReadNextAsync())!.Payload.Span));
             Assert.Equal($"new {stream}", Encoding.UTF8.GetString((await log.ReadNextAsync())!.Payload.Span));
         }
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task R12_a_ballot_that_was_foreseen_asks_for_no_promises_again_and_outbids_nobody_if_it_is_left(bool used)
+    {
+        await using var cluster = await TestCluster.StartAsync(2, 2, acceptors: 3);
+        var reconfigurer = cluster.Reconfigurer();
+        var foreseen = reconfigurer.Foresee(cluster.First);
+        await foreseen.Promises;
+        Assert.True(LayoutClient.IsPromised(foreseen));
+        var (prepares, outbid) = (0, 0);
+        cluster.Transport.Faults = (_, request) =>
+        {
+            if (request is PrepareRequest) Interlocked.Increment(ref prepares);
+            return new(Fault.None);
+        };
+        cluster.Transport.Rewrite = (_, _, response) =>
+        {
+            if (response.Status == Status.Outbid) Interlocked.Increment(ref outbid);
+            return response;
+        };
+        var sequencer = cluster.AddSequencer();
+        Membership? Change(Projection p) => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer);
+        var decided = used
+            ? await reconfigurer.ReconfigureAsync(cluster.First, Change, "used", foreseen)
+            : await cluster.Reconfigurer().ReconfigureAsync(cluster.First, Change, "left");
+        Assert.Equal((sequencer, used ? 0 : 3, 0), (decided.Sequencer, prepares, outbid));
+    }
+
+    /// <summary>What the seals tell is on its way to the client while the epoch is voted on, and nearly always first: one round of ten is enough.</summary>
+    [Fact]
+    public async Task Appends_that_wait_for_a_sequencer_know_their_streams_when_there_is_one()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 2);
+        var (writer, other) = (cluster.Client(), cluster.Client());
+        var stream = new StreamId(1);
+        (await writer.AppendAsync(Bytes("0"), [stream])).Require();
+        var (rounds, asked) = (0, 1);
+        while (asked > 0 && rounds++ < 10)
+        {
+            var (waiting, told) = (0, 0);
+            var allWait = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            var allTold = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            asked = 0;
+            cluster.Transport.Faults = async (_, request) =>
+            {
+                if (request is SealedTailsRequest && Interlocked.Increment(ref waiting) == 3) allWait.SetResult();
+                if (request is StreamTailsRequest) Interlocked.Increment(ref asked);
+                if (request is AcceptRequest) await allTold.Task;
+                return Fault.None;
+            };
+            cluster.Transport.Rewrite = (_, request, response) =>
+            {
+                if (request is SealedTailsRequest && response.IsOk && Interlocked.Increment(ref told) == 3) allTold.SetResult();
+                return response;
+            };
+            cluster.Transport.Stop(other.Projection.Sequencer.Id);
+            var append = writer.AppendAsync(Bytes($"{rounds}"), [stream]).AsTask();
+            await allWait.Task;
+            await ReplaceSequencerAsync(cluster, other);
+            Assert.True((await append).IsAppended);
+        }
+
+        Assert.Equal(0, asked);
+        var log = new LogStream(other, stream);
+        await log.SyncAsync();
+        for (var i = 0; i <= rounds; i++) Assert.Equal($"{i}", Encoding.UTF8.GetString((await log.ReadNextAsync())!.Payload.Span));
+    }
+
+    /// <summary>A head that has gone may have told what was written to it alone.</summary>
+    [Fact]
+    public async Task What_seals_told_is_not_used_where_a_source_has_left()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 2);
+        var (writer, other) = (cluster.Client(), cluster.Client());
+        var stream = new StreamId(1);
+        foreach (var text in new[] { "a", "b", "c" }) (await writer.AppendAsync(Bytes(text), [stream])).Require();
+        var (waiting, told) = (0, 0);
+        var allWait = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var allTold = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        ConcurrentQueue<NodeAddress> asked = [];
+        cluster.Transport.Faults = async (node, request) =>
+        {
+            if (request is SealedTailsRequest && Interlocked.Increment(ref waiting) == 3) allWait.SetResult();
+            if (request is StreamTailsRequest) asked.Enqueue(node);
+            if (request is AcceptRequest) await allTold.Task;
+            return Fault.None;
+        };
+        cluster.Transport.Rewrite = (_, request, response) =>
+        {
+            if (request is SealedTailsRequest && response.IsOk && Interlocked.Increment(ref told) == 3) allTold.SetResult();
+            return response;
+        };
+        cluster.Transport.Stop(cluster.First.Sequencer.Id);
+        var append = writer.AppendAsync(Bytes("d"), [stream]).AsTask();
+        await allWait.Task;
+        var (sequencer, left) = (cluster.AddSequencer(), cluster.Units[0]);
+        await other.ReconfigureAsync(p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer).Without(left.Id), "both");
+        Assert.True((await append).IsAppended);
+        Assert.Equal(new[] { cluster.Units[1].Id, cluster.Units[2].Id }.Order(), asked.Select(node => node.Id).Distinct().Order());
+    }
+
+    /// <summary>A source that has not told, or whose lists may lack something, is asked in the new epoch.</summary>
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task What_a_seal_did_not_tell_is_asked_for_in_the_next_epoch(bool damaged)
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 2);
+        var (writer, other) = (cluster.Client(), cluster.Client());
+        var stream = new StreamId(1);
+        foreach (var text in new[] { "a", "b", "c" }) (await writer.AppendAsync(Bytes(text), [stream])).Require();
+        var (waiting, asked) = (0, 0);
+        var all = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        cluster.Transport.Faults = (node, request) =>
+        {
+            if (request is SealedTailsRequest && Interlocked.Increment(ref waiting) == 3) all.SetResult();
+            if (request is StreamTailsRequest) Interlocked.Increment(ref asked);
+            return new(!damaged && request is SealedTailsRequest && node == cluster.Units[1] ? Fault.AnswerLost : Fault.None);
+        };
+        cluster.Transport.Rewrite = (node, request, response) =>
+            damaged && request is SealedTailsRequest && node == cluster.Units[1] && response is StreamTailsResponse { IsOk: true } tails
+                ? tails with { Complete = false, Tails = [] }
+                : response;
+        cluster.Transport.Stop(cluster.First.Sequencer.Id);
+        var append = writer.AppendAsync(Bytes("d"), [stream]).AsTask();
+        await all.Task;
+        await ReplaceSequencerAsync(cluster, other);
+        Assert.True((await append).IsAppended);
+        Assert.Equal(3, asked);
+        var log = new LogStream(other, stream);
+        await log.SyncAsync();
+        foreach (var text in new[] { "a", "b", "c", "d" }) Assert.Equal(text, Encoding.UTF8.GetString((await log.ReadNextAsync())!.Payload.Span));
     }
 
     [Fact]

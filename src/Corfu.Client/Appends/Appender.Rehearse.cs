@@ -28,7 +28,14 @@ internal sealed partial class Appender
         core.Refresher.LetGo(view.Projection, view.Projection);
         var junk = new LogEntry(position, core.NextOrigin(), EntryKind.Junk, core.Time.GetUtcNow(), [], default);
         if (core.View == view) await chains.FillAsync(view, chain, junk, closed);
-        if (core.View == view && headers.Length > 0) await core.HandOver.RunAsync(view, [headers[0].Stream], closed);
+        if (core.View == view && headers.Length > 0)
+        {
+            await core.HandOver.RunAsync(view, [headers[0].Stream], closed);
+            await core.EarlyTails.RehearseAsync(view, headers[0].Stream);
+            core.HandOver.Begin(past.View);
+        }
+
+        await core.Standbys.ReachAsync(view, closed);
         foreach (var unit in view.Projection.Units) await ConfirmAsync(view, unit, closed);
         if (core.View == view) await core.InstallAndCallAsync(view, view.Projection.AddressOf(chain.Head), new ConfirmEpochRequest(view.Epoch), closed);
         core.Transport.Drop(new NodeAddress(new NodeId(core.Entropy.NewGuid()), view.Projection.Sequencer.Endpoint));

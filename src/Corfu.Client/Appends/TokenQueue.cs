@@ -115,6 +115,8 @@ internal sealed class TokenQueue(ClientCore core, ImmutableArray<StreamId> strea
             catch (TransportException e)
             {
                 // If the answer is lost, the positions granted by it are holes, which somebody closes.
+                core.Standbys.Reach(view);
+                if (!streams.IsEmpty) core.EarlyTails.Ask(view, streams);
                 trouble = e.Message;
                 cause = e;
             }

@@ -26,7 +26,9 @@ internal sealed partial class ClientCore
         Projections = new ProjectionHolder(first, p => new EpochView(p, new GrantClock(time.TimestampFrequency / 4000)));
         Refresher = new ProjectionRefresher(this);
         Reconfigurer = new Reconfigurer(transport, Layout, time, logger, options.Reconfiguration);
+        EarlyTails = new EarlyTails(this);
         HandOver = new StreamHandOver(this);
+        Standbys = new Standbys(this);
         Pauses = new SharedPauses(this);
         _installs = new SharedInstalls(this);
     }
@@ -49,7 +51,11 @@ internal sealed partial class ClientCore
 
     public Reconfigurer Reconfigurer { get; }
 
+    public EarlyTails EarlyTails { get; }
+
     public StreamHandOver HandOver { get; }
+
+    public Standbys Standbys { get; }
 
     public SharedPauses Pauses { get; }
 

@@ -16,6 +16,9 @@ internal sealed class StreamHandOver(ClientCore core)
     // Guarded by _gate, with all that it holds: of the epoch that was asked for last. What is frozen in an epoch does not change, so it does not matter who reads it, or when (R14).
     private Company? _company;
 
+    /// <summary>Tells the epoch's sequencer at once what is known early (<see cref="EarlyTails"/>).</summary>
+    public void Begin(EpochView view) => CompanyOf(view);
+
     /// <summary>A new sequencer meets many streams at once: those that come while others are handed over go together.</summary>
     /// <returns>Ok, or why the epoch's units or sequencer refuse: Sealed above all, which a sequencer that was replaced never hears of.</returns>
     public async Task<Status> RunAsync(EpochView view, ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
@@ -32,19 +35,39 @@ internal sealed class StreamHandOver(ClientCore core)
     /// </summary>
     public async Task SendAsync(EpochView view, ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
     {
-        if (Join(view, streams) is { } party) await party.Sent.Task.WaitOrCancelAsync(cancellationToken);
+        // A mirror's lists are final when its copier says so: its sequencer asks for them then.
+        if (view.Projection.IsMirror) return;
+        var company = CompanyOf(view);
+        if (company.HasTold(streams)) await company.Told.Task.WaitOrCancelAsync(cancellationToken);
+        else if (Join(view, streams) is { } party) await party.Sent.Task.WaitOrCancelAsync(cancellationToken);
+    }
+
+    private Company CompanyOf(EpochView view)
+    {
+        Company company;
+        ImmutableArray<StreamTail> early;
+        lock (_gate)
+        {
+            if (_company?.View == view) return _company;
+            early = view.Projection.Start > LogPosition.Zero ? core.EarlyTails.Take(view) : [];
+            company = new Company(view, early);
+            // Who is behind is alone, and does not end the newer epoch's.
+            if (_company is null || _company.View.Epoch <= view.Epoch) _company = company;
+        }
+
+        if (!early.IsEmpty) HandOverAsync(view, early, core.Closed).Abandon();
+        company.Told.SetResult();
+        return company;
     }
 
     /// <summary>Null when too many wait already.</summary>
     private Party? Join(EpochView view, ImmutableArray<StreamId> streams)
     {
-        Company company;
+        var company = CompanyOf(view);
         Party party;
         bool first;
         lock (_gate)
         {
-            if (_company is null || _company.View != view) _company = new Company(view);
-            company = _company;
             if ((company.Waiting?.Streams.Count ?? 0) + streams.Length > MaxTogether) return null;
             party = company.Waiting ??= new Party();
             party.Streams.AddRange(streams);
@@ -87,18 +110,21 @@ internal sealed class StreamHandOver(ClientCore core)
     {
         var tails = await GatherAsync(view, streams, cancellationToken);
         if (!tails.IsDone) return tails.Status;
-        ClientTelemetry.HandOvers.Add(streams.Length);
-        var answer = core.CallSequencerAsync(view, new LoadStreamsRequest(view.Epoch, tails.Value), cancellationToken);
+        var answer = HandOverAsync(view, tails.Value, cancellationToken);
         sent?.SetResult();
-        return (await answer).Status;
+        return await answer;
+    }
+
+    private async Task<Status> HandOverAsync(EpochView view, ImmutableArray<StreamTail> tails, CancellationToken cancellationToken)
+    {
+        ClientTelemetry.HandOvers.Add(tails.Length);
+        return (await core.CallSequencerAsync(view, new LoadStreamsRequest(view.Epoch, tails), cancellationToken)).Status;
     }
 
     /// <summary>The newest positions of the streams below the epoch's start, in the streams' order.</summary>
     public async ValueTask<Attempt<ImmutableArray<StreamTail>>> GatherAsync(
         EpochView view, ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
     {
-        var newest = new Dictionary<StreamId, List<LogPosition>>();
-        foreach (var stream in streams) newest[stream] = [];
         var request = new StreamTailsRequest(view.Epoch, streams);
         var sources = Sources(view.Projection);
         var answers = await Task.WhenAll(sources.Select(u => core.CallUnitAsync(view, u, request, cancellationToken).AsTask()));
@@ -106,14 +132,24 @@ internal sealed class StreamHandOver(ClientCore core)
         for (var i = 0; i < answers.Length; i++)
         {
             if (!answers[i].IsOk) return answers[i].Status;
-            Add(newest, answers[i]);
             if (!answers[i].Complete) damaged.Add(sources[i]);
         }
 
-        if (damaged.Count > 0)
+        if (damaged.Count == 0) return Merge(streams, answers);
+        var behind = await AskBehindAsync(view, request, damaged, cancellationToken);
+        return behind.IsDone ? Merge(streams, answers.Concat(behind.Value)) : behind.Status;
+    }
+
+    internal static ImmutableArray<StreamTail> Merge(ImmutableArray<StreamId> streams, IEnumerable<StreamTailsResponse> answers)
+    {
+        var newest = new Dictionary<StreamId, List<LogPosition>>();
+        foreach (var stream in streams) newest[stream] = [];
+        foreach (var answer in answers)
         {
-            var status = await AddBehindAsync(view, request, damaged, newest, cancellationToken);
-            if (status != Status.Ok) return status;
+            foreach (var tail in answer.Tails)
+            {
+                if (newest.TryGetValue(tail.Stream, out var positions)) positions.AddRange(tail.Positions);
+            }
         }
 
         var merged = ImmutableArray.CreateBuilder<StreamTail>(streams.Length);
@@ -121,22 +157,15 @@ internal sealed class StreamHandOver(ClientCore core)
         return merged.MoveToImmutable();
     }
 
-    private static void Add(Dictionary<StreamId, List<LogPosition>> newest, StreamTailsResponse answer)
-    {
-        foreach (var tail in answer.Tails)
-        {
-            if (newest.TryGetValue(tail.Stream, out var positions)) positions.AddRange(tail.Positions);
-        }
-    }
-
     /// <summary>
     /// A chain's first full replica alone surely has every entry that is, or will be completed to be, in the log. What its damaged headers hide is
     /// no longer a source of copies, so it is in the log only if a full replica behind it has it: the lists of the two together, the second one
     /// complete, lack nothing.
     /// </summary>
-    private async ValueTask<Status> AddBehindAsync(
-        EpochView view, StreamTailsRequest request, List<NodeId> damaged, Dictionary<StreamId, List<LogPosition>> newest, CancellationToken cancellationToken)
+    private async ValueTask<Attempt<List<StreamTailsResponse>>> AskBehindAsync(
+        EpochView view, StreamTailsRequest request, List<NodeId> damaged, CancellationToken cancellationToken)
     {
+        List<StreamTailsResponse> answers = [];
         var complete = new Dictionary<NodeId, bool>();
         foreach (var chain in view.Projection.Segments.SelectMany(s => s.Chains).Where(c => damaged.Contains(c.Head)))
         {
@@ -148,7 +177,7 @@ internal sealed class StreamHandOver(ClientCore core)
                 {
                     var answer = await core.CallUnitAsync(view, unit, request, cancellationToken);
                     if (!answer.IsOk) return answer.Status;
-                    Add(newest, answer);
+                    answers.Add(answer);
                     complete[unit] = made = answer.Complete;
                 }
             }
@@ -156,14 +185,14 @@ internal sealed class StreamHandOver(ClientCore core)
             if (!made) throw new TransportException($"Damaged headers at every replica of a chain, {chain.Head} first, may hide entries of a stream.", outcomeUnknown: false);
         }
 
-        return Status.Ok;
+        return answers;
     }
 
     /// <summary>
     /// The first full replica of every chain of every segment, each once; also where all is trimmed, for a stream that had its entries there is not one that
     /// never had any (R22).
     /// </summary>
-    private static List<NodeId> Sources(Projection projection)
+    internal static List<NodeId> Sources(Projection projection)
     {
         List<NodeId> sources = [];
         foreach (var segment in projection.Segments)
@@ -182,9 +211,33 @@ internal sealed class StreamHandOver(ClientCore core)
     }
 
     /// <summary>Who has streams to hand over in one epoch. A unit that keeps one of an older epoch waiting delays none of this.</summary>
-    private sealed class Company(EpochView view)
+    private sealed class Company(EpochView view, ImmutableArray<StreamTail> early)
     {
         public EpochView View { get; } = view;
+
+        /// <summary>What was known early is on its way to the sequencer.</summary>
+        public TaskCompletionSource Told { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+        /// <summary>Their tails were known early.</summary>
+        public bool HasTold(ImmutableArray<StreamId> streams)
+        {
+            foreach (var stream in streams)
+            {
+                if (!_told.Contains(stream)) return false;
+            }
+
+            return true;
+        }
+
+        // Never changed.
+        private readonly HashSet<StreamId> _told = SetOf(early);
+
+        private static HashSet<StreamId> SetOf(ImmutableArray<StreamTail> tails)
+        {
+            var set = new HashSet<StreamId>(tails.Length);
+            foreach (var tail in tails) set.Add(tail.Stream);
+            return set;
+        }
 
         public Party? Waiting { get; set; }
 

@@ -83,7 +83,12 @@ internal sealed class ProjectionRefresher(ClientCore core)
         while (true)
         {
             var began = core.Time.GetTimestamp();
-            if (await core.Layout.WatchAsync(core.View.Projection, cancellationToken) is { } newer) Adopt(newer);
+            if (await core.Layout.WatchAsync(core.View.Projection, cancellationToken) is { } newer)
+            {
+                Adopt(newer);
+                // What has waited for this goes on first.
+                await Task.Delay(core.Options.RefreshInterval, core.Time, cancellationToken);
+            }
             // Otherwise it was waited for, and nothing has changed.
             else if (core.Time.GetElapsedTime(began) < core.Options.MaxRetryDelay) await Task.Delay(core.Options.MaxRetryDelay, core.Time, cancellationToken);
         }
@@ -172,7 +177,12 @@ internal sealed class ProjectionRefresher(ClientCore core)
         if (!core.Projections.TryAdvance(projection)) return;
 
         // What was stopped is sorted out first, and goes on at the new nodes then: that they are reached need not wait until then.
-        if (before.Sequencer.Id != projection.Sequencer.Id) core.Transport.CallAsync(projection.Sequencer, new BootstrapRequest(projection), core.Closed).AsTask().Abandon();
+        if (before.Sequencer.Id != projection.Sequencer.Id)
+        {
+            core.Transport.CallAsync(projection.Sequencer, new BootstrapRequest(projection), core.Closed).AsTask().Abandon();
+            if (core.View is { } view && view.Projection == projection) core.HandOver.Begin(view);
+        }
+
         foreach (var unit in projection.Units)
         {
             if (!before.HasUnit(unit.Id)) core.Transport.CallAsync(unit, new ConfirmEpochRequest(projection.Epoch), core.Closed).AsTask().Abandon();

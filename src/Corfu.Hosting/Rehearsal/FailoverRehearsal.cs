@@ -94,7 +94,7 @@ public sealed class FailoverRehearsal : IAsyncDisposable
         var first = await new Reconfigurer(_network, new LayoutClient(_network, SystemEntropy.Instance, TimeProvider.System), TimeProvider.System).CreateAsync(
             _cluster, sequencer, [new Chain([new Replica(units[0].Id), new Replica(units[1].Id)])], units, [acceptor], stop.Token);
         foreach (var endpoint in at) AddAgent(endpoint, at);
-        ReadLongReason(first);
+        WriteTexts(first);
         Task[] agents = [.. _agents.Select(agent => agent.RunAsync(stop.Token))];
         try
         {
@@ -110,11 +110,17 @@ public sealed class FailoverRehearsal : IAsyncDisposable
         }
     }
 
-    // Real changes have longer reasons than those that are played, and the runtime has other code for long texts.
-    private static void ReadLongReason(Projection p)
+    // Real changes have longer reasons than those that are played, and the runtime has other code for texts of other lengths.
+    private static void WriteTexts(Projection p)
     {
-        var named = new Projection(p.Cluster, p.Epoch, p.Sequencer, p.Start, p.TrimMark, p.Segments, p.Units, p.Acceptors, new string('-', Reconfigurer.MaxReason));
-        _ = ProjectionCodec.Decode(ProjectionCodec.Encode(named));
+        using var log = new StreamWriter(Stream.Null) { AutoFlush = true };
+        for (var length = 0; length <= Reconfigurer.MaxReason; length++)
+        {
+            var text = new string('-', length);
+            var named = new Projection(p.Cluster, p.Epoch, p.Sequencer, p.Start, p.TrimMark, p.Segments, p.Units, p.Acceptors, text);
+            _ = ProjectionCodec.Decode(ProjectionCodec.Encode(named));
+            log.WriteLine(text);
+        }
     }
 
     // Appends, of which some are on their way when the process dies, until each appender has one of the epoch without it.

@@ -31,7 +31,9 @@ public sealed class Projection : IEquatable<Projection>
         Acceptors = acceptors;
         Reason = reason;
         MirrorOf = mirrorOf;
-        ProposedAt = proposedAt is { } at ? DateTimeOffset.FromUnixTimeMilliseconds(at.ToUnixTimeMilliseconds()) : null;
+        // As it is encoded: zero says that it is not known.
+        var milliseconds = proposedAt?.ToUnixTimeMilliseconds() ?? 0;
+        ProposedAt = milliseconds == 0 ? null : DateTimeOffset.FromUnixTimeMilliseconds(milliseconds);
         ProjectionRules.Check(this);
         _endpoints = units.ToDictionary(u => u.Id, u => u.Endpoint);
     }
@@ -92,7 +94,11 @@ public sealed class Projection : IEquatable<Projection>
         return Segments[0].ChainOf(position);
     }
 
-    public bool Equals(Projection? other) => other is not null && ProjectionCodec.Encode(this).AsSpan().SequenceEqual(ProjectionCodec.Encode(other));
+    public bool Equals(Projection? other) =>
+        other is not null && Epoch == other.Epoch && Cluster == other.Cluster && MirrorOf == other.MirrorOf && ProposedAt == other.ProposedAt
+        && Sequencer == other.Sequencer && Start == other.Start && TrimMark == other.TrimMark && Reason == other.Reason
+        && Units.AsSpan().SequenceEqual(other.Units.AsSpan()) && Acceptors.AsSpan().SequenceEqual(other.Acceptors.AsSpan())
+        && Segments.AsSpan().SequenceEqual(other.Segments.AsSpan());
 
     public override bool Equals(object? obj) => Equals(obj as Projection);
 

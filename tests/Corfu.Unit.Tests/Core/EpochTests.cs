@@ -75,6 +75,31 @@ public sealed class EpochTests
     }
 
     [Fact]
+    public async Task R13_the_tails_of_an_epoch_are_told_once_it_is_sealed_and_are_those_of_the_next()
+    {
+        var unit = await CoreHarness.OpenAsync();
+        foreach (var position in new long[] { 1, 2, 3 }) unit.Write(position, streams: 300);
+        unit.Install(2, 10);
+        foreach (var position in new long[] { 11, 12 }) unit.Write(position, 2, streams: 300);
+        var request = new SealedTailsRequest(new Epoch(2), [new StreamId(300), new StreamId(301)]);
+        Assert.True(unit.Core.Handle(request).WaitsForSeal);
+        unit.Write(13, 2, streams: 300);
+        var seal = unit.LsnOf(new SealRequest(new Epoch(3)));
+        Assert.Equal(seal, unit.LsnOf(request));
+        var told = unit.Ask(request);
+        Assert.Equal([[13L, 12, 11, 3], []], told.Tails.Select(tail => tail.Positions.Select(p => p.Offset)));
+        Assert.True(told.Complete);
+        unit.Install(3, 20);
+        Assert.Equal(told.Tails, unit.Ask(new StreamTailsRequest(new Epoch(3), request.Streams)).Tails);
+
+        // From here on there may be newer ones.
+        Assert.Equal(Status.Sealed, unit.Ask(request).Status);
+        Assert.Equal(Status.Sealed, unit.Ask(new SealedTailsRequest(Epoch.None, [])).Status);
+        Assert.Equal(Status.NotInstalled, unit.Ask(new SealedTailsRequest(new Epoch(4), [])).Status);
+        Assert.Equal(Status.Sealed, (await CoreHarness.OpenAsync(installed: 0)).Ask(new SealedTailsRequest(Epoch.None, [])).Status);
+    }
+
+    [Fact]
     public async Task Sealing_again_answers_the_same_and_a_lower_seal_is_refused()
     {
         var unit = await CoreHarness.OpenAsync();
