@@ -32,6 +32,7 @@ internal sealed partial class Appender
         {
             await core.HandOver.RunAsync(view, [headers[0].Stream], closed);
             await core.EarlyTails.RehearseAsync(view, headers[0].Stream);
+            // Nothing is known early here: it hands nothing over.
             core.HandOver.Begin(past.View);
         }
 
