@@ -18,3 +18,21 @@ public class CorfuException : Exception
         _ => new CorfuStatusException(status, $"{what}: {status}."),
     };
 }
+
+/// <summary>A node answered with a status that the operation cannot handle.</summary>
+public sealed class CorfuStatusException(Status status, string message) : CorfuException(message)
+{
+    public Status Status { get; } = status;
+}
+
+/// <summary>The position was released by a trim.</summary>
+public sealed class LogTrimmedException(string what) : CorfuException($"{what}: trimmed.");
+
+/// <summary>The page is damaged at every replica that was asked.</summary>
+public sealed class PageCorruptException(string what) : CorfuException($"{what}: the page is corrupt.");
+
+/// <summary>The entry exceeds the cluster's entry size limit.</summary>
+public sealed class EntryTooLargeException(string what) : CorfuException($"{what}: the entry is too large.");
+
+/// <summary>The log is a copy of another cluster's, and takes appends only after it was promoted.</summary>
+public sealed class LogIsMirrorException(string what) : CorfuException($"{what}: this log is a mirror, or is being restored; it takes no appends before it is promoted.");

@@ -26,3 +26,23 @@ public interface IRoleHandler
     {
     }
 }
+
+/// <summary>Where the answer to one request goes.</summary>
+public readonly struct ReplyTo(IReplySink sink, uint correlation, Opcode opcode)
+{
+    public Opcode Opcode => opcode;
+
+    /// <summary>Whether the other's answer goes over the same connection.</summary>
+    public bool IsSameWay(ReplyTo other) => ReferenceEquals(sink, other.Sink);
+
+    private IReplySink Sink => sink;
+
+    /// <summary>Encodes the answer at once, so the response's memory is free afterwards; a connection that is gone drops it.</summary>
+    public void Send(Response response) => sink.Send(correlation, opcode, response);
+}
+
+/// <summary>The sending half of a server connection. Thread-safe; answers sent close together leave with one flush.</summary>
+public interface IReplySink
+{
+    void Send(uint correlation, Opcode opcode, Response response);
+}

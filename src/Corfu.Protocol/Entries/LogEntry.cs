@@ -29,3 +29,27 @@ public sealed record LogEntry(
         return false;
     }
 }
+
+/// <summary>What an entry holds. Numbers are part of the entry format.</summary>
+public enum EntryKind : byte
+{
+    Data = 1,
+
+    /// <summary>Closes a hole (CORFU 2.1: fill).</summary>
+    Junk = 2,
+}
+
+/// <summary>
+/// Membership of an entry in one stream, with the stream's previous positions, newest first (Tango 5). Fewer than
+/// <see cref="MaxBackpointers"/> backpointers mean that the stream has no older entries than those.
+/// </summary>
+public sealed record StreamHeader(StreamId Stream, ImmutableArray<LogPosition> Backpointers)
+{
+    /// <summary>K of Tango 5: how many previous positions the sequencer remembers per stream.</summary>
+    public const int MaxBackpointers = 4;
+
+    public bool Equals(StreamHeader? other) =>
+        other is not null && Stream == other.Stream && Backpointers.AsSpan().SequenceEqual(other.Backpointers.AsSpan());
+
+    public override int GetHashCode() => HashCode.Combine(Stream, Backpointers.Length);
+}

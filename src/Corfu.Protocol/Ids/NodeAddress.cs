@@ -1,7 +1,53 @@
+using System.Globalization;
+
 namespace Corfu.Protocol;
 
 /// <summary>One role of one process: the identity that must answer, and where. A mismatch of identity is refused (R2).</summary>
 public readonly record struct NodeAddress(NodeId Id, NodeEndpoint Endpoint)
 {
     public override string ToString() => $"{Id.Value.ToString("N")[..8]}@{Endpoint}";
+}
+
+/// <summary>
+/// Identity of a unit, an acceptor or a sequencer incarnation (R2). Units and acceptors get theirs when their folder is
+/// formatted, a sequencer with each construction of its core. An identity once removed from a projection never returns.
+/// </summary>
+public readonly record struct NodeId(Guid Value) : IComparable<NodeId>
+{
+    public static readonly NodeId None;
+
+    public bool IsNone => Value == Guid.Empty;
+
+    public int CompareTo(NodeId other) => Value.CompareTo(other.Value);
+
+    public override string ToString() => Value.ToString("D");
+}
+
+/// <summary>Where a process listens. Several roles may share one endpoint.</summary>
+public readonly record struct NodeEndpoint(string Host, int Port) : IComparable<NodeEndpoint>
+{
+    public int CompareTo(NodeEndpoint other)
+    {
+        var byHost = string.CompareOrdinal(Host, other.Host);
+        return byHost != 0 ? byHost : Port.CompareTo(other.Port);
+    }
+
+    public override string ToString() => Host.Contains(':') ? $"[{Host}]:{Port}" : $"{Host}:{Port}";
+
+    /// <summary>Accepts <c>host:port</c> and <c>[v6]:port</c>.</summary>
+    public static bool TryParse(string? text, out NodeEndpoint endpoint)
+    {
+        endpoint = default;
+        if (string.IsNullOrWhiteSpace(text)) return false;
+        var colon = text.LastIndexOf(':');
+        if (colon <= 0) return false;
+        var host = text[..colon];
+        if (host.StartsWith('[') && host.EndsWith(']')) host = host[1..^1];
+        else if (host.Contains(':')) return false;
+        if (host.Length == 0) return false;
+        if (!int.TryParse(text.AsSpan(colon + 1), NumberStyles.None, CultureInfo.InvariantCulture, out var port)) return false;
+        if (port is < 1 or > 65535) return false;
+        endpoint = new NodeEndpoint(host, port);
+        return true;
+    }
 }

@@ -21,3 +21,29 @@ public sealed record Segment(LogPosition From, LogPosition? Until, ImmutableArra
 
     public override int GetHashCode() => HashCode.Combine(From, Until, Chains.Length);
 }
+
+/// <summary>An ordered list of replicas, written head to tail. The full replicas come first.</summary>
+public sealed class Chain(ImmutableArray<Replica> replicas) : IEquatable<Chain>
+{
+    public ImmutableArray<Replica> Replicas { get; } = replicas;
+
+    /// <summary>How many of the replicas, from the head, are full.</summary>
+    public int FullCount { get; } = replicas.Count(r => !r.Joining);
+
+    public NodeId Head => Replicas[0].Unit;
+
+    /// <summary>The last full replica: what it holds is committed.</summary>
+    public NodeId Tail => Replicas[FullCount - 1].Unit;
+
+    public bool Equals(Chain? other) => other is not null && Replicas.AsSpan().SequenceEqual(other.Replicas.AsSpan());
+
+    public override bool Equals(object? obj) => Equals(obj as Chain);
+
+    public override int GetHashCode() => HashCode.Combine(Replicas.Length, Replicas.Length == 0 ? default : Replicas[0]);
+}
+
+/// <summary>
+/// One unit's place in a chain. A joining replica is written by fills, completes and trims but is never read, never head,
+/// tail, survivor, confirmer or a source of anything (R15); it stands behind the full ones (R13).
+/// </summary>
+public readonly record struct Replica(NodeId Unit, bool Joining = false);

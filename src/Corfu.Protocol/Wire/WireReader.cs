@@ -98,3 +98,6 @@ public ref struct WireReader(ReadOnlyMemory<byte> input)
         return slice;
     }
 }
+
+/// <summary>Bytes that are no valid frame, message, projection or entry.</summary>
+public sealed class MalformedDataException(string message) : CorfuException(message);

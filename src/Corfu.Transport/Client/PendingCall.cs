@@ -1,3 +1,5 @@
+using System.Collections.Concurrent;
+using System.Threading.Tasks.Sources;
 using Corfu.Protocol;
 
 namespace Corfu.Transport;
@@ -16,4 +18,90 @@ internal abstract class PendingCall
     public abstract void Complete(FrameHeader header, ReadOnlyMemory<byte> body);
 
     public abstract void Fail(Exception error);
+}
+
+/// <summary>A pooled promise: reused once its result was taken.</summary>
+internal sealed class PendingCall<TResponse> : PendingCall, IValueTaskSource<TResponse>
+    where TResponse : Response
+{
+    private const int MaxPooled = 4096;
+
+    private static readonly ConcurrentQueue<PendingCall<TResponse>> Pool = new();
+    private static int _pooled;
+
+    private ManualResetValueTaskSourceCore<TResponse> _core;
+    private ClientConnection? _connection;
+    private CancellationTokenRegistration _cancellation;
+    private CancellationToken _token;
+
+    public static PendingCall<TResponse> Rent(Request<TResponse> request, bool inlineContinuations)
+    {
+        if (Pool.TryDequeue(out var call)) Interlocked.Decrement(ref _pooled);
+        else call = new PendingCall<TResponse>();
+        call._core.RunContinuationsAsynchronously = !inlineContinuations;
+        call.Request = request;
+        return call;
+    }
+
+    public ValueTask<TResponse> AsValueTask() => new(this, _core.Version);
+
+    /// <summary>For a call that was never handed out.</summary>
+    public void Abandon() => Recycle();
+
+    public void CancelWith(ClientConnection connection, CancellationToken token)
+    {
+        if (!token.CanBeCanceled) return;
+        _connection = connection;
+        _token = token;
+        _cancellation = token.UnsafeRegister(
+            static state =>
+            {
+                var call = (PendingCall<TResponse>)state!;
+                if (call._connection!.TryTake(call)) call.Fail(new OperationCanceledException(call._token));
+            },
+            this);
+    }
+
+    public override void Complete(FrameHeader header, ReadOnlyMemory<byte> body)
+    {
+        var response = MessageCodec.ReadResponse(Request, header, body) as TResponse
+            ?? throw new MalformedDataException($"A {header.Opcode} was answered by another message.");
+        _core.SetResult(response);
+    }
+
+    public override void Fail(Exception error) => _core.SetException(error);
+
+    TResponse IValueTaskSource<TResponse>.GetResult(short token)
+    {
+        // Too early is a caller's fault: the core throws, and the promise stays in use.
+        if (_core.GetStatus(token) == ValueTaskSourceStatus.Pending) return _core.GetResult(token);
+
+        // Waits for a cancellation callback that runs right now: it must not find this object in its next life.
+        _cancellation.Dispose();
+        try
+        {
+            return _core.GetResult(token);
+        }
+        finally
+        {
+            Recycle();
+        }
+    }
+
+    ValueTaskSourceStatus IValueTaskSource<TResponse>.GetStatus(short token) => _core.GetStatus(token);
+
+    void IValueTaskSource<TResponse>.OnCompleted(
+        Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) =>
+        _core.OnCompleted(continuation, state, token, flags);
+
+    private void Recycle()
+    {
+        _core.Reset();
+        _cancellation = default;
+        _connection = null;
+        _token = default;
+        Request = null!;
+        if (Interlocked.Increment(ref _pooled) <= MaxPooled) Pool.Enqueue(this);
+        else Interlocked.Decrement(ref _pooled);
+    }
 }

@@ -34,3 +34,10 @@ internal readonly record struct Hello(ushort LowestVersion, ushort HighestVersio
             new NodeId(new Guid(span.Slice(32, 16))));
     }
 }
+
+/// <summary>The protocol versions that this build speaks; the handshake settles on the highest that both sides know.</summary>
+public static class ProtocolVersions
+{
+    public const ushort Lowest = 1;
+    public const ushort Highest = 1;
+}

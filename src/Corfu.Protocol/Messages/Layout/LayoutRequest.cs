@@ -14,3 +14,67 @@ public abstract record LayoutRequest(Epoch Slot) : Request<LayoutResponse>(Slot)
 
     public override Response Fail(Status status, Epoch epoch) => new LayoutResponse(status, epoch, null, null);
 }
+
+/// <summary>
+/// The answer to every layout request. <see cref="Slot"/> is the state of the slot after the request (for
+/// <see cref="LatestRequest"/>: of the highest slot with anything in it). <see cref="Latest"/> is the newest decided projection known;
+/// with <see cref="Status.Superseded"/> it is the way forward.
+/// </summary>
+public sealed record LayoutResponse(Status Status, Epoch Epoch, SlotState? Slot, Projection? Latest) : Response(Status, Epoch)
+{
+    public override void WriteBody(ref WireWriter w)
+    {
+        w.Bool(Slot is not null);
+        Slot?.Write(ref w);
+        w.Bool(Latest is not null);
+        if (Latest is not null) ProjectionCodec.Write(ref w, Latest);
+    }
+
+    internal static LayoutResponse Read(Status status, Epoch epoch, ref WireReader r)
+    {
+        // A refusal made outside the acceptor (a damaged frame, a wrong node) has no body at all.
+        if (r.Remaining == 0) return new LayoutResponse(status, epoch, null, null);
+        var slot = r.Bool() ? SlotState.Read(ref r) : null;
+        return new LayoutResponse(status, epoch, slot, r.Bool() ? ProjectionCodec.Read(ref r) : null);
+    }
+}
+
+/// <summary>
+/// What one acceptor holds for one epoch's register. A value is decided only when one ballot is accepted by a majority, or an
+/// acceptor knows so (<see cref="IsDecided"/>); a lone accepted value proves nothing (R12).
+/// </summary>
+public sealed record SlotState(Epoch Slot, Ballot Promised, Ballot Accepted, Projection? Value, bool IsDecided)
+{
+    internal void Write(ref WireWriter w)
+    {
+        w.Epoch(Slot);
+        Promised.Write(ref w);
+        Accepted.Write(ref w);
+        w.Bool(IsDecided);
+        w.Bool(Value is not null);
+        if (Value is not null) ProjectionCodec.Write(ref w, Value);
+    }
+
+    internal static SlotState Read(ref WireReader r)
+    {
+        var slot = r.Epoch();
+        var promised = Ballot.Read(ref r);
+        var accepted = Ballot.Read(ref r);
+        var decided = r.Bool();
+        var value = r.Bool() ? ProjectionCodec.Read(ref r) : null;
+        if (value is not null && value.Epoch != slot) throw new MalformedDataException("A register holds another epoch's projection.");
+        return new SlotState(slot, promised, accepted, value, decided);
+    }
+}
+
+/// <summary>The newest decided projection that this acceptor knows, and the highest slot above it that it holds anything for.</summary>
+public sealed record LatestRequest(Epoch Epoch) : LayoutRequest(Epoch)
+{
+    public override Opcode Opcode => Opcode.Latest;
+}
+
+/// <summary>One slot, for history and for a lagging client.</summary>
+public sealed record ReadSlotRequest(Epoch Slot) : LayoutRequest(Slot)
+{
+    public override Opcode Opcode => Opcode.ReadSlot;
+}

@@ -1,0 +1,82 @@
+using System.Collections.Immutable;
+
+namespace Corfu.Protocol;
+
+/// <summary>
+/// The streams that this unit may have data positions of below <paramref name="Below"/>, and its newest positions of them: those that lie there, or all of those below the
+/// epoch's start, when there are as many as it keeps. What a trim mark covers is in no page that could be copied, and whoever joins a chain must know it all the same (R15, R22).
+/// </summary>
+/// <param name="From">The default first, then what the answer before says.</param>
+public sealed record ListStreamTailsRequest(Epoch Epoch, LogPosition Below, StreamListCursor From) : Request<ListStreamTailsResponse>(Epoch)
+{
+    public override Opcode Opcode => Opcode.ListStreamTails;
+
+    public override void WriteBody(ref WireWriter w)
+    {
+        w.Position(Below);
+        From.Write(ref w);
+    }
+
+    internal static ListStreamTailsRequest Read(Epoch epoch, ref WireReader r) => new(epoch, r.Position(), StreamListCursor.Read(ref r));
+
+    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => ListStreamTailsResponse.Read(status, epoch, ref r);
+
+    public override Response Fail(Status status, Epoch epoch) => new ListStreamTailsResponse(status, epoch, [], default, false, false);
+}
+
+/// <param name="Tails">At most <see cref="MessageLimits.MaxItems"/>, and perhaps none though there are more.</param>
+/// <param name="Next">Where to go on. A unit that was started again goes on from its beginning, whatever it was asked.</param>
+/// <param name="IsLast">There are no more.</param>
+/// <param name="Complete">False when damaged headers may hide positions of a stream: this unit's word is not enough.</param>
+public sealed record ListStreamTailsResponse(
+    Status Status, Epoch Epoch, ImmutableArray<StreamTail> Tails, StreamListCursor Next, bool IsLast, bool Complete) : Response(Status, Epoch)
+{
+    public override void WriteBody(ref WireWriter w)
+    {
+        if (!IsOk) return;
+        Next.Write(ref w);
+        w.Bool(IsLast);
+        w.Bool(Complete);
+        StreamTail.WriteAll(ref w, Tails);
+    }
+
+    internal static ListStreamTailsResponse Read(Status status, Epoch epoch, ref WireReader r)
+    {
+        if (status != Status.Ok) return new ListStreamTailsResponse(status, epoch, [], default, false, false);
+        var next = StreamListCursor.Read(ref r);
+        var isLast = r.Bool();
+        var complete = r.Bool();
+        return new ListStreamTailsResponse(status, epoch, StreamTail.ReadAll(ref r), next, isLast, complete);
+    }
+}
+
+/// <summary>How far a unit's streams have been listed. The default is the beginning.</summary>
+/// <param name="Run">The unit's run: another one knows its streams in another order, and begins again.</param>
+/// <param name="Next">Of the streams in that order, the first that was not looked at.</param>
+public readonly record struct StreamListCursor(long Run, int Next)
+{
+    internal void Write(ref WireWriter w)
+    {
+        w.Int64(Run);
+        w.Int32(Next);
+    }
+
+    internal static StreamListCursor Read(ref WireReader r)
+    {
+        var cursor = new StreamListCursor(r.Int64(), r.Int32());
+        return cursor.Next >= 0 ? cursor : throw new MalformedDataException("A list of streams cannot go on from before its beginning.");
+    }
+}
+
+/// <summary>
+/// Data positions of streams as another replica lists them, of which this unit may have no page: from now on it knows them as well. Told of a position that
+/// has no entry after all, readers look further (R8). BadRequest if one is below neither the epoch's start nor the trim mark.
+/// </summary>
+public sealed record TakeStreamTailsRequest(Epoch Epoch, ImmutableArray<StreamTail> Tails) : AckRequest(Epoch)
+{
+    public override Opcode Opcode => Opcode.TakeStreamTails;
+
+    public override void WriteBody(ref WireWriter w) => StreamTail.WriteAll(ref w, Tails);
+
+    internal static TakeStreamTailsRequest Read(Epoch epoch, ref WireReader r) => new(epoch, StreamTail.ReadAll(ref r));
+}

@@ -1,0 +1,107 @@
+using System.Collections.Immutable;
+
+namespace Corfu.Protocol;
+
+/// <summary>Reads pages, in request order. The answer may stop early at <see cref="MessageLimits.ReadBudget"/>, but never before one page.</summary>
+public sealed record ReadRequest(Epoch Epoch, ImmutableArray<LogPosition> Positions, ReadDetail Detail) : Request<ReadResponse>(Epoch)
+{
+    public override Opcode Opcode => Opcode.Read;
+
+    public override void WriteBody(ref WireWriter w)
+    {
+        w.Byte((byte)Detail);
+        w.Int32(Positions.Length);
+        foreach (var position in Positions) w.Position(position);
+    }
+
+    internal static ReadRequest Read(Epoch epoch, ref WireReader r)
+    {
+        var detail = (ReadDetail)r.Byte();
+        if (detail > ReadDetail.Verify) throw new MalformedDataException("A read detail is unknown.");
+        var positions = ImmutableArray.CreateBuilder<LogPosition>(r.Count(8, MessageLimits.MaxItems));
+        for (var i = positions.Capacity; i > 0; i--) positions.Add(r.Position());
+        return new ReadRequest(epoch, positions.DrainToImmutable(), detail);
+    }
+
+    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => Protocol.ReadResponse.Read(status, epoch, ref r);
+
+    public override Response Fail(Status status, Epoch epoch) => new ReadResponse(status, epoch, []);
+}
+
+/// <summary>How much of each page a read returns.</summary>
+public enum ReadDetail : byte
+{
+    /// <summary>Only the state and the origin: a few bytes a page.</summary>
+    State = 0,
+
+    /// <summary>The entry's fixed part and stream headers, enough to walk backpointers (Tango 5).</summary>
+    Headers = 1,
+
+    Full = 2,
+
+    /// <summary>
+    /// The unit reads the whole page and checks it, and answers with its headers: enough to compare replicas, since the headers' check
+    /// covers the payload's. A scrub asks for this, and the pages stay where they are.
+    /// </summary>
+    Verify = 3,
+}
+
+/// <summary>Per-page outcomes are in the pages; the status speaks of the request (sealed, failed...).</summary>
+public sealed record ReadResponse(Status Status, Epoch Epoch, ImmutableArray<PageResult> Pages) : Response(Status, Epoch)
+{
+    public override void WriteBody(ref WireWriter w)
+    {
+        if (!IsOk) return;
+        w.Int32(Pages.Length);
+        foreach (var page in Pages) page.Write(ref w);
+    }
+
+    internal static ReadResponse Read(Status status, Epoch epoch, ref WireReader r)
+    {
+        if (status != Status.Ok) return new ReadResponse(status, epoch, []);
+        var pages = ImmutableArray.CreateBuilder<PageResult>(r.Count(PageResult.SmallestSize, MessageLimits.MaxItems));
+        for (var i = pages.Capacity; i > 0; i--) pages.Add(PageResult.Read(ref r));
+        return new ReadResponse(status, epoch, pages.DrainToImmutable());
+    }
+}
+
+/// <summary>
+/// One page of a read answer. <see cref="Bytes"/> are the whole entry or its headers, as asked; for a page trimmed on its own they
+/// are the tombstone (the headers that stream walks still need, R5), for one below the trim mark they are empty.
+/// </summary>
+/// <param name="BelowMark">With <see cref="PageState.Trimmed"/>: the prefix trim did it, so bring it on as such.</param>
+public readonly record struct PageResult(
+    LogPosition Position, PageState State, bool BelowMark, EntryOrigin Origin, ReadOnlyMemory<byte> Bytes)
+{
+    internal const int SmallestSize = 8 + 1 + 1 + 16 + 8 + 4;
+
+    internal void Write(ref WireWriter w)
+    {
+        w.Position(Position);
+        w.Byte((byte)State);
+        w.Bool(BelowMark);
+        w.Guid(Origin.Writer.Value);
+        w.Int64(Origin.Sequence);
+        w.Bytes(Bytes.Span);
+    }
+
+    internal static PageResult Read(ref WireReader r)
+    {
+        var position = r.Position();
+        var state = (PageState)r.Byte();
+        if (state > PageState.Corrupt) throw new MalformedDataException("A page state is unknown.");
+        return new PageResult(position, state, r.Bool(), new EntryOrigin(new WriterId(r.Guid()), r.Int64()), r.Bytes());
+    }
+}
+
+/// <summary>State of one page (TOCS 2.1, Fig. 4), ordered: unwritten &lt; data | junk &lt; trimmed. Corrupt stands apart.</summary>
+public enum PageState : byte
+{
+    Unwritten = 0,
+    Data = 1,
+    Junk = 2,
+    Trimmed = 3,
+
+    /// <summary>Written once, damaged now: never filled, repaired only with the identical entry.</summary>
+    Corrupt = 4,
+}

@@ -1,0 +1,38 @@
+using System.Collections.Immutable;
+
+namespace Corfu.Protocol;
+
+/// <summary>
+/// For each stream this unit's newest data positions below the start of the installed epoch: frozen, so that every client
+/// merges the same lists (design 4, Sequencer). Junk is not indexed (R8).
+/// </summary>
+public sealed record StreamTailsRequest(Epoch Epoch, ImmutableArray<StreamId> Streams) : Request<StreamTailsResponse>(Epoch)
+{
+    public override Opcode Opcode => Opcode.StreamTails;
+
+    public override void WriteBody(ref WireWriter w) => StreamTail.WriteIds(ref w, Streams);
+
+    internal static StreamTailsRequest Read(Epoch epoch, ref WireReader r) => new(epoch, StreamTail.ReadIds(ref r));
+
+    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => StreamTailsResponse.Read(status, epoch, ref r);
+
+    public override Response Fail(Status status, Epoch epoch) => new StreamTailsResponse(status, epoch, [], false);
+}
+
+/// <param name="Complete">False when damaged headers may hide positions of a stream: this unit's word is not enough.</param>
+public sealed record StreamTailsResponse(Status Status, Epoch Epoch, ImmutableArray<StreamTail> Tails, bool Complete) : Response(Status, Epoch)
+{
+    public override void WriteBody(ref WireWriter w)
+    {
+        if (!IsOk) return;
+        w.Bool(Complete);
+        StreamTail.WriteAll(ref w, Tails);
+    }
+
+    internal static StreamTailsResponse Read(Status status, Epoch epoch, ref WireReader r)
+    {
+        if (status != Status.Ok) return new StreamTailsResponse(status, epoch, [], false);
+        var complete = r.Bool();
+        return new StreamTailsResponse(status, epoch, StreamTail.ReadAll(ref r), complete);
+    }
+}
