@@ -42,7 +42,7 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
         var committed = new CommittedSet();
         var mender = new Mender(_core, _chains);
         _resolver = new Resolver(_core, _chains);
-        _appender = new Appender(_core, _resolver, _chains, committed);
+        _appender = new Appender(_core, _resolver, committed);
         _closer = new HoleCloser(_core, _chains, new HoleWait(_core));
         _reader = new Reader(_core, _chains, _closer, confirmer, committed, mender);
         _auditor = new ReplicaAuditor(_core, mender);

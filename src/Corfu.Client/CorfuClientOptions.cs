@@ -75,12 +75,6 @@ public sealed record CorfuClientOptions
     /// <summary>Damaged pages that wait to be mended; more are left to those who meet them next.</summary>
     public int MaxMendsWaiting { get; init; } = 1024;
 
-    /// <summary>
-    /// After its first append a client tries, once and with requests that change nothing, whatever a failure would ask for: then the connections to all nodes
-    /// are open and the code is compiled, which saves the first failure a tenth of a second. Programs that append a few entries and end do without.
-    /// </summary>
-    public bool Rehearse { get; init; } = true;
-
     public TcpTransportOptions Tcp { get; init; } = new();
 
     public LayoutClientOptions Layout { get; init; } = new();

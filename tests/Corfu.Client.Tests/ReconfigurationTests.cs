@@ -342,25 +342,6 @@ public class ReconfigurationTests
         Assert.Equal((new Epoch(2), 0), (result.Position.Epoch, reads));
     }
 
-    [Fact]
-    public async Task What_a_client_rehearses_changes_nothing()
-    {
-        await using var cluster = await TestCluster.StartAsync(3, 2);
-        var client = cluster.Client(TestCluster.Options with { Rehearse = true });
-        var confirmed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        cluster.Transport.Faults = (node, request) =>
-        {
-            if (request is ConfirmEpochRequest && node == cluster.Units[^1]) confirmed.TrySetResult();
-            return new(Fault.None);
-        };
-        var result = await client.AppendAsync(Bytes("first"), [A]);
-        await confirmed.Task;
-        Assert.Equal(["first"], await PlayAsync(client));
-        Assert.Equal(1, (await client.AppendAsync(Bytes("second"), [A])).Position.Offset);
-        Assert.Equal(cluster.First, client.Projection);
-        foreach (var unit in cluster.Units) Assert.NotEqual(PageState.Junk, (await cluster.LookAsync(unit, result.Position)).State);
-    }
-
     /// <summary>
     /// Found by the simulator: what was left of the round, less than a millisecond, was no delay at all, and the wait for the seals a loop that held its thread (and,
     /// where the clock is virtual, for ever).
@@ -374,18 +355,6 @@ public class ReconfigurationTests
         var options = TestCluster.Options.Reconfiguration with { RoundTimeout = TimeSpan.FromMilliseconds(300.4) };
         var reconfigurer = cluster.Reconfigurer(new JumpingTime(most: 20), options);
         await Assert.ThrowsAsync<ReconfigurationException>(() => reconfigurer.ReconfigureAsync(cluster.First, p => Membership.Of(p).Without(cluster.Units[0].Id), "silent"));
-    }
-
-    [Fact]
-    public async Task What_a_reconfigurer_rehearses_changes_nothing()
-    {
-        await using var cluster = await TestCluster.StartAsync(3, 2, acceptors: 3);
-        var client = cluster.Client();
-        await client.AppendAsync(Bytes("before"), [A]);
-        await cluster.Reconfigurer().RehearseAsync(cluster.First, p => Membership.Of(p).Without(cluster.Units[0].Id));
-        Assert.Equal(1, (await client.AppendAsync(Bytes("after"), [A])).Position.Offset);
-        Assert.Equal(cluster.First, await client.RefreshAsync());
-        Assert.Equal(["before", "after"], await PlayAsync(client));
     }
 
     [Fact]

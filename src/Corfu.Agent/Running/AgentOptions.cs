@@ -57,12 +57,6 @@ public sealed record AgentOptions
     /// <summary>Nodes looked at in every <see cref="DetectorOptions.Interval"/>; with more, each is looked at less often.</summary>
     public int NodesPerInterval { get; init; } = 32;
 
-    /// <summary>Repeats, once after its start, what made the present epoch (<see cref="Corfu.Client.Reconfigurer.RehearseAsync"/>).</summary>
-    public bool Rehearse { get; init; } = true;
-
-    /// <summary>This agent only plays one: its meters count nothing.</summary>
-    public bool IsRehearsal { get; init; }
-
     public DetectorOptions Detector { get; init; } = new();
 
     public PolicyOptions Policy { get; init; } = new();

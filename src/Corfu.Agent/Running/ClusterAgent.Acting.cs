@@ -1,6 +1,5 @@
 using System.Collections.Immutable;
 using Corfu.Client;
-using Corfu.Client.Layout;
 using Corfu.Protocol;
 
 namespace Corfu.Agent;
@@ -8,10 +7,6 @@ namespace Corfu.Agent;
 /// <summary>From verdicts to an epoch without the nodes that are gone.</summary>
 public sealed partial class ClusterAgent
 {
-    // Guarded by _gate. A ballot is of one value (R12): whoever proposes with this one has taken it away. _foreseenSlot: the newest that one was begun for.
-    private OpenBallot? _foreseen;
-    private Epoch _foreseenSlot;
-
     // Guarded by _gate. _planned: what would be done, and since when; _acting: what is being done.
     private PlannedChange? _planned;
     private TimeSpan _plannedSince;
@@ -107,14 +102,11 @@ public sealed partial class ClusterAgent
         using var activity = AgentTelemetry.Activities.StartActivity("reconfigure");
         try
         {
-            // R12: promises know of no value. If nobody agrees, a ballot that was foreseen is for the next change, and one that was not is left as it is.
-            var ballot = Foreseen(projection) ?? _reconfigurer.Prepare(projection, stop.Token);
             if (!await IsAgreedAsync(change, projection, stop.Token)) return;
-            lock (_gate) _foreseen = _foreseen == ballot ? null : _foreseen;
             AgentLog.Acting(_logger, change.ToString());
             var reason = new ReconfigurationReason(true, _options.Self.ToString(), change.ToString()).ToString();
-            var decided = await _reconfigurer.ReconfigureAsync(projection, change.Apply, reason, ballot, stop.Token);
-            if (decided.Epoch > projection.Epoch && !_options.IsRehearsal) AgentTelemetry.Reconfigurations.Add(1);
+            var decided = await _reconfigurer.ReconfigureAsync(projection, change.Apply, reason, stop.Token);
+            if (decided.Epoch > projection.Epoch) AgentTelemetry.Reconfigurations.Add(1);
             Adopt(decided);
         }
         catch (CorfuException e)
@@ -137,40 +129,6 @@ public sealed partial class ClusterAgent
         }
     }
 
-    /// <summary>At the first sign of a failure the promises are asked for that a change will need: their flushes are over when it is certain.</summary>
-    private async Task ForeseeAsync(NodeEndpoint refused)
-    {
-        Projection projection;
-        lock (_gate)
-        {
-            if (_projection is not { } newest || _acting is not null || _foreseenSlot == newest.Epoch.Next || !_automation.IsOn) return;
-            if (RankAmongAgents(process => process == refused, Now) > 0) return;
-            projection = newest;
-            _foreseenSlot = projection.Epoch.Next;
-        }
-
-        var ballot = _reconfigurer.Foresee(projection, _stopped);
-        try
-        {
-            await ballot.Promises;
-        }
-        catch (OperationCanceledException)
-        {
-            return;
-        }
-
-        lock (_gate)
-        {
-            if (_foreseenSlot == ballot.Slot) _foreseen = LayoutClient.IsPromised(ballot) ? ballot : null;
-        }
-    }
-
-    // Stays what is foreseen until it is used.
-    private OpenBallot? Foreseen(Projection projection)
-    {
-        lock (_gate) return _foreseen?.Slot == projection.Epoch.Next ? _foreseen : null;
-    }
-
     private async Task<bool> IsAgreedAsync(PlannedChange change, Projection projection, CancellationToken cancellationToken)
     {
         List<Task<bool>> questions = [];
@@ -179,7 +137,7 @@ public sealed partial class ClusterAgent
         foreach (var exit in change.Exits) questions.Add(IsAgreedAsync(NodeRole.Unit, exit.Unit, cancellationToken));
         var agreed = await Task.WhenAll(questions);
         if (agreed.All(yes => yes)) return true;
-        if (!_options.IsRehearsal) AgentTelemetry.Doubts.Add(1);
+        AgentTelemetry.Doubts.Add(1);
         AgentLog.Doubted(_logger, change.ToString());
         return false;
     }
@@ -244,14 +202,7 @@ public sealed partial class ClusterAgent
     private async Task EndActionAsync()
     {
         Task action;
-        Task? rehearsal;
-        lock (_gate)
-        {
-            action = _action;
-            rehearsal = _rehearsal;
-        }
-
+        lock (_gate) action = _action;
         await action;
-        if (rehearsal is not null) await rehearsal;
     }
 }

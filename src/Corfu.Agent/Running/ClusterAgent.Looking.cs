@@ -80,7 +80,7 @@ public sealed partial class ClusterAgent
     private async Task LookAsync(Subject subject)
     {
         var sample = await SampleAsync(subject.Role, subject.Address, subject, _options.ProbeTimeout);
-        bool worse, refused;
+        bool worse;
         lock (_gate)
         {
             subject.IsLooking = false;
@@ -94,10 +94,8 @@ public sealed partial class ClusterAgent
             if (subject.Role == NodeRole.Agent && !answered && sample.Outcome != ProbeOutcome.None && _peers.TryGetValue(subject.Address.Endpoint, out var peer))
                 peer.NextDescribe = peer.NextDescribe == TimeSpan.MaxValue ? now : peer.NextDescribe;
             worse = Report(subject, verdict);
-            refused = sample.Outcome == ProbeOutcome.Refused && subject.Role != NodeRole.Agent && DutyOf(subject) == NodeDuty.Serving;
         }
 
-        if (refused) _ = ForeseeAsync(subject.Address.Endpoint);
         if (worse) Consider();
         if (sample.Outcome == ProbeOutcome.Answered) await CatchUpAsync(subject);
     }
@@ -208,7 +206,7 @@ public sealed partial class ClusterAgent
         var name = $"{subject.Role} {subject.Address.Endpoint}";
         if (verdict.Health == NodeHealth.Alive && before != NodeHealth.Unknown) AgentLog.Recovered(_logger, name, before.ToString());
         if (verdict.Health is NodeHealth.Alive or NodeHealth.Unknown) return false;
-        if (!_options.IsRehearsal) AgentTelemetry.Suspicions.Add(1, new KeyValuePair<string, object?>("health", verdict.Health.ToString()));
+        AgentTelemetry.Suspicions.Add(1, new KeyValuePair<string, object?>("health", verdict.Health.ToString()));
         AgentLog.Verdict(_logger, name, verdict.Health.ToString(), verdict.Why);
         return verdict.IsGone;
     }

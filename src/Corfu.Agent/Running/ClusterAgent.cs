@@ -149,7 +149,6 @@ public sealed partial class ClusterAgent : IRoleHandler
         RefreshIfDue();
         Consider();
         ConsiderUpkeep();
-        ConsiderRehearsal();
     }
 
     private Epoch EpochNow()

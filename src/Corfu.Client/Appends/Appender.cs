@@ -6,7 +6,7 @@ namespace Corfu.Client;
 /// <summary>
 /// Appends: a token, then the entry written down its chain, head to tail (CORFU 2.3, 2.4). Two appends never wait for each other.
 /// </summary>
-internal sealed partial class Appender(ClientCore core, Resolver resolver, ChainWorker chains, CommittedSet committed)
+internal sealed class Appender(ClientCore core, Resolver resolver, CommittedSet committed)
 {
     private readonly TokenSource _tokens = new(core);
     private readonly Slots _slots = new(core.Options.MaxAppendsInFlight);
@@ -66,7 +66,6 @@ internal sealed partial class Appender(ClientCore core, Resolver resolver, Chain
             {
                 case AppendOutcome.Appended:
                     committed.Add(grant.Position);
-                    if (core.Options.Rehearse && Interlocked.Exchange(ref _rehearsed, true) is false) RehearseAsync(grant, origin, bytes).Abandon();
                     ClientTelemetry.AppendTime.Record(core.Time.GetElapsedTime(began).TotalSeconds);
                     return result;
                 case AppendOutcome.Unknown:

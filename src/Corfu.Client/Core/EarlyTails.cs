@@ -83,9 +83,6 @@ internal sealed class EarlyTails(ClientCore core)
         }
     }
 
-    /// <summary>Asks as <see cref="Ask"/> does, about an epoch that is over everywhere: what was asked in time is answered in the midst of a failover.</summary>
-    public Task RehearseAsync(EpochView view, StreamId stream) => AskAsync(new Inquiry(view), new SealedTailsRequest(Epoch.None, [stream]));
-
     private async Task<StreamTailsResponse?[]> AskAsync(Inquiry inquiry, SealedTailsRequest request)
     {
         // An answer that nobody waits for any more must not keep a dead connection from being noticed.

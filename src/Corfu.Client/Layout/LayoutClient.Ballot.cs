@@ -54,19 +54,6 @@ public sealed partial class LayoutClient
         }
     }
 
-    /// <summary>
-    /// Sends everything that made <paramref name="decided"/> once more: promises, votes and decisions about a register that has its value change nothing. What
-    /// acceptors that do not know the value answer is not acted on, since they need not be those that decide about it.
-    /// </summary>
-    public async Task RehearseAsync(Projection decided, CancellationToken cancellationToken = default)
-    {
-        var open = Prepare(decided.Epoch, decided.Acceptors, FirstRound, cancellationToken);
-        var promises = await open.Promises;
-        if (FindDecision(decided.Epoch, promises) is not { } known || !known.Equals(decided)) return;
-        await AskAsync(decided.Acceptors, _ => new AcceptRequest(open.Ballot, decided), IsSettled(HasMajority), cancellationToken);
-        if (await DecideAsync(open, decided, cancellationToken) is { } decision) await PublishAsync(decision, cancellationToken);
-    }
-
     /// <summary>A decision that an acceptor knows, or the newer projection that it answers with because the slot is pruned.</summary>
     private static Projection? FindDecision(Epoch slot, LayoutResponse?[] answers)
     {

@@ -19,10 +19,4 @@ internal static partial class HostingLog
 
     [LoggerMessage(5, LogLevel.Critical, "{Fault}")]
     public static partial void RoleFailed(ILogger logger, string fault);
-
-    [LoggerMessage(6, LogLevel.Information, "A failover within the process was rehearsed in {Milliseconds:0} ms.")]
-    public static partial void Rehearsed(ILogger logger, double milliseconds);
-
-    [LoggerMessage(7, LogLevel.Information, "No failover could be rehearsed ({Why}): the first real one will be slower.")]
-    public static partial void NotRehearsed(ILogger logger, string why);
 }

@@ -37,11 +37,7 @@ internal sealed class NodeRoleHost : IAsyncDisposable
     {
         // R2, R7: an incarnation of its own with every start.
         if (role.Role == NodeRole.Sequencer)
-        {
-            await RoleRehearsal.RunSequencerAsync();
             return new NodeRoleHost(new SequencerHandler(SystemEntropy.Instance), null, null, null);
-        }
-
         var cluster = new ClusterId(node.Cluster);
         if (node.FormatNewFolders && !RoleFolder.IsFormatted(role.Folder!))
             RoleFolder.Format(role.Folder!, cluster, role.Role, new NodeId(role.Id == Guid.Empty ? SystemEntropy.Instance.NewGuid() : role.Id));
@@ -72,7 +68,6 @@ internal sealed class NodeRoleHost : IAsyncDisposable
 
     private static async Task<NodeRoleHost> OpenUnitAsync(RoleFolder folder, string data, ClusterId cluster)
     {
-        await RoleRehearsal.RunUnitAsync();
         var options = new UnitNodeOptions { Folder = data, Id = folder.Id, Cluster = cluster, MustExist = folder.WasOpened };
         var unit = await UnitNode.OpenAsync(options, SystemEntropy.Instance);
         var host = new NodeRoleHost(unit.Handler, unit, folder, unit.Handler.Fault);

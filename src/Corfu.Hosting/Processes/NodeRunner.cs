@@ -24,19 +24,8 @@ public static class NodeRunner
         var roles = string.Join(", ", options.Roles.Select(role => role.Role.ToString().ToLowerInvariant()));
         await output.WriteLineAsync($"{NodeProcess.ReadyPrefix}{options.Name} ({roles}) at {options.Endpoint}, process {Environment.ProcessId}");
         await output.FlushAsync(CancellationToken.None);
-        using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-        var rehearsal = RehearseAsync(host.Services.GetRequiredService<ILoggerFactory>(), stop.Token);
         await host.WaitForShutdownAsync(cancellationToken);
-        await stop.CancelAsync();
-        await rehearsal;
         return 0;
-    }
-
-    // Once it serves, and off the thread that waits for its end.
-    private static async Task RehearseAsync(ILoggerFactory loggers, CancellationToken cancellationToken)
-    {
-        await Task.Yield();
-        await FailoverRehearsal.RunAsync(loggers.CreateLogger(typeof(FailoverRehearsal).FullName!), cancellationToken);
     }
 
     private static IHost Build(NodeOptions options, string? log)

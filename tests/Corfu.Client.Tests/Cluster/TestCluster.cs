@@ -36,7 +36,6 @@ internal sealed class TestCluster(int number = 1) : IAsyncDisposable
         OperationTimeout = TimeSpan.FromSeconds(10),
         SuccessorTimeout = TimeSpan.FromMilliseconds(50),
         MaxRetryDelay = TimeSpan.FromMilliseconds(5),
-        Rehearse = false,
         Reconfiguration = new ReconfigurerOptions { RoundTimeout = TimeSpan.FromMilliseconds(300), RetryDelay = TimeSpan.FromMilliseconds(2) },
     };
 
