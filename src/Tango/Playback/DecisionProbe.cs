@@ -1,18 +1,59 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+using Tango.Formatting;
+using Tango.Records;
+
 namespace Tango.Playback;
 
-/// <summary>What a player that plays versions only is looking for.</summary>
+/// <summary>
+/// Tango 4.1, Failure handling, last resort: plays the versions of a commit record's read set, without views, exactly up to the record. A
+/// probe answers no caller and publishes no views.
+/// </summary>
 internal sealed class DecisionProbe(RecordVersion commit)
 {
-    public RecordVersion Commit { get; } = commit;
-
     public bool IsFound { get; private set; }
 
     /// <summary>Null, once found: it committed.</summary>
     public TxOutcome.Aborted? Aborted { get; private set; }
 
-    public void Found(TxOutcome.Aborted? aborted)
+    /// <summary>Playback has evaluated a commit record; the probe ends if it is the one looked for.</summary>
+    public void TryEnd(RecordVersion evaluated, TxOutcome.Aborted? aborted)
     {
+        if (evaluated != commit) return;
         IsFound = true;
         Aborted = aborted;
+    }
+
+    /// <exception cref="TangoTrimmedException">The read set's history is trimmed (R22); its hosts can still decide.</exception>
+    public static async ValueTask<PendingDecision> RunAsync(
+        LogEntry entry, RecordVersion commit, PlayerContext context, TangoOptions options, TimeProvider time, IEntropy entropy,
+        CancellationToken lifetime)
+    {
+        var (readSet, streams) = ParticipantsOf(entry, commit.Index);
+        var probe = new DecisionProbe(commit);
+        var player = new Player(context, options, time, entropy, lifetime, probe);
+        var added = new HashSet<ObjectId>();
+        foreach (var id in readSet)
+        {
+            if (added.Contains(id)) continue;
+            var group = context.GroupOf(id);
+            if (group.Count == 0) throw new TangoFormatException($"Commit record {commit} reads object {id}, which the directory does not know");
+            added.UnionWith(group.Select(static member => member.Id));
+            player.Attach(new HostedUnit([.. group.Select(static member => new HostedObject(member, null))]));
+        }
+
+        await player.SyncAsync(lifetime);
+        if (!probe.IsFound) throw new TangoFormatException($"Commit record {commit} was not met in the streams of its read set");
+        return new PendingDecision(probe.Aborted, streams, 0);
+    }
+
+    private static (List<ObjectId> ReadSet, ImmutableArray<StreamId> Streams) ParticipantsOf(LogEntry entry, int index)
+    {
+        var reader = new MessagePackReader(entry.Payload);
+        EntryFormat.ReadHeader(ref reader);
+        for (; index > 0; index--) reader.Skip();
+        reader.ReadArrayHeader(RecordFormat.CommitLength);
+        for (var i = 0; i < 3; i++) reader.Skip();
+        return CommitFormat.ReadParticipants(reader);
     }
 }

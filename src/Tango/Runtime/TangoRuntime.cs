@@ -41,7 +41,7 @@ public sealed partial class TangoRuntime : IAsyncDisposable
         var hosted = new HostedObject(TangoDirectory.OwnEntry, TangoDirectory.Type);
         Calls = new CallBatcher(log, id, () => Player!, _options, logger, _lifetime.Token);
         var context = new PlayerContext(Calls, logger, openCursor, of => ((TangoDirectory)hosted.CurrentView!).GroupOf(of));
-        Player = new Player(openCursor(), context, _options, time, entropy, _lifetime.Token);
+        Player = new Player(context, _options, time, entropy, _lifetime.Token);
         _directory.Attach(new ObjectHost(this, hosted.Entry, hosted));
         _directoryUnit = new HostedUnit([hosted]);
     }

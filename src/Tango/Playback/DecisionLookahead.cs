@@ -1,0 +1,93 @@
+using Corfu.Client;
+using Corfu.Protocol;
+using Microsoft.Extensions.Logging;
+using Tango.Formatting;
+using Tango.Records;
+
+namespace Tango.Playback;
+
+/// <summary>
+/// Finds the decision of the commit record at which playback is blocked: its read set is not hosted here (R20). It reads the hosted streams
+/// ahead of playback and keeps decisions only.
+/// </summary>
+internal sealed class DecisionLookahead(
+    HostedObjects hosted, Decisions decisions, PlayerContext context, TangoOptions options, TimeProvider time, IEntropy entropy,
+    CancellationToken lifetime)
+{
+    private IStreamCursor? _cursor;
+
+    public void Add(HostedUnit unit)
+    {
+        foreach (var added in unit.Objects) _cursor?.Add(added.Id.Stream, LogPosition.Zero);
+    }
+
+    /// <summary>Streams were dropped: the next wait begins anew.</summary>
+    public void Reset() => _cursor = null;
+
+    /// <summary>
+    /// Returns when <see cref="Decisions"/> knows the outcome. After twice the orphan time-out no host of the read set has published it, and a
+    /// probe plays the read set.
+    /// </summary>
+    public async ValueTask LearnAsync(LogEntry entry, RecordVersion commit)
+    {
+        var started = time.GetTimestamp();
+        for (var attempt = 0; ; attempt++)
+        {
+            if (await FindAheadAsync(commit)) return;
+            if (time.GetElapsedTime(started) >= 2 * options.OrphanTimeout)
+            {
+                try
+                {
+                    context.Logger.LogWarning("No host has decided {Commit}: playing its read set", commit);
+                    var probed = await DecisionProbe.RunAsync(entry, commit, context, options, time, entropy, lifetime);
+                    decisions.Publish(commit, probed);
+                    decisions.Learn(commit, probed.Aborted);
+                    return;
+                }
+                catch (TangoTrimmedException e)
+                {
+                    // R22: the state of the read set at the record cannot be played here any more. One of its hosts will publish the outcome.
+                    context.Logger.LogWarning(e, "{Commit} can be decided by hosts of its read set only", commit);
+                    started = time.GetTimestamp();
+                }
+            }
+
+            await Task.Delay(Backoff.Delay(attempt, options, entropy), time, lifetime);
+        }
+    }
+
+    private async ValueTask<bool> FindAheadAsync(RecordVersion commit)
+    {
+        // R22: entries that were played may be trimmed, so a cursor that playback has overtaken begins anew.
+        if (_cursor is null || _cursor.Position < hosted.SlowestPlayedTo)
+        {
+            _cursor = context.OpenCursor();
+            hosted.AddStreamsTo(_cursor, hosted.SlowestPlayedTo);
+        }
+
+        await _cursor.SyncAsync(ReadConsistency.Session, lifetime);
+        while (!decisions.IsLearnt(commit) && await _cursor.ReadNextAsync(lifetime) is { } ahead) LearnDecisionsOf(ahead);
+        return decisions.IsLearnt(commit);
+    }
+
+    private void LearnDecisionsOf(LogEntry entry)
+    {
+        if (entry.Position < hosted.SlowestPlayedTo) return;
+        try
+        {
+            var reader = new MessagePackReader(entry.Payload);
+            for (var left = EntryFormat.ReadHeader(ref reader).Records; left > 0; left--)
+            {
+                var peek = reader;
+                reader.Skip();
+                if (peek.ReadArrayHeader() != RecordFormat.DecisionLength || peek.ReadInt32() != (int)RecordKind.Decision) continue;
+                var decision = DecisionFormat.Read(ref peek);
+                decisions.Learn(decision.Commit, decision.Aborted);
+            }
+        }
+        catch (TangoFormatException)
+        {
+            // Playback stops the objects concerned when it reaches the entry.
+        }
+    }
+}

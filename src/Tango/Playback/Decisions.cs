@@ -1,0 +1,153 @@
+using System.Collections.Immutable;
+using System.Diagnostics.CodeAnalysis;
+using Corfu.Protocol;
+using Microsoft.Extensions.Logging;
+using Tango.Calls;
+using Tango.Records;
+
+namespace Tango.Playback;
+
+/// <summary>
+/// R20: what is known of commit records whose read set is not always hosted as a whole. A commit record is <em>pending</em> from its decision
+/// here until its decision record is played, and <em>learnt</em> while only a decision record further on in the log is known.
+/// </summary>
+/// <param name="sync">Completes when playback has reached the tail.</param>
+internal sealed class Decisions(
+    CallBatcher calls, Func<CancellationToken, Task> sync, TimeSpan orphanTimeout, TimeProvider time, ILogger logger, CancellationToken lifetime)
+{
+    // Used within a cycle only.
+    private readonly Dictionary<RecordVersion, TxOutcome.Aborted?> _learnt = [];
+
+    private readonly Lock _gate = new();
+
+    // Guarded by _gate.
+    private readonly SortedDictionary<RecordVersion, PendingDecision> _pending = [];
+    private bool _isWatching;
+
+    private TangoDivergenceException? _divergence;
+
+    /// <summary>A decision here differs from one in the log: nothing is played any more.</summary>
+    public void ThrowIfDiverged()
+    {
+        if (_divergence is not null) throw _divergence;
+    }
+
+    public bool IsLearnt(RecordVersion commit) => _learnt.ContainsKey(commit);
+
+    /// <param name="aborted">Null: it committed.</param>
+    public bool TryGet(RecordVersion commit, out TxOutcome.Aborted? aborted)
+    {
+        if (_learnt.TryGetValue(commit, out aborted)) return true;
+        lock (_gate)
+        {
+            if (!_pending.TryGetValue(commit, out var own)) return false;
+            aborted = own.Aborted;
+            return true;
+        }
+    }
+
+    /// <summary>The decision stands in the log ahead of playback.</summary>
+    public void Learn(RecordVersion commit, TxOutcome.Aborted? aborted) => _learnt[commit] = aborted;
+
+    /// <summary>Playback has decided the record exactly at its position.</summary>
+    public void DecidedHere(RecordVersion commit, TxOutcome.Aborted? aborted, ImmutableArray<StreamId> streams, bool isOwn)
+    {
+        if (_learnt.TryGetValue(commit, out var learnt))
+        {
+            RequireSame(commit, aborted, learnt, commit);
+            return;
+        }
+
+        var pending = new PendingDecision(aborted, streams, time.GetTimestamp());
+        bool startWatching;
+        lock (_gate)
+        {
+            _pending[commit] = pending;
+            startWatching = !_isWatching;
+            _isWatching = true;
+        }
+
+        // Tango 4.1, C: the generating client publishes at once; another host only if the record is orphaned.
+        if (isOwn) Publish(commit, pending);
+        if (startWatching) _ = WatchOrphansAsync();
+    }
+
+    /// <summary>Playback has reached a decision record: what was decided here must agree with it.</summary>
+    public void OnDecisionRecord(Decision decision, RecordVersion version)
+    {
+        PendingDecision? own;
+        lock (_gate) _pending.Remove(decision.Commit, out own);
+        if (own is not null) RequireSame(decision.Commit, own.Aborted, decision.Aborted, version);
+        _learnt.Remove(decision.Commit);
+    }
+
+    public void Publish(RecordVersion commit, PendingDecision pending)
+    {
+        try
+        {
+            calls.Send(new DecisionCall(DecisionFormat.Encode(commit, pending.Aborted), pending.Streams));
+        }
+        catch (Exception e) when (e is TangoException or ObjectDisposedException)
+        {
+            logger.LogWarning(e, "The decision about {Commit} could not be sent; it is left to other hosts", commit);
+        }
+    }
+
+    private void RequireSame(RecordVersion commit, TxOutcome.Aborted? here, TxOutcome.Aborted? there, RecordVersion decision)
+    {
+        if (here is null == there is null) return;
+        _divergence = new TangoDivergenceException(commit, here is null, decision);
+        logger.LogCritical(_divergence, "Decisions differ");
+        throw _divergence;
+    }
+
+    /// <summary>Tango 4.1, Failure handling: any host of the read set may publish the outcome of an orphaned commit record.</summary>
+    private async Task WatchOrphansAsync()
+    {
+        try
+        {
+            while (true)
+            {
+                await Task.Delay(orphanTimeout, time, lifetime);
+                await SyncForAWhileAsync();
+                if (!TryTakeOrphans(out var orphans)) return;
+                foreach (var (commit, pending) in orphans) Publish(commit, pending);
+            }
+        }
+        catch (Exception e)
+        {
+            lock (_gate) _isWatching = false;
+            if (!lifetime.IsCancellationRequested) logger.LogWarning(e, "Orphaned commit records are not watched until the next one");
+        }
+    }
+
+    /// <returns>False: nothing is pending, and the watch has ended.</returns>
+    private bool TryTakeOrphans([NotNullWhen(true)] out List<KeyValuePair<RecordVersion, PendingDecision>>? orphans)
+    {
+        lock (_gate)
+        {
+            _isWatching = _pending.Count > 0;
+            orphans = _isWatching ? [.. _pending.Where(p => time.GetElapsedTime(p.Value.DecidedAt) >= orphanTimeout)] : null;
+            return _isWatching;
+        }
+    }
+
+    /// <summary>
+    /// Plays what has been published meanwhile, but only for a while. Playback may be blocked at a decision of another host that itself waits
+    /// for a decision from here. A decision that stands in the log twice does no harm.
+    /// </summary>
+    private async Task SyncForAWhileAsync()
+    {
+        var synced = sync(lifetime);
+        await Task.WhenAny(synced, Task.Delay(orphanTimeout, time, lifetime));
+        if (synced.IsCompleted) await synced;
+        else
+            _ = synced.ContinueWith(
+                static failed => failed.Exception, CancellationToken.None, TaskContinuationOptions.OnlyOnFaulted, TaskScheduler.Current);
+    }
+}
+
+/// <summary>A commit record decided here whose decision record has not been played yet (R20).</summary>
+/// <param name="Aborted">Null: it committed.</param>
+/// <param name="DecidedAt">Timestamp of the TimeProvider.</param>
+internal sealed record PendingDecision(TxOutcome.Aborted? Aborted, ImmutableArray<StreamId> Streams, long DecidedAt);
