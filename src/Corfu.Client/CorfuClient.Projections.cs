@@ -6,7 +6,7 @@ namespace Corfu.Client;
 public sealed partial class CorfuClient
 {
     /// <summary>
-    /// Changes the cluster's membership, as <see cref="Reconfigurer.ReconfigureAsync(Projection, Func{Projection, Membership?}, string, CancellationToken)"/>, starting from the newest projection decided, and adopts
+    /// Changes the cluster's membership, as <see cref="Reconfigurer.ReconfigureAsync"/>, starting from the newest projection decided, and adopts
     /// the result.
     /// </summary>
     public async Task<Projection> ReconfigureAsync(

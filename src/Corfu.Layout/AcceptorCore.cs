@@ -120,7 +120,6 @@ public sealed class AcceptorCore(AcceptorOptions? options = null)
     {
         if (_slots.GetValueOrDefault(request.Slot.Value) is { IsDecided: true } slot)
             return Plain(Answer(request.Value.Equals(slot.Value) ? Status.Ok : Status.Conflict, request.Slot));
-        var mayWait = IsImpliedByVotes(request.Value);
         var records = ImmutableArray.Create<AcceptorRecord>(new DecidedRecord(request.Value));
         Replay(records[0]);
         if (_slots.Count > 2 * _options.KeptSlots && Known.Value - _options.KeptSlots > _floor.Value)
@@ -128,20 +127,11 @@ public sealed class AcceptorCore(AcceptorOptions? options = null)
             // Whatever lies below a decided slot is settled; who still asks is told the way forward.
             records = records.Add(new FloorRecord(new Epoch(Known.Value - _options.KeptSlots)));
             Replay(records[1]);
-            mayWait = false;
         }
 
         // The slot may have been pruned just now; its answer is that it is known.
-        return new AcceptorAnswer(Answer(Status.Ok, request.Slot), records, mayWait);
+        return new AcceptorAnswer(Answer(Status.Ok, request.Slot), records);
     }
-
-    /// <summary>
-    /// R12: where the acceptors stay the same, the votes of a majority of them say for ever what is decided, and this one's is durable. Acceptors that
-    /// follow others must hold the decision itself before those retire.
-    /// </summary>
-    private bool IsImpliedByVotes(Projection value) =>
-        _slots.GetValueOrDefault(value.Epoch.Value) is { } slot && value.Equals(slot.Value)
-        && _latest is { } before && before.Epoch.Next == value.Epoch && before.Acceptors.AsSpan().SequenceEqual(value.Acceptors.AsSpan());
 
     private bool IsFull(Epoch slot) =>
         slot > Known && !_slots.ContainsKey(slot.Value) && _slots.Keys.Count(number => number > Known.Value) >= _options.MaxOpenSlots;

@@ -19,11 +19,9 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
     private readonly TaskCompletionSource<Exception> _fault = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly Lock _gate = new();
 
-    // Guarded by _gate. Every record of _records belongs to an answer of _waiting or before it; those that may wait stay until one comes that may not
-    // (_mustFlush), for a write without a flush would leave two groups that a crash can tear. _committing: the one commit loop runs.
+    // Guarded by _gate. Every record of _records belongs to an answer of _waiting. _committing: the one commit loop runs.
     private List<Waiting> _waiting = [];
     private List<AcceptorRecord> _records = [];
-    private bool _mustFlush;
     private bool _committing;
     private bool _failed;
 
@@ -98,9 +96,7 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
             }
             else if (request is WatchRequest watch && (_core.Latest?.Epoch ?? Epoch.None) <= watch.Known)
             {
-                // The vote that it watches for may have been before it came.
-                if (_core.Handle(new ReadSlotRequest(watch.Known.Next)).Response is LayoutResponse { Slot.Value: not null } vote) _waiting.Add(new Waiting(watch, vote, reply));
-                else Watch(watch, reply);
+                Watch(watch, reply);
                 return;
             }
             else
@@ -108,11 +104,7 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
                 // In a queue even without records of its own: it may speak of what an earlier request's flush has not covered yet.
                 var answer = _core.Handle(request);
                 _records.AddRange(answer.Records);
-                _mustFlush |= answer.Records.Length > 0 && !answer.MayWait;
                 _waiting.Add(new Waiting(request, answer.Response, reply));
-                // R12: who hears of the same vote from a majority knows the decision when its proposer does.
-                if (request is AcceptRequest accept && answer.Records.Length > 0)
-                    Take(watcher => watcher.Known.Next == accept.Slot, watcher => _waiting.Add(new Waiting(watcher.Request, answer.Response, watcher.Reply)));
                 return;
             }
         }
@@ -165,7 +157,7 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
         while (true)
         {
             List<Waiting> answers;
-            List<AcceptorRecord> records = [];
+            List<AcceptorRecord> records;
             var snapshot = ImmutableArray<AcceptorRecord>.Empty;
             lock (_gate)
             {
@@ -176,7 +168,7 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
                 }
 
                 (answers, _waiting) = (_waiting, []);
-                if (_mustFlush) (records, _records, _mustFlush) = (_records, records, false);
+                (records, _records) = (_records, []);
 
                 // The core is ahead of the log by exactly these records, so its snapshot says them too.
                 if (records.Exists(r => r is FloorRecord) || _log.Grown > _options.CompactAfter) snapshot = _core.Snapshot();

@@ -45,17 +45,6 @@ internal sealed partial class StreamIndex
         return result.MoveToImmutable();
     }
 
-    /// <summary>Newest first, of whatever epoch.</summary>
-    public ImmutableArray<LogPosition> NewestOf(StreamId stream)
-    {
-        if (!_numbers.TryGetValue(stream, out var number)) return [];
-        ref var tops = ref At(number);
-        var result = ImmutableArray.CreateBuilder<LogPosition>(K);
-        for (var i = 0; i < tops.LiveCount; i++) result.Add(new LogPosition(tops.Live[i].Position));
-        for (var i = 0; i < tops.FrozenCount && result.Count < K; i++) result.Add(new LogPosition(tops.Frozen[i].Position));
-        return result.DrainToImmutable();
-    }
-
     private ref Tops Get(StreamId stream)
     {
         ref var number = ref System.Runtime.InteropServices.CollectionsMarshal.GetValueRefOrAddDefault(_numbers, stream, out var known);

@@ -25,8 +25,7 @@ public sealed partial class UnitCore
         return new UnitAnswer(lsn, new SealResponse(Status.Ok, Epoch, _end, _mark));
     }
 
-    // R14: idempotent, from the projection alone. The seal that refuses older epochs is on disk before this one is served, and the install itself before anything
-    // that is written, confirmed or said to be installed in it.
+    // R14: idempotent, from the projection alone. Every answer of the new epoch waits until the install is durable.
     private UnitAnswer Install(InstallRequest request)
     {
         var projection = request.Projection;
@@ -40,7 +39,7 @@ public sealed partial class UnitCore
         }
 
 #if PLANTED
-        if (Planted.Is("install-not-durable")) return new UnitAnswer(_sealLsn, new AckResponse(Status.Ok, Epoch));
+        if (Planted.Is("install-not-durable")) return new UnitAnswer(0, new AckResponse(Status.Ok, Epoch));
 #endif
         return new UnitAnswer(_epochLsn, new AckResponse(Status.Ok, Epoch));
     }
@@ -51,7 +50,7 @@ public sealed partial class UnitCore
     private void ApplyEpoch(in LogRecord record, in RecordPlace place)
     {
         var epoch = record.Position.Epoch;
-        if (epoch > _sealedBelow) (_sealedBelow, _sealLsn) = (epoch, place.Lsn);
+        if (epoch > _sealedBelow) _sealedBelow = epoch;
         _epochLsn = place.Lsn;
         if (record.Kind != RecordKind.Install) return;
         _installed = epoch;

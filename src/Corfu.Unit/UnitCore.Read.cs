@@ -9,7 +9,7 @@ public sealed partial class UnitCore
         if (Refuses(request, out var refusal)) return refusal;
         var pages = new PlannedPage[request.Positions.Length];
         // R4: also "unwritten" and "trimmed" are answers about durable state.
-        var lsn = Math.Max(_sealLsn, _markLsn);
+        var lsn = Math.Max(_epochLsn, _markLsn);
         var fetch = false;
         for (var i = 0; i < pages.Length; i++)
         {

@@ -155,7 +155,7 @@ public sealed partial class UnitCore
             _streams.Freeze(start);
         }
 
-        if (sealedBelow > _sealedBelow) (_sealedBelow, _sealLsn) = (sealedBelow, place.Lsn);
+        if (sealedBelow > _sealedBelow) _sealedBelow = sealedBelow;
         _epochLsn = place.Lsn;
         if (end.Offset > 0) RaiseEnd(new LogPosition(end.Offset - 1), place.Lsn);
     }

@@ -17,24 +17,8 @@ public sealed partial class UnitCore
         return new UnitAnswer(StreamsLsn, new StreamTailsResponse(Status.Ok, Epoch, tails.MoveToImmutable(), _lostHeaders.Count == 0));
     }
 
-    // R13: sealed, nothing of its epoch or of an older one can be added any more, and nothing newer is here before an install. A start for which this seal was waited for
-    // is above all that is listed, so that this is what is frozen then; of another one, who uses the list leaves out what is not below.
-    private UnitAnswer SealedTails(SealedTailsRequest request)
-    {
-        if (request.Epoch != _installed || request.Epoch == Epoch.None)
-            return Refuse(request, request.Epoch < _installed || request.Epoch == Epoch.None ? Status.Sealed : Status.NotInstalled, 0);
-        var waits = _sealedBelow == _installed;
-#if PLANTED
-        if (Planted.Is("tails-before-the-seal")) waits = false;
-#endif
-        if (waits) return default;
-        var tails = ImmutableArray.CreateBuilder<StreamTail>(request.Streams.Length);
-        foreach (var stream in request.Streams) tails.Add(new StreamTail(stream, _streams.NewestOf(stream)));
-        return new UnitAnswer(StreamsLsn, new StreamTailsResponse(Status.Ok, Epoch, tails.MoveToImmutable(), _lostHeaders.Count == 0));
-    }
-
     // R4: a copied entry below the start may have changed a list just now, and a trim may have made the lists complete, so every record of pages so far counts.
-    private long StreamsLsn => Math.Max(Math.Max(_endLsn, _markLsn), Math.Max(_sealLsn, _pageLsn));
+    private long StreamsLsn => Math.Max(Math.Max(_endLsn, _markLsn), Math.Max(_epochLsn, _pageLsn));
 
     private UnitAnswer ListStreamTails(ListStreamTailsRequest request)
     {

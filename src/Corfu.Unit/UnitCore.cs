@@ -25,10 +25,6 @@ public sealed partial class UnitCore : IPageStates
     private LogPosition _start;
     private long _epochLsn;
 
-    // Of the record that raised _sealedBelow. What is only looked up rests on this one: older epochs are refused for ever, and an install that is lost in a
-    // crash is asked for again, from the same projection (R14).
-    private long _sealLsn;
-
     // R5: moved by TrimPrefix records only, never inferred.
     private LogPosition _mark;
     private long _markLsn;
@@ -76,7 +72,6 @@ public sealed partial class UnitCore : IPageStates
         RepairRequest r => Repair(r),
         ListStreamTailsRequest r => ListStreamTails(r),
         TakeStreamTailsRequest r => TakeStreamTails(r),
-        SealedTailsRequest r => SealedTails(r),
         _ => new UnitAnswer(0, request.Fail(Status.Unsupported, Epoch)),
     };
 

@@ -22,8 +22,6 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
     private readonly Queue<WaitingAnswer> _waiting = new();
     private int _waitingCount;
 
-    // Guarded by _queueGate; at most MaxSealWaiters. Each waits for a higher epoch.
-    private readonly Queue<(Request Request, ReplyTo Reply)> _sealWaiters = new();
     private long _durable;
 
     // Set with the queue's last emptying: whatever would wait from then on would wait for ever.
@@ -65,15 +63,12 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
     {
         UnitAnswer answer;
         bool waits;
-        List<WaitingAnswer>? others = null;
         try
         {
             lock (_gate)
             {
-                var epoch = _core.Epoch;
                 answer = Take(request);
-                waits = answer.WaitsForSeal ? WaitForSeal(request, reply) : TryEnqueue(answer, request, reply);
-                if (_core.Epoch > epoch) others = EndSealWaits();
+                waits = TryEnqueue(answer, request, reply);
             }
         }
         catch (Exception failure) when (failure is StoreFailedException or IOException)
@@ -84,8 +79,6 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
         }
 
         if (!waits) Release(answer, request, reply);
-        if (others is null) return;
-        foreach (var other in others) Release(other.Answer, other.Request, other.Reply);
     }
 
     /// <summary>One commit for everything that arrived together.</summary>
@@ -115,9 +108,8 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
         WaitingAnswer[] waiting;
         lock (_queueGate)
         {
-            waiting = [.. _waiting, .. _sealWaiters.Select(w => new WaitingAnswer(default, w.Request, w.Reply))];
+            waiting = [.. _waiting];
             _waiting.Clear();
-            _sealWaiters.Clear();
             _waitingCount = 0;
             _drained = true;
         }
@@ -171,59 +163,6 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
         if (Volatile.Read(ref _waitingCount) < _options.MaxWaitingAnswers) return _core.Handle(request);
         UnitMeter.Overloaded.Add(1);
         return new UnitAnswer(0, request.Fail(Status.Overloaded, _core.Epoch));
-    }
-
-    // A connection's oldest make room for its newest: who asks again does not wait for the earlier answer any more.
-    private const int MaxSealWaitersOfOne = 16;
-
-    // Always true. A seal is answered to its sender first: the others go behind it, in the order of the log.
-    private bool WaitForSeal(Request request, ReplyTo reply)
-    {
-        (Request Request, ReplyTo Reply) oldest = default;
-        var failed = false;
-        lock (_queueGate)
-        {
-            if (_drained) (failed, oldest) = (true, (request, reply));
-            else if (_sealWaiters.Count(w => w.Reply.IsSameWay(reply)) >= MaxSealWaitersOfOne) oldest = TakeOldestOf(reply);
-            else if (_sealWaiters.Count >= _options.MaxSealWaiters) oldest = _sealWaiters.Dequeue();
-            if (!failed) _sealWaiters.Enqueue((request, reply));
-        }
-
-        if (oldest.Request is not null) oldest.Reply.Send(oldest.Request.Fail(failed ? Status.Failed : Status.Overloaded, _core.Epoch));
-        return true;
-    }
-
-    private (Request Request, ReplyTo Reply) TakeOldestOf(ReplyTo reply)
-    {
-        (Request Request, ReplyTo Reply) oldest = default;
-        for (var left = _sealWaiters.Count; left > 0; left--)
-        {
-            var waiter = _sealWaiters.Dequeue();
-            if (oldest.Request is null && waiter.Reply.IsSameWay(reply)) oldest = waiter;
-            else _sealWaiters.Enqueue(waiter);
-        }
-
-        return oldest;
-    }
-
-    // Those whose answers need not wait for anything any more.
-    private List<WaitingAnswer> EndSealWaits()
-    {
-        (Request Request, ReplyTo Reply)[] waiters;
-        lock (_queueGate)
-        {
-            waiters = _sealWaiters.ToArray();
-            _sealWaiters.Clear();
-        }
-
-        List<WaitingAnswer> ready = [];
-        foreach (var (request, reply) in waiters)
-        {
-            var answer = Take(request);
-            if (!TryEnqueue(answer, request, reply)) ready.Add(new WaitingAnswer(answer, request, reply));
-        }
-
-        return ready;
     }
 
     // True if the answer now waits for durability.

@@ -6,9 +6,6 @@ public sealed record UnitHandlerOptions
     /// <summary>Answers that may wait for durability at once; requests beyond get Overloaded. Default 65,536.</summary>
     public int MaxWaitingAnswers { get; init; } = 65536;
 
-    /// <summary>Requests that may wait for the next seal at once; for more of them the oldest get Overloaded. Default 1,024.</summary>
-    public int MaxSealWaiters { get; init; } = 1024;
-
     /// <summary>Reads that may wait for the disk at once; reads beyond get Overloaded. Default 4,096.</summary>
     public int MaxPendingReads { get; init; } = 4096;
 }

@@ -32,41 +32,6 @@ public sealed class HandlerTests
     }
 
     [Fact]
-    public async Task Who_waits_for_a_seal_hears_when_it_is_durable()
-    {
-        var store = new MemoryPageStore(commitByHand: true);
-        var unit = await HandlerClient.OpenAsync(store, new UnitHandlerOptions { MaxSealWaiters = 2 }, install: false);
-        var install = unit.AskAsync(new InstallRequest(Entries.Projection(1)));
-        store.MakeDurable(store.AppendedUntil);
-        await install;
-        var asked = Enumerable.Range(0, 3).Select(_ => unit.AskAsync(new SealedTailsRequest(Epoch.First, [new StreamId(300)]))).ToList();
-        Assert.Equal(Status.Overloaded, (await asked[0]).Status);
-        var write = unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(4, streams: 300)));
-        store.MakeDurable(store.AppendedUntil);
-        await write;
-        var seal = unit.AskAsync(new SealRequest(new Epoch(2)));
-        Assert.False(asked[1].IsCompleted || asked[2].IsCompleted || seal.IsCompleted);
-        store.MakeDurable(store.AppendedUntil);
-        Assert.True((await seal).IsOk);
-        foreach (var answer in await Task.WhenAll(asked.Skip(1))) Assert.Equal(4, Assert.Single(Assert.Single(answer.Tails).Positions).Offset);
-    }
-
-    [Fact]
-    public async Task Who_waits_for_a_seal_hears_of_an_install_and_of_a_failure()
-    {
-        var store = new MemoryPageStore();
-        var unit = await HandlerClient.OpenAsync(store);
-        var asked = unit.AskAsync(new SealedTailsRequest(Epoch.First, []));
-        Assert.False(asked.IsCompleted);
-        await unit.AskAsync(new InstallRequest(Entries.Projection(2, 1)));
-        Assert.Equal(Status.Sealed, (await asked).Status);
-        var waits = unit.AskAsync(new SealedTailsRequest(new Epoch(2), []));
-        store.Observer!.OnFailed(new IOException("gone"));
-        Assert.Equal(Status.Failed, (await waits).Status);
-        Assert.Equal(Status.Failed, (await unit.AskAsync(new SealedTailsRequest(new Epoch(2), []))).Status);
-    }
-
-    [Fact]
     public async Task A_failure_answers_everything_that_waits_and_everything_after()
     {
         var store = new MemoryPageStore(commitByHand: true);

@@ -95,7 +95,7 @@ internal sealed class HoleTimes(string cluster, CorfuClient client, RunParameter
         {
             await echo(0);
             await echo(0);
-            await Task.Delay(CorfuClientOptions.Default.MinHoleWait, FineTimeProvider.Instance);
+            await Task.Delay(CorfuClientOptions.Default.MinHoleWait);
             await echo(0);
             disk.Write();
         });

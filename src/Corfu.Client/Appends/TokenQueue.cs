@@ -81,18 +81,10 @@ internal sealed class TokenQueue(ClientCore core, ImmutableArray<StreamId> strea
         ushort grace = 0;
         foreach (var waiter in batch) grace = Math.Max(grace, waiter.GraceMilliseconds);
         Patience? patience = null;
-        var asked = core.View;
         while (true)
         {
             core.ThrowIfClosed();
             var view = core.View;
-            if (view != asked)
-            {
-                // R7: the epoch ended while this waited, and the sequencer of the next one knows no stream.
-                asked = view;
-                if (!streams.IsEmpty && view.Projection.Start > LogPosition.Zero) await core.HandOver.SendAsync(view, streams, core.Closed);
-            }
-
             string trouble;
             Exception? cause = null;
             try
@@ -115,8 +107,6 @@ internal sealed class TokenQueue(ClientCore core, ImmutableArray<StreamId> strea
             catch (TransportException e)
             {
                 // If the answer is lost, the positions granted by it are holes, which somebody closes.
-                core.Standbys.Reach(view);
-                if (!streams.IsEmpty) core.EarlyTails.Ask(view, streams);
                 trouble = e.Message;
                 cause = e;
             }

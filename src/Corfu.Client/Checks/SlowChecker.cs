@@ -83,7 +83,7 @@ internal sealed class SlowChecker(ClientCore core, Reader reader)
         var older = streams.Where(s => !found.ContainsKey(s)).ToImmutableArray();
         if (older.Length > 0)
         {
-            var gathered = await core.HandOver.GatherAsync(view, older, cancellationToken);
+            var gathered = await core.Frozen.GatherAsync(view, older, cancellationToken);
             if (!gathered.IsDone) return gathered.Status;
             foreach (var stream in gathered.Value) found[stream.Stream] = stream;
         }

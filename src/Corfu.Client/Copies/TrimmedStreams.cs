@@ -30,7 +30,7 @@ internal sealed class TrimmedStreams(ClientCore core)
             }
         }
 
-        return known.Select(s => new StreamTail(new StreamId(s.Key), StreamHandOver.Newest(s.Value))).ToImmutableArray();
+        return known.Select(s => new StreamTail(new StreamId(s.Key), FrozenTails.Newest(s.Value))).ToImmutableArray();
     }
 
     private async ValueTask<(Status Status, bool Complete)> ListAsync(

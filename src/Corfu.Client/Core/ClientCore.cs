@@ -17,7 +17,7 @@ internal sealed partial class ClientCore
     {
         Transport = transport;
         Layout = new LayoutClient(transport, entropy, time, options.Layout);
-        Time = time == TimeProvider.System ? FineTimeProvider.Instance : time;
+        Time = time;
         SequencerTime = new LatencyEstimate(Time, TimeSpan.FromMilliseconds(0.5));
         Entropy = entropy;
         Logger = logger;
@@ -26,9 +26,8 @@ internal sealed partial class ClientCore
         Projections = new ProjectionHolder(first, p => new EpochView(p, new GrantClock(time.TimestampFrequency / 4000)));
         Refresher = new ProjectionRefresher(this);
         Reconfigurer = new Reconfigurer(transport, Layout, time, logger, options.Reconfiguration);
-        EarlyTails = new EarlyTails(this);
-        HandOver = new StreamHandOver(this);
-        Standbys = new Standbys(this);
+        Frozen = new FrozenTails(this);
+        HandOver = new StreamHandOver(this, Frozen);
         Pauses = new SharedPauses(this);
         _installs = new SharedInstalls(this);
     }
@@ -51,11 +50,9 @@ internal sealed partial class ClientCore
 
     public Reconfigurer Reconfigurer { get; }
 
-    public EarlyTails EarlyTails { get; }
+    public FrozenTails Frozen { get; }
 
     public StreamHandOver HandOver { get; }
-
-    public Standbys Standbys { get; }
 
     public SharedPauses Pauses { get; }
 

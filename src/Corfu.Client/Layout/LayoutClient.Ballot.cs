@@ -7,50 +7,32 @@ namespace Corfu.Client.Layout;
 public sealed partial class LayoutClient
 {
     /// <summary>
-    /// Paxos for one slot until it is decided. Without a value of its own it only finishes what others began: null when a majority
-    /// promises, and has accepted nothing.
+    /// Paxos for one slot until it is decided, and its acceptors told. Without a value of its own it only finishes what others began: null when a
+    /// majority promises, and has accepted nothing.
     /// </summary>
     private async Task<Projection?> RunBallotAsync(
         Epoch slot, ImmutableArray<NodeAddress> acceptors, Projection? own, CancellationToken cancellationToken)
     {
-        if (await DecideAsync(Prepare(slot, acceptors, FirstRound, cancellationToken), own, cancellationToken) is not { } decision) return null;
-        await PublishAsync(decision, cancellationToken);
-        return decision.Value;
-    }
-
-    // The proposer is of this run alone: two runs of one client never share a ballot.
-    private OpenBallot Prepare(Epoch slot, ImmutableArray<NodeAddress> acceptors, long round, CancellationToken cancellationToken)
-    {
-        var ballot = new Ballot(round, _entropy.NewGuid());
-        return new OpenBallot(slot, acceptors, ballot, PromisesAsync(slot, acceptors, ballot, cancellationToken));
-    }
-
-    private Task<LayoutResponse?[]> PromisesAsync(Epoch slot, ImmutableArray<NodeAddress> acceptors, Ballot ballot, CancellationToken cancellationToken) =>
-        AskAsync(acceptors, _ => new PrepareRequest(slot, ballot), IsSettled(HasMajority), cancellationToken);
-
-    private async Task<LayoutDecision?> DecideAsync(OpenBallot open, Projection? own, CancellationToken cancellationToken)
-    {
-        var (slot, acceptors, ballot, promising) = open;
-        var proposer = ballot.Proposer;
-        var round = ballot.Round;
+        // The proposer is of this run alone: two runs of one client never share a ballot.
+        var proposer = _entropy.NewGuid();
+        long round = 1;
         for (var attempt = 1; ; attempt++)
         {
-            var promises = await promising;
-            if (FindDecision(slot, promises) is { } known) return new LayoutDecision(known, acceptors);
+            var ballot = new Ballot(round, proposer);
+            var promises = await AskAsync(acceptors, _ => new PrepareRequest(slot, ballot), IsSettled(HasMajority), cancellationToken);
+            if (FindDecision(slot, promises) is { } known) return await PublishAsync(known, acceptors, cancellationToken);
             round = Math.Max(round, HighestRound(promises)) + 1;
             if (HasMajority(promises))
             {
                 var value = HighestAccepted(promises) ?? own;
                 if (value is null) return null;
                 var votes = await AskAsync(acceptors, _ => new AcceptRequest(ballot, value), IsSettled(HasMajority), cancellationToken);
-                if (FindDecision(slot, votes) is { } other) return new LayoutDecision(other, acceptors);
-                if (HasMajority(votes)) return new LayoutDecision(value, acceptors);
+                var decided = FindDecision(slot, votes) ?? (HasMajority(votes) ? value : null);
+                if (decided is not null) return await PublishAsync(decided, acceptors, cancellationToken);
                 round = Math.Max(round, HighestRound(votes) + 1);
             }
 
             await BackOffAsync(attempt, $"{slot} is not decided: no majority of its acceptors ({Names(acceptors)}) answers, or others outbid.", cancellationToken);
-            ballot = new Ballot(round, proposer);
-            promising = PromisesAsync(slot, acceptors, ballot, cancellationToken);
         }
     }
 
@@ -61,19 +43,6 @@ public sealed partial class LayoutClient
         {
             if (answer?.Slot is { IsDecided: true } state && state.Slot == slot) return state.Value;
             if (answer is { Status: Status.Superseded, Latest: { } latest } && latest.Epoch >= slot) return latest;
-        }
-
-        return null;
-    }
-
-    /// <summary>The value that a majority has accepted under one ballot: decided, though no acceptor may know it yet.</summary>
-    private static Projection? FindChosen(Epoch slot, LayoutResponse?[] answers)
-    {
-        foreach (var answer in answers)
-        {
-            if (answer?.Slot is not { Value: not null } state || state.Slot != slot) continue;
-            var votes = answers.Count(a => a?.Slot is { Value: not null } other && other.Slot == slot && other.Accepted == state.Accepted);
-            if (votes > answers.Length / 2) return state.Value;
         }
 
         return null;
@@ -97,14 +66,15 @@ public sealed partial class LayoutClient
     /// Tells the decision to those who decided it and to those who decide next. That the latter hold it before the former retire is
     /// <see cref="HandOverAsync"/>'s promise; here a majority of them is waited for once, and a failure changes nothing about the decision.
     /// </summary>
-    public async Task PublishAsync(LayoutDecision decision, CancellationToken cancellationToken = default)
+    private async Task<Projection> PublishAsync(
+        Projection decided, ImmutableArray<NodeAddress> deciders, CancellationToken cancellationToken)
     {
-        var (decided, deciders) = decision;
         foreach (var decider in deciders)
         {
             if (!decided.Acceptors.Contains(decider)) Tell(decider, decided);
         }
 
         await AskAsync(decided.Acceptors, _ => new DecidedRequest(decided), HasMajority, cancellationToken);
+        return decided;
     }
 }

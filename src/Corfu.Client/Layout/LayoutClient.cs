@@ -10,9 +10,6 @@ namespace Corfu.Client.Layout;
 /// </summary>
 public sealed partial class LayoutClient
 {
-    // One below it is for ballots that may be left unused.
-    private const long FirstRound = 1;
-
     private readonly ITransport _transport;
     private readonly IEntropy _entropy;
     private readonly TimeProvider _time;
@@ -59,10 +56,7 @@ public sealed partial class LayoutClient
                 }
 
                 var slot = (newest?.Epoch ?? Epoch.None).Next;
-                var decided = SameMembers(deciders, members) ? FindChosen(slot, answers) : null;
-                if (decided is null) decided = await RunBallotAsync(slot, deciders, null, cancellationToken);
-                else await PublishAsync(new LayoutDecision(decided, deciders), cancellationToken);
-                if (decided is null) return newest;
+                if (await RunBallotAsync(slot, deciders, null, cancellationToken) is not { } decided) return newest;
                 newest = decided;
                 members = decided.Acceptors;
                 continue;
@@ -91,8 +85,7 @@ public sealed partial class LayoutClient
     }
 
     /// <summary>
-    /// As <see cref="PeekAsync"/>; waits, for one round's time, until there is one. Acceptors answer as soon as they have accepted a value, so that it is
-    /// known here when it is to its proposer.
+    /// As <see cref="PeekAsync"/>; waits, for one round's time, until there is one.
     /// </summary>
     public async Task<Projection?> WatchAsync(Projection known, CancellationToken cancellationToken = default)
     {
@@ -101,7 +94,7 @@ public sealed partial class LayoutClient
     }
 
     private static Projection? FindNewer(Projection known, LayoutResponse?[] answers) =>
-        Newest(answers) is { } newest && newest.Epoch > known.Epoch ? newest : FindChosen(known.Epoch.Next, answers);
+        Newest(answers) is { } newest && newest.Epoch > known.Epoch ? newest : null;
 
     /// <summary>
     /// As <see cref="ReadLatestAsync"/>, from acceptors of which any one will do: each knows a projection, and that names those that count. All are
@@ -137,24 +130,6 @@ public sealed partial class LayoutClient
         if (next.Epoch != current.Epoch.Next) throw new ArgumentException($"{next.Epoch} does not follow {current.Epoch}.", nameof(next));
         if (next.Cluster != current.Cluster) throw new ArgumentException("The projections belong to different clusters.", nameof(next));
         return (await RunBallotAsync(next.Epoch, current.Acceptors, next, cancellationToken))!;
-    }
-
-    /// <summary>Begins a ballot for the projection after <paramref name="current"/>, which <see cref="ProposeAsync(OpenBallot, Projection, CancellationToken)"/> ends.</summary>
-    public OpenBallot Prepare(Projection current, CancellationToken cancellationToken = default) =>
-        Prepare(current.Epoch.Next, current.Acceptors, FirstRound, cancellationToken);
-
-    /// <summary>As <see cref="Prepare(Projection, CancellationToken)"/>, for a change that may never come: left unused, it outbids nobody who begins one.</summary>
-    public OpenBallot Foresee(Projection current, CancellationToken cancellationToken = default) =>
-        Prepare(current.Epoch.Next, current.Acceptors, FirstRound - 1, cancellationToken);
-
-    /// <summary>Whether a majority has promised already: another ballot would be no faster.</summary>
-    public static bool IsPromised(OpenBallot ballot) => ballot.Promises.IsCompletedSuccessfully && HasMajority(ballot.Promises.Result);
-
-    /// <summary>As <see cref="ProposeAsync(Projection, Projection, CancellationToken)"/>; that the acceptors are told what they decided is left to the caller.</summary>
-    public async Task<LayoutDecision> ProposeAsync(OpenBallot ballot, Projection next, CancellationToken cancellationToken = default)
-    {
-        if (next.Epoch != ballot.Slot) throw new ArgumentException($"The ballot is about {ballot.Slot}, not {next.Epoch}.", nameof(next));
-        return (await DecideAsync(ballot, next, cancellationToken))!;
     }
 
     /// <summary>Proposes the first projection of a cluster, among the acceptors that it names itself.</summary>

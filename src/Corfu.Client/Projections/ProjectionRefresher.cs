@@ -176,18 +176,6 @@ internal sealed class ProjectionRefresher(ClientCore core)
         var before = core.View.Projection;
         if (!core.Projections.TryAdvance(projection)) return;
 
-        // What was stopped is sorted out first, and goes on at the new nodes then: that they are reached need not wait until then.
-        if (before.Sequencer.Id != projection.Sequencer.Id)
-        {
-            core.Transport.CallAsync(projection.Sequencer, new BootstrapRequest(projection), core.Closed).AsTask().Abandon();
-            if (core.View is { } view && view.Projection == projection) core.HandOver.Begin(view);
-        }
-
-        foreach (var unit in projection.Units)
-        {
-            if (!before.HasUnit(unit.Id)) core.Transport.CallAsync(unit, new ConfirmEpochRequest(projection.Epoch), core.Closed).AsTask().Abandon();
-        }
-
         LetGo(before, projection);
         ClientTelemetry.EpochChanges.Add(1);
         ClientLog.Adopted(core.Logger, projection.ToString(), projection.Reason);

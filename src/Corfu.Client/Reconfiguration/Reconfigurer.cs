@@ -16,8 +16,6 @@ public sealed partial class Reconfigurer
     /// <summary>Characters of a reason; longer ones are cut.</summary>
     public const int MaxReason = 200;
 
-    private static readonly TimeSpan TellAcceptorsAfter = TimeSpan.FromMilliseconds(20);
-
     private readonly ITransport _transport;
     private readonly LayoutClient _layout;
     private readonly TimeProvider _time;
@@ -60,19 +58,8 @@ public sealed partial class Reconfigurer
     /// <returns>The projection in force at the end, installed as far as its nodes answer.</returns>
     /// <exception cref="ReconfigurationException">The change breaks a rule, or a unit that must be sealed does not answer.</exception>
     /// <exception cref="LayoutUnavailableException">No majority of the acceptors answered; the outcome is unknown.</exception>
-    public Task<Projection> ReconfigureAsync(
-        Projection current, Func<Projection, Membership?> change, string reason, CancellationToken cancellationToken = default) =>
-        RunAsync(current, change, reason, null, cancellationToken);
-
-    /// <summary>As <see cref="ReconfigureAsync(Projection, Func{Projection, Membership?}, string, CancellationToken)"/>, with a ballot that is begun already.</summary>
-    public Task<Projection> ReconfigureAsync(
-        Projection current, Func<Projection, Membership?> change, string reason, OpenBallot ballot, CancellationToken cancellationToken = default) =>
-        ballot.Slot == current.Epoch.Next
-            ? RunAsync(current, change, reason, ballot, cancellationToken)
-            : throw new ArgumentException($"The ballot is about {ballot.Slot}, not {current.Epoch.Next}.", nameof(ballot));
-
-    private async Task<Projection> RunAsync(
-        Projection current, Func<Projection, Membership?> change, string reason, OpenBallot? ballot, CancellationToken cancellationToken)
+    public async Task<Projection> ReconfigureAsync(
+        Projection current, Func<Projection, Membership?> change, string reason, CancellationToken cancellationToken = default)
     {
         using var activity = ClientTelemetry.Activities.StartActivity("corfu.reconfigure");
         for (var round = 0; round < _options.MaxRounds; round++)
@@ -85,9 +72,7 @@ public sealed partial class Reconfigurer
 
             MembershipRules.Check(current, membership);
             var seals = new SealRound(_transport, _time, _options, current, current.Epoch.Next);
-            var sealing = seals.RunAsync(membership, cancellationToken);
-            if (round > 0 || ballot is null) ballot = Prepare(current, cancellationToken);
-            if (!await sealing)
+            if (!await seals.RunAsync(membership, cancellationToken))
             {
                 current = await NewerAsync(current, cancellationToken);
                 continue;
@@ -95,45 +80,20 @@ public sealed partial class Reconfigurer
 
             if (!membership.Destroyed.IsEmpty) seals.Raise(await GrantedAsync(current, cancellationToken));
             var proposed = Compute(current, membership, seals, reason);
-            var decision = await _layout.ProposeAsync(ballot, proposed, cancellationToken);
-            var decided = decision.Value;
+            var decided = await _layout.ProposeAsync(current, proposed, cancellationToken);
             if (!decided.Equals(proposed))
             {
-                await _layout.PublishAsync(decision, cancellationToken);
                 current = decided;
                 continue;
             }
 
-            // It is decided, whoever knows it, and clients that watch have heard of the votes: units and sequencer come first, but a silent one is not waited for.
-            var installing = InstallAsync(decided, cancellationToken);
-            await Task.WhenAny(installing, Task.Delay(TellAcceptorsAfter, _time, cancellationToken));
-            await Task.WhenAll(installing, TellAcceptorsAsync(current, decision, cancellationToken));
+            await InstallAsync(decided, cancellationToken);
+            // R12: when this returns, the old acceptors may retire.
+            if (!decided.Acceptors.AsSpan().SequenceEqual(current.Acceptors.AsSpan())) await _layout.HandOverAsync(decided, cancellationToken);
             return decided;
         }
 
         throw new ReconfigurationException($"Others were first {_options.MaxRounds} times in a row.");
-    }
-
-    /// <summary>
-    /// Begins a ballot for the epoch after <paramref name="current"/>, for one change at most. Promises know of no value, so this may be done while it is not yet
-    /// certain that there will be a change: unused, it is outbid by whoever begins one (R12).
-    /// </summary>
-    public OpenBallot Foresee(Projection current, CancellationToken cancellationToken = default) => Begun(_layout.Foresee(current, cancellationToken));
-
-    /// <summary>As <see cref="Foresee"/>, for a change that there will be, unless somebody disagrees at once.</summary>
-    public OpenBallot Prepare(Projection current, CancellationToken cancellationToken = default) => Begun(_layout.Prepare(current, cancellationToken));
-
-    private static OpenBallot Begun(OpenBallot ballot)
-    {
-        ballot.Promises.Abandon();
-        return ballot;
-    }
-
-    private async Task TellAcceptorsAsync(Projection current, LayoutDecision decision, CancellationToken cancellationToken)
-    {
-        await _layout.PublishAsync(decision, cancellationToken);
-        // R12: when this returns, the old ones may retire.
-        if (!decision.Value.Acceptors.AsSpan().SequenceEqual(current.Acceptors.AsSpan())) await _layout.HandOverAsync(decision.Value, cancellationToken);
     }
 
     private async Task<Projection> NewerAsync(Projection current, CancellationToken cancellationToken)

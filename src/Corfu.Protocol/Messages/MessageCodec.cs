@@ -45,7 +45,6 @@ public static class MessageCodec
             Opcode.CompleteMany => CompleteManyRequest.Read(epoch, ref r),
             Opcode.ListStreamTails => ListStreamTailsRequest.Read(epoch, ref r),
             Opcode.TakeStreamTails => TakeStreamTailsRequest.Read(epoch, ref r),
-            Opcode.SealedTails => SealedTailsRequest.Read(epoch, ref r),
             Opcode.Bootstrap => BootstrapRequest.Read(epoch, ref r),
             Opcode.Token => TokenRequest.Read(epoch, ref r),
             Opcode.Tail => TailRequest.Read(epoch, ref r),

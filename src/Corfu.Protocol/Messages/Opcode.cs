@@ -20,7 +20,6 @@ public enum Opcode : byte
     CompleteMany = 13,
     ListStreamTails = 14,
     TakeStreamTails = 15,
-    SealedTails = 16,
 
     Bootstrap = 32,
     Token = 33,

@@ -31,7 +31,6 @@ internal sealed class MemoryAcceptor(NodeId id) : IRoleHandler
             foreach (var (known, watcher) in _watchers)
             {
                 if (_core.Latest is { } latest && known < latest.Epoch) told.Add((watcher, new LayoutResponse(Status.Ok, latest.Epoch, null, latest)));
-                else if (request is AcceptRequest accept && answer.Records.Length > 0 && known.Next == accept.Slot) told.Add((watcher, response));
             }
 
             _watchers.RemoveAll(w => told.Exists(t => t.Reply.Equals(w.Reply)));

@@ -28,7 +28,6 @@ public static class PlantedBugs
         new("unconfirmed-check", "checks", "a check believes its epoch without asking", CheckerNames.Check, 209),
         new("seal-any-replica", "R13", "any replica's seal will do", CheckerNames.SealComplete, 8),
         new("tails-from-one-chain", "streams", "stream tails are asked of the first chain only", CheckerNames.StreamWalk, 3),
-        new("tails-before-the-seal", "R13", "stream tails are told before the epoch is sealed", CheckerNames.HandOver, 1),
         new("junk-ends-the-walk", "R8", "a walk ends where all backpointers are bare junk", CheckerNames.StreamWalk, 2),
         new("no-relearning", "R10", "what an ended epoch granted counts as read", CheckerNames.StreamWalk, 16),
         new("one-acceptor-is-enough", "R12", "the projection is read from one acceptor", CheckerNames.OneProjection, 8),

@@ -43,7 +43,6 @@ public static class Situations
         "segment opened",
         "segments merged",
         "stream handed over",
-        "stream tails told by a seal",
         "stream reader met a trim",
         "token crossed an epoch",
         "transaction Aborted",

@@ -47,21 +47,16 @@ public sealed class EpochTests
     }
 
     [Fact]
-    public async Task R14_what_is_looked_up_rests_on_the_seal_and_what_is_written_on_the_install()
+    public async Task R14_every_answer_of_an_epoch_waits_for_its_install()
     {
         var unit = await CoreHarness.OpenAsync();
         unit.Write(0);
-        var seal = unit.LsnOf(new SealRequest(new Epoch(2)));
+        unit.LsnOf(new SealRequest(new Epoch(2)));
         var install = unit.LsnOf(new InstallRequest(Entries.Projection(2, 1)));
-        Assert.True(install > seal);
-        Assert.Equal(seal, unit.LsnOf(new ReadRequest(new Epoch(2), Entries.Positions(0), ReadDetail.State)));
-        Assert.Equal(seal, unit.LsnOf(new StreamTailsRequest(new Epoch(2), [])));
+        Assert.Equal(install, unit.LsnOf(new ReadRequest(new Epoch(2), Entries.Positions(0), ReadDetail.State)));
+        Assert.Equal(install, unit.LsnOf(new StreamTailsRequest(new Epoch(2), [])));
         Assert.Equal(install, unit.LsnOf(new ConfirmEpochRequest(new Epoch(2))));
         Assert.True(unit.LsnOf(new WriteRequest(new Epoch(2), Entries.Data(1, 2, "payload", 0, []))) > install);
-
-        // Nobody sealed it for this epoch: its install is what refuses the older ones.
-        var next = unit.LsnOf(new InstallRequest(Entries.Projection(3, 2)));
-        Assert.Equal(next, unit.LsnOf(new ReadRequest(new Epoch(3), Entries.Positions(0), ReadDetail.State)));
     }
 
     // A trim makes lists complete that damaged headers below it had made incomplete.
@@ -72,31 +67,6 @@ public sealed class EpochTests
         unit.Write(20);
         var trim = unit.LsnOf(new TrimPrefixRequest(new Epoch(1), new LogPosition(6)));
         Assert.Equal(trim, unit.LsnOf(new StreamTailsRequest(new Epoch(1), [])));
-    }
-
-    [Fact]
-    public async Task R13_the_tails_of_an_epoch_are_told_once_it_is_sealed_and_are_those_of_the_next()
-    {
-        var unit = await CoreHarness.OpenAsync();
-        foreach (var position in new long[] { 1, 2, 3 }) unit.Write(position, streams: 300);
-        unit.Install(2, 10);
-        foreach (var position in new long[] { 11, 12 }) unit.Write(position, 2, streams: 300);
-        var request = new SealedTailsRequest(new Epoch(2), [new StreamId(300), new StreamId(301)]);
-        Assert.True(unit.Core.Handle(request).WaitsForSeal);
-        unit.Write(13, 2, streams: 300);
-        var seal = unit.LsnOf(new SealRequest(new Epoch(3)));
-        Assert.Equal(seal, unit.LsnOf(request));
-        var told = unit.Ask(request);
-        Assert.Equal([[13L, 12, 11, 3], []], told.Tails.Select(tail => tail.Positions.Select(p => p.Offset)));
-        Assert.True(told.Complete);
-        unit.Install(3, 20);
-        Assert.Equal(told.Tails, unit.Ask(new StreamTailsRequest(new Epoch(3), request.Streams)).Tails);
-
-        // From here on there may be newer ones.
-        Assert.Equal(Status.Sealed, unit.Ask(request).Status);
-        Assert.Equal(Status.Sealed, unit.Ask(new SealedTailsRequest(Epoch.None, [])).Status);
-        Assert.Equal(Status.NotInstalled, unit.Ask(new SealedTailsRequest(new Epoch(4), [])).Status);
-        Assert.Equal(Status.Sealed, (await CoreHarness.OpenAsync(installed: 0)).Ask(new SealedTailsRequest(Epoch.None, [])).Status);
     }
 
     [Fact]
