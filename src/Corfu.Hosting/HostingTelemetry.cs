@@ -4,6 +4,7 @@ using Corfu.Agent;
 using Corfu.Client;
 using Corfu.Layout;
 using Corfu.Sequencer;
+using Corfu.Server;
 using Corfu.Transport;
 using Corfu.Unit;
 
@@ -17,11 +18,14 @@ public static class HostingTelemetry
 
     /// <summary>What a node's process hands to its collector.</summary>
     public static IReadOnlyList<string> Meters { get; } =
-        [MeterName, TransportMeter.Name, UnitMeter.Name, SequencerHandler.MeterName, LayoutTelemetry.MeterName, ClientTelemetry.MeterName, AgentTelemetry.MeterName];
+    [
+        MeterName, TransportTelemetry.MeterName, ServerTelemetry.MeterName, UnitTelemetry.MeterName, SequencerTelemetry.MeterName,
+        LayoutTelemetry.MeterName, ClientTelemetry.MeterName, AgentTelemetry.MeterName,
+    ];
 
     public static IReadOnlyList<string> ActivitySources { get; } =
     [
-        ActivitySourceName, TransportMeter.ActivitySourceName, UnitMeter.ActivitySourceName, SequencerHandler.ActivitySourceName,
+        ActivitySourceName, TransportTelemetry.ActivitySourceName, UnitTelemetry.ActivitySourceName, SequencerTelemetry.ActivitySourceName,
         LayoutTelemetry.ActivitySourceName, ClientTelemetry.ActivitySourceName, AgentTelemetry.ActivitySourceName,
     ];
 

@@ -64,7 +64,7 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
     public static async Task<AcceptorHandler> OpenAsync(
         IAcceptorDevice device, ClusterId cluster, NodeId formatAs = default, AcceptorOptions? options = null)
     {
-        using var activity = LayoutTelemetry.Activities.StartActivity("open acceptor");
+        using var activity = LayoutTelemetry.Activities.StartActivity("corfu.layout.open");
         if (!formatAs.IsNone && await AcceptorLog.ClearUnfinishedAsync(device)) await AcceptorLog.FormatAsync(device, cluster, formatAs);
         options ??= new AcceptorOptions();
         options.Validate();

@@ -71,7 +71,7 @@ internal sealed class LogCleaner : IDisposable
 
         var needs = _handler.WaitDurable();
         _store.PublishCheckpoint(map, start, needs, core.WrittenMemory);
-        UnitMeter.Checkpoints.Add(1);
+        UnitTelemetry.Checkpoints.Add(1);
     }
 
     /// <summary>Returns when there is nothing to clean; also called by the thread.</summary>
@@ -81,7 +81,7 @@ internal sealed class LogCleaner : IDisposable
         {
             lock (_one)
             {
-                while (!_stopping && (FreeTrimmed() || EmptyOne())) UnitMeter.Cleanings.Add(1);
+                while (!_stopping && (FreeTrimmed() || EmptyOne())) UnitTelemetry.Cleanings.Add(1);
                 if (!_stopping && !_store.IsFull && _store.CheckpointDue) TryCheckpoint();
             }
         }
@@ -196,7 +196,7 @@ internal sealed class LogCleaner : IDisposable
         _handler.WaitDurable();
         if (_stopping) return false;
         _store.Delete(going);
-        UnitMeter.FreedSegments.Add(going.Count);
+        UnitTelemetry.FreedSegments.Add(going.Count);
         return true;
     }
 

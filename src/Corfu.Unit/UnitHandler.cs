@@ -161,7 +161,7 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
     {
         if (_failed) return new UnitAnswer(0, Failed(request));
         if (Volatile.Read(ref _waitingCount) < _options.MaxWaitingAnswers) return _core.Handle(request);
-        UnitMeter.Overloaded.Add(1);
+        UnitTelemetry.Overloaded.Add(1);
         return new UnitAnswer(0, request.Fail(Status.Overloaded, _core.Epoch));
     }
 
@@ -199,7 +199,7 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
         if (Interlocked.Increment(ref _pendingReads) > _options.MaxPendingReads)
         {
             Interlocked.Decrement(ref _pendingReads);
-            UnitMeter.Overloaded.Add(1);
+            UnitTelemetry.Overloaded.Add(1);
             reply.Send(request.Fail(Status.Overloaded, answer.Plan.Epoch));
             return;
         }
@@ -228,7 +228,7 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
     void IPageStates.MarkCorrupt(LogPosition position, long address, CorruptPage page)
     {
         Interlocked.Increment(ref _corruptPages);
-        UnitMeter.CorruptPages.Add(1);
+        UnitTelemetry.CorruptPages.Add(1);
         lock (_gate) _core.MarkCorrupt(position, address, page);
     }
 

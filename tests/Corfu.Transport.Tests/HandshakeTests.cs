@@ -1,5 +1,6 @@
 using System.Net.Sockets;
 using Corfu.Protocol;
+using Corfu.Server;
 
 namespace Corfu.Transport.Tests;
 

@@ -1,3 +1,4 @@
+using Corfu.Server;
 namespace Corfu.Transport.Tests;
 
 public sealed class OptionTests

@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using Corfu.Protocol;
+using Corfu.Server;
 
 namespace Corfu.Transport.Tests;
 

@@ -1,6 +1,7 @@
 using System.Net;
 using System.Net.Sockets;
 using Corfu.Protocol;
+using Corfu.Server;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Hosting;
 using Microsoft.AspNetCore.Hosting.Server;

@@ -2,6 +2,7 @@ using System.CommandLine;
 using System.Net;
 using Corfu.Protocol;
 using Corfu.Sequencer;
+using Corfu.Server;
 using Corfu.Transport;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Hosting;

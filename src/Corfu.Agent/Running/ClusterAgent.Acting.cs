@@ -99,7 +99,7 @@ public sealed partial class ClusterAgent
     {
         // Off the gate before anything else.
         await Task.Yield();
-        using var activity = AgentTelemetry.Activities.StartActivity("reconfigure");
+        using var activity = AgentTelemetry.Activities.StartActivity("corfu.agent.reconfigure");
         try
         {
             if (!await IsAgreedAsync(change, projection, stop.Token)) return;

@@ -36,7 +36,7 @@ internal sealed class Appender(ClientCore core, Resolver resolver, CommittedSet 
             throw new EntryTooLargeException($"A payload of {payload.Length} bytes, limit {core.Options.MaxPayload}");
         if (streams.Length > EntryCodec.MaxStreams) throw new EntryTooLargeException($"{streams.Length} streams, limit {EntryCodec.MaxStreams}");
         core.ThrowIfClosed();
-        using var activity = ClientTelemetry.Activities.StartActivity("corfu.append");
+        using var activity = ClientTelemetry.Activities.StartActivity("corfu.client.append");
         await _slots.TakeAsync(cancellationToken);
         try
         {

@@ -28,7 +28,7 @@ internal sealed class Checker(ClientCore core, SlowChecker slow, EpochConfirmer?
 
     private async ValueTask<LogCheck> CheckTracedAsync(ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
     {
-        using var activity = ClientTelemetry.Activities.StartActivity("corfu.check");
+        using var activity = ClientTelemetry.Activities.StartActivity("corfu.client.check");
         return await CheckPartAsync(streams, cancellationToken);
     }
 

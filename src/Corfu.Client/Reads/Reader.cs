@@ -18,7 +18,7 @@ internal sealed partial class Reader(
         ImmutableArray<LogPosition> positions, ReadDetail detail, ReadMode mode, CancellationToken cancellationToken)
     {
         if (positions.IsEmpty) return [];
-        using var activity = ClientTelemetry.Activities.StartActivity("corfu.read");
+        using var activity = ClientTelemetry.Activities.StartActivity("corfu.client.read");
         activity?.SetTag("corfu.positions", positions.Length);
         var began = core.Time.GetTimestamp();
         var call = new ReadCall(positions, detail, mode, cancellationToken);

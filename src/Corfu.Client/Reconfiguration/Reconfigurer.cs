@@ -61,7 +61,7 @@ public sealed partial class Reconfigurer
     public async Task<Projection> ReconfigureAsync(
         Projection current, Func<Projection, Membership?> change, string reason, CancellationToken cancellationToken = default)
     {
-        using var activity = ClientTelemetry.Activities.StartActivity("corfu.reconfigure");
+        using var activity = ClientTelemetry.Activities.StartActivity("corfu.client.reconfigure");
         for (var round = 0; round < _options.MaxRounds; round++)
         {
             if (change(current) is not { } membership)

@@ -33,7 +33,7 @@ internal sealed class ClusterBootstrap
     public static async Task<Projection> RunAsync(
         ClusterManifest manifest, ILoggerFactory loggers, TimeProvider time, CancellationToken cancellationToken)
     {
-        using var activity = HostingTelemetry.Activities.StartActivity("bootstrap cluster");
+        using var activity = HostingTelemetry.Activities.StartActivity("corfu.hosting.bootstrap");
         using var transport = new TcpTransport(new TcpTransportOptions { Cluster = manifest.ClusterId }, time, logger: loggers.CreateLogger<TcpTransport>());
         return await new ClusterBootstrap(manifest, transport, time, loggers.CreateLogger<ClusterBootstrap>()).RunAsync(cancellationToken);
     }

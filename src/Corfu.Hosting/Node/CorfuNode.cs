@@ -1,6 +1,7 @@
 using System.Collections.Immutable;
 using System.Net;
 using Corfu.Protocol;
+using Corfu.Server;
 using Corfu.Transport;
 using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Server.Kestrel.Core;

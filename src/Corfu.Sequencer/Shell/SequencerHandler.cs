@@ -1,5 +1,3 @@
-using System.Diagnostics;
-using System.Diagnostics.Metrics;
 using Corfu.Protocol;
 using Corfu.Transport;
 
@@ -8,15 +6,6 @@ namespace Corfu.Sequencer;
 /// <summary>Serves one incarnation. A restart, or a new epoch's wish for another incarnation, makes another handler (R2, R7).</summary>
 public sealed class SequencerHandler : IRoleHandler
 {
-    public const string MeterName = "Corfu.Sequencer";
-    public const string ActivitySourceName = "Corfu.Sequencer";
-
-    private static readonly Meter Meter = new(MeterName);
-    private static readonly Counter<long> Refused =
-        Meter.CreateCounter<long>("corfu.sequencer.refused", "{request}", "Requests answered with another status than Ok, by status.");
-
-    private static readonly ActivitySource Activities = new(ActivitySourceName);
-
     private readonly Lock _gate = new();
     private readonly SequencerCore _core;
 
@@ -48,9 +37,9 @@ public sealed class SequencerHandler : IRoleHandler
     {
         Response response;
         // The one request that is rare, and whose moment matters: from here on the incarnation grants.
-        using var activity = request is BootstrapRequest ? Activities.StartActivity("bootstrap sequencer") : null;
+        using var activity = request is BootstrapRequest ? SequencerTelemetry.Activities.StartActivity("corfu.sequencer.bootstrap") : null;
         lock (_gate) response = _core.Handle(request);
-        if (!response.IsOk) Refused.Add(1, new KeyValuePair<string, object?>("status", response.Status));
+        if (!response.IsOk) SequencerTelemetry.Refused.Add(1, new KeyValuePair<string, object?>("status", response.Status));
         reply.Send(response);
     }
 }

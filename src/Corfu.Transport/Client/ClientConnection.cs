@@ -96,7 +96,7 @@ internal sealed partial class ClientConnection
 
         if (idle) Close("idle", null);
         if (_expired.Count == 0) return;
-        TransportMeter.ClientTimeouts.Add(_expired.Count);
+        TransportTelemetry.Timeouts.Add(_expired.Count);
         foreach (var call in _expired)
             call.Fail(new TransportException($"{_address}: no answer to a {call.Request.Opcode} in time.", outcomeUnknown: true) { Fault = TransportFault.TimedOut });
         _expired.Clear();

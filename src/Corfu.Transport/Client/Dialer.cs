@@ -11,7 +11,7 @@ internal sealed class Dialer(TcpTransportOptions options, TimeProvider time)
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public async Task<Dialed> DialAsync(NodeEndpoint endpoint, NodeId target, CancellationToken cancellationToken)
     {
-        using var activity = TransportMeter.Activities.StartActivity("connect", ActivityKind.Client);
+        using var activity = TransportTelemetry.Activities.StartActivity("corfu.transport.connect", ActivityKind.Client);
         using var timeout = new CancellationTokenSource(options.ConnectTimeout, time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
         Socket? socket = null;
@@ -35,7 +35,7 @@ internal sealed class Dialer(TcpTransportOptions options, TimeProvider time)
         }
 
         socket?.Dispose();
-        TransportMeter.ClientConnectFailures.Add(1);
+        TransportTelemetry.ConnectFailures.Add(1);
         cancellationToken.ThrowIfCancellationRequested();
         return new Dialed(null, null, failure);
     }

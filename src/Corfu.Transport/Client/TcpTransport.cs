@@ -102,7 +102,7 @@ public sealed class TcpTransport : ITransport, IDisposable
         }
 
         var connection = new ClientConnection(this, address, dialed.Socket);
-        TransportMeter.ClientConnections.Add(1);
+        TransportTelemetry.Connections.Add(1);
         _open[connection] = address;
         connection.Start();
         if (_disposed) connection.Close("the transport was disposed", null);
@@ -112,7 +112,7 @@ public sealed class TcpTransport : ITransport, IDisposable
     internal void Closed(ClientConnection connection, NodeAddress address, string reason)
     {
         if (!_open.TryRemove(connection, out _)) return;
-        TransportMeter.ClientConnections.Add(-1);
+        TransportTelemetry.Connections.Add(-1);
         if (reason != "idle" && !_disposed) TransportLog.Lost(_logger, address.ToString(), reason);
     }
 

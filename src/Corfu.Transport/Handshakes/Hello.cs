@@ -7,7 +7,7 @@ namespace Corfu.Transport;
 /// What a client says first, 48 bytes: magic (8), lowest and highest protocol version it speaks (2 + 2), zero (4), cluster id (16, or
 /// zero for any), identity wanted (16, or zero: describe yourself and close). Little-endian.
 /// </summary>
-internal readonly record struct Hello(ushort LowestVersion, ushort HighestVersion, ClusterId Cluster, NodeId Target)
+public readonly record struct Hello(ushort LowestVersion, ushort HighestVersion, ClusterId Cluster, NodeId Target)
 {
     public const int Size = 48;
 

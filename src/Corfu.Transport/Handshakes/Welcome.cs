@@ -8,7 +8,7 @@ namespace Corfu.Transport;
 /// What a server answers: magic (8), version chosen (2), status (1), zero (1), length of the rest (4), then cluster id (16), count of
 /// roles (2) and for each its role (1) and identity (16). Every status carries the roles, so that a refusal says who lives here.
 /// </summary>
-internal sealed record Welcome(ushort Version, Status Status, NodeDescription Description)
+public sealed record Welcome(ushort Version, Status Status, NodeDescription Description)
 {
     public const int HeaderSize = 16;
     public const int MaxRoles = 64;

@@ -25,7 +25,7 @@ public sealed class UnitNode : IAsyncDisposable
     /// <exception cref="LogDamagedException">The log lacks something that was acknowledged: the unit must be rebuilt (R6).</exception>
     public static async Task<UnitNode> OpenAsync(UnitNodeOptions options, IEntropy entropy)
     {
-        using var activity = UnitMeter.Activities.StartActivity("open unit");
+        using var activity = UnitTelemetry.Activities.StartActivity("corfu.unit.open");
         var folder = options.Folder is null
             ? null
             : UnitFolder.Open(options.Folder, options.Id, options.Cluster, entropy, options.Store, options.MustExist);

@@ -84,8 +84,8 @@ public sealed partial class FasterPageStore
         var committed = end > _durable;
         if (committed)
         {
-            UnitMeter.Commits.Add(1);
-            UnitMeter.CommittedBytes.Add(end - _durable);
+            UnitTelemetry.Commits.Add(1);
+            UnitTelemetry.CommittedBytes.Add(end - _durable);
             Volatile.Write(ref _durable, end);
             Observer?.OnDurable(end);
         }

@@ -91,7 +91,7 @@ public sealed partial class FasterPageStore
         var segment = (int)(address / _options.SegmentSize);
         var offset = address % _options.SegmentSize;
         if (_files.TryReadCached(segment, offset, bytes)) return new ValueTask<ReadOnlyMemory<byte>>(IsGone(address) ? default : bytes);
-        UnitMeter.ColdReads.Add(1);
+        UnitTelemetry.ColdReads.Add(1);
         return BackgroundRead.Run(() =>
         {
             try

@@ -1,6 +1,9 @@
 using System.Reflection.Metadata;
 using System.Reflection.PortableExecutable;
+using System.Text.Json;
 using System.Xml.Linq;
+using Corfu.Hosting;
+using Corfu.Integration.Tests.Support;
 
 namespace Corfu.Integration.Tests.Architecture;
 
@@ -12,6 +15,7 @@ public sealed class DependencyTests
     {
         ["Corfu.Protocol"] = [],
         ["Corfu.Transport"] = ["Corfu.Protocol"],
+        ["Corfu.Server"] = ["Corfu.Transport", "Corfu.Protocol"],
         ["Corfu.Unit"] = ["Corfu.Transport", "Corfu.Protocol"],
         ["Corfu.Sequencer"] = ["Corfu.Transport", "Corfu.Protocol"],
         ["Corfu.Layout"] = ["Corfu.Transport", "Corfu.Protocol"],
@@ -22,13 +26,18 @@ public sealed class DependencyTests
         ["Tango.Generators"] = [],
         ["Tango.Collections"] = ["Tango", "Tango.Generators", "Corfu.Client", "Corfu.Transport", "Corfu.Protocol"],
         ["Corfu.Extensions"] = ["Tango", "Tango.Generators", "Corfu.Client", "Corfu.Transport", "Corfu.Protocol"],
-        ["Corfu.Hosting"] = ["Corfu.Unit", "Corfu.Sequencer", "Corfu.Layout", "Corfu.Agent", "Corfu.Client", "Corfu.Transport", "Corfu.Protocol"],
+        ["Corfu.Hosting"] =
+        [
+            "Corfu.Server", "Corfu.Unit", "Corfu.Sequencer", "Corfu.Layout", "Corfu.Agent", "Corfu.Client", "Corfu.Transport", "Corfu.Protocol",
+        ],
         ["Corfu.Cli"] =
         [
-            "Corfu.Hosting", "Corfu.Extensions", "Corfu.Agent", "Corfu.Backup", "Corfu.Unit", "Corfu.Sequencer", "Corfu.Layout", "Tango", "Tango.Generators", "Corfu.Client", "Corfu.Transport",
-            "Corfu.Protocol",
+            "Corfu.Hosting", "Corfu.Extensions", "Corfu.Agent", "Corfu.Backup", "Corfu.Server", "Corfu.Unit", "Corfu.Sequencer",
+            "Corfu.Layout", "Tango", "Tango.Generators", "Corfu.Client", "Corfu.Transport", "Corfu.Protocol",
         ],
     };
+
+    private const string AspNetCore = "Microsoft.AspNetCore.App";
 
     private static readonly string[] Pure =
         ["Corfu.Protocol", "Corfu.Unit", "Corfu.Sequencer", "Corfu.Layout", "Corfu.Client", "Corfu.Agent", "Corfu.Backup", "Tango", "Tango.Collections"];
@@ -94,6 +103,31 @@ public sealed class DependencyTests
     {
         var pure = ProjectFile(project).Descendants("CorfuPure").Any(element => element.Value == "true");
         Assert.Equal(Pure.Contains(project), pure);
+    }
+
+    /// <summary>A client needs the plain runtime: only a process that serves roles, or hosts them, brings ASP.NET along.</summary>
+    [Theory]
+    [MemberData(nameof(ProjectNames))]
+    public void Only_what_serves_needs_AspNetCore(string project)
+    {
+        var needs = Closure(project).Append(project)
+            .Any(name => ProjectFile(name).Descendants("FrameworkReference").Any(element => element.Attribute("Include")!.Value == AspNetCore));
+        Assert.Equal(project is "Corfu.Server" or "Corfu.Hosting" or "Corfu.Cli", needs);
+    }
+
+    [Fact]
+    public async Task A_console_client_runs_on_the_plain_runtime()
+    {
+        var output = Path.GetRelativePath(Path.Combine(Repository.Projects("tests"), "Corfu.Integration.Tests"), AppContext.BaseDirectory);
+        var program = Path.Combine(Repository.Projects("tests"), "Corfu.ConsoleClient", output, "Corfu.ConsoleClient.dll");
+        using var config = JsonDocument.Parse(await File.ReadAllTextAsync(Path.ChangeExtension(program, ".runtimeconfig.json")));
+        var options = config.RootElement.GetProperty("runtimeOptions");
+        Assert.False(options.TryGetProperty("frameworks", out _));
+        Assert.Equal("Microsoft.NETCore.App", options.GetProperty("framework").GetProperty("name").GetString());
+
+        await using var cluster = await EmbeddedCluster.StartAsync(new EmbeddedClusterOptions { Units = 1, Replicas = 1 });
+        var result = await CorfuTool.RunProgramAsync(program, cluster.ConnectionString, "from a console");
+        Assert.EndsWith("from a console", result.Require().Lines.Single());
     }
 
     [Fact]

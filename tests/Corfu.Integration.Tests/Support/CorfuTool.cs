@@ -11,9 +11,14 @@ internal static class CorfuTool
 
     public static Task<ToolResult> RunAsync(params string[] arguments) => RunWithInputAsync("", arguments);
 
-    public static async Task<ToolResult> RunWithInputAsync(string input, params string[] arguments)
+    public static Task<ToolResult> RunWithInputAsync(string input, params string[] arguments) => RunAsync(Start(arguments), input, arguments);
+
+    /// <summary>Another program, which stands beside the tests.</summary>
+    public static Task<ToolResult> RunProgramAsync(string program, params string[] arguments) => RunAsync(StartProgram(program, arguments), "", arguments);
+
+    private static async Task<ToolResult> RunAsync(Process started, string input, string[] arguments)
     {
-        using var process = Start(arguments);
+        using var process = started;
         using var deadline = new CancellationTokenSource(Patience);
         try
         {
@@ -34,8 +39,10 @@ internal static class CorfuTool
         }
     }
 
-    public static Process Start(params string[] arguments) => Process.Start(
-        new ProcessStartInfo("dotnet", [Assembly, .. arguments])
+    public static Process Start(params string[] arguments) => StartProgram(Assembly, arguments);
+
+    private static Process StartProgram(string program, string[] arguments) => Process.Start(
+        new ProcessStartInfo("dotnet", [program, .. arguments])
         {
             RedirectStandardInput = true,
             RedirectStandardOutput = true,

@@ -1,4 +1,4 @@
-using Corfu.Transport;
+using Corfu.Server;
 using Microsoft.AspNetCore.Connections;
 
 namespace Microsoft.AspNetCore.Server.Kestrel.Core;

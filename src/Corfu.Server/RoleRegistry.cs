@@ -1,10 +1,11 @@
 using System.Collections.Immutable;
 using Corfu.Protocol;
+using Corfu.Transport;
 using Microsoft.AspNetCore.Connections;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 
-namespace Corfu.Transport;
+namespace Corfu.Server;
 
 /// <summary>
 /// The roles that this process serves, and its connections. Roles come and go while it listens: a new sequencer incarnation is a new
@@ -89,20 +90,20 @@ public sealed class RoleRegistry : IDisposable
         var connection = new ServerConnection(this, context);
         if (!Enter(connection))
         {
-            TransportMeter.ServerRefused.Add(1, TransportMeter.Reason("too many connections"));
-            TransportLog.Refused(Logger, context.ConnectionId, ServerConnection.PeerOf(context), "too many connections");
+            ServerTelemetry.Refused.Add(1, ServerTelemetry.Reason("too many connections"));
+            ServerLog.Refused(Logger, context.ConnectionId, ServerConnection.PeerOf(context), "too many connections");
             context.Abort();
             return;
         }
 
-        TransportMeter.ServerConnections.Add(1);
+        ServerTelemetry.Connections.Add(1);
         try
         {
             await connection.RunAsync().ConfigureAwait(false);
         }
         finally
         {
-            TransportMeter.ServerConnections.Add(-1);
+            ServerTelemetry.Connections.Add(-1);
             lock (_gate) _connections.Remove(connection);
         }
     }

@@ -4,14 +4,14 @@ using System.Diagnostics.Metrics;
 namespace Corfu.Unit;
 
 /// <summary>What storage units of this process do, one instrument each.</summary>
-public static class UnitMeter
+public static class UnitTelemetry
 {
-    public const string Name = "Corfu.Unit";
+    public const string MeterName = "Corfu.Unit";
     public const string ActivitySourceName = "Corfu.Unit";
 
     internal static readonly ActivitySource Activities = new(ActivitySourceName);
 
-    private static readonly Meter Meter = new(Name);
+    private static readonly Meter Meter = new(MeterName);
 
     internal static readonly Counter<long> Commits =
         Meter.CreateCounter<long>("corfu.unit.commits", "{commit}", "Group commits: one write and one sync each.");

@@ -1,6 +1,6 @@
 using Corfu.Protocol;
 
-namespace Corfu.Transport;
+namespace Corfu.Server;
 
 /// <summary>Limits of a process's listener. All are per process or per connection as said.</summary>
 public sealed record ServerTransportOptions

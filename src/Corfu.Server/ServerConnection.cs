@@ -1,10 +1,11 @@
 using System.Buffers;
 using System.IO.Pipelines;
 using Corfu.Protocol;
+using Corfu.Transport;
 using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Connections.Features;
 
-namespace Corfu.Transport;
+namespace Corfu.Server;
 
 /// <summary>One accepted connection: handshake, then frames in, answers out (<c>ServerConnection.Output.cs</c>).</summary>
 internal sealed partial class ServerConnection : IReplySink
@@ -87,8 +88,8 @@ internal sealed partial class ServerConnection : IReplySink
         var version = Math.Min(hello.HighestVersion, ProtocolVersions.Highest);
         await _output.WriteAsync(new Welcome(version, status, _registry.Describe()).Encode()).ConfigureAwait(false);
         if (status == Status.Ok) return handler;
-        TransportMeter.ServerRefused.Add(1, TransportMeter.Reason(reason));
-        TransportLog.Refused(_registry.Logger, _context.ConnectionId, PeerOf(_context), reason);
+        ServerTelemetry.Refused.Add(1, ServerTelemetry.Reason(reason));
+        ServerLog.Refused(_registry.Logger, _context.ConnectionId, PeerOf(_context), reason);
         return null;
     }
 
@@ -223,7 +224,7 @@ internal sealed partial class ServerConnection : IReplySink
         catch (Exception e) when (e is not MalformedDataException)
         {
             // The core's state is unknown to us now, and so is whether it will answer: this connection's requests end here.
-            TransportLog.HandlerFailed(_registry.Logger, e, _context.ConnectionId);
+            ServerLog.HandlerFailed(_registry.Logger, e, _context.ConnectionId);
             throw new MalformedDataException($"The handler failed: {e.Message}");
         }
     }
@@ -249,9 +250,9 @@ internal sealed partial class ServerConnection : IReplySink
     public void Drop(string reason, string? detail)
     {
         if (!CloseOutput()) return;
-        TransportMeter.ServerDropped.Add(1, TransportMeter.Reason(reason));
+        ServerTelemetry.Dropped.Add(1, ServerTelemetry.Reason(reason));
         if (reason is not ("idle" or "shutdown" or "role removed"))
-            TransportLog.Dropped(_registry.Logger, _context.ConnectionId, PeerOf(_context), detail ?? reason);
+            ServerLog.Dropped(_registry.Logger, _context.ConnectionId, PeerOf(_context), detail ?? reason);
         _context.Abort(new ConnectionAbortedException(reason));
         _input.CancelPendingRead();
     }

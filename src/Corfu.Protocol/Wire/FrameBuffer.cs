@@ -1,9 +1,9 @@
 using System.Buffers;
 
-namespace Corfu.Transport;
+namespace Corfu.Protocol;
 
 /// <summary>A growing, contiguous output buffer that can take its last frame back and gives large arrays up when it is emptied.</summary>
-internal sealed class FrameBuffer(int initialSize) : IBufferWriter<byte>
+public sealed class FrameBuffer(int initialSize) : IBufferWriter<byte>
 {
     private const int LargestKept = 4 << 20;
 

@@ -1,7 +1,8 @@
 using System.IO.Pipelines;
 using Corfu.Protocol;
+using Corfu.Transport;
 
-namespace Corfu.Transport;
+namespace Corfu.Server;
 
 /// <summary>
 /// Answers of any thread, coalesced: those of one batch of requests leave with one flush, those that come while the pipe is

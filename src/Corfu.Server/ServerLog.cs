@@ -1,0 +1,15 @@
+using Microsoft.Extensions.Logging;
+
+namespace Corfu.Server;
+
+internal static partial class ServerLog
+{
+    [LoggerMessage(1, LogLevel.Warning, "Connection {Connection} from {Peer} dropped: {Reason}")]
+    public static partial void Dropped(ILogger logger, string connection, string peer, string reason);
+
+    [LoggerMessage(2, LogLevel.Warning, "Connection {Connection} from {Peer} refused: {Reason}")]
+    public static partial void Refused(ILogger logger, string connection, string peer, string reason);
+
+    [LoggerMessage(3, LogLevel.Error, "A handler failed on a request of connection {Connection}")]
+    public static partial void HandlerFailed(ILogger logger, Exception exception, string connection);
+}

@@ -1,0 +1,22 @@
+using System.Diagnostics.Metrics;
+
+namespace Corfu.Server;
+
+/// <summary>What the listener of this process does.</summary>
+public static class ServerTelemetry
+{
+    public const string MeterName = "Corfu.Server";
+
+    private static readonly Meter Meter = new(MeterName);
+
+    internal static readonly UpDownCounter<int> Connections =
+        Meter.CreateUpDownCounter<int>("corfu.server.connections", "{connection}", "Connections now open.");
+
+    internal static readonly Counter<long> Refused =
+        Meter.CreateCounter<long>("corfu.server.refused", "{connection}", "Handshakes refused, by reason.");
+
+    internal static readonly Counter<long> Dropped =
+        Meter.CreateCounter<long>("corfu.server.dropped", "{connection}", "Connections ended by the server, by reason.");
+
+    internal static KeyValuePair<string, object?> Reason(string reason) => new("reason", reason);
+}
