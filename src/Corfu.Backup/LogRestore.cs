@@ -28,8 +28,8 @@ public sealed class LogRestore
         bool promote = true, Action<CopyProgress>? verifying = null, Action<CopyProgress>? copying = null, CancellationToken cancellationToken = default)
     {
         await _backup.VerifyAsync(verifying, cancellationToken);
-        await MirrorTarget.AttachAsync(_target, _backup.Cluster, cancellationToken);
-        var copier = await LogCopier.ResumeAsync(_target, _backup.Cluster, cancellationToken);
+        var source = await AttachAsync(promote, cancellationToken);
+        var copier = await LogCopier.ResumeAsync(_target, source, cancellationToken);
         var end = new LogPosition(_backup.Manifest.End);
         var extent = await _target.FindExtentAsync(cancellationToken);
         if (extent.End > end)
@@ -47,5 +47,29 @@ public sealed class LogRestore
 
         await copier.ConfirmAsync(cancellationToken);
         if (promote) await new MirrorPromotion(_target, null, _time).RunAsync(cancellationToken: cancellationToken);
+    }
+
+    // A restore that was cut short at its last step has left a cluster that is being promoted: it is copied to as that.
+    private async Task<ClusterId> AttachAsync(bool promote, CancellationToken cancellationToken)
+    {
+        var own = _target.Projection.Cluster;
+        var current = await _target.RefreshAsync(cancellationToken);
+        if (promote && current.MirrorOf == own && await WasMirrorOfBackupAsync(current, cancellationToken)) return own;
+        await MirrorTarget.AttachAsync(_target, _backup.Cluster, cancellationToken);
+        return _backup.Cluster;
+    }
+
+    private async Task<bool> WasMirrorOfBackupAsync(Projection current, CancellationToken cancellationToken)
+    {
+        const int batch = 32;
+        for (var epoch = current.Epoch; epoch > Epoch.None;)
+        {
+            var history = await _target.ReadHistoryAsync(epoch, batch, cancellationToken);
+            if (history.FirstOrDefault(past => past.MirrorOf != current.Cluster) is { } before) return before.MirrorOf == _backup.Cluster;
+            if (history.Length < batch) return false;
+            epoch = new Epoch(history[^1].Epoch.Value - 1);
+        }
+
+        return false;
     }
 }

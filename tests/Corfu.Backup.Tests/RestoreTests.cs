@@ -166,4 +166,53 @@ public sealed class RestoreTests
         await new LogMirror(source, target, TimeProvider.System, Logs.Small).CatchUpAsync();
         Assert.Equal((await source.AllAsync()).Lines(), (await target.AllAsync()).Lines());
     }
+
+    [Fact]
+    public async Task A_restore_that_was_cut_short_while_it_verified_has_not_touched_the_cluster_and_is_run_again()
+    {
+        await using var old = await TestCluster.StartAsync(3, 2);
+        await using var fresh = await TestCluster.StartAsync(3, 2, number: 2);
+        var source = await old.FillAsync();
+        var folder = await BackupAsync(source);
+        using var stop = new CancellationTokenSource();
+        var restore = new LogRestore(await BackupReader.OpenAsync(folder), fresh.Client(), TimeProvider.System);
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(
+            () => restore.RunAsync(verifying: _ => stop.Cancel(), cancellationToken: stop.Token));
+        Assert.Equal(Epoch.First, (await fresh.Client().RefreshAsync()).Epoch);
+        await RestoreAsync(folder, fresh.Client());
+        Assert.Equal((await source.AllAsync()).Lines(), (await fresh.Client().AllAsync()).Lines());
+    }
+
+    /// <summary>The last step closes the cluster to copies and then opens it for appends: between the two it is neither.</summary>
+    [Fact]
+    public async Task A_restore_that_was_cut_short_while_it_promoted_is_finished_by_the_same_command()
+    {
+        await using var old = await TestCluster.StartAsync(3, 2);
+        await using var fresh = await TestCluster.StartAsync(3, 2, number: 2);
+        var source = await old.FillAsync();
+        var folder = await BackupAsync(source);
+        var target = fresh.Client();
+        await RestoreAsync(folder, target, promote: false);
+        var own = target.Projection.Cluster;
+        await target.ReconfigureAsync(p => Membership.Of(p).WithMirrorOf(own), "closed to its copier, to be promoted");
+        await RestoreAsync(folder, fresh.Client());
+        var restored = fresh.Client();
+        Assert.Equal((await source.AllAsync()).Lines(), (await restored.AllAsync()).Lines());
+        await restored.AppendAsync(0, 1);
+    }
+
+    [Fact]
+    public async Task Another_clusters_mirror_that_is_being_promoted_is_left_alone()
+    {
+        await using var old = await TestCluster.StartAsync(3, 2);
+        await using var other = await TestCluster.StartAsync(3, 2, number: 3);
+        await using var fresh = await TestCluster.StartAsync(3, 2, number: 2);
+        var folder = await BackupAsync(await old.FillAsync());
+        var target = fresh.Client();
+        await RestoreAsync(await BackupAsync(await other.FillAsync()), target, promote: false);
+        var own = target.Projection.Cluster;
+        await target.ReconfigureAsync(p => Membership.Of(p).WithMirrorOf(own), "closed to its copier, to be promoted");
+        var refused = await Assert.ThrowsAsync<BackupException>(() => RestoreAsync(folder, fresh.Client()));
+        Assert.Contains("being promoted", refused.Message, StringComparison.Ordinal);
+    }
 }

@@ -299,4 +299,39 @@ public sealed class TcpTransportTests
         return type.Assembly == typeof(Response).Assembly
             && type.GetFields(BindingFlags.Instance | BindingFlags.Public | BindingFlags.NonPublic).Any(f => HoldsMemory(f.FieldType, seen));
     }
+
+    [Fact]
+    public async Task A_node_that_is_away_is_logged_once()
+    {
+        var log = new Lines();
+        var options = new TcpTransportOptions { FirstBackOff = TimeSpan.FromMilliseconds(1), MaxBackOff = TimeSpan.FromMilliseconds(1) };
+        using var transport = new TcpTransport(options, logger: log);
+        NodeAddress away;
+        await using (var server = await TestServer.StartAsync()) away = server.AddressOf(server.AddEcho());
+        var attempts = 0;
+        while (attempts < 20)
+        {
+            var fault = await Assert.ThrowsAsync<TransportException>(() => transport.CallAsync(away, Ping, default).AsTask());
+            if (fault.Fault != TransportFault.BackOff) attempts++;
+        }
+
+        Assert.StartsWith($"Cannot connect to {away}", Assert.Single(log.Written), StringComparison.Ordinal);
+    }
+
+    private sealed class Lines : Microsoft.Extensions.Logging.ILogger
+    {
+        public List<string> Written { get; } = [];
+
+        public IDisposable? BeginScope<TState>(TState state)
+            where TState : notnull => null;
+
+        public bool IsEnabled(Microsoft.Extensions.Logging.LogLevel logLevel) => true;
+
+        public void Log<TState>(
+            Microsoft.Extensions.Logging.LogLevel logLevel, Microsoft.Extensions.Logging.EventId eventId, TState state, Exception? exception,
+            Func<TState, Exception?, string> formatter)
+        {
+            lock (Written) Written.Add(formatter(state, exception));
+        }
+    }
 }

@@ -60,7 +60,7 @@ internal static class FailoverCommand
     {
         var processes = new ProcessCluster(NodeCommandLine.Self(NodeProcessCommand.Name));
         var folder = Path.Combine(path, "cluster");
-        var state = await processes.UpAsync(folder, new ClusterShape { Units = 3, Replicas = 2, Spares = kills, Sequencers = kills + 1 }, cancellationToken);
+        var state = await processes.UpWholeAsync(folder, new ClusterShape { Units = 3, Replicas = 2, Spares = kills, Sequencers = kills + 1 }, cancellationToken);
         try
         {
             await using var client = await CorfuClient.ConnectAsync(state.ConnectionString, cancellationToken: cancellationToken);

@@ -28,7 +28,7 @@ internal sealed class LoadCluster : IAsyncDisposable
         if (shape.Faults() is { Count: > 0 } faults) throw new NodeStartException(string.Join('\n', faults));
         var processes = new ProcessCluster(NodeCommandLine.Self(NodeProcessCommand.Name));
         var path = Path.Combine(folder, $"cluster-{shape.Units}-{shape.Replicas}");
-        var state = await processes.UpAsync(path, shape, cancellationToken);
+        var state = await processes.UpWholeAsync(path, shape, cancellationToken);
         return new LoadCluster(state.ConnectionString, $"{shape.Units} unit processes, {shape.Replicas} replicas", processes, path);
     }
 

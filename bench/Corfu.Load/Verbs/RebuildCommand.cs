@@ -29,7 +29,7 @@ internal static class RebuildCommand
             using var folder = new WorkFolder(result.GetValue(directory));
             var processes = new ProcessCluster(NodeCommandLine.Self(NodeProcessCommand.Name));
             var path = Path.Combine(folder.Path, "rebuilt");
-            var state = await processes.UpAsync(path, new ClusterShape { Units = 3, Replicas = 2, Spares = 1, Automatic = false }, cancellationToken);
+            var state = await processes.UpWholeAsync(path, new ClusterShape { Units = 3, Replicas = 2, Spares = 1, Automatic = false }, cancellationToken);
             try
             {
                 var options = defaults with { BatchesInFlight = result.GetValue(batches), FramesInFlight = result.GetValue(frames), FrameBytes = result.GetValue(frame) };

@@ -12,7 +12,7 @@ public sealed partial class ClusterOperations
     /// <param name="units">Freshly formatted.</param>
     public async Task<Projection> AddUnitsAsync(ImmutableArray<NodeAddress> units, string reason, CancellationToken cancellationToken = default)
     {
-        var usable = await FindSparesAsync([.. units.Where(u => !client.Projection.HasUnit(u.Id))], cancellationToken);
+        var usable = await FindSparesAsync([.. units.Where(u => !client.Projection.HasUnit(u.Id))], cancellationToken, all: true);
         return await client.ReconfigureAsync(
             p =>
             {

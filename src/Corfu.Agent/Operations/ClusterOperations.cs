@@ -66,7 +66,9 @@ public sealed partial class ClusterOperations(CorfuClient client, ITransport tra
     }
 
     /// <summary>Those of the spares that answer and are freshly formatted (R2), in the order given. Whoever joins is checked again under its seal.</summary>
-    public Task<ImmutableArray<NodeAddress>> FindSparesAsync(ImmutableArray<NodeAddress> spares, CancellationToken cancellationToken = default) =>
+    /// <param name="all">Whether each one gets the whole time-out, instead of a moment once another has answered.</param>
+    public Task<ImmutableArray<NodeAddress>> FindSparesAsync(
+        ImmutableArray<NodeAddress> spares, CancellationToken cancellationToken = default, bool all = false) =>
         ProbeAsync(
             spares,
             _ => new UnitInfoRequest(Epoch.None),
@@ -75,7 +77,8 @@ public sealed partial class ClusterOperations(CorfuClient client, ITransport tra
 #else
             static (_, r) => r.IsOk && r.End == LogPosition.Zero,
 #endif
-            cancellationToken);
+            cancellationToken,
+            all);
 
     private async Task<ImmutableArray<NodeAddress>> ProbeAsync<TResponse>(
         ImmutableArray<NodeAddress> nodes, Func<NodeAddress, Request<TResponse>> request, Func<NodeAddress, TResponse, bool> usable, CancellationToken cancellationToken,

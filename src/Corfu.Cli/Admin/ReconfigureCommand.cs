@@ -115,7 +115,7 @@ internal static class ReconfigureCommand
             var agents = await session.AgentsAsync(cancellationToken);
             if (agents.IsEmpty) throw new UsageException("No agent answers.");
             var wanted = new Automation(agents.Max(agent => agent.Info.Automation.Version) + 1, result.GetRequiredValue(state) == "on");
-            foreach (var (agent, _) in agents) await session.Transport.CallAsync(agent, new SetAutomationRequest(Epoch.None, wanted), cancellationToken);
+            foreach (var agent in agents) await session.Transport.CallAsync(agent.Agent, new SetAutomationRequest(Epoch.None, wanted), cancellationToken);
             return session.Client.Projection;
         });
     }

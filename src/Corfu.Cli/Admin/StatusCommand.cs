@@ -1,6 +1,7 @@
+using System.Collections.Immutable;
 using System.CommandLine;
 using System.Text.Json;
-using Corfu.Client;
+using Corfu.Hosting;
 using Corfu.Protocol;
 
 namespace Corfu.Cli;
@@ -10,11 +11,16 @@ internal static class StatusCommand
 {
     private const string Description =
         """
-        Show a running cluster: epoch and why it was made, chains, tail, rates, long work with the time that is left, and how each node is and
-        why. The exit code is 0 only if the log's tail can be had. With --watch again every second, until Ctrl-C.
+        Show a running cluster, through any of its nodes. The first line is the verdict: OK, DEGRADED (appends succeed and something is
+        missing), DOWN (appends do not succeed) or MIRROR, and why. Then epoch, tail, chains, long work, and how each node is and why.
+        With --watch again every second, until Ctrl-C. Exit code 0 if appends succeed (OK, DEGRADED), else 1.
         """;
 
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
+
+    // A decided epoch is installed within moments: meanwhile its nodes do not serve it, and the cluster is not down.
+    private static readonly TimeSpan Settling = TimeSpan.FromSeconds(2);
+    private static readonly TimeSpan SettlingInterval = TimeSpan.FromMilliseconds(100);
 
     public static Command Create()
     {
@@ -31,10 +37,11 @@ internal static class StatusCommand
             while (true)
             {
                 var now = TimeProvider.System.GetTimestamp();
-                var status = await TakeAsync(session, before, before is null ? null : TimeProvider.System.GetElapsedTime(at, now), cancellationToken);
+                var elapsed = before is null ? (TimeSpan?)null : TimeProvider.System.GetElapsedTime(at, now);
+                var status = await TakeAsync(session, before, elapsed, cancellationToken);
                 if (result.GetValue(json)) await output.WriteLineAsync(JsonSerializer.Serialize(status, CliJson.Lines.StatusJson));
                 else await StatusReport.WriteAsync(output, status);
-                if (!result.GetValue(watch)) return status.Tail is null ? ExitCode.Failed : ExitCode.Ok;
+                if (!result.GetValue(watch)) return status.AppendsSucceed ? ExitCode.Ok : ExitCode.Failed;
                 (before, at) = (status, now);
                 await Task.Delay(Interval, cancellationToken);
             }
@@ -42,36 +49,76 @@ internal static class StatusCommand
         return command;
     }
 
-    private static async Task<StatusJson> TakeAsync(AdminSession session, StatusJson? before, TimeSpan? elapsed, CancellationToken cancellationToken)
+    private static async Task<StatusJson> TakeAsync(
+        AdminSession session, StatusJson? before, TimeSpan? elapsed, CancellationToken cancellationToken)
     {
-        var projection = await session.Client.RefreshAsync(cancellationToken);
-        long? tail = null;
-        var mark = projection.TrimMark;
-        using (var patience = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken))
-        {
-            patience.CancelAfter(TimeSpan.FromSeconds(3));
-            try
-            {
-                tail = (await session.Client.CheckAsync([], ReadConsistency.Session, patience.Token)).Tail.Offset;
-                mark = await session.Client.ReadTrimMarkAsync(patience.Token);
-            }
-            catch (Exception e) when (e is CorfuException || (e is OperationCanceledException && !cancellationToken.IsCancellationRequested))
-            {
-                // The tail is shown as unknown, the mark as the projection has it.
-            }
-        }
-
+        var began = TimeProvider.System.GetTimestamp();
         var agents = await session.AgentsAsync(cancellationToken);
-        var newest = agents.OrderByDescending(agent => agent.Info.Epoch).Select(agent => agent.Info).FirstOrDefault();
-        return new StatusJson(
-            ProjectionJson.Of(projection),
-            projection.Segments.Length,
-            mark.Offset,
-            tail,
-            elapsed is { } time && tail is { } t && before?.Tail is { } b ? (t - b) / time.TotalSeconds : null,
-            newest?.Automation.IsOn,
-            [.. agents.Select(agent => agent.Info.Note).Where(note => note.Length > 0).Distinct()],
-            [.. agents.SelectMany(agent => agent.Info.Work).Select(WorkJson.Of)],
-            [.. (newest?.Nodes ?? []).OrderBy(node => node.Address.Endpoint).ThenBy(node => node.Role).Select(HealthJson.Of)]);
+        while (true)
+        {
+            var projection = await RefreshAsync(session, cancellationToken);
+            var known = projection ?? session.Client.Projection;
+            var roles = RolesOf(known, agents);
+            var answers = (await Task.WhenAll(roles.Select(async role =>
+                (role.Address.Id, Answer: await RoleProbe.AskAsync(session.Transport, role.Address, role.Role, cancellationToken)))))
+                .ToDictionary(answer => answer.Id, answer => answer.Answer);
+            var verdict = ClusterVerdict.Of(projection, answers.GetValueOrDefault);
+            if (!verdict.IsServing && TimeProvider.System.GetElapsedTime(began) < Settling)
+            {
+                await Task.Delay(SettlingInterval, cancellationToken);
+                continue;
+            }
+
+            var newest = agents.OrderByDescending(agent => agent.Info.Epoch).Select(agent => agent.Info).FirstOrDefault();
+            var tail = answers.GetValueOrDefault(known.Sequencer.Id)?.Tail?.Offset;
+            return new StatusJson(
+                verdict.ToString(),
+                verdict.AppendsSucceed,
+                ProjectionJson.Of(known),
+                known.Segments.Length,
+                answers.Values.Select(answer => answer.TrimMark).Append(known.TrimMark).Max().Offset,
+                tail,
+                elapsed is { } time && tail is { } t && before?.Tail is { } b ? (t - b) / time.TotalSeconds : null,
+                newest?.Automation.IsOn,
+                [.. agents.Select(agent => agent.Info.Note).Where(note => note.Length > 0).Distinct()],
+                [.. agents.SelectMany(agent => agent.Info.Work).Select(WorkJson.Of)],
+                [.. roles.Select(role => HealthJson.Of(role, known, answers[role.Address.Id]))]);
+        }
+    }
+
+    // Null when no majority of the acceptors answers.
+    private static async Task<Projection?> RefreshAsync(AdminSession session, CancellationToken cancellationToken)
+    {
+        try
+        {
+            return await session.Client.RefreshAsync(cancellationToken);
+        }
+        catch (Client.Layout.LayoutUnavailableException)
+        {
+            return null;
+        }
+    }
+
+    // Those that agents know, those in the processes that answer, and those that the projection names.
+    private static ImmutableArray<NodeReport> RolesOf(Projection projection, ImmutableArray<AgentAnswer> agents)
+    {
+        static NodeReport Unreported(NodeAddress address, NodeRole role) =>
+            new(address, role, NodeDuty.None, NodeHealth.Unknown, "no agent knows it yet");
+
+        var reported = agents.OrderByDescending(agent => agent.Info.Epoch).SelectMany(agent => agent.Info.Nodes);
+        var answering = from agent in agents
+                        from role in agent.Roles
+                        select Unreported(new NodeAddress(role.Id, agent.Agent.Endpoint), role.Role);
+        return
+        [
+            .. reported
+                .Concat(answering)
+                .Concat(projection.Units.Select(unit => Unreported(unit, NodeRole.Unit)))
+                .Concat(projection.Acceptors.Select(acceptor => Unreported(acceptor, NodeRole.Acceptor)))
+                .Append(Unreported(projection.Sequencer, NodeRole.Sequencer))
+                .DistinctBy(report => report.Address.Id)
+                .OrderBy(report => report.Address.Endpoint)
+                .ThenBy(report => report.Role),
+        ];
     }
 }

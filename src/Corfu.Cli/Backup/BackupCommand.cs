@@ -25,7 +25,7 @@ internal static class BackupCommand
         {
             var error = result.InvocationConfiguration.Error;
             using var folder = DirectoryBackupFolder.OpenToWrite(result.GetRequiredValue(to).FullName);
-            await using var client = await CopySession.ConnectAsync(result.GetRequiredValue(connect), cancellationToken);
+            await using var client = await Connections.ConnectAsync(result.GetRequiredValue(connect), cancellationToken);
             var progress = new ProgressLines(error, "backed up");
             try
             {

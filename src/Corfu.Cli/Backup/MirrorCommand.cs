@@ -29,8 +29,8 @@ internal static class MirrorCommand
         var command = new Command("run", RunDescription) { source, target };
         command.SetAction(async (result, cancellationToken) =>
         {
-            await using var from = await CopySession.ConnectAsync(result.GetRequiredValue(source), cancellationToken);
-            await using var to = await CopySession.ConnectAsync(result.GetRequiredValue(target), cancellationToken);
+            await using var from = await Connections.ConnectAsync(result.GetRequiredValue(source), cancellationToken);
+            await using var to = await Connections.ConnectAsync(result.GetRequiredValue(target), cancellationToken);
             var error = result.InvocationConfiguration.Error;
             var lines = new ProgressLines(error, "mirrored");
             var mirror = new LogMirror(from, to, TimeProvider.System) { Progress = lines.Report, Trouble = t => error.WriteLine($"waiting: {t}") };
@@ -47,8 +47,8 @@ internal static class MirrorCommand
         var command = new Command("status", "Say how far a mirror is behind its source, in positions.") { source, target };
         command.SetAction(async (result, cancellationToken) =>
         {
-            await using var from = await CopySession.ConnectAsync(result.GetRequiredValue(source), cancellationToken);
-            await using var to = await CopySession.ConnectAsync(result.GetRequiredValue(target), cancellationToken);
+            await using var from = await Connections.ConnectAsync(result.GetRequiredValue(source), cancellationToken);
+            await using var to = await Connections.ConnectAsync(result.GetRequiredValue(target), cancellationToken);
             var output = result.InvocationConfiguration.Output;
             if (to.Projection.MirrorOf != from.Projection.Cluster)
             {
@@ -73,8 +73,8 @@ internal static class MirrorCommand
         var command = new Command("promote", PromoteDescription) { connect, source, accept };
         command.SetAction(async (result, cancellationToken) =>
         {
-            await using var target = await CopySession.ConnectAsync(result.GetRequiredValue(connect), cancellationToken);
-            await using var from = result.GetValue(source) is { } text ? await CopySession.ConnectAsync(text, cancellationToken) : null;
+            await using var target = await Connections.ConnectAsync(result.GetRequiredValue(connect), cancellationToken);
+            await using var from = result.GetValue(source) is { } text ? await Connections.ConnectAsync(text, cancellationToken) : null;
             var holes = await new MirrorPromotion(target, from, TimeProvider.System).RunAsync(result.GetValue(accept), cancellationToken);
             var tail = (await target.CheckAsync([], cancellationToken: cancellationToken)).Tail;
             await result.InvocationConfiguration.Output.WriteLineAsync($"promoted at {tail}");

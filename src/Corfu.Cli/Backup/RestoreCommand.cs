@@ -9,8 +9,9 @@ internal static class RestoreCommand
 {
     private const string Description =
         """
-        Bring a backup back as the log of an empty cluster: every entry at its position, junk and trims as they were. The backup is verified first.
-        Until the restore is finished the cluster takes no appends; one that was cut short is run again.
+        Bring a backup back as the log of an empty cluster: every entry at its position, junk and trims as they were. The backup is
+        verified first, and the cluster is not touched before. From then until the restore has finished the cluster takes no appends.
+        Interrupted at any point, the same command finishes it.
         """;
 
     public static Command Create()
@@ -27,7 +28,7 @@ internal static class RestoreCommand
             var error = result.InvocationConfiguration.Error;
             using var folder = DirectoryBackupFolder.OpenToRead(result.GetRequiredValue(from).FullName);
             var backup = await BackupReader.OpenAsync(folder, cancellationToken);
-            await using var client = await CopySession.ConnectAsync(result.GetRequiredValue(connect), cancellationToken);
+            await using var client = await Connections.ConnectAsync(result.GetRequiredValue(connect), cancellationToken);
             var verifying = new ProgressLines(error, "verified");
             var copying = new ProgressLines(error, "restored");
             try
@@ -37,7 +38,9 @@ internal static class RestoreCommand
             }
             catch (OperationCanceledException)
             {
-                await error.WriteLineAsync("interrupted; the cluster takes no appends until the same command has finished");
+                await error.WriteLineAsync(client.Projection.IsMirror
+                    ? "Interrupted. The cluster takes no appends before the same command has finished."
+                    : "Interrupted. The cluster is as it was; the same command begins again.");
                 throw;
             }
 

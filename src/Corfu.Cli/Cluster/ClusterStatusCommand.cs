@@ -7,7 +7,10 @@ namespace Corfu.Cli;
 internal static class ClusterStatusCommand
 {
     private const string Description =
-        "Show the cluster's processes and what each role says about itself. The exit code is 0 only if every role of the newest projection serves.";
+        """
+        Show the cluster's processes and what each role says about itself. The last line is the verdict, as 'corfu status' prints it.
+        Exit code 0 if appends succeed, else 1.
+        """;
 
     public static Command Create()
     {
@@ -19,7 +22,7 @@ internal static class ClusterStatusCommand
             var folder = ClusterFolder.Open(result.GetRequiredValue(directory).FullName);
             var state = await ClusterProbe.StateAsync(folder, cancellationToken);
             await ClusterReport.WriteAsync(result.InvocationConfiguration.Output, state, result.GetValue(json));
-            return state.Writable ? ExitCode.Ok : ExitCode.Failed;
+            return state.Verdict.AppendsSucceed ? ExitCode.Ok : ExitCode.Failed;
         });
         return command;
     }

@@ -8,57 +8,92 @@ internal static class ClusterUpCommand
 {
     private const string Description =
         """
-        Start the cluster in a folder, or make a new one there. Processes that run already are left alone, so this also brings a
-        cluster back after any of its processes, or all of them, were killed. Waits until the cluster serves, then prints the connection
-        string and a table of its processes.
+        Start the cluster in a folder, or make a new one there. Processes that run already are left alone, so this also brings a cluster
+        back after any of its processes, or all of them, were killed. --units, --spares and --sequencers above today's numbers add nodes.
+        A node that cannot start keeps no other from starting: standard error says why and what to do. Waits until the cluster serves,
+        then prints the connection string and a table of its processes. Exit code 0 if the cluster serves, else 1.
         """;
 
     public static Command Create()
     {
         var directory = ClusterCommand.DirectoryOption();
         var json = ClusterCommand.JsonOption();
-        var units = new Option<int>("--units") { Description = "Storage units.", HelpName = "N", DefaultValueFactory = _ => 3 };
-        var replicas = new Option<int>("--replicas") { Description = "Replicas of every entry.", HelpName = "N", DefaultValueFactory = _ => 2 };
-        var spares = new Option<int>("--spares") { Description = "Units that run without being in a chain.", HelpName = "N" };
-        var sequencers = new Option<int>("--sequencers")
+        var units = Number("--units", "Storage units that take entries (new cluster: 3).");
+        var replicas = Number("--replicas", "Replicas of every entry (new cluster: 2).");
+        var spares = Number("--spares", "Units that wait to take the place of one that fails (new cluster: 0).");
+        var sequencers = Number("--sequencers", "Sequencer processes: one serves, the others stand by (new cluster: 1).");
+        var manual = new Option<bool>("--manual")
         {
-            Description = "Sequencer processes: one serves, the others stand by.",
-            HelpName = "N",
-            DefaultValueFactory = _ => 1,
+            Description = "A new cluster's agents report failures and never reconfigure on their own ('corfu reconfigure auto on' lets them).",
         };
-        var manual = new Option<bool>("--manual") { Description = "Agents look and report but never reconfigure on their own ('corfu reconfigure auto on' lets them)." };
-        var host = new Option<string>("--host") { Description = "Address that all nodes listen on.", HelpName = "IP", DefaultValueFactory = _ => "127.0.0.1" };
-        var port = new Option<int?>("--port") { Description = "First of consecutive ports; without it free ones are looked for.", HelpName = "P" };
-        var insecure = new Option<bool>("--insecure") { Description = "Accept an address other than loopback although connections are not encrypted yet." };
+        var host = new Option<string>("--host")
+        {
+            Description = "Address that a new cluster's nodes listen on.",
+            HelpName = "IP",
+            DefaultValueFactory = _ => "127.0.0.1",
+        };
+        var port = new Option<int?>("--port") { Description = "First of a new cluster's consecutive ports (default: free ones).", HelpName = "P" };
+        var insecure = new Option<bool>("--insecure")
+        {
+            Description = "Accept an address other than loopback although connections are not encrypted yet.",
+        };
         var command = new Command("up", Description) { directory, units, replicas, spares, sequencers, manual, host, port, insecure, json };
-        command.SetAction(async (result, cancellationToken) =>
+        command.SetAction((result, cancellationToken) =>
         {
             var folder = result.GetRequiredValue(directory).FullName;
-            var shape = new ClusterShape
+            var now = ShapeOf(folder);
+            var shape = now with
             {
-                Units = result.GetValue(units),
-                Replicas = result.GetValue(replicas),
-                Spares = result.GetValue(spares),
-                Sequencers = result.GetValue(sequencers),
+                Units = result.GetValue(units) ?? now.Units,
+                Replicas = result.GetValue(replicas) ?? now.Replicas,
+                Spares = result.GetValue(spares) ?? now.Spares,
+                Sequencers = result.GetValue(sequencers) ?? now.Sequencers,
+                TakeUnitsIn = result.GetValue(units) is not null,
                 Automatic = !result.GetValue(manual),
                 Host = result.GetValue(host)!,
                 Port = result.GetValue(port),
                 Insecure = result.GetValue(insecure),
             };
-            // An existing cluster keeps its shape; only a contradiction spelled out on the command line is one.
-            if (ClusterFolder.Exists(folder))
-            {
-                var manifest = ClusterFolder.Open(folder).Manifest;
-                if (result.GetResult(units) is null or { Implicit: true }) shape = shape with { Units = manifest.ChainUnits().Length };
-                if (result.GetResult(replicas) is null or { Implicit: true }) shape = shape with { Replicas = manifest.Replicas };
-            }
-
-            if (shape.Faults() is { Count: > 0 } faults) throw new UsageException(string.Join(Environment.NewLine, faults));
-            var cluster = new ProcessCluster(NodeCommandLine.Self(NodeCommand.Name, NodeCommand.ConfigOption));
-            var state = await cluster.UpAsync(folder, shape, cancellationToken);
-            await ClusterReport.WriteAsync(result.InvocationConfiguration.Output, state, result.GetValue(json));
-            return state.Writable ? ExitCode.Ok : ExitCode.Failed;
+            return RunAsync(folder, shape, result, result.GetValue(json), cancellationToken);
         });
         return command;
     }
+
+    /// <summary>One of the commands that add nodes to a cluster that is there.</summary>
+    public static Command CreateAdd(string name, string description, Func<ClusterShape, int, ClusterShape> add)
+    {
+        var directory = ClusterCommand.DirectoryOption();
+        var json = ClusterCommand.JsonOption();
+        var count = new Option<int>("--count") { Description = "How many.", HelpName = "N", DefaultValueFactory = _ => 1 };
+        var command = new Command(name, description) { directory, count, json };
+        command.SetAction((result, cancellationToken) =>
+        {
+            var folder = result.GetRequiredValue(directory).FullName;
+            if (result.GetValue(count) < 1) throw new UsageException($"--count must be at least 1, not {result.GetValue(count)}.");
+            ClusterFolder.Open(folder);
+            return RunAsync(folder, add(ShapeOf(folder), result.GetValue(count)), result, result.GetValue(json), cancellationToken);
+        });
+        return command;
+    }
+
+    private static ClusterShape ShapeOf(string folder)
+    {
+        if (!ClusterFolder.Exists(folder)) return new ClusterShape();
+        var manifest = ClusterFolder.Open(folder).Manifest;
+        var (units, spares, sequencers) = manifest.Counts();
+        return new ClusterShape { Units = units, Replicas = manifest.Replicas, Spares = spares, Sequencers = sequencers };
+    }
+
+    private static async Task<int> RunAsync(
+        string folder, ClusterShape shape, ParseResult result, bool json, CancellationToken cancellationToken)
+    {
+        if (shape.Faults() is { Count: > 0 } faults) throw new UsageException(string.Join(Environment.NewLine, faults));
+        var cluster = new ProcessCluster(NodeCommandLine.Self(NodeCommand.Name, NodeCommand.ConfigOption));
+        var state = await cluster.UpAsync(folder, shape, cancellationToken);
+        await ClusterReport.WriteAsync(result.InvocationConfiguration.Output, state, json);
+        foreach (var problem in state.Problems) await result.InvocationConfiguration.Error.WriteLineAsync(problem);
+        return state.Verdict.IsServing ? ExitCode.Ok : ExitCode.Failed;
+    }
+
+    private static Option<int?> Number(string name, string description) => new(name) { Description = description, HelpName = "N" };
 }

@@ -13,6 +13,7 @@ internal static class LogAppendCommand
         """
         Append standard input as one entry, or with --lines every line of it as an entry. Prints the position of each entry, with --lines
         followed by a tab and the line, once it is durable on all replicas. With several in flight that is not the order of the input.
+        Ctrl-C ends it at once, with exit code 130, and says how many entries are acknowledged.
         """;
 
     private const int MaxInFlight = 65_536;
@@ -22,38 +23,64 @@ internal static class LogAppendCommand
         var connect = LogCommand.ConnectOption();
         var streams = LogCommand.StreamsOption("A stream that the entries belong to; may be given several times.");
         var lines = new Option<bool>("--lines") { Description = "Every line is an entry." };
-        var inFlight = new Option<int>("--in-flight") { Description = "Appends at once, with --lines.", HelpName = "N", DefaultValueFactory = _ => 1 };
+        var inFlight = new Option<int>("--in-flight")
+        {
+            Description = "Appends at once, with --lines.",
+            HelpName = "N",
+            DefaultValueFactory = _ => 1,
+        };
         inFlight.Validators.Add(result =>
         {
-            // What is no number the parser itself reports, after the validators.
-            if (result.Tokens.Count == 1 && int.TryParse(result.Tokens[0].Value, CultureInfo.InvariantCulture, out var number) && number is (< 1 or > MaxInFlight)) result.AddError($"--in-flight must be between 1 and {MaxInFlight}.");
+            // The parser itself reports what is not a number.
+            var isNumber = int.TryParse(result.Tokens.SingleOrDefault()?.Value, CultureInfo.InvariantCulture, out var number);
+            if (isNumber && number is < 1 or > MaxInFlight) result.AddError($"--in-flight must be between 1 and {MaxInFlight}.");
         });
         var command = new Command("append", Description) { connect, streams, lines, inFlight };
         command.SetAction(async (result, cancellationToken) =>
         {
-            await using var session = await LogSession.OpenAsync(result.GetRequiredValue(connect), cancellationToken);
+            await using var client = await Connections.ConnectAsync(result.GetRequiredValue(connect), cancellationToken);
             var ids = result.GetValue(streams)!.Distinct().Select(id => new StreamId(id)).ToImmutableArray();
             var output = result.InvocationConfiguration.Output;
-            if (result.GetValue(lines))
-            {
-                var appender = new LineAppender(session.Log, ids, result.GetValue(inFlight), output, result.InvocationConfiguration.Error);
-                return await appender.RunAsync(Console.In, cancellationToken);
-            }
-
-            var payload = await ReadInputAsync(session.Log.MaxPayload, cancellationToken);
-            var appended = await session.Log.AppendAsync(payload, ids, cancellationToken);
-            await output.WriteLineAsync(appended.Require().ToString());
-            return ExitCode.Ok;
+            var error = result.InvocationConfiguration.Error;
+            if (!result.GetValue(lines)) return await AppendOneAsync(client, ids, output, error, cancellationToken);
+            var appender = new LineAppender(client, ids, result.GetValue(inFlight), output, error);
+            return await appender.RunAsync(Console.In, cancellationToken);
         });
         return command;
     }
 
-    private static async Task<ReadOnlyMemory<byte>> ReadInputAsync(int limit, CancellationToken cancellationToken)
+    private static async Task<int> AppendOneAsync(
+        CorfuClient client, ImmutableArray<StreamId> streams, TextWriter output, TextWriter error, CancellationToken cancellationToken)
     {
-        await using var input = Console.OpenStandardInput();
+        ReadOnlyMemory<byte> payload;
+        try
+        {
+            // A read of standard input cannot be cancelled: it is left behind, and ends with the process.
+            payload = await Task.Run(() => ReadInput(client.MaxPayload), CancellationToken.None).WaitAsync(cancellationToken);
+        }
+        catch (OperationCanceledException)
+        {
+            await error.WriteLineAsync("Interrupted. Nothing was appended.");
+            return ExitCode.Interrupted;
+        }
+
+        var appended = await client.AppendAsync(payload, streams, cancellationToken);
+        if (appended.Outcome == AppendOutcome.Unknown && cancellationToken.IsCancellationRequested)
+        {
+            await error.WriteLineAsync("Interrupted. The entry may be in the log or not ('corfu log dump' shows).");
+            return ExitCode.Interrupted;
+        }
+
+        await output.WriteLineAsync(appended.Require().ToString());
+        return ExitCode.Ok;
+    }
+
+    private static ReadOnlyMemory<byte> ReadInput(int limit)
+    {
+        using var input = Console.OpenStandardInput();
         var buffer = new MemoryStream();
         var chunk = new byte[64 << 10];
-        while (await input.ReadAsync(chunk, cancellationToken) is var count and > 0)
+        while (input.Read(chunk) is var count and > 0)
         {
             buffer.Write(chunk, 0, count);
             if (buffer.Length > limit) throw new EntryTooLargeException($"Standard input has more than {limit} bytes");

@@ -26,16 +26,16 @@ internal static class LogDumpCommand
         var command = new Command("dump", Description) { connect, from, to, stream, json };
         command.SetAction(async (result, cancellationToken) =>
         {
-            await using var session = await LogSession.OpenAsync(result.GetRequiredValue(connect), cancellationToken);
-            var tail = (await session.Log.CheckAsync([], ReadConsistency.Linearizable, cancellationToken)).Tail;
+            await using var client = await Connections.ConnectAsync(result.GetRequiredValue(connect), cancellationToken);
+            var tail = (await client.CheckAsync([], ReadConsistency.Linearizable, cancellationToken)).Tail;
             var end = LogPosition.Min(result.GetValue(to) ?? tail, tail);
             var only = result.GetValue(stream) is { } id ? new StreamId(id) : (StreamId?)null;
             var output = result.InvocationConfiguration.Output;
-            var start = LogPosition.Max(result.GetValue(from) ?? session.TrimMark, session.TrimMark);
+            var start = LogPosition.Max(result.GetValue(from) ?? client.Projection.TrimMark, client.Projection.TrimMark);
             for (var at = start; at < end; at += Batch)
             {
                 var count = (int)Math.Min(Batch, end - at);
-                var pages = await session.Log.ReadManyAsync(
+                var pages = await client.ReadManyAsync(
                     [.. Enumerable.Range(0, count).Select(i => at + i)], ReadDetail.Full, ReadMode.Observe, cancellationToken);
                 foreach (var page in pages.Where(page => only is not { } wanted || page.Entry?.TryGetStream(wanted, out _) == true))
                     await WriteAsync(output, page, result.GetValue(json));

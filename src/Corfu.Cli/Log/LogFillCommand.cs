@@ -19,8 +19,8 @@ internal static class LogFillCommand
         var command = new Command("fill", Description) { connect, position };
         command.SetAction(async (result, cancellationToken) =>
         {
-            await using var session = await LogSession.OpenAsync(result.GetRequiredValue(connect), cancellationToken);
-            var page = await session.Log.FillAsync(result.GetValue(position), cancellationToken);
+            await using var client = await Connections.ConnectAsync(result.GetRequiredValue(connect), cancellationToken);
+            var page = await client.FillAsync(result.GetValue(position), cancellationToken);
             await result.InvocationConfiguration.Output.WriteLineAsync($"{page.Position}: {page.State.ToString().ToLowerInvariant()}");
             return page.State is PageState.Data or PageState.Junk or PageState.Trimmed ? ExitCode.Ok : ExitCode.Failed;
         });

@@ -17,8 +17,8 @@ internal static class LogReadCommand
         var command = new Command("read", Description) { connect, position };
         command.SetAction(async (result, cancellationToken) =>
         {
-            await using var session = await LogSession.OpenAsync(result.GetRequiredValue(connect), cancellationToken);
-            var pages = await session.Log.ReadManyAsync([result.GetValue(position)], ReadDetail.Full, ReadMode.Observe, cancellationToken);
+            await using var client = await Connections.ConnectAsync(result.GetRequiredValue(connect), cancellationToken);
+            var pages = await client.ReadManyAsync([result.GetValue(position)], ReadDetail.Full, ReadMode.Observe, cancellationToken);
             if (pages[0] is { IsData: true, Entry: { } entry })
             {
                 await using var output = Console.OpenStandardOutput();

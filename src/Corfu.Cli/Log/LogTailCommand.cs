@@ -23,9 +23,9 @@ internal static class LogTailCommand
         var command = new Command("tail", Description) { connect, streams, json };
         command.SetAction(async (result, cancellationToken) =>
         {
-            await using var session = await LogSession.OpenAsync(result.GetRequiredValue(connect), cancellationToken);
+            await using var client = await Connections.ConnectAsync(result.GetRequiredValue(connect), cancellationToken);
             var ids = result.GetValue(streams)!.Distinct().Select(id => new StreamId(id)).ToImmutableArray();
-            var check = await session.Log.CheckAsync(ids, ReadConsistency.Linearizable, cancellationToken);
+            var check = await client.CheckAsync(ids, ReadConsistency.Linearizable, cancellationToken);
             await WriteAsync(result.InvocationConfiguration.Output, check, result.GetValue(json));
             return ExitCode.Ok;
         });

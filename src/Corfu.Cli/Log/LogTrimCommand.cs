@@ -24,9 +24,9 @@ internal static class LogTrimCommand
             var single = result.GetResult(position) is { Tokens.Count: > 0 };
             var prefix = result.GetValue(below);
             if (single == prefix.HasValue) throw new UsageException("Give either a position or --below P.");
-            await using var session = await LogSession.OpenAsync(result.GetRequiredValue(connect), cancellationToken);
-            if (prefix is { } end) await session.Log.TrimPrefixAsync(end, cancellationToken);
-            else await session.Log.TrimAsync(result.GetValue(position), cancellationToken);
+            await using var client = await Connections.ConnectAsync(result.GetRequiredValue(connect), cancellationToken);
+            if (prefix is { } end) await client.TrimPrefixAsync(end, cancellationToken);
+            else await client.TrimAsync(result.GetValue(position), cancellationToken);
             return ExitCode.Ok;
         });
         return command;

@@ -4,15 +4,19 @@ using Corfu.Protocol;
 namespace Corfu.Cli;
 
 /// <summary>A cluster's state as JSON.</summary>
+/// <param name="Writable">Whether appends succeed.</param>
 internal sealed record ClusterJson(
-    string Cluster, string ConnectionString, bool Writable, ProjectionJson? Projection, IReadOnlyList<RoleJson> Roles)
+    string Cluster, string ConnectionString, bool Writable, string Verdict, ProjectionJson? Projection, IReadOnlyList<RoleJson> Roles,
+    IReadOnlyList<string> Problems)
 {
     public static ClusterJson Of(ClusterState state) => new(
         state.Cluster.ToString(),
         state.ConnectionString,
-        state.Writable,
+        state.Verdict.AppendsSucceed,
+        state.Verdict.ToString(),
         state.Projection is { } projection ? ProjectionJson.Of(projection) : null,
-        [.. state.Nodes.Select(RoleJson.Of)]);
+        [.. state.Nodes.Select(RoleJson.Of)],
+        state.Problems);
 }
 
 internal sealed record ProjectionJson(long Epoch, long Start, string Sequencer, IReadOnlyList<IReadOnlyList<string>> Chains, string Reason)
@@ -26,7 +30,7 @@ internal sealed record ProjectionJson(long Epoch, long Start, string Sequencer, 
 }
 
 internal sealed record RoleJson(
-    string Node, string Role, string? Id, string Endpoint, int? ProcessId, string? Folder, bool Serving, string Detail)
+    string Node, string Role, string? Id, string Endpoint, int? ProcessId, string? Folder, string Duty, bool Serving, string Detail)
 {
     public static RoleJson Of(NodeState state) => new(
         state.Node,
@@ -35,6 +39,7 @@ internal sealed record RoleJson(
         state.Endpoint.ToString(),
         state.ProcessId,
         state.Folder,
+        state.Duty,
         state.Serving,
         state.Detail);
 }

@@ -17,21 +17,22 @@ internal static class ClusterReport
 
         await output.WriteLineAsync(state.ConnectionString);
         await output.WriteLineAsync();
-        var rows = new List<string[]> { new[] { "NODE", "ROLE", "IDENTITY", "ENDPOINT", "PROCESS", "STATE", "FOLDER" } };
+        var rows = new List<string[]> { new[] { "NODE", "ROLE", "IDENTITY", "ENDPOINT", "PROCESS", "DUTY", "STATE", "FOLDER" } };
         rows.AddRange(state.Nodes.Select(node => new[]
         {
-            node.Node,
+            node.Node.Length == 0 ? "-" : node.Node,
             node.Role.ToString().ToLowerInvariant(),
             node.Id.IsNone ? "-" : node.Id.ToString(),
             node.Endpoint.ToString(),
             node.ProcessId?.ToString(CultureInfo.InvariantCulture) ?? "-",
-            (node.Serving ? "serving" : "silent") + (node.Detail.Length > 0 ? $" ({node.Detail})" : ""),
+            node.Duty,
+            (node.Serving ? "answers" : "silent") + (node.Detail.Length > 0 ? $" ({node.Detail})" : ""),
             node.Folder ?? "-",
         }));
         foreach (var line in TextTable.Format(rows)) await output.WriteLineAsync(line);
         await output.WriteLineAsync();
-        await output.WriteLineAsync(state.Projection is { } projection
-            ? $"epoch {projection.Epoch.Value}, {projection.Active.Chains.Length} chains, {(state.Writable ? "serving" : "not serving")}: {projection.Reason}"
-            : "no majority of the layout's acceptors answers");
+        if (state.Projection is { } projection)
+            await output.WriteLineAsync($"epoch {projection.Epoch.Value}, {projection.Active.Chains.Length} chains: {projection.Reason}");
+        await output.WriteLineAsync(state.Verdict.ToString());
     }
 }

@@ -1,14 +1,16 @@
+using Corfu.Hosting;
 using Corfu.Protocol;
 
 namespace Corfu.Cli;
 
-/// <summary>A running cluster as its agents see it, as JSON.</summary>
-/// <param name="Rate">Positions granted per second since the last look; null at the first.</param>
+/// <summary>A running cluster, as JSON.</summary>
+/// <param name="Verdict">OK, DEGRADED, DOWN or MIRROR, and why.</param>
+/// <param name="Rate">Positions granted per second since the query before; null at the first.</param>
 /// <param name="Automatic">Whether agents reconfigure on their own; null when none answers.</param>
 /// <param name="Held">What agents would do and may not, and why not.</param>
 internal sealed record StatusJson(
-    ProjectionJson Projection, int Segments, long TrimMark, long? Tail, double? Rate, bool? Automatic, IReadOnlyList<string> Held, IReadOnlyList<WorkJson> Work,
-    IReadOnlyList<HealthJson> Nodes);
+    string Verdict, bool AppendsSucceed, ProjectionJson Projection, int Segments, long TrimMark, long? Tail, double? Rate, bool? Automatic,
+    IReadOnlyList<string> Held, IReadOnlyList<WorkJson> Work, IReadOnlyList<HealthJson> Nodes);
 
 internal sealed record WorkJson(string What, long Done, long Total, long Bytes, double ElapsedSeconds, double? RemainingSeconds)
 {
@@ -19,9 +21,16 @@ internal sealed record WorkJson(string What, long Done, long Total, long Bytes, 
 
 internal sealed record HealthJson(string Endpoint, string Role, string Id, string Duty, string Health, string Why)
 {
-    public static HealthJson Of(NodeReport node) => new(
-        node.Address.Endpoint.ToString(), node.Role.ToString().ToLowerInvariant(), node.Address.Id.ToString(), node.Duty.ToString().ToLowerInvariant(),
-        node.Health.ToString().ToLowerInvariant(), node.Why);
+    public static HealthJson Of(NodeReport node, Projection projection, RoleAnswer answer)
+    {
+        // No agent may know the role yet, and it answers the tool.
+        var health = node.Health == NodeHealth.Unknown && answer.Answers ? NodeHealth.Alive : node.Health;
+        string[] why = [node.Why, answer.Detail];
+        return new HealthJson(
+            node.Address.Endpoint.ToString(), node.Role.ToString().ToLowerInvariant(), node.Address.Id.ToString(),
+            answer.DutyIn(projection, node.Role, node.Address.Id), health.ToString().ToLowerInvariant(),
+            string.Join("; ", why.Where(text => text.Length > 0)));
+    }
 }
 
 /// <summary>One epoch of the past.</summary>

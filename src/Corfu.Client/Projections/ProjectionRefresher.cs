@@ -13,6 +13,7 @@ internal sealed class ProjectionRefresher(ClientCore core)
     private bool _watching;
 
     private bool _lookingOut;
+    private string? _reported;
 
     /// <summary>
     /// From now on the acceptors tell of a newer projection as soon as there is one. A frozen node fails no call for as long as a call may take, so
@@ -135,15 +136,22 @@ internal sealed class ProjectionRefresher(ClientCore core)
             var known = core.View.Projection;
             var latest = finish ? await core.Layout.ReadLatestAsync(known.Acceptors, core.Closed) : await core.Layout.PeekAsync(known, core.Closed);
             if (latest is not null) Adopt(latest);
+            _reported = null;
         }
         catch (CorfuException e)
         {
-            ClientLog.NoProjection(core.Logger, e.Message);
+            Report(e.Message);
         }
         catch (OperationCanceledException)
         {
             // The client is closed.
         }
+    }
+
+    // An absent cluster is asked many times a second: only a change is worth a line.
+    private void Report(string why)
+    {
+        if (Interlocked.Exchange(ref _reported, why) != why) ClientLog.NoProjection(core.Logger, why);
     }
 
     // Any successor will do: the clients that wait for one all propose it, and whoever comes second must not end the first one's epoch.
@@ -156,7 +164,7 @@ internal sealed class ProjectionRefresher(ClientCore core)
         }
         catch (CorfuException e)
         {
-            ClientLog.NoProjection(core.Logger, e.Message);
+            Report(e.Message);
         }
     }
 

@@ -16,6 +16,7 @@ internal sealed class ClusterBootstrap
 {
     private readonly ClusterManifest _manifest;
     private readonly TcpTransport _transport;
+    private readonly TimeProvider _time;
     private readonly LayoutClient _layout;
     private readonly Reconfigurer _reconfigurer;
     private readonly ILogger _logger;
@@ -24,18 +25,23 @@ internal sealed class ClusterBootstrap
     {
         _manifest = manifest;
         _transport = transport;
+        _time = time;
         _layout = new LayoutClient(transport, SystemEntropy.Instance, time);
         _reconfigurer = new Reconfigurer(transport, _layout, time, logger);
         _logger = logger;
     }
 
+    /// <param name="units">Units that are to take entries: those of them that wait are taken in.</param>
     /// <returns>The projection that is served.</returns>
     public static async Task<Projection> RunAsync(
-        ClusterManifest manifest, ILoggerFactory loggers, TimeProvider time, CancellationToken cancellationToken)
+        ClusterManifest manifest, ILoggerFactory loggers, TimeProvider time, CancellationToken cancellationToken,
+        ImmutableArray<NodeAddress> units = default)
     {
         using var activity = HostingTelemetry.Activities.StartActivity("corfu.hosting.bootstrap");
         using var transport = new TcpTransport(new TcpTransportOptions { Cluster = manifest.ClusterId }, time, logger: loggers.CreateLogger<TcpTransport>());
-        return await new ClusterBootstrap(manifest, transport, time, loggers.CreateLogger<ClusterBootstrap>()).RunAsync(cancellationToken);
+        var bootstrap = new ClusterBootstrap(manifest, transport, time, loggers.CreateLogger<ClusterBootstrap>());
+        var projection = await bootstrap.RunAsync(cancellationToken);
+        return units.IsDefaultOrEmpty ? projection : await bootstrap.TakeInAsync(projection, units, cancellationToken);
     }
 
     private async Task<Projection> RunAsync(CancellationToken cancellationToken)
@@ -62,6 +68,24 @@ internal sealed class ClusterBootstrap
         }
 
         return latest;
+    }
+
+    private async Task<Projection> TakeInAsync(Projection current, ImmutableArray<NodeAddress> units, CancellationToken cancellationToken)
+    {
+        var active = current.Active.Chains.SelectMany(chain => chain.Replicas).Select(replica => replica.Unit).Distinct().Count();
+        ImmutableArray<NodeAddress> waiting = [.. units.Where(unit => !current.HasUnit(unit.Id))];
+        if (active >= units.Length || waiting.IsEmpty) return current;
+        await using var client = new CorfuClient(current, _transport, _time, SystemEntropy.Instance);
+        var operations = new ClusterOperations(client, _transport, _time);
+        var fresh = await operations.FindSparesAsync(waiting, cancellationToken, all: true);
+        if (fresh.IsEmpty)
+        {
+            throw new NodeStartException(
+                $"{active} units take entries, and no other is fresh. A unit that was removed takes entries again after 'corfu unit format'.");
+        }
+
+        var reason = new ReconfigurationReason(false, "cluster up", $"{units.Length} units").ToString();
+        return await operations.AddUnitsAsync([.. fresh.Take(units.Length - active)], reason, cancellationToken);
     }
 
     // Those that run. One is enough; whose turn it is otherwise is the agents' business.

@@ -37,17 +37,31 @@ public sealed class ClusterFolder
         return new ClusterFolder(full, manifest);
     }
 
-    /// <summary>Opens the cluster in the folder, or makes one there. An interrupted creation is finished.</summary>
-    /// <exception cref="NodeStartException">The folder holds another kind of cluster than asked for, or cannot be written.</exception>
+    /// <summary>
+    /// Opens the cluster in the folder, or makes one there. Units, spares and sequencers above those that there are get new nodes. An
+    /// interrupted creation is finished.
+    /// </summary>
+    /// <exception cref="NodeStartException">
+    /// The folder holds something else, or another kind of cluster than asked for, or cannot be written.
+    /// </exception>
     public static ClusterFolder OpenOrCreate(string path, ClusterShape shape, IEntropy entropy)
     {
         var full = System.IO.Path.GetFullPath(path);
         try
         {
-            Directory.CreateDirectory(full);
-            var folder = Exists(full) ? Open(full) : Write(full, shape.NewManifest(entropy));
+            if (!Exists(full))
+            {
+                RequireEmpty(full);
+                Directory.CreateDirectory(full);
+                return Write(full, shape.NewManifest(entropy)).Form(shape);
+            }
+
+            var folder = Open(full);
             folder.RequireShape(shape);
-            return folder.Manifest.Formed ? folder : folder.Form(shape);
+            if (!folder.Manifest.Formed) return folder.Form(shape);
+            var extended = shape.Extend(folder.Manifest, entropy);
+            if (extended != folder.Manifest) folder = Write(full, extended);
+            return folder.Manifest.Nodes.Any(node => node.Forming) ? folder.Form(folder.ShapeOfNodes(shape)) : folder;
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
@@ -59,7 +73,48 @@ public sealed class ClusterFolder
 
     public string ConfigPath(ManifestNode node) => System.IO.Path.Combine(NodePath(node), ConfigName);
 
+    /// <summary>The units that are meant to be in chains, with their present identities.</summary>
+    internal ImmutableArray<NodeAddress> UnitsThatTakeEntries() =>
+    [
+        .. from node in Manifest.Nodes
+           where !node.Spare
+           from role in node.Roles
+           where role.Role == NodeRole.Unit
+           select new NodeAddress(IdentityOf(node, role), node.Endpoint),
+    ];
+
+    /// <summary>The identity in the node's own configuration, which is newer than the manifest's after a role was formatted anew.</summary>
+    internal NodeId IdentityOf(ManifestNode node, ManifestRole role)
+    {
+        try
+        {
+            var roles = DurableFile.ReadJson(ConfigPath(node), HostingJson.Default.NodeConfig).Roles;
+            return new NodeId((roles.IsDefault ? null : roles.FirstOrDefault(own => own.Role == role.Role))?.Id ?? role.Id);
+        }
+        catch (NodeStartException)
+        {
+            return new NodeId(role.Id);
+        }
+    }
+
     public string LogPath(ManifestNode node) => System.IO.Path.Combine(NodePath(node), node.Name + ".log");
+
+    /// <summary>Folders for the nodes may be there already, as mount points of their disks.</summary>
+    /// <exception cref="NodeStartException">Files of somebody else are there.</exception>
+    public static void RequireEmpty(string path)
+    {
+        if (!Directory.Exists(path)) return;
+        string[] own = [ManifestName + ".new", FolderLock.LockName, FolderLock.OwnerName];
+        var others = Directory.EnumerateFileSystemEntries(path)
+            .Where(entry => !own.Contains(System.IO.Path.GetFileName(entry)) && !IsEmptyFolder(entry))
+            .ToArray();
+        if (others.Length == 0) return;
+        throw new NodeStartException(
+            $"The folder {path} is not empty and holds no cluster: {System.IO.Path.GetFileName(others[0])} is in it. Give a new or empty folder.");
+    }
+
+    private static bool IsEmptyFolder(string path) =>
+        Directory.Exists(path) && Directory.EnumerateFileSystemEntries(path).All(e => System.IO.Path.GetFileName(e) == "lost+found");
 
     private static ClusterFolder Write(string path, ClusterManifest manifest)
     {
@@ -70,7 +125,7 @@ public sealed class ClusterFolder
     // Nothing is served from a folder that is not formed, so all of this may be repeated.
     private ClusterFolder Form(ClusterShape shape)
     {
-        foreach (var node in Manifest.Nodes)
+        foreach (var node in Manifest.Nodes.Where(node => node.Forming || !Manifest.Formed))
         {
             Directory.CreateDirectory(NodePath(node));
             foreach (var role in node.Roles.Where(role => role.Folder is not null))
@@ -85,15 +140,29 @@ public sealed class ClusterFolder
         }
 
         DurableFile.SyncDirectory(Path);
-        return Write(Path, Manifest with { Formed = true });
+        return Write(Path, Manifest with { Formed = true, Nodes = [.. Manifest.Nodes.Select(node => node with { Forming = false })] });
+    }
+
+    // A node that is added is configured as the others are.
+    private ClusterShape ShapeOfNodes(ClusterShape shape)
+    {
+        var config = DurableFile.ReadJson(ConfigPath(Manifest.Nodes[0]), HostingJson.Default.NodeConfig);
+        return shape with { Insecure = config.Insecure, Automatic = config.Automatic ?? true };
     }
 
     private void RequireShape(ClusterShape shape)
     {
-        var units = Manifest.ChainUnits().Length;
-        if (units == shape.Units && Manifest.Replicas == shape.Replicas) return;
-        throw new NodeStartException(
-            $"The folder {Path} holds a cluster of {units} units with {Manifest.Replicas} replicas, not {shape.Units} with {shape.Replicas}. " +
-            "A cluster is reshaped by reconfiguration, not by starting it anew.");
+        var (units, _, _) = Manifest.Counts();
+        if (Manifest.Replicas != shape.Replicas)
+        {
+            throw new NodeStartException(
+                $"Replicas: the cluster in {Path} was made with {Manifest.Replicas}, not {shape.Replicas}. 'corfu reconfigure set-replicas' changes it.");
+        }
+
+        if (shape.Units < units)
+        {
+            throw new NodeStartException(
+                $"Units: the cluster in {Path} has {units}, not {shape.Units}. 'corfu reconfigure remove-unit' takes one out.");
+        }
     }
 }

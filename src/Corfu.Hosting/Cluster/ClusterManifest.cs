@@ -4,8 +4,8 @@ using Corfu.Protocol;
 namespace Corfu.Hosting;
 
 /// <summary>
-/// What <c>cluster.json</c> says: which nodes a cluster folder holds, their identities and their ports. It is written once, when the
-/// cluster is made, and never follows later reconfigurations: those live in the layout.
+/// What <c>cluster.json</c> says: which nodes a cluster folder holds, their first identities and their ports. It grows when
+/// nodes are added and never follows reconfigurations: those live in the layout.
 /// </summary>
 /// <param name="Format">Version of this file.</param>
 /// <param name="Formed">
@@ -19,7 +19,7 @@ public sealed record ClusterManifest(int Format, Guid Cluster, bool Formed, int 
 
     public ClusterId ClusterId => new(Cluster);
 
-    /// <summary>The units of the first projection, in placement order.</summary>
+    /// <summary>The units that are meant to take entries, in placement order: in a new cluster those of the first projection.</summary>
     public ImmutableArray<NodeAddress> ChainUnits() => Addresses(NodeRole.Unit, spares: false);
 
     /// <summary>The acceptors of the first projection.</summary>
@@ -34,6 +34,10 @@ public sealed record ClusterManifest(int Format, Guid Cluster, bool Formed, int 
 
     /// <summary>What clients connect with: the processes that hold the layout.</summary>
     public string ConnectionString() => "corfu://" + string.Join(',', AllAcceptors().Select(address => address.Endpoint).Distinct());
+
+    /// <summary>The units, spares and sequencers that there are.</summary>
+    public (int Units, int Spares, int Sequencers) Counts() =>
+        (ChainUnits().Length, Nodes.Count(node => node.Spare && node.HasUnit), SequencerEndpoints().Length);
 
     private ImmutableArray<NodeAddress> Addresses(NodeRole role, bool spares) =>
     [

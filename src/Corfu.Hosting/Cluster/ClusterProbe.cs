@@ -19,10 +19,30 @@ public static class ClusterProbe
             RequestTimeout = Patience,
         });
         var projection = await LatestAsync(transport, manifest, cancellationToken);
-        var probes = manifest.Nodes.SelectMany(node => node.Roles.Select(role => ProbeAsync(transport, folder, node, role, cancellationToken)));
-        var states = await Task.WhenAll(probes);
+        var probes = manifest.Nodes.Select(node => ProbeAsync(transport, folder, node, projection, cancellationToken));
+        var states = (await Task.WhenAll(probes)).SelectMany(roles => roles).ToList();
+        states.AddRange(await Task.WhenAll(Elsewhere(projection, states).Select(async other =>
+        {
+            var answer = await RoleProbe.AskAsync(transport, other.Address, other.Role, cancellationToken);
+            return (StateOf("", other.Role, other.Address, null, null, projection, answer), answer);
+        })));
+        var answers = states.Where(s => !s.State.Id.IsNone).ToDictionary(s => s.State.Id, s => s.Answer);
+        // A role that the projection names and nobody holds here is a sequencer that has ended.
+        var verdict = ClusterVerdict.Of(projection, id => answers.GetValueOrDefault(id) ?? RoleAnswer.Silent("not running"));
         return new ClusterState(
-            manifest.ClusterId, manifest.ConnectionString(), projection, IsWritable(projection, states), [.. states.Select(state => state.State)]);
+            manifest.ClusterId, manifest.ConnectionString(), projection, verdict, [.. states.Select(state => state.State)]);
+    }
+
+    // What the projection names and the folder does not hold runs on other machines.
+    private static IEnumerable<(NodeAddress Address, NodeRole Role)> Elsewhere(
+        Projection? projection, IEnumerable<(NodeState State, RoleAnswer Answer)> here)
+    {
+        if (projection is null) return [];
+        var endpoints = here.Select(s => s.State.Endpoint).ToHashSet();
+        return projection.Units.Select(unit => (unit, NodeRole.Unit))
+            .Concat(projection.Acceptors.Select(acceptor => (acceptor, NodeRole.Acceptor)))
+            .Append((projection.Sequencer, NodeRole.Sequencer))
+            .Where(named => !endpoints.Contains(named.Item1.Endpoint));
     }
 
     private static async Task<Projection?> LatestAsync(TcpTransport transport, ClusterManifest manifest, CancellationToken cancellationToken)
@@ -37,58 +57,42 @@ public static class ClusterProbe
         return answered * 2 > newest.Acceptors.Length ? newest : null;
     }
 
-    private static async Task<(NodeState State, Epoch Epoch)> ProbeAsync(
-        TcpTransport transport, ClusterFolder folder, ManifestNode node, ManifestRole role, CancellationToken cancellationToken)
+    private static async Task<(NodeState State, RoleAnswer Answer)[]> ProbeAsync(
+        TcpTransport transport, ClusterFolder folder, ManifestNode node, Projection? projection, CancellationToken cancellationToken)
     {
         var owner = FolderLock.OwnerOf(folder.NodePath(node));
-        var path = role.Folder is null ? null : Path.Combine(folder.NodePath(node), role.Folder);
-        var state = new NodeState(
-            node.Name, role.Role, new NodeId(role.Id), node.Endpoint, owner is { ProcessId: > 0 } o ? o.ProcessId : null, path, false, "not running");
+        NodeDescription? description = null;
+        var silent = "not running";
         try
         {
-            var id = new NodeId(role.Id);
-            if (role.Role == NodeRole.Sequencer)
-            {
-                // Its identity is new with every start, so it has to be asked for.
-                var description = await transport.DescribeAsync(node.Endpoint, cancellationToken);
-                id = description.Roles.FirstOrDefault(found => found.Role == NodeRole.Sequencer).Id;
-                if (id.IsNone) return (state with { Detail = "another process listens there" }, Epoch.None);
-            }
-
-            var (epoch, detail) = await AskAsync(transport, new NodeAddress(id, node.Endpoint), role.Role, cancellationToken);
-            return (state with { Id = id, Serving = true, Detail = detail }, epoch);
+            description = await transport.DescribeAsync(node.Endpoint, cancellationToken);
         }
-        catch (CorfuException e)
+        catch (TransportException e)
         {
-            return (owner is null ? state : state with { Detail = e.Message }, Epoch.None);
+            if (owner is not null) silent = e.Message;
         }
-    }
 
-    private static async Task<(Epoch Epoch, string Detail)> AskAsync(
-        TcpTransport transport, NodeAddress address, NodeRole role, CancellationToken cancellationToken)
-    {
-        switch (role)
+        return await Task.WhenAll(node.Roles.Select(async role =>
         {
-            case NodeRole.Unit:
-                var unit = await transport.CallAsync(address, new UnitInfoRequest(Epoch.None), cancellationToken);
-                if (!unit.IsOk) throw CorfuException.FromStatus(unit.Status, $"the unit at {address.Endpoint}");
-                return (unit.Installed, $"{unit.Installed}, {unit.Pages} pages, {unit.StoredBytes} bytes");
-            case NodeRole.Sequencer:
-                var sequencer = await transport.CallAsync(address, new SequencerInfoRequest(Epoch.None), cancellationToken);
-                if (!sequencer.IsOk) return (Epoch.None, "waiting for an epoch");
-                return (sequencer.Epoch, $"{sequencer.Epoch}, tail {sequencer.Tail.Offset}, {sequencer.Streams} streams");
-            default:
-                var acceptor = await transport.CallAsync(address, new LatestRequest(Epoch.None), cancellationToken);
-                return (acceptor.Latest?.Epoch ?? Epoch.None, acceptor.Latest is { } latest ? $"{latest.Epoch}" : "nothing decided");
-        }
+            // The identity of a sequencer is new with every start, that of a unit after its removal.
+            var served = description?.Roles.FirstOrDefault(found => found.Role == role.Role) ?? default;
+            var address = new NodeAddress(served.Id.IsNone ? folder.IdentityOf(node, role) : served.Id, node.Endpoint);
+            var answer = description is null ? RoleAnswer.Silent(silent)
+                : served.Id.IsNone ? RoleAnswer.Silent($"the process at {node.Endpoint} does not serve it")
+                : await RoleProbe.AskAsync(transport, address, role.Role, cancellationToken);
+            var path = role.Folder is null ? null : Path.Combine(folder.NodePath(node), role.Folder);
+            return (StateOf(node.Name, role.Role, address, owner, path, projection, answer), answer);
+        }));
     }
 
-    private static bool IsWritable(Projection? projection, (NodeState State, Epoch Epoch)[] states)
-    {
-        if (projection is null) return false;
-        bool Serves(NodeId id) => states.Any(s => s.State.Serving && s.State.Id == id && s.Epoch == projection.Epoch);
-        return Serves(projection.Sequencer.Id) && projection.Units.All(unit => Serves(unit.Id));
-    }
+    private static NodeState StateOf(
+        string name, NodeRole role, NodeAddress address, FolderOwner? owner, string? folder, Projection? projection, RoleAnswer answer) =>
+        new(
+            name, role, address.Id, address.Endpoint, owner is { ProcessId: > 0 } o ? o.ProcessId : null, folder, answer.Answers,
+            answer.Detail)
+        {
+            Duty = answer.DutyIn(projection, role, address.Id),
+        };
 
     private static async Task<LayoutResponse?> TryAsync(Func<Task<LayoutResponse>> call)
     {

@@ -54,30 +54,50 @@ public sealed record ClusterShape
         return faults;
     }
 
+    /// <summary>Whether units that wait are taken into the chains until as many as <see cref="Units"/> take entries.</summary>
+    public bool TakeUnitsIn { get; init; }
+
     internal ClusterManifest NewManifest(IEntropy entropy)
     {
         if (Faults() is { Count: > 0 } faults) throw new NodeStartException(string.Join('\n', faults));
         var acceptors = ClusterPlacement.AcceptorCount(Units);
         var ports = Ports(Units + Spares + Sequencers, entropy);
         var nodes = ImmutableArray.CreateBuilder<ManifestNode>();
-        for (var i = 0; i < Units + Spares; i++)
-        {
-            var spare = i >= Units;
-            var roles = ImmutableArray.Create(new ManifestRole(NodeRole.Unit, entropy.NewGuid(), "unit"));
-            if (spare || i < acceptors) roles = roles.Add(new ManifestRole(NodeRole.Acceptor, entropy.NewGuid(), "acceptor"));
-            nodes.Add(new ManifestNode(spare ? $"spare-{i - Units}" : $"unit-{i}", Host, ports[i], spare, roles));
-        }
-
-        for (var i = 0; i < Sequencers; i++)
-        {
-            var name = i == 0 ? "sequencer" : $"sequencer-{i}";
-            nodes.Add(new ManifestNode(name, Host, ports[Units + Spares + i], i > 0, [new ManifestRole(NodeRole.Sequencer, Guid.Empty, null)]));
-        }
-
+        for (var i = 0; i < Units; i++) nodes.Add(NewUnit($"unit-{i}", ports[nodes.Count], false, i < acceptors, entropy));
+        for (var i = 0; i < Spares; i++) nodes.Add(NewUnit($"spare-{i}", ports[nodes.Count], true, true, entropy));
+        for (var i = 0; i < Sequencers; i++) nodes.Add(NewSequencer(i, ports[nodes.Count]));
         return new ClusterManifest(ClusterManifest.CurrentFormat, entropy.NewGuid(), false, Replicas, nodes.DrainToImmutable());
     }
 
-    private int[] Ports(int count, IEntropy entropy)
+    /// <summary>With a node for each unit, spare and sequencer that is asked for and not there; the same manifest where there is none.</summary>
+    internal ClusterManifest Extend(ClusterManifest manifest, IEntropy entropy)
+    {
+        var (units, spares, sequencers) = manifest.Counts();
+        var count = Math.Max(0, Units - units) + Math.Max(0, Spares - spares) + Math.Max(0, Sequencers - sequencers);
+        if (count == 0) return manifest;
+        var host = manifest.Nodes[0].Host;
+        var ports = new Queue<int>((this with { Host = host, Port = null }).Ports(count, entropy, [.. manifest.Nodes.Select(n => n.Port)]));
+        var added = new List<ManifestNode>();
+        for (var i = units; i < Units; i++) added.Add(NewUnit(FreeName("unit"), ports.Dequeue(), false, false, entropy));
+        for (var i = spares; i < Spares; i++) added.Add(NewUnit(FreeName("spare"), ports.Dequeue(), true, true, entropy));
+        for (var i = sequencers; i < Sequencers; i++) added.Add(NewSequencer(i, ports.Dequeue()));
+        return manifest with { Nodes = [.. manifest.Nodes, .. added.Select(node => node with { Host = host, Forming = true })] };
+
+        string FreeName(string kind) =>
+            Enumerable.Range(0, int.MaxValue).Select(i => $"{kind}-{i}").First(name => manifest.Nodes.Concat(added).All(n => n.Name != name));
+    }
+
+    private ManifestNode NewUnit(string name, int port, bool spare, bool hasAcceptor, IEntropy entropy)
+    {
+        var roles = ImmutableArray.Create(new ManifestRole(NodeRole.Unit, entropy.NewGuid(), "unit"));
+        if (hasAcceptor) roles = roles.Add(new ManifestRole(NodeRole.Acceptor, entropy.NewGuid(), "acceptor"));
+        return new ManifestNode(name, Host, port, spare, roles);
+    }
+
+    private ManifestNode NewSequencer(int index, int port) => new(
+        index == 0 ? "sequencer" : $"sequencer-{index}", Host, port, index > 0, [new ManifestRole(NodeRole.Sequencer, Guid.Empty, null)]);
+
+    private int[] Ports(int count, IEntropy entropy, ImmutableArray<int> taken = default)
     {
         if (Port is { } first)
         {
@@ -95,7 +115,7 @@ public sealed record ClusterShape
         for (var i = 0; i < span && ports.Count < count; i++)
         {
             var port = FirstPort + (start + i) % span;
-            if (IsFree(port)) ports.Add(port);
+            if (IsFree(port) && (taken.IsDefault || !taken.Contains(port))) ports.Add(port);
         }
 
         return ports.Count == count ? [.. ports] : throw new NodeStartException($"There are no {count} free ports between {FirstPort} and {LastPort}.");

@@ -9,8 +9,15 @@ namespace Corfu.Hosting;
 /// <param name="Spare">Runs, but is in no chain until a reconfiguration takes it in.</param>
 public sealed record ManifestNode(string Name, string Host, int Port, bool Spare, ImmutableArray<ManifestRole> Roles)
 {
+    /// <summary>While its folders are being made, after the cluster's own: it has never run, so making them may be repeated.</summary>
+    [JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingDefault)]
+    public bool Forming { get; init; }
+
     [JsonIgnore]
     public NodeEndpoint Endpoint => new(Host, Port);
+
+    [JsonIgnore]
+    public bool HasUnit => Roles.Any(role => role.Role == NodeRole.Unit);
 }
 
 /// <param name="Id">Empty for a sequencer.</param>

@@ -48,7 +48,8 @@ public sealed class EmbeddedCluster : IAsyncDisposable
         try
         {
             await cluster.StartNodesAsync(cancellationToken);
-            await ClusterBootstrap.RunAsync(cluster.Manifest, options.Loggers, options.Time, cancellationToken);
+            await ClusterBootstrap.RunAsync(
+                cluster.Manifest, options.Loggers, options.Time, cancellationToken, cluster._folder.UnitsThatTakeEntries());
             return cluster;
         }
         catch

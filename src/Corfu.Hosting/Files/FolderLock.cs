@@ -8,8 +8,8 @@ namespace Corfu.Hosting;
 /// </summary>
 internal sealed class FolderLock : IDisposable
 {
-    private const string LockName = ".lock";
-    private const string OwnerName = ".owner";
+    internal const string LockName = ".lock";
+    internal const string OwnerName = ".owner";
 
     private readonly FileStream _file;
 

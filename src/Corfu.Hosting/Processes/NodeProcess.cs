@@ -5,12 +5,12 @@ using System.Text;
 namespace Corfu.Hosting;
 
 /// <summary>
-/// A node process, from the outside. It outlives its parent: its output goes to its own log file, and the pipes here only carry the
-/// first words, <see cref="ReadyPrefix"/> or the reason why not.
+/// A node process, seen from its parent, which it outlives. Its events go to its own log file; the pipes to the parent carry only
+/// <see cref="ReadyPrefix"/>, or the reason why it did not start.
 /// </summary>
 internal static partial class NodeProcess
 {
-    /// <summary>How the line starts that a node prints once it serves.</summary>
+    /// <summary>The beginning of the line that a node prints once it serves.</summary>
     public const string ReadyPrefix = "serving ";
 
     private const int Sigterm = 15;
@@ -20,7 +20,7 @@ internal static partial class NodeProcess
     /// <summary>Starts the process and waits until it serves.</summary>
     /// <exception cref="NodeStartException">It ended first; the message is its own.</exception>
     public static async Task<int> StartAsync(
-        string name, NodeCommandLine command, string config, TimeSpan patience, TimeProvider time, CancellationToken cancellationToken)
+        string name, NodeCommandLine command, string config, TimeSpan timeout, TimeProvider time, CancellationToken cancellationToken)
     {
         var start = new ProcessStartInfo(command.Program)
         {
@@ -33,7 +33,7 @@ internal static partial class NodeProcess
         foreach (var argument in command.Arguments) start.ArgumentList.Add(argument);
         start.ArgumentList.Add(config);
         using var process = Process.Start(start) ?? throw new NodeStartException($"{name}: {command.Program} did not start.");
-        using var deadline = new CancellationTokenSource(patience, time);
+        using var deadline = new CancellationTokenSource(timeout, time);
         using var both = CancellationTokenSource.CreateLinkedTokenSource(deadline.Token, cancellationToken);
         try
         {
@@ -44,13 +44,13 @@ internal static partial class NodeProcess
         {
             if (!process.HasExited) process.Kill();
             if (e is OperationCanceledException && !cancellationToken.IsCancellationRequested)
-                throw new NodeStartException($"{name}: it did not serve within {patience.TotalSeconds:0} s; its log file may say why.");
+                throw new NodeStartException($"{name}: it did not serve within {timeout.TotalSeconds:0} s; its log file may say why.");
             throw;
         }
     }
 
-    /// <summary>Asks the process to end and, if it has not after a while, makes it. True if it had to be killed.</summary>
-    public static async Task<bool> StopAsync(int processId, TimeSpan patience, TimeProvider time, CancellationToken cancellationToken)
+    /// <summary>Asks the process to end, and kills it if it still runs after the time-out. True if it was killed.</summary>
+    public static async Task<bool> StopAsync(int processId, TimeSpan timeout, TimeProvider time, CancellationToken cancellationToken)
     {
         Process process;
         try
@@ -67,7 +67,7 @@ internal static partial class NodeProcess
             Signal(process, Sigterm);
             try
             {
-                using var deadline = new CancellationTokenSource(patience, time);
+                using var deadline = new CancellationTokenSource(timeout, time);
                 using var both = CancellationTokenSource.CreateLinkedTokenSource(deadline.Token, cancellationToken);
                 await process.WaitForExitAsync(both.Token);
                 return false;
@@ -97,7 +97,7 @@ internal static partial class NodeProcess
 
     private static void Signal(Process process, int signal)
     {
-        // A process that is gone already is what was wanted.
+        // The process may be gone already.
         if (OperatingSystem.IsWindows()) process.Kill();
         else _ = Kill(process.Id, signal);
     }

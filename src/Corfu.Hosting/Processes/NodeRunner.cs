@@ -33,7 +33,7 @@ public static class NodeRunner
         var builder = Host.CreateEmptyApplicationBuilder(null);
         builder.Logging.SetMinimumLevel(LogLevel.Information);
         if (log is null) builder.Logging.AddSimpleConsole(console => console.SingleLine = true);
-        else builder.Logging.AddProvider(new FileLoggerProvider(log, TimeProvider.System));
+        else builder.Logging.AddNodeLogFile(log, Console.Error.WriteLine);
         builder.Services.Configure<ConsoleLifetimeOptions>(lifetime => lifetime.SuppressStatusMessages = true);
         // A unit finishes its last commit; whatever takes longer than this is stuck.
         builder.Services.Configure<HostOptions>(host => host.ShutdownTimeout = TimeSpan.FromSeconds(20));

@@ -9,33 +9,53 @@ namespace Corfu.Hosting;
 public sealed class ProcessCluster(NodeCommandLine command, ILoggerFactory? loggers = null, TimeProvider? time = null)
 {
     // A unit reads its whole log back before it serves; one that cannot start ends at once and is not waited for.
-    private static readonly TimeSpan StartPatience = TimeSpan.FromMinutes(5);
-    private static readonly TimeSpan StopPatience = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan StartTimeout = TimeSpan.FromMinutes(5);
+    private static readonly TimeSpan StopTimeout = TimeSpan.FromSeconds(30);
+
+    // A decided projection is installed within moments. Agents that go on without a node need a failover first.
+    private static readonly TimeSpan StartSettling = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan FailoverSettling = TimeSpan.FromSeconds(20);
+    private static readonly TimeSpan SettlingInterval = TimeSpan.FromMilliseconds(200);
 
     private readonly ILoggerFactory _loggers = loggers ?? NullLoggerFactory.Instance;
     private readonly TimeProvider _time = time ?? TimeProvider.System;
 
     /// <summary>
-    /// Starts every node of the folder that does not run, making the cluster first if there is none, and waits until it serves. A
-    /// sequencer that was started anew takes over by an ordinary reconfiguration.
+    /// Starts every node of the folder that does not run, making the cluster first if there is none and nodes that are asked for and not
+    /// there, and waits until the cluster serves. A sequencer that was started anew takes over by an ordinary reconfiguration. A node that
+    /// cannot start keeps no other from starting: <see cref="ClusterState.Problems"/> names it.
     /// </summary>
-    /// <exception cref="NodeStartException">Something does not start; the processes that this call started are stopped again.</exception>
+    /// <exception cref="NodeStartException">The folder cannot be used, or holds another kind of cluster.</exception>
     public async Task<ClusterState> UpAsync(string path, ClusterShape shape, CancellationToken cancellationToken = default)
     {
+        using var folderLock = Lock(path);
         var folder = ClusterFolder.OpenOrCreate(path, shape, SystemEntropy.Instance);
-        using var folderLock = FolderLock.Take(folder.Path, FolderUse.Command);
         var missing = folder.Manifest.Nodes.Where(node => OwnerOf(folder, node) is null).ToImmutableArray();
-        var started = await StartAsync(folder, missing, cancellationToken);
+        var problems = await StartAsync(folder, missing, cancellationToken);
+        string? bootstrap = null;
         try
         {
-            await ClusterBootstrap.RunAsync(folder.Manifest, _loggers, _time, cancellationToken);
-            return await ClusterProbe.StateAsync(folder, cancellationToken);
+            var waiting = shape.TakeUnitsIn ? folder.UnitsThatTakeEntries() : [];
+            await ClusterBootstrap.RunAsync(folder.Manifest, _loggers, _time, cancellationToken, waiting);
         }
-        catch
+        catch (CorfuException e)
         {
-            await StopAsync(started);
-            throw;
+            // Agents may still bring it to serve, without the nodes that are missing.
+            bootstrap = e.Message;
         }
+
+        var state = await WaitUntilServingAsync(folder, problems.IsEmpty ? StartSettling : FailoverSettling, cancellationToken);
+        if (bootstrap is not null && !(state.Verdict.IsServing && !problems.IsEmpty)) problems = problems.Add(bootstrap);
+        return state with { Problems = problems };
+    }
+
+    /// <summary>As <see cref="UpAsync"/>, for callers that need every node.</summary>
+    /// <exception cref="NodeStartException">The cluster does not serve, or a node did not start; what runs goes on running.</exception>
+    public async Task<ClusterState> UpWholeAsync(string path, ClusterShape shape, CancellationToken cancellationToken = default)
+    {
+        var state = await UpAsync(path, shape, cancellationToken);
+        if (state.Verdict.IsServing && state.Problems.IsEmpty) return state;
+        throw new NodeStartException(string.Join('\n', [.. state.Problems, state.Verdict.ToString()]));
     }
 
     /// <summary>Stops the nodes that run; answers their names.</summary>
@@ -48,7 +68,7 @@ public sealed class ProcessCluster(NodeCommandLine command, ILoggerFactory? logg
             .Select(node => (node.Name, Owner: OwnerOf(folder, node)))
             .Where(node => node.Owner is { ProcessId: > 0 })
             .ToImmutableArray();
-        await Task.WhenAll(running.Select(node => NodeProcess.StopAsync(node.Owner!.Value.ProcessId, StopPatience, _time, cancellationToken)));
+        await Task.WhenAll(running.Select(node => NodeProcess.StopAsync(node.Owner!.Value.ProcessId, StopTimeout, _time, cancellationToken)));
         return [.. running.Select(node => node.Name)];
     }
 
@@ -60,25 +80,71 @@ public sealed class ProcessCluster(NodeCommandLine command, ILoggerFactory? logg
             : owner;
     }
 
-    private async Task<ImmutableArray<int>> StartAsync(
+    private static FolderLock Lock(string path)
+    {
+        var full = Path.GetFullPath(path);
+        if (!ClusterFolder.Exists(full)) ClusterFolder.RequireEmpty(full);
+        try
+        {
+            Directory.CreateDirectory(full);
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            throw new NodeStartException($"The cluster folder {full} cannot be used: {e.Message}", e);
+        }
+
+        return FolderLock.Take(full, FolderUse.Command);
+    }
+
+    // What did not start, and the command that mends it.
+    private async Task<ImmutableArray<string>> StartAsync(
         ClusterFolder folder, ImmutableArray<ManifestNode> nodes, CancellationToken cancellationToken)
     {
         var starting = nodes
-            .Select(node => NodeProcess.StartAsync(node.Name, command, folder.ConfigPath(node), StartPatience, _time, cancellationToken))
+            .Select(node => NodeProcess.StartAsync(node.Name, command, folder.ConfigPath(node), StartTimeout, _time, cancellationToken))
             .ToArray();
         try
         {
-            return [.. await Task.WhenAll(starting)];
+            await Task.WhenAll(starting);
         }
-        catch
+        catch (NodeStartException)
         {
-            await StopAsync([.. starting.Where(start => start.IsCompletedSuccessfully).Select(start => start.Result)]);
-            var reasons = starting.Select(start => start.Exception?.InnerException).OfType<NodeStartException>().Select(e => e.Message).ToArray();
-            if (reasons.Length == 0) throw;
-            throw new NodeStartException(string.Join('\n', reasons));
+            // Each is looked at below.
         }
+
+        var problems = ImmutableArray.CreateBuilder<string>();
+        for (var i = 0; i < nodes.Length; i++)
+        {
+            try
+            {
+                await starting[i];
+            }
+            catch (NodeStartException e)
+            {
+                problems.Add(e.Message + Environment.NewLine + MendOf(folder, nodes[i]));
+            }
+        }
+
+        return problems.DrainToImmutable();
     }
 
-    private async Task StopAsync(ImmutableArray<int> processes) =>
-        await Task.WhenAll(processes.Select(id => NodeProcess.StopAsync(id, StopPatience, _time, CancellationToken.None)));
+    private static string MendOf(ClusterFolder folder, ManifestNode node)
+    {
+        var again = $"  Mend that and run 'corfu cluster up --dir {folder.Path}' again.";
+        return node.HasUnit
+            ? $"{again} If its data is lost or damaged: 'corfu unit format --dir {folder.NodePath(node)}' first;"
+                + " its entries are then copied from the other replicas."
+            : again;
+    }
+
+    private async Task<ClusterState> WaitUntilServingAsync(ClusterFolder folder, TimeSpan limit, CancellationToken cancellationToken)
+    {
+        var began = _time.GetTimestamp();
+        while (true)
+        {
+            var state = await ClusterProbe.StateAsync(folder, cancellationToken);
+            if (state.Verdict.IsServing || _time.GetElapsedTime(began) > limit) return state;
+            await Task.Delay(SettlingInterval, _time, cancellationToken);
+        }
+    }
 }

@@ -81,12 +81,17 @@ internal sealed class Channel(TcpTransport transport, NodeAddress address)
             return;
         }
 
+        int failures;
         lock (_gate)
         {
             _current = connection;
             _connecting = null;
+            failures = _failures;
             _failures = 0;
+            _lastFailure = string.Empty;
         }
+
+        if (failures > 0) TransportLog.ConnectedAgain(transport.Logger, address.ToString(), failures);
 
         if (_dropped.IsCancellationRequested) connection.Close(Replaced, null);
         attempt.SetResult(connected);
@@ -94,12 +99,17 @@ internal sealed class Channel(TcpTransport transport, NodeAddress address)
 
     private void Failed(string why)
     {
+        bool isNew;
         lock (_gate)
         {
             _connecting = null;
             _failures++;
+            isNew = why != _lastFailure;
             _lastFailure = why;
             _retryAt = transport.Time.GetTimestamp() + transport.BackOff(_failures);
         }
+
+        // A node that is away is tried many times a second: only a change is worth a line.
+        if (isNew) TransportLog.CannotConnect(transport.Logger, address.ToString(), why);
     }
 }

@@ -44,6 +44,8 @@ public sealed class TcpTransport : ITransport, IDisposable
 
     internal TcpTransportOptions Options { get; }
 
+    internal ILogger Logger => _logger;
+
     internal TimeProvider Time { get; }
 
     internal long SweepCount => Volatile.Read(ref _sweeps);
@@ -95,12 +97,7 @@ public sealed class TcpTransport : ITransport, IDisposable
     {
         if (_disposed) return new Connected(null, Disposed);
         var dialed = await _dialer.DialAsync(address.Endpoint, address.Id, cancellationToken).ConfigureAwait(false);
-        if (!dialed.IsOpen)
-        {
-            TransportLog.CannotConnect(_logger, address.ToString(), dialed.Failure.Message);
-            return new Connected(null, dialed.Failure);
-        }
-
+        if (!dialed.IsOpen) return new Connected(null, dialed.Failure);
         var connection = new ClientConnection(this, address, dialed.Socket);
         TransportTelemetry.Connections.Add(1);
         _open[connection] = address;

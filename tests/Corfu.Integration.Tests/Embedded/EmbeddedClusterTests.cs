@@ -105,7 +105,21 @@ public sealed class EmbeddedClusterTests
         }
 
         var refusal = await Assert.ThrowsAsync<NodeStartException>(() => EmbeddedCluster.StartAsync(new EmbeddedClusterOptions { Folder = folder.Path }));
-        Assert.Contains("1 units with 1 replicas, not 3 with 2", refusal.Message, StringComparison.Ordinal);
+        Assert.Contains("was made with 1, not 2", refusal.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task More_units_than_the_folder_has_are_added()
+    {
+        using var folder = new TempFolder();
+        var options = new EmbeddedClusterOptions { Folder = folder.Path, Units = 1, Replicas = 1 };
+        await using (await EmbeddedCluster.StartAsync(options))
+        {
+        }
+
+        await using var cluster = await EmbeddedCluster.StartAsync(options with { Units = 2 });
+        await using var client = await cluster.ConnectAsync();
+        Assert.Equal(2, client.Projection.Active.Chains.Length);
     }
 
     [Fact]

@@ -1,0 +1,77 @@
+using System.Collections.Immutable;
+using Corfu.Client;
+using Corfu.Protocol;
+using Corfu.Transport;
+
+namespace Corfu.Cli;
+
+/// <summary>From the connection string of a command to a client, and to what the agents at its endpoints know.</summary>
+internal static class Connections
+{
+    private static readonly TimeSpan Timeout = TimeSpan.FromSeconds(2);
+
+    /// <summary>
+    /// Connects through any node of the cluster. A spare, a standby or a sequencer holds no projection; its agent knows the nodes
+    /// that do.
+    /// </summary>
+    /// <exception cref="UsageException">The connection string is malformed.</exception>
+    /// <exception cref="ClusterNotFoundException">No cluster there.</exception>
+    public static async Task<CorfuClient> ConnectAsync(string text, CancellationToken cancellationToken)
+    {
+        if (!ConnectionString.TryParse(text, out var connection, out var fault)) throw new UsageException(fault);
+        try
+        {
+            return await CorfuClient.ConnectAsync(text, cancellationToken: cancellationToken);
+        }
+        catch (ClusterNotFoundException)
+        {
+            var known = await KnownNodesAsync(connection.Endpoints, cancellationToken);
+            if (known.IsEmpty) throw;
+            var others = new ConnectionString(known).ToString();
+            return await CorfuClient.ConnectAsync(others, cancellationToken: cancellationToken);
+        }
+    }
+
+    /// <summary>A transport for short questions to nodes that may be gone.</summary>
+    public static TcpTransport NewTransport(ClusterId cluster) =>
+        new(new TcpTransportOptions { Cluster = cluster, ConnectTimeout = Timeout, RequestTimeout = Timeout });
+
+    /// <summary>What the agent at an endpoint says; null if none answers.</summary>
+    public static async Task<AgentAnswer?> AskAgentAsync(
+        NodeEndpoint endpoint, CancellationToken cancellationToken)
+    {
+        try
+        {
+            using var discovery = NewTransport(ClusterId.None);
+            var description = await discovery.DescribeAsync(endpoint, cancellationToken);
+            var role = description.Roles.FirstOrDefault(role => role.Role == NodeRole.Agent);
+            if (role.Id.IsNone) return null;
+            var agent = new NodeAddress(role.Id, endpoint);
+            using var transport = NewTransport(description.Cluster);
+            var info = await transport.CallAsync(agent, new AgentInfoRequest(Epoch.None), cancellationToken);
+            return info.IsOk ? new AgentAnswer(agent, info, description.Roles) : null;
+        }
+        catch (TransportException)
+        {
+            return null;
+        }
+    }
+
+    private static async Task<ImmutableArray<NodeEndpoint>> KnownNodesAsync(
+        ImmutableArray<NodeEndpoint> endpoints, CancellationToken cancellationToken)
+    {
+        var answers = await Task.WhenAll(endpoints.Select(endpoint => AskAgentAsync(endpoint, cancellationToken)));
+        var acceptors = from answer in answers
+                        where answer is not null
+                        from node in answer.Info.Nodes
+                        where node.Role == NodeRole.Acceptor
+                        // Those of the projection first: a connection string names a limited number of endpoints.
+                        orderby node.Duty == NodeDuty.Serving descending, node.Health == NodeHealth.Alive descending
+                        select node.Address.Endpoint;
+        return [.. acceptors.Distinct().Take(ConnectionString.MaxEndpoints)];
+    }
+}
+
+/// <summary>What an agent said.</summary>
+/// <param name="Roles">What its process serves.</param>
+internal sealed record AgentAnswer(NodeAddress Agent, AgentInfoResponse Info, ImmutableArray<RoleIdentity> Roles);

@@ -1,0 +1,115 @@
+using System.Text.Json;
+using System.Text.Json.Nodes;
+using System.Text.RegularExpressions;
+using Corfu.Hosting;
+using Corfu.Integration.Tests.Support;
+
+namespace Corfu.Integration.Tests.Processes;
+
+/// <summary><c>corfu cluster up</c> where not everything is as it should be, and where there is to be more of it.</summary>
+public sealed class ClusterUpTests
+{
+    [Fact]
+    public async Task A_log_file_that_cannot_be_written_leaves_the_node_serving()
+    {
+        Assert.SkipUnless(File.Exists("/dev/full"), "needs /dev/full");
+        await using var cluster = await ClusterProcesses.UpAsync(units: 1, replicas: 1);
+        Assert.Matches(new Regex(@"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z info Corfu\."), await FirstLineAsync(cluster, "unit-0"));
+        (await CorfuTool.RunAsync("cluster", "down", "--dir", cluster.Folder)).Require();
+
+        // A full disk for one, a folder in its place for the other.
+        Configure(cluster, "unit-0", config => config["log"] = "/dev/full");
+        Configure(cluster, "sequencer", config => config["log"] = "taken");
+        Directory.CreateDirectory(Path.Combine(cluster.Folder, "sequencer", "taken"));
+        await cluster.UpAgainAsync();
+        for (var i = 0; i < 2; i++)
+        {
+            (await CorfuTool.RunWithInputAsync("entry", "log", "append", "--connect", cluster.ConnectionString)).Require();
+
+            // What is logged most: nodes that come and go.
+            await ClusterProcesses.KillAsync((await cluster.ProcessIdsAsync())["sequencer"]);
+            await cluster.UpAgainAsync();
+        }
+
+        Assert.Equal(2, (await cluster.ProcessIdsAsync()).Count);
+    }
+
+    [Fact]
+    public async Task A_node_that_cannot_start_keeps_no_other_from_starting()
+    {
+        await using var cluster = await ClusterProcesses.UpAsync("--units", "2", "--replicas", "1", "--spares", "1", "--manual");
+        (await CorfuTool.RunAsync("cluster", "down", "--dir", cluster.Folder)).Require();
+        var config = Path.Combine(cluster.Folder, "spare-0", "node.json");
+        var sound = await File.ReadAllTextAsync(config);
+        await File.WriteAllTextAsync(config, "{");
+
+        var up = (await CorfuTool.RunAsync("cluster", "up", "--dir", cluster.Folder)).Require();
+        Assert.Equal("OK: appends succeed", up.Lines[^1]);
+        Assert.StartsWith("spare-0: ", up.Error, StringComparison.Ordinal);
+        Assert.Contains($"corfu cluster up --dir {cluster.Folder}", up.Error, StringComparison.Ordinal);
+        Assert.Equal(["sequencer", "unit-0", "unit-1"], (await cluster.ProcessIdsAsync()).Keys.Order());
+
+        await File.WriteAllTextAsync(config, sound);
+        Assert.Equal("", (await cluster.UpAgainAsync()).Error);
+        Assert.Equal(4, (await cluster.ProcessIdsAsync()).Count);
+    }
+
+    [Fact]
+    public async Task Greater_numbers_add_nodes_to_a_running_cluster()
+    {
+        await using var cluster = await ClusterProcesses.UpAsync(units: 2, replicas: 2);
+        await cluster.UpAgainAsync("--units", "3", "--sequencers", "2");
+        (await CorfuTool.RunAsync("cluster", "add-spare", "--dir", cluster.Folder)).Require();
+        var duties = await DutiesAsync(cluster);
+        Assert.Equal("serving", duties["unit-2 unit"]);
+        Assert.Equal("standby", duties["sequencer-1 sequencer"]);
+        Assert.Equal("spare", duties["spare-0 unit"]);
+        Assert.Equal(["sequencer", "sequencer-1", "spare-0", "unit-0", "unit-1", "unit-2"], (await cluster.ProcessIdsAsync()).Keys.Order());
+
+        // What one command says of a role, the other does too.
+        var status = (await CorfuTool.RunAsync("status", "--connect", cluster.ConnectionString, "--json")).Require();
+        var nodes = JsonNode.Parse(status.Output)!["nodes"]!.AsArray().Where(node => (string)node!["role"]! != "agent");
+        var manifest = ClusterFolder.Open(cluster.Folder).Manifest;
+        var names = manifest.Nodes.ToDictionary(node => node.Endpoint.ToString(), node => node.Name);
+        Assert.Equal(duties, nodes.ToDictionary(node => $"{names[(string)node!["endpoint"]!]} {(string)node["role"]!}", node => (string)node!["duty"]!));
+
+        var fewer = await CorfuTool.RunAsync("cluster", "up", "--dir", cluster.Folder, "--units", "1");
+        Assert.Equal(2, fewer.ExitCode);
+        fewer = await CorfuTool.RunAsync("cluster", "up", "--dir", cluster.Folder, "--units", "2");
+        Assert.Equal(1, fewer.ExitCode);
+        Assert.Contains("remove-unit", fewer.Error, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_folder_that_is_neither_empty_nor_a_clusters_is_refused_and_left_as_it_is()
+    {
+        using var folder = new TempFolder();
+        await File.WriteAllTextAsync(folder.File("letters.txt"), "somebody's");
+        var up = await CorfuTool.RunAsync("cluster", "up", "--dir", folder.Path);
+        Assert.Equal(1, up.ExitCode);
+        Assert.StartsWith($"The folder {folder.Path} is not empty and holds no cluster: letters.txt is in it.", up.Error, StringComparison.Ordinal);
+        Assert.Equal([folder.File("letters.txt")], Directory.EnumerateFileSystemEntries(folder.Path));
+    }
+
+    private static async Task<Dictionary<string, string>> DutiesAsync(ClusterProcesses cluster)
+    {
+        var result = (await CorfuTool.RunAsync("cluster", "status", "--dir", cluster.Folder, "--json")).Require();
+        return JsonNode.Parse(result.Output)!["roles"]!.AsArray().ToDictionary(
+            role => $"{(string)role!["node"]!} {(string)role["role"]!}", role => (string)role!["duty"]!);
+    }
+
+    private static async Task<string> FirstLineAsync(ClusterProcesses cluster, string node)
+    {
+        using var log = new StreamReader(new FileStream(
+            Path.Combine(cluster.Folder, node, node + ".log"), FileMode.Open, FileAccess.Read, FileShare.ReadWrite));
+        return await log.ReadLineAsync() ?? "";
+    }
+
+    private static void Configure(ClusterProcesses cluster, string node, Action<JsonObject> change)
+    {
+        var path = Path.Combine(cluster.Folder, node, "node.json");
+        var config = JsonNode.Parse(File.ReadAllText(path))!.AsObject();
+        change(config);
+        File.WriteAllText(path, config.ToJsonString(new JsonSerializerOptions { WriteIndented = true }));
+    }
+}
