@@ -6,7 +6,7 @@ namespace Corfu.Unit;
 
 /// <summary>
 /// The newest K data positions of every stream on this unit: those below the installed epoch's start, which no longer change and
-/// are what sequencers load (design 4, Sequencer), and those of the running epoch, which become part of them at the next install.
+/// are what sequencers load (docs/protocol.md, Sequencer), and those of the running epoch, which become part of them at the next install.
 /// With each stands the segment of the log whose record says so: before that segment goes, the position is written down again.
 /// </summary>
 internal sealed partial class StreamIndex

@@ -53,7 +53,7 @@ public sealed class AcceptorHandlerTests
         Assert.Equal(2, device.Flushes - before);
     }
 
-    /// <summary>R12, design 4: a failed fsync is never retried.</summary>
+    /// <summary>R12: a failed fsync is never retried.</summary>
     [Fact]
     public async Task One_failed_flush_is_failure_for_ever()
     {

@@ -2,7 +2,7 @@ using Corfu.Protocol;
 
 namespace Corfu.Agent;
 
-/// <summary>Whether what one agent believes of a node is shared by enough others to act on it (design 4: a second observer).</summary>
+/// <summary>Whether what one agent believes of a node is shared by enough others to act on it.</summary>
 public static class SecondObserver
 {
     /// <param name="opinions">Of the agents that answered in time.</param>

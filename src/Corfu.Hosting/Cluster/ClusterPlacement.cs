@@ -4,7 +4,7 @@ using Corfu.Protocol;
 namespace Corfu.Hosting;
 
 /// <summary>
-/// Where replicas go when a cluster is made (design 4, Placement): as many chains as units, chain i on the units i, i+1, ... modulo
+/// Where replicas go when a cluster is made: as many chains as units, chain i on the units i, i+1, ... modulo
 /// the units, so that every unit is head of one chain and the load is even.
 /// </summary>
 public static class ClusterPlacement

@@ -60,7 +60,7 @@ public sealed partial class SimCluster
         if (!response.IsOk) throw new InvalidOperationException($"acceptor {acceptor} answered {response.Status}");
     }
 
-    // Chains as design.md 4 places them: (0,1), (1,2), (2,0) for three units and two replicas.
+    // Chains as ClusterPlacement makes them: (0,1), (1,2), (2,0) for three units and two replicas.
     private Projection FirstProjection(NodeAddress sequencer)
     {
         ImmutableArray<Chain> chains =

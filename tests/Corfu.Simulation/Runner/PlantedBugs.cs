@@ -23,7 +23,7 @@ public static class PlantedBugs
         new("writer-without-sequence", "R9", "a bare writer id is taken for the append's identity", CheckerNames.AckComplete, 636),
         new("fill-at-once", "R10", "a hole is filled without waiting", CheckerNames.FillRule, 5),
         new("fill-ungranted", "R10", "positions are filled that nobody was granted", CheckerNames.FillRule, 2),
-        new("fill-skips-head", "holes", "junk goes to the replicas behind the head", CheckerNames.ChainPrefix, 1),
+        new("fill-skips-head", "R10", "junk goes to the replicas behind the head", CheckerNames.ChainPrefix, 1),
         new("read-at-head", "R11", "what is not known committed is read at the head", CheckerNames.ReadCommitted, 1),
         new("unconfirmed-check", "checks", "a check believes its epoch without asking", CheckerNames.Check, 209),
         new("seal-any-replica", "R13", "any replica's seal will do", CheckerNames.SealComplete, 8),

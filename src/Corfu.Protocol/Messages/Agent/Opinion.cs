@@ -1,6 +1,6 @@
 namespace Corfu.Protocol;
 
-/// <summary>The second observer (design 4): what another agent holds of a node. It looks at once before it answers.</summary>
+/// <summary>The second observer (docs/protocol.md, Agents): what another agent holds of a node. It looks at once before it answers.</summary>
 public sealed record OpinionRequest(Epoch Epoch, NodeRole Role, NodeAddress Subject) : Request<OpinionResponse>(Epoch)
 {
     public override Opcode Opcode => Opcode.Opinion;

@@ -4,7 +4,7 @@ namespace Corfu.Protocol;
 
 /// <summary>
 /// For each stream this unit's newest data positions below the start of the installed epoch: frozen, so that every client
-/// merges the same lists (design 4, Sequencer). Junk is not indexed (R8).
+/// merges the same lists (docs/protocol.md, Sequencer). Junk is not indexed (R8).
 /// </summary>
 public sealed record StreamTailsRequest(Epoch Epoch, ImmutableArray<StreamId> Streams) : Request<StreamTailsResponse>(Epoch)
 {

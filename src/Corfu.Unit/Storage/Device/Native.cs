@@ -6,7 +6,7 @@ namespace Corfu.Unit;
 
 /// <summary>
 /// The system calls behind durability. .NET's own flush ignores EROFS and EINVAL and cannot flush a directory; here every error is an
-/// exception (design 4: any error is fatal, and a failed fsync is never retried).
+/// exception (any error is fatal, and a failed fsync is never retried).
 /// </summary>
 internal static partial class Native
 {
