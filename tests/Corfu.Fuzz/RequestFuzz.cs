@@ -1,0 +1,327 @@
+using System.Collections.Immutable;
+using Corfu.Client;
+using Corfu.Hosting;
+using Corfu.Protocol;
+using Corfu.Transport;
+
+namespace Corfu.Fuzz;
+
+/// <summary>
+/// Well-formed requests that change state, to every role of a running cluster: positions up to the highest, epochs
+/// below and above, foreign identities, the largest counts. Each may be refused or carried out. After every round the
+/// cluster is stopped and started on its folder: every unit must come up healthy, and a client must append, check and
+/// read. Left out is what decides for the cluster, as any client may: a seal above the next epoch, a ballot that
+/// outbids all others in the next slot, and a decision that nobody proposed.
+/// </summary>
+public sealed class RequestFuzz(int seed, TextWriter output)
+{
+    private const int RoundLength = 5_000;
+    private const int InFlight = 128;
+    private const int Probes = 12;
+    private const int MostStreams = 64;
+
+    private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(60);
+
+    // Acknowledged between the rounds: later requests may trim them, and nothing else may become of them.
+    private readonly List<(LogPosition Position, long Value)> _written = [];
+    private readonly SortedDictionary<string, int> _answers = new(StringComparer.Ordinal);
+    private FuzzRandom _random;
+    private long _values;
+
+    public async Task<bool> RunAsync(long requests)
+    {
+        var folder = Directory.CreateTempSubdirectory("corfu-fuzz-cluster-").FullName;
+        var sent = 0L;
+        var rounds = 0;
+        string? trouble = null;
+        try
+        {
+            while (trouble is null && sent < requests)
+            {
+                _random = FuzzRandom.For(seed, "requests", rounds);
+                var count = (int)Math.Min(RoundLength, requests - sent);
+                trouble = await RoundAsync(folder, count);
+                sent += count;
+                if (rounds++ % 10 == 0) await output.WriteLineAsync($"requests: {sent} of {requests}, {rounds} rounds");
+            }
+
+            trouble ??= await ServesAsync(folder);
+            if (trouble is not null) trouble += $" (seed {seed}, round {rounds - 1})";
+            await output.WriteLineAsync(
+                $"{"requests",-18} sent {sent,9} rounds {rounds} still readable {_written.Count}"
+                + $"{(trouble is null ? "" : " FINDING " + trouble)}");
+            foreach (var (answer, times) in _answers) await output.WriteLineAsync($"  {answer,-32} {times,9}");
+            return trouble is null;
+        }
+        finally
+        {
+            Directory.Delete(folder, recursive: true);
+        }
+    }
+
+    private static EmbeddedClusterOptions Options(string folder) =>
+        new() { Folder = folder, Units = 3, Replicas = 2, Automatic = false };
+
+    // A refused request may cost the connection: the next one takes another at once.
+    private static TcpTransportOptions Unforgiving(ClusterId cluster) => new()
+    {
+        Cluster = cluster,
+        FirstBackOff = TimeSpan.FromMilliseconds(1),
+        MaxBackOff = TimeSpan.FromMilliseconds(1),
+    };
+
+    private async Task<string?> RoundAsync(string folder, int count)
+    {
+        EmbeddedCluster cluster;
+        try
+        {
+            cluster = await EmbeddedCluster.StartAsync(Options(folder));
+        }
+        catch (Exception e)
+        {
+            return $"the cluster does not start: {e.GetType().Name}: {e.Message}";
+        }
+
+        await using (cluster)
+        {
+            if (await LooksGoodAsync(cluster) is { } trouble) return trouble;
+            await using var client = await cluster.ConnectAsync();
+            var projection = client.Projection;
+            var tail = (await client.CheckAsync([])).Tail.Offset;
+            using var transport = new TcpTransport(Unforgiving(projection.Cluster));
+            var running = new List<Task>(InFlight);
+            for (var i = 0; i < count; i++)
+            {
+                running.Add(SendAsync(transport, projection, tail));
+                if (running.Count < InFlight) continue;
+                await Task.WhenAll(running);
+                running.Clear();
+            }
+
+            await Task.WhenAll(running);
+            return null;
+        }
+    }
+
+    private async Task<string?> ServesAsync(string folder)
+    {
+        try
+        {
+            await using var cluster = await EmbeddedCluster.StartAsync(Options(folder));
+            return await LooksGoodAsync(cluster);
+        }
+        catch (Exception e)
+        {
+            return $"the cluster does not start: {e.GetType().Name}: {e.Message}";
+        }
+    }
+
+    private async Task<string?> LooksGoodAsync(EmbeddedCluster cluster)
+    {
+        using var limit = new CancellationTokenSource(s_patience);
+        var step = "connecting";
+        try
+        {
+            await using var client = await cluster.ConnectAsync(cancellationToken: limit.Token);
+            using var transport = new TcpTransport(new TcpTransportOptions { Cluster = client.Projection.Cluster });
+            step = "asking the units";
+            foreach (var unit in client.Projection.Units)
+            {
+                var info = await transport.CallAsync(unit, new UnitInfoRequest(Epoch.None), limit.Token);
+                if (info.Health != UnitHealth.Ok) return $"unit {unit} is {info.Health}: {info.Reason}";
+            }
+
+            step = "appending";
+            for (var i = 0; i < Probes; i++)
+            {
+                var value = _values++;
+                var at = await client.AppendAsync(BitConverter.GetBytes(value), [new StreamId(300)], limit.Token);
+                _written.Add((at.Require(), value));
+            }
+
+            step = "checking";
+            var tail = (await client.CheckAsync([new StreamId(300)], cancellationToken: limit.Token)).Tail;
+            if (tail <= _written[^1].Position) return $"the tail is {tail}, {_written[^1].Position} was acknowledged";
+            step = "reading";
+            foreach (var (position, value) in _written.ToArray())
+            {
+                var read = (await client.ReadManyAsync([position], cancellationToken: limit.Token))[0];
+                if (read.State == PageState.Trimmed && value < _values - Probes) _written.Remove((position, value));
+                else if (!read.IsData || BitConverter.ToInt64(read.Entry!.Payload.Span) != value)
+                    return $"{position} reads as {read.State}, it was acknowledged";
+            }
+
+            step = "reading every replica";
+            foreach (var (position, _) in _written.TakeLast(Probes))
+            {
+                foreach (var replica in client.Projection.ChainOf(position).Replicas)
+                {
+                    var request = new ReadRequest(client.Projection.Epoch, [position], ReadDetail.State);
+                    var unit = client.Projection.AddressOf(replica.Unit);
+                    var page = (await transport.CallAsync(unit, request, limit.Token)).Pages[0];
+                    if (page.State != PageState.Data) return $"unit {unit} answers {page.State} for {position}";
+                }
+            }
+
+            return null;
+        }
+        catch (Exception e)
+        {
+            return $"{step}: {e.GetType().Name}: {e.Message}";
+        }
+    }
+
+    private Task SendAsync(TcpTransport transport, Projection p, long tail)
+    {
+        var unit = p.Units[_random.Next(p.Units.Length)];
+        var acceptor = p.Acceptors[_random.Next(p.Acceptors.Length)];
+        var epoch = AnyEpoch(p.Epoch);
+        var at = Position(tail, p.Epoch);
+        switch (_random.Next(22))
+        {
+            case 0: return Call(unit, new WriteRequest(epoch, Entry(at, EntryKind.Data)));
+            case 1: return Call(unit, new CompleteRequest(epoch, Entry(at, AnyKind())));
+            case 2 or 3: return Call(unit, new FillRequest(epoch, Entry(at, EntryKind.Junk)));
+            case 4: return Call(unit, new RepairRequest(epoch, Entry(at, AnyKind())));
+            case 5: return Call(unit, new CompleteManyRequest(epoch, Many(4, () => Memory(Position(tail, p.Epoch)))));
+            case 6 or 7: return Call(unit, new TrimRequest(epoch, at, Tombstone(tail, p.Epoch)));
+            case 8 or 9: return Call(unit, new TrimPrefixRequest(epoch, at));
+            case 10 when _random.OneIn(20):
+                return Call(unit, new SealRequest(new Epoch(Math.Min(epoch.Value, p.Epoch.Value + 1))));
+            case 11: return Call(unit, new InstallRequest(Forged(p, tail)));
+            case 12: return Call(unit, new TakeStreamTailsRequest(epoch, Tails(tail)));
+            case 13:
+                return Call(unit,
+                    new ListStreamTailsRequest(epoch, at,
+                        new StreamListCursor(AnyNumber(), (int)(_random.Next() >> 33))));
+            case 14: return Call(unit, new ReadRequest(epoch, Many(4096, () => Position(tail, p.Epoch)), AnyDetail()));
+            case 15:
+                return Call(p.Sequencer, new TokenRequest(epoch, AnyCount(), Streams(), (ushort)_random.Next(1 << 16)));
+            case 16: return Call(p.Sequencer, new BootstrapRequest(Forged(p, tail)));
+            case 17: return Call(p.Sequencer, new LoadStreamsRequest(epoch, Tails(tail)));
+            case 18: return Call(p.Sequencer, new GrantsRequest(epoch, Many(4096, () => Position(tail, p.Epoch))));
+            case 19: return Call(p.Sequencer, new AdvanceRequest(epoch, at, Position(tail, p.Epoch), []));
+            case 20: return Call(acceptor, new PrepareRequest(Past(epoch, p), new Ballot(AnyNumber(), Guid.Empty)));
+            default: return Call(acceptor, new AcceptRequest(new Ballot(AnyNumber(), Guid.Empty), Forged(p, tail)));
+        }
+
+        Task Call<TResponse>(NodeAddress to, Request<TResponse> request)
+            where TResponse : Response => SayAsync(transport, to, request);
+    }
+
+    private async Task SayAsync<TResponse>(TcpTransport transport, NodeAddress to, Request<TResponse> request)
+        where TResponse : Response
+    {
+        string answer;
+        try
+        {
+            using var limit = new CancellationTokenSource(s_patience);
+            answer = (await transport.CallAsync(to, request, limit.Token)).Status.ToString();
+        }
+        catch (Exception e) when (e is TransportException or OperationCanceledException or EntryTooLargeException)
+        {
+            answer = e.GetType().Name;
+        }
+
+        answer = $"{request.Opcode} {answer}";
+        lock (_answers) _answers[answer] = _answers.GetValueOrDefault(answer) + 1;
+    }
+
+    // Of this epoch or older ones, or of another cluster: nothing here decides for the next epoch.
+    private Projection Forged(Projection p, long tail)
+    {
+        var start = _random.OneIn(2) ? p.Start : Position(tail, p.Epoch);
+        start = LogPosition.Max(start, p.Active.From);
+        var cluster = _random.OneIn(4)
+            ? new ClusterId(new Guid(_random.Next(1000), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+            : p.Cluster;
+        var foreign = _random.OneIn(4)
+            ? p.Sequencer with { Id = new NodeId(new Guid(7, 7, 7, new byte[8])) }
+            : p.Sequencer;
+        var epoch = cluster == p.Cluster ? Past(AnyEpoch(p.Epoch), p) : new Epoch(Math.Max(1, AnyNumber()));
+        return new Projection(
+            cluster, epoch, foreign, start, p.TrimMark, p.Segments, p.Units, p.Acceptors, "forged");
+    }
+
+    private static Epoch Past(Epoch epoch, Projection p) => new(Math.Clamp(epoch.Value, 1, p.Epoch.Value));
+
+    private Epoch AnyEpoch(Epoch now) => _random.Next(16) switch
+    {
+        0 => new Epoch(Math.Max(0, now.Value - 1)),
+        1 => now.Next,
+        2 => new Epoch(AnyNumber()),
+        3 => Epoch.None,
+        _ => now,
+    };
+
+    private LogPosition Position(long tail, Epoch epoch)
+    {
+        var offset = _random.Next(10) switch
+        {
+            0 => AnyNumber(),
+            1 => tail + (1L << 40) + _random.Next(5) - 2,
+            2 => tail + _random.Next(1 << 20),
+            3 => long.MaxValue - _random.Next(3),
+            4 => 0,
+            5 => tail + _random.Next(16),
+            _ => tail - Math.Min(tail, _random.Next(64)),
+        };
+        return new LogPosition(Math.Max(0, offset), _random.OneIn(4) ? default : epoch);
+    }
+
+    private long AnyNumber() => (long)(_random.Next() >> (1 + _random.Next(63)));
+
+    // What the codec refuses costs the connection, and so all that is in flight on it: rarely.
+    private int AnyCount() => _random.OneIn(50) ? (int)(_random.Next() >> 33) : 1 + _random.Next(1 << _random.Next(17));
+
+    private EntryKind AnyKind() => _random.OneIn(2) ? EntryKind.Data : EntryKind.Junk;
+
+    private ReadDetail AnyDetail() => (ReadDetail)_random.Next(Enum.GetValues<ReadDetail>().Length);
+
+    private ReadOnlyMemory<byte> Memory(LogPosition at) => Entry(at, AnyKind());
+
+    private ReadOnlyMemory<byte> Tombstone(long tail, Epoch epoch) =>
+        _random.OneIn(2) ? default : Memory(Position(tail, epoch));
+
+    private byte[] Entry(LogPosition at, EntryKind kind)
+    {
+        var writer = new WriterId(new Guid(_random.Next(4), 0, 0, 0, 0, 0, 0, 0, 0, 0, 1));
+        ImmutableArray<StreamHeader> headers =
+        [
+            .. Streams().Distinct().Select(stream => new StreamHeader(stream, Backpointers(at))),
+        ];
+        var payload = kind == EntryKind.Junk ? [] : new byte[_random.Next(1 << _random.Next(12))];
+        var origin = new EntryOrigin(writer, _random.Next(8));
+        return EntryCodec.Encode(new LogEntry(at, origin, kind, DateTimeOffset.UnixEpoch, headers, payload));
+    }
+
+    // Streams of nobody: those of the probes are not touched, since anybody may append to any stream.
+    private ImmutableArray<StreamId> Streams() =>
+        [.. Many(_random.OneIn(20) ? MostStreams : 3, () => new StreamId(1000 + ((ulong)AnyNumber() % 5000)))
+            .Distinct()];
+
+    private ImmutableArray<LogPosition> Backpointers(LogPosition at) =>
+    [
+        .. Many(StreamHeader.MaxBackpointers, () => new LogPosition(at.Offset == 0 ? 0 : AnyNumber() % at.Offset))
+            .Distinct().OrderDescending().Where(p => p < at),
+    ];
+
+    private ImmutableArray<StreamTail> Tails(long tail) =>
+    [
+        .. Streams().Order().Select(stream => new StreamTail(
+            stream,
+            [.. Many(StreamHeader.MaxBackpointers, () => Position(tail, default)).Distinct().OrderDescending()])),
+    ];
+
+    private ImmutableArray<T> Many<T>(int most, Func<T> make)
+    {
+        var items = ImmutableArray.CreateBuilder<T>();
+        for (var left = _random.OneIn(50) ? most : _random.Next(Math.Min(most, 8)); left >= 0; left--)
+        {
+            if (items.Count == most) break;
+            items.Add(make());
+        }
+
+        return items.ToImmutable();
+    }
+}
