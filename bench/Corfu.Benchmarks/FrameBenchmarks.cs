@@ -8,7 +8,7 @@ namespace Corfu.Benchmarks;
 [MemoryDiagnoser]
 public class FrameBenchmarks
 {
-    private readonly ArrayBufferWriter<byte> _output = new(4096);
+    private readonly FrameBuffer _output = new(4096);
     private readonly TokenRequest _token = new(new Epoch(3), 1, [new StreamId(300), new StreamId(301)]);
     private readonly WriteRequest _write = new(new Epoch(3), new byte[256]);
     private readonly AckResponse _ack = new(Status.Ok, new Epoch(3));
@@ -31,7 +31,7 @@ public class FrameBenchmarks
     [Benchmark]
     public void WriteAck()
     {
-        _output.ResetWrittenCount();
+        _output.Clear();
         MessageCodec.WriteResponse(_output, 7, Opcode.ConfirmEpoch, _ack);
     }
 
@@ -43,7 +43,7 @@ public class FrameBenchmarks
 
     private void Write(Request request)
     {
-        _output.ResetWrittenCount();
+        _output.Clear();
         MessageCodec.WriteRequest(_output, 7, request);
     }
 
@@ -51,7 +51,7 @@ public class FrameBenchmarks
 
     private static byte[] Frame(Request request)
     {
-        var output = new ArrayBufferWriter<byte>();
+        var output = new FrameBuffer();
         MessageCodec.WriteRequest(output, 7, request);
         return output.WrittenSpan.ToArray();
     }

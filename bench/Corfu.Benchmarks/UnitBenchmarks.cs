@@ -31,9 +31,10 @@ public class UnitBenchmarks
     public void Open()
     {
         var unit = new NodeAddress(new NodeId(Guid.NewGuid()), new NodeEndpoint("127.0.0.1", 2));
-        _core = UnitCore.OpenAsync(new MemoryPageStore(), new UnitCoreOptions()).AsTask().GetAwaiter().GetResult();
+        var cluster = new ClusterId(Guid.NewGuid());
+        _core = UnitCore.OpenAsync(new MemoryPageStore(), new UnitCoreOptions { Cluster = cluster }).AsTask().GetAwaiter().GetResult();
         _core.Handle(new InstallRequest(new Projection(
-            new ClusterId(Guid.NewGuid()), Epoch.First, unit, LogPosition.Zero, LogPosition.Zero,
+            cluster, Epoch.First, unit, LogPosition.Zero, LogPosition.Zero,
             [new Segment(LogPosition.Zero, null, [new Chain([new Replica(unit.Id)])])], [unit], [unit], "benchmark")));
     }
 

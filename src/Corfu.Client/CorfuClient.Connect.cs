@@ -17,16 +17,26 @@ public sealed partial class CorfuClient
         var parsed = ConnectionString.Parse(connection);
         options ??= CorfuClientOptions.Default;
         options.Validate();
-        Projection projection;
-        using (var finding = new TcpTransport(options.Tcp, logger: logger))
-        {
-            projection = await ClusterFinder.FindAsync(
-                parsed, finding, new LayoutClient(finding, SystemEntropy.Instance, TimeProvider.System, options.Layout), TimeProvider.System, cancellationToken);
-        }
+        FoundCluster found;
+        using (var discovery = new TcpTransport(options.Tcp, logger: logger))
+            found = await ClusterFinder.DiscoverAsync(parsed, discovery, TimeProvider.System, cancellationToken);
 
         // From here on only nodes of this cluster are talked to.
-        var transport = new TcpTransport(options.Tcp with { Cluster = projection.Cluster }, logger: logger);
-        return new CorfuClient(projection, transport, TimeProvider.System, SystemEntropy.Instance, Remembering(parsed, options), logger) { _ownedTransport = transport };
+        var transport = new TcpTransport(options.Tcp with { Cluster = found.Cluster }, logger: logger);
+        try
+        {
+            var layout = new LayoutClient(transport, SystemEntropy.Instance, TimeProvider.System, options.Layout);
+            var projection = await ClusterFinder.FindLatestAsync(found, layout, cancellationToken);
+            return new CorfuClient(projection, transport, TimeProvider.System, SystemEntropy.Instance, Remembering(parsed, options), logger)
+            {
+                _ownedTransport = transport,
+            };
+        }
+        catch
+        {
+            transport.Dispose();
+            throw;
+        }
     }
 
     /// <summary>Connects over any transport, which stays the caller's.</summary>
@@ -41,7 +51,8 @@ public sealed partial class CorfuClient
         CancellationToken cancellationToken = default)
     {
         options ??= CorfuClientOptions.Default;
-        var projection = await ClusterFinder.FindAsync(connection, transport, new LayoutClient(transport, entropy, time, options.Layout), time, cancellationToken);
+        var found = await ClusterFinder.DiscoverAsync(connection, transport, time, cancellationToken);
+        var projection = await ClusterFinder.FindLatestAsync(found, new LayoutClient(transport, entropy, time, options.Layout), cancellationToken);
         return new CorfuClient(projection, transport, time, entropy, Remembering(connection, options), logger);
     }
 

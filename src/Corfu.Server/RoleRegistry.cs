@@ -23,6 +23,7 @@ public sealed class RoleRegistry : IDisposable
 
     public RoleRegistry(ClusterId cluster, ServerTransportOptions? options = null, TimeProvider? time = null, ILogger? logger = null)
     {
+        if (cluster.IsNone) throw new ArgumentException("A process serves one cluster.", nameof(cluster));
         Cluster = cluster;
         Options = options ?? new ServerTransportOptions();
         Options.Validate();

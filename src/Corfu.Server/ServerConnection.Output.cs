@@ -1,3 +1,4 @@
+using System.Buffers;
 using System.IO.Pipelines;
 using Corfu.Protocol;
 using Corfu.Transport;
@@ -5,8 +6,8 @@ using Corfu.Transport;
 namespace Corfu.Server;
 
 /// <summary>
-/// Answers of any thread, coalesced: those of one batch of requests leave with one flush, those that come while the pipe is
-/// full collect in <see cref="_overflow"/> and follow when the peer has read.
+/// Answers of any thread, coalesced in one buffer: those of one batch of requests leave with one flush, those that come while the pipe is
+/// full follow when the peer has read.
 /// </summary>
 internal sealed partial class ServerConnection
 {
@@ -15,10 +16,9 @@ internal sealed partial class ServerConnection
 
     private readonly Lock _outputGate = new();
 
-    // Guarded by _outputGate. While _flushing, the pipe belongs to the pending flush and answers go to _overflow.
-    private readonly FrameBuffer _overflow = new(4096);
+    // Guarded by _outputGate. While _flushing, the pipe belongs to the pending flush.
+    private readonly FrameBuffer _waiting = new(4096);
     private bool _corked;
-    private bool _dirty;
     private bool _flushing;
     private bool _closed;
 
@@ -36,18 +36,9 @@ internal sealed partial class ServerConnection
         {
             Interlocked.Decrement(ref _inFlight);
             if (_closed) return;
-            if (_flushing)
-            {
-                MessageCodec.WriteResponse(_overflow, correlation, opcode, response);
-                overrun = _overflow.Length > _options.MaxOutputBuffer;
-            }
-            else
-            {
-                MessageCodec.WriteResponse(_output, correlation, opcode, response);
-                _dirty = true;
-                if (!_corked || _output.UnflushedBytes > CorkLimit) Flush();
-            }
-
+            MessageCodec.WriteResponse(_waiting, correlation, opcode, response, _version);
+            if (_flushing) overrun = _waiting.Length > _options.MaxOutputBuffer;
+            else if (!_corked || _waiting.Length > CorkLimit) Flush();
             OfferRoom();
         }
 
@@ -64,15 +55,22 @@ internal sealed partial class ServerConnection
         lock (_outputGate)
         {
             _corked = false;
-            if (_dirty && !_flushing && !_closed) Flush();
+            if (_waiting.Length > 0 && !_flushing && !_closed) Flush();
         }
     }
 
-    /// <summary>Under the gate. Hands what was written to the socket's side of the pipe.</summary>
+    /// <summary>Under the gate. Hands what waits to the socket's side of the pipe.</summary>
+    private ValueTask<FlushResult> StartFlush()
+    {
+        _output.Write(_waiting.WrittenSpan);
+        _waiting.Clear();
+        return _output.FlushAsync();
+    }
+
+    /// <summary>Under the gate.</summary>
     private void Flush()
     {
-        _dirty = false;
-        var flush = _output.FlushAsync();
+        var flush = StartFlush();
         if (flush.IsCompletedSuccessfully)
         {
             if (flush.Result.IsCompleted) _closed = true;
@@ -94,22 +92,18 @@ internal sealed partial class ServerConnection
                 lock (_outputGate)
                 {
                     if (result.IsCompleted) _closed = true;
-                    if (_closed || _overflow.Length == 0)
+                    if (_closed || _waiting.Length == 0)
                     {
                         _flushing = false;
                         Volatile.Write(ref _blockedSince, 0);
-                        _overflow.Clear();
+                        _waiting.Clear();
                         OfferRoom();
                         return;
                     }
 
                     Volatile.Write(ref _blockedSince, _registry.Time.GetTimestamp());
-                    var waiting = _overflow.Written.Span;
-                    waiting.CopyTo(_output.GetSpan(waiting.Length));
-                    _output.Advance(waiting.Length);
-                    _overflow.Clear();
+                    flush = StartFlush();
                     OfferRoom();
-                    flush = _output.FlushAsync();
                 }
             }
         }
@@ -138,7 +132,7 @@ internal sealed partial class ServerConnection
         _room = null;
     }
 
-    private bool HasRoom() => _closed || (_overflow.Length < _options.PauseReadingAt && Volatile.Read(ref _inFlight) < _options.MaxInFlight);
+    private bool HasRoom() => _closed || (_waiting.Length < _options.PauseReadingAt && Volatile.Read(ref _inFlight) < _options.MaxInFlight);
 
     /// <summary>After this no answer touches the pipe. True for the first caller.</summary>
     private bool CloseOutput()

@@ -27,6 +27,9 @@ internal sealed partial class ServerConnection : IReplySink
     private long _lastReceived;
     private long _partialSince;
 
+    /// <summary>Settled by the handshake, for the connection's whole life.</summary>
+    private ushort _version;
+
     /// <summary>Reassembles frames that cross the pipe's segments; requests must not outlive their handler call, so one is enough.</summary>
     private byte[] _scratch = [];
 
@@ -74,6 +77,7 @@ internal sealed partial class ServerConnection : IReplySink
 
     private async ValueTask<IRoleHandler?> HandshakeAsync()
     {
+        IRoleHandler? handler = null;
         var read = await _input.ReadAtLeastAsync(Hello.Size).ConfigureAwait(false);
         if (read.Buffer.Length < Hello.Size)
         {
@@ -84,9 +88,10 @@ internal sealed partial class ServerConnection : IReplySink
 
         var hello = ReadHello(read.Buffer);
         _input.AdvanceTo(read.Buffer.GetPosition(Hello.Size));
-        var (status, reason) = Judge(hello, out var handler);
-        var version = Math.Min(hello.HighestVersion, ProtocolVersions.Highest);
-        await _output.WriteAsync(new Welcome(version, status, _registry.Describe()).Encode()).ConfigureAwait(false);
+        var version = _options.Protocol.Settle(hello.LowestVersion, hello.HighestVersion);
+        _version = version ?? _options.Protocol.Highest;
+        var (status, reason) = version is null ? (Status.Unsupported, "protocol version") : Judge(hello, out handler);
+        await _output.WriteAsync(new Welcome(_version, status, _registry.Describe()).Encode()).ConfigureAwait(false);
         if (status == Status.Ok) return handler;
         ServerTelemetry.Refused.Add(1, ServerTelemetry.Reason(reason));
         ServerLog.Refused(_registry.Logger, _context.ConnectionId, PeerOf(_context), reason);
@@ -103,10 +108,9 @@ internal sealed partial class ServerConnection : IReplySink
     private (Status Status, string Reason) Judge(Hello hello, out IRoleHandler? handler)
     {
         handler = null;
-        if (hello.LowestVersion > ProtocolVersions.Highest || hello.HighestVersion < ProtocolVersions.Lowest)
-            return (Status.Unsupported, "protocol version");
-        if (!hello.Cluster.IsNone && !_registry.Cluster.IsNone && hello.Cluster != _registry.Cluster)
-            return (Status.WrongNode, "another cluster");
+
+        // Discovery may not know the cluster yet; a caller that wants a role has to.
+        if (hello.Cluster != _registry.Cluster && !(hello.Cluster.IsNone && hello.Target.IsNone)) return (Status.WrongNode, "another cluster");
         if (hello.Target.IsNone) return (Status.Ok, string.Empty);
         handler = _registry.Bind(this, hello.Target);
         return handler is null ? (Status.WrongNode, "another identity") : (Status.Ok, string.Empty);
@@ -121,17 +125,17 @@ internal sealed partial class ServerConnection : IReplySink
             var now = _registry.Time.GetTimestamp();
             Volatile.Write(ref _lastReceived, now);
             var buffer = read.Buffer;
-            var full = HandleFrames(handler, ref buffer);
-            if (!full)
+            var full = HandleFrames(handler, ref buffer, out var handled);
+            if (!full && read.IsCompleted)
             {
-                if (read.IsCompleted)
-                {
-                    if (!buffer.IsEmpty) Drop("damaged frame", "The connection ended inside a frame.");
-                    return;
-                }
-
-                Volatile.Write(ref _partialSince, buffer.IsEmpty ? 0 : _partialSince == 0 ? now : _partialSince);
+                if (!buffer.IsEmpty) Drop("damaged frame", "The connection ended inside a frame.");
+                return;
             }
+
+            // The time-out counts from the frame's own first byte: a frame behind one that was just handled began no earlier than this
+            // read. While there is no room, this side does not read, and the peer is not late.
+            if (full || buffer.IsEmpty) Volatile.Write(ref _partialSince, 0);
+            else if (handled > 0 || _partialSince == 0) Volatile.Write(ref _partialSince, now);
 
             // What was left for want of room has not been looked at; an incomplete frame has.
             _input.AdvanceTo(buffer.Start, full ? buffer.Start : buffer.End);
@@ -141,9 +145,9 @@ internal sealed partial class ServerConnection : IReplySink
     }
 
     /// <summary>Hands every complete frame over; true when it stopped for want of room instead of at the end.</summary>
-    private bool HandleFrames(IRoleHandler handler, ref ReadOnlySequence<byte> buffer)
+    private bool HandleFrames(IRoleHandler handler, ref ReadOnlySequence<byte> buffer, out int handled)
     {
-        var handled = 0;
+        handled = 0;
         Cork();
         try
         {
@@ -214,9 +218,15 @@ internal sealed partial class ServerConnection : IReplySink
 
     private void Dispatch(IRoleHandler handler, FrameHeader header, ReadOnlyMemory<byte> body)
     {
-        var request = MessageCodec.ReadRequest(header, body)
-            ?? throw new MalformedDataException($"Opcode {(byte)header.Opcode} is unknown.");
+        var request = MessageCodec.ReadRequest(header, body, _version, _options.Protocol);
         Interlocked.Increment(ref _inFlight);
+        if (request is null)
+        {
+            // A later version's: its caller goes on without it.
+            Send(header.Correlation, header.Opcode, new AckResponse(Status.Unsupported, Epoch.None));
+            return;
+        }
+
         try
         {
             handler.Handle(request, new ReplyTo(this, header.Correlation, header.Opcode));

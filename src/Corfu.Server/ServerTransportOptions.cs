@@ -32,6 +32,9 @@ public sealed record ServerTransportOptions
     /// <summary>How often the time limits are checked: they are exact to this much.</summary>
     public TimeSpan SweepInterval { get; init; } = TimeSpan.FromSeconds(1);
 
+    /// <summary>What this node speaks; another one only in tests of a later version.</summary>
+    internal WireProtocol Protocol { get; init; } = WireProtocol.Current;
+
     /// <summary>All faults in one message.</summary>
     /// <exception cref="ArgumentException">An option is out of range.</exception>
     public void Validate() => OptionRules.Check(

@@ -29,7 +29,7 @@ public sealed partial class UnitCore
     private UnitAnswer Install(InstallRequest request)
     {
         var projection = request.Projection;
-        if (!_options.Cluster.IsNone && projection.Cluster != _options.Cluster) return Refuse(request, Status.BadRequest, 0);
+        if (projection.Cluster != _options.Cluster) return Refuse(request, Status.BadRequest, 0);
         if (projection.Epoch < _sealedBelow) return Refuse(request, Status.Sealed, 0);
         if (projection.Epoch > _installed)
         {

@@ -5,7 +5,7 @@ namespace Corfu.Unit;
 /// <summary>What a unit's core is told at construction.</summary>
 public sealed record UnitCoreOptions
 {
-    /// <summary>Projections of another cluster are refused; <see cref="ClusterId.None"/> accepts any.</summary>
+    /// <summary>Projections of another cluster are refused.</summary>
     public ClusterId Cluster { get; init; }
 
     /// <summary>Entries with a larger payload get <see cref="Status.TooLarge"/>. Default 1 MiB.</summary>

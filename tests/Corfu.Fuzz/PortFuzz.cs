@@ -66,7 +66,7 @@ public sealed class PortFuzz(int seed, TextWriter output)
     /// <summary>What the units say of themselves, to tell a stall from a refusal.</summary>
     private static async Task<string> StateAsync(CorfuClient client)
     {
-        using var transport = new TcpTransport();
+        using var transport = new TcpTransport(new TcpTransportOptions { Cluster = client.Projection.Cluster });
         var text = $"; the client is at {client.Projection}";
         foreach (var unit in client.Projection.Units)
         {

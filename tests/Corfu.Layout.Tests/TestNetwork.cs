@@ -70,7 +70,7 @@ internal sealed class TestNetwork(int seed) : ITransport
     private Task<TResponse> Deliver<TResponse>(NodeId id, Request<TResponse> request)
         where TResponse : Response
     {
-        var bytes = new ArrayBufferWriter<byte>();
+        var bytes = new FrameBuffer();
         MessageCodec.WriteRequest(bytes, 1, request);
         var received = MessageCodec.ReadRequest(FrameHeader.Parse(bytes.WrittenSpan), bytes.WrittenMemory[MessageCodec.HeaderSize..])!;
         var sink = new Sink<TResponse>(request);
@@ -100,7 +100,7 @@ internal sealed class TestNetwork(int seed) : ITransport
 
         public void Send(uint correlation, Opcode opcode, Response response)
         {
-            var bytes = new ArrayBufferWriter<byte>();
+            var bytes = new FrameBuffer();
             MessageCodec.WriteResponse(bytes, correlation, opcode, response);
             Answer.SetResult((TResponse)MessageCodec.ReadResponse(request, FrameHeader.Parse(bytes.WrittenSpan), bytes.WrittenMemory[MessageCodec.HeaderSize..]));
         }

@@ -49,12 +49,36 @@ public sealed class MessageCodecTests
             Convert.ToHexString(SampleMessages.Frame(SampleMessages.Requests().Single(r => r.Opcode == Opcode.Token))));
     }
 
+    /// <summary>A later version's fields stand behind those of this one.</summary>
     [Fact]
-    public void Trailing_bytes_are_refused()
+    public void Later_fields_at_the_end_of_a_body_are_passed_over()
     {
-        var frame = SampleMessages.Frame(new ConfirmEpochRequest(SampleMessages.Epoch));
-        var header = FrameHeader.Parse(frame) with { BodyLength = 1 };
-        Assert.Throws<MalformedDataException>(() => MessageCodec.ReadRequest(header, new byte[1]));
+        foreach (var request in SampleMessages.Requests())
+        {
+            var frame = SampleMessages.Frame(request);
+            byte[] longer = [.. frame[MessageCodec.HeaderSize..], 1, 2, 3];
+            var back = MessageCodec.ReadRequest(FrameHeader.Parse(frame) with { BodyLength = longer.Length }, longer);
+            Assert.Equal(Convert.ToHexString(frame), Convert.ToHexString(SampleMessages.Frame(back!)));
+        }
+
+        foreach (var (request, response) in SampleMessages.Responses())
+        {
+            var frame = SampleMessages.Frame(request.Opcode, response);
+            byte[] longer = [.. frame[MessageCodec.HeaderSize..], 1, 2, 3];
+            var back = MessageCodec.ReadResponse(request, FrameHeader.Parse(frame) with { BodyLength = longer.Length }, longer);
+            Assert.Equal(Convert.ToHexString(frame), Convert.ToHexString(SampleMessages.Frame(request.Opcode, back)));
+        }
+    }
+
+    [Fact]
+    public void A_body_that_cannot_be_written_leaves_nothing_behind()
+    {
+        var output = new FrameBuffer();
+        MessageCodec.WriteRequest(output, 1, new ConfirmEpochRequest(SampleMessages.Epoch));
+        var before = Convert.ToHexString(output.WrittenSpan);
+        var large = new WriteRequest(SampleMessages.Epoch, new byte[MessageLimits.MaxFrame]);
+        Assert.Throws<EntryTooLargeException>(() => MessageCodec.WriteRequest(output, 2, large));
+        Assert.Equal(before, Convert.ToHexString(output.WrittenSpan));
     }
 
     [Theory]

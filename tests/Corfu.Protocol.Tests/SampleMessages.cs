@@ -104,14 +104,14 @@ internal static class SampleMessages
 
     public static byte[] Frame(Request request)
     {
-        var buffer = new ArrayBufferWriter<byte>();
+        var buffer = new FrameBuffer();
         MessageCodec.WriteRequest(buffer, 17, request);
         return buffer.WrittenSpan.ToArray();
     }
 
     public static byte[] Frame(Opcode opcode, Response response)
     {
-        var buffer = new ArrayBufferWriter<byte>();
+        var buffer = new FrameBuffer();
         MessageCodec.WriteResponse(buffer, 17, opcode, response);
         return buffer.WrittenSpan.ToArray();
     }

@@ -36,7 +36,7 @@ public sealed class FuzzTests
         }
 
         await Poll.UntilAsync(() => server.Registry.ConnectionCount == 0);
-        using var transport = new TcpTransport();
+        using var transport = TestServer.Connect();
         Assert.True((await transport.CallAsync(server.AddressOf(echo), Ping, default)).IsOk);
     }
 
@@ -53,7 +53,7 @@ public sealed class FuzzTests
             using var listener = new TcpListener(IPAddress.Loopback, 0);
             listener.Start();
             var endpoint = new NodeEndpoint("127.0.0.1", ((IPEndPoint)listener.LocalEndpoint).Port);
-            using var transport = new TcpTransport();
+            using var transport = TestServer.Connect();
             var call = transport.CallAsync(new NodeAddress(id, endpoint), new TailRequest(new Epoch(1), [new StreamId(300)]), default).AsTask();
             using var peer = await listener.AcceptSocketAsync();
 

@@ -25,6 +25,16 @@ public sealed class HandshakeTests
     }
 
     [Fact]
+    public void Later_fields_of_the_answer_are_passed_over()
+    {
+        var role = new RoleIdentity(NodeRole.Unit, new NodeId(Guid.NewGuid()));
+        byte[] longer = [.. new Welcome(1, Status.Ok, new NodeDescription(TestServer.Cluster, [role])).Encode(), 1, 2, 3];
+        longer[12] += 3;
+        Assert.Equal(longer.Length - Welcome.HeaderSize, Welcome.BodyLength(longer));
+        Assert.Equal([role], Welcome.Decode(longer, longer.AsSpan(Welcome.HeaderSize)).Description.Roles);
+    }
+
+    [Fact]
     public async Task A_process_without_roles_describes_itself()
     {
         await using var server = await TestServer.StartAsync();
@@ -49,7 +59,7 @@ public sealed class HandshakeTests
     {
         await using var server = await TestServer.StartAsync();
         server.AddEcho();
-        using var transport = new TcpTransport();
+        using var transport = TestServer.Connect();
         var stranger = new NodeAddress(new NodeId(Guid.NewGuid()), server.Endpoint);
         var e = await Assert.ThrowsAsync<TransportException>(async () => await transport.CallAsync(stranger, new ConfirmEpochRequest(new Epoch(1)), default));
         Assert.False(e.OutcomeUnknown);
@@ -66,6 +76,19 @@ public sealed class HandshakeTests
             async () => await transport.CallAsync(server.AddressOf(echo), new ConfirmEpochRequest(new Epoch(1)), default));
         Assert.False(e.OutcomeUnknown);
         Assert.Contains("cluster", e.Message);
+    }
+
+    [Fact]
+    public async Task Without_a_cluster_a_node_says_what_it_is_and_serves_nothing()
+    {
+        await using var server = await TestServer.StartAsync();
+        var echo = server.AddEcho();
+        using var transport = new TcpTransport();
+        Assert.Equal(TestServer.Cluster, (await transport.DescribeAsync(server.Endpoint, default)).Cluster);
+        var e = await Assert.ThrowsAsync<TransportException>(
+            async () => await transport.CallAsync(server.AddressOf(echo), new ConfirmEpochRequest(new Epoch(1)), default));
+        Assert.False(e.OutcomeUnknown);
+        Assert.Equal(0, echo.Requests);
     }
 
     [Theory]
@@ -90,14 +113,14 @@ public sealed class HandshakeTests
         using var socket = await server.RawAsync();
         await socket.SendAsync("GET / HTTP/1.1\r\nHost: here\r\nUser-Agent: somebody\r\n\r\n"u8.ToArray());
         Assert.Empty(await TestServer.ReceiveAsync(socket, 10));
-        using var transport = new TcpTransport();
+        using var transport = TestServer.Connect();
         Assert.True((await transport.CallAsync(server.AddressOf(echo), new ConfirmEpochRequest(new Epoch(1)), default)).IsOk);
     }
 
     [Fact]
     public async Task Nobody_there_is_a_certain_outcome()
     {
-        using var transport = new TcpTransport();
+        using var transport = TestServer.Connect();
         using var taken = new Socket(SocketType.Stream, ProtocolType.Tcp);
         taken.Bind(new System.Net.IPEndPoint(System.Net.IPAddress.Loopback, 0));
         var port = ((System.Net.IPEndPoint)taken.LocalEndPoint!).Port;

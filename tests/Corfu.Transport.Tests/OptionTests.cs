@@ -1,4 +1,5 @@
 using Corfu.Server;
+
 namespace Corfu.Transport.Tests;
 
 public sealed class OptionTests

@@ -59,14 +59,18 @@ public sealed class ServerFrameTests
     [Theory]
     [InlineData(0)]
     [InlineData(255)]
-    public async Task An_unknown_opcode_costs_the_connection(byte opcode)
+    public async Task An_unknown_opcode_is_answered_and_the_connection_goes_on(byte opcode)
     {
         await using var server = await TestServer.StartAsync();
-        using var socket = await server.RawAsync(server.AddEcho());
-        var frame = Wire.Frame(1, Ping);
+        var echo = server.AddEcho();
+        using var socket = await server.RawAsync(echo);
+        var frame = Wire.Frame(3, new ReadRequest(new Epoch(1), [new LogPosition(3)], ReadDetail.Full));
         frame[16] = opcode;
-        await socket.SendAsync(frame);
-        Assert.Empty(await TestServer.ReceiveAsync(socket, 10));
+        await socket.SendAsync((byte[])[.. frame, .. Wire.Frame(4, Ping)]);
+        var header = FrameHeader.Parse(await TestServer.ReceiveAsync(socket, 20));
+        Assert.Equal(new FrameHeader(0, 3, Epoch.None, (Opcode)opcode, Status.Unsupported), header);
+        Assert.Equal(4u, FrameHeader.Parse(await TestServer.ReceiveAsync(socket, 20)).Correlation);
+        Assert.Equal(1, echo.Requests);
     }
 
     [Fact]
@@ -114,6 +118,29 @@ public sealed class ServerFrameTests
         }
 
         Assert.Empty(await rest);
+    }
+
+    /// <summary>The time-out is a frame's, not the connection's: it counts from the frame's own first byte.</summary>
+    [Fact]
+    public async Task A_connection_that_is_always_inside_a_frame_goes_on()
+    {
+        var time = new ManualTime();
+        await using var server = await TestServer.StartAsync(time: time);
+        var echo = server.AddEcho();
+        using var socket = await server.RawAsync(echo);
+        var half = Wire.Frame(1, Ping)[..11];
+        var rest = Wire.Frame(1, Ping)[11..];
+        await socket.SendAsync((byte[])[.. Wire.Frame(1, Ping), .. half]);
+        for (var i = 0; i < 6; i++)
+        {
+            // The answer proves that the server has read the half behind its request, which came with it.
+            Assert.Equal(20, (await TestServer.ReceiveAsync(socket, 20)).Length);
+            time.Advance(TimeSpan.FromSeconds(20));
+            await socket.SendAsync((byte[])[.. rest, .. half]);
+        }
+
+        Assert.Equal(20, (await TestServer.ReceiveAsync(socket, 20)).Length);
+        Assert.Equal(7, echo.Requests);
     }
 
     [Fact]

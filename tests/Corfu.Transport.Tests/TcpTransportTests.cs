@@ -16,7 +16,7 @@ public sealed class TcpTransportTests
         await using var server = await TestServer.StartAsync();
         var echo = server.AddEcho();
         echo.Hold = true;
-        using var transport = new TcpTransport();
+        using var transport = TestServer.Connect();
         var to = server.AddressOf(echo);
         var calls = new Task<ReadResponse>[5000];
         for (var i = 0; i < calls.Length; i++)
@@ -38,7 +38,7 @@ public sealed class TcpTransportTests
     {
         await using var server = await TestServer.StartAsync();
         var echo = server.AddEcho();
-        using var transport = new TcpTransport();
+        using var transport = TestServer.Connect();
         var to = server.AddressOf(echo);
         await Task.WhenAll(Enumerable.Range(0, 64).Select(_ => Task.Run(async () =>
         {
@@ -54,7 +54,7 @@ public sealed class TcpTransportTests
         await using var server = await TestServer.StartAsync();
         var frozen = server.AddEcho();
         frozen.Hold = true;
-        using var transport = new TcpTransport();
+        using var transport = TestServer.Connect();
         var to = server.AddressOf(frozen);
         var calls = Enumerable.Range(0, 3).Select(_ => transport.CallAsync(to, Ping, default).AsTask()).ToArray();
         await Poll.UntilAsync(() => frozen.HeldCount == calls.Length);
@@ -76,7 +76,7 @@ public sealed class TcpTransportTests
         using var listener = new Socket(SocketType.Stream, ProtocolType.Tcp);
         listener.Bind(new IPEndPoint(IPAddress.Loopback, 0));
         listener.Listen();
-        using var transport = new TcpTransport(new TcpTransportOptions { ConnectTimeout = TimeSpan.FromMinutes(5) });
+        using var transport = new TcpTransport(new TcpTransportOptions { Cluster = TestServer.Cluster, ConnectTimeout = TimeSpan.FromMinutes(5) });
         var to = new NodeAddress(new NodeId(Guid.NewGuid()), new NodeEndpoint("127.0.0.1", ((IPEndPoint)listener.LocalEndPoint!).Port));
         var call = transport.CallAsync(to, Ping, default).AsTask();
         using var accepted = await listener.AcceptAsync(TestContext.Current.CancellationToken);
@@ -92,7 +92,7 @@ public sealed class TcpTransportTests
         await using var server = await TestServer.StartAsync();
         var echo = server.AddEcho();
         echo.PageSize = size;
-        using var transport = new TcpTransport();
+        using var transport = TestServer.Connect();
         var to = server.AddressOf(echo);
         for (var round = 0; round < 3; round++)
         {
@@ -109,7 +109,7 @@ public sealed class TcpTransportTests
     {
         await using var server = await TestServer.StartAsync();
         var echo = server.AddEcho();
-        using var transport = new TcpTransport();
+        using var transport = TestServer.Connect();
         var to = server.AddressOf(echo);
         await Assert.ThrowsAsync<EntryTooLargeException>(
             async () => await transport.CallAsync(to, new WriteRequest(new Epoch(1), new byte[MessageLimits.MaxFrame]), default));
@@ -122,7 +122,7 @@ public sealed class TcpTransportTests
         await using var server = await TestServer.StartAsync();
         var echo = server.AddEcho();
         echo.Hold = true;
-        using var transport = new TcpTransport();
+        using var transport = TestServer.Connect();
         var to = server.AddressOf(echo);
         var lost = Enumerable.Range(0, 10).Select(_ => transport.CallAsync(to, Ping, default).AsTask()).ToArray();
         await Poll.UntilAsync(() => echo.HeldCount == 10);
@@ -140,7 +140,7 @@ public sealed class TcpTransportTests
         var time = new ManualTime();
         await using var server = await TestServer.StartAsync();
         var echo = new EchoRole(new NodeId(Guid.NewGuid()));
-        using var transport = new TcpTransport(new TcpTransportOptions { FirstBackOff = TimeSpan.FromSeconds(10), MaxBackOff = TimeSpan.FromSeconds(10) }, time);
+        using var transport = new TcpTransport(new TcpTransportOptions { Cluster = TestServer.Cluster, FirstBackOff = TimeSpan.FromSeconds(10), MaxBackOff = TimeSpan.FromSeconds(10) }, time);
         var to = server.AddressOf(echo);
         await Assert.ThrowsAsync<TransportException>(async () => await transport.CallAsync(to, Ping, default));
         server.Registry.Add(echo);
@@ -156,7 +156,7 @@ public sealed class TcpTransportTests
         var time = new ManualTime();
         await using var server = await TestServer.StartAsync();
         var echo = server.AddEcho();
-        using var transport = new TcpTransport(new TcpTransportOptions { RequestTimeout = TimeSpan.FromSeconds(8) }, time);
+        using var transport = new TcpTransport(new TcpTransportOptions { Cluster = TestServer.Cluster, RequestTimeout = TimeSpan.FromSeconds(8) }, time);
         var to = server.AddressOf(echo);
         echo.Hold = true;
         var slow = transport.CallAsync(to, Ping, default).AsTask();
@@ -179,7 +179,7 @@ public sealed class TcpTransportTests
         var time = new ManualTime();
         await using var server = await TestServer.StartAsync();
         var echo = server.AddEcho();
-        using var transport = new TcpTransport(new TcpTransportOptions { RequestTimeout = TimeSpan.FromSeconds(8) }, time);
+        using var transport = new TcpTransport(new TcpTransportOptions { Cluster = TestServer.Cluster, RequestTimeout = TimeSpan.FromSeconds(8) }, time);
         echo.Hold = true;
         var call = transport.CallAsync(server.AddressOf(echo), Ping, default).AsTask();
         await Poll.UntilAsync(() => echo.HeldCount == 1);
@@ -194,7 +194,7 @@ public sealed class TcpTransportTests
         var time = new ManualTime();
         await using var server = await TestServer.StartAsync();
         var echo = server.AddEcho();
-        using var transport = new TcpTransport(time: time);
+        using var transport = TestServer.Connect(time);
         await transport.CallAsync(server.AddressOf(echo), Ping, default);
         time.Advance(TimeSpan.FromMinutes(3));
         Assert.Equal(0, transport.ConnectionCount);
@@ -207,7 +207,7 @@ public sealed class TcpTransportTests
         await using var server = await TestServer.StartAsync();
         var echo = server.AddEcho();
         echo.Hold = true;
-        using var transport = new TcpTransport();
+        using var transport = TestServer.Connect();
         var to = server.AddressOf(echo);
         using var source = new CancellationTokenSource();
         var cancelled = transport.CallAsync(to, Ping, source.Token).AsTask();
@@ -224,7 +224,7 @@ public sealed class TcpTransportTests
     {
         await using var server = await TestServer.StartAsync();
         var echo = server.AddEcho();
-        using var transport = new TcpTransport();
+        using var transport = TestServer.Connect();
         var to = server.AddressOf(echo);
         await Task.WhenAll(Enumerable.Range(0, 8).Select(worker => Task.Run(async () =>
         {
@@ -252,7 +252,7 @@ public sealed class TcpTransportTests
         await using var server = await TestServer.StartAsync();
         var echo = server.AddEcho();
         echo.Hold = true;
-        using var transport = new TcpTransport(new TcpTransportOptions { MaxInFlight = 2 });
+        using var transport = new TcpTransport(new TcpTransportOptions { Cluster = TestServer.Cluster, MaxInFlight = 2 });
         var to = server.AddressOf(echo);
         var held = new[] { transport.CallAsync(to, Ping, default).AsTask(), transport.CallAsync(to, Ping, default).AsTask() };
         await Poll.UntilAsync(() => echo.HeldCount == 2);
@@ -269,7 +269,7 @@ public sealed class TcpTransportTests
         using var listener = new TcpListener(IPAddress.Loopback, 0);
         listener.Start();
         var endpoint = new NodeEndpoint("127.0.0.1", ((IPEndPoint)listener.LocalEndpoint).Port);
-        using var transport = new TcpTransport();
+        using var transport = TestServer.Connect();
         var call = transport.CallAsync(new NodeAddress(new NodeId(Guid.NewGuid()), endpoint), Ping, default).AsTask();
         using var peer = await listener.AcceptSocketAsync();
         await TestServer.ReceiveAsync(peer, Wire.HelloSize);

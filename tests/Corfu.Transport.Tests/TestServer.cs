@@ -42,6 +42,8 @@ internal sealed class TestServer : IAsyncDisposable
         return new TestServer(app, registry, new Uri(address).Port);
     }
 
+    public static TcpTransport Connect(TimeProvider? time = null) => new(new TcpTransportOptions { Cluster = Cluster }, time);
+
     public EchoRole AddEcho()
     {
         var echo = new EchoRole(new NodeId(Guid.NewGuid()));

@@ -23,7 +23,7 @@ internal static class Wire
 
     public static byte[] Frame(uint correlation, Request request)
     {
-        var buffer = new ArrayBufferWriter<byte>();
+        var buffer = new FrameBuffer();
         MessageCodec.WriteRequest(buffer, correlation, request);
         return buffer.WrittenSpan.ToArray();
     }

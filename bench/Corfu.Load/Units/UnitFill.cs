@@ -31,7 +31,7 @@ internal static class UnitFill
 
     private static async Task FillAsync(string path, long entries, int streams, int payload, int callers)
     {
-        await using var node = await UnitNode.OpenAsync(new UnitNodeOptions { Folder = path }, SystemEntropy.Instance);
+        await using var node = await UnitNode.OpenAsync(new UnitNodeOptions { Folder = path, Cluster = UnitLoad.Cluster }, SystemEntropy.Instance);
         await UnitLoad.InstallAsync(node);
         var all = Enumerable.Range(0, callers).Select(i => new UnitCaller(node.Handler, Epoch.First, i, callers, payload, streams)).ToArray();
         var perPart = entries / Parts / callers;

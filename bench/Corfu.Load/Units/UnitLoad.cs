@@ -39,7 +39,7 @@ internal static class UnitLoad
 
     private static async Task<RoundResult> MeasureAsync(string folder, int callers, int payload, TimeSpan duration)
     {
-        await using var node = await UnitNode.OpenAsync(new UnitNodeOptions { Folder = folder }, SystemEntropy.Instance);
+        await using var node = await UnitNode.OpenAsync(new UnitNodeOptions { Folder = folder, Cluster = Cluster }, SystemEntropy.Instance);
         await InstallAsync(node);
         var all = Enumerable.Range(0, callers).Select(i => new UnitCaller(node.Handler, Epoch.First, i, callers, payload)).ToArray();
         await ClosedLoop.RunAsync(callers, duration / 4, caller => all[caller].WriteAsync());
@@ -47,11 +47,14 @@ internal static class UnitLoad
         return RoundResult.Of(histogram, elapsed, failures);
     }
 
+    /// <summary>Of the units that are loaded alone.</summary>
+    public static ClusterId Cluster { get; } = new(new Guid("5ad7c2f6-9d0c-4b7e-8e55-6a4f3c1f7a10"));
+
     public static async Task InstallAsync(UnitNode node)
     {
         var address = new NodeAddress(node.Id, new NodeEndpoint("localhost", 1));
         var projection = new Projection(
-            new ClusterId(node.Id.Value),
+            Cluster,
             Epoch.First,
             address,
             LogPosition.Zero,

@@ -10,9 +10,10 @@ internal static class ClusterFinder
 {
     private static readonly TimeSpan s_grace = TimeSpan.FromMilliseconds(100);
 
+    /// <summary>Which cluster it is, and its acceptors. The transport need not know the cluster yet.</summary>
     /// <exception cref="ClusterNotFoundException">Says for every endpoint what was found there.</exception>
-    public static async Task<Projection> FindAsync(
-        ConnectionString connection, ITransport transport, LayoutClient layout, TimeProvider time, CancellationToken cancellationToken)
+    public static async Task<FoundCluster> DiscoverAsync(
+        ConnectionString connection, ITransport transport, TimeProvider time, CancellationToken cancellationToken)
     {
         var answers = await DescribeAllAsync(connection, transport, time, cancellationToken);
         var clusters = answers.Where(a => a.Description is not null).Select(a => a.Description!.Cluster).Where(c => !c.IsNone).Distinct().ToList();
@@ -33,14 +34,20 @@ internal static class ClusterFinder
             throw new ClusterNotFoundException($"No layout acceptor answers at {connection} ({string.Join("; ", found)}).");
         }
 
+        return new FoundCluster(connection, clusters.SingleOrDefault(), acceptors.DrainToImmutable(), WhyNothingIsKnown(connection, answers));
+    }
+
+    /// <summary>Its newest projection, over a transport that names the cluster.</summary>
+    /// <exception cref="ClusterNotFoundException">Its acceptors do not answer, or know none.</exception>
+    public static async Task<Projection> FindLatestAsync(FoundCluster found, LayoutClient layout, CancellationToken cancellationToken)
+    {
         try
         {
-            return await layout.FindLatestAsync(acceptors.DrainToImmutable(), cancellationToken)
-                ?? throw new ClusterNotFoundException(WhyNothingIsKnown(connection, answers));
+            return await layout.FindLatestAsync(found.Acceptors, cancellationToken) ?? throw new ClusterNotFoundException(found.WhyNoProjection);
         }
         catch (LayoutUnavailableException e)
         {
-            throw new ClusterNotFoundException($"The cluster at {connection} is not available: {e.Message}", e);
+            throw new ClusterNotFoundException($"The cluster at {found.Connection} is not available: {e.Message}", e);
         }
     }
 
@@ -88,3 +95,7 @@ internal static class ClusterFinder
         }
     }
 }
+
+/// <param name="WhyNoProjection">What to say if none of the acceptors knows one.</param>
+internal sealed record FoundCluster(
+    ConnectionString Connection, ClusterId Cluster, ImmutableArray<NodeAddress> Acceptors, string WhyNoProjection);

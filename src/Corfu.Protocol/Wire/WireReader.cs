@@ -7,10 +7,14 @@ namespace Corfu.Protocol;
 /// Reads what <see cref="WireWriter"/> wrote. Every length is checked against the bytes that are really there before
 /// anything is allocated for it; damage is a <see cref="MalformedDataException"/>.
 /// </summary>
-public ref struct WireReader(ReadOnlyMemory<byte> input)
+/// <param name="version">Of the connection; formats with a version of their own leave it out.</param>
+public ref struct WireReader(ReadOnlyMemory<byte> input, ushort version = 0)
 {
     private readonly ReadOnlyMemory<byte> _input = input;
     private int _offset;
+
+    /// <summary>The version that a message's body was written in.</summary>
+    public ushort Version { get; } = version;
 
     public readonly int Remaining => _input.Length - _offset;
 
@@ -82,7 +86,7 @@ public ref struct WireReader(ReadOnlyMemory<byte> input)
         return count;
     }
 
-    /// <summary>Every message must use its bytes up: trailing bytes mean that the two sides disagree about the format.</summary>
+    /// <summary>A format without later fields must use its bytes up: trailing bytes mean that the two sides disagree about it.</summary>
     public readonly void End()
     {
         if (Remaining != 0) throw new MalformedDataException($"{Remaining} bytes follow the end of a message.");

@@ -5,11 +5,15 @@ using System.Text;
 namespace Corfu.Protocol;
 
 /// <summary>Little-endian fields into a buffer writer. Its mirror is <see cref="WireReader"/>.</summary>
-public ref struct WireWriter(IBufferWriter<byte> output)
+/// <param name="version">Of the connection; formats with a version of their own leave it out.</param>
+public ref struct WireWriter(IBufferWriter<byte> output, ushort version = 0)
 {
     private readonly IBufferWriter<byte> _output = output;
     private Span<byte> _span;
     private int _used;
+
+    /// <summary>The version that a message's body is written in.</summary>
+    public ushort Version { get; } = version;
 
     /// <summary>Hands what was written to the underlying writer. Nothing is visible there before.</summary>
     public void Flush()

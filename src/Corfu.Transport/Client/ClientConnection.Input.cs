@@ -96,7 +96,7 @@ internal sealed partial class ClientConnection
         {
             // Pages are the only memory in answers; the rest is decoded to values, and the buffer is free for the next frame.
             if (!owned && header.Opcode == Opcode.Read && body.Length > 0) body = body.ToArray();
-            call.Complete(header, body);
+            call.Complete(header, body, _version);
         }
         catch (MalformedDataException e)
         {

@@ -20,16 +20,9 @@ internal sealed partial class ClientConnection : IThreadPoolWorkItem
     {
         lock (_outputGate)
         {
-            var before = _filling.Length;
-            if (before > _options.MaxOutputBuffer)
-                throw new TransportException($"{_address}: {before} bytes wait to be sent.", outcomeUnknown: false);
-            MessageCodec.WriteRequest(_filling, correlation, request);
-            if (_filling.Length - before - MessageCodec.LengthSize > MessageLimits.MaxFrame)
-            {
-                _filling.TruncateTo(before);
-                throw CorfuException.FromStatus(Status.TooLarge, $"A {request.Opcode} request");
-            }
-
+            if (_filling.Length > _options.MaxOutputBuffer)
+                throw new TransportException($"{_address}: {_filling.Length} bytes wait to be sent.", outcomeUnknown: false);
+            MessageCodec.WriteRequest(_filling, correlation, request, _version);
             if (_flushing) return;
             _flushing = true;
         }
@@ -58,7 +51,7 @@ internal sealed partial class ClientConnection : IThreadPoolWorkItem
                     (_filling, _sending) = (_sending, _filling);
                 }
 
-                var rest = _sending.Written;
+                var rest = _sending.WrittenMemory;
                 while (!rest.IsEmpty) rest = rest[await _socket.SendAsync(rest, SocketFlags.None).ConfigureAwait(false)..];
                 _sending.Clear();
                 if (!once) continue;

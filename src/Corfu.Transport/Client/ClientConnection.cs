@@ -10,6 +10,7 @@ internal sealed partial class ClientConnection
     private readonly TcpTransportOptions _options;
     private readonly NodeAddress _address;
     private readonly Socket _socket;
+    private readonly ushort _version;
     private readonly Lock _tableGate = new();
     private readonly List<PendingCall> _expired = [];
 
@@ -20,12 +21,13 @@ internal sealed partial class ClientConnection
     /// <summary>Sweep in which something was last received or sent anew on an idle connection.</summary>
     private long _activeSweep;
 
-    public ClientConnection(TcpTransport transport, NodeAddress address, Socket socket)
+    public ClientConnection(TcpTransport transport, NodeAddress address, Socket socket, ushort version)
     {
         _transport = transport;
         _options = transport.Options;
         _address = address;
         _socket = socket;
+        _version = version;
         _activeSweep = transport.SweepCount;
     }
 

@@ -43,7 +43,7 @@ internal sealed class Dialer(TcpTransportOptions options, TimeProvider time)
     private async Task<Welcome> ShakeHandsAsync(Socket socket, NodeId target, CancellationToken cancellationToken)
     {
         var hello = new byte[Hello.Size];
-        new Hello(ProtocolVersions.Lowest, ProtocolVersions.Highest, options.Cluster, target).Write(hello);
+        new Hello(options.Protocol.Lowest, options.Protocol.Highest, options.Cluster, target).Write(hello);
         for (var rest = hello.AsMemory(); !rest.IsEmpty;)
             rest = rest[await socket.SendAsync(rest, SocketFlags.None, cancellationToken).ConfigureAwait(false)..];
         var header = new byte[Welcome.HeaderSize];
@@ -68,7 +68,7 @@ internal sealed class Dialer(TcpTransportOptions options, TimeProvider time)
         var there = welcome.Description;
         var reason = welcome.Status switch
         {
-            Status.Ok when welcome.Version is < ProtocolVersions.Lowest or > ProtocolVersions.Highest => $"it speaks protocol version {welcome.Version}",
+            Status.Ok when options.Protocol.Settle(welcome.Version, welcome.Version) is null => $"it speaks protocol version {welcome.Version}",
             Status.Ok when !options.Cluster.IsNone && there.Cluster != options.Cluster => $"it belongs to cluster {there.Cluster}, not {options.Cluster}",
             Status.Ok => null,
             Status.WrongNode when !options.Cluster.IsNone && there.Cluster != options.Cluster => $"it belongs to cluster {there.Cluster}, not {options.Cluster}",

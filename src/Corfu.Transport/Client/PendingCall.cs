@@ -15,7 +15,7 @@ internal abstract class PendingCall
     public long Deadline { get; set; }
 
     /// <summary>Throws <see cref="MalformedDataException"/> for an answer of the wrong shape, with the call not completed.</summary>
-    public abstract void Complete(FrameHeader header, ReadOnlyMemory<byte> body);
+    public abstract void Complete(FrameHeader header, ReadOnlyMemory<byte> body, ushort version);
 
     public abstract void Fail(Exception error);
 }
@@ -62,9 +62,9 @@ internal sealed class PendingCall<TResponse> : PendingCall, IValueTaskSource<TRe
             this);
     }
 
-    public override void Complete(FrameHeader header, ReadOnlyMemory<byte> body)
+    public override void Complete(FrameHeader header, ReadOnlyMemory<byte> body, ushort version)
     {
-        var response = MessageCodec.ReadResponse(Request, header, body) as TResponse
+        var response = MessageCodec.ReadResponse(Request, header, body, version) as TResponse
             ?? throw new MalformedDataException($"A {header.Opcode} was answered by another message.");
         _core.SetResult(response);
     }

@@ -98,7 +98,7 @@ public sealed class TcpTransport : ITransport, IDisposable
         if (_disposed) return new Connected(null, Disposed);
         var dialed = await _dialer.DialAsync(address.Endpoint, address.Id, cancellationToken).ConfigureAwait(false);
         if (!dialed.IsOpen) return new Connected(null, dialed.Failure);
-        var connection = new ClientConnection(this, address, dialed.Socket);
+        var connection = new ClientConnection(this, address, dialed.Socket, dialed.Welcome.Version);
         TransportTelemetry.Connections.Add(1);
         _open[connection] = address;
         connection.Start();

@@ -5,7 +5,7 @@ namespace Corfu.Transport;
 /// <summary>Limits of a client's connections.</summary>
 public sealed record TcpTransportOptions
 {
-    /// <summary>Only nodes of this cluster are talked to; none accepts any, which is right only until the cluster's id is known.</summary>
+    /// <summary>Only nodes of this cluster are talked to. With none, nodes can be asked what they are and nothing else.</summary>
     public ClusterId Cluster { get; init; }
 
     /// <summary>Connecting and shaking hands together.</summary>
@@ -36,6 +36,9 @@ public sealed record TcpTransportOptions
     /// (a load generator, say): a blocked one stops every other answer.
     /// </summary>
     public bool InlineContinuations { get; init; }
+
+    /// <summary>What this client speaks; another one only in tests of a later version.</summary>
+    internal WireProtocol Protocol { get; init; } = WireProtocol.Current;
 
     /// <summary>All faults in one message.</summary>
     /// <exception cref="ArgumentException">An option is out of range.</exception>

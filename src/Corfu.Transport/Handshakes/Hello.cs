@@ -4,8 +4,8 @@ using Corfu.Protocol;
 namespace Corfu.Transport;
 
 /// <summary>
-/// What a client says first, 48 bytes: magic (8), lowest and highest protocol version it speaks (2 + 2), zero (4), cluster id (16, or
-/// zero for any), identity wanted (16, or zero: describe yourself and close). Little-endian.
+/// What a client says first, 48 bytes: magic (8), lowest and highest protocol version it speaks (2 + 2), zero (4), cluster id (16; zero
+/// only where the identity is zero too), identity wanted (16, or zero: describe yourself and close). Little-endian.
 /// </summary>
 public readonly record struct Hello(ushort LowestVersion, ushort HighestVersion, ClusterId Cluster, NodeId Target)
 {
@@ -33,11 +33,4 @@ public readonly record struct Hello(ushort LowestVersion, ushort HighestVersion,
             new ClusterId(new Guid(span.Slice(16, 16))),
             new NodeId(new Guid(span.Slice(32, 16))));
     }
-}
-
-/// <summary>The protocol versions that this build speaks; the handshake settles on the highest that both sides know.</summary>
-public static class ProtocolVersions
-{
-    public const ushort Lowest = 1;
-    public const ushort Highest = 1;
 }

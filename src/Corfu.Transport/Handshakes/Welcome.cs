@@ -13,6 +13,9 @@ public sealed record Welcome(ushort Version, Status Status, NodeDescription Desc
     public const int HeaderSize = 16;
     public const int MaxRoles = 64;
 
+    /// <summary>Room for later fields, which stand behind the roles and are passed over.</summary>
+    private const int MaxBody = 4096;
+
     private const int FixedBody = 18;
     private const int RoleSize = 17;
 
@@ -43,7 +46,7 @@ public sealed record Welcome(ushort Version, Status Status, NodeDescription Desc
     {
         if (!header.StartsWith(Hello.Magic)) throw new MalformedDataException("The peer does not speak this protocol.");
         var length = BinaryPrimitives.ReadInt32LittleEndian(header[12..]);
-        return length is >= FixedBody and <= FixedBody + (MaxRoles * RoleSize)
+        return length is >= FixedBody and <= MaxBody
             ? length
             : throw new MalformedDataException($"A handshake states a length of {length}.");
     }
@@ -51,7 +54,7 @@ public sealed record Welcome(ushort Version, Status Status, NodeDescription Desc
     public static Welcome Decode(ReadOnlySpan<byte> header, ReadOnlySpan<byte> body)
     {
         var count = BinaryPrimitives.ReadUInt16LittleEndian(body[16..]);
-        if (body.Length != FixedBody + (count * RoleSize)) throw new MalformedDataException("A handshake's roles do not fill its body.");
+        if (body.Length < FixedBody + (count * RoleSize)) throw new MalformedDataException("A handshake's roles are longer than its body.");
         var roles = ImmutableArray.CreateBuilder<RoleIdentity>(count);
         for (var i = 0; i < count; i++)
         {

@@ -14,7 +14,7 @@ public sealed record UnitNodeOptions
     /// <summary>The unit's identity, where the host keeps it; none draws one when the folder is formatted.</summary>
     public NodeId Id { get; init; }
 
-    /// <summary>The cluster that the unit belongs to; none accepts the first that comes.</summary>
+    /// <summary>The cluster that the unit belongs to: it installs no other's projections. None where the folder says it.</summary>
     public ClusterId Cluster { get; init; }
 
     /// <summary>Larger payloads are refused. Default 1 MiB.</summary>

@@ -53,7 +53,7 @@ internal sealed class DirectTransport(ClusterId cluster) : ITransport
         if (fault == Fault.RequestLost) throw new TransportException($"{to}: time-out.", true);
         if (Answer?.Invoke(request) is TResponse refusal) return refusal;
         var sink = new Sink<TResponse>(request);
-        var frame = new ArrayBufferWriter<byte>();
+        var frame = new FrameBuffer();
         MessageCodec.WriteRequest(frame, 1, request);
         var header = FrameHeader.Parse(frame.WrittenSpan);
         var received = MessageCodec.ReadRequest(header, frame.WrittenMemory[MessageCodec.HeaderSize..])!;
@@ -81,7 +81,7 @@ internal sealed class DirectTransport(ClusterId cluster) : ITransport
 
         public void Send(uint correlation, Opcode opcode, Response response)
         {
-            var frame = new ArrayBufferWriter<byte>();
+            var frame = new FrameBuffer();
             MessageCodec.WriteResponse(frame, correlation, opcode, response);
             var header = FrameHeader.Parse(frame.WrittenSpan);
             Answer.SetResult((TResponse)MessageCodec.ReadResponse(request, header, frame.WrittenMemory[MessageCodec.HeaderSize..]));

@@ -6,6 +6,8 @@ namespace Corfu.Conformance;
 /// <summary>Builds encoded entries for tests of units and stores.</summary>
 public static class Entries
 {
+    public static readonly ClusterId Cluster = new(new Guid("cccccccc-0000-0000-0000-000000000001"));
+
     public static readonly WriterId Writer = new(new Guid("11111111-2222-3333-4444-555555555555"));
 
     public static byte[] Data(long position, long epoch = 1, string payload = "payload", long sequence = 0, params ulong[] streams) =>
@@ -36,7 +38,7 @@ public static class Entries
         var address = new NodeAddress(id, new NodeEndpoint("localhost", 1));
         var segment = new Segment(LogPosition.Zero, null, [new Chain([new Replica(id)])]);
         return new Projection(
-            cluster ?? new ClusterId(new Guid("cccccccc-0000-0000-0000-000000000001")),
+            cluster ?? Cluster,
             new Epoch(epoch),
             new NodeAddress(new NodeId(new Guid("eeeeeeee-0000-0000-0000-000000000001")), new NodeEndpoint("localhost", 2)),
             new LogPosition(start),

@@ -21,7 +21,7 @@ public sealed class HandlerClient : IReplySink
 
     public static async Task<HandlerClient> OpenAsync(IPageStore store, UnitHandlerOptions? options = null, bool install = true)
     {
-        var core = await UnitCore.OpenAsync(store, new UnitCoreOptions());
+        var core = await UnitCore.OpenAsync(store, new UnitCoreOptions { Cluster = Entries.Cluster });
         var client = new HandlerClient(new UnitHandler(Stores.Unit, core, store, options));
         if (install) await client.AskAsync(new InstallRequest(Entries.Projection(1)));
         return client;

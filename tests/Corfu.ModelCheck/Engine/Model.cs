@@ -239,14 +239,14 @@ internal sealed class Model
 
     private static string Key(Request request)
     {
-        var bytes = new System.Buffers.ArrayBufferWriter<byte>();
+        var bytes = new FrameBuffer();
         MessageCodec.WriteRequest(bytes, 0, request);
         return Convert.ToBase64String(bytes.WrittenSpan);
     }
 
     private static string Key(Request request, Response response)
     {
-        var bytes = new System.Buffers.ArrayBufferWriter<byte>();
+        var bytes = new FrameBuffer();
         MessageCodec.WriteResponse(bytes, 0, request.Opcode, response);
         return $"{request.Opcode} {Convert.ToBase64String(bytes.WrittenSpan)}";
     }

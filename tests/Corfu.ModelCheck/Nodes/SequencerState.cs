@@ -19,7 +19,7 @@ public sealed class SequencerState : NodeState
         Epoch = core.Epoch;
         Tail = core.Tail;
         if (Epoch > Epoch.None && core.Handle(new TailRequest(Epoch, [Names.Stream])) is TailResponse { IsOk: true } tail) StreamTail = tail.Tails[0];
-        var key = new ArrayBufferWriter<byte>();
+        var key = new FrameBuffer();
         foreach (var request in history) MessageCodec.WriteRequest(key, 0, request);
         Key = $"{Names.Of(id)} {Convert.ToBase64String(key.WrittenSpan)}";
     }

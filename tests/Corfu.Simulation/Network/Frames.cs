@@ -8,14 +8,14 @@ internal static class Frames
 {
     public static byte[] Encode(uint correlation, Request request)
     {
-        var buffer = new ArrayBufferWriter<byte>(256);
+        var buffer = new FrameBuffer(256);
         MessageCodec.WriteRequest(buffer, correlation, request);
         return buffer.WrittenSpan.ToArray();
     }
 
     public static byte[] Encode(uint correlation, Opcode opcode, Response response)
     {
-        var buffer = new ArrayBufferWriter<byte>(256);
+        var buffer = new FrameBuffer(256);
         MessageCodec.WriteResponse(buffer, correlation, opcode, response);
         return buffer.WrittenSpan.ToArray();
     }

@@ -58,7 +58,7 @@ public class BulkCompleteTests
     public async Task Without_room_the_answer_ends_early(int room, Status status, int outcomes)
     {
         var store = new FaultyStore { Room = room };
-        var core = await UnitCore.OpenAsync(store, new UnitCoreOptions());
+        var core = await UnitCore.OpenAsync(store, new UnitCoreOptions { Cluster = Entries.Cluster });
         core.Handle(new InstallRequest(Entries.Projection(2, 100)));
         var response = Assert.IsType<CompleteManyResponse>(core.Handle(Many(Entries.Data(1), Entries.Data(2), Entries.Data(3))).Response);
         Assert.Equal(status, response.Status);

@@ -20,7 +20,7 @@ internal sealed class CoreHarness
     public static async Task<CoreHarness> OpenAsync(long installed = 1, long start = 0, UnitCoreOptions? options = null)
     {
         var store = new MemoryPageStore(commitByHand: true);
-        var harness = new CoreHarness(store, await UnitCore.OpenAsync(store, options ?? new UnitCoreOptions()));
+        var harness = new CoreHarness(store, await UnitCore.OpenAsync(store, options ?? new UnitCoreOptions { Cluster = Entries.Cluster }));
         if (installed > 0) harness.Install(installed, start);
         return harness;
     }

@@ -110,6 +110,9 @@ public sealed class EpochTests
         var unit = await CoreHarness.OpenAsync(installed: 0, options: new UnitCoreOptions { Cluster = mine });
         Assert.Equal(Status.BadRequest, unit.Install(1));
         Assert.Equal(Status.Ok, unit.Ask(new InstallRequest(Entries.Projection(1, cluster: mine))).Status);
+
+        var nobodys = await CoreHarness.OpenAsync(installed: 0, options: new UnitCoreOptions());
+        Assert.Equal(Status.BadRequest, nobodys.Install(1));
     }
 
     [Fact]

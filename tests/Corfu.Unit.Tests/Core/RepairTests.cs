@@ -123,7 +123,7 @@ public sealed class RepairTests
     public async Task A_page_is_damaged_when_it_was_read_so_twice(int badReads, PageState state)
     {
         var store = new FaultyStore();
-        var core = await UnitCore.OpenAsync(store, new UnitCoreOptions());
+        var core = await UnitCore.OpenAsync(store, new UnitCoreOptions { Cluster = Entries.Cluster });
         core.Handle(new InstallRequest(Entries.Projection(1)));
         core.Handle(new WriteRequest(Epoch.First, Entry(5)));
         var plan = core.Handle(new ReadRequest(Epoch.First, Entries.Positions(5), ReadDetail.Full)).Plan!;

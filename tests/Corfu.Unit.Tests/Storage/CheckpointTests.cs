@@ -120,7 +120,7 @@ public sealed class CheckpointTests : IDisposable
         var files = Directory.GetFiles(log, "log.*").OrderBy(f => int.Parse(f.Split('.')[^1])).ToList();
         File.Delete(files[files.Count / 2]);
         var store = Stores.Faster(_folder.Path, Options);
-        await Assert.ThrowsAsync<LogDamagedException>(async () => await UnitCore.OpenAsync(store, new UnitCoreOptions()));
+        await Assert.ThrowsAsync<LogDamagedException>(async () => await UnitCore.OpenAsync(store, new UnitCoreOptions { Cluster = Entries.Cluster }));
         await store.DisposeAsync();
     }
 

@@ -78,7 +78,7 @@ public sealed class CleaningTests : IDisposable
             var bytes = File.ReadAllBytes(path);
             File.Delete(path);
             var store = Stores.Faster(_folder.Path, Stores.Small);
-            await Assert.ThrowsAsync<LogDamagedException>(async () => await UnitCore.OpenAsync(store, new UnitCoreOptions()));
+            await Assert.ThrowsAsync<LogDamagedException>(async () => await UnitCore.OpenAsync(store, new UnitCoreOptions { Cluster = Entries.Cluster }));
             await store.DisposeAsync();
             File.WriteAllBytes(path, bytes);
         }

@@ -106,7 +106,7 @@ public sealed class DamageTests : IDisposable
         Flip(files, places[10].Place.BodyAddress - 3);
         var writes = files.Events.Count;
         await using var store = new FasterPageStore(files, Stores.Unit, Stores.Small, Scratch);
-        var error = await Assert.ThrowsAsync<LogDamagedException>(async () => await UnitCore.OpenAsync(store, new UnitCoreOptions()));
+        var error = await Assert.ThrowsAsync<LogDamagedException>(async () => await UnitCore.OpenAsync(store, new UnitCoreOptions { Cluster = Entries.Cluster }));
         Assert.Contains("Rebuild this unit", error.Message);
         Assert.Equal(writes, files.Events.Count);
     }
@@ -119,7 +119,7 @@ public sealed class DamageTests : IDisposable
         for (var run = 0; run < 2; run++)
         {
             await using var store = new FasterPageStore(files, Stores.Unit, Stores.Small, Scratch);
-            var core = await UnitCore.OpenAsync(store, new UnitCoreOptions());
+            var core = await UnitCore.OpenAsync(store, new UnitCoreOptions { Cluster = Entries.Cluster });
             core.Handle(new InstallRequest(Entries.Projection(1)));
             var read = core.Handle(new ReadRequest(Epoch.First, Entries.Positions(3, 4), ReadDetail.State));
             Assert.Equal([PageState.Data, PageState.Corrupt], ((ReadResponse)read.Response!).Pages.Select(p => p.State));

@@ -9,5 +9,5 @@ public sealed record RepairRequest(Epoch Epoch, ReadOnlyMemory<byte> Entry) : Ac
 {
     public override Opcode Opcode => Opcode.Repair;
 
-    public override void WriteBody(ref WireWriter w) => w.Raw(Entry.Span);
+    public override void WriteBody(ref WireWriter w) => w.Bytes(Entry.Span);
 }

@@ -6,7 +6,7 @@ namespace Corfu.Protocol;
 /// </summary>
 public abstract record EntryRequest(Epoch Epoch, ReadOnlyMemory<byte> Entry) : Request<WriteResponse>(Epoch)
 {
-    public override void WriteBody(ref WireWriter w) => w.Raw(Entry.Span);
+    public override void WriteBody(ref WireWriter w) => w.Bytes(Entry.Span);
 
     public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => WriteResponse.Read(status, epoch, ref r);
 

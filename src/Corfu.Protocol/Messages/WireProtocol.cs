@@ -1,0 +1,106 @@
+namespace Corfu.Protocol;
+
+/// <summary>Decodes a request's body. What the connection's version does not have yet gets its default.</summary>
+public delegate Request RequestReader(Epoch epoch, ref WireReader r);
+
+/// <summary>
+/// What one build speaks: a range of protocol versions, and the requests with the version that each came with. The handshake settles on
+/// the highest version that both sides know, for the connection's whole life (docs/compatibility.md). The rules of a change:
+/// <list type="bullet">
+/// <item>A new field stands at the end of its body. An older reader passes over it; a newer one that finds no bytes left takes the default.</item>
+/// <item>A new opcode, status or enum value raises <see cref="Highest"/>, and is not sent on a connection of a lower version.</item>
+/// <item>Nothing is removed, reordered or reused before <see cref="Lowest"/> has risen above its last version.</item>
+/// </list>
+/// </summary>
+public sealed class WireProtocol
+{
+    /// <summary>The version of the baseline, whose bytes are recorded in the tests.</summary>
+    public const ushort Baseline = 1;
+
+    private readonly (ushort Since, RequestReader? Read)[] _requests = new (ushort, RequestReader?)[256];
+
+    private WireProtocol(ushort lowest, ushort highest)
+    {
+        Lowest = lowest;
+        Highest = highest;
+    }
+
+    public static WireProtocol Current { get; } = CreateCurrent();
+
+    public ushort Lowest { get; }
+
+    public ushort Highest { get; }
+
+    /// <summary>The highest version that both sides know, or null when they have none in common.</summary>
+    public ushort? Settle(ushort lowest, ushort highest) =>
+        lowest <= Highest && highest >= Lowest && lowest <= highest ? Math.Min(highest, Highest) : null;
+
+    /// <summary>This protocol with one more version on top. For tests of what a later build would do.</summary>
+    internal WireProtocol Next(params ReadOnlySpan<(Opcode Opcode, RequestReader Read)> requests)
+    {
+        var next = new WireProtocol(Lowest, (ushort)(Highest + 1));
+        _requests.CopyTo(next._requests, 0);
+        foreach (var (opcode, read) in requests)
+        {
+            ref var slot = ref next._requests[(byte)opcode];
+            slot = (slot.Read is null ? next.Highest : slot.Since, read);
+        }
+
+        return next;
+    }
+
+    /// <summary>Null for an opcode that this build, or the connection's version, does not have.</summary>
+    internal RequestReader? ReaderOf(Opcode opcode, ushort version)
+    {
+        var (since, read) = _requests[(byte)opcode];
+        return since <= version ? read : null;
+    }
+
+    private static WireProtocol CreateCurrent()
+    {
+        var protocol = new WireProtocol(Baseline, Baseline);
+        protocol.AddBaseline();
+        return protocol;
+    }
+
+    private void Add(Opcode opcode, RequestReader read, ushort since = Baseline) => _requests[(byte)opcode] = (since, read);
+
+    private void AddBaseline()
+    {
+        Add(Opcode.Write, static (Epoch epoch, ref WireReader r) => new WriteRequest(epoch, r.Bytes()));
+        Add(Opcode.Complete, static (Epoch epoch, ref WireReader r) => new CompleteRequest(epoch, r.Bytes()));
+        Add(Opcode.Fill, static (Epoch epoch, ref WireReader r) => new FillRequest(epoch, r.Bytes()));
+        Add(Opcode.Read, ReadRequest.Read);
+        Add(Opcode.Trim, TrimRequest.Read);
+        Add(Opcode.TrimPrefix, TrimPrefixRequest.Read);
+        Add(Opcode.Seal, static (Epoch epoch, ref WireReader _) => new SealRequest(epoch));
+        Add(Opcode.Install, InstallRequest.Read);
+        Add(Opcode.ConfirmEpoch, static (Epoch epoch, ref WireReader _) => new ConfirmEpochRequest(epoch));
+        Add(Opcode.StreamTails, StreamTailsRequest.Read);
+        Add(Opcode.UnitInfo, static (Epoch epoch, ref WireReader _) => new UnitInfoRequest(epoch));
+        Add(Opcode.Repair, static (Epoch epoch, ref WireReader r) => new RepairRequest(epoch, r.Bytes()));
+        Add(Opcode.CompleteMany, CompleteManyRequest.Read);
+        Add(Opcode.ListStreamTails, ListStreamTailsRequest.Read);
+        Add(Opcode.TakeStreamTails, TakeStreamTailsRequest.Read);
+
+        Add(Opcode.Bootstrap, BootstrapRequest.Read);
+        Add(Opcode.Token, TokenRequest.Read);
+        Add(Opcode.Tail, TailRequest.Read);
+        Add(Opcode.LoadStreams, LoadStreamsRequest.Read);
+        Add(Opcode.Grants, GrantsRequest.Read);
+        Add(Opcode.SequencerInfo, static (Epoch epoch, ref WireReader _) => new SequencerInfoRequest(epoch));
+        Add(Opcode.Advance, AdvanceRequest.Read);
+
+        Add(Opcode.Prepare, PrepareRequest.Read);
+        Add(Opcode.Accept, AcceptRequest.Read);
+        Add(Opcode.Decided, DecidedRequest.Read);
+        Add(Opcode.Latest, static (Epoch epoch, ref WireReader _) => new LatestRequest(epoch));
+        Add(Opcode.ReadSlot, static (Epoch epoch, ref WireReader _) => new ReadSlotRequest(epoch));
+        Add(Opcode.Watch, static (Epoch epoch, ref WireReader _) => new WatchRequest(epoch));
+
+        Add(Opcode.Ping, PingRequest.Read);
+        Add(Opcode.Opinion, OpinionRequest.Read);
+        Add(Opcode.AgentInfo, static (Epoch epoch, ref WireReader _) => new AgentInfoRequest(epoch));
+        Add(Opcode.SetAutomation, SetAutomationRequest.Read);
+    }
+}
