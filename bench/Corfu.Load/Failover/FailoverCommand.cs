@@ -1,102 +1,122 @@
 using System.CommandLine;
 using System.Diagnostics;
+using System.Globalization;
 using Corfu.Client;
 using Corfu.Hosting;
 using Corfu.Protocol;
 
 namespace Corfu.Load;
 
-/// <summary><c>failover</c>: a process of a loaded cluster is killed, the agents heal it, and the pauses are measured.</summary>
+/// <summary><c>failover</c>: a process of a loaded cluster is killed, then one is frozen; the agents heal it, and the times are measured.</summary>
 internal static class FailoverCommand
 {
-    private static readonly TimeSpan TypicalDetection = TimeSpan.FromMilliseconds(280);
+    private static readonly string[] Faults = ["killed", "frozen"];
 
     public static Command Create()
     {
         var kind = new Argument<string>("kind") { Description = "unit or sequencer" };
         kind.AcceptOnlyFromAmong("unit", "sequencer");
+        var only = new Option<string?>("--only") { Description = "killed (SIGKILL) or frozen (SIGSTOP); without it both." };
+        only.AcceptOnlyFromAmong(Faults);
         var appenders = new Option<int>("--appenders") { DefaultValueFactory = _ => 64 };
         var streams = new Option<int>("--streams") { Description = "Live streams.", DefaultValueFactory = _ => 0 };
         var rounds = new Option<int>("--rounds") { DefaultValueFactory = _ => 5 };
-        var kills = new Option<int>("--kills") { Description = "Kills one after another in the same cluster: the first one meets code that has hardly run.", DefaultValueFactory = _ => 1 };
-        var warmUp = new Option<double>("--warm-up") { Description = "Seconds of appends before the first kill.", DefaultValueFactory = _ => 15 };
-        var stop = new Option<bool>("--stop") { Description = "Freeze the process (SIGSTOP) instead of killing it." };
-        var log = new Option<bool>("--log") { Description = "Print what all nodes logged from each kill until every appender went on." };
+        var warmUp = new Option<double>("--warm-up") { Description = "Seconds of appends before the fault.", DefaultValueFactory = _ => 15 };
+        var log = new Option<bool>("--log") { Description = "Print what all nodes logged from each fault until every appender went on." };
         var directory = new Option<DirectoryInfo?>("--dir", "-d");
-        var command = new Command("failover", "Kill a unit or the sequencer under appends; each round on a new cluster.") { kind, appenders, streams, rounds, kills, warmUp, stop, log, directory };
+        var command = new Command("failover", "Kill or freeze a unit or the sequencer under appends; each round on a new cluster.")
+        {
+            kind, only, appenders, streams, rounds, warmUp, log, directory,
+        };
         command.SetAction(async (result, cancellationToken) =>
         {
-            List<FailoverRound>[] done = [.. Enumerable.Range(0, result.GetValue(kills)).Select(_ => new List<FailoverRound>())];
-            for (var i = 0; i < result.GetValue(rounds); i++)
+            Console.WriteLine($"{RunInfo.Current.Machine}, commit {RunInfo.Current.Commit}");
+            await PrintBareAsync(result.GetValue(directory));
+            var failed = 0L;
+            foreach (var fault in result.GetValue(only) is { } one ? [one] : Faults)
             {
-                using var folder = new WorkFolder(result.GetValue(directory));
-                var run = await RunAsync(
-                    folder.Path, result.GetRequiredValue(kind), result.GetValue(appenders), result.GetValue(streams), result.GetValue(stop), done.Length,
-                    TimeSpan.FromSeconds(result.GetValue(warmUp)), result.GetValue(log), cancellationToken);
-                for (var kill = 0; kill < done.Length; kill++)
+                var done = new List<FailoverRound>();
+                for (var i = 0; i < result.GetValue(rounds); i++)
                 {
-                    Console.WriteLine(Named(kill, run[kill]));
-                    done[kill].Add(run[kill]);
+                    using var folder = new WorkFolder(result.GetValue(directory));
+                    var setting = new FailoverSetting(
+                        result.GetRequiredValue(kind), fault == "frozen", result.GetValue(appenders), result.GetValue(streams),
+                        TimeSpan.FromSeconds(result.GetValue(warmUp)), result.GetValue(log));
+                    done.Add(await RunAsync(folder.Path, setting, cancellationToken));
+                    Console.WriteLine($"{fault} {result.GetRequiredValue(kind)}: {done[^1]}");
                 }
+
+                failed += done.Sum(round => round.Failed);
+                Console.WriteLine($"median of {done.Count}: {fault} {result.GetRequiredValue(kind)}: {Median(done)}");
             }
 
-            for (var kill = 0; kill < done.Length; kill++) Console.WriteLine($"median: {Named(kill, Median(done[kill]))}");
-            return done.All(of => of.All(round => round.Failed == 0)) ? 0 : 1;
-
-            string Named(int kill, FailoverRound round) => done.Length == 1 ? $"{round}" : $"kill {kill + 1}: {round}";
+            return failed == 0 ? 0 : 1;
         });
         return command;
+    }
+
+    // What the machine does at best, without a cluster.
+    private static async Task PrintBareAsync(DirectoryInfo? directory)
+    {
+        const int size = 128;
+        var time = TimeSpan.FromSeconds(1);
+        using var folder = new WorkFolder(directory);
+        using var echo = BareRoleProcess.Start(BareRoleCommand.Echo);
+        await using var workload = await Workloads.OpenAsync(WorkloadKind.Echo, await echo.AddressAsync());
+        var (histogram, _, _) = await ClosedLoop.RunAsync(1, time, workload.Prepare(1, size));
+        var disk = BareDisk.Run(folder.Path, size, time);
+        Console.WriteLine(string.Create(
+            CultureInfo.InvariantCulture,
+            $"bare echo p50 {histogram.Quantile(0.5) / 1e6:0.000} ms, p99 {histogram.Quantile(0.99) / 1e6:0.000} ms; bare write+fdatasync p50 {disk.P50 / 1e3:0.000} ms, p99 {disk.P99 / 1e3:0.000} ms"));
     }
 
     private static FailoverRound Median(List<FailoverRound> rounds)
     {
         double Of(Func<FailoverRound, double> figure) => rounds.Select(figure).Order().ElementAt(rounds.Count / 2);
         return new FailoverRound(
-            Of(r => r.DetectionMs), Of(r => r.ResumeMs), Of(r => r.AllResumeMs), (Of(r => r.Pause.First), Of(r => r.Pause.All)), rounds.Sum(r => r.Appended), rounds.Sum(r => r.Failed), rounds.Sum(r => r.Unknown));
+            Of(r => r.DetectionMs), Of(r => r.ResumeMs), Of(r => r.AllResumeMs), rounds.Sum(r => r.Appended), rounds.Sum(r => r.Failed),
+            rounds.Sum(r => r.Unknown));
     }
 
-    private static async Task<List<FailoverRound>> RunAsync(
-        string path, string kind, int appenders, int streams, bool stop, int kills, TimeSpan warmUp, bool log, CancellationToken cancellationToken)
+    private static async Task<FailoverRound> RunAsync(string path, FailoverSetting setting, CancellationToken cancellationToken)
     {
         var processes = new ProcessCluster(NodeCommandLine.Self(NodeProcessCommand.Name));
         var folder = Path.Combine(path, "cluster");
-        var state = await processes.UpWholeAsync(folder, new ClusterShape { Units = 3, Replicas = 2, Spares = kills, Sequencers = kills + 1 }, cancellationToken);
+        var shape = new ClusterShape { Units = 3, Replicas = 2, Spares = 1, Sequencers = 2 };
+        var state = await processes.UpWholeAsync(folder, shape, cancellationToken);
         try
         {
             await using var client = await CorfuClient.ConnectAsync(state.ConnectionString, cancellationToken: cancellationToken);
-            await OpenStreamsAsync(client, streams);
-            var run = new FailoverRun(client, appenders, streams);
-            await run.WarmUpAsync(warmUp);
-            List<FailoverRound> rounds = [];
-            for (var kill = 0; kill < kills; kill++)
-            {
-                await RebuiltAsync(client, cancellationToken);
-                var pause = await run.PauseAsync(TypicalDetection, cancellationToken);
-                await Task.Delay(TimeSpan.FromSeconds(1), cancellationToken);
-                var (appended, before) = (run.Appended, client.Projection.Epoch);
-                var endpoint = kind == "unit" ? client.Projection.AddressOf(client.Projection.Active.Chains[0].Head).Endpoint : client.Projection.Sequencer.Endpoint;
-                using var victim = Process.GetProcessById(state.Nodes.First(node => node.Endpoint == endpoint).ProcessId!.Value);
-                var killed = DateTimeOffset.UtcNow;
-                if (stop) await SignalAsync("STOP", victim.Id);
-                else victim.Kill();
-                await run.HealAsync(before, TimeSpan.FromSeconds(3));
-                if (stop) await SignalAsync("CONT", victim.Id);
-                var detected = DetectedAt(folder, killed);
-                var (first, last) = run.ResumedAt(before);
-                if (log) PrintLog(state, folder, killed, first, last);
-                rounds.Add(new FailoverRound(
-                    (detected - killed).TotalMilliseconds, (first - detected).TotalMilliseconds, (last - detected).TotalMilliseconds, pause, run.Appended - appended, 0, 0));
-            }
-
+            await OpenStreamsAsync(client, setting.Streams);
+            var run = new FailoverRun(client, setting.Appenders, setting.Streams);
+            await run.WarmUpAsync(setting.WarmUp);
+            await RebuiltAsync(client, cancellationToken);
+            var before = client.Projection.Epoch;
+            var projection = client.Projection;
+            var endpoint = setting.Kind == "unit"
+                ? projection.AddressOf(projection.Active.Chains[0].Head).Endpoint
+                : projection.Sequencer.Endpoint;
+            using var victim = Process.GetProcessById(state.Nodes.First(node => node.Endpoint == endpoint).ProcessId!.Value);
+            var killed = DateTimeOffset.UtcNow;
+            if (setting.Freeze) await SignalAsync("STOP", victim.Id);
+            else victim.Kill();
+            await run.HealAsync(before, TimeSpan.FromSeconds(3));
+            if (setting.Freeze) await SignalAsync("CONT", victim.Id);
+            var detected = DetectedAt(folder, killed);
+            var (first, last) = run.ResumedAt(before);
+            if (setting.Log) PrintLog(state, folder, killed, first, last);
             await run.FinishAsync();
-            rounds[^1] = rounds[^1] with { Failed = run.Failed, Unknown = run.Unknown };
-            return rounds;
+            return new FailoverRound(
+                (detected - killed).TotalMilliseconds, (first - detected).TotalMilliseconds, (last - detected).TotalMilliseconds,
+                run.Appended, run.Failed, run.Unknown);
         }
         finally
         {
             await processes.DownAsync(folder, CancellationToken.None);
         }
     }
+
+    private sealed record FailoverSetting(string Kind, bool Freeze, int Appenders, int Streams, TimeSpan WarmUp, bool Log);
 
     // While a spare is still being rebuilt, there would be nobody to stand for the next victim.
     private static async Task RebuiltAsync(CorfuClient client, CancellationToken cancellationToken)
@@ -137,7 +157,7 @@ internal static class FailoverCommand
 
     // Exceptions follow their line without a time of their own.
     private static DateTimeOffset? At(string line) =>
-        DateTimeOffset.TryParse(line.Split(' ')[0], System.Globalization.CultureInfo.InvariantCulture, out var at) ? at : null;
+        DateTimeOffset.TryParse(line.Split(' ')[0], CultureInfo.InvariantCulture, out var at) ? at : null;
 
     // The first agent that acted says so in its log, to the microsecond.
     private static DateTimeOffset DetectedAt(string folder, DateTimeOffset after) => Directory.EnumerateFiles(folder, "*.log", SearchOption.AllDirectories)

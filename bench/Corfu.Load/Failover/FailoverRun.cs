@@ -8,10 +8,7 @@ internal sealed class FailoverRun(CorfuClient client, int appenders, int streams
 {
     private readonly CancellationTokenSource _stop = new();
     private readonly List<(Epoch Epoch, DateTimeOffset At)>[] _firsts = [.. Enumerable.Range(0, appenders).Select(_ => new List<(Epoch, DateTimeOffset)>())];
-    private readonly long[] _resumed = new long[appenders];
     private Task _running = Task.CompletedTask;
-    private volatile TaskCompletionSource? _pause;
-    private int _paused;
     private long _appended;
     private long _failed;
     private long _unknown;
@@ -26,26 +23,6 @@ internal sealed class FailoverRun(CorfuClient client, int appenders, int streams
     {
         _running = Task.WhenAll(Enumerable.Range(0, appenders).Select(i => Task.Run(() => AppendAsync(i))));
         await Task.Delay(time);
-    }
-
-    /// <summary>
-    /// What a failover is measured against: nobody appends for so long, and then everybody goes on at once, with nothing to heal. Processors, caches and
-    /// processes are as they are then after the time that detection takes.
-    /// </summary>
-    /// <returns>Milliseconds until the first append was acknowledged, and until every appender had one.</returns>
-    public async Task<(double First, double All)> PauseAsync(TimeSpan time, CancellationToken cancellationToken)
-    {
-        var pause = _pause = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        while (Volatile.Read(ref _paused) < appenders) await Task.Delay(1, cancellationToken);
-        Array.Clear(_resumed);
-        await Task.Delay(time, cancellationToken);
-        (_pause, _paused) = (null, 0);
-        var began = TimeProvider.System.GetTimestamp();
-        pause.SetResult();
-        while (Enumerable.Range(0, appenders).Any(i => Volatile.Read(ref _resumed[i]) == 0)) await Task.Delay(1, cancellationToken);
-        return (Ms(_resumed.Min()), Ms(_resumed.Max()));
-
-        double Ms(long at) => TimeProvider.System.GetElapsedTime(began, at).TotalMilliseconds;
     }
 
     /// <summary>Until every appender has a position of a newer epoch, and a while longer.</summary>
@@ -84,19 +61,12 @@ internal sealed class FailoverRun(CorfuClient client, int appenders, int streams
         var random = new Random(index);
         while (!_stop.IsCancellationRequested)
         {
-            if (_pause is { } pause)
-            {
-                Interlocked.Increment(ref _paused);
-                await pause.Task;
-            }
-
             try
             {
                 var result = await client.AppendAsync(payload, streams == 0 ? [] : [new StreamId((ulong)(random.Next(streams) + 1000))]);
                 if (result.Outcome == AppendOutcome.Unknown) Interlocked.Increment(ref _unknown);
                 if (result.Outcome != AppendOutcome.Appended) continue;
                 Interlocked.Increment(ref _appended);
-                if (_resumed[index] == 0) Volatile.Write(ref _resumed[index], TimeProvider.System.GetTimestamp());
                 var now = DateTimeOffset.UtcNow;
                 lock (_firsts[index])
                 {
