@@ -85,6 +85,24 @@ public sealed class RoleRegistry : IDisposable
         return true;
     }
 
+    /// <summary>
+    /// A handler takes the place of an identity, its own or another's, in one step: whoever finds the old one gone finds the new one there. The old
+    /// one's connections are closed.
+    /// </summary>
+    public void Replace(NodeId old, IRoleHandler handler)
+    {
+        ServerConnection[] bound;
+        lock (_gate)
+        {
+            ObjectDisposedException.ThrowIf(_disposed, this);
+            _roles.Remove(old);
+            _roles.Add(handler.Id, handler);
+            bound = [.. _connections.Where(c => c.Target == old)];
+        }
+
+        foreach (var connection in bound) connection.Drop("role replaced", null);
+    }
+
     /// <summary>Serves one accepted connection until it ends; what <c>ListenOptions.UseCorfu</c> plugs into Kestrel.</summary>
     public async Task ServeAsync(ConnectionContext context)
     {

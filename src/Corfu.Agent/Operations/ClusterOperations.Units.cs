@@ -23,8 +23,12 @@ public sealed partial class ClusterOperations
                     if (!usable.Contains(unit)) throw new ReconfigurationException($"Unit {unit} does not answer, or has been used before (R2).");
                 }
 
-                var chains = ActivePlacement.Ring([.. UnitsOf(p.Active.Chains), .. added.Select(u => u.Id)], p.Active.Chains.Max(c => c.FullCount));
-                return Membership.Of(p).WithNextChains(chains, added);
+                var replicas = p.Active.Chains.Max(c => c.FullCount);
+                var chains = ActivePlacement.Ring([.. UnitsOf(p.Active.Chains), .. added.Select(u => u.Id)], replicas);
+                // Closed chains that a unit has left are filled up too: nobody else would, once no spare is left.
+                return added.Aggregate(
+                    Membership.Of(p).WithNextChains(chains, added),
+                    (membership, unit) => membership.WithJoining(chain => chain.Replicas.Length < replicas ? unit.Id : null, [unit]));
             },
             reason,
             cancellationToken);

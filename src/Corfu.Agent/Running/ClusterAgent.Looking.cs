@@ -91,8 +91,12 @@ public sealed partial class ClusterAgent
             var verdict = VerdictOf(subject, now);
             // In a hurry until it is certain; those who heal what a dead process leaves need the processors more.
             subject.NextLook = now + (answered ? IntervalOf(subject.Role) : verdict.IsGone ? _options.Detector.Interval : _options.Step);
-            if (subject.Role == NodeRole.Agent && !answered && sample.Outcome != ProbeOutcome.None && _peers.TryGetValue(subject.Address.Endpoint, out var peer))
-                peer.NextDescribe = peer.NextDescribe == TimeSpan.MaxValue ? now : peer.NextDescribe;
+            // A removed unit that has formatted itself anew is another role of the same process.
+            if (_peers.TryGetValue(subject.Address.Endpoint, out var peer) && peer.NextDescribe == TimeSpan.MaxValue
+                && (sample.Outcome == ProbeOutcome.Replaced
+                    ? peer.Roles.Any(role => role.Id == subject.Address.Id)
+                    : subject.Role == NodeRole.Agent && !answered && sample.Outcome != ProbeOutcome.None))
+                peer.NextDescribe = now;
             worse = Report(subject, verdict);
         }
 
@@ -215,7 +219,7 @@ public sealed partial class ClusterAgent
     private NodeVerdict VerdictOf(Subject subject, TimeSpan now)
     {
         var verdict = _detector.Judge(subject.Address.Id, now);
-        if (verdict.Health is NodeHealth.Failed or NodeHealth.Full && subject.Says.Length > 0) verdict = verdict with { Note = $"{verdict.Why} ({subject.Says})" };
+        if (verdict.Health is NodeHealth.Failed or NodeHealth.Full && subject.Says.Length > 0) verdict = verdict with { Note = $"says {subject.Says}, for {NodeVerdict.Seconds(verdict.Since)}" };
         return verdict.Health == NodeHealth.Silent && subject.ReachedBy is { } other
             ? verdict with { Health = NodeHealth.Partitioned, Note = $"{verdict.Why}, but {other} reaches it" }
             : verdict;

@@ -14,9 +14,13 @@ namespace Corfu.Hosting;
 /// </summary>
 internal sealed class ClusterBootstrap
 {
+    // Agents take out what does not serve; until they have, the units behind it cannot all be sealed (R13).
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(90);
+    private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(500);
+
     private readonly ClusterManifest _manifest;
-    private readonly TcpTransport _transport;
     private readonly TimeProvider _time;
+    private readonly TcpTransport _transport;
     private readonly LayoutClient _layout;
     private readonly Reconfigurer _reconfigurer;
     private readonly ILogger _logger;
@@ -24,43 +28,41 @@ internal sealed class ClusterBootstrap
     private ClusterBootstrap(ClusterManifest manifest, TcpTransport transport, TimeProvider time, ILogger logger)
     {
         _manifest = manifest;
-        _transport = transport;
         _time = time;
+        _transport = transport;
         _layout = new LayoutClient(transport, SystemEntropy.Instance, time);
         _reconfigurer = new Reconfigurer(transport, _layout, time, logger);
         _logger = logger;
     }
 
-    /// <param name="units">Units that are to take entries: those of them that wait are taken in.</param>
+    /// <param name="takesUnitsIn">Whether units that the folder means to take entries, and that wait, are taken in.</param>
     /// <returns>The projection that is served.</returns>
     public static async Task<Projection> RunAsync(
-        ClusterManifest manifest, ILoggerFactory loggers, TimeProvider time, CancellationToken cancellationToken,
-        ImmutableArray<NodeAddress> units = default)
+        ClusterFolder folder, ILoggerFactory loggers, TimeProvider time, CancellationToken cancellationToken, bool takesUnitsIn = false)
     {
+        var manifest = folder.WithPresent().Manifest;
         using var activity = HostingTelemetry.Activities.StartActivity("corfu.hosting.bootstrap");
         using var transport = new TcpTransport(new TcpTransportOptions { Cluster = manifest.ClusterId }, time, logger: loggers.CreateLogger<TcpTransport>());
         var bootstrap = new ClusterBootstrap(manifest, transport, time, loggers.CreateLogger<ClusterBootstrap>());
         var projection = await bootstrap.RunAsync(cancellationToken);
-        return units.IsDefaultOrEmpty ? projection : await bootstrap.TakeInAsync(projection, units, cancellationToken);
+        folder.MarkStarted();
+        return takesUnitsIn ? await bootstrap.TakeInAsync(projection, manifest.ChainUnits(), cancellationToken) : projection;
     }
 
     private async Task<Projection> RunAsync(CancellationToken cancellationToken)
     {
         var sequencers = await FindSequencersAsync(cancellationToken);
-        var latest = await _layout.ReadLatestAsync(_manifest.Acceptors(), cancellationToken);
+        var latest = await _layout.FindLatestAsync(_manifest.AllAcceptors(), cancellationToken);
         if (latest is null)
         {
+            if (_manifest.Started) throw new NodeStartException("No layout acceptor that answers knows the cluster's projection: start those that do.");
             latest = await CreateAsync(sequencers[0], cancellationToken);
             HostingLog.Bootstrapped(_logger, latest.Cluster, latest.Epoch, latest.Sequencer.Id);
         }
 
         // Also where nothing changes: what this projection's nodes missed is installed again.
         var before = latest.Epoch;
-        latest = await _reconfigurer.ReconfigureAsync(
-            latest,
-            current => sequencers.Any(running => running.Id == current.Sequencer.Id) ? null : Membership.Of(current).WithSequencer(sequencers[0]),
-            new ReconfigurationReason(false, "cluster up", "a sequencer was started").ToString(),
-            cancellationToken);
+        latest = await TakeOverAsync(latest, sequencers, cancellationToken);
         if (latest.Epoch > before)
         {
             HostingTelemetry.Reconfigurations.Add(1);
@@ -78,14 +80,31 @@ internal sealed class ClusterBootstrap
         await using var client = new CorfuClient(current, _transport, _time, SystemEntropy.Instance);
         var operations = new ClusterOperations(client, _transport, _time);
         var fresh = await operations.FindSparesAsync(waiting, cancellationToken, all: true);
-        if (fresh.IsEmpty)
-        {
-            throw new NodeStartException(
-                $"{active} units take entries, and no other is fresh. A unit that was removed takes entries again after 'corfu unit format'.");
-        }
-
+        // A unit that was removed formats itself anew, and agents take it in then.
+        if (fresh.IsEmpty) return current;
         var reason = new ReconfigurationReason(false, "cluster up", $"{units.Length} units").ToString();
         return await operations.AddUnitsAsync([.. fresh.Take(units.Length - active)], reason, cancellationToken);
+    }
+
+    private async Task<Projection> TakeOverAsync(Projection latest, ImmutableArray<NodeAddress> sequencers, CancellationToken cancellationToken)
+    {
+        var began = _time.GetTimestamp();
+        while (true)
+        {
+            try
+            {
+                return await _reconfigurer.ReconfigureAsync(
+                    latest,
+                    current => sequencers.Any(running => running.Id == current.Sequencer.Id) ? null : Membership.Of(current).WithSequencer(sequencers[0]),
+                    new ReconfigurationReason(false, "cluster up", "a sequencer was started").ToString(),
+                    cancellationToken);
+            }
+            catch (ReconfigurationException) when (_time.GetElapsedTime(began) < Patience)
+            {
+                await Task.Delay(Pause, _time, cancellationToken);
+                latest = await _layout.ReadLatestAsync(latest.Acceptors, cancellationToken) ?? latest;
+            }
+        }
     }
 
     // Those that run. One is enough; whose turn it is otherwise is the agents' business.

@@ -34,7 +34,7 @@ public sealed class ClusterFolder
         if (manifest.Format != ClusterManifest.CurrentFormat)
             throw new NodeStartException($"{file} has format {manifest.Format}; this version reads {ClusterManifest.CurrentFormat}.");
         if (manifest.Nodes.IsDefaultOrEmpty) throw new NodeStartException($"{file} names no nodes.");
-        return new ClusterFolder(full, manifest);
+        return manifest.Formed ? new ClusterFolder(full, manifest).WithPresent() : new ClusterFolder(full, manifest);
     }
 
     /// <summary>
@@ -73,30 +73,6 @@ public sealed class ClusterFolder
 
     public string ConfigPath(ManifestNode node) => System.IO.Path.Combine(NodePath(node), ConfigName);
 
-    /// <summary>The units that are meant to be in chains, with their present identities.</summary>
-    internal ImmutableArray<NodeAddress> UnitsThatTakeEntries() =>
-    [
-        .. from node in Manifest.Nodes
-           where !node.Spare
-           from role in node.Roles
-           where role.Role == NodeRole.Unit
-           select new NodeAddress(IdentityOf(node, role), node.Endpoint),
-    ];
-
-    /// <summary>The identity in the node's own configuration, which is newer than the manifest's after a role was formatted anew.</summary>
-    internal NodeId IdentityOf(ManifestNode node, ManifestRole role)
-    {
-        try
-        {
-            var roles = DurableFile.ReadJson(ConfigPath(node), HostingJson.Default.NodeConfig).Roles;
-            return new NodeId((roles.IsDefault ? null : roles.FirstOrDefault(own => own.Role == role.Role))?.Id ?? role.Id);
-        }
-        catch (NodeStartException)
-        {
-            return new NodeId(role.Id);
-        }
-    }
-
     public string LogPath(ManifestNode node) => System.IO.Path.Combine(NodePath(node), node.Name + ".log");
 
     /// <summary>Folders for the nodes may be there already, as mount points of their disks.</summary>
@@ -115,6 +91,26 @@ public sealed class ClusterFolder
 
     private static bool IsEmptyFolder(string path) =>
         Directory.Exists(path) && Directory.EnumerateFileSystemEntries(path).All(e => System.IO.Path.GetFileName(e) == "lost+found");
+
+    /// <summary>Remembers that the cluster has a projection (<see cref="ClusterManifest.Started"/>).</summary>
+    public void MarkStarted()
+    {
+        var file = System.IO.Path.Combine(Path, ManifestName);
+        var manifest = DurableFile.ReadJson(file, HostingJson.Default.ClusterManifest);
+        if (!manifest.Started) DurableFile.WriteJson(file, manifest with { Started = true }, HostingJson.Default.ClusterManifest);
+    }
+
+    /// <summary>The same cluster with the identities and addresses that its nodes have now: units format themselves anew, and nodes move.</summary>
+    public ClusterFolder WithPresent() => new(Path, Manifest with { Nodes = [.. Manifest.Nodes.Select(Present)] });
+
+    private ManifestNode Present(ManifestNode node)
+    {
+        if (!File.Exists(ConfigPath(node))) return node;
+        var config = DurableFile.ReadJson(ConfigPath(node), HostingJson.Default.NodeConfig);
+        if (!NodeEndpoint.TryParse(config.Listen, out var endpoint)) return node;
+        var roles = node.Roles.Select(role => role with { Id = config.Roles.FirstOrDefault(r => r.Role == role.Role)?.Id ?? role.Id });
+        return node with { Host = endpoint.Host, Port = endpoint.Port, Roles = [.. roles] };
+    }
 
     private static ClusterFolder Write(string path, ClusterManifest manifest)
     {

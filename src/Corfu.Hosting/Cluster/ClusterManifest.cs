@@ -4,8 +4,8 @@ using Corfu.Protocol;
 namespace Corfu.Hosting;
 
 /// <summary>
-/// What <c>cluster.json</c> says: which nodes a cluster folder holds, their first identities and their ports. It grows when
-/// nodes are added and never follows reconfigurations: those live in the layout.
+/// What <c>cluster.json</c> says: which nodes a cluster folder holds, and with which identities and ports they began. It grows when nodes are
+/// added and never follows reconfigurations: those live in the layout, and a node's present identities and address in its <c>node.json</c>.
 /// </summary>
 /// <param name="Format">Version of this file.</param>
 /// <param name="Formed">
@@ -16,6 +16,9 @@ namespace Corfu.Hosting;
 public sealed record ClusterManifest(int Format, Guid Cluster, bool Formed, int Replicas, ImmutableArray<ManifestNode> Nodes)
 {
     public const int CurrentFormat = 1;
+
+    /// <summary>A projection was decided once: where no acceptor knows one now, it is lost, and no first one is made again (R12).</summary>
+    public bool Started { get; init; }
 
     public ClusterId ClusterId => new(Cluster);
 

@@ -76,7 +76,7 @@ public static class ClusterProbe
         {
             // The identity of a sequencer is new with every start, that of a unit after its removal.
             var served = description?.Roles.FirstOrDefault(found => found.Role == role.Role) ?? default;
-            var address = new NodeAddress(served.Id.IsNone ? folder.IdentityOf(node, role) : served.Id, node.Endpoint);
+            var address = new NodeAddress(served.Id.IsNone ? new NodeId(role.Id) : served.Id, node.Endpoint);
             var answer = description is null ? RoleAnswer.Silent(silent)
                 : served.Id.IsNone ? RoleAnswer.Silent($"the process at {node.Endpoint} does not serve it")
                 : await RoleProbe.AskAsync(transport, address, role.Role, cancellationToken);

@@ -48,8 +48,7 @@ public sealed class EmbeddedCluster : IAsyncDisposable
         try
         {
             await cluster.StartNodesAsync(cancellationToken);
-            await ClusterBootstrap.RunAsync(
-                cluster.Manifest, options.Loggers, options.Time, cancellationToken, cluster._folder.UnitsThatTakeEntries());
+            await ClusterBootstrap.RunAsync(cluster._folder, options.Loggers, options.Time, cancellationToken, takesUnitsIn: true);
             return cluster;
         }
         catch
@@ -75,7 +74,7 @@ public sealed class EmbeddedCluster : IAsyncDisposable
         var node = Manifest.Nodes.FirstOrDefault(node => node.Name == name) ?? throw new ArgumentException($"There is no node {name}.", nameof(name));
         if (_nodes.ContainsKey(name)) return;
         await StartNodeAsync(node, cancellationToken);
-        await ClusterBootstrap.RunAsync(Manifest, _options.Loggers, _options.Time, cancellationToken);
+        await ClusterBootstrap.RunAsync(_folder, _options.Loggers, _options.Time, cancellationToken);
     }
 
     public async ValueTask DisposeAsync()

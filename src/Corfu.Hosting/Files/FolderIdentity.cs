@@ -7,4 +7,7 @@ namespace Corfu.Hosting;
 internal sealed record FolderIdentity(int Format, Guid Cluster, NodeRole Role, Guid Id, bool Opened)
 {
     public const int CurrentFormat = 1;
+
+    /// <summary>An epoch whose decided projection named the identity, or 0: what removal is told by (R2).</summary>
+    public long Named { get; init; }
 }

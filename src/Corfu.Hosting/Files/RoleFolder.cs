@@ -5,7 +5,7 @@ namespace Corfu.Hosting;
 /// <summary>The formatted, locked folder of one unit or acceptor.</summary>
 internal sealed class RoleFolder : IDisposable
 {
-    private const string IdentityName = "identity.json";
+    public const string IdentityName = "identity.json";
 
     private readonly FolderLock _lock;
 
@@ -24,6 +24,9 @@ internal sealed class RoleFolder : IDisposable
 
     /// <summary>Whether the role has ever served from this folder.</summary>
     public bool WasOpened => _identity.Opened;
+
+    /// <inheritdoc cref="FolderIdentity.Named"/>
+    public Epoch Named => new(_identity.Named);
 
     /// <summary>Gives an empty or new folder its identity. Doing it again with the same identity changes nothing.</summary>
     /// <exception cref="NodeStartException">The folder holds something else.</exception>
@@ -76,6 +79,14 @@ internal sealed class RoleFolder : IDisposable
     {
         if (_identity.Opened) return;
         _identity = _identity with { Opened = true };
+        DurableFile.WriteJson(System.IO.Path.Combine(Path, IdentityName), _identity, HostingJson.Default.FolderIdentity);
+    }
+
+    /// <summary>Remembers, durably, that a decided projection names the role.</summary>
+    public void MarkNamed(Epoch epoch)
+    {
+        if (_identity.Named > 0) return;
+        _identity = _identity with { Named = epoch.Value };
         DurableFile.WriteJson(System.IO.Path.Combine(Path, IdentityName), _identity, HostingJson.Default.FolderIdentity);
     }
 

@@ -19,4 +19,16 @@ internal static partial class HostingLog
 
     [LoggerMessage(5, LogLevel.Critical, "{Fault}")]
     public static partial void RoleFailed(ILogger logger, string fault);
+
+    [LoggerMessage(8, LogLevel.Warning, "{Name}: {Role} {Id} is not in the cluster any more ({Epoch}) and serves no longer.")]
+    public static partial void Removed(ILogger logger, string name, NodeRole role, NodeId id, Epoch epoch);
+
+    [LoggerMessage(9, LogLevel.Information, "{Name}: {Role} {Id} waits as a spare, in a new folder, after {Old}.")]
+    public static partial void Reformatted(ILogger logger, string name, NodeRole role, NodeId id, NodeId old);
+
+    [LoggerMessage(10, LogLevel.Information, "Deleted {Folder}: every range that it held has all its replicas, or is trimmed.")]
+    public static partial void KeptDeleted(ILogger logger, string folder);
+
+    [LoggerMessage(11, LogLevel.Warning, "{Name}: its roles cannot be looked after: {Why}")]
+    public static partial void KeeperFailed(ILogger logger, string name, string why);
 }

@@ -15,19 +15,19 @@ namespace Corfu.Hosting;
 public sealed class CorfuNode : IAsyncDisposable
 {
     private readonly RoleRegistry _registry;
-    private readonly ImmutableArray<NodeRoleHost> _roles;
+    private readonly RoleKeeper _keeper;
     private readonly KestrelServer _server;
     private readonly NodeAgent _agent;
     private int _disposed;
 
     private CorfuNode(
-        string name, NodeEndpoint endpoint, RoleRegistry registry, ImmutableArray<NodeRoleHost> roles, KestrelServer server, NodeAgent agent)
+        string name, NodeEndpoint endpoint, RoleRegistry registry, RoleKeeper keeper, KestrelServer server, NodeAgent agent)
     {
         _agent = agent;
         Name = name;
         Endpoint = endpoint;
         _registry = registry;
-        _roles = roles;
+        _keeper = keeper;
         _server = server;
     }
 
@@ -39,7 +39,10 @@ public sealed class CorfuNode : IAsyncDisposable
     public NodeDescription Description => _registry.Describe();
 
     /// <summary>What keeps roles from serving until the process is restarted, a failed disk for instance; empty while all is well.</summary>
-    public ImmutableArray<string> Faults => [.. _roles.Select(role => role.Fault).OfType<string>()];
+    public ImmutableArray<string> Faults => [.. _keeper.Roles.Select(role => role.Fault).OfType<string>()];
+
+    /// <summary>Roles that serve nothing, however often the process is restarted: damaged ones, and removed ones that wait for room.</summary>
+    public ImmutableArray<string> Stopped => [.. _keeper.Roles.Select(role => role.Stopped).OfType<string>()];
 
     /// <summary>Opens the roles (a unit reads its log back first) and listens. On failure everything opened is closed again.</summary>
     /// <exception cref="NodeStartException">A folder in use, damaged or not writable; an occupied port.</exception>
@@ -63,11 +66,14 @@ public sealed class CorfuNode : IAsyncDisposable
             agent = new NodeAgent(options, loggers, time);
             registry.Add(agent.Agent);
             var server = await ListenAsync(options.Endpoint, registry, loggers, cancellationToken);
-            var node = new CorfuNode(options.Name, options.Endpoint, registry, roles.ToImmutable(), server, agent);
+            var keeper = new RoleKeeper(options, registry, agent.Agent, roles.ToImmutable(), time, logger);
+            var node = new CorfuNode(options.Name, options.Endpoint, registry, keeper, server, agent);
             agent.Start();
-            foreach (var role in node._roles)
+            keeper.Start();
+            foreach (var role in roles)
             {
-                HostingLog.Serving(logger, options.Name, role.Handler.Role, role.Handler.Id, options.Endpoint);
+                if (role.Stopped is { } stopped) HostingLog.RoleFailed(logger, stopped);
+                else HostingLog.Serving(logger, options.Name, role.Handler.Role, role.Handler.Id, options.Endpoint);
                 _ = role.Failure.ContinueWith(
                     _ => HostingLog.RoleFailed(logger, role.Fault!), cancellationToken, TaskContinuationOptions.None, TaskScheduler.Default);
             }
@@ -93,7 +99,7 @@ public sealed class CorfuNode : IAsyncDisposable
         _registry.Dispose();
         await _server.StopAsync(CancellationToken.None);
         _server.Dispose();
-        foreach (var role in _roles) await role.DisposeAsync();
+        await _keeper.DisposeAsync();
         HostingTelemetry.NodesRunning.Add(-1);
     }
 

@@ -10,7 +10,7 @@ public sealed record NodeConfig(
     string Name, Guid Cluster, string Listen, bool Insecure, string? Log, ImmutableArray<NodeConfigRole> Roles)
 {
     /// <inheritdoc cref="NodeOptions.Peers"/>
-    public ImmutableArray<string> Peers { get; init; }
+    public ImmutableArray<string> Peers { get; init; } = [];
 
     /// <inheritdoc cref="NodeOptions.Automatic"/>
     public bool? Automatic { get; init; }
@@ -24,6 +24,7 @@ public sealed record NodeConfig(
         log = config.Log is null ? null : Path.Combine(folder, config.Log);
         var options = new NodeOptions { Name = config.Name ?? "", Cluster = config.Cluster, Listen = config.Listen ?? "", Insecure = config.Insecure };
         options.Automatic = config.Automatic ?? true;
+        options.ConfigFile = full;
         foreach (var peer in config.Peers.IsDefault ? [] : config.Peers) options.Peers.Add(peer);
         foreach (var role in config.Roles.IsDefault ? [] : config.Roles)
         {

@@ -18,8 +18,9 @@ internal sealed class NodeReadyCheck(CorfuNodeService service) : IHealthCheck
     public Task<HealthCheckResult> CheckHealthAsync(HealthCheckContext context, CancellationToken cancellationToken = default)
     {
         if (service.Node is not { } node) return Task.FromResult(HealthCheckResult.Unhealthy("The node is not started."));
-        return Task.FromResult(node.Faults.IsEmpty
+        var faults = node.Faults.AddRange(node.Stopped);
+        return Task.FromResult(faults.IsEmpty
             ? HealthCheckResult.Healthy($"{node.Name} serves {node.Description.Roles.Length} roles at {node.Endpoint}.")
-            : HealthCheckResult.Unhealthy(string.Join('\n', node.Faults)));
+            : HealthCheckResult.Unhealthy(string.Join('\n', faults)));
     }
 }

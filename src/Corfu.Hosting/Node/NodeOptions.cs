@@ -36,6 +36,9 @@ public sealed class NodeOptions
     /// <summary>Where the node's agent keeps what it was told (<c>corfu reconfigure auto</c>), so that a restart does not forget it. Null: nowhere.</summary>
     public string? AgentFile { get; set; }
 
+    /// <summary>The file that these options come from: a unit that has left the cluster gets its new identity there. Null: nowhere.</summary>
+    public string? ConfigFile { get; set; }
+
     internal NodeEndpoint Endpoint => NodeEndpoint.TryParse(Listen, out var endpoint)
         ? endpoint
         : throw new InvalidOperationException("The options were not validated.");

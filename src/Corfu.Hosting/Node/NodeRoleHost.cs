@@ -14,14 +14,20 @@ internal sealed class NodeRoleHost : IAsyncDisposable
     private readonly RoleFolder? _folder;
     private readonly IAsyncDisposable? _owner;
     private readonly Task<Exception>? _fault;
+    private readonly Epoch _named;
 
-    private NodeRoleHost(IRoleHandler handler, IAsyncDisposable? owner, RoleFolder? folder, Task<Exception>? fault)
+    private NodeRoleHost(
+        NodeRoleOptions options, IRoleHandler handler, IAsyncDisposable? owner = null, RoleFolder? folder = null, Task<Exception>? fault = null, Epoch named = default)
     {
+        Options = options;
         Handler = handler;
         _owner = owner;
         _folder = folder;
         _fault = fault;
+        _named = named;
     }
+
+    public NodeRoleOptions Options { get; }
 
     public IRoleHandler Handler { get; }
 
@@ -29,16 +35,28 @@ internal sealed class NodeRoleHost : IAsyncDisposable
     public string? Fault =>
         _fault is { IsCompletedSuccessfully: true } ? $"The {Handler.Role} {Handler.Id} has failed: {_fault.Result.Message}" : null;
 
+    /// <summary>Why the role serves nothing, however often the process is restarted, or null.</summary>
+    public string? Stopped => Handler is StoppedRole stopped ? $"The {Handler.Role} {Handler.Id} does not serve: {stopped.Reason}" : null;
+
     /// <summary>Completes, with the reason, when the role has failed; never for a role that cannot.</summary>
     public Task<Exception> Failure => _fault ?? new TaskCompletionSource<Exception>().Task;
 
-    /// <exception cref="NodeStartException">The folder is in use, lost or damaged.</exception>
+    /// <summary>An epoch whose decided projection named the role; none if that is not known.</summary>
+    public Epoch Named => _folder?.Named ?? _named;
+
+    public void MarkNamed(Epoch epoch) => _folder?.MarkNamed(epoch);
+
+    /// <summary>
+    /// A unit or an acceptor whose data is damaged or lost does not stop its node: it is there and says so, and never serves again under its
+    /// identity (R2, R6, R12).
+    /// </summary>
+    /// <exception cref="NodeStartException">The folder is in use, another cluster's, or not usable.</exception>
     public static async Task<NodeRoleHost> OpenAsync(NodeOptions node, NodeRoleOptions role)
     {
         // R2, R7: an incarnation of its own with every start.
-        if (role.Role == NodeRole.Sequencer)
-            return new NodeRoleHost(new SequencerHandler(SystemEntropy.Instance), null, null, null);
+        if (role.Role == NodeRole.Sequencer) return new NodeRoleHost(role, new SequencerHandler(SystemEntropy.Instance));
         var cluster = new ClusterId(node.Cluster);
+        role.Id = new RoleReformat(new ReformatFiles(node, role), role.Folder!, SystemEntropy.Instance.NewGuid).Resume(role.Id);
         if (node.FormatNewFolders && !RoleFolder.IsFormatted(role.Folder!))
             RoleFolder.Format(role.Folder!, cluster, role.Role, new NodeId(role.Id == Guid.Empty ? SystemEntropy.Instance.NewGuid() : role.Id));
         var folder = RoleFolder.Open(role.Folder!, cluster, role.Role, new NodeId(role.Id));
@@ -46,11 +64,14 @@ internal sealed class NodeRoleHost : IAsyncDisposable
         {
             // R12: what was in use and is empty now has been lost; starting empty would break what it has promised.
             var data = Path.Combine(folder.Path, DataName);
-            if (folder.WasOpened && (!Directory.Exists(data) || !Directory.EnumerateFileSystemEntries(data).Any()))
-                throw new NodeStartException($"The data of the {role.Role.ToString().ToLowerInvariant()} in {folder.Path} is gone.");
-            var host = role.Role == NodeRole.Unit ? await OpenUnitAsync(folder, data, cluster) : await OpenAcceptorAsync(folder, data, cluster);
+            if (folder.WasOpened && (!Directory.Exists(data) || !Directory.EnumerateFileSystemEntries(data).Any())) return Damaged(role, folder, "its data is gone");
+            var host = role.Role == NodeRole.Unit ? await OpenUnitAsync(role, folder, data, cluster) : await OpenAcceptorAsync(role, folder, data, cluster);
             folder.MarkOpened();
             return host;
+        }
+        catch (Exception e) when (folder.WasOpened && IsDamage(e))
+        {
+            return Damaged(role, folder, e.Message);
         }
         catch (Exception e)
         {
@@ -60,27 +81,41 @@ internal sealed class NodeRoleHost : IAsyncDisposable
         }
     }
 
+    /// <summary>The role with its folder closed: what removed it is decided, and its data is never served again.</summary>
+    public static NodeRoleHost Removed(NodeRoleHost host, string reason) =>
+        new(host.Options, new StoppedRole(host.Handler.Role, host.Handler.Id, reason), named: host.Named);
+
     public async ValueTask DisposeAsync()
     {
         if (_owner is not null) await _owner.DisposeAsync();
         _folder?.Dispose();
     }
 
-    private static async Task<NodeRoleHost> OpenUnitAsync(RoleFolder folder, string data, ClusterId cluster)
+    private static NodeRoleHost Damaged(NodeRoleOptions role, RoleFolder folder, string why) =>
+        new(role, new StoppedRole(role.Role, folder.Id, $"damaged: {why}"), folder: folder);
+
+    // A folder in use or not writable can be mended, and then the role serves. What a log lacks does not come back.
+    private static bool IsDamage(Exception e) => e switch
+    {
+        UnitFolderException folder => folder.IsLoss,
+        NodeStartException or OperationCanceledException or IOException or UnauthorizedAccessException => false,
+        _ => true,
+    };
+
+    private static async Task<NodeRoleHost> OpenUnitAsync(NodeRoleOptions role, RoleFolder folder, string data, ClusterId cluster)
     {
         var options = new UnitNodeOptions { Folder = data, Id = folder.Id, Cluster = cluster, MustExist = folder.WasOpened };
         var unit = await UnitNode.OpenAsync(options, SystemEntropy.Instance);
-        var host = new NodeRoleHost(unit.Handler, unit, folder, unit.Handler.Fault);
-        return await RequireAsync(host, folder);
+        return await RequireAsync(new NodeRoleHost(role, unit.Handler, unit, folder, unit.Handler.Fault), folder);
     }
 
-    private static async Task<NodeRoleHost> OpenAcceptorAsync(RoleFolder folder, string data, ClusterId cluster)
+    private static async Task<NodeRoleHost> OpenAcceptorAsync(NodeRoleOptions role, RoleFolder folder, string data, ClusterId cluster)
     {
         var device = FileAcceptorDevice.Open(data);
         try
         {
             var handler = await AcceptorHandler.OpenAsync(device, cluster, folder.WasOpened ? NodeId.None : folder.Id);
-            return await RequireAsync(new NodeRoleHost(handler, handler, folder, handler.Fault), folder);
+            return await RequireAsync(new NodeRoleHost(role, handler, handler, folder, handler.Fault), folder);
         }
         catch
         {

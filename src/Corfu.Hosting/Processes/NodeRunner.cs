@@ -45,6 +45,7 @@ public static class NodeRunner
             node.Insecure = options.Insecure;
             node.Automatic = options.Automatic;
             node.AgentFile = options.AgentFile;
+            node.ConfigFile = options.ConfigFile;
             foreach (var peer in options.Peers) node.Peers.Add(peer);
             foreach (var role in options.Roles) node.Roles.Add(role);
         });

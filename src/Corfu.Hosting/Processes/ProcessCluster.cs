@@ -35,8 +35,7 @@ public sealed class ProcessCluster(NodeCommandLine command, ILoggerFactory? logg
         string? bootstrap = null;
         try
         {
-            var waiting = shape.TakeUnitsIn ? folder.UnitsThatTakeEntries() : [];
-            await ClusterBootstrap.RunAsync(folder.Manifest, _loggers, _time, cancellationToken, waiting);
+            await ClusterBootstrap.RunAsync(folder, _loggers, _time, cancellationToken, shape.TakeUnitsIn);
         }
         catch (CorfuException e)
         {
@@ -44,7 +43,7 @@ public sealed class ProcessCluster(NodeCommandLine command, ILoggerFactory? logg
             bootstrap = e.Message;
         }
 
-        var state = await WaitUntilServingAsync(folder, problems.IsEmpty ? StartSettling : FailoverSettling, cancellationToken);
+        var state = await WaitUntilServingAsync(folder.WithPresent(), problems.IsEmpty ? StartSettling : FailoverSettling, cancellationToken);
         if (bootstrap is not null && !(state.Verdict.IsServing && !problems.IsEmpty)) problems = problems.Add(bootstrap);
         return state with { Problems = problems };
     }

@@ -43,7 +43,7 @@ public sealed class UnitFolder : IDisposable
             if (!File.Exists(identityPath))
             {
                 // R2: an identity never restarts empty.
-                if (mustExist) throw new UnitFolderException($"{path} holds no unit any more, but one has served from it: its data is gone.");
+                if (mustExist) throw new UnitFolderException($"{path} holds no unit any more, but one has served from it: its data is gone.") { IsLoss = true };
                 Format(path, identityPath, new UnitIdentity(unit.IsNone ? new NodeId(entropy.NewGuid()) : unit, cluster, store));
             }
 
@@ -51,7 +51,7 @@ public sealed class UnitFolder : IDisposable
             Native.SyncDirectory(path);
             if (System.IO.Path.GetDirectoryName(path) is { Length: > 0 } parent) Native.SyncDirectory(parent);
             if (!File.Exists(System.IO.Path.Combine(path, LogName, MarkName)))
-                throw new UnitFolderException($"{path} has lost its log. Rebuild this unit from its replicas on a new folder.");
+                throw new UnitFolderException($"{path} has lost its log. Rebuild this unit from its replicas on a new folder.") { IsLoss = true };
             var identity = UnitIdentity.Parse(File.ReadAllText(identityPath), identityPath, store);
             if (!cluster.IsNone && !identity.Cluster.IsNone && identity.Cluster != cluster)
                 throw new UnitFolderException($"{path} belongs to a unit of cluster {identity.Cluster}, not of {cluster}.");

@@ -1,0 +1,147 @@
+using System.Collections.Immutable;
+using Corfu.Agent;
+using Corfu.Client;
+using Corfu.Client.Layout;
+using Corfu.Protocol;
+using Corfu.Server;
+using Corfu.Transport;
+using Microsoft.Extensions.Logging;
+
+namespace Corfu.Hosting;
+
+/// <summary>
+/// Holds a node's roles, and compares them with the newest decided projection as long as the node runs. A unit or an acceptor that a decided projection
+/// removed gets a new identity and folder and waits as a spare (R2, R12); its old data is kept until nobody can miss it.
+/// A role that the projection names at another address is moved there.
+/// </summary>
+internal sealed class RoleKeeper : IAsyncDisposable
+{
+    private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
+
+    private readonly NodeOptions _node;
+    private readonly RoleRegistry _registry;
+    private readonly ClusterAgent _agent;
+    private readonly TimeProvider _time;
+    private readonly ILogger _logger;
+    private readonly TcpTransport _transport;
+    private readonly LayoutClient _layout;
+    private readonly RemovedData _removed;
+    private readonly CancellationTokenSource _stop = new();
+    private Task _running = Task.CompletedTask;
+    private string _trouble = "";
+
+    // Replaced whole, by the loop alone.
+    private ImmutableArray<NodeRoleHost> _roles;
+
+    public RoleKeeper(NodeOptions node, RoleRegistry registry, ClusterAgent agent, ImmutableArray<NodeRoleHost> roles, TimeProvider time, ILogger logger)
+    {
+        _node = node;
+        _registry = registry;
+        _agent = agent;
+        _roles = roles;
+        _time = time;
+        _logger = logger;
+        _transport = new TcpTransport(new TcpTransportOptions { Cluster = new ClusterId(node.Cluster) }, time);
+        _layout = new LayoutClient(_transport, SystemEntropy.Instance, time);
+        _removed = new RemovedData(_layout, logger);
+    }
+
+    public ImmutableArray<NodeRoleHost> Roles => _roles;
+
+    public void Start() => _running = RunAsync(_stop.Token);
+
+    public async ValueTask DisposeAsync()
+    {
+        await _stop.CancelAsync();
+        await _running;
+        foreach (var role in _roles) await role.DisposeAsync();
+        _transport.Dispose();
+        _stop.Dispose();
+    }
+
+    private async Task RunAsync(CancellationToken cancellationToken)
+    {
+        await Task.Yield();
+        while (!cancellationToken.IsCancellationRequested)
+        {
+            try
+            {
+                if (_agent.Projection is { } newest) await LookAsync(newest, cancellationToken);
+                _trouble = "";
+                await Task.Delay(Interval, _time, cancellationToken);
+            }
+            catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
+            {
+                return;
+            }
+            catch (Exception e) when (e is CorfuException or IOException or UnauthorizedAccessException)
+            {
+                if (e.Message != _trouble) HostingLog.KeeperFailed(_logger, _node.Name, _trouble = e.Message);
+                await Task.Delay(Interval, _time, CancellationToken.None);
+            }
+        }
+    }
+
+    private async Task LookAsync(Projection newest, CancellationToken cancellationToken)
+    {
+        foreach (var role in _roles)
+        {
+            if (role.Options.Folder is not { } folder) continue;
+            var id = role.Handler.Id;
+            if (Removal.Names(newest, id))
+            {
+                role.MarkNamed(newest.Epoch);
+                await AnnounceAsync(newest, id, cancellationToken);
+            }
+            else
+            {
+                var named = role.Named > Epoch.None ? role.Named : await _removed.LastNamedAsync(id, newest, cancellationToken);
+                if (Removal.IsFinal(id, named, newest)) await ReformatAsync(role, newest, cancellationToken);
+            }
+
+            await _removed.DropAsync(folder, role.Handler.Role, newest, cancellationToken);
+        }
+    }
+
+    private async Task ReformatAsync(NodeRoleHost role, Projection newest, CancellationToken cancellationToken)
+    {
+        var id = role.Handler.Id;
+        var folder = role.Options.Folder!;
+        // R12: its successors hold the decided state durably before it forgets its own.
+        if (role.Handler.Role == NodeRole.Acceptor) await _layout.HandOverAsync(newest, cancellationToken);
+        var wait = role.Options.Id != Guid.Empty && _node.ConfigFile is null ? "removed; the host's options name this identity and must name another"
+            : role.Handler.Role == NodeRole.Acceptor ? null
+            : await _removed.WhyWaitAsync(folder, id, newest, cancellationToken);
+        if (wait is null || role.Handler is not StoppedRole stopped || stopped.Reason != wait)
+        {
+            HostingLog.Removed(_logger, _node.Name, role.Handler.Role, id, newest.Epoch);
+            var removed = role;
+            role = Replace(role, NodeRoleHost.Removed(role, wait ?? $"removed before {newest.Epoch}"));
+            await removed.DisposeAsync();
+        }
+
+        if (wait is not null) return;
+        role.Options.Id = new RoleReformat(new ReformatFiles(_node, role.Options), folder, SystemEntropy.Instance.NewGuid).Run(id.Value, role.Options.Id);
+        var fresh = await NodeRoleHost.OpenAsync(_node, role.Options);
+        Replace(role, fresh);
+        HostingLog.Reformatted(_logger, _node.Name, fresh.Handler.Role, fresh.Handler.Id, id);
+    }
+
+    private NodeRoleHost Replace(NodeRoleHost old, NodeRoleHost role)
+    {
+        _registry.Replace(old.Handler.Id, role.Handler);
+        _roles = _roles.Replace(old, role);
+        return role;
+    }
+
+    /// <summary>The node's configuration has another address than the projection: its data is here, so the projection follows.</summary>
+    private async Task AnnounceAsync(Projection newest, NodeId id, CancellationToken cancellationToken)
+    {
+        var named = newest.Units.Concat(newest.Acceptors).First(node => node.Id == id);
+        if (named.Endpoint == _node.Endpoint) return;
+        await using var client = new CorfuClient(newest, _transport, _time, SystemEntropy.Instance, null, _logger);
+        var moved = new NodeAddress(id, _node.Endpoint);
+        await new ClusterOperations(client, _transport, _time).MoveNodeAsync(
+            moved, new ReconfigurationReason(false, _node.Name, $"{named.Endpoint} moved to {_node.Endpoint}").ToString(), cancellationToken);
+    }
+}
