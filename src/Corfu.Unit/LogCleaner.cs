@@ -4,45 +4,61 @@ namespace Corfu.Unit;
 
 /// <summary>
 /// Gives disk space back while the unit serves (TOCS 2.6, R5): deletes segments that a prefix trim has released, and empties those of which
-/// random trims have left little. One thread, which works in small steps under the handler's lock and lets each become durable before the next.
+/// random trims have left little. One worker, which works in small steps under the handler's lock and lets each become durable before the next.
 /// </summary>
-internal sealed class LogCleaner : IDisposable
+internal sealed class LogCleaner : IAsyncDisposable
 {
     /// <summary>Written again between two waits for durability: appends share the disk fairly.</summary>
     private const int BytesPerWait = 256 << 10;
 
-    private const int BusyMilliseconds = 20;
     private const int StreamBytes = 32;
 
+    private static readonly TimeSpan BusyPause = TimeSpan.FromMilliseconds(20);
+
     private readonly UnitHandler _handler;
-    private readonly ICleanableStore _store;
-    private readonly WakeableThread _thread;
-    private readonly Lock _one = new();
+    private readonly PageStore _store;
+    private readonly IWorker _worker;
     private volatile bool _stopping;
 
-    public LogCleaner(UnitHandler handler, ICleanableStore store, Action<Exception> failed)
+    public LogCleaner(UnitHandler handler, PageStore store, Action<Exception> failed)
     {
         _handler = handler;
         _store = store;
-        _thread = new WakeableThread("corfu-unit-cleaner", Clean, failed);
-        store.CleaningDue = _thread.Kick;
-        _thread.Kick();
-        _thread.Start();
+        _worker = store.Workers.Create("corfu-unit-cleaner", StepAsync, failed);
+        store.CleaningDue = _worker.Kick;
+        _worker.Kick();
+        _worker.Start();
     }
 
-    public void Dispose()
+    /// <summary>Completes when there is nothing to clean.</summary>
+    public Task CleanAsync() => _worker.RunAsync();
+
+    public async ValueTask DisposeAsync()
     {
         _stopping = true;
         _store.CleaningDue = null;
-        _thread.Dispose();
-        if (!_handler.IsStopped && !_store.IsFull && _store.CheckpointDueAtEnd) TryCheckpoint();
+        await _worker.DisposeAsync();
+        if (!_handler.IsStopped && !_store.IsFull && _store.CheckpointDueAtEnd) await TryCheckpointAsync();
     }
 
-    private void TryCheckpoint()
+    private async ValueTask StepAsync()
     {
         try
         {
-            Checkpoint();
+            while (!_stopping && (await FreeTrimmedAsync() || await EmptyOneAsync())) UnitTelemetry.Cleanings.Add(1);
+            if (!_stopping && !_store.IsFull && _store.CheckpointDue) await TryCheckpointAsync();
+        }
+        catch (Exception) when (_stopping || _handler.IsStopped)
+        {
+            // The unit has ended, or has failed and says so itself.
+        }
+    }
+
+    private async ValueTask TryCheckpointAsync()
+    {
+        try
+        {
+            await CheckpointAsync();
         }
         catch (Exception error) when (error is StoreFailedException or IOException)
         {
@@ -51,15 +67,15 @@ internal sealed class LogCleaner : IDisposable
     }
 
     // R3. The map and the streams change while this runs; the replay of the records that follow the beginning makes up for it.
-    private void Checkpoint()
+    private async ValueTask CheckpointAsync()
     {
         var core = new System.Buffers.ArrayBufferWriter<byte>();
-        var (map, start) = _handler.WithCore(unit =>
+        var start = _handler.WithCore(unit =>
         {
             unit.WriteCheckpoint(core);
             return _store.BeginCheckpoint();
         });
-        _store.EndCheckpoint(map);
+        await _store.EndCheckpointAsync(start);
         var next = 0;
         while (_handler.WithCore(unit =>
         {
@@ -69,33 +85,15 @@ internal sealed class LogCleaner : IDisposable
         {
         }
 
-        var needs = _handler.WaitDurable();
-        _store.PublishCheckpoint(map, start, needs, core.WrittenMemory);
+        await _store.PublishCheckpointAsync(start, await _handler.WaitDurableAsync(), core.WrittenMemory);
         UnitTelemetry.Checkpoints.Add(1);
     }
 
-    /// <summary>Returns when there is nothing to clean; also called by the thread.</summary>
-    public void Clean()
-    {
-        try
-        {
-            lock (_one)
-            {
-                while (!_stopping && (FreeTrimmed() || EmptyOne())) UnitTelemetry.Cleanings.Add(1);
-                if (!_stopping && !_store.IsFull && _store.CheckpointDue) TryCheckpoint();
-            }
-        }
-        catch (Exception) when (_stopping || _handler.IsStopped)
-        {
-            // The unit has ended, or has failed and says so itself.
-        }
-    }
-
-    private bool FreeTrimmed()
+    private async ValueTask<bool> FreeTrimmedAsync()
     {
         var mark = _handler.WithCore(core => core.TrimMark);
         var going = _store.WhollyTrimmed(mark).ToHashSet();
-        return going.Count > 0 && IsWorthIt(going) && Free(going);
+        return going.Count > 0 && IsWorthIt(going) && await FreeAsync(going);
     }
 
     // With millions of idle streams it costs something to write down their tails again: not for less than twice the space.
@@ -116,21 +114,20 @@ internal sealed class LogCleaner : IDisposable
         return streams * StreamBytes * 2 <= (long)going.Count * _store.SegmentSize;
     }
 
-    private bool EmptyOne()
+    private async ValueTask<bool> EmptyOneAsync()
     {
         var mark = _handler.WithCore(core => core.TrimMark);
         var segment = _store.Sparsest(mark);
         if (segment < 0) return false;
         HashSet<int> going = [segment];
-        if (!IsWorthIt(going) || !Empty(segment)) return false;
-        return Free(going);
+        return IsWorthIt(going) && await EmptyAsync(segment) && await FreeAsync(going);
     }
 
-    private bool Empty(int segment)
+    private async ValueTask<bool> EmptyAsync(int segment)
     {
         var written = 0;
         var stuck = false;
-        var done = ReadSegment(segment, (record, place) =>
+        var done = await ReadSegmentAsync(segment, async (record, place) =>
         {
             while (!_stopping)
             {
@@ -142,14 +139,14 @@ internal sealed class LogCleaner : IDisposable
                         written += RecordCodec.Size(record);
                         if (written < BytesPerWait) return true;
                         written = 0;
-                        _handler.WaitDurable();
+                        await _handler.WaitDurableAsync();
                         return true;
                     case KeepOutcome.Stuck:
                         return !(stuck = true);
                     default:
                         // Where there is no room at all, other segments may need less of it.
                         if (_store.IsFull) return !(stuck = true);
-                        Pause();
+                        await PauseAsync();
                         break;
                 }
             }
@@ -160,45 +157,45 @@ internal sealed class LogCleaner : IDisposable
         return done && !stuck;
     }
 
-    private bool ReadSegment(int segment, Func<LogRecord, RecordPlace, bool> visit)
+    private async ValueTask<bool> ReadSegmentAsync(int segment, Func<LogRecord, RecordPlace, ValueTask<bool>> visit)
     {
         try
         {
-            return _store.ReadSegment(segment, visit);
+            return await _store.ReadSegmentAsync(segment, visit);
         }
         catch (IOException)
         {
-            // Sectors that cannot be read: their pages become corrupt when somebody reads them.
+            // Sectors that cannot be read: their pages become corrupt when a read meets them.
             return false;
         }
     }
 
-    private bool Free(HashSet<int> going)
+    private async ValueTask<bool> FreeAsync(HashSet<int> going)
     {
         var next = 0;
         while (!_handler.WithCore(core => core.CarryStreams(going, ref next, _store.LargestBody)))
         {
             if (_stopping) return false;
-            _handler.WaitDurable();
+            await _handler.WaitDurableAsync();
         }
 
-        var lsn = 0L;
         while (!_handler.WithCore(core =>
         {
             _store.AboutToFree(going);
-            return core.TryAppendState() && _store.TryAppendFreed(out lsn);
+            return core.TryAppendState() && _store.TryAppendFreed();
         }))
         {
             if (_stopping) return false;
-            Pause();
+            await PauseAsync();
         }
 
-        _handler.WaitDurable();
+        // What was moved, the excuse for what goes, and the state that replaces it.
+        await _handler.WaitDurableAsync();
         if (_stopping) return false;
         _store.Delete(going);
         UnitTelemetry.FreedSegments.Add(going.Count);
         return true;
     }
 
-    private static void Pause() => Thread.Sleep(BusyMilliseconds);
+    private Task PauseAsync() => Task.Delay(BusyPause, _store.Workers.Time);
 }

@@ -24,6 +24,9 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
 
     private long _durable;
 
+    // The cleaner's. Guarded by _queueGate.
+    private (long Lsn, TaskCompletionSource Done)? _durableWait;
+
     // Set with the queue's last emptying: whatever would wait from then on would wait for ever.
     private bool _drained;
     private volatile bool _failed;
@@ -38,14 +41,13 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
         _store = store;
         _options = options ?? new UnitHandlerOptions();
         store.Observer = this;
-        // Stores that cannot give space back need no thread for it; the simulator's are such.
-        if (store is ICleanableStore cleanable) _cleaner = new LogCleaner(this, cleanable, OnFailed);
+        if (store is PageStore cleanable) _cleaner = new LogCleaner(this, cleanable, OnFailed);
     }
 
     internal bool IsStopped => _failed;
 
-    /// <summary>Gives back all disk space that trims have released by now; blocks until that is done. It happens by itself, too.</summary>
-    public void Clean() => _cleaner?.Clean();
+    /// <summary>Gives back all disk space that trims have released by now. It happens by itself, too.</summary>
+    public Task CleanAsync() => _cleaner?.CleanAsync() ?? Task.CompletedTask;
 
     public NodeRole Role => NodeRole.Unit;
 
@@ -92,6 +94,12 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
             lock (_queueGate)
             {
                 if (lsn > _durable) _durable = lsn;
+                if (_durableWait is { } wait && wait.Lsn <= _durable)
+                {
+                    _durableWait = null;
+                    wait.Done.SetResult();
+                }
+
                 if (_waiting.Count == 0 || _waiting.Peek().Answer.Lsn > _durable) return;
                 next = _waiting.Dequeue();
                 _waitingCount = _waiting.Count;
@@ -112,6 +120,8 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
             _waiting.Clear();
             _waitingCount = 0;
             _drained = true;
+            _durableWait?.Done.SetException(Ended());
+            _durableWait = null;
         }
 
         // Their outcome is unknown: the records may or may not be on disk. Failed says just that much.
@@ -121,7 +131,7 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
 
     public async ValueTask DisposeAsync()
     {
-        _cleaner?.Dispose();
+        if (_cleaner is not null) await _cleaner.DisposeAsync();
         // Nothing new is taken; what was taken is committed and answered.
         lock (_gate) _failed = true;
         await _store.DisposeAsync();
@@ -137,24 +147,30 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
     {
         lock (_gate)
         {
-            if (_failed) throw new StoreFailedException("The unit has ended.");
+            if (_failed) throw Ended();
             return step(_core);
         }
     }
 
-    /// <summary>Returns when everything appended so far is durable.</summary>
-    internal long WaitDurable()
+    /// <summary>Makes everything appended so far durable and gives its end. One caller at a time.</summary>
+    internal async ValueTask<long> WaitDurableAsync()
     {
         var lsn = _store.AppendedUntil;
-        while (_store.DurableUntil < lsn)
+        var done = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        lock (_queueGate)
         {
-            if (_failed) throw new StoreFailedException("The unit has ended.");
-            _store.Commit();
-            Thread.Sleep(1);
+            if (_drained) throw Ended();
+            // The store publishes its progress before it reports it here, so the wait ends.
+            if (lsn <= _durable || lsn <= _store.DurableUntil) return lsn;
+            _durableWait = (lsn, done);
         }
 
+        _store.Commit();
+        await done.Task;
         return lsn;
     }
+
+    private static StoreFailedException Ended() => new("The unit has ended.");
 
     // Limits are checked before the core sees the request: Overloaded means that nothing was done.
     private UnitAnswer Take(Request request)

@@ -63,12 +63,16 @@ public sealed class HandlerTests
     [Fact]
     public async Task A_damaged_page_found_by_a_read_is_corrupt_from_then_on()
     {
-        var device = new MemoryLogDevice();
-        var store = new LogPageStore(device, Stores.Unit);
-        var unit = await HandlerClient.OpenAsync(store);
+        var files = new RecordingFiles();
+        var maps = new MemoryMapFiles();
+        var unit = await HandlerClient.OpenAsync(Stores.Plain(files, maps, Stores.Small));
         await unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(0, payload: "unmistakable")));
-        var at = device.Bytes.AsSpan().IndexOf("unmistakable"u8);
-        device.Bytes[at] ^= 1;
+        await unit.Handler.DisposeAsync();
+        // Read back whole, and damaged from then on.
+        unit = await HandlerClient.OpenAsync(Stores.Plain(files, maps, Stores.Small), install: false);
+        var segment = new byte[files.Length(0)];
+        files.Read(0, 0, segment);
+        files.Damage(0, segment.AsSpan().IndexOf("unmistakable"u8), b => (byte)(b ^ 1));
         Assert.Equal(PageState.Corrupt, (await unit.AskAsync(new ReadRequest(Epoch.First, Entries.Positions(0), ReadDetail.Full))).Pages[0].State);
         Assert.Equal(PageState.Corrupt, (await unit.AskAsync(new ReadRequest(Epoch.First, Entries.Positions(0), ReadDetail.State))).Pages[0].State);
         Assert.Equal(Status.Corrupt, (await unit.AskAsync(new FillRequest(Epoch.First, Entries.Junk(0)))).Status);
@@ -79,7 +83,7 @@ public sealed class HandlerTests
     public async Task Sixty_four_callers_on_disk_get_each_answer_once()
     {
         using var folder = new TempFolder();
-        await using var store = Stores.Faster(folder.Path, new FasterStoreOptions());
+        await using var store = Stores.Faster(folder.Path, new PageStoreOptions());
         var unit = await HandlerClient.OpenAsync(store);
         var results = await Task.WhenAll(Enumerable.Range(0, 64).Select(caller => Task.Run(async () =>
         {

@@ -39,6 +39,12 @@ internal sealed class ReadOnlySegmentFiles(string directory) : ISegmentFiles
 
     public bool TryReadCached(int segment, long offset, Span<byte> buffer) => false;
 
+    public ValueTask ReadAsync(int segment, long offset, Memory<byte> buffer)
+    {
+        Read(segment, offset, buffer.Span);
+        return ValueTask.CompletedTask;
+    }
+
     public byte[] ReadMark()
     {
         var path = Path.Combine(directory, "mark");
@@ -51,9 +57,9 @@ internal sealed class ReadOnlySegmentFiles(string directory) : ISegmentFiles
 
     public void Write(int segment, long offset, ReadOnlySpan<byte> bytes) => throw ReadOnly();
 
-    public void Sync(int segment) => throw ReadOnly();
+    public ValueTask SyncAsync(int segment) => throw ReadOnly();
 
-    public void WriteMark(long offset, ReadOnlySpan<byte> bytes, bool sync) => throw ReadOnly();
+    public ValueTask WriteMarkAsync(long offset, ReadOnlyMemory<byte> bytes) => throw ReadOnly();
 
     public void Dispose()
     {

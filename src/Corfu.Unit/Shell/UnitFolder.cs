@@ -31,7 +31,7 @@ public sealed class UnitFolder : IDisposable
     /// <param name="cluster">Which cluster the unit belongs to; written at formatting, compared later. None accepts any.</param>
     /// <param name="mustExist">The unit has served before: an empty folder now means that its data is gone.</param>
     /// <exception cref="UnitFolderException">In use by another process, not writable, another unit's or cluster's, or damaged.</exception>
-    public static UnitFolder Open(string path, NodeId unit, ClusterId cluster, IEntropy entropy, FasterStoreOptions store, bool mustExist = false)
+    public static UnitFolder Open(string path, NodeId unit, ClusterId cluster, IEntropy entropy, PageStoreOptions store, bool mustExist = false)
     {
         path = System.IO.Path.GetFullPath(path);
         FileStream? held = null;
@@ -69,7 +69,7 @@ public sealed class UnitFolder : IDisposable
         }
     }
 
-    public FasterPageStore OpenStore() => new(
+    public PageStore OpenStore() => PageStore.OnFaster(
         new DirectorySegmentFiles(System.IO.Path.Combine(Path, LogName)),
         Identity.Unit,
         Identity.Store,

@@ -8,7 +8,7 @@ namespace Corfu.Unit;
 /// Who a unit is, from the formatting of its folder on (R2): a text file of <c>key=value</c> lines. A folder is formatted once; a unit
 /// that has left a cluster gets a new folder, never its old identity back.
 /// </summary>
-public sealed record UnitIdentity(NodeId Unit, ClusterId Cluster, FasterStoreOptions Store)
+public sealed record UnitIdentity(NodeId Unit, ClusterId Cluster, PageStoreOptions Store)
 {
     private const string FormatKey = "format";
     private const string FormatValue = "corfu-unit-1";
@@ -28,7 +28,7 @@ public sealed record UnitIdentity(NodeId Unit, ClusterId Cluster, FasterStoreOpt
         static string Number(int value) => value.ToString(CultureInfo.InvariantCulture);
     }
 
-    internal static UnitIdentity Parse(string text, string path, FasterStoreOptions store)
+    internal static UnitIdentity Parse(string text, string path, PageStoreOptions store)
     {
         var values = new Dictionary<string, string>(StringComparer.Ordinal);
         foreach (var line in text.Split('\n', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries))

@@ -74,7 +74,7 @@ public static class UnitInspector
     {
         var path = Path.Combine(folder, "identity");
         if (!File.Exists(path)) throw new UnitFolderException($"{folder} is no unit's folder: it holds no identity.");
-        return UnitIdentity.Parse(File.ReadAllText(path), path, new FasterStoreOptions());
+        return UnitIdentity.Parse(File.ReadAllText(path), path, new PageStoreOptions());
     }
 
     // As the unit itself does, so that neither runs beside the other.

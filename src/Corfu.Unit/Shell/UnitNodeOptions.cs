@@ -20,7 +20,7 @@ public sealed record UnitNodeOptions
     /// <summary>Larger payloads are refused. Default 1 MiB.</summary>
     public int MaxPayload { get; init; } = EntryCodec.DefaultMaxPayload;
 
-    public FasterStoreOptions Store { get; init; } = new();
+    public PageStoreOptions Store { get; init; } = new();
 
     public UnitHandlerOptions Handler { get; init; } = new();
 }

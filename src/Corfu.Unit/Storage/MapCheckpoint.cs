@@ -1,6 +1,5 @@
 using System.Buffers;
 using System.Buffers.Binary;
-using System.Globalization;
 using Corfu.Protocol;
 
 namespace Corfu.Unit;
@@ -8,13 +7,12 @@ namespace Corfu.Unit;
 /// <summary>
 /// What a start needs besides the log when it does not read all of it (R3): where in the log to go on, which checkpoint of the address map
 /// belongs to it, what the log's segments hold, and the core's state. A shortcut: it counts only if it is whole, and if the log agrees with it.
-/// Two are kept, as files <c>checkpoint.N</c> of the map's folder.
+/// The newest two are kept.
 /// </summary>
 internal sealed class MapCheckpoint
 {
     private const uint Magic = 0x31434643; // "CFC1"
     private const byte Version = 1;
-    private const string Prefix = "checkpoint.";
     private const int Kept = 2;
 
     public required uint LogId { get; init; }
@@ -41,15 +39,15 @@ internal sealed class MapCheckpoint
 
     public required ReadOnlyMemory<byte> Core { get; init; }
 
-    public static IReadOnlyList<MapCheckpoint> Load(string folder, uint logId)
+    /// <summary>Those that are whole, newest first.</summary>
+    public static List<MapCheckpoint> Load(IAddressMaps maps, uint logId)
     {
         var found = new List<MapCheckpoint>();
-        if (!Directory.Exists(folder)) return found;
-        foreach (var path in Directory.GetFiles(folder, Prefix + "*"))
+        foreach (var number in maps.List())
         {
             try
             {
-                if (Parse(File.ReadAllBytes(path)) is { } checkpoint && checkpoint.LogId == logId) found.Add(checkpoint);
+                if (Parse(maps.Read(number)) is { } checkpoint && checkpoint.LogId == logId) found.Add(checkpoint);
             }
             catch (Exception error) when (error is MalformedDataException or IOException)
             {
@@ -61,42 +59,20 @@ internal sealed class MapCheckpoint
         return found;
     }
 
-    /// <summary>Appears whole and durable, or not at all. Then all but the newest two go, with their maps.</summary>
-    public void Publish(string folder)
+    /// <summary>Then all but the newest two go, with their maps.</summary>
+    public async ValueTask PublishAsync(IAddressMaps maps)
     {
-        var path = Path.Combine(folder, Prefix + Number.ToString(CultureInfo.InvariantCulture));
-        var fresh = Path.Combine(folder, "new." + Prefix.TrimEnd('.'));
-        using (var file = File.OpenHandle(fresh, FileMode.Create, FileAccess.Write))
-        {
-            Native.Write(file, fresh, ToBytes(), 0);
-            Native.SyncData(file, fresh);
-        }
-
-        File.Move(fresh, path, overwrite: true);
-        Native.SyncDirectory(folder);
-        var known = Load(folder, LogId);
-        foreach (var old in Directory.GetFiles(folder, Prefix + "*"))
-        {
-            if (!known.Take(Kept).Any(k => old.EndsWith(Prefix + k.Number.ToString(CultureInfo.InvariantCulture), StringComparison.Ordinal))) File.Delete(old);
-        }
-
-        CheckpointFiles.Purge(folder, [.. known.Take(Kept).Select(k => k.Map)]);
+        await maps.PublishAsync(Number, ToBytes());
+        var kept = Load(maps, LogId).Take(Kept).ToList();
+        maps.Delete([.. maps.List().Where(n => kept.TrueForAll(k => k.Number != n))]);
+        maps.Purge([.. kept.Select(k => k.Map)]);
     }
 
     /// <summary>
     /// A checkpoint that was passed over, because it could not be read just then, must not be found by the next start: the map goes on from an older one, over the
     /// part that the newer one needs.
     /// </summary>
-    public void ForgetNewer(string folder)
-    {
-        var newer = Directory.GetFiles(folder, Prefix + "*").Where(IsNewer).ToList();
-        if (newer.Count == 0) return;
-        foreach (var path in newer) File.Delete(path);
-        Native.SyncDirectory(folder);
-
-        bool IsNewer(string path) =>
-            !long.TryParse(Path.GetFileName(path.AsSpan())[Prefix.Length..], NumberStyles.None, CultureInfo.InvariantCulture, out var number) || number > Number;
-    }
+    public void ForgetNewer(IAddressMaps maps) => maps.Delete([.. maps.List().Where(n => n > Number)]);
 
     private byte[] ToBytes()
     {

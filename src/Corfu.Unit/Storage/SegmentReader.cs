@@ -7,16 +7,16 @@ internal sealed class SegmentReader(SegmentImage image, uint logId)
 
     private readonly LogWindow _window = new(image, WindowSize);
 
-    public bool Read(SegmentContents contents, Func<LogRecord, RecordPlace, bool> visit)
+    public async ValueTask<bool> ReadAsync(SegmentContents contents, Func<LogRecord, RecordPlace, ValueTask<bool>> visit)
     {
         var previous = contents.Before;
         var from = contents.First;
         while (true)
         {
-            var (address, header) = LogScanner.FindAsync(_window, from).AsTask().GetAwaiter().GetResult();
+            var (address, header) = await LogScanner.FindAsync(_window, from);
             if (address < 0 || header.Previous != previous || header.LogId != logId) return false;
             var length = RecordCodec.HeaderSize + header.BodyLength;
-            var bytes = _window.GetAsync(address, length).AsTask().GetAwaiter().GetResult();
+            var bytes = await _window.GetAsync(address, length);
             if (bytes.Length < length) return false;
             var body = bytes.Slice(RecordCodec.HeaderSize, header.BodyLength);
             (uint, uint)? damaged = RecordCodec.CheckedPartIntact(bytes.Span, address, header) ? null : RecordCodec.Identity(bytes.Span, address);
@@ -26,7 +26,7 @@ internal sealed class SegmentReader(SegmentImage image, uint logId)
                 Previous = previous,
                 DamagedHeaders = damaged,
             };
-            if (!visit(new LogRecord(header.Kind, header.Position, body, header.CheckedLength), place)) return false;
+            if (!await visit(new LogRecord(header.Kind, header.Position, body, header.CheckedLength), place)) return false;
             if (address == contents.Last) return true;
             previous = address;
             from = end;

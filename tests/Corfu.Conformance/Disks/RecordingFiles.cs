@@ -92,7 +92,7 @@ public sealed class RecordingFiles : ISegmentFiles
         }
     }
 
-    public void Sync(int segment)
+    public ValueTask SyncAsync(int segment)
     {
         SyncAllowed.Wait();
         lock (_gate)
@@ -100,6 +100,8 @@ public sealed class RecordingFiles : ISegmentFiles
             if (SyncError is not null) throw SyncError;
             if (!IgnoresSyncs) Events.Add(new DiskEvent.Sync(segment));
         }
+
+        return ValueTask.CompletedTask;
     }
 
     public void Read(int segment, long offset, Span<byte> buffer)
@@ -115,13 +117,17 @@ public sealed class RecordingFiles : ISegmentFiles
 
     public bool TryReadCached(int segment, long offset, Span<byte> buffer) => false;
 
-    public void WriteMark(long offset, ReadOnlySpan<byte> bytes, bool sync)
+    public ValueTask ReadAsync(int segment, long offset, Memory<byte> buffer) => new(Task.Run(() => Read(segment, offset, buffer.Span)));
+
+    public ValueTask WriteMarkAsync(long offset, ReadOnlyMemory<byte> bytes)
     {
         lock (_gate)
         {
-            PutMark((int)offset, bytes);
-            Events.Add(new DiskEvent.Mark(offset, bytes.ToArray(), sync));
+            PutMark((int)offset, bytes.Span);
+            Events.Add(new DiskEvent.Mark(offset, bytes.ToArray(), Synced: true));
         }
+
+        return ValueTask.CompletedTask;
     }
 
     public byte[] ReadMark()

@@ -11,7 +11,7 @@ public static class UnitFolderTargets
 {
     private const int Pages = 60;
 
-    private static readonly FasterStoreOptions Options = Stores.Small with { CheckpointRecords = 20 };
+    private static readonly PageStoreOptions Options = Stores.Small with { CheckpointRecords = 20 };
 
     public static IEnumerable<Target> All(string folder)
     {
@@ -47,15 +47,15 @@ public static class UnitFolderTargets
     {
         var files = new RecordingFiles();
         var mark = new DurableMark(files, 77);
-        mark.Write(12345, sync: true);
-        mark.Write(23456, sync: true);
+        mark.WriteAsync(12345).AsTask().Wait();
+        mark.WriteAsync(23456).AsTask().Wait();
         return files.ReadMark();
     }
 
     private static void ReadMark(byte[] bytes)
     {
         var files = new RecordingFiles();
-        files.WriteMark(0, bytes, sync: false);
+        files.WriteMarkAsync(0, bytes).AsTask().Wait();
         new DurableMark(files, 77).Read();
     }
 
@@ -111,19 +111,19 @@ public static class UnitFolderTargets
 
         private async Task StartAsync()
         {
-            await using var store = new FasterPageStore(_disk.Copy(), Stores.Unit, Options, _begun);
+            await using var store = PageStore.OnFaster(_disk.Copy(), Stores.Unit, Options, _begun);
             await UnitCore.OpenAsync(store, new UnitCoreOptions());
         }
 
         private async Task FillAsync(RecordingFiles files)
         {
-            var store = new FasterPageStore(files, Stores.Unit, Options, _map);
+            var store = PageStore.OnFaster(files, Stores.Unit, Options, _map);
             var unit = await HandlerClient.OpenAsync(store);
             for (var i = 0; i < Pages; i++)
             {
                 await unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(i, 1, "text", i, 300 + (ulong)(i % 5))));
                 if (i % 7 == 3) await unit.AskAsync(new TrimRequest(Epoch.First, new LogPosition(i), default));
-                if (i % 25 == 24) unit.Handler.Clean();
+                if (i % 25 == 24) await unit.Handler.CleanAsync();
             }
 
             await unit.Handler.DisposeAsync();

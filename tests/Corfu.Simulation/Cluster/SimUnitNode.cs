@@ -1,4 +1,5 @@
 using System.Collections.Immutable;
+using Corfu.Conformance;
 using Corfu.Protocol;
 using Corfu.Simulation.Disk;
 using Corfu.Simulation.Kernel;
@@ -12,8 +13,6 @@ namespace Corfu.Simulation.Cluster;
 /// <summary>A machine with a disk that runs one storage unit and perhaps one layout acceptor. The disk outlives the processes.</summary>
 public sealed class SimUnitNode
 {
-    private const string LogFile = "unit.log";
-
     private readonly SimCluster _cluster;
     private readonly string _name;
     private int _disks;
@@ -69,22 +68,23 @@ public sealed class SimUnitNode
     /// <summary>The next flush of its log fails.</summary>
     public bool FailFlush(long away)
     {
-        if (!Running || !Disk.FailNextFlush(LogFile)) return false;
+        if (!Running || !Disk.FailNextFlush(SimSegmentFiles.Prefix)) return false;
         AwayAfterFailure = away;
         return true;
     }
 
-    /// <summary>Its disk has no room but for the reserve and a little more, which varies.</summary>
+    /// <summary>Its disk has next to no room.</summary>
     public bool FillDisk(SimRandom random, long held)
     {
-        if (!Disk.TakeSpace(LogFile, LogPageStore.SpaceReserve + random.Next(1 << 10))) return false;
+        if (!Disk.TakeSpace(random.Next(1 << 10))) return false;
         // A start needs a block of its own, and fails where there is none left.
         AwayAfterFailure = held;
         return true;
     }
 
     /// <summary>A page that every replica of its chain holds decays on its disk, for good.</summary>
-    public bool DamagePage(SimRandom random) => Disk.Damage(LogFile, log => LogDamage.Choose(log.Span, random, _cluster.Monitor.IsHeldByAll));
+    public bool DamagePage(SimRandom random) => Disk.Damage(
+        SimSegmentFiles.Prefix, log => LogDamage.Choose(log, _cluster.Plan.Store.SegmentSize, random, _cluster.Monitor.IsHeldByAll));
 
     /// <summary>The machine stops and its disk is gone; started again it is formatted with these identities, which nobody has seen (R2, R12).</summary>
     public void LoseDisk(NodeId unit, NodeId acceptor)
@@ -122,8 +122,15 @@ public sealed class SimUnitNode
 
     private async Task<UnitHandler> OpenAsync(SimProcess process)
     {
-        var store = new LogPageStore(new SimLogDevice(Disk, Disk.Open(LogFile), process), UnitId);
+        var store = new PageStore(
+            new SimSegmentFiles(Disk, process, () => _cluster.Monitor.Mark("segment cleaned")),
+            (files, space, options) => new PlainRecordLog(files, space, options),
+            new PlainAddressMaps(new SimMapFiles(Disk, process)),
+            new SimWorkers(process),
+            UnitId,
+            _cluster.Plan.Store);
         UnitCore core = await UnitCore.OpenAsync(store, new UnitCoreOptions { Cluster = _cluster.Id });
+        if (store.StartedFromCheckpoint) _cluster.Monitor.Mark("map checkpoint restored");
         var handler = new UnitHandler(UnitId, core, store);
         ImmutableArray<IRoleHandler> roles = [handler];
         if (!AcceptorId.IsNone) roles = roles.Add(await _cluster.OpenAcceptorAsync(process, Disk, AcceptorId));

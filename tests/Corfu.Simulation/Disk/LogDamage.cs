@@ -1,3 +1,4 @@
+using System.Globalization;
 using Corfu.Protocol;
 using Corfu.Simulation.Kernel;
 using Corfu.Unit;
@@ -11,25 +12,31 @@ namespace Corfu.Simulation.Disk;
 internal static class LogDamage
 {
     /// <param name="isReplaceable">Whether others hold the page of a position too.</param>
-    public static (int From, int Length)? Choose(ReadOnlySpan<byte> log, SimRandom random, Func<LogPosition, bool> isReplaceable)
+    public static (string Name, int From, int Length)? Choose(
+        IReadOnlyList<(string Name, ReadOnlyMemory<byte> Bytes)> log, int segmentSize, SimRandom random, Func<LogPosition, bool> isReplaceable)
     {
-        List<(int From, int Length, LogPosition Position)> payloads = [];
+        List<(string Name, int From, int Length, LogPosition Position, long End)> payloads = [];
         long floor = 0;
-        for (int at = 0; at + RecordCodec.HeaderSize <= log.Length;)
+        foreach ((string name, ReadOnlyMemory<byte> bytes) in log)
         {
-            if (!RecordCodec.TryDecode(log[at..], at, out RecordHeader header))
+            long begin = long.Parse(name.AsSpan(SimSegmentFiles.Prefix.Length), CultureInfo.InvariantCulture) * segmentSize;
+            for (int at = 0; at + RecordCodec.HeaderSize <= bytes.Length;)
             {
-                at += RecordCodec.Alignment;
-                continue;
-            }
+                if (!RecordCodec.TryDecode(bytes.Span[at..], begin + at, out RecordHeader header))
+                {
+                    at += RecordCodec.Alignment;
+                    continue;
+                }
 
-            floor = Math.Max(floor, header.Floor);
-            if (header.Kind == RecordKind.Page && header.CheckedLength < header.BodyLength)
-                payloads.Add((at + RecordCodec.HeaderSize + header.CheckedLength, header.BodyLength - header.CheckedLength, header.Position));
-            at = RecordCodec.Align(at + RecordCodec.HeaderSize + header.BodyLength);
+                floor = Math.Max(floor, header.Floor);
+                int from = at + RecordCodec.HeaderSize + header.CheckedLength;
+                at = RecordCodec.Align(at + RecordCodec.HeaderSize + header.BodyLength);
+                if (header.Kind is RecordKind.Page or RecordKind.Moved && header.CheckedLength < header.BodyLength)
+                    payloads.Add((name, from, header.BodyLength - header.CheckedLength, header.Position, begin + at));
+            }
         }
 
-        payloads.RemoveAll(p => RecordCodec.Align((long)p.From + p.Length) > floor || !isReplaceable(p.Position));
-        return payloads.Count == 0 ? null : random.Pick(payloads) is var chosen ? (chosen.From, chosen.Length) : null;
+        payloads.RemoveAll(p => p.End > floor || !isReplaceable(p.Position));
+        return payloads.Count == 0 ? null : random.Pick(payloads) is var chosen ? (chosen.Name, chosen.From, chosen.Length) : null;
     }
 }

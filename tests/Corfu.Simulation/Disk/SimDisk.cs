@@ -1,4 +1,5 @@
 using Corfu.Simulation.Kernel;
+using Corfu.Unit;
 
 namespace Corfu.Simulation.Disk;
 
@@ -8,11 +9,13 @@ namespace Corfu.Simulation.Disk;
 /// </summary>
 public sealed class SimDisk
 {
+    private const int NoSpace = 28;
+
     private readonly World _world;
     private readonly SimRandom _random;
     private readonly string _name;
-    // Its next flush to end fails.
-    private SimFile? _failing;
+    // The next flush of a file whose name begins so fails.
+    private string? _failing;
     private readonly SortedDictionary<string, SimFile> _files = new(StringComparer.Ordinal);
 
     public SimDisk(World world, string name, SimDiskOptions options)
@@ -36,8 +39,13 @@ public sealed class SimDisk
     /// <summary>Bits that were flipped in what had been flushed, and stay so.</summary>
     public int Damages { get; private set; }
 
-    /// <summary>How far a unit's log may reach; others have taken the rest.</summary>
+    /// <summary>Bytes that files may take in all; others have taken the rest.</summary>
     public long Capacity { get; private set; } = long.MaxValue;
+
+    /// <summary>Of the address map: what was entered below is gone.</summary>
+    public long MapFloor { get; set; }
+
+    private long Used => _files.Values.Sum(f => (long)f.Length);
 
     /// <summary>The process that runs now has read its log back: from here on reads may lie.</summary>
     public bool Serving { get; set; }
@@ -46,26 +54,51 @@ public sealed class SimDisk
     {
         if (!_files.TryGetValue(path, out SimFile? file))
         {
-            file = new SimFile();
+            file = new SimFile(path);
             _files.Add(path, file);
         }
 
         return file;
     }
 
-    /// <summary>The flush of this file that ends next fails, and says nothing about what has reached the disk.</summary>
-    public bool FailNextFlush(string path)
+    public IReadOnlyList<string> Names(string prefix) => [.. _files.Keys.Where(n => n.StartsWith(prefix, StringComparison.Ordinal))];
+
+    public byte[] ReadAll(string path)
     {
-        if (_failing is not null || !_files.TryGetValue(path, out SimFile? file)) return false;
-        _failing = file;
+        SimFile file = _files[path];
+        byte[] bytes = new byte[file.Length];
+        file.Read(0, bytes);
+        return bytes;
+    }
+
+    /// <summary>At once and durable.</summary>
+    public void Delete(string path)
+    {
+        if (_files.Remove(path)) _world.Note("delete " + path, _name);
+    }
+
+    /// <summary>At once and durable; a file of the new name is replaced.</summary>
+    public void Rename(string from, string to)
+    {
+        if (!_files.Remove(from, out SimFile? file)) throw new FileNotFoundException(from);
+        file.Name = to;
+        _files[to] = file;
+        _world.Note("rename " + to, _name);
+    }
+
+    /// <summary>The next flush of a file whose name begins so fails, and says nothing about what has reached the disk.</summary>
+    public bool FailNextFlush(string prefix)
+    {
+        if (_failing is not null) return false;
+        _failing = prefix;
         return true;
     }
 
-    /// <summary>Others take all space but this much behind the end of a file.</summary>
-    public bool TakeSpace(string path, int left)
+    /// <summary>Others take all space but this much.</summary>
+    public bool TakeSpace(int left)
     {
-        if (Capacity != long.MaxValue || !_files.TryGetValue(path, out SimFile? file)) return false;
-        Capacity = file.Length + left;
+        if (Capacity != long.MaxValue) return false;
+        Capacity = Used + left;
         _world.Note("disk full", _name, Capacity);
         return true;
     }
@@ -77,11 +110,11 @@ public sealed class SimDisk
     }
 
     /// <summary>A bit of a file turns over and stays so, where <paramref name="choose"/> says, which is shown what a power cut would leave; it may decline.</summary>
-    public bool Damage(string path, Func<ReadOnlyMemory<byte>, (int From, int Length)?> choose)
+    public bool Damage(string prefix, Func<IReadOnlyList<(string Name, ReadOnlyMemory<byte> Bytes)>, (string Name, int From, int Length)?> choose)
     {
-        if (!_files.TryGetValue(path, out SimFile? file) || choose(file.Durable) is not { } range) return false;
+        if (choose([.. Names(prefix).Select(n => (n, _files[n].Durable))]) is not { } range) return false;
         int at = range.From + _random.Next(range.Length);
-        file.Flip(at, _random.Next(8));
+        _files[range.Name].Flip(at, _random.Next(8));
         Damages++;
         _world.Note("damage", _name, at);
         return true;
@@ -100,6 +133,7 @@ public sealed class SimDisk
         _world.Note("disk lost", _name);
         _failing = null;
         Capacity = long.MaxValue;
+        MapFloor = 0;
         _files.Clear();
     }
 
@@ -107,6 +141,8 @@ public sealed class SimDisk
 
     public void Write(SimFile file, int offset, ReadOnlySpan<byte> bytes)
     {
+        if (!file.Name.StartsWith("acceptor", StringComparison.Ordinal) && offset + bytes.Length > file.Length && Used - file.Length + offset + bytes.Length > Capacity)
+            throw new NativeIOException("the simulated disk is full", NoSpace);
         _world.Note("disk write", _name, offset, 0, bytes);
         file.Write(offset, bytes);
     }
@@ -133,7 +169,7 @@ public sealed class SimDisk
         var done = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         _world.Schedule(process, latency, SimEventKind.Disk, () =>
         {
-            if (file == _failing)
+            if (_failing is not null && file.Name.StartsWith(_failing, StringComparison.Ordinal))
             {
                 _failing = null;
                 _world.Note("disk flush failed", _name);
@@ -153,27 +189,28 @@ public sealed class SimDisk
     {
         if (_random.Chance(0.5))
         {
-            Fill(file, offset, buffer);
+            Read(file, offset, buffer.Span);
             return ValueTask.CompletedTask;
         }
 
         var done = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         _world.Schedule(process, _random.Exponential(Options.WriteLatency + 1), SimEventKind.Disk, () =>
         {
-            Fill(file, offset, buffer);
+            Read(file, offset, buffer.Span);
             done.SetResult();
         });
         return new ValueTask(done.Task);
     }
 
-    private void Fill(SimFile file, long offset, Memory<byte> buffer)
+    /// <summary>The same, at once.</summary>
+    public void Read(SimFile file, long offset, Span<byte> buffer)
     {
-        int n = offset >= file.Length ? 0 : file.Read((int)offset, buffer.Span);
-        buffer.Span[n..].Clear();
+        int n = offset >= file.Length ? 0 : file.Read((int)offset, buffer);
+        buffer[n..].Clear();
         if (!Serving || Options.Misread <= 0 || n == 0 || !_random.Chance(Options.Misread)) return;
         Misreads++;
         int at = _random.Next(n);
-        buffer.Span[at] ^= (byte)(1 << _random.Next(8));
+        buffer[at] ^= (byte)(1 << _random.Next(8));
         _world.Note("misread", _name, offset + at);
     }
 

@@ -1,8 +1,10 @@
 namespace Corfu.Simulation.Disk;
 
 /// <summary>A file: what survives a power cut, and on top of it the writes that sit in the volatile cache.</summary>
-public sealed class SimFile
+public sealed class SimFile(string name)
 {
+    public string Name { get; internal set; } = name;
+
     private readonly List<CachedWrite> _cache = [];
     private byte[] _durable = [];
     private byte[] _current = [];

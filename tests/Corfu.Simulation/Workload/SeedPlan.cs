@@ -1,6 +1,7 @@
 using Corfu.Simulation.Disk;
 using Corfu.Simulation.Kernel;
 using Corfu.Simulation.Network;
+using Corfu.Unit;
 
 namespace Corfu.Simulation.Workload;
 
@@ -46,6 +47,9 @@ public sealed record SeedPlan
     public NetworkOptions Network { get; init; } = new();
 
     public SimDiskOptions Disk { get; init; } = new();
+
+    /// <summary>Of the units' page stores: small, so that segments are cleaned and checkpoints taken.</summary>
+    public PageStoreOptions Store { get; init; } = SmallStore(1, 60);
 
     /// <summary>A client's request time-out, in ticks: early in some seeds, so that outcomes are unknown often.</summary>
     public long RequestTimeout { get; init; } = 500_000;
@@ -105,6 +109,7 @@ public sealed record SeedPlan
         // A page that its unit takes for damaged needs another copy, which must not leave meanwhile, and which a full disk keeps from coming.
         if (faults.Contains(FaultKind.FullDisk)) faults.Remove(FaultKind.Misread);
         if (replicas == 1 || faults.Overlaps(s_moves)) faults.ExceptWith([FaultKind.Misread, FaultKind.DamagedPage]);
+        SimRandom store = new SimRandom(seed).Split("store");
         var plan = new SeedPlan
         {
             Seed = seed,
@@ -139,6 +144,7 @@ public sealed record SeedPlan
                 // Twice in a row it is taken for damage; what is damaged for good is DamagedPage's part.
                 Misread = Has(FaultKind.Misread) ? 0.05 : 0,
             },
+            Store = SmallStore(store.Pick([1, 1, 2, 4]), store.Pick([20, 60, 200, 1_000_000])),
             RequestTimeout = random.Pick([30_000L, 100_000, 500_000, 2_000_000]),
             OperationTimeout = random.Pick([TimeSpan.FromHours(1), TimeSpan.FromHours(1), TimeSpan.FromMilliseconds(500)]),
             FaultInterval = random.Pick([30_000L, 100_000, 400_000]),
@@ -147,6 +153,20 @@ public sealed record SeedPlan
             MaxClockSkew = Has(FaultKind.ClockSkew) ? TimeSpan.TicksPerMinute : 0,
         };
         return later.Chance(ShareWithAgents) ? WithAgents(plan, later) : plan;
+    }
+
+    private static PageStoreOptions SmallStore(int pagesPerSegment, int checkpointRecords)
+    {
+        const int Page = 16 << 10;
+        return new PageStoreOptions
+        {
+            LogPageSize = Page,
+            LogMemory = 8 * Page,
+            SegmentSize = pagesPerSegment * Page,
+            Reserve = 2 * Page,
+            HotBytes = Page,
+            CheckpointRecords = checkpointRecords,
+        };
     }
 
     /// <summary>The same under agents: more time, since they need some, and faults that last long enough to be noticed.</summary>

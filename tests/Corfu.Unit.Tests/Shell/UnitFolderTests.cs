@@ -39,7 +39,7 @@ public sealed class UnitFolderTests : IDisposable
         {
         }
 
-        using var again = Open(store: new FasterStoreOptions());
+        using var again = Open(store: new PageStoreOptions());
         Assert.Equal(Stores.Small.SegmentSize, again.Identity.Store.SegmentSize);
         Assert.Equal(Stores.Small.LogPageSize, again.Identity.Store.LogPageSize);
     }
@@ -137,7 +137,7 @@ public sealed class UnitFolderTests : IDisposable
     {
         Assert.SkipUnless(OperatingSystem.IsLinux(), "uses /proc as a folder that nobody can write");
         var error = Assert.Throws<UnitFolderException>(() => UnitFolder.Open(
-            "/proc/corfu-unit", NodeId.None, Cluster, SystemEntropy.Instance, new FasterStoreOptions()));
+            "/proc/corfu-unit", NodeId.None, Cluster, SystemEntropy.Instance, new PageStoreOptions()));
         Assert.Contains("/proc/corfu-unit", error.Message);
         Assert.Contains("cannot be written", error.Message);
     }
@@ -181,14 +181,14 @@ public sealed class UnitFolderTests : IDisposable
     [Fact]
     public void Faulty_store_options_are_all_named_at_once()
     {
-        var options = new FasterStoreOptions { LogPageSize = 1000, SegmentSize = 3, Reserve = 0 };
+        var options = new PageStoreOptions { LogPageSize = 1000, SegmentSize = 3, Reserve = 0 };
         var error = Assert.Throws<ArgumentException>(() => Stores.Faster(Folder, options));
         Assert.Contains("LogPageSize", error.Message);
         Assert.Contains("SegmentSize", error.Message);
         Assert.Contains("Reserve", error.Message);
     }
 
-    private UnitFolder Open(NodeId unit = default, ClusterId? cluster = null, FasterStoreOptions? store = null) =>
+    private UnitFolder Open(NodeId unit = default, ClusterId? cluster = null, PageStoreOptions? store = null) =>
         UnitFolder.Open(Folder, unit, cluster ?? Cluster, SystemEntropy.Instance, store ?? Stores.Small);
 
     private Task<UnitNode> OpenNodeAsync() =>

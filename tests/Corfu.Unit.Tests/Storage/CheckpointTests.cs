@@ -8,7 +8,7 @@ public sealed class CheckpointTests : IDisposable
 {
     private const int Pages = 3000;
 
-    private static readonly FasterStoreOptions Options = Stores.Small with { CheckpointRecords = 500 };
+    private static readonly PageStoreOptions Options = Stores.Small with { CheckpointRecords = 500 };
 
     private readonly TempFolder _folder = new();
 
@@ -35,7 +35,7 @@ public sealed class CheckpointTests : IDisposable
     {
         var unit = await HandlerClient.OpenAsync(Stores.Faster(_folder.Path, Options));
         await WriteAsync(unit);
-        unit.Handler.Clean();
+        await unit.Handler.CleanAsync();
         // As the disk is now, while the unit still runs.
         using var copy = new TempFolder();
         foreach (var name in new[] { "log", "map" }) Copy(Path.Combine(_folder.Path, name), Path.Combine(copy.Path, name));
@@ -140,7 +140,7 @@ public sealed class CheckpointTests : IDisposable
             while ((status = (await unit.AskAsync(new WriteRequest(Epoch.First, Build(i)))).Status) == Status.Overloaded) Thread.Yield();
             Assert.Equal(Status.Ok, status);
             if (i % 7 == 0) await unit.AskUntilTakenAsync(new TrimRequest(Epoch.First, new LogPosition(i / 2), default));
-            if (i % 500 == 0) unit.Handler.Clean();
+            if (i % 500 == 0) await unit.Handler.CleanAsync();
         }
 
         await unit.AskUntilTakenAsync(new TrimPrefixRequest(Epoch.First, new LogPosition(100)));

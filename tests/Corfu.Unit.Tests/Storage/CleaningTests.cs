@@ -24,7 +24,7 @@ public sealed class CleaningTests : IDisposable
         // Nine of ten, in no order; every 100th of the whole stays in a stream of its own.
         foreach (var i in Enumerable.Range(0, Pages).Where(i => i % 10 != 0).OrderBy(i => (i * 7919L) % Pages))
             Assert.Equal(Status.Ok, (await unit.AskUntilTakenAsync(new TrimRequest(Epoch.First, new LogPosition(i), default))).Status);
-        unit.Handler.Clean();
+        await unit.Handler.CleanAsync();
         Assert.InRange(DiskUsage(), 0, before * 6 / 10);
         for (var restart = 0; restart < 3; restart++)
         {
@@ -43,7 +43,7 @@ public sealed class CleaningTests : IDisposable
         var unit = await OpenAsync();
         for (var i = 0; i < Pages; i++) await WriteAsync(unit, i);
         for (var i = 300; i < 800; i++) await unit.AskUntilTakenAsync(new TrimRequest(Epoch.First, new LogPosition(i), default));
-        unit.Handler.Clean();
+        await unit.Handler.CleanAsync();
         Assert.True(File.Exists(Path.Combine(LogFolder, "log.0")));
         Assert.Contains(Enumerable.Range(1, 12), s => !File.Exists(Path.Combine(LogFolder, $"log.{s}")));
         for (var restart = 0; restart < 3; restart++)
@@ -56,7 +56,7 @@ public sealed class CleaningTests : IDisposable
 
         // The rest of the beginning goes as well, gaps and all.
         await unit.AskUntilTakenAsync(new TrimPrefixRequest(Epoch.First, new LogPosition(1000)));
-        unit.Handler.Clean();
+        await unit.Handler.CleanAsync();
         await unit.Handler.DisposeAsync();
         unit = await OpenAsync();
         await CheckAsync(unit, i => i >= 1000, mark: 1000);
@@ -69,7 +69,7 @@ public sealed class CleaningTests : IDisposable
         var unit = await OpenAsync();
         for (var i = 0; i < Pages; i++) await WriteAsync(unit, i);
         for (var i = 300; i < 500; i++) await unit.AskUntilTakenAsync(new TrimRequest(Epoch.First, new LogPosition(i), default));
-        unit.Handler.Clean();
+        await unit.Handler.CleanAsync();
         await unit.Handler.DisposeAsync();
         var gone = Enumerable.Range(1, 12).First(s => !File.Exists(Path.Combine(LogFolder, $"log.{s}")));
         foreach (var neighbour in new[] { gone - 1, gone + 4 })
@@ -97,7 +97,7 @@ public sealed class CleaningTests : IDisposable
         await unit.AskUntilTakenAsync(new InstallRequest(Entries.Projection(2, Pages)));
         for (var i = Pages; i < Pages + 200; i++) await WriteAsync(unit, i, epoch: 2, stream: 400);
         await unit.AskUntilTakenAsync(new TrimPrefixRequest(new Epoch(2), new LogPosition(Pages + 100)));
-        unit.Handler.Clean();
+        await unit.Handler.CleanAsync();
         Assert.False(File.Exists(Path.Combine(LogFolder, "log.0")));
         for (var restart = 0; restart < 3; restart++)
         {
@@ -113,7 +113,7 @@ public sealed class CleaningTests : IDisposable
             // What was written down goes with its segment too, and is written down again.
             for (var i = 0; i < 200; i++) await WriteAsync(unit, Pages + 200 + (restart * 200) + i, epoch: 2, stream: 400);
             await unit.AskUntilTakenAsync(new TrimPrefixRequest(new Epoch(2), new LogPosition(Pages + (restart * 200) + 300)));
-            unit.Handler.Clean();
+            await unit.Handler.CleanAsync();
         }
 
         await unit.Handler.DisposeAsync();
@@ -130,7 +130,7 @@ public sealed class CleaningTests : IDisposable
             await WriteAsync(unit, i, size: 10);
             if (i % 1000 != 999) continue;
             await unit.AskUntilTakenAsync(new TrimPrefixRequest(Epoch.First, new LogPosition(i - 500)));
-            unit.Handler.Clean();
+            await unit.Handler.CleanAsync();
             largest = Math.Max(largest, store.MapBytes);
         }
 
@@ -152,10 +152,10 @@ public sealed class CleaningTests : IDisposable
         {
             if (i % 10 == 0) continue;
             await unit.AskUntilTakenAsync(new TrimRequest(Epoch.First, new LogPosition(i), default));
-            if (i % 200 == 1) unit.Handler.Clean();
+            if (i % 200 == 1) await unit.Handler.CleanAsync();
         }
 
-        unit.Handler.Clean();
+        await unit.Handler.CleanAsync();
         Volatile.Write(ref stop, true);
         await reader;
         await unit.Handler.DisposeAsync();
@@ -179,10 +179,10 @@ public sealed class CleaningTests : IDisposable
             if (i % 20 != 0) await unit.AskUntilTakenAsync(new TrimRequest(Epoch.First, new LogPosition(i), default));
         }
 
-        unit.Handler.Clean();
+        await unit.Handler.CleanAsync();
         Assert.True(File.Exists(path));
         Assert.Equal(Status.Ok, (await unit.AskUntilTakenAsync(new RepairRequest(Epoch.First, entry))).Status);
-        unit.Handler.Clean();
+        await unit.Handler.CleanAsync();
         Assert.False(File.Exists(path));
         var read = await unit.AskAsync(new ReadRequest(Epoch.First, Entries.Positions(20), ReadDetail.Full));
         Assert.Equal(entry, Assert.Single(read.Pages).Bytes.ToArray());

@@ -27,7 +27,7 @@ internal sealed class CrashRun
     {
         var run = new CrashRun(before);
         var random = new Random(seed);
-        var store = new FasterPageStore(run.Files, Stores.Unit, Stores.Small, scratch);
+        var store = PageStore.OnFaster(run.Files, Stores.Unit, Stores.Small, scratch);
         var client = await StoreClient.OpenAsync(store);
         run.Pages.AddRange(client.Replayed.Select(p => p.Body));
         run.Lsns.AddRange(client.Replayed.Select(p => p.Place.Lsn));

@@ -82,7 +82,7 @@ public sealed class CrashTests : IDisposable
         {
             if (events == 0 || run.Files.Events[events - 1] is not DiskEvent.Write) continue;
             var killed = run.Files.AfterKill(new RecordingFiles(), events);
-            await using var store = new FasterPageStore(killed, Stores.Unit, Stores.Small, Scratch);
+            await using var store = PageStore.OnFaster(killed, Stores.Unit, Stores.Small, Scratch);
             var served = (await StoreClient.OpenAsync(store)).Replayed.Count;
             var disk = killed.AfterCrash(new RecordingFiles(), killed.EventCount, _ => []);
             Assert.Equal(served, await run.CheckAsync(disk, events, $"killed after {events}"));

@@ -48,7 +48,7 @@ public sealed class DamageTests : IDisposable
         Flip(files, places[4].Place.BodyAddress + 20);
         for (var run = 0; run < 2; run++)
         {
-            await using var store = new FasterPageStore(files, Stores.Unit, Stores.Small, Scratch);
+            await using var store = PageStore.OnFaster(files, Stores.Unit, Stores.Small, Scratch);
             var unit = await HandlerClient.OpenAsync(store);
             await unit.AskAsync(new SealRequest(new Epoch(2)));
             await unit.AskAsync(new InstallRequest(Entries.Projection(2, 10)));
@@ -76,7 +76,7 @@ public sealed class DamageTests : IDisposable
     {
         var (files, places) = await WriteAsync(10);
         Flip(files, places[8].Place.BodyAddress + 20);
-        await using var store = new FasterPageStore(files, Stores.Unit, Stores.Small, Scratch);
+        await using var store = PageStore.OnFaster(files, Stores.Unit, Stores.Small, Scratch);
         var unit = await HandlerClient.OpenAsync(store);
         Assert.Equal(1, (await unit.AskAsync(new UnitInfoRequest(Epoch.First))).CorruptPages);
         Flip(files, places[8].Place.BodyAddress + 20);
@@ -105,7 +105,7 @@ public sealed class DamageTests : IDisposable
         var (files, places) = await WriteAsync(40);
         Flip(files, places[10].Place.BodyAddress - 3);
         var writes = files.Events.Count;
-        await using var store = new FasterPageStore(files, Stores.Unit, Stores.Small, Scratch);
+        await using var store = PageStore.OnFaster(files, Stores.Unit, Stores.Small, Scratch);
         var error = await Assert.ThrowsAsync<LogDamagedException>(async () => await UnitCore.OpenAsync(store, new UnitCoreOptions { Cluster = Entries.Cluster }));
         Assert.Contains("Rebuild this unit", error.Message);
         Assert.Equal(writes, files.Events.Count);
@@ -118,7 +118,7 @@ public sealed class DamageTests : IDisposable
         Flip(files, places[4].Place.BodyAddress + EntryCodec.HeaderLength(places[4].Entry));
         for (var run = 0; run < 2; run++)
         {
-            await using var store = new FasterPageStore(files, Stores.Unit, Stores.Small, Scratch);
+            await using var store = PageStore.OnFaster(files, Stores.Unit, Stores.Small, Scratch);
             var core = await UnitCore.OpenAsync(store, new UnitCoreOptions { Cluster = Entries.Cluster });
             core.Handle(new InstallRequest(Entries.Projection(1)));
             var read = core.Handle(new ReadRequest(Epoch.First, Entries.Positions(3, 4), ReadDetail.State));
@@ -137,10 +137,10 @@ public sealed class DamageTests : IDisposable
         var disk = written.Copy();
         foreach (var at in new[] { 34, 35 }) Flip(disk, places[at].Place.BodyAddress + EntryCodec.HeaderLength(places[at].Entry));
         var mark = new DurableMark(disk, Id);
-        for (var slot = 0; slot < 2; slot++) mark.Write(places[29].Place.Lsn, sync: true);
+        for (var slot = 0; slot < 2; slot++) await mark.WriteAsync(places[29].Place.Lsn);
         disk = disk.Copy();
         var before = disk.Copy();
-        await using (var store = new FasterPageStore(disk, Stores.Unit, Stores.Small, Scratch)) await StoreClient.OpenAsync(store);
+        await using (var store = PageStore.OnFaster(disk, Stores.Unit, Stores.Small, Scratch)) await StoreClient.OpenAsync(store);
         for (var events = 0; events <= disk.Events.Count; events++)
         {
             foreach (var kept in new Range[][] { [], [Range.All] })
@@ -153,34 +153,13 @@ public sealed class DamageTests : IDisposable
     }
 
     [Fact]
-    public async Task So_it_does_in_the_simulators_store()
-    {
-        var device = new MemoryLogDevice();
-        var places = new List<(RecordPlace Place, byte[] Entry)>();
-        await using (var store = new LogPageStore(device, Stores.Unit)) places.AddRange(await AppendAsync(store, 40));
-        var damaged = (byte[])device.Bytes.Clone();
-        foreach (var at in new[] { 34, 35 }) damaged[places[at].Place.BodyAddress + EntryCodec.HeaderLength(places[at].Entry)] ^= 4;
-        var start = new MemoryLogDevice { Bytes = damaged, History = [] };
-        await using (var store = new LogPageStore(start, Stores.Unit)) await StoreClient.OpenAsync(store);
-        // Before and after the Open record and the erasure.
-        Assert.Equal(4, start.History.Count);
-        foreach (var left in start.History)
-        {
-            await using var store = new LogPageStore(new MemoryLogDevice { Bytes = left }, Stores.Unit);
-            var found = (await StoreClient.OpenAsync(store)).Replayed;
-            Assert.Equal(35, found.Count);
-            Assert.Equal([34], found.Index().Where(f => !f.Item.Place.PayloadIntact).Select(f => f.Index));
-        }
-    }
-
-    [Fact]
     public async Task A_repaired_page_is_good_again_over_restarts()
     {
         var (files, places) = await WriteAsync(10);
         Flip(files, places[4].Place.BodyAddress + EntryCodec.HeaderLength(places[4].Entry));
         for (var run = 0; run < 3; run++)
         {
-            await using var store = new FasterPageStore(files, Stores.Unit, Stores.Small, Scratch);
+            await using var store = PageStore.OnFaster(files, Stores.Unit, Stores.Small, Scratch);
             var unit = await HandlerClient.OpenAsync(store);
             if (run == 0)
             {
@@ -199,7 +178,7 @@ public sealed class DamageTests : IDisposable
     public async Task Damage_that_a_read_meets_is_repaired_in_the_same_run()
     {
         var (files, places) = await WriteAsync(10);
-        await using var store = new FasterPageStore(files, Stores.Unit, Stores.Small, Scratch);
+        await using var store = PageStore.OnFaster(files, Stores.Unit, Stores.Small, Scratch);
         var unit = await HandlerClient.OpenAsync(store);
         Flip(files, places[4].Place.BodyAddress + 90);
         Flip(files, places[5].Place.BodyAddress + EntryCodec.HeaderLength(places[5].Entry));
@@ -228,7 +207,7 @@ public sealed class DamageTests : IDisposable
     {
         var (files, _) = await WriteAsync(1000);
         files.Delete(0);
-        await using var store = new FasterPageStore(files, Stores.Unit, Stores.Small, Scratch);
+        await using var store = PageStore.OnFaster(files, Stores.Unit, Stores.Small, Scratch);
         await Assert.ThrowsAsync<LogDamagedException>(async () => await store.RecoverAsync((in _, in _) => { }));
     }
 
@@ -268,7 +247,7 @@ public sealed class DamageTests : IDisposable
         var end = places[^1].Place.Lsn;
         for (var copy = 0; copy < 8; copy++) files.Write(0, end + 512 + (copy * 128), frame);
         Assert.Equal(100, (await ScanAsync(files)).Count);
-        await using var store = new FasterPageStore(files, Stores.Unit, Stores.Small, Scratch);
+        await using var store = PageStore.OnFaster(files, Stores.Unit, Stores.Small, Scratch);
         var client = await StoreClient.OpenAsync(store);
         Assert.Equal(100, client.Replayed.Count);
     }
@@ -293,7 +272,7 @@ public sealed class DamageTests : IDisposable
     private async Task<(RecordingFiles Files, List<(RecordPlace Place, byte[] Entry)> Places)> WriteAsync(int pages)
     {
         var files = new RecordingFiles();
-        await using var store = new FasterPageStore(files, Stores.Unit, Stores.Small, Scratch);
+        await using var store = PageStore.OnFaster(files, Stores.Unit, Stores.Small, Scratch);
         return (files, await AppendAsync(store, pages));
     }
 

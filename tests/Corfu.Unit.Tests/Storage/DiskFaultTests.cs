@@ -15,7 +15,7 @@ public sealed class DiskFaultTests : IDisposable
     public async Task A_failed_sync_ends_service_and_nothing_is_acknowledged_or_retried()
     {
         var files = new RecordingFiles();
-        await using var store = new FasterPageStore(files, Stores.Unit, Stores.Small, Scratch);
+        await using var store = PageStore.OnFaster(files, Stores.Unit, Stores.Small, Scratch);
         var unit = await HandlerClient.OpenAsync(store);
         Assert.Equal(Status.Ok, (await unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(0)))).Status);
         files.SyncError = new IOException("EIO");
@@ -37,7 +37,7 @@ public sealed class DiskFaultTests : IDisposable
     public async Task Any_error_of_a_sync_is_final_also_when_it_only_says_that_the_disk_is_full(int errno)
     {
         var files = new RecordingFiles();
-        await using var store = new FasterPageStore(files, Stores.Unit, Stores.Small, Scratch);
+        await using var store = PageStore.OnFaster(files, Stores.Unit, Stores.Small, Scratch);
         var unit = await HandlerClient.OpenAsync(store);
         files.SyncError = new NativeIOException($"errno {errno}", errno);
         Assert.Equal(Status.Failed, (await unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(0)))).Status);
@@ -51,7 +51,7 @@ public sealed class DiskFaultTests : IDisposable
     public async Task Any_error_of_a_write_of_records_is_final(int errno)
     {
         var files = new RecordingFiles();
-        await using var store = new FasterPageStore(files, Stores.Unit, Stores.Small, Scratch);
+        await using var store = PageStore.OnFaster(files, Stores.Unit, Stores.Small, Scratch);
         var unit = await HandlerClient.OpenAsync(store);
         files.WriteError = new NativeIOException($"errno {errno}", errno);
         Assert.Equal(Status.Failed, (await unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(0)))).Status);
@@ -62,7 +62,7 @@ public sealed class DiskFaultTests : IDisposable
     public async Task A_file_system_that_is_nearly_full_makes_the_unit_read_only_before_it_is_full_and_room_ends_that()
     {
         var files = new RecordingFiles { Free = 1 << 20 };
-        await using var store = new FasterPageStore(files, Stores.Unit, Stores.Small with { Headroom = 2 << 20 }, Scratch);
+        await using var store = PageStore.OnFaster(files, Stores.Unit, Stores.Small with { Headroom = 2 << 20 }, Scratch);
         var unit = await HandlerClient.OpenAsync(store, install: false);
         files.Free = 4 << 20;
         while ((await unit.AskAsync(new InstallRequest(Entries.Projection(1)))).Status != Status.Ok) Thread.Yield();
@@ -81,7 +81,7 @@ public sealed class DiskFaultTests : IDisposable
     public async Task A_full_disk_refuses_pages_but_not_seals_installs_and_trims()
     {
         var files = new RecordingFiles { Capacity = 300 << 10 };
-        await using var store = new FasterPageStore(files, Stores.Unit, Stores.Small, Scratch);
+        await using var store = PageStore.OnFaster(files, Stores.Unit, Stores.Small, Scratch);
         var unit = await HandlerClient.OpenAsync(store);
         var written = await FillAsync(unit);
         Assert.True(written > 10);
@@ -101,7 +101,7 @@ public sealed class DiskFaultTests : IDisposable
     public async Task A_prefix_trim_frees_a_full_disk()
     {
         var files = new RecordingFiles { Capacity = 300 << 10 };
-        await using var store = new FasterPageStore(files, Stores.Unit, Stores.Small, Scratch);
+        await using var store = PageStore.OnFaster(files, Stores.Unit, Stores.Small, Scratch);
         var unit = await HandlerClient.OpenAsync(store);
         var written = await FillAsync(unit);
         Assert.Equal(Status.Ok, (await unit.AskAsync(new TrimPrefixRequest(Epoch.First, new LogPosition(written)))).Status);
@@ -118,7 +118,7 @@ public sealed class DiskFaultTests : IDisposable
     public async Task Single_trims_leave_room_for_seals_installs_and_prefix_trims()
     {
         var files = new RecordingFiles { Capacity = 300 << 10 };
-        await using var store = new FasterPageStore(files, Stores.Unit, Stores.Small, Scratch);
+        await using var store = PageStore.OnFaster(files, Stores.Unit, Stores.Small, Scratch);
         var unit = await HandlerClient.OpenAsync(store);
         var position = (long)await FillAsync(unit);
         var status = Status.Ok;

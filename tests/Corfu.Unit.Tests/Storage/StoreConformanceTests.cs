@@ -9,11 +9,12 @@ public sealed class MemoryStoreConformanceTests : PageStoreConformance
     protected override IPageStore Create() => new MemoryPageStore();
 }
 
-public sealed class LogStoreConformanceTests : PageStoreConformance
+public sealed class PlainStoreConformanceTests : PageStoreConformance
 {
-    private readonly MemoryLogDevice _device = new();
+    private readonly RecordingFiles _files = new();
+    private readonly MemoryMapFiles _maps = new();
 
-    protected override IPageStore Create() => new LogPageStore(_device, Stores.Unit);
+    protected override IPageStore Create() => Stores.Plain(_files, _maps, Stores.Small);
 }
 
 public sealed class FasterStoreConformanceTests : PageStoreConformance
@@ -29,7 +30,7 @@ public sealed class FasterStoreDefaultSizesConformanceTests : PageStoreConforman
 {
     private readonly TempFolder _folder = new();
 
-    protected override IPageStore Create() => Stores.Faster(_folder.Path, new FasterStoreOptions());
+    protected override IPageStore Create() => Stores.Faster(_folder.Path, new PageStoreOptions());
 
     protected override void Cleanup() => _folder.Dispose();
 }

@@ -63,7 +63,11 @@ public sealed class DirectorySegmentFiles : ISegmentFiles
     public void Write(int segment, long offset, ReadOnlySpan<byte> bytes) =>
         Native.Write(Handle(segment), PathOf(segment), bytes, offset);
 
-    public void Sync(int segment) => Native.SyncData(Handle(segment), PathOf(segment));
+    public ValueTask SyncAsync(int segment)
+    {
+        Native.SyncData(Handle(segment), PathOf(segment));
+        return ValueTask.CompletedTask;
+    }
 
     public void Read(int segment, long offset, Span<byte> buffer)
     {
@@ -88,10 +92,13 @@ public sealed class DirectorySegmentFiles : ISegmentFiles
     public bool TryReadCached(int segment, long offset, Span<byte> buffer) =>
         _open.TryGetValue(segment, out var handle) && Native.TryReadCached(handle, buffer, offset);
 
-    public void WriteMark(long offset, ReadOnlySpan<byte> bytes, bool sync)
+    public ValueTask ReadAsync(int segment, long offset, Memory<byte> buffer) => new(Task.Run(() => Read(segment, offset, buffer.Span)));
+
+    public ValueTask WriteMarkAsync(long offset, ReadOnlyMemory<byte> bytes)
     {
-        Native.Write(_mark, _markPath, bytes, offset);
-        if (sync) Native.SyncData(_mark, _markPath);
+        Native.Write(_mark, _markPath, bytes.Span, offset);
+        Native.SyncData(_mark, _markPath);
+        return ValueTask.CompletedTask;
     }
 
     public byte[] ReadMark()

@@ -27,23 +27,22 @@ public sealed class DurableMark(ISegmentFiles files, uint logId)
         return Math.Max(first, second);
     }
 
-    public void Write(long durable, bool sync)
+    public async ValueTask WriteAsync(long durable)
     {
-        Span<byte> slot = stackalloc byte[SlotSize];
-        slot.Clear();
+        var slot = new byte[SlotSize];
         BinaryPrimitives.WriteUInt32LittleEndian(slot, Magic);
-        BinaryPrimitives.WriteUInt32LittleEndian(slot[4..], logId);
-        BinaryPrimitives.WriteInt64LittleEndian(slot[8..], durable);
-        BinaryPrimitives.WriteUInt32LittleEndian(slot[CheckOffset..], Crc32C.Compute(slot[..CheckOffset]));
-        files.WriteMark(_next * SlotDistance, slot, sync);
+        BinaryPrimitives.WriteUInt32LittleEndian(slot.AsSpan(4), logId);
+        BinaryPrimitives.WriteInt64LittleEndian(slot.AsSpan(8), durable);
+        BinaryPrimitives.WriteUInt32LittleEndian(slot.AsSpan(CheckOffset), Crc32C.Compute(slot.AsSpan(0, CheckOffset)));
+        await files.WriteMarkAsync(_next * SlotDistance, slot);
         _next ^= 1;
     }
 
-    /// <summary>What was read last becomes durable, in case that whoever wrote it was killed before it was.</summary>
-    public void Secure(long durable)
+    /// <summary>Makes durable what was read last: a process that was killed may have written it and not synced it.</summary>
+    public ValueTask SecureAsync(long durable)
     {
         _next ^= 1;
-        Write(durable, sync: true);
+        return WriteAsync(durable);
     }
 
     private long ReadSlot(ReadOnlySpan<byte> bytes, int at)

@@ -1,8 +1,8 @@
 namespace Corfu.Unit;
 
 /// <summary>
-/// The few file operations that a log on disk needs: a numbered set of files and one small mark. Tests put a recording or failing
-/// implementation underneath the real store. Every error is an exception and final.
+/// The few file operations that a log on disk needs: a numbered set of files and one small mark. The simulator has its own; tests put
+/// a recording or failing implementation underneath the real store. Every error is an exception and final.
 /// </summary>
 public interface ISegmentFiles : IDisposable
 {
@@ -19,8 +19,8 @@ public interface ISegmentFiles : IDisposable
 
     void Write(int segment, long offset, ReadOnlySpan<byte> bytes);
 
-    /// <summary>Everything written to the segment before the call is durable on return.</summary>
-    void Sync(int segment);
+    /// <summary>Everything written to the segment before the call is durable when it completes.</summary>
+    ValueTask SyncAsync(int segment);
 
     /// <summary>Bytes that the file system has left, and has in all; nothing to worry about where that is not known.</summary>
     (long Free, long Total) Room => (long.MaxValue, long.MaxValue);
@@ -31,8 +31,11 @@ public interface ISegmentFiles : IDisposable
     /// <summary>Like <see cref="Read"/>, but false instead of waiting for a disk.</summary>
     bool TryReadCached(int segment, long offset, Span<byte> buffer);
 
-    /// <summary>Writes the mark, not necessarily durably unless <paramref name="sync"/>.</summary>
-    void WriteMark(long offset, ReadOnlySpan<byte> bytes, bool sync);
+    /// <summary>Like <see cref="Read"/>, but the caller's thread does not wait for a disk.</summary>
+    ValueTask ReadAsync(int segment, long offset, Memory<byte> buffer);
+
+    /// <summary>Writes the mark; durable when it completes.</summary>
+    ValueTask WriteMarkAsync(long offset, ReadOnlyMemory<byte> bytes);
 
     /// <summary>The mark's bytes, empty if there is none.</summary>
     byte[] ReadMark();

@@ -1,10 +1,10 @@
 namespace Corfu.Unit;
 
 /// <summary>
-/// Allocates the log's files ahead of its tail by writing zeros, on a thread of its own: the commit path then never extends a file,
+/// Allocates the log's files ahead of its tail by writing zeros, in a worker of its own: the commit path then never extends a file,
 /// which would make every fdatasync a journal commit as well (216 us instead of 143). Knows when the disk is full.
 /// </summary>
-internal sealed class SegmentSpace : IDisposable
+internal sealed class SegmentSpace : IAsyncDisposable
 {
     private const int ChunkSize = 1 << 20;
     private const int FullRetryMilliseconds = 1000;
@@ -16,21 +16,21 @@ internal sealed class SegmentSpace : IDisposable
     private readonly byte[] _zeros = new byte[ChunkSize];
     private readonly Lock _gate = new();
     private readonly HashSet<int> _existing;
-    private readonly WakeableThread _thread;
+    private readonly IWorker _worker;
 
     // Everything below has real, synced blocks behind it. Moved by whoever allocates, one at a time.
     private long _allocated;
     private long _wanted;
     private volatile bool _full;
 
-    public SegmentSpace(ISegmentFiles files, int segmentSize, long headroom, Action<Exception> failed)
+    public SegmentSpace(ISegmentFiles files, int segmentSize, long headroom, IWorkers workers, Action<Exception> failed)
     {
         _headroom = headroom;
         _files = files;
         _segmentSize = segmentSize;
         _failed = failed;
         _existing = [.. files.List()];
-        _thread = new WakeableThread("corfu-unit-space", Allocate, failed);
+        _worker = workers.Create("corfu-unit-space", AllocateAsync, failed);
     }
 
     public long Allocated => Volatile.Read(ref _allocated);
@@ -39,20 +39,20 @@ internal sealed class SegmentSpace : IDisposable
     public bool IsFull => _full;
 
     /// <summary>Called once, before anything else: where the log goes on, and how much must be there before it does.</summary>
-    public void Start(long tail, long needed)
+    public async ValueTask StartAsync(long tail, long needed)
     {
         _allocated = tail;
         _wanted = needed;
         // A full disk is no reason not to start: what is allocated already may do for seals and trims.
-        Allocate();
-        _thread.Start();
+        await AllocateAsync();
+        _worker.Start();
     }
 
     public void Want(long until)
     {
         if (until <= Volatile.Read(ref _wanted)) return;
         Volatile.Write(ref _wanted, until);
-        _thread.Kick();
+        _worker.Kick();
     }
 
     public void EnsureSegment(int segment)
@@ -73,7 +73,7 @@ internal sealed class SegmentSpace : IDisposable
             _files.Delete(segment);
         }
 
-        if (_full) _thread.Kick();
+        if (_full) _worker.Kick();
     }
 
     public int[] Below(int segment)
@@ -81,16 +81,16 @@ internal sealed class SegmentSpace : IDisposable
         lock (_gate) return [.. _existing.Where(s => s < segment).Order()];
     }
 
-    public void Dispose() => _thread.Dispose();
+    public ValueTask DisposeAsync() => _worker.DisposeAsync();
 
-    private void Allocate()
+    private async ValueTask AllocateAsync()
     {
         try
         {
             var room = true;
-            while (room && _allocated < Volatile.Read(ref _wanted) && !_thread.IsStopping) room = TryAllocateChunk();
+            while (room && _allocated < Volatile.Read(ref _wanted) && !_worker.IsStopping) room = await TryAllocateChunkAsync();
             _full = !room;
-            if (_full) _thread.WakeAfter(FullRetryMilliseconds);
+            if (_full) _worker.WakeAfter(FullRetryMilliseconds);
         }
         catch (Exception error)
         {
@@ -99,7 +99,7 @@ internal sealed class SegmentSpace : IDisposable
     }
 
     // False: no room. Only a write may say so and be tried again; a sync that fails, for whatever reason, may have lost what others wrote.
-    private bool TryAllocateChunk()
+    private async ValueTask<bool> TryAllocateChunkAsync()
     {
         var segment = (int)(_allocated / _segmentSize);
         try
@@ -115,7 +115,7 @@ internal sealed class SegmentSpace : IDisposable
         var there = _files.Length(segment);
         if (there > offset)
         {
-            // From an earlier run, or already written by a log that was faster than this thread.
+            // From an earlier run, or already written by a log that was faster than this worker.
             Volatile.Write(ref _allocated, ((long)segment * _segmentSize) + Math.Min(there, _segmentSize));
             return true;
         }
@@ -133,7 +133,7 @@ internal sealed class SegmentSpace : IDisposable
             return false;
         }
 
-        _files.Sync(segment);
+        await _files.SyncAsync(segment);
         // Before the room is seen by whoever writes into it.
         _full = false;
         Volatile.Write(ref _allocated, ((long)segment * _segmentSize) + there + count);

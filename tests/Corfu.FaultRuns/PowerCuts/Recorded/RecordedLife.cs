@@ -11,7 +11,7 @@ namespace Corfu.FaultRuns.PowerCuts.Recorded;
 /// </summary>
 internal sealed class RecordedLife
 {
-    public static readonly FasterStoreOptions Options = Stores.Small with { CheckpointRecords = 120 };
+    public static readonly PageStoreOptions Options = Stores.Small with { CheckpointRecords = 120 };
 
     public static readonly ImmutableArray<StreamId> Streams = [.. Enumerable.Range(300, 9).Select(s => new StreamId((ulong)s))];
 
@@ -47,7 +47,7 @@ internal sealed class RecordedLife
 
     public async Task RecordAsync(int steps)
     {
-        var store = new FasterPageStore(Files, Stores.Unit, Options, Map.Live);
+        var store = PageStore.OnFaster(Files, Stores.Unit, Options, Map.Live);
         _unit = await HandlerClient.OpenAsync(store, install: false);
         Map.Look(Files, anyway: true);
         await NextEpochAsync();
@@ -59,11 +59,11 @@ internal sealed class RecordedLife
             var seals = _random.Next(12) == 0;
             if (seals) burst.Add(SealAsync());
             // Some of the cleaning, and of the checkpoints, while nothing of the burst is durable.
-            if (_random.Next(9) == 0) _unit.Handler.Clean();
+            if (_random.Next(9) == 0) _await unit.Handler.CleanAsync();
             _unit.Handler.BatchEnd();
             await Task.WhenAll(burst);
             if (seals) await NextEpochAsync();
-            if (_random.Next(9) == 0) _unit.Handler.Clean();
+            if (_random.Next(9) == 0) _await unit.Handler.CleanAsync();
             Map.Look(Files, anyway: step % 20 == 19);
         }
 

@@ -16,7 +16,7 @@ internal sealed record UnitContent(
     public static async Task<UnitContent> ReadAsync(RecordingFiles disk, string mapFolder, ImmutableArray<StreamId> streams)
     {
         var records = Directory.Exists(mapFolder) ? await CountAsync(disk) : 0;
-        await using var store = new FasterPageStore(disk, Stores.Unit, RecordedLife.Options, mapFolder);
+        await using var store = PageStore.OnFaster(disk, Stores.Unit, RecordedLife.Options, mapFolder);
         var core = await UnitCore.OpenAsync(store, new UnitCoreOptions());
         var fromCheckpoint = store.RecordsRead < records;
         var unit = new HandlerClient(new UnitHandler(Stores.Unit, core, store));

@@ -3,14 +3,11 @@ using FASTER.core;
 
 namespace Corfu.Unit;
 
-/// <summary>
-/// Position to slot, as a FasterKV: hash index and newest entries in memory, the rest in a scratch file. A shortcut only, rebuilt from
-/// the log at every start (R3). One caller at a time.
-/// </summary>
-internal sealed class FasterPageMap : IDisposable
+/// <summary>The address map as a FasterKV: hash index and newest entries in memory, the rest in a scratch file.</summary>
+internal sealed class FasterAddressMap : IAddressMap
 {
     private readonly PlainFileDevice _device;
-    private readonly CheckpointFiles _checkpoints = new();
+    private readonly FasterCheckpointFiles _checkpoints = new();
     private readonly DeviceLogCommitCheckpointManager _checkpointManager;
     private readonly FasterKV<long, Entry> _kv;
     private readonly ClientSession<long, Entry, Entry, Entry, Empty, Functions> _session;
@@ -20,7 +17,7 @@ internal sealed class FasterPageMap : IDisposable
     /// <param name="checkpoint">Of an earlier run, to go on from; null begins empty.</param>
     /// <param name="failed">Told when the scratch files cannot be written: slots may be missing from then on.</param>
     /// <exception cref="StoreFailedException">The checkpoint cannot be used.</exception>
-    public FasterPageMap(string scratchDirectory, long indexSize, long memory, Action<Exception> failed, Guid? checkpoint = null)
+    public FasterAddressMap(string scratchDirectory, long indexSize, long memory, Action<Exception> failed, Guid? checkpoint = null)
     {
         _folder = scratchDirectory;
         // Without a checkpoint nothing that an earlier run left there is wanted.
@@ -46,15 +43,13 @@ internal sealed class FasterPageMap : IDisposable
         _session = _kv.For(new Functions()).NewSession<Functions>();
     }
 
-    /// <summary>Begins a checkpoint of what was entered so far, and perhaps of some that follows; call from between two entries.</summary>
     public Guid BeginCheckpoint() => _kv.TryInitiateFullCheckpoint(out var token, CheckpointType.FoldOver)
         ? token
         : throw new StoreFailedException("The address map takes no checkpoint.");
 
-    /// <summary>Ends it; the map serves meanwhile. Durable on return.</summary>
-    public void EndCheckpoint(Guid token)
+    public async ValueTask EndCheckpointAsync(Guid token)
     {
-        _kv.CompleteCheckpointAsync().AsTask().GetAwaiter().GetResult();
+        await _kv.CompleteCheckpointAsync();
         _device.Sync();
         _checkpoints.Sync(token);
         Native.SyncDirectory(_folder);
@@ -80,12 +75,10 @@ internal sealed class FasterPageMap : IDisposable
 
     private const int ScratchSegment = 16 << 20;
 
-    /// <summary>Where the next slot will be entered; rises.</summary>
     public long Tail => _kv.Log.TailAddress;
 
     public long Bytes => _kv.Log.TailAddress - _kv.Log.BeginAddress;
 
-    /// <summary>Slots entered before are superseded, or of positions that are trimmed by prefix: nobody asks for them any more.</summary>
     public void Forget(long before)
     {
         if (before > _kv.Log.BeginAddress) _kv.Log.ShiftBeginAddress(before, truncateLog: true);

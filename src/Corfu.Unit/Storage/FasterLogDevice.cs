@@ -3,11 +3,11 @@ using FASTER.core;
 namespace Corfu.Unit;
 
 /// <summary>
-/// FASTER's view of the segment files. Writes are queued by whoever makes FASTER flush, and carried out by <see cref="Drain"/> on the
+/// FASTER's view of the segment files. Writes are queued by whoever makes FASTER flush, and carried out by <see cref="DrainAsync"/> on the
 /// store's one writer thread: all of them, one fdatasync per file touched, then the callbacks. (FASTER's own Linux device opens its
 /// files O_SYNC, locks per I/O and never syncs a directory.)
 /// </summary>
-internal sealed class LogDevice(ISegmentFiles files, SegmentSpace space) : StorageDeviceBase("corfu-log", SectorBytes, -1)
+internal sealed class FasterLogDevice(ISegmentFiles files, SegmentSpace space) : StorageDeviceBase("corfu-log", SectorBytes, -1)
 {
     private const uint SectorBytes = 512;
     private const uint IoError = 5;
@@ -24,7 +24,7 @@ internal sealed class LogDevice(ISegmentFiles files, SegmentSpace space) : Stora
     }
 
     /// <summary>Makes durable everything queued so far. False if there was nothing. Throws on the first error, having told FASTER.</summary>
-    public bool Drain()
+    public async ValueTask<bool> DrainAsync()
     {
         lock (_gate)
         {
@@ -36,7 +36,7 @@ internal sealed class LogDevice(ISegmentFiles files, SegmentSpace space) : Stora
         try
         {
             foreach (var write in _running) Write(write);
-            foreach (var segment in _touched) files.Sync(segment);
+            foreach (var segment in _touched) await files.SyncAsync(segment);
             done = true;
         }
         finally

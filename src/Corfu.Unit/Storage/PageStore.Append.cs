@@ -2,7 +2,7 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit;
 
-public sealed partial class FasterPageStore
+public sealed partial class PageStore
 {
     public UnitHealth Health => _space.IsFull ? UnitHealth.ReadOnly : UnitHealth.Ok;
 
@@ -10,14 +10,14 @@ public sealed partial class FasterPageStore
     {
         var size = FrameSize(bodyLength);
         if (size > _options.LogPageSize) return Status.TooLarge;
-        var tail = _log.TailAddress;
+        var tail = _log.Tail;
         if (OpensSegment(bodyLength)) tail = PlaceOf(StateFrame, tail) + StateFrame;
-        var end = PlaceOf(size, tail) + size + CommitRecordSlack;
+        var end = PlaceOf(size, tail) + size + IRecordLog.CommitFrame;
         // A page of the log's memory stays free, so that neither an append nor the writer's commit ever waits for memory.
         var pages = _options.LogMemory / _options.LogPageSize;
-        if (end / _options.LogPageSize > (_log.FlushedUntilAddress / _options.LogPageSize) + pages - 2) return Status.Overloaded;
+        if (end / _options.LogPageSize > (_log.FlushedUntil / _options.LogPageSize) + pages - 2) return Status.Overloaded;
         if (end + Kept(use) <= _space.Allocated) return Status.Ok;
-        // Never beyond: the thread that writes zeros ahead may be writing them there right now, over a record that is durable already.
+        // Never beyond: the worker that writes zeros ahead may be writing them there right now, over a record that is durable already.
         return _space.IsFull ? Status.NoSpace : Status.Overloaded;
     }
 
@@ -34,11 +34,11 @@ public sealed partial class FasterPageStore
     private RecordPlace Add(in LogRecord record)
     {
         var size = RecordCodec.Size(record);
-        var frame = PlaceOf(FrameSize(record.Body.Length), _log.TailAddress);
-        var address = frame + FrameHeader;
+        var frame = PlaceOf(FrameSize(record.Body.Length), _log.Tail);
+        var address = frame + IRecordLog.FrameHeader;
         var bytes = _scratch.AsSpan(0, size);
         RecordCodec.Encode(record, address, _lastRecord, DurableUntil, _incarnation, _logId, bytes);
-        if (!_log.TryEnqueue(bytes, out var actual)) throw new StoreFailedException("The log has no memory left.");
+        if (!_log.TryAppend(bytes, out var actual)) throw new StoreFailedException("The log has no memory left.");
         // R6: the check inside is bound to the address; nobody else appends, so it is always the predicted one.
         if (actual != frame) throw new StoreFailedException($"The log placed a record at {actual} instead of {frame}.");
         _hot.Put(address, bytes);
@@ -47,10 +47,10 @@ public sealed partial class FasterPageStore
         _lastRecord = address;
         _lastCheck = System.Buffers.Binary.BinaryPrimitives.ReadUInt32LittleEndian(bytes[(RecordCodec.HeaderSize - 4)..]);
         _records++;
-        if (!_checkpointAsked && ((ICleanableStore)this).CheckpointDue)
+        if (!_checkpointAsked && CheckpointDue)
         {
             _checkpointAsked = true;
-            ((ICleanableStore)this).CleaningDue?.Invoke();
+            CleaningDue?.Invoke();
         }
 
         var end = RecordCodec.Align(address + size);
@@ -64,8 +64,8 @@ public sealed partial class FasterPageStore
         if (Volatile.Read(ref _lastEnd) > Volatile.Read(ref _committed)) _writer.Kick();
     }
 
-    // One round of the writer thread: group commit of everything appended so far.
-    private void Step()
+    // One round of the writer: group commit of everything appended so far.
+    private async ValueTask StepAsync()
     {
         long end;
         lock (_gate)
@@ -76,11 +76,8 @@ public sealed partial class FasterPageStore
             _committed = end;
         }
 
-        while (_device.Drain())
-        {
-        }
-
-        if (_log.FlushedUntilAddress < end) throw new StoreFailedException("The log did not flush what it was told to.");
+        await _log.FlushAsync();
+        if (_log.FlushedUntil < end) throw new StoreFailedException("The log did not flush what it was told to.");
         var committed = end > _durable;
         if (committed)
         {
@@ -90,12 +87,12 @@ public sealed partial class FasterPageStore
             Observer?.OnDurable(end);
         }
 
-        KeepMark(committed);
+        await KeepMarkAsync(committed);
     }
 
     // Every so many commits, and soon after the last one. Synced: what it says must outlive the power, or a log that comes back short of
     // it passes for a whole one (R6).
-    private void KeepMark(bool committed)
+    private async ValueTask KeepMarkAsync(bool committed)
     {
         if (committed && ++_batchesSinceMark < MarkIntervalBatches)
         {
@@ -104,7 +101,7 @@ public sealed partial class FasterPageStore
         }
 
         if (_marked == _durable) return;
-        _mark.Write(_durable, sync: true);
+        await _mark.WriteAsync(_durable);
         _marked = _durable;
         _batchesSinceMark = 0;
     }
@@ -120,9 +117,9 @@ public sealed partial class FasterPageStore
     // Of the state record that a segment begins with; more than it takes.
     private static readonly int StateFrame = FrameSize(128);
 
-    private static int FrameSize(int bodyLength) => FrameHeader + RecordCodec.Align(RecordCodec.HeaderSize + bodyLength);
+    private static int FrameSize(int bodyLength) => IRecordLog.FrameHeader + RecordCodec.Align(RecordCodec.HeaderSize + bodyLength);
 
-    // FASTER never splits a record: what does not fit in its page goes to the next.
+    // As every record log places it.
     private long PlaceOf(int frameSize, long tail)
     {
         var offset = tail % _options.LogPageSize;

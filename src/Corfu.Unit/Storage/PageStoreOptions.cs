@@ -1,7 +1,7 @@
 namespace Corfu.Unit;
 
 /// <summary>Sizes of a FASTER page store. Powers of two where FASTER wants them; the defaults suit a server with a disk of its own.</summary>
-public sealed record FasterStoreOptions
+public sealed record PageStoreOptions
 {
     /// <summary>In-memory log page; no record is larger. Default 2 MiB, which takes entries of 1 MiB with all their headers.</summary>
     public int LogPageSize { get; init; } = 2 << 20;

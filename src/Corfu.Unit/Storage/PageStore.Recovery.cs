@@ -2,7 +2,7 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit;
 
-public sealed partial class FasterPageStore
+public sealed partial class PageStore
 {
     private const int WipeChunk = 64 << 10;
 
@@ -13,8 +13,9 @@ public sealed partial class FasterPageStore
     {
         var image = new SegmentImage(_files, _options.SegmentSize);
         _begin = image.Begin;
-        var checkpoint = restore is null ? null : TryCheckpoint(image, restore);
-        _map ??= new FasterPageMap(_mapFolder, _options.MapIndexSize, _options.MapMemory, Fail);
+        var checkpoint = restore is null ? null : await TryCheckpointAsync(image, restore);
+        StartedFromCheckpoint = checkpoint is not null;
+        _map ??= _maps.Open(null, Fail);
         var firstRecord = -1L;
         var promisedBegin = checkpoint?.FirstKept ?? -1;
         var freed = new LogGaps();
@@ -30,9 +31,9 @@ public sealed partial class FasterPageStore
         _firstKept = Math.Max(0, firstRecord);
         foreach (var (before, last) in found.Breaks) _gaps.Add(before, last);
         _records = found.Records;
-        Secure(image, mark, found.End);
-        if (found.TornBytes) Wipe(found.End, image.End);
-        GoOnFrom(found);
+        await SecureAsync(image, mark, found.End);
+        if (found.TornBytes) await WipeAsync(found.End, image.End);
+        await GoOnFromAsync(found);
 
         void Visit(in LogRecord record, in RecordPlace place)
         {
@@ -47,38 +48,38 @@ public sealed partial class FasterPageStore
 
     // R4, R6: what a killed process wrote may be in the page cache alone, and from now on it counts as durable. And a torn record behind it may
     // hold the only floor that proves what is damaged before it: the mark says as much before that is erased.
-    private void Secure(SegmentImage image, long mark, long end)
+    private async ValueTask SecureAsync(SegmentImage image, long mark, long end)
     {
         if (end <= mark)
         {
-            if (mark > 0) _mark.Secure(mark);
+            if (mark > 0) await _mark.SecureAsync(mark);
             return;
         }
 
         for (var at = image.SkipMissing(mark); at < end; at = image.SkipMissing((at / _options.SegmentSize + 1) * _options.SegmentSize))
-            _files.Sync((int)(at / _options.SegmentSize));
-        _mark.Write(end, sync: true);
+            await _files.SyncAsync((int)(at / _options.SegmentSize));
+        await _mark.WriteAsync(end);
         _marked = end;
     }
 
-    // R6: a new run begins on a log page of its own, never behind other bytes of one: FASTER would rewrite the page's last sector from
+    // R6: a new run begins on a log page of its own, never behind other bytes of one: the log would rewrite the page's last sector from
     // memory that it did not load. Old bytes there were wiped.
-    private void GoOnFrom(in LogTail found)
+    private async ValueTask GoOnFromAsync(LogTail found)
     {
         var page = (long)_options.LogPageSize;
         var start = found.Records == 0 ? 0 : (found.End + page - 1) / page * page;
         _incarnation = found.Incarnation + 1;
-        if (start > 0) _log.Initialize(start, start, (long)_incarnation << 32);
+        if (start > 0) _log.GoOnFrom(start, _incarnation);
         _lastRecord = found.LastRecord;
         _durable = _committed = _lastEnd = found.End;
-        _space.Start(start, start + _options.Reserve + Math.Min(StartRoom, _options.SegmentSize));
+        await _space.StartAsync(start, start + _options.Reserve + Math.Min(StartRoom, _options.SegmentSize));
         _writer.Start();
         // Nothing of this incarnation is written before its Open record is durable, so the number is never used twice.
         var open = Append(new LogRecord(RecordKind.Open, LogPosition.Zero));
-        var opened = new OpenWait(open.Lsn);
+        var opened = new Opened(open.Lsn);
         Observer = opened;
         Commit();
-        opened.Wait();
+        await opened.Done;
         Observer = null;
         _stateDue = true;
     }
@@ -92,24 +93,26 @@ public sealed partial class FasterPageStore
         var offset = address % _options.SegmentSize;
         if (_files.TryReadCached(segment, offset, bytes)) return new ValueTask<ReadOnlyMemory<byte>>(IsGone(address) ? default : bytes);
         UnitTelemetry.ColdReads.Add(1);
-        return BackgroundRead.Run(() =>
-        {
-            try
-            {
-                _files.Read(segment, offset, bytes);
-            }
-            catch (Exception error) when (error is IOException or ObjectDisposedException && IsGone(address))
-            {
-                return default;
-            }
+        return ReadColdAsync(segment, offset, address, bytes);
+    }
 
-            // Deleted while it was read: the zeros are not the page.
-            return IsGone(address) ? default : (ReadOnlyMemory<byte>)bytes;
-        });
+    private async ValueTask<ReadOnlyMemory<byte>> ReadColdAsync(int segment, long offset, long address, byte[] bytes)
+    {
+        try
+        {
+            await _files.ReadAsync(segment, offset, bytes);
+        }
+        catch (Exception error) when (error is IOException or ObjectDisposedException && IsGone(address))
+        {
+            return default;
+        }
+
+        // Deleted while it was read: the zeros are not the page.
+        return IsGone(address) ? default : (ReadOnlyMemory<byte>)bytes;
     }
 
     // A torn tail is erased, durably, before the log goes on behind it: a half-written page must not turn up again later as a damaged one.
-    private void Wipe(long from, long until)
+    private async ValueTask WipeAsync(long from, long until)
     {
         var chunk = new byte[WipeChunk];
         var zeros = new byte[WipeChunk];
@@ -129,6 +132,21 @@ public sealed partial class FasterPageStore
             at += count;
         }
 
-        foreach (var segment in touched) _files.Sync(segment);
+        foreach (var segment in touched) await _files.SyncAsync(segment);
+    }
+
+    // Waits for the first record of a run, before anybody else listens to the store.
+    private sealed class Opened(long lsn) : IStoreObserver
+    {
+        private readonly TaskCompletionSource _done = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+        public Task Done => _done.Task;
+
+        public void OnDurable(long durable)
+        {
+            if (durable >= lsn) _done.TrySetResult();
+        }
+
+        public void OnFailed(Exception error) => _done.TrySetException(error);
     }
 }

@@ -4,7 +4,7 @@ namespace Corfu.Unit;
 
 // R3: the map's checkpoint is a shortcut. Begun under the handler's lock, ended without it, published when the log is durable up to all
 // that the map may reflect by then. The replay begins where the checkpoint was begun and finds some records reflected already.
-public sealed partial class FasterPageStore
+public sealed partial class PageStore
 {
     // Of the log, and at the last checkpoint. Under _gate.
     private long _records;
@@ -12,32 +12,34 @@ public sealed partial class FasterPageStore
     private long _checkpointNumber;
     private bool _checkpointAsked;
 
-    bool ICleanableStore.CheckpointDue => _records - _recordsAtCheckpoint >= CheckpointInterval;
+    internal bool CheckpointDue => _records - _recordsAtCheckpoint >= CheckpointInterval;
 
     // At the end of a run it is worth less: the next start saves what a checkpoint now costs.
-    bool ICleanableStore.CheckpointDueAtEnd => _records - _recordsAtCheckpoint >= CheckpointInterval / 20;
+    internal bool CheckpointDueAtEnd => _records - _recordsAtCheckpoint >= CheckpointInterval / 20;
 
     private long CheckpointInterval => Math.Max(_options.CheckpointRecords, _catalog.Pages / 8);
 
-    (Guid Map, CheckpointStart Start) ICleanableStore.BeginCheckpoint()
+    /// <summary>Begins a checkpoint of the address map, between two requests.</summary>
+    internal CheckpointStart BeginCheckpoint()
     {
         lock (_gate)
         {
-            var start = new CheckpointStart(
-                new LogTail(_lastEnd, _lastRecord, _incarnation, _records, false), _lastCheck, _firstKept, _gaps.ToRecord(), _catalog.Copy());
+            var tail = new LogTail(_lastEnd, _lastRecord, _incarnation, _records, false);
             _recordsAtCheckpoint = _records;
             _checkpointAsked = false;
-            return (_map.BeginCheckpoint(), start);
+            return new CheckpointStart(_map.BeginCheckpoint(), tail, _lastCheck, _firstKept, _gaps.ToRecord(), _catalog.Copy());
         }
     }
 
-    void ICleanableStore.EndCheckpoint(Guid map) => _map.EndCheckpoint(map);
+    /// <summary>Without the lock.</summary>
+    internal ValueTask EndCheckpointAsync(CheckpointStart start) => _map.EndCheckpointAsync(start.Map);
 
-    void ICleanableStore.PublishCheckpoint(Guid map, CheckpointStart start, long needs, ReadOnlyMemory<byte> core) => new MapCheckpoint
+    /// <summary>Without the lock; the log is durable up to <paramref name="needs"/>, where the checkpoint ended.</summary>
+    internal ValueTask PublishCheckpointAsync(CheckpointStart start, long needs, ReadOnlyMemory<byte> core) => new MapCheckpoint
     {
         LogId = _logId,
         Number = ++_checkpointNumber,
-        Map = map,
+        Map = start.Map,
         Tail = start.Tail,
         LastCheck = start.LastCheck,
         Needs = needs,
@@ -45,18 +47,18 @@ public sealed partial class FasterPageStore
         Gaps = start.Gaps,
         Segments = start.Segments,
         Core = core,
-    }.Publish(_mapFolder);
+    }.PublishAsync(_maps);
 
     // The newest that is whole and that the log agrees with; null: all of the log has to be read.
-    private MapCheckpoint? TryCheckpoint(SegmentImage image, Action<ReadOnlyMemory<byte>> restore)
+    private async ValueTask<MapCheckpoint?> TryCheckpointAsync(SegmentImage image, Action<ReadOnlyMemory<byte>> restore)
     {
-        foreach (var candidate in MapCheckpoint.Load(_mapFolder, _logId))
+        foreach (var candidate in MapCheckpoint.Load(_maps, _logId))
         {
             _checkpointNumber = Math.Max(_checkpointNumber, candidate.Number);
-            if (!Agrees(image, candidate)) continue;
+            if (!await AgreesAsync(image, candidate)) continue;
             try
             {
-                _map = new FasterPageMap(_mapFolder, _options.MapIndexSize, _options.MapMemory, Fail, candidate.Map);
+                _map = _maps.Open(candidate.Map, Fail);
                 restore(candidate.Core);
             }
             catch (Exception error) when (error is StoreFailedException or IOException or MalformedDataException)
@@ -64,7 +66,7 @@ public sealed partial class FasterPageStore
                 continue;
             }
 
-            candidate.ForgetNewer(_mapFolder);
+            candidate.ForgetNewer(_maps);
             _catalog.Restore(candidate.Segments);
             _gaps.Read(candidate.Gaps.Body.Span);
             _firstKept = candidate.FirstKept;
@@ -75,11 +77,11 @@ public sealed partial class FasterPageStore
         return null;
     }
 
-    private bool Agrees(SegmentImage image, MapCheckpoint candidate)
+    private async ValueTask<bool> AgreesAsync(SegmentImage image, MapCheckpoint candidate)
     {
         if (candidate.Needs > image.End || candidate.Tail.LastRecord < image.Begin || candidate.Tail.LastRecord >= image.End) return false;
         var bytes = new byte[RecordCodec.HeaderSize];
-        image.ReadAsync(candidate.Tail.LastRecord, bytes).AsTask().GetAwaiter().GetResult();
+        await image.ReadAsync(candidate.Tail.LastRecord, bytes);
         return RecordCodec.TryDecode(bytes, candidate.Tail.LastRecord, out var header)
             && header.Incarnation == candidate.Tail.Incarnation
             // As the scan has it: it goes on there, and the log may end there.
@@ -105,3 +107,8 @@ public sealed partial class FasterPageStore
         }
     }
 }
+
+/// <summary>The log as it stood when a checkpoint was begun.</summary>
+/// <param name="Map">The checkpoint of the address map.</param>
+internal sealed record CheckpointStart(
+    Guid Map, LogTail Tail, uint LastCheck, long FirstKept, LogRecord Gaps, IReadOnlyList<SegmentContents> Segments);

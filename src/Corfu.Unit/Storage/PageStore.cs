@@ -1,35 +1,32 @@
 using Corfu.Protocol;
-using FASTER.core;
 
 namespace Corfu.Unit;
 
 /// <summary>
-/// The store on disk: a FasterLog of records over plain files, a FasterKV as address map. FASTER gives the paged, lock-free tail and
-/// the flush scheduling; what it does not give on Linux (fdatasync, honest errors, a trustworthy recovery) is in the device, the
-/// recovery scan and the mark. One writer thread commits, writes, syncs and reports, whenever something waits.
+/// The unit's disk: a log of records, which is the only truth (R3), and an address map over it, each behind a port. This class is the
+/// rest: where records stand and what is admitted, group commit, recovery, segments and their cleaning, checkpoints of the map, hot
+/// pages. The simulator runs it as it is.
 /// </summary>
-public sealed partial class FasterPageStore : IPageStore
+public sealed partial class PageStore : IPageStore
 {
-    private const int FrameHeader = 12; // FASTER's, before each record: XOR checksum (8), length (4)
-    private const int CommitRecordSlack = 1024;
     private const int MarkIntervalBatches = 256;
     private const int MarkIdleMilliseconds = 100;
 
     private readonly ISegmentFiles _files;
-    private readonly FasterStoreOptions _options;
+    private readonly PageStoreOptions _options;
     private readonly uint _logId;
     private readonly DurableMark _mark;
     private readonly SegmentSpace _space;
-    private readonly LogDevice _device;
-    private readonly FasterLog _log;
-    private readonly string _mapFolder;
-
-    // There from the recovery on.
-    private FasterPageMap _map = null!;
+    private readonly IRecordLog _log;
+    private readonly IAddressMaps _maps;
+    private readonly IWorkers _workers;
     private readonly HotPages _hot;
     private readonly SegmentCatalog _catalog;
-    private readonly WakeableThread _writer;
+    private readonly IWorker _writer;
     private readonly byte[] _scratch;
+
+    // There from the recovery on.
+    private IAddressMap _map = null!;
 
     // Guards the log's tail: appends and commits never overlap, so that a record's address is known before it is written (R6).
     private readonly object _gate = new();
@@ -39,7 +36,7 @@ public sealed partial class FasterPageStore : IPageStore
     private uint _incarnation;
     private StoreFailedException? _failure;
 
-    // Written by the writer thread only.
+    // Written by the writer only.
     private long _durable;
     private long _committed;
     private long _marked;
@@ -48,35 +45,27 @@ public sealed partial class FasterPageStore : IPageStore
     private long _begin;
     private bool _disposed;
 
-    /// <param name="scratchDirectory">For the address map's overflow; emptied at start and end.</param>
-    public FasterPageStore(ISegmentFiles files, NodeId unit, FasterStoreOptions options, string scratchDirectory)
+    internal PageStore(ISegmentFiles files, OpenRecordLog openLog, IAddressMaps maps, IWorkers workers, NodeId unit, PageStoreOptions options)
     {
         if (options.Fault() is { } fault) throw new ArgumentException(fault, nameof(options));
         _files = files;
+        _maps = maps;
+        _workers = workers;
         _options = options;
         _logId = RecordCodec.LogIdOf(unit);
         _mark = new DurableMark(files, _logId);
-        _space = new SegmentSpace(files, options.SegmentSize, options.Headroom, Fail);
-        _device = new LogDevice(files, _space);
-        _log = new FasterLog(new FasterLogSettings
-        {
-            LogDevice = _device,
-            LogCommitManager = new NoFileCommitManager(),
-            PageSize = options.LogPageSize,
-            MemorySize = options.LogMemory,
-            SegmentSize = options.SegmentSize,
-            MutableFraction = 0,
-            LogChecksum = LogChecksumType.PerEntry,
-            FastCommitMode = true,
-            // Its automatic recovery can come back empty, and believes any commit record.
-            TryRecoverLatest = false,
-        });
-        _mapFolder = scratchDirectory;
+        _space = new SegmentSpace(files, options.SegmentSize, options.Headroom, workers, Fail);
+        _log = openLog(files, _space, options);
         _hot = new HotPages(options.HotBytes);
         _catalog = new SegmentCatalog(options.SegmentSize);
-        _writer = new WakeableThread("corfu-unit-log", Step, Fail);
+        _writer = workers.Create("corfu-unit-log", StepAsync, Fail);
         _scratch = new byte[options.LogPageSize];
     }
+
+    /// <summary>On FASTER, with a thread for each part of the work.</summary>
+    /// <param name="mapFolder">For the address map's overflow and its checkpoints.</param>
+    public static PageStore OnFaster(ISegmentFiles files, NodeId unit, PageStoreOptions options, string mapFolder) =>
+        new(files, (f, space, o) => new FasterRecordLog(f, space, o), new FasterAddressMaps(mapFolder, options), ThreadWorkers.Instance, unit, options);
 
     public IStoreObserver? Observer { get; set; }
 
@@ -89,6 +78,9 @@ public sealed partial class FasterPageStore : IPageStore
     /// <summary>Records that the start read: all that the log holds, or those behind a checkpoint.</summary>
     public long RecordsRead { get; private set; }
 
+    /// <summary>Whether the start went on from a checkpoint of the address map.</summary>
+    public bool StartedFromCheckpoint { get; private set; }
+
     /// <summary>Bytes that the address map takes, in memory and in its scratch files.</summary>
     public long MapBytes => _map.Bytes;
 
@@ -96,14 +88,17 @@ public sealed partial class FasterPageStore : IPageStore
 
     public void Set(LogPosition position, in PageSlot slot) => _map.Set(position, slot);
 
+    /// <summary>For the cleaner.</summary>
+    internal IWorkers Workers => _workers;
+
     public async ValueTask DisposeAsync()
     {
         if (_disposed) return;
         _disposed = true;
         await Task.Yield();
-        _writer.Dispose();
-        _space.Dispose();
-        if (_failure is null && _durable > 0) _mark.Write(_durable, sync: true);
+        await _writer.DisposeAsync();
+        await _space.DisposeAsync();
+        if (_failure is null && _durable > 0) await _mark.WriteAsync(_durable);
         _log.Dispose();
         _map?.Dispose();
         _files.Dispose();

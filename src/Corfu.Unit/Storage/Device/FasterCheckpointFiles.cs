@@ -7,7 +7,7 @@ namespace Corfu.Unit;
 /// an operation of the map, that is under the unit's lock; its own device finishes them on the thread pool, all of which may be waiting for that
 /// lock, and the unit stood still until the pool had grown past its callers.
 /// </summary>
-internal sealed class CheckpointFiles : INamedDeviceFactory
+internal sealed class FasterCheckpointFiles : INamedDeviceFactory
 {
     private string _folder = "";
     private volatile Exception? _failure;

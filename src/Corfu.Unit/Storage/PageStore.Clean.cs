@@ -2,7 +2,8 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit;
 
-public sealed partial class FasterPageStore : ICleanableStore
+// A log can lose whole segments: what the cleaner needs. The calls that change anything are made under the handler's lock, between the core's.
+public sealed partial class PageStore
 {
     // Parts in the middle of the log that are gone, or about to go. Under _gate.
     private readonly LogGaps _gaps = new();
@@ -14,40 +15,44 @@ public sealed partial class FasterPageStore : ICleanableStore
     private long _firstKept;
     private bool _stateDue;
 
-    Action? ICleanableStore.CleaningDue { get; set; }
+    /// <summary>Called, from any thread, when there may be something to clean.</summary>
+    internal Action? CleaningDue { get; set; }
 
-    int ICleanableStore.LargestBody => _options.LogPageSize / 4;
+    internal int LargestBody => _options.LogPageSize / 4;
 
-    int ICleanableStore.SegmentSize => _options.SegmentSize;
+    internal int SegmentSize => _options.SegmentSize;
 
-    bool ICleanableStore.IsFull => _space.IsFull;
+    internal bool IsFull => _space.IsFull;
 
     public int SegmentOf(long address) => (int)(address / _options.SegmentSize);
 
     // Like Append and Admit under the handler's lock, so nothing changes meanwhile.
     public bool OpensSegment(int bodyLength) =>
-        _stateDue || SegmentOf(PlaceOf(FrameSize(bodyLength), _log.TailAddress)) != SegmentOf(_lastRecord);
+        _stateDue || SegmentOf(PlaceOf(FrameSize(bodyLength), _log.Tail)) != SegmentOf(_lastRecord);
 
     public void Dead(long address, int bytes, bool wholePage)
     {
         bool due;
         lock (_gate) due = _catalog.Dead(address, bytes, wholePage);
-        if (due) ((ICleanableStore)this).CleaningDue?.Invoke();
+        if (due) CleaningDue?.Invoke();
     }
 
-    public void Release(LogPosition below) => ((ICleanableStore)this).CleaningDue?.Invoke();
+    public void Release(LogPosition below) => CleaningDue?.Invoke();
 
-    IReadOnlyList<int> ICleanableStore.WhollyTrimmed(LogPosition mark)
+    /// <summary>Segments that hold nothing that is live; all of it is below the mark.</summary>
+    internal IReadOnlyList<int> WhollyTrimmed(LogPosition mark)
     {
         lock (_gate) return [.. _catalog.WhollyBelow(mark).Select(s => s.Index)];
     }
 
-    int ICleanableStore.Sparsest(LogPosition mark)
+    /// <summary>The segment that it pays most to empty, or -1.</summary>
+    internal int Sparsest(LogPosition mark)
     {
         lock (_gate) return _catalog.Sparsest(mark)?.Index ?? -1;
     }
 
-    void ICleanableStore.SetAside(int segment)
+    /// <summary>Not again before something in it changes.</summary>
+    internal void SetAside(int segment)
     {
         lock (_gate)
         {
@@ -55,16 +60,20 @@ public sealed partial class FasterPageStore : ICleanableStore
         }
     }
 
-    bool ICleanableStore.ReadSegment(int segment, Func<LogRecord, RecordPlace, bool> visit)
+    /// <summary>
+    /// Reads the records of a segment, in order, without any lock; stops when the visitor says no. False if it is damaged or was stopped.
+    /// </summary>
+    internal async ValueTask<bool> ReadSegmentAsync(int segment, Func<LogRecord, RecordPlace, ValueTask<bool>> visit)
     {
         SegmentContents? contents;
         lock (_gate) contents = _catalog.Find(segment);
         if (contents is null) return false;
         var reader = new SegmentReader(new SegmentImage(_files, _options.SegmentSize), _logId);
-        return reader.Read(contents, visit);
+        return await reader.ReadAsync(contents, visit);
     }
 
-    void ICleanableStore.AboutToFree(IReadOnlySet<int> segments)
+    /// <summary>What a state record from here on says about the log's beginning, and what is excused if missing.</summary>
+    internal void AboutToFree(IReadOnlySet<int> segments)
     {
         lock (_gate)
         {
@@ -78,22 +87,23 @@ public sealed partial class FasterPageStore : ICleanableStore
         }
     }
 
-    bool ICleanableStore.TryAppendFreed(out long lsn)
+    /// <summary>Appends the excuse. False if there is no room at the moment.</summary>
+    internal bool TryAppendFreed()
     {
         LogRecord? record;
         lock (_gate)
         {
-            lsn = _lastEnd;
             record = _gaps.Count == 0 ? null : _gaps.ToRecord();
         }
 
         if (record is null) return true;
         if (Admit(record.Value.Body.Length, SpaceUse.Vital) != Status.Ok) return false;
-        lsn = Append(record.Value).Lsn;
+        Append(record.Value);
         return true;
     }
 
-    void ICleanableStore.Delete(IReadOnlySet<int> segments)
+    /// <summary>Deletes the segments; without the lock, once the excuse is durable.</summary>
+    internal void Delete(IReadOnlySet<int> segments)
     {
         var begin = 0L;
         var files = new SortedSet<int>(segments);

@@ -1,0 +1,143 @@
+using System.Collections.Concurrent;
+
+namespace Corfu.Unit;
+
+/// <summary>Each worker is a thread of its own. A step that awaits goes on on that thread.</summary>
+internal sealed class ThreadWorkers : IWorkers
+{
+    public static readonly ThreadWorkers Instance = new();
+
+    public TimeProvider Time => TimeProvider.System;
+
+    public IWorker Create(string name, Func<ValueTask> step, Action<Exception> failed) => new ThreadWorker(name, step, failed);
+}
+
+internal sealed class ThreadWorker : IWorker
+{
+    private const int SpinsBeforeSleep = 20;
+
+    private readonly ManualResetEventSlim _signal = new(false, SpinsBeforeSleep);
+    private readonly StepContext _context = new();
+    private readonly Func<ValueTask> _step;
+    private readonly Action<Exception> _failed;
+    private readonly Thread _thread;
+
+    // Guarded by itself; each completes with the next whole step, all with the thread's end.
+    private readonly List<TaskCompletionSource> _waiting = [];
+    private int _work;
+    private int _wakeAfter = Timeout.Infinite;
+    private volatile bool _stopping;
+    private bool _started;
+    private bool _ended;
+
+    public ThreadWorker(string name, Func<ValueTask> step, Action<Exception> failed)
+    {
+        _step = step;
+        _failed = failed;
+        _thread = new Thread(Run) { Name = name, IsBackground = true };
+    }
+
+    public bool IsStopping => _stopping;
+
+    public void Start()
+    {
+        _started = true;
+        _thread.Start();
+    }
+
+    public void Kick()
+    {
+        if (Interlocked.Exchange(ref _work, 1) == 0) _signal.Set();
+    }
+
+    public void WakeAfter(int milliseconds) => _wakeAfter = milliseconds;
+
+    public Task RunAsync()
+    {
+        var done = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        lock (_waiting)
+        {
+            if (_ended) return Task.CompletedTask;
+            _waiting.Add(done);
+        }
+
+        Kick();
+        return done.Task;
+    }
+
+    public ValueTask DisposeAsync()
+    {
+        _stopping = true;
+        Kick();
+        if (_started && Thread.CurrentThread != _thread) _thread.Join();
+        return ValueTask.CompletedTask;
+    }
+
+    private void Run()
+    {
+        SynchronizationContext.SetSynchronizationContext(_context);
+        try
+        {
+            while (true)
+            {
+                if (Interlocked.Exchange(ref _work, 0) == 0)
+                {
+                    var timeout = _wakeAfter;
+                    _wakeAfter = Timeout.Infinite;
+                    if (_signal.Wait(timeout))
+                    {
+                        _signal.Reset();
+                        continue;
+                    }
+                }
+
+                var last = _stopping;
+                var waiting = TakeWaiting(ends: false);
+                var step = _step();
+                if (step.IsCompleted) step.GetAwaiter().GetResult();
+                else _context.RunUntil(step.AsTask());
+                foreach (var done in waiting) done.SetResult();
+                if (last) return;
+            }
+        }
+        catch (Exception error)
+        {
+            _failed(error);
+        }
+        finally
+        {
+            foreach (var done in TakeWaiting(ends: true)) done.TrySetResult();
+        }
+    }
+
+    private TaskCompletionSource[] TakeWaiting(bool ends)
+    {
+        lock (_waiting)
+        {
+            _ended = ends;
+            if (_waiting.Count == 0) return [];
+            TaskCompletionSource[] taken = [.. _waiting];
+            _waiting.Clear();
+            return taken;
+        }
+    }
+
+    private sealed class StepContext : SynchronizationContext
+    {
+        private readonly BlockingCollection<(SendOrPostCallback Callback, object? State)> _posted = [];
+
+        public override void Post(SendOrPostCallback d, object? state) => _posted.Add((d, state));
+
+        public void RunUntil(Task step)
+        {
+            step.ContinueWith(_ => Post(static _ => { }, null), TaskScheduler.Default);
+            while (!step.IsCompleted)
+            {
+                var (callback, state) = _posted.Take();
+                callback(state);
+            }
+
+            step.GetAwaiter().GetResult();
+        }
+    }
+}

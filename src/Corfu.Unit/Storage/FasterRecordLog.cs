@@ -1,0 +1,81 @@
+using FASTER.core;
+
+namespace Corfu.Unit;
+
+/// <summary>
+/// The record log as a FasterLog. FASTER gives the paged, lock-free tail and the flush scheduling; what it does not give on Linux
+/// (fdatasync, honest errors, a trustworthy recovery) is in the device and in the store's recovery scan.
+/// </summary>
+internal sealed class FasterRecordLog : IRecordLog
+{
+    private readonly FasterLogDevice _device;
+    private readonly FasterLog _log;
+
+    public FasterRecordLog(ISegmentFiles files, SegmentSpace space, PageStoreOptions options)
+    {
+        _device = new FasterLogDevice(files, space);
+        _log = new FasterLog(new FasterLogSettings
+        {
+            LogDevice = _device,
+            LogCommitManager = new NoFileCommitManager(),
+            PageSize = options.LogPageSize,
+            MemorySize = options.LogMemory,
+            SegmentSize = options.SegmentSize,
+            MutableFraction = 0,
+            LogChecksum = LogChecksumType.PerEntry,
+            FastCommitMode = true,
+            // Its automatic recovery can come back empty, and believes any commit record.
+            TryRecoverLatest = false,
+        });
+    }
+
+    public long Tail => _log.TailAddress;
+
+    public long FlushedUntil => _log.FlushedUntilAddress;
+
+    public void GoOnFrom(long address, uint incarnation) => _log.Initialize(address, address, (long)incarnation << 32);
+
+    public bool TryAppend(ReadOnlySpan<byte> record, out long frame) => _log.TryEnqueue(record, out frame);
+
+    public void Commit() => _log.Commit();
+
+    public async ValueTask FlushAsync()
+    {
+        while (await _device.DrainAsync())
+        {
+        }
+    }
+
+    public void Dispose() => _log.Dispose();
+
+    /// <summary>
+    /// FASTER's commit metadata, not kept: in fast-commit mode the commit record in the log is enough, and recovery goes by the records
+    /// themselves (R6). The default manager creates and deletes a file per commit and only logs its errors.
+    /// </summary>
+    private sealed class NoFileCommitManager : ILogCommitManager
+    {
+        public void Commit(long beginAddress, long untilAddress, byte[] commitMetadata, long commitNum, bool forceWriteMetadata)
+        {
+        }
+
+        public byte[] GetCommitMetadata(long commitNum) => [];
+
+        public IEnumerable<long> ListCommits() => [];
+
+        public void RemoveCommit(long commitNum)
+        {
+        }
+
+        public void RemoveAllCommits()
+        {
+        }
+
+        public void OnRecovery(long commitNum)
+        {
+        }
+
+        public void Dispose()
+        {
+        }
+    }
+}

@@ -1,0 +1,90 @@
+using Corfu.Unit;
+
+namespace Corfu.Conformance;
+
+/// <summary>
+/// The simulator's record log: FASTER's places for records and its way to write them, from one thread. A commit ends with a frame of the log's own,
+/// and the newest sector is written again with what follows in it.
+/// </summary>
+internal sealed class PlainRecordLog(ISegmentFiles files, SegmentSpace space, PageStoreOptions options) : IRecordLog
+{
+    private const int Sector = 512;
+    private const int CommitBody = 60;
+
+    private readonly byte[] _memory = new byte[options.LogMemory];
+
+    // [.., _flushed) is durable, [_flushed, _committed) is written by the next flush.
+    private long _flushed = IRecordLog.FirstAddress;
+    private long _committed = IRecordLog.FirstAddress;
+    private long _commits;
+
+    public long Tail { get; private set; } = IRecordLog.FirstAddress;
+
+    public long FlushedUntil => _flushed;
+
+    public void GoOnFrom(long address, uint incarnation)
+    {
+        if (address % options.LogPageSize != 0) throw new ArgumentException("not the beginning of a page", nameof(address));
+        Tail = _committed = _flushed = address;
+    }
+
+    public bool TryAppend(ReadOnlySpan<byte> record, out long frame)
+    {
+        frame = Take(IRecordLog.FrameHeader + RecordCodec.Align(record.Length));
+        if (frame < 0) return false;
+        var target = At(frame);
+        BitConverter.TryWriteBytes(target[8..], record.Length);
+        record.CopyTo(target[IRecordLog.FrameHeader..]);
+        return true;
+    }
+
+    public void Commit()
+    {
+        if (Tail == _committed) return;
+        var frame = Take(IRecordLog.FrameHeader + CommitBody);
+        if (frame < 0) throw new InvalidOperationException("no memory for a commit: what was appended was not admitted");
+        var target = At(frame);
+        BitConverter.TryWriteBytes(target[8..], -CommitBody);
+        BitConverter.TryWriteBytes(target[IRecordLog.FrameHeader..], ++_commits);
+        BitConverter.TryWriteBytes(target[(IRecordLog.FrameHeader + 8)..], Tail);
+        _committed = Tail;
+    }
+
+    public async ValueTask FlushAsync()
+    {
+        var until = _committed;
+        if (until == _flushed) return;
+        var touched = new SortedSet<int>();
+        for (var at = _flushed / Sector * Sector; at < until;)
+        {
+            var pageEnd = ((at / options.LogPageSize) + 1) * options.LogPageSize;
+            var end = Math.Min(pageEnd, (until + Sector - 1) / Sector * Sector);
+            var segment = (int)(at / options.SegmentSize);
+            space.EnsureSegment(segment);
+            files.Write(segment, at % options.SegmentSize, At(at)[..(int)(end - at)]);
+            touched.Add(segment);
+            at = end;
+        }
+
+        foreach (var segment in touched) await files.SyncAsync(segment);
+        _flushed = until;
+    }
+
+    public void Dispose()
+    {
+    }
+
+    // Where a frame of this size begins, zeros; -1 if its page would take the place of one that is not flushed.
+    private long Take(int size)
+    {
+        long page = options.LogPageSize;
+        var frame = (Tail % page) + size <= page ? Tail : ((Tail / page) + 1) * page;
+        if (size > page || (frame / page) - (_flushed / page) >= options.LogMemory / page) return -1;
+        // A page is entered once, at its beginning or where a run begins: what its memory held before goes.
+        if (frame / page != (Tail - 1) / page) At(frame / page * page)[..(int)page].Clear();
+        Tail = frame + size;
+        return frame;
+    }
+
+    private Span<byte> At(long address) => _memory.AsSpan((int)(address % options.LogMemory));
+}
