@@ -59,11 +59,11 @@ internal sealed class RecordedLife
             var seals = _random.Next(12) == 0;
             if (seals) burst.Add(SealAsync());
             // Some of the cleaning, and of the checkpoints, while nothing of the burst is durable.
-            if (_random.Next(9) == 0) _await unit.Handler.CleanAsync();
+            if (_random.Next(9) == 0) await _unit.Handler.CleanAsync();
             _unit.Handler.BatchEnd();
             await Task.WhenAll(burst);
             if (seals) await NextEpochAsync();
-            if (_random.Next(9) == 0) _await unit.Handler.CleanAsync();
+            if (_random.Next(9) == 0) await _unit.Handler.CleanAsync();
             Map.Look(Files, anyway: step % 20 == 19);
         }
 
