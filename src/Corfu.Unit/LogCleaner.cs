@@ -85,7 +85,12 @@ internal sealed class LogCleaner : IAsyncDisposable
         {
         }
 
-        await _store.PublishCheckpointAsync(start, await _handler.WaitDurableAsync(), core.WrittenMemory);
+#if PLANTED
+        var needs = Planted.Is("checkpoint-before-its-log") ? 0 : await _handler.WaitDurableAsync();
+#else
+        var needs = await _handler.WaitDurableAsync();
+#endif
+        await _store.PublishCheckpointAsync(start, needs, core.WrittenMemory);
         UnitTelemetry.Checkpoints.Add(1);
     }
 
@@ -190,6 +195,9 @@ internal sealed class LogCleaner : IAsyncDisposable
         }
 
         // What was moved, the excuse for what goes, and the state that replaces it.
+#if PLANTED
+        if (!Planted.Is("segment-freed-before-its-pages"))
+#endif
         await _handler.WaitDurableAsync();
         if (_stopping) return false;
         _store.Delete(going);

@@ -33,6 +33,20 @@ public static class PageReader
         return new ReadResponse(Status.Ok, plan.Epoch, results.DrainToImmutable());
     }
 
+    /// <summary>The most that carrying out the plan holds in memory.</summary>
+    public static long BytesOf(ReadPlan plan)
+    {
+        long bytes = 0;
+        foreach (var page in plan.Pages)
+        {
+            var want = Wanted(page.Slot, plan.Detail);
+            if (bytes > 0 && bytes + want > MessageLimits.ReadBudget) break;
+            bytes += want;
+        }
+
+        return bytes;
+    }
+
     private static async ValueTask<PageResult?> OneAsync(IPageStore store, PlannedPage page, ReadDetail detail, IPageStates states)
     {
         var suspected = false;

@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 using Corfu.Protocol;
 
 namespace Corfu.Unit;
@@ -8,11 +9,15 @@ namespace Corfu.Unit;
 /// The newest K data positions of every stream on this unit: those below the installed epoch's start, which no longer change and
 /// are what sequencers load (docs/protocol.md, Sequencer), and those of the running epoch, which become part of them at the next install.
 /// With each stands the segment of the log whose record says so: before that segment goes, the position is written down again.
+/// A stream takes about <see cref="BytesPerStream"/> bytes of memory; <see cref="UnitCoreOptions.MaxStreams"/> bounds their number.
 /// </summary>
 internal sealed partial class StreamIndex
 {
     private const int K = StreamHeader.MaxBackpointers;
     private const int SlabSize = 4096;
+
+    /// <summary>Its lists (120) and its entry in the table of numbers (about 30).</summary>
+    public const int BytesPerStream = 150;
 
     // Numbers are given in order and never change, so that a long walk can stop and go on while streams are added.
     private readonly Dictionary<StreamId, int> _numbers = [];
@@ -20,6 +25,8 @@ internal sealed partial class StreamIndex
     private long _start;
 
     public int Count => _numbers.Count;
+
+    public bool Knows(StreamId stream) => _numbers.ContainsKey(stream);
 
     public void Add(StreamId stream, LogPosition position, int segment)
     {
@@ -47,7 +54,7 @@ internal sealed partial class StreamIndex
 
     private ref Tops Get(StreamId stream)
     {
-        ref var number = ref System.Runtime.InteropServices.CollectionsMarshal.GetValueRefOrAddDefault(_numbers, stream, out var known);
+        ref var number = ref CollectionsMarshal.GetValueRefOrAddDefault(_numbers, stream, out var known);
         if (!known)
         {
             number = _numbers.Count - 1;
@@ -99,6 +106,7 @@ internal sealed partial class StreamIndex
         newest[at] = top;
     }
 
+    [StructLayout(LayoutKind.Sequential, Pack = 4)]
     private readonly record struct Top(long Position, int Segment);
 
     [InlineArray(K)]

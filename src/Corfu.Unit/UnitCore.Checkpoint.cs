@@ -30,24 +30,28 @@ public sealed partial class UnitCore
     /// <summary>The second part: streams, some at a time. What changes meanwhile is in the records that follow the first part.</summary>
     public void WriteStreams(IBufferWriter<byte> output, ref int next) => _streams.Write(output, ref next);
 
+    // Nothing is taken over before all of it has been read: a checkpoint that cannot be restored gives way to an older one, or to the log.
     private void Restore(ReadOnlyMemory<byte> checkpoint)
     {
         var r = new WireReader(checkpoint);
         if (r.Byte() != CheckpointVersion) throw new MalformedDataException("The checkpoint's format is unknown.");
+        var restored = new UnitCore(_store, _options);
         // Everything in it is durable, so no answer needs to wait for it.
-        ReplaySnapshot(new LogRecord(RecordKind.State, LogPosition.Zero, r.Bytes()), default);
+        restored.ReplaySnapshot(new LogRecord(RecordKind.State, LogPosition.Zero, r.Bytes()), default);
         for (var pages = r.Count(8); pages > 0; pages--)
         {
             var position = r.Position();
             var headersIntact = r.Bool();
-            if (r.Bool()) _lostHeaders.Add(position);
+            if (r.Bool()) restored._lostHeaders.Add(position);
             var seed = r.UInt32();
             uint? check = r.Bool() ? r.UInt32() : null;
             if (check is null) r.UInt32();
-            _corrupt[position] = new CorruptPage(headersIntact, seed, check);
+            restored._corrupt[position] = new CorruptPage(headersIntact, seed, check);
         }
 
-        _streams.Read(ref r);
+        restored._streams.Read(ref r);
         r.End();
+        (_sealedBelow, _installed, _start, _mark, _end) = (restored._sealedBelow, restored._installed, restored._start, restored._mark, restored._end);
+        (_streams, _corrupt, _lostHeaders) = (restored._streams, restored._corrupt, restored._lostHeaders);
     }
 }

@@ -5,10 +5,10 @@ namespace Corfu.Unit;
 public sealed partial class UnitCore
 {
     // Pages in state Corrupt. Rare, so a dictionary will do; found again by the replay, or by the next read.
-    private readonly Dictionary<LogPosition, CorruptPage> _corrupt = [];
+    private Dictionary<LogPosition, CorruptPage> _corrupt = [];
 
     // Of those, found by the replay: nobody knows which streams they belong to, so this unit's word on stream tails is not enough (R4).
-    private readonly HashSet<LogPosition> _lostHeaders = [];
+    private HashSet<LogPosition> _lostHeaders = [];
 
     /// <summary>Pages known to be damaged and neither repaired nor trimmed.</summary>
     public int CorruptPages => _corrupt.Count;

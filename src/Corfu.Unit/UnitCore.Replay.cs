@@ -7,6 +7,20 @@ public sealed partial class UnitCore
 {
     private const byte SnapshotVersion = 1;
 
+    private void Replay(in LogRecord record, in RecordPlace place)
+    {
+        try
+        {
+            Apply(record, place);
+        }
+        catch (Exception error) when (error is MalformedDataException or ArgumentException or OverflowException or IndexOutOfRangeException)
+        {
+            throw new LogDamagedException(
+                $"The {record.Kind} record at {place.BodyAddress} of the log cannot be applied: {error.Message} Rebuild this unit from its replicas.",
+                place.BodyAddress);
+        }
+    }
+
     /// <summary>Recovery: the same state changes as live, from the records alone (R3).</summary>
     private void Apply(in LogRecord record, in RecordPlace place)
     {

@@ -8,6 +8,7 @@ public sealed partial class UnitCore
     private UnitAnswer Trim(TrimRequest request)
     {
         if (Refuses(request, out var refusal)) return refusal;
+        if (IsOutOfReach(request.Position)) return Refuse(request, Status.BadRequest, 0);
         var tombstone = ReadOnlyMemory<byte>.Empty;
         if (!request.Tombstone.IsEmpty && !TryTombstone(request, out tombstone)) return Refuse(request, Status.BadRequest, 0);
         if (request.Position < _mark) return new UnitAnswer(Math.Max(_markLsn, _epochLsn), new AckResponse(Status.Ok, Epoch));
@@ -32,6 +33,7 @@ public sealed partial class UnitCore
     private UnitAnswer TrimPrefix(TrimPrefixRequest request)
     {
         if (Refuses(request, out var refusal)) return refusal;
+        if (IsOutOfReach(request.Below)) return Refuse(request, Status.BadRequest, 0);
         if (request.Below > _mark)
         {
             if (!Admits(request, 0, SpaceUse.Vital, out var full)) return full;

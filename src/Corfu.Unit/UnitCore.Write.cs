@@ -16,7 +16,18 @@ public sealed partial class UnitCore
         // filled, so nothing of this verb belongs below the epoch's start.
         if (entry.Kind != EntryKind.Data || entry.Position.Epoch != request.Epoch || entry.Position < _start)
             return Refuse(request, Status.BadRequest, 0);
+        if (_streams.Count >= _options.MaxStreams && AddsStream(entry)) return Refuse(request, Status.NoSpace, 0);
         return Answer(Store(request.Entry, entry, out var lsn), lsn);
+    }
+
+    private bool AddsStream(LogEntry entry)
+    {
+        foreach (var header in entry.Streams)
+        {
+            if (!_streams.Knows(header.Stream)) return true;
+        }
+
+        return false;
     }
 
     private UnitAnswer Complete(CompleteRequest request) =>
@@ -88,6 +99,7 @@ public sealed partial class UnitCore
         }
 
         lsn = 0;
+        if (IsOutOfReach(entry.Position)) return new WriteOutcome(Status.BadRequest);
         if (entry.Payload.Length > _options.MaxPayload) return new WriteOutcome(Status.TooLarge);
         var admission = _store.Admit(bytes.Length, SpaceUse.Pages);
 #if PLANTED

@@ -15,7 +15,7 @@ public sealed partial class UnitCore : IPageStates
 {
     private readonly IPageStore _store;
     private readonly UnitCoreOptions _options;
-    private readonly StreamIndex _streams = new();
+    private StreamIndex _streams = new();
 
     // Epochs below are refused. Never falls; never below _installed.
     private Epoch _sealedBelow;
@@ -33,6 +33,12 @@ public sealed partial class UnitCore : IPageStates
     private LogPosition _end;
     private long _endLsn;
 
+    /// <summary>
+    /// No position is stored or trimmed farther above everything that the unit knows of: the next epoch begins above what a unit reports (R13), so one wrong
+    /// position would use up the log.
+    /// </summary>
+    public const long Reach = 1L << 40;
+
     private UnitCore(IPageStore store, UnitCoreOptions options)
     {
         _store = store;
@@ -40,11 +46,21 @@ public sealed partial class UnitCore : IPageStates
     }
 
     /// <summary>Reads the store's log back and makes the unit ready to serve.</summary>
-    /// <exception cref="LogDamagedException">The log lacks something that was acknowledged (R6).</exception>
+    /// <exception cref="LogDamagedException">The log lacks something that was acknowledged (R6), or holds a record that makes no sense.</exception>
     public static async ValueTask<UnitCore> OpenAsync(IPageStore store, UnitCoreOptions options)
     {
         var core = new UnitCore(store, options);
-        await store.RecoverAsync(core.Apply, core.Restore);
+        try
+        {
+            await store.RecoverAsync(core.Replay, core.Restore);
+        }
+        catch (Exception error) when (error is LogDamagedException or StoreFailedException && store is PageStore { StartedFromCheckpoint: true })
+        {
+            // R3: the log has everything. What is wrong with it is found again, and what was wrong with the checkpoint is not.
+            core = new UnitCore(store, options);
+            await store.RecoverAsync(core.Replay);
+        }
+
         core.ForgetMended();
         core._run = store.AppendedUntil;
         store.Release(core._mark);
@@ -91,6 +107,15 @@ public sealed partial class UnitCore : IPageStates
 
     private UnitAnswer Refuse(Request request, Status status, long lsn) =>
         new(Math.Max(lsn, _epochLsn), request.Fail(status, Epoch));
+
+    private bool IsOutOfReach(LogPosition position)
+    {
+#if PLANTED
+        if (Planted.Is("any-position-is-in-reach")) return position.Offset == long.MaxValue;
+#endif
+        var known = LogPosition.Max(LogPosition.Max(_start, _mark), _end).Offset;
+        return position.Offset - known > Reach || position.Offset > long.MaxValue - Reach;
+    }
 
     private bool Admits(Request request, int bodyLength, SpaceUse use, out UnitAnswer refusal)
     {

@@ -32,6 +32,7 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
     private volatile bool _failed;
     private volatile string _reason = "";
     private int _pendingReads;
+    private long _pendingReadBytes;
     private readonly LogCleaner? _cleaner;
 
     public UnitHandler(NodeId id, UnitCore core, IPageStore store, UnitHandlerOptions? options = null)
@@ -212,18 +213,21 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
             return;
         }
 
-        if (Interlocked.Increment(ref _pendingReads) > _options.MaxPendingReads)
+        var bytes = PageReader.BytesOf(answer.Plan);
+        var reads = Interlocked.Increment(ref _pendingReads);
+        var pending = Interlocked.Add(ref _pendingReadBytes, bytes);
+        if (reads > _options.MaxPendingReads || (reads > 1 && pending > _options.MaxPendingReadBytes))
         {
-            Interlocked.Decrement(ref _pendingReads);
+            EndRead(bytes);
             UnitTelemetry.Overloaded.Add(1);
             reply.Send(request.Fail(Status.Overloaded, answer.Plan.Epoch));
             return;
         }
 
-        _ = ReadAsync(answer.Plan, request, reply);
+        _ = ReadAsync(answer.Plan, bytes, request, reply);
     }
 
-    private async Task ReadAsync(ReadPlan plan, Request request, ReplyTo reply)
+    private async Task ReadAsync(ReadPlan plan, long bytes, Request request, ReplyTo reply)
     {
         try
         {
@@ -235,8 +239,14 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
         }
         finally
         {
-            Interlocked.Decrement(ref _pendingReads);
+            EndRead(bytes);
         }
+    }
+
+    private void EndRead(long bytes)
+    {
+        Interlocked.Add(ref _pendingReadBytes, -bytes);
+        Interlocked.Decrement(ref _pendingReads);
     }
 
     (PlannedPage Page, long Lsn) IPageStates.Plan(LogPosition position) => WithCore(unit => unit.Plan(position));

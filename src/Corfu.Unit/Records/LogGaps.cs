@@ -16,6 +16,8 @@ public sealed class LogGaps
 
     public void Add(long before, long last) => _lastByBefore[before] = last;
 
+    public void Clear() => _lastByBefore.Clear();
+
     /// <summary>What lies before the log's beginning needs no excuse any more.</summary>
     public void ForgetBelow(long address)
     {

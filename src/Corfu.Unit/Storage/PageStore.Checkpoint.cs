@@ -61,8 +61,10 @@ public sealed partial class PageStore
                 _map = _maps.Open(candidate.Map, Fail);
                 restore(candidate.Core);
             }
-            catch (Exception error) when (error is StoreFailedException or IOException or MalformedDataException)
+            catch (Exception error) when (error is StoreFailedException or IOException or MalformedDataException or LogDamagedException)
             {
+                _map?.Dispose();
+                _map = null!;
                 continue;
             }
 

@@ -9,10 +9,14 @@ public sealed partial class PageStore
     /// <summary>Allocated before the first append, besides the reserve; at most a segment.</summary>
     private const int StartRoom = 4 << 20;
 
+    // The log was durable up to here, as the checkpoint in use says.
+    private long _proven;
+
     public async ValueTask RecoverAsync(RecordVisitor visit, Action<ReadOnlyMemory<byte>>? restore = null)
     {
         var image = new SegmentImage(_files, _options.SegmentSize);
         _begin = image.Begin;
+        if (_map is not null) await ForgetAttemptAsync();
         var checkpoint = restore is null ? null : await TryCheckpointAsync(image, restore);
         StartedFromCheckpoint = checkpoint is not null;
         _map ??= _maps.Open(null, Fail);
@@ -22,7 +26,8 @@ public sealed partial class PageStore
         if (checkpoint is not null) freed.Read(checkpoint.Gaps.Body.Span);
         var mark = _mark.Read();
         // R6: also proof. A checkpoint is published only when the log is durable as far as the map may reflect it.
-        var found = await new LogScanner(image, _logId).ScanAsync(Math.Max(mark, checkpoint?.Needs ?? 0), Visit, checkpoint?.Tail, freed);
+        _proven = Math.Max(_proven, checkpoint?.Needs ?? 0);
+        var found = await new LogScanner(image, _logId).ScanAsync(Math.Max(mark, _proven), Visit, checkpoint?.Tail, freed);
         if (checkpoint is not null) DropFreed(image, freed, promisedBegin);
         // Segments are deleted only after a state record says so: a beginning that is missing beyond that is a loss.
         firstRecord = checkpoint is null ? firstRecord : _catalog.Oldest?.First ?? -1;
@@ -42,8 +47,22 @@ public sealed partial class PageStore
             if (firstRecord < 0) firstRecord = address;
             if (record.Kind == RecordKind.State) promisedBegin = record.Position.Offset;
             _catalog.Note(record, address, place.Previous, _map.Tail);
+#if PLANTED
+            if (checkpoint is not null && record.Kind == RecordKind.Page && Planted.Is("restored-map-is-current")) return;
+#endif
             visit(record, place);
         }
+    }
+
+    // The start from a checkpoint failed, and the next attempt does without: what the checkpoint proves about the log outlives it.
+    private async ValueTask ForgetAttemptAsync()
+    {
+        if (_proven > _mark.Read()) await _mark.WriteAsync(_proven);
+        _map.Dispose();
+        _map = null!;
+        _catalog.Clear();
+        _gaps.Clear();
+        RecordsRead = 0;
     }
 
     // R4, R6: what a killed process wrote may be in the page cache alone, and from now on it counts as durable. And a torn record behind it may

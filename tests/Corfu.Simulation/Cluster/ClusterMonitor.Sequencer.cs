@@ -78,7 +78,7 @@ public sealed partial class ClusterMonitor
             return;
         }
 
-        if (position < projection.Start) return;
+        if (position < projection.Start || position.Offset > FarthestGrant) return;
         if (!_grants.TryGetValue((epoch, position.Offset), out (string Client, long Time) grant))
         {
             Report(CheckerNames.FillRule, $"{message.Client} fills {position}, which was not granted in its epoch");

@@ -28,6 +28,9 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
     public long HighestEpoch => _projections.Count == 0 ? 0 : _projections.Keys.Last();
 
     /// <summary>The highest position that any unit holds or the sequencer granted.</summary>
+    // No run gets so far by itself.
+    private const long FarthestGrant = 1L << 32;
+
     public long HighestGrant { get; private set; } = -1;
 
     /// <summary>Named situations that occurred, for coverage.</summary>
@@ -180,6 +183,11 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
         if (projection.Start.Offset < previous)
         {
             Report(CheckerNames.SealComplete, $"{projection.Epoch} starts at {projection.Start.Offset}, below an older epoch's {previous}");
+        }
+
+        if (projection.Start.Offset > FarthestGrant)
+        {
+            Report(CheckerNames.SealComplete, $"{projection.Epoch} starts at {projection.Start.Offset}, far above everything that was granted");
         }
 
         // Whatever a full replica holds of an older epoch, acknowledged or not, lies below the start: else its position is granted

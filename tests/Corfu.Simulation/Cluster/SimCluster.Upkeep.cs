@@ -1,9 +1,12 @@
 using System.Collections.Immutable;
 using Corfu.Agent;
 using Corfu.Client;
+using Corfu.Conformance;
 using Corfu.Protocol;
 using Corfu.Simulation.Checkers;
 using Corfu.Simulation.Kernel;
+using Corfu.Transport;
+using Corfu.Unit;
 
 namespace Corfu.Simulation.Cluster;
 
@@ -72,6 +75,41 @@ public sealed partial class SimCluster
         if (pass.Mended > 0) Monitor.Mark("scrub mended a page");
         if (pass.Diverged > 0) Monitor.Found(CheckerNames.ChainPrefix, $"a scrub found {pass.Diverged} positions whose replicas differ");
         if (pass.Unrecoverable > 0) Monitor.Found(CheckerNames.UnitDurable, $"a scrub found {pass.Unrecoverable} positions without a good copy");
+    }
+
+    /// <summary>
+    /// A client that is wrong about where the log ends fills and trims far beyond it, and the cluster is reconfigured: the next epoch begins above what the
+    /// units report (R13).
+    /// </summary>
+    public bool StartWildRequests(SimRandom random)
+    {
+        if (_changes > 1) return false;
+        NodeAddress unit = random.Pick(Monitor.Newest.Units);
+        long far = random.Pick([2 * UnitCore.Reach, 1L << 50, long.MaxValue - 1, long.MaxValue]);
+        int verb = random.Next(3);
+        RunChange(async node =>
+        {
+            var client = (CorfuClient)node.Log!;
+            Epoch epoch = client.Projection.Epoch;
+            var position = new LogPosition(far);
+            try
+            {
+                Response answer = verb switch
+                {
+                    0 => await node.Transport!.CallAsync(unit, new FillRequest(epoch, Entries.Junk(far, epoch.Value)), default),
+                    1 => await node.Transport!.CallAsync(unit, new TrimRequest(epoch, position, default), default),
+                    _ => await node.Transport!.CallAsync(unit, new TrimPrefixRequest(epoch, position), default),
+                };
+                if (answer.Status == Status.BadRequest) Monitor.Mark("wild position refused");
+            }
+            catch (TransportException)
+            {
+                // It may have arrived.
+            }
+
+            StartReconfiguration();
+        });
+        return true;
     }
 
     /// <summary>The next flush of a unit's log fails: the unit stops serving, says so, and is started again after a while.</summary>

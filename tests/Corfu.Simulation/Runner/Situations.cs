@@ -55,6 +55,7 @@ public static class Situations
         "unit stopped by its disk",
         "unit stopped by its disk while it started",
         "update refused",
+        "wild position refused",
         "write refused in a transaction",
     ];
 

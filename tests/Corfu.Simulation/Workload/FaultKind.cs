@@ -33,4 +33,5 @@ public enum FaultKind
     Misread,
     FullDisk,
     DamagedPage,
+    WildPositions,
 }

@@ -13,7 +13,7 @@ public sealed class Nemesis
         FaultKind.PowerCut, FaultKind.KillSequencer, FaultKind.KillClient, FaultKind.Pause, FaultKind.Reconfigure,
         FaultKind.StuckWrites, FaultKind.ReplaceUnit, FaultKind.AddCapacity, FaultKind.LoseDisk,
         FaultKind.Migrate, FaultKind.Reshape, FaultKind.Scrub, FaultKind.FailedFlush,
-        FaultKind.FullDisk, FaultKind.DamagedPage,
+        FaultKind.FullDisk, FaultKind.DamagedPage, FaultKind.WildPositions,
     ];
 
     private readonly SimCluster _cluster;
@@ -94,7 +94,7 @@ public sealed class Nemesis
                 if (_cluster.StartGrowth(_random)) Count(kind);
                 break;
             case FaultKind.LoseDisk or FaultKind.Migrate or FaultKind.Reshape or FaultKind.Scrub or FaultKind.FailedFlush
-                or FaultKind.FullDisk or FaultKind.DamagedPage:
+                or FaultKind.FullDisk or FaultKind.DamagedPage or FaultKind.WildPositions:
                 if (ActOnCluster(kind)) Count(kind);
                 break;
             case FaultKind.StuckWrites:
@@ -118,6 +118,7 @@ public sealed class Nemesis
         FaultKind.Scrub => _cluster.StartScrub(),
         FaultKind.FullDisk => _cluster.FillDisk(_random, Duration()),
         FaultKind.DamagedPage => _cluster.DamagePage(_random),
+        FaultKind.WildPositions => _cluster.StartWildRequests(_random),
         _ => _cluster.FailDisk(_random, Duration()),
     };
 

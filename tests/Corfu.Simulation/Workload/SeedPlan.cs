@@ -92,6 +92,7 @@ public sealed record SeedPlan
         SimRandom space = new SimRandom(seed).Split("disk faults");
         foreach (FaultKind kind in Enum.GetValues<FaultKind>())
         {
+            if (kind > FaultKind.DamagedPage) continue;
             if ((kind > FaultKind.Misread ? space : kind > FaultKind.AddCapacity ? later : random).Chance(density)) faults.Add(kind);
         }
 
@@ -109,6 +110,7 @@ public sealed record SeedPlan
         // A page that its unit takes for damaged needs another copy, which must not leave meanwhile, and which a full disk keeps from coming.
         if (faults.Contains(FaultKind.FullDisk)) faults.Remove(FaultKind.Misread);
         if (replicas == 1 || faults.Overlaps(s_moves)) faults.ExceptWith([FaultKind.Misread, FaultKind.DamagedPage]);
+        if (new SimRandom(seed).Split("wild").Chance(density / 4)) faults.Add(FaultKind.WildPositions);
         SimRandom store = new SimRandom(seed).Split("store");
         var plan = new SeedPlan
         {

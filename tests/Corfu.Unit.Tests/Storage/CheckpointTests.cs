@@ -87,6 +87,59 @@ public sealed class CheckpointTests : IDisposable
         }
     }
 
+    /// <summary>Whole by its check, and yet it cannot be used: another version wrote it, or its map lacks something.</summary>
+    [Fact]
+    public async Task A_checkpoint_that_cannot_be_restored_gives_way_to_the_log()
+    {
+        await FillAsync();
+        foreach (var path in Directory.GetFiles(MapFolder, "checkpoint.*"))
+        {
+            var bytes = File.ReadAllBytes(path);
+            // The core's part is the last: its end is missing.
+            bytes[^5] ^= 1;
+            System.Buffers.Binary.BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(bytes.Length - 4), Crc32C.Compute(bytes.AsSpan(0, bytes.Length - 4)));
+            File.WriteAllBytes(path, bytes);
+        }
+
+        var store = Stores.Faster(_folder.Path, Options);
+        var unit = await HandlerClient.OpenAsync(store, install: false);
+        Assert.False(store.StartedFromCheckpoint);
+        await CheckAsync(unit);
+        await unit.Handler.DisposeAsync();
+    }
+
+    [Fact]
+    public async Task A_map_that_contradicts_the_log_behind_it_is_built_again()
+    {
+        var files = new RecordingFiles();
+        var maps = new MemoryMapFiles();
+        var unit = await HandlerClient.OpenAsync(Stores.Plain(files, maps, Options));
+        await WriteAsync(unit);
+        await unit.Handler.DisposeAsync();
+        var rarely = Options with { CheckpointRecords = int.MaxValue };
+        unit = await HandlerClient.OpenAsync(Stores.Plain(files, maps, rarely), install: false);
+        for (var i = Pages; i < Pages + 20; i++) await unit.AskUntilTakenAsync(new WriteRequest(new Epoch(2), Entries.Data(i, epoch: 2)));
+        await unit.Handler.DisposeAsync();
+        // The checkpoint has these pages now, as another writer's.
+        var kept = new PlainAddressMaps(maps);
+        var name = maps.List().Where(n => n.StartsWith("map.", StringComparison.Ordinal)).Max()!;
+        var token = Guid.ParseExact(name["map.".Length..], "N");
+        using (var map = kept.Open(token, _ => { }))
+        {
+            for (var i = Pages; i < Pages + 20; i++)
+                map.Set(new LogPosition(i), new PageSlot(PageState.Data, 64, 10, 5, new EntryOrigin(new WriterId(token), i), 1));
+            var other = map.BeginCheckpoint();
+            await map.EndCheckpointAsync(other);
+            maps.Rename(PlainAddressMaps.Name(other), name);
+        }
+
+        var store = Stores.Plain(files, maps, rarely);
+        unit = await HandlerClient.OpenAsync(store, install: false);
+        Assert.False(store.StartedFromCheckpoint);
+        await CheckAsync(unit, Pages + 20);
+        await unit.Handler.DisposeAsync();
+    }
+
     [Fact]
     public async Task A_checkpoint_whose_map_is_missing_is_not_used()
     {
@@ -150,7 +203,7 @@ public sealed class CheckpointTests : IDisposable
 
     private static byte[] Build(long position) => Entries.Data(position, new byte[position % 200], 1, position, 300 + (ulong)(position % 40));
 
-    private static async Task CheckAsync(HandlerClient unit)
+    private static async Task CheckAsync(HandlerClient unit, long end = Pages)
     {
         var trimmed = Enumerable.Range(0, Pages).Where(i => i % 7 == 0).Select(i => i / 2).ToHashSet();
         var epoch = new Epoch(2);
@@ -171,7 +224,7 @@ public sealed class CheckpointTests : IDisposable
         }
 
         var info = await unit.AskAsync(new UnitInfoRequest(epoch));
-        Assert.Equal(((long)Pages, 100L, 2L), (info.End.Offset, info.TrimMark.Offset, info.Installed.Value));
+        Assert.Equal((end, 100L, 2L), (info.End.Offset, info.TrimMark.Offset, info.Installed.Value));
     }
 
     private static void Copy(string from, string to)
