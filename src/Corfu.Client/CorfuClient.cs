@@ -43,11 +43,11 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
         var mender = new Mender(_core, _chains);
         _resolver = new Resolver(_core, _chains);
         _appender = new Appender(_core, _resolver, committed);
-        _closer = new HoleCloser(_core, _chains, new HoleWait(_core));
+        _closer = new HoleCloser(_core, _chains);
         _reader = new Reader(_core, _chains, _closer, confirmer, committed, mender);
         _auditor = new ReplicaAuditor(_core, mender);
         _trimmer = new Trimmer(_core, _chains, confirmer);
-        var slow = new SlowChecker(_core, _reader);
+        var slow = new SlowChecker(_core, _reader, _core.Frozen);
         _linearizable = new Checker(_core, slow, confirmer);
         _session = new Checker(_core, slow, null);
     }

@@ -42,14 +42,19 @@ internal sealed partial class StreamIndex
     /// </summary>
     public void Freeze(LogPosition start) => _start = start.Offset;
 
-    /// <summary>Newest first, all below the start.</summary>
-    public ImmutableArray<LogPosition> Frozen(StreamId stream)
+    /// <summary>The newest below a position that is not below the start, newest first.</summary>
+    public ImmutableArray<LogPosition> NewestBelow(StreamId stream, LogPosition below)
     {
         if (!_numbers.TryGetValue(stream, out var number)) return [];
         ref var tops = ref At(number);
-        var result = ImmutableArray.CreateBuilder<LogPosition>(tops.FrozenCount);
-        for (var i = 0; i < tops.FrozenCount; i++) result.Add(new LogPosition(tops.Frozen[i].Position));
-        return result.MoveToImmutable();
+        var result = ImmutableArray.CreateBuilder<LogPosition>(K);
+        for (var i = 0; i < tops.LiveCount; i++)
+        {
+            if (tops.Live[i].Position < below.Offset) result.Add(new LogPosition(tops.Live[i].Position));
+        }
+
+        for (var i = 0; i < tops.FrozenCount && result.Count < K; i++) result.Add(new LogPosition(tops.Frozen[i].Position));
+        return result.DrainToImmutable();
     }
 
     private ref Tops Get(StreamId stream)

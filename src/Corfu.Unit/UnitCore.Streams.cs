@@ -13,7 +13,8 @@ public sealed partial class UnitCore
     {
         if (Refuses(request, out var refusal)) return refusal;
         var tails = ImmutableArray.CreateBuilder<StreamTail>(request.Streams.Length);
-        foreach (var stream in request.Streams) tails.Add(new StreamTail(stream, _streams.Frozen(stream)));
+        var below = LogPosition.Max(_start, request.Below);
+        foreach (var stream in request.Streams) tails.Add(new StreamTail(stream, _streams.NewestBelow(stream, below)));
         return new UnitAnswer(StreamsLsn, new StreamTailsResponse(Status.Ok, Epoch, tails.MoveToImmutable(), _lostHeaders.Count == 0));
     }
 

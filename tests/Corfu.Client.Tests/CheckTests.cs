@@ -178,6 +178,37 @@ public class CheckTests
     }
 
     [Fact]
+    public async Task R22_a_check_without_a_sequencer_knows_a_stream_of_which_all_is_trimmed()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 2);
+        var client = cluster.Client();
+        var last = LogPosition.Zero;
+        for (var i = 0; i < 5; i++) last = (await client.AppendAsync(Bytes($"{i}"), [A])).Position;
+        await client.TrimPrefixAsync(last.Next);
+        await client.AppendAsync(Bytes("b"), [B]);
+        cluster.Transport.Stop(cluster.First.Sequencer.Id);
+        Assert.Equal([4L, 3, 2, 1], (await client.CheckAsync([A])).Streams[0].Positions.Select(p => p.Offset));
+        Assert.Empty((await client.CheckAsync([new StreamId(99)])).Streams[0].Positions);
+        var log = new LogStream(client, A);
+        await log.SyncAsync();
+        await Assert.ThrowsAsync<LogTrimmedException>(async () => await log.ReadNextAsync());
+    }
+
+    [Fact]
+    public async Task A_check_without_a_sequencer_knows_the_streams_of_a_page_that_is_damaged_everywhere()
+    {
+        await using var cluster = await TestCluster.StartAsync(2, 2);
+        var client = cluster.Client();
+        var last = LogPosition.Zero;
+        for (var i = 0; i < 3; i++) last = (await client.AppendAsync(Bytes($"{i}"), [A])).Position;
+        var damage = new Damage();
+        cluster.Transport.Rewrite = damage.Rewrite;
+        foreach (var unit in cluster.Units) damage.Add(unit, last);
+        cluster.Transport.Stop(cluster.First.Sequencer.Id);
+        Assert.Equal([2L, 1, 0], (await client.CheckAsync([A])).Streams[0].Positions.Select(p => p.Offset));
+    }
+
+    [Fact]
     public async Task A_check_without_a_sequencer_finds_the_tail_and_the_streams_at_the_units()
     {
         await using var cluster = await TestCluster.StartAsync(3, 2);

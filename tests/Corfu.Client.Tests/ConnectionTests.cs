@@ -71,9 +71,9 @@ public class ConnectionTests
     [Fact]
     public void Options_report_all_faults_at_once()
     {
-        var options = new CorfuClientOptions { MaxPayload = 0, ChecksInFlight = 0, MaxHoleWait = TimeSpan.Zero };
+        var options = new CorfuClientOptions { MaxPayload = 0, ChecksInFlight = 0, HoleWait = TimeSpan.Zero };
         var error = Assert.Throws<ArgumentException>(options.Validate);
-        Assert.Contains("MaxPayload, ChecksInFlight, MaxHoleWait", error.Message);
+        Assert.Contains("MaxPayload, ChecksInFlight, HoleWait", error.Message);
     }
 
     /// <summary>Nothing here waits for a time-out: a frozen process must not cost one.</summary>

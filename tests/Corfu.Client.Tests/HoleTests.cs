@@ -161,7 +161,7 @@ public class HoleTests
     public async Task A_value_that_a_damaged_head_holds_is_waited_for_on_its_way_to_the_next_replica()
     {
         await using var cluster = await TestCluster.StartAsync(2, 2);
-        var (writer, client) = (cluster.Client(), cluster.Client(TestCluster.Options with { MaxHoleWait = TimeSpan.FromSeconds(30) }));
+        var (writer, client) = (cluster.Client(), cluster.Client(TestCluster.Options with { HoleWait = TimeSpan.FromSeconds(2) }));
         var damage = new Damage();
         cluster.Transport.Rewrite = damage.Rewrite;
         var waitedFor = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -211,7 +211,7 @@ public class HoleTests
             Assert.False(request is FillRequest, "filled too early");
             return Fault.None;
         };
-        var options = TestCluster.Options with { MinHoleWait = TimeSpan.FromSeconds(8), MaxHoleWait = TimeSpan.FromSeconds(9) };
+        var options = TestCluster.Options with { HoleWait = TimeSpan.FromSeconds(8) };
         var client = cluster.Client(options);
         var append = client.AppendAsync(Bytes("slow"), [A]).AsTask();
         var read = client.ReadManyAsync([LogPosition.Zero]).AsTask();
@@ -264,7 +264,7 @@ public class HoleTests
             if (request is WriteRequest && held++ == 0) await gate.Task;
             return Fault.None;
         };
-        var options = TestCluster.Options with { MinHoleWait = TimeSpan.FromSeconds(8), MaxHoleWait = TimeSpan.FromSeconds(9) };
+        var options = TestCluster.Options with { HoleWait = TimeSpan.FromSeconds(8) };
         var client = cluster.Client(options);
         var append = client.AppendAsync(Bytes("late"), [A]).AsTask();
         Assert.Equal(PageState.Junk, (await cluster.Client(options).FillAsync(LogPosition.Zero)).State);

@@ -95,11 +95,11 @@ internal sealed class HoleTimes(string cluster, CorfuClient client, RunParameter
         {
             await echo(0);
             await echo(0);
-            await Task.Delay(CorfuClientOptions.Default.MinHoleWait);
+            await Task.Delay(CorfuClientOptions.Default.HoleWait);
             await echo(0);
             disk.Write();
         });
-        Report("bare: 2 echos, 1 ms, echo, write+fdatasync", histogram, seconds);
+        Report("bare: 2 echos, the wait, echo, write+fdatasync", histogram, seconds);
     }
 
     private void Disk()

@@ -11,8 +11,6 @@ namespace Corfu.Client;
 internal sealed class Checker(ClientCore core, SlowChecker slow, EpochConfirmer? confirmer)
 {
     private readonly Lock _gate = new();
-    private readonly SharedDelay _silence = new(core, core.Options.SlowCheckDelay);
-
     // Guarded by _gate. Batches that wait for their start, of which only the last one may still grow; rounds on their way, and their callers.
     private readonly Queue<CheckBatch> _next = new();
     private CheckBatch? _open;
@@ -174,7 +172,7 @@ internal sealed class Checker(ClientCore core, SlowChecker slow, EpochConfirmer?
         var asking = AskSequencerAsync(view, streams).AsTask();
         try
         {
-            if (!asking.IsCompleted && !await _silence.InTimeAsync(asking))
+            if (!asking.IsCompleted && !await core.InTimeAsync(asking, core.Options.SlowCheckDelay, CancellationToken.None))
             {
                 var found = await slow.TryAsync(view, streams, core.Closed);
                 if (!asking.IsCompleted) asking.Abandon();

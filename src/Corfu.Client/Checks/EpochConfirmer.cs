@@ -9,8 +9,6 @@ namespace Corfu.Client;
 /// </summary>
 internal sealed class EpochConfirmer(ClientCore core)
 {
-    private readonly SharedDelay _slowness = new(core, core.Options.ConfirmHedgeDelay);
-
     // The chain asked first; moves on when one has a silent replica. Any value is right.
     private int _chain;
 
@@ -36,7 +34,7 @@ internal sealed class EpochConfirmer(ClientCore core)
         var status = Status.Ok;
         for (var asked = 1; ; asked++)
         {
-            var known = await FirstAsync(running, asked <= chains);
+            var known = await FirstAsync(running, asked <= chains, cancellationToken);
             if (known is { } task)
             {
                 running.Remove(task);
@@ -63,13 +61,13 @@ internal sealed class EpochConfirmer(ClientCore core)
     }
 
     /// <summary>The first task to end; null if there is somebody else to ask and none has ended in time.</summary>
-    private async ValueTask<Task<Status>?> FirstAsync(List<Task<Status>> running, bool others)
+    private async ValueTask<Task<Status>?> FirstAsync(List<Task<Status>> running, bool others, CancellationToken cancellationToken)
     {
         if (running.Count == 0) return null;
         if (!others) return await Task.WhenAny(running);
-        var time = _slowness.FromNow();
-        var first = running.Count == 1 ? await Task.WhenAny(running[0], time) : await Task.WhenAny([.. running, time]);
-        return first == time ? null : (Task<Status>)first;
+        var first = running.Count == 1 ? running[0] : (Task)Task.WhenAny(running);
+        await core.InTimeAsync(first, core.Options.ConfirmTimeout, cancellationToken);
+        return running.Find(task => task.IsCompleted);
     }
 
     private async Task<Status> AskAcceptorsAsync(EpochView view, CancellationToken cancellationToken) =>

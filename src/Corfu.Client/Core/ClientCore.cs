@@ -18,7 +18,6 @@ internal sealed partial class ClientCore
         Transport = transport;
         Layout = new LayoutClient(transport, entropy, time, options.Layout);
         Time = time;
-        SequencerTime = new LatencyEstimate(Time, TimeSpan.FromMilliseconds(0.5));
         Entropy = entropy;
         Logger = logger;
         Options = options;
@@ -28,7 +27,6 @@ internal sealed partial class ClientCore
         Reconfigurer = new Reconfigurer(transport, Layout, time, logger, options.Reconfiguration);
         Frozen = new FrozenTails(this);
         HandOver = new StreamHandOver(this, Frozen);
-        Pauses = new SharedPauses(this);
         _installs = new SharedInstalls(this);
     }
 
@@ -53,11 +51,6 @@ internal sealed partial class ClientCore
     public FrozenTails Frozen { get; }
 
     public StreamHandOver HandOver { get; }
-
-    public SharedPauses Pauses { get; }
-
-    /// <summary>What requests to the sequencer take: the way of a message between two processes and back, with no disk in it.</summary>
-    public LatencyEstimate SequencerTime { get; }
 
     /// <summary>R9: random per incarnation.</summary>
     public WriterId Writer { get; }
@@ -107,39 +100,30 @@ internal sealed partial class ClientCore
         if (View is var newest && newest != view && newest.Projection.Sequencer.Id != view.Projection.Sequencer.Id)
             return (TResponse)request.Fail(Status.Sealed, newest.Epoch);
         var address = view.Projection.Sequencer;
-        var began = Time.GetTimestamp();
         var response = await Transport.CallAsync(address, request, cancellationToken);
-        SequencerTime.Add(Time.GetElapsedTime(began));
         if (response.Status != Status.NotBootstrapped) return response;
         var bootstrapped = await Transport.CallAsync(address, new BootstrapRequest(view.Projection), cancellationToken);
         if (!bootstrapped.IsOk) return (TResponse)request.Fail(bootstrapped.Status, bootstrapped.Epoch);
         return await Transport.CallAsync(address, request, cancellationToken);
     }
 
+    public Patience Patience(string what, CancellationToken cancellationToken) => new(this, what, cancellationToken);
+
     /// <summary>Waits for the task, at most so long; whether it has ended.</summary>
+    /// <exception cref="ObjectDisposedException">The client was closed.</exception>
     public async ValueTask<bool> InTimeAsync(Task task, TimeSpan limit, CancellationToken cancellationToken)
     {
         if (task.IsCompleted) return true;
-        using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, Closed);
-        await Task.WhenAny(task, Task.Delay(limit, Time, stop.Token));
-        stop.Cancel();
-        return task.IsCompleted;
-    }
-
-    public Patience Patience(string what, CancellationToken cancellationToken) => new(this, what, cancellationToken);
-
-    /// <summary>Returns after the delay or when <paramref name="early"/> completes.</summary>
-    public async ValueTask DelayAsync(TimeSpan delay, Task early, CancellationToken cancellationToken)
-    {
-        if (early.IsCompleted) return;
-
-        // Task.Delay knows whole milliseconds only.
         var over = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        using (Time.CreateTimer(static o => ((TaskCompletionSource)o!).TrySetResult(), over, delay, Timeout.InfiniteTimeSpan))
+
+        // Timers know whole milliseconds, rounded down: less than one would be no wait, and a caller's loop a busy one.
+        var due = TimeSpan.FromMilliseconds(Math.Ceiling(limit.TotalMilliseconds));
+        using (Time.CreateTimer(static o => ((TaskCompletionSource)o!).TrySetResult(), over, due, Timeout.InfiniteTimeSpan))
         using (cancellationToken.UnsafeRegister(static o => ((TaskCompletionSource)o!).TrySetResult(), over))
         using (Closed.UnsafeRegister(static o => ((TaskCompletionSource)o!).TrySetResult(), over))
-            await Task.WhenAny(over.Task, early);
+            await Task.WhenAny(task, over.Task);
         cancellationToken.ThrowIfCancellationRequested();
         ThrowIfClosed();
+        return task.IsCompleted;
     }
 }

@@ -9,10 +9,15 @@ namespace Corfu.Client;
 internal sealed class FrozenTails(ClientCore core)
 {
     /// <summary>The newest positions of the streams below the epoch's start, in the streams' order.</summary>
+    public ValueTask<Attempt<ImmutableArray<StreamTail>>> GatherAsync(
+        EpochView view, ImmutableArray<StreamId> streams, CancellationToken cancellationToken) =>
+        GatherAsync(view, streams, view.Projection.Start, cancellationToken);
+
+    /// <summary>As above, below a position above the start where everything is decided, of streams that have no entries at or above it.</summary>
     public async ValueTask<Attempt<ImmutableArray<StreamTail>>> GatherAsync(
-        EpochView view, ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
+        EpochView view, ImmutableArray<StreamId> streams, LogPosition below, CancellationToken cancellationToken)
     {
-        var request = new StreamTailsRequest(view.Epoch, streams);
+        var request = new StreamTailsRequest(view.Epoch, streams, below);
         var sources = Sources(view.Projection);
         var answers = await Task.WhenAll(sources.Select(u => core.CallUnitAsync(view, u, request, cancellationToken).AsTask()));
         var damaged = new List<NodeId>();

@@ -26,7 +26,9 @@ internal sealed class Patience(ClientCore core, string what, CancellationToken c
         core.Refresher.BeginPause();
         try
         {
-            await core.Pauses.Begin(epoch, delay).WaitOrCancelAsync(cancellationToken);
+            // Between half of the delay and all of it.
+            var jittered = delay * (0.5 + (0.5 * core.Entropy.NextDouble()));
+            await core.InTimeAsync(core.Projections.ChangedAfter(epoch), jittered, cancellationToken);
         }
         finally
         {

@@ -8,10 +8,9 @@ namespace Corfu.Client;
 /// Closes holes (CORFU 2.3, 2.4; R10). The head arbitrates: what it holds is completed down the chain at once; where it holds nothing,
 /// the writer gets its time, then junk goes to the head first. One wait serves all holes of a call.
 /// </summary>
-internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait wait)
+internal sealed class HoleCloser(ClientCore core, ChainWorker chains)
 {
     private const int FillsInFlight = 64;
-    private static readonly TimeSpan ShortestStep = TimeSpan.FromMilliseconds(2);
 
     /// <summary>
     /// Closes what is granted. Positions that are not granted in this epoch stay out of the answer: they are no holes but the end of the log.
@@ -48,10 +47,10 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait w
             look = true;
             if (open.Count == 0 && damaged.Count > 0)
             {
-                var patience = core.Options.MaxHoleWait - core.Time.GetElapsedTime(began);
-                if (patience > TimeSpan.Zero)
+                var rest = core.Options.HoleWait - core.Time.GetElapsedTime(began);
+                if (rest > TimeSpan.Zero)
                 {
-                    await core.DelayAsync(PauseOf(view, patience), core.Projections.ChangedAfter(view.Epoch), cancellationToken);
+                    await PauseAsync(view, rest, cancellationToken);
                     if (core.View != view) return Status.Sealed;
                     continue;
                 }
@@ -71,7 +70,7 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait w
             if (patient && Remaining(view, open) is { Ticks: > 0 } left)
             {
                 headers ??= HeadersAsync(view, open, cancellationToken);
-                await core.DelayAsync(PauseOf(view, left), core.Projections.ChangedAfter(view.Epoch), cancellationToken);
+                await PauseAsync(view, left, cancellationToken);
                 if (core.View != view) return Status.Sealed;
 
                 // When the time is up, the fill itself tells what the head holds.
@@ -87,12 +86,18 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait w
         return status;
     }
 
-    /// <summary>Long waits in a few steps, so that a value that comes meanwhile is noticed.</summary>
-    private TimeSpan PauseOf(EpochView view, TimeSpan left)
+    /// <summary>R10: the wait, or the grace that a slow writer asked for if that is longer.</summary>
+    private TimeSpan WaitOf(EpochView view)
     {
-        var step = wait.Of(view) / 4;
-        if (step < ShortestStep) step = ShortestStep;
-        return left < step * 1.5 ? left : step;
+        var grace = TimeSpan.FromMilliseconds(view.GraceMilliseconds);
+        return grace > core.Options.HoleWait ? grace : core.Options.HoleWait;
+    }
+
+    /// <summary>A part of the wait, so that a value that comes meanwhile is noticed. Ends with the epoch.</summary>
+    private async ValueTask PauseAsync(EpochView view, TimeSpan left, CancellationToken cancellationToken)
+    {
+        var step = WaitOf(view) / 4;
+        await core.InTimeAsync(core.Projections.ChangedAfter(view.Epoch), left < step * 1.5 ? left : step, cancellationToken);
     }
 
     /// <summary>The tail also brings the grace that slow writers asked for. A silent sequencer is waited for only where its word is needed.</summary>
@@ -102,7 +107,7 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait w
         var asking = core.CallSequencerAsync(view, new TailRequest(view.Epoch, []), cancellationToken).AsTask();
         try
         {
-            if (AreKnown(view, holes) && !await core.InTimeAsync(asking, core.Options.MaxHoleWait, cancellationToken))
+            if (AreKnown(view, holes) && !await core.InTimeAsync(asking, core.Options.HoleWait, cancellationToken))
             {
                 asking.Abandon();
                 return Status.Ok;
@@ -139,7 +144,7 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait w
             if (position >= view.Projection.Start && view.Grants.TryFirstSeen(position, out var seen)) youngest = Math.Max(youngest, seen);
         }
 
-        return youngest == long.MinValue ? TimeSpan.Zero : wait.Of(view) - core.Time.GetElapsedTime(youngest);
+        return youngest == long.MinValue ? TimeSpan.Zero : WaitOf(view) - core.Time.GetElapsedTime(youngest);
     }
 
     private async ValueTask<Status> TakeFromHeadsAsync(
@@ -253,7 +258,7 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains, HoleWait w
         try
         {
             var asking = core.CallSequencerAsync(view, new GrantsRequest(view.Epoch, granted), cancellationToken).AsTask();
-            if (!await core.InTimeAsync(asking, core.Options.MaxHoleWait, cancellationToken))
+            if (!await core.InTimeAsync(asking, core.Options.HoleWait, cancellationToken))
             {
                 asking.Abandon();
                 return headers;

@@ -24,22 +24,9 @@ internal sealed class ReadCall(ImmutableArray<LogPosition> positions, ReadDetail
     /// <summary>A replica was slow once: from then on answers are waited for.</summary>
     public bool Patient { get; set; }
 
-    /// <summary>How one position is asked for in one pass.</summary>
-    public enum Way : byte
-    {
-        /// <summary>At the chain's tail, whose answer says whether it is committed.</summary>
-        Tail,
-
-        /// <summary>Known committed (R11): at any full replica.</summary>
-        Known,
-
-        /// <summary>The page from a near replica, its state, at the same time, from the tail.</summary>
-        Split,
-    }
-
     public struct Item
     {
-        public Way Way;
+        /// <summary>Known to be committed (R11): any full replica will do; else the chain's tail is asked.</summary>
         public bool Known;
         public bool Damaged;
 
@@ -50,7 +37,6 @@ internal sealed class ReadCall(ImmutableArray<LogPosition> positions, ReadDetail
         public ulong Tried;
         public ulong Slow;
         public PageResult? Page;
-        public PageResult? State;
     }
 
     /// <summary>A new epoch, or another attempt: what single replicas did before does not count.</summary>

@@ -12,86 +12,75 @@ internal sealed partial class Reader
         Final,
     }
 
-    private enum Ask : byte
-    {
-        Page,
-
-        /// <summary>Another replica can give the page too, so a slow one is not waited for.</summary>
-        PageHedged,
-        State,
-    }
-
     /// <summary>Which replica is asked for what in the next pass; positions that need no question are final already.</summary>
     private List<Group> Plan(EpochView view, ReadCall call)
     {
         List<Group> groups = [];
-        var byKey = new Dictionary<(NodeId Unit, Ask Ask), Group>();
+        var byKey = new Dictionary<(NodeId Unit, bool HasOthers), Group>();
         var open = new List<int>(call.Open.Count);
         foreach (var index in call.Open)
         {
-            var position = call.Positions[index];
-            var chain = view.Projection.ChainOf(position);
-            if (PlanOne(call, index, position, chain)) open.Add(index);
-            else continue;
+            var chain = view.Projection.ChainOf(call.Positions[index]);
+            if (!PlanOne(call, index, chain)) continue;
+            open.Add(index);
             ref var item = ref call.Items[index];
             var unit = chain.Replicas[item.Place].Unit;
 #if PLANTED
             if (Planted.Is("read-at-head")) unit = chain.Head;
             if (Planted.Is("joining-is-read")) unit = chain.Replicas[^1].Unit;
 #endif
-            var wait = item.Way == ReadCall.Way.Tail || call.Patient || chain.FullCount == 1;
-            GroupOf(unit, wait ? Ask.Page : Ask.PageHedged).Indexes.Add(index);
-            if (item.Way == ReadCall.Way.Split) GroupOf(chain.Tail, Ask.State).Indexes.Add(index);
+            var hasOthers = item.Known && !call.Patient && chain.FullCount > 1;
+            if (!byKey.TryGetValue((unit, hasOthers), out var group))
+            {
+                byKey[(unit, hasOthers)] = group = new Group(unit, hasOthers);
+                groups.Add(group);
+            }
+
+            group.Indexes.Add(index);
         }
 
         call.Open = open;
         return groups;
-
-        Group GroupOf(NodeId unit, Ask ask)
-        {
-            if (!byKey.TryGetValue((unit, ask), out var group))
-            {
-                byKey[(unit, ask)] = group = new Group(unit, ask);
-                groups.Add(group);
-            }
-
-            return group;
-        }
     }
 
-    private bool PlanOne(ReadCall call, int index, LogPosition position, Chain chain)
+    private bool PlanOne(ReadCall call, int index, Chain chain)
     {
         ref var item = ref call.Items[index];
-        item.Page = item.State = null;
-        if (item.Known || committed.Contains(position))
+        var position = call.Positions[index];
+        item.Page = null;
+        item.Known |= committed.Contains(position);
+        if (!item.Known)
         {
-            // Neighbours of one chain are as many positions apart as there are chains; any mixing will do.
-            var place = _speeds.Choose(chain, position.Offset >> 2, item.Tried | item.Slow, preferTail: false);
-            if (place < 0 && item.Slow != 0)
-            {
-                item.Slow = 0;
-                call.Patient = true;
-                place = _speeds.Choose(chain, position.Offset >> 2, item.Tried, preferTail: false);
-            }
-
-            if (place >= 0)
-            {
-                item.Way = ReadCall.Way.Known;
-                item.Place = place;
-                return true;
-            }
-
-            if (!item.Damaged) throw new DataLossException(position);
-            call.Results[index] = new LogReadResult(position, PageState.Corrupt, null);
-            return false;
+            item.Place = chain.FullCount - 1;
+            return true;
         }
 
-        item.Place = call.Detail == ReadDetail.State
-            ? chain.FullCount - 1
-            : _speeds.Choose(chain, position.Offset, item.Tried | item.Slow, preferTail: true);
-        if (item.Place < 0) item.Place = chain.FullCount - 1;
-        item.Way = item.Place == chain.FullCount - 1 ? ReadCall.Way.Tail : ReadCall.Way.Split;
-        return true;
+        item.Place = Choose(chain, position, item.Tried | item.Slow);
+        if (item.Place < 0 && item.Slow != 0)
+        {
+            item.Slow = 0;
+            call.Patient = true;
+            item.Place = Choose(chain, position, item.Tried);
+        }
+
+        if (item.Place >= 0) return true;
+        if (!item.Damaged) throw new DataLossException(position);
+        call.Results[index] = new LogReadResult(position, PageState.Corrupt, null);
+        return false;
+    }
+
+    /// <summary>The place of a full replica that is not excluded; -1 when all are. Neighbouring positions go to different replicas, which share the load.</summary>
+    private static int Choose(Chain chain, LogPosition position, ulong excluded)
+    {
+        // Neighbours of one chain are as many positions apart as there are chains; any mixing will do.
+        var first = (int)((position.Offset >> 2) % chain.FullCount);
+        for (var i = 0; i < chain.FullCount; i++)
+        {
+            var place = (first + i) % chain.FullCount;
+            if ((excluded & (1UL << place)) == 0) return place;
+        }
+
+        return -1;
     }
 
     private async ValueTask<Attempt<Settled>> SettleAsync(EpochView view, ReadCall call, int index)
@@ -99,27 +88,15 @@ internal sealed partial class Reader
         var item = call.Items[index];
         var position = call.Positions[index];
         var chain = view.Projection.ChainOf(position);
-        if (item.Way == ReadCall.Way.Split)
-        {
-            if (item.State is not { } state) return Settled.Open;
-            if (state.State == PageState.Unwritten) return Settled.Unwritten;
-            Know(call, index, position);
-
-            // The page may have been looked for before it was there. And a trim has to be met where its headers are.
-            if (state.State == PageState.Trimmed) return await TrimmedAsync(view, chain, call, index);
-            if (item.Page is not { } near || near.State == PageState.Unwritten) return Settled.Open;
-            return await TakeAsync(view, chain, near, call, index);
-        }
-
         if (item.Page is not { } page) return Settled.Open;
         if (page.State == PageState.Unwritten)
         {
-            if (item.Way == ReadCall.Way.Tail) return Settled.Unwritten;
+            if (!item.Known) return Settled.Unwritten;
             Lost(call, index, position, chain);
             return Settled.Open;
         }
 
-        if (item.Way == ReadCall.Way.Tail) Know(call, index, position);
+        if (!item.Known) Know(call, index, position);
         return await TakeAsync(view, chain, page, call, index);
     }
 
@@ -162,21 +139,13 @@ internal sealed partial class Reader
         }
     }
 
-    private async ValueTask<Attempt<Settled>> TrimmedAsync(EpochView view, Chain chain, ReadCall call, int index)
-    {
-        var tail = chain.FullCount - 1;
-        var look = await chains.LookAsync(view, chain, tail, call.Positions[index], ReadDetail.Headers, call.CancellationToken);
-        if (!look.IsDone) return look.Status;
-        call.Results[index] = PageDecoder.Decode(look.Value, call.Detail);
-        return Settled.Final;
-    }
-
     /// <summary>The positions of one call that one unit is asked for in one pass, and what it has answered.</summary>
-    private sealed class Group(NodeId unit, Ask ask)
+    /// <param name="hasOthers">Another replica can give the pages too, so a silent one is not waited for.</param>
+    private sealed class Group(NodeId unit, bool hasOthers)
     {
         public NodeId Unit { get; } = unit;
 
-        public Ask Ask { get; } = ask;
+        public bool HasOthers { get; } = hasOthers;
 
         public List<int> Indexes { get; } = [];
 
@@ -187,44 +156,30 @@ internal sealed partial class Reader
     private async Task<(Status Status, Exception? Silent)> AskAsync(EpochView view, ReadCall call, Group group)
     {
         var asking = AskUnitAsync(view, call, group);
-        var hedged = group.Ask == Ask.PageHedged;
         Exception? silent = null;
         try
         {
-            if (hedged && !asking.IsCompleted && !await core.InTimeAsync(asking, _speeds.HedgeAfter(group.Unit, core.Options), call.CancellationToken))
+            if (group.HasOthers && !await core.InTimeAsync(asking, core.Options.ReadTimeout, call.CancellationToken))
             {
                 ClientTelemetry.ReadHedges.Add(1);
-                _speeds.Failed(group.Unit);
                 asking.Abandon();
                 foreach (var index in group.Indexes) call.Items[index].Slow |= 1UL << call.Items[index].Place;
                 return (Status.Ok, null);
             }
 
             var status = await asking;
-            if (status is not (Status.Ok or Status.Sealed) && hedged) _speeds.Failed(group.Unit);
-            else if (status != Status.Ok) return (status, null);
+            if (status != Status.Ok && (status == Status.Sealed || !group.HasOthers)) return (status, null);
         }
         catch (TransportException e)
         {
-            _speeds.Failed(group.Unit);
-            if (!hedged) silent = e;
+            if (!group.HasOthers) silent = e;
         }
 
         for (var i = 0; i < group.Indexes.Count; i++)
         {
             ref var item = ref call.Items[group.Indexes[i]];
-            if (i >= group.Pages.Count)
-            {
-                if (hedged) item.Slow |= 1UL << item.Place;
-            }
-            else if (group.Ask == Ask.State)
-            {
-                item.State = group.Pages[i];
-            }
-            else
-            {
-                item.Page = group.Pages[i];
-            }
+            if (i < group.Pages.Count) item.Page = group.Pages[i];
+            else if (group.HasOthers) item.Slow |= 1UL << item.Place;
         }
 
         return (Status.Ok, silent);
@@ -232,18 +187,13 @@ internal sealed partial class Reader
 
     private async Task<Status> AskUnitAsync(EpochView view, ReadCall call, Group group)
     {
-        var detail = group.Ask == Ask.State ? ReadDetail.State : call.Detail;
-
         // An answer ends at the read budget; the rest is asked for again.
         for (var done = 0; done < group.Indexes.Count; done = group.Pages.Count)
         {
             var wanted = ImmutableArray.CreateBuilder<LogPosition>(Math.Min(group.Indexes.Count - done, MessageLimits.MaxItems));
             for (var i = 0; i < wanted.Capacity; i++) wanted.Add(call.Positions[group.Indexes[done + i]]);
-            var began = core.Time.GetTimestamp();
-            var request = new ReadRequest(view.Epoch, wanted.MoveToImmutable(), detail);
-            var response = await core.CallUnitAsync(view, group.Unit, request, call.CancellationToken);
+            var response = await core.CallUnitAsync(view, group.Unit, new ReadRequest(view.Epoch, wanted.MoveToImmutable(), call.Detail), call.CancellationToken);
             if (!response.IsOk) return response.Status;
-            _speeds.Answered(group.Unit, core.Time.GetElapsedTime(began));
             group.Pages.AddRange(response.Pages);
         }
 

@@ -5,15 +5,12 @@ using Corfu.Protocol;
 namespace Corfu.Client;
 
 /// <summary>
-/// Reads (CORFU 2.4; R11): what is known committed at any replica, the rest at the tail of its chain or, where another replica is much nearer, the
-/// state at the tail and the page there. One request per unit for all its positions. Holes go to the closer; an answer of unwritten is given
-/// only under a confirmed epoch.
+/// Reads (CORFU 2.4; R11): what is known committed at any full replica, the rest at the tail of its chain. One request per unit for all its
+/// positions. Holes go to the closer; an answer of unwritten is given only under a confirmed epoch.
 /// </summary>
 internal sealed partial class Reader(
     ClientCore core, ChainWorker chains, HoleCloser closer, EpochConfirmer confirmer, CommittedSet committed, Mender mender)
 {
-    private readonly UnitSpeeds _speeds = new(core.Time);
-
     public async ValueTask<ImmutableArray<LogReadResult>> ReadManyAsync(
         ImmutableArray<LogPosition> positions, ReadDetail detail, ReadMode mode, CancellationToken cancellationToken)
     {

@@ -22,7 +22,7 @@ public sealed partial class SimCluster
         Plan = plan;
         Monitor = monitor;
         monitor.MayBeCorrupt = id => Units.Exists(u => u.UnitId == id && u.IsDamaged);
-        monitor.ShortestFillWait = ClientOptions.MinHoleWait.Ticks;
+        monitor.ShortestFillWait = ClientOptions.HoleWait.Ticks;
         Entropy = new SimEntropy(world.Random.Split("identities"));
         Id = new ClusterId(Entropy.NewGuid());
         Network = new SimNetwork(world, new NetworkOptions());

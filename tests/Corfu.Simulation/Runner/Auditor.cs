@@ -70,8 +70,9 @@ public sealed class Auditor(
     /// <summary>Every stream's tail, as any client is told it, against what its entries were.</summary>
     public async Task CompareTailsAsync(SimClientNode node)
     {
+        long asked = world.Steps;
         LogCheck check = await ((ICorfuLog)node.Log!).CheckAsync([.. cluster.Monitor.Streams]);
-        foreach (StreamTail tail in check.Streams) cluster.Monitor.CompareTail(tail);
+        foreach (StreamTail tail in check.Streams) cluster.Monitor.CompareTail(tail, asked);
     }
 
     /// <summary>Replicas of a chain never differ, whatever happened to them.</summary>

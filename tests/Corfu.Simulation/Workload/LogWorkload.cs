@@ -122,6 +122,7 @@ public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory h
         long start = world.Steps;
         LogCheck check = await log.CheckAsync([.. streams.Take(2)]);
         history.Tails.Add(new TailOp(client, start, world.Steps, check.Tail.Offset));
+        foreach (StreamTail tail in check.Streams) monitor.CompareTail(tail, start);
         ledger.Learn(check.Tail.Offset - 1, check.Tail.Epoch);
         // What another epoch had granted is above the log's end now, unless it has been granted again by the time this asks for it.
         LogPosition known = ledger.Newest;

@@ -6,13 +6,18 @@ namespace Corfu.Protocol;
 /// For each stream this unit's newest data positions below the start of the installed epoch: frozen, so that every client
 /// merges the same lists (docs/protocol.md, Sequencer). Junk is not indexed (R8).
 /// </summary>
-public sealed record StreamTailsRequest(Epoch Epoch, ImmutableArray<StreamId> Streams) : Request<StreamTailsResponse>(Epoch)
+/// <param name="Below">If above the start: the positions below this instead, of streams that have none at or above.</param>
+public sealed record StreamTailsRequest(Epoch Epoch, ImmutableArray<StreamId> Streams, LogPosition Below = default) : Request<StreamTailsResponse>(Epoch)
 {
     public override Opcode Opcode => Opcode.StreamTails;
 
-    public override void WriteBody(ref WireWriter w) => StreamTail.WriteIds(ref w, Streams);
+    public override void WriteBody(ref WireWriter w)
+    {
+        StreamTail.WriteIds(ref w, Streams);
+        w.Position(Below);
+    }
 
-    internal static StreamTailsRequest Read(Epoch epoch, ref WireReader r) => new(epoch, StreamTail.ReadIds(ref r));
+    internal static StreamTailsRequest Read(Epoch epoch, ref WireReader r) => new(epoch, StreamTail.ReadIds(ref r), r.Position());
 
     public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => StreamTailsResponse.Read(status, epoch, ref r);
 
