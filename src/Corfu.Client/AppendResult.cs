@@ -11,3 +11,23 @@ public readonly record struct AppendResult(AppendOutcome Outcome, LogPosition Po
     /// <summary>The position, or <see cref="AppendUnknownException"/> for callers that treat the third outcome as an error.</summary>
     public LogPosition Require() => IsAppended ? Position : throw new AppendUnknownException(this);
 }
+
+/// <summary>What became of an append.</summary>
+public enum AppendOutcome
+{
+    /// <summary>In the log, durable at every replica of its chain.</summary>
+    Appended,
+
+    /// <summary>Could not be resolved: it may or may not be, or become, part of the log. Nothing retries it silently (R9).</summary>
+    Unknown,
+
+    /// <summary>Certainly not in the log and never will be. Only <see cref="ICorfuLog.ResolveAsync"/> says this: appends retry instead.</summary>
+    NotAppended,
+}
+
+/// <summary>Thrown by <see cref="AppendResult.Require"/>.</summary>
+public sealed class AppendUnknownException(AppendResult result)
+    : CorfuException($"The outcome of the append at {result.Position} by {result.Origin} is unknown.")
+{
+    public AppendResult Result { get; } = result;
+}

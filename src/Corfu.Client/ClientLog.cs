@@ -20,13 +20,13 @@ internal static partial class ClientLog
     public static partial void Diverged(ILogger logger, string position);
 
     [LoggerMessage(7, LogLevel.Warning, "{Position} given back to {Unit}, which had it {State}")]
-    public static partial void Mended(ILogger logger, string position, string unit, string state);
+    public static partial void Repaired(ILogger logger, string position, string unit, string state);
 
     [LoggerMessage(8, LogLevel.Error, "{Position} has no good copy left: remove the units that hold it damaged, or trim it")]
     public static partial void Unrecoverable(ILogger logger, string position);
 
     [LoggerMessage(9, LogLevel.Warning, "{Position} could not be mended: {Reason}")]
-    public static partial void NotMended(ILogger logger, string position, string reason);
+    public static partial void NotRepaired(ILogger logger, string position, string reason);
 
     [LoggerMessage(6, LogLevel.Warning, "{Epoch} is not installed at {Node}: {Reason}")]
     public static partial void NotInstalled(ILogger logger, string epoch, string node, string reason);

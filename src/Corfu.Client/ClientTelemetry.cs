@@ -45,7 +45,7 @@ public static class ClientTelemetry
     internal static readonly Counter<long> CorruptPages =
         Meter.CreateCounter<long>("corfu.client.corrupt_pages", "{page}", "Pages that a replica held damaged.");
 
-    internal static readonly Counter<long> Mended =
+    internal static readonly Counter<long> Repaired =
         Meter.CreateCounter<long>("corfu.client.mended", "{page}", "Lost or damaged pages that a replica got back from another one.");
 
     internal static readonly Counter<long> HolesMet =

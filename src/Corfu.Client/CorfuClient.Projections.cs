@@ -13,8 +13,8 @@ public sealed partial class CorfuClient
         Func<Projection, Membership?> change, string reason, CancellationToken cancellationToken = default)
     {
         var latest = await RefreshAsync(cancellationToken);
-        var decided = await _core.Reconfigurer.ReconfigureAsync(latest, change, reason, cancellationToken);
-        _core.Refresher.Adopt(decided);
+        var decided = await _reconfigurer.ReconfigureAsync(latest, change, reason, cancellationToken);
+        _refresher.Adopt(decided);
         return decided;
     }
 
@@ -22,7 +22,7 @@ public sealed partial class CorfuClient
     /// <exception cref="Layout.LayoutUnavailableException">No majority of the acceptors answered.</exception>
     public async Task<Projection> RefreshAsync(CancellationToken cancellationToken = default)
     {
-        if (await _core.Layout.ReadLatestAsync(Projection.Acceptors, cancellationToken) is { } latest) _core.Refresher.Adopt(latest);
+        if (await _layout.ReadLatestAsync(Projection.Acceptors, cancellationToken) is { } latest) _refresher.Adopt(latest);
         return Projection;
     }
 
@@ -33,7 +33,7 @@ public sealed partial class CorfuClient
     /// <exception cref="LogUnavailableException">There is none after <see cref="CorfuClientOptions.OperationTimeout"/>.</exception>
     public async Task<Projection> NewerThanAsync(Epoch epoch, CancellationToken cancellationToken = default)
     {
-        await _core.Refresher.NewerThanAsync(epoch, _core.Patience($"Learning what follows {epoch}", cancellationToken), cancellationToken);
+        await _retry.NewerThanAsync($"Learning what follows {epoch}", epoch, cancellationToken);
         return Projection;
     }
 
@@ -54,7 +54,7 @@ public sealed partial class CorfuClient
         {
             var wanted = Math.Min(together, Math.Min(newest, count - history.Count));
             var reads = new List<Task<Projection?>>();
-            for (var i = 0; i < wanted; i++) reads.Add(_core.Layout.ReadHistoryAsync(latest, new Epoch(newest - i), cancellationToken));
+            for (var i = 0; i < wanted; i++) reads.Add(_layout.ReadHistoryAsync(latest, new Epoch(newest - i), cancellationToken));
             foreach (var past in await Task.WhenAll(reads))
             {
                 if (past is null) return history.DrainToImmutable();

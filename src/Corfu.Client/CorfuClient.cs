@@ -1,4 +1,5 @@
 using System.Collections.Immutable;
+using Corfu.Client.Layout;
 using Corfu.Protocol;
 using Corfu.Transport;
 using Microsoft.Extensions.Logging;
@@ -12,13 +13,22 @@ namespace Corfu.Client;
 /// </summary>
 public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
 {
-    private readonly ClientCore _core;
+    private readonly ITransport _transport;
+    private readonly ClientClock _clock;
+    private readonly CorfuClientOptions _options;
+    private readonly ProjectionHolder _projections;
+    private readonly ProjectionRefresher _refresher;
+    private readonly LayoutClient _layout;
+    private readonly Reconfigurer _reconfigurer;
+    private readonly UnitCalls _units;
+    private readonly StreamHandOver _handOver;
+    private readonly Retry _retry;
     private readonly Appender _appender;
     private readonly Resolver _resolver;
     private readonly Reader _reader;
     private readonly ReplicaAuditor _auditor;
     private readonly Trimmer _trimmer;
-    private readonly ChainWorker _chains;
+    private readonly ChainReplication _chains;
     private readonly HoleCloser _closer;
     private readonly Checker _linearizable;
     private readonly Checker _session;
@@ -36,27 +46,48 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
     {
         options ??= CorfuClientOptions.Default;
         options.Validate();
-        _core = new ClientCore(projection, transport, time, entropy, logger ?? NullLogger.Instance, options);
-        _chains = new ChainWorker(_core);
-        var confirmer = new EpochConfirmer(_core);
+        logger ??= NullLogger.Instance;
+        _transport = transport;
+        _options = options;
+
+        // What all parts stand on: the clock, the projection, the ways to the nodes.
+        _clock = new ClientClock(time);
+        _layout = new LayoutClient(transport, entropy, time, options.Layout);
+        _reconfigurer = new Reconfigurer(transport, _layout, time, logger, options.Reconfiguration);
+        _projections = new ProjectionHolder(projection, p => new EpochView(p, new GrantClock(time.TimestampFrequency / 4000)));
+        _refresher = new ProjectionRefresher(_projections, _layout, _reconfigurer, transport, _clock, options, logger);
+        _retry = new Retry(_projections, _refresher, _clock, entropy, options);
+        _units = new UnitCalls(transport, _projections, _clock);
+        var sequencer = new SequencerCalls(transport, _projections);
+        var frozen = new FrozenTails(_units);
+        _handOver = new StreamHandOver(sequencer, frozen, _clock);
+
+        // Chains and holes.
+        var origins = new EntryOrigins(entropy);
+        var confirmer = new EpochConfirmer(_units, _layout, _clock, options);
         var committed = new CommittedSet();
-        var mender = new Mender(_core, _chains);
-        _resolver = new Resolver(_core, _chains);
-        _appender = new Appender(_core, _resolver, committed);
-        _closer = new HoleCloser(_core, _chains);
-        _reader = new Reader(_core, _chains, _closer, confirmer, committed, mender);
-        _auditor = new ReplicaAuditor(_core, mender);
-        _trimmer = new Trimmer(_core, _chains, confirmer);
-        var slow = new SlowChecker(_core, _reader, _core.Frozen);
-        _linearizable = new Checker(_core, slow, confirmer);
-        _session = new Checker(_core, slow, null);
+        _chains = new ChainReplication(_units, logger);
+        _closer = new HoleCloser(_units, sequencer, _chains, origins, _projections, _clock, options);
+        var repair = new ReadRepair(_units, _chains, _projections, _clock, options, logger);
+
+        // One part for each operation.
+        var tokens = new TokenSource(_retry, _handOver, _clock, options);
+        _resolver = new Resolver(_retry, _chains, origins, _projections, _clock);
+        _appender = new Appender(
+            tokens, transport, _units, _resolver, committed, origins, _retry, _projections, _refresher, _clock, options, logger);
+        _reader = new Reader(_units, _chains, _closer, confirmer, committed, repair, _retry, _clock, options, logger);
+        _auditor = new ReplicaAuditor(_units, repair, _retry);
+        _trimmer = new Trimmer(_units, sequencer, _chains, confirmer, _layout, _retry, _clock);
+        var slow = new SlowChecker(_units, _reader, frozen, _projections, _clock, options);
+        _linearizable = new Checker(_retry, _handOver, slow, confirmer, _clock, options);
+        _session = new Checker(_retry, _handOver, slow, null, _clock, options);
     }
 
     /// <summary>The newest projection this client knows.</summary>
-    public Projection Projection => _core.View.Projection;
+    public Projection Projection => _projections.Current.Projection;
 
     /// <inheritdoc />
-    public int MaxPayload => _core.Options.MaxPayload;
+    public int MaxPayload => _options.MaxPayload;
 
     /// <inheritdoc />
     public ValueTask<AppendResult> AppendAsync(
@@ -89,7 +120,7 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
     {
         var read = await _reader.ReadManyAsync([position], ReadDetail.Full, ReadMode.Observe, cancellationToken);
         if (read[0].State != PageState.Unwritten) return read[0];
-        var closed = await _core.RetryAsync(
+        var closed = await _retry.RunAsync(
             $"Filling {position}", view => _closer.CloseAsync(view, [position], false, cancellationToken), cancellationToken);
         return closed.TryGetValue(position, out var result)
             ? result
@@ -121,7 +152,7 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
     /// <summary>Ends everything that is under way: appends with their outcome unknown, the rest with an error.</summary>
     public ValueTask DisposeAsync()
     {
-        _core.Close();
+        _clock.Close();
         _ownedTransport?.Dispose();
         return ValueTask.CompletedTask;
     }

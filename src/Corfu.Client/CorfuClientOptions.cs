@@ -12,8 +12,11 @@ public sealed record CorfuClientOptions
     /// <summary>Bytes. At most what the cluster's units accept.</summary>
     public int MaxPayload { get; init; } = EntryCodec.DefaultMaxPayload;
 
-    /// <summary>Appends on their way at once; more wait.</summary>
+    /// <summary>Appends on their way at once; more wait. Default 4,096.</summary>
     public int MaxAppendsInFlight { get; init; } = 4096;
+
+    /// <summary>Appends that wait for others to end; more are refused with <see cref="LogOverloadedException"/>. Default 65,536.</summary>
+    public int MaxAppendsWaiting { get; init; } = 65536;
 
     /// <summary>Tokens in one request: concurrent appends to the same streams share one.</summary>
     public int MaxTokensPerRequest { get; init; } = 256;
@@ -67,7 +70,7 @@ public sealed record CorfuClientOptions
     public TimeSpan ReadTimeout { get; init; } = TimeSpan.FromMilliseconds(100);
 
     /// <summary>Damaged pages that wait to be mended; more are left to those who meet them next.</summary>
-    public int MaxMendsWaiting { get; init; } = 1024;
+    public int MaxRepairsWaiting { get; init; } = 1024;
 
     public TcpTransportOptions Tcp { get; init; } = new();
 
@@ -81,6 +84,7 @@ public sealed record CorfuClientOptions
         List<string> faults = [];
         Require(MaxPayload is > 0 and <= MessageLimits.MaxFrame / 2, nameof(MaxPayload));
         Require(MaxAppendsInFlight > 0, nameof(MaxAppendsInFlight));
+        Require(MaxAppendsWaiting >= 0, nameof(MaxAppendsWaiting));
         Require(MaxTokensPerRequest is > 0 and <= MessageLimits.MaxTokens, nameof(MaxTokensPerRequest));
         Require(TokenRequestsInFlight > 0, nameof(TokenRequestsInFlight));
         Require(ChecksInFlight > 0, nameof(ChecksInFlight));
@@ -95,7 +99,7 @@ public sealed record CorfuClientOptions
         Require(SlowCheckDelay > TimeSpan.Zero, nameof(SlowCheckDelay));
         Require(MaxSlowCheckScan > 0, nameof(MaxSlowCheckScan));
         Require(ReadTimeout > TimeSpan.Zero, nameof(ReadTimeout));
-        Require(MaxMendsWaiting > 0, nameof(MaxMendsWaiting));
+        Require(MaxRepairsWaiting > 0, nameof(MaxRepairsWaiting));
         Require(Grace > TimeSpan.Zero && Grace.TotalMilliseconds <= ushort.MaxValue, nameof(Grace));
         Require(MaxGrace >= Grace && MaxGrace.TotalMilliseconds <= ushort.MaxValue, nameof(MaxGrace));
         if (faults.Count > 0) throw new ArgumentException($"Out of range in {nameof(CorfuClientOptions)}: {string.Join(", ", faults)}.");

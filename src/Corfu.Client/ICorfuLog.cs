@@ -61,3 +61,34 @@ public interface ICorfuLog
     /// <exception cref="ArgumentOutOfRangeException">It is above the tail; see <see cref="TrimAsync"/>.</exception>
     ValueTask TrimPrefixAsync(LogPosition below, CancellationToken cancellationToken = default);
 }
+
+/// <summary>What a read does about an unwritten position.</summary>
+public enum ReadMode
+{
+    /// <summary>A hole below the tail is closed first; at or above the tail the answer is Unwritten.</summary>
+    CloseHoles,
+
+    /// <summary>Reads have no effect: a hole is answered as Unwritten.</summary>
+    Observe,
+}
+
+/// <summary>How fresh a tail must be.</summary>
+public enum ReadConsistency
+{
+    /// <summary>Confirmed with requests sent after the call began: no clocks, no leases (design: linearizability without clocks).</summary>
+    Linearizable,
+
+    /// <summary>The sequencer's word alone: monotone for this client, but a replaced sequencer may still be believed.</summary>
+    Session,
+}
+
+/// <param name="Tail">Exclusive.</param>
+/// <param name="Streams">In request order; positions newest first, at most <see cref="StreamHeader.MaxBackpointers"/>, granted but perhaps not written.
+/// In a check of more than <see cref="MessageLimits.MaxItems"/> streams some may lie at or above <see cref="Tail"/>.</param>
+public sealed record LogCheck(LogPosition Tail, ImmutableArray<StreamTail> Streams);
+
+/// <summary>What a read found. <see cref="Entry"/> is there for data and junk, and for a page trimmed on its own as headers only (its tombstone).</summary>
+public readonly record struct LogReadResult(LogPosition Position, PageState State, LogEntry? Entry)
+{
+    public bool IsData => State == PageState.Data;
+}

@@ -169,6 +169,25 @@ public class AppendTests
     }
 
     [Fact]
+    public async Task Appends_beyond_those_that_may_wait_are_refused_and_not_in_the_log()
+    {
+        await using var cluster = await TestCluster.StartAsync(1, 1);
+        var client = cluster.Client(TestCluster.Options with { MaxAppendsInFlight = 1, MaxAppendsWaiting = 1 });
+        var gate = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        cluster.Transport.Faults = async (_, request) =>
+        {
+            if (request is WriteRequest) await gate.Task;
+            return Fault.None;
+        };
+        var appends = new[] { "first", "second" }.Select(text => client.AppendAsync(Bytes(text), [A]).AsTask()).ToArray();
+        await Assert.ThrowsAsync<LogOverloadedException>(() => client.AppendAsync(Bytes("third"), [A]).AsTask());
+        gate.SetResult();
+        Assert.Equal([0L, 1], (await Task.WhenAll(appends)).Select(append => append.Position.Offset));
+        Assert.Equal(2, (await client.AppendAsync(Bytes("fourth"), [A])).Position.Offset);
+        Assert.Equal(3, (await client.CheckAsync([A])).Tail.Offset);
+    }
+
+    [Fact]
     public async Task A_closed_client_refuses_and_lets_nobody_wait()
     {
         await using var cluster = await TestCluster.StartAsync(1, 1);

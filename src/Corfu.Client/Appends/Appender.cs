@@ -1,15 +1,23 @@
 using System.Collections.Immutable;
+using System.Threading.RateLimiting;
 using Corfu.Protocol;
+using Corfu.Transport;
+using Microsoft.Extensions.Logging;
 
 namespace Corfu.Client;
 
 /// <summary>
 /// Appends: a token, then the entry written down its chain, head to tail (CORFU 2.3, 2.4). Two appends never wait for each other.
 /// </summary>
-internal sealed class Appender(ClientCore core, Resolver resolver, CommittedSet committed)
+internal sealed class Appender(
+    TokenSource tokens, ITransport transport, UnitCalls units, Resolver resolver, CommittedSet committed, EntryOrigins origins, Retry retry,
+    ProjectionHolder projections, ProjectionRefresher refresher, ClientClock clock, CorfuClientOptions options, ILogger logger)
 {
-    private readonly TokenSource _tokens = new(core);
-    private readonly Slots _slots = new(core.Options.MaxAppendsInFlight);
+    private readonly ConcurrencyLimiter _inFlight = new(new ConcurrencyLimiterOptions
+    {
+        PermitLimit = options.MaxAppendsInFlight,
+        QueueLimit = options.MaxAppendsWaiting,
+    });
 
     private enum Written
     {
@@ -32,33 +40,28 @@ internal sealed class Appender(ClientCore core, Resolver resolver, CommittedSet 
     public async ValueTask<AppendResult> AppendAsync(
         ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
     {
-        if (payload.Length > core.Options.MaxPayload)
-            throw new EntryTooLargeException($"A payload of {payload.Length} bytes, limit {core.Options.MaxPayload}");
+        if (payload.Length > options.MaxPayload)
+            throw new EntryTooLargeException($"A payload of {payload.Length} bytes, limit {options.MaxPayload}");
         if (streams.Length > EntryCodec.MaxStreams) throw new EntryTooLargeException($"{streams.Length} streams, limit {EntryCodec.MaxStreams}");
-        core.ThrowIfClosed();
+        clock.ThrowIfClosed();
         using var activity = ClientTelemetry.Activities.StartActivity("corfu.client.append");
-        await _slots.TakeAsync(cancellationToken);
-        try
-        {
-            return await RunAsync(payload, streams, cancellationToken);
-        }
-        finally
-        {
-            _slots.Return();
-        }
+        using var place = await _inFlight.AcquireAsync(1, cancellationToken);
+        return place.IsAcquired
+            ? await RunAsync(payload, streams, cancellationToken)
+            : throw new LogOverloadedException($"{options.MaxAppendsWaiting} appends wait already; this one was refused and is not in the log.");
     }
 
     private async ValueTask<AppendResult> RunAsync(
         ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
     {
-        core.Refresher.LookOut();
-        var began = core.Time.GetTimestamp();
+        refresher.Watch();
+        var began = clock.GetTimestamp();
         for (var lost = 0; ; lost++)
         {
-            var grant = await _tokens.TakeAsync(streams, GraceAfter(lost), cancellationToken);
+            var grant = await tokens.TakeAsync(streams, GraceAfter(lost), cancellationToken);
             if (lost >= 2) ClientTelemetry.Graces.Add(1);
-            var origin = core.NextOrigin();
-            var entry = new LogEntry(grant.Position, origin, EntryKind.Data, core.Time.GetUtcNow(), grant.Headers, payload);
+            var origin = origins.Next();
+            var entry = new LogEntry(grant.Position, origin, EntryKind.Data, clock.Time.GetUtcNow(), grant.Headers, payload);
             var bytes = EntryCodec.Encode(entry);
             var outcome = await FinishAsync(grant, origin, bytes, cancellationToken);
             var result = new AppendResult(outcome, grant.Position, origin);
@@ -66,7 +69,7 @@ internal sealed class Appender(ClientCore core, Resolver resolver, CommittedSet 
             {
                 case AppendOutcome.Appended:
                     committed.Add(grant.Position);
-                    ClientTelemetry.AppendTime.Record(core.Time.GetElapsedTime(began).TotalSeconds);
+                    ClientTelemetry.AppendTime.Record(clock.GetElapsedTime(began).TotalSeconds);
                     return result;
                 case AppendOutcome.Unknown:
                     ClientTelemetry.AppendUnknown.Add(1);
@@ -74,7 +77,7 @@ internal sealed class Appender(ClientCore core, Resolver resolver, CommittedSet 
             }
 
             ClientTelemetry.AppendLost.Add(1);
-            if (core.Time.GetElapsedTime(began) >= core.Options.OperationTimeout)
+            if (clock.GetElapsedTime(began) >= options.OperationTimeout)
                 throw new LogUnavailableException($"An append lost {lost + 1} positions one after another and was given up; it is not in the log.");
         }
     }
@@ -114,21 +117,20 @@ internal sealed class Appender(ClientCore core, Resolver resolver, CommittedSet 
         for (var i = 0; i < chain.Replicas.Length; i++)
         {
             // R9; and a unit that has left the projection might not answer at all.
-            if (core.View != grant.View) return Written.Unsure;
+            if (projections.Current != grant.View) return Written.Unsure;
             var address = projection.AddressOf(chain.Replicas[i].Unit);
             WriteResponse response;
             try
             {
-                response = await core.Transport.CallAsync(address, request, cancellationToken);
+                response = await transport.CallAsync(address, request, cancellationToken);
                 if (response.Status == Status.NoSpace && i == 0) return Written.NoRoom;
             }
-            catch (TransportException e)
+            catch (TransportException)
             {
-                response = await PersistAsync(grant.View, address, request, e.Message, cancellationToken);
+                response = await PersistAsync(grant.View, address, request, cancellationToken);
             }
 
-            if (response.Status is Status.NotInstalled or Status.Failed or Status.Overloaded or Status.NoSpace)
-                response = await PersistAsync(grant.View, address, request, response.Status.ToString(), cancellationToken);
+            if (MayPass(response.Status)) response = await PersistAsync(grant.View, address, request, cancellationToken);
 
             switch (response.Status)
             {
@@ -147,11 +149,11 @@ internal sealed class Appender(ClientCore core, Resolver resolver, CommittedSet 
                     return Written.Lost;
                 case Status.AlreadyWritten:
                     // The head took ours, so nobody can have put anything else behind it in this epoch.
-                    ClientLog.Diverged(core.Logger, grant.Position.ToString());
+                    ClientLog.Diverged(logger, grant.Position.ToString());
                     return Written.Unknown;
                 case Status.Sealed:
                     // What became of the entry is asked under the next epoch: this one has nothing more to say.
-                    if (core.View == grant.View) await core.Refresher.NewerThanAsync(grant.View.Epoch, core.Patience("An append", cancellationToken), cancellationToken);
+                    if (projections.Current == grant.View) await retry.NewerThanAsync("An append", grant.View.Epoch, cancellationToken);
                     return Written.Unsure;
                 case Status.Trimmed or Status.Corrupt:
                     // R5: the resolver brings a trim it meets to the whole chain, and finds good copies of a damaged page.
@@ -165,33 +167,25 @@ internal sealed class Appender(ClientCore core, Resolver resolver, CommittedSet 
     }
 
     /// <summary>Sends to one replica until it answers or the epoch has ended, which the caller hears as Sealed.</summary>
-    private async ValueTask<WriteResponse> PersistAsync(
-        EpochView view, NodeAddress address, WriteRequest request, string trouble, CancellationToken cancellationToken)
-    {
-        var patience = core.Patience("An append", cancellationToken);
-        if (trouble != nameof(Status.NotInstalled)) await patience.PauseAsync(view.Epoch, trouble);
-        while (core.View == view)
-        {
-            try
+    private ValueTask<WriteResponse> PersistAsync(EpochView view, NodeAddress address, WriteRequest request, CancellationToken cancellationToken) =>
+        retry.RunAsync<WriteResponse>(
+            "An append",
+            async newest =>
             {
-                var response = await core.Transport.CallAsync(address, request, cancellationToken);
-                if (response.Status == Status.NotInstalled) response = await core.InstallAndCallAsync(view, address, request, cancellationToken);
-                if (response.Status is not (Status.NotInstalled or Status.Failed or Status.Overloaded or Status.NoSpace)) return response;
-                trouble = $"{address} says {response.Status}.";
-            }
-            catch (TransportException e)
-            {
-                trouble = e.Message;
-            }
+                if (newest != view) return new WriteResponse(Status.Sealed, newest.Epoch);
+                var response = await transport.CallAsync(address, request, cancellationToken);
+                if (response.Status == Status.NotInstalled) response = await units.InstallAndCallAsync(view, address, request, cancellationToken);
+                return MayPass(response.Status) ? response.Status : response;
+            },
+            cancellationToken);
 
-            await patience.PauseAsync(view.Epoch, trouble);
-        }
-
-        return new WriteResponse(Status.Sealed, core.View.Epoch);
-    }
+    private static bool MayPass(Status status) => status is Status.NotInstalled or Status.Failed or Status.Overloaded or Status.NoSpace;
 
     // R10: a writer that has lost twice in a row asks fillers to wait longer.
     private ushort GraceAfter(int lost) => lost < 2
         ? (ushort)0
-        : (ushort)Math.Min(core.Options.Grace.TotalMilliseconds * Math.Pow(2, Math.Min(lost - 2, 16)), core.Options.MaxGrace.TotalMilliseconds);
+        : (ushort)Math.Min(options.Grace.TotalMilliseconds * Math.Pow(2, Math.Min(lost - 2, 16)), options.MaxGrace.TotalMilliseconds);
 }
+
+/// <summary>The client has as many appends waiting as it may; this one was refused, and is not in the log. Try again later.</summary>
+public sealed class LogOverloadedException(string message) : CorfuException(message);

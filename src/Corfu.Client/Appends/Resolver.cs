@@ -1,17 +1,20 @@
+using System.Threading.RateLimiting;
 using Corfu.Protocol;
 
 namespace Corfu.Client;
 
 /// <summary>Finds out, for good, what became of an append (R9): completes it or sees to it that it can never be.</summary>
-internal sealed class Resolver(ClientCore core, ChainWorker chains)
+internal sealed class Resolver(
+    Retry retry, ChainReplication chains, EntryOrigins origins, ProjectionHolder projections, ClientClock clock)
 {
     private const int FillsAtOnce = 4;
+    private const int MaxFillsWaiting = 65536;
 
     // After a failure there are many, and nobody waits for them: appends go first.
-    private readonly Slots _fills = new(FillsAtOnce);
+    private readonly ConcurrencyLimiter _fills = new(new ConcurrencyLimiterOptions { PermitLimit = FillsAtOnce, QueueLimit = MaxFillsWaiting });
 
     public ValueTask<AppendOutcome> ResolveAsync(LogPosition position, EntryOrigin origin, CancellationToken cancellationToken) =>
-        core.RetryAsync($"Resolving {position}", view => TryAsync(view, position, origin, cancellationToken), cancellationToken);
+        retry.RunAsync($"Resolving {position}", view => TryAsync(view, position, origin, cancellationToken), cancellationToken);
 
     private async ValueTask<Attempt<AppendOutcome>> TryAsync(
         EpochView view, LogPosition position, EntryOrigin origin, CancellationToken cancellationToken)
@@ -52,7 +55,7 @@ internal sealed class Resolver(ClientCore core, ChainWorker chains)
         EpochView view, Chain chain, LogPosition position, EntryOrigin origin, CancellationToken cancellationToken)
     {
         var at = new LogPosition(position.Offset, view.Epoch);
-        var junk = new LogEntry(at, core.NextOrigin(), EntryKind.Junk, core.Time.GetUtcNow(), [], default);
+        var junk = new LogEntry(at, origins.Next(), EntryKind.Junk, clock.Time.GetUtcNow(), [], default);
         if (view.Epoch > position.Epoch)
         {
             // That it was not appended is final whoever fills it, and when: the caller need not wait until the hole is closed.
@@ -72,14 +75,9 @@ internal sealed class Resolver(ClientCore core, ChainWorker chains)
 
     private async Task FillLaterAsync(EpochView view, Chain chain, LogEntry junk)
     {
-        await _fills.TakeAsync(core.Closed);
-        try
-        {
-            if (core.View == view) await chains.FillAsync(view, chain, junk, core.Closed);
-        }
-        finally
-        {
-            _fills.Return();
-        }
+        using var place = await _fills.AcquireAsync(1, clock.Closed);
+
+        // A fill that finds no place is left to the first reader that meets the hole.
+        if (place.IsAcquired && projections.Current == view) await chains.FillAsync(view, chain, junk, clock.Closed);
     }
 }

@@ -1,4 +1,5 @@
 using System.Collections.Immutable;
+using System.Runtime.InteropServices;
 using Corfu.Protocol;
 
 namespace Corfu.Client;
@@ -7,7 +8,8 @@ namespace Corfu.Client;
 /// The appends to one set of streams that wait for tokens. While requests are on their way the others gather and share the next
 /// one; an append that is alone asks at once.
 /// </summary>
-internal sealed class TokenQueue(ClientCore core, ImmutableArray<StreamId> streams)
+internal sealed class TokenQueue(
+    ImmutableArray<StreamId> streams, Retry retry, StreamHandOver handOver, ClientClock clock, CorfuClientOptions options)
 {
     private readonly Lock _gate = new();
 
@@ -24,7 +26,7 @@ internal sealed class TokenQueue(ClientCore core, ImmutableArray<StreamId> strea
         lock (_gate)
         {
             _waiting.Enqueue(waiter);
-            if (_asking < core.Options.TokenRequestsInFlight) _asking++;
+            if (_asking < options.TokenRequestsInFlight) _asking++;
             else return Wait(waiter, cancellationToken);
         }
 
@@ -70,8 +72,8 @@ internal sealed class TokenQueue(ClientCore core, ImmutableArray<StreamId> strea
                 return null;
             }
 
-            var batch = new List<TokenWaiter>(Math.Min(_waiting.Count, core.Options.MaxTokensPerRequest));
-            while (batch.Count < core.Options.MaxTokensPerRequest && _waiting.TryDequeue(out var waiter)) batch.Add(waiter);
+            var batch = new List<TokenWaiter>(Math.Min(_waiting.Count, options.MaxTokensPerRequest));
+            while (batch.Count < options.MaxTokensPerRequest && _waiting.TryDequeue(out var waiter)) batch.Add(waiter);
             return batch;
         }
     }
@@ -80,45 +82,22 @@ internal sealed class TokenQueue(ClientCore core, ImmutableArray<StreamId> strea
     {
         ushort grace = 0;
         foreach (var waiter in batch) grace = Math.Max(grace, waiter.GraceMilliseconds);
-        Patience? patience = null;
-        while (true)
-        {
-            core.ThrowIfClosed();
-            var view = core.View;
-            string trouble;
-            Exception? cause = null;
-            try
-            {
-                var response = await core.CallSequencerAsync(view, new TokenRequest(view.Epoch, batch.Count, streams, grace), core.Closed);
-                if (response.IsOk)
-                {
-                    Distribute(view, batch, response);
-                    return;
-                }
+        // If an answer is lost, the positions granted by it are holes, which somebody closes.
+        await retry.RunAsync<bool>("A token", view => TryAskAsync(view, batch, grace), clock.Closed);
+    }
 
-                var status = response.Status;
-                if (status == Status.UnknownStream) status = await core.HandOver.RunAsync(view, response.Unknown, core.Closed);
-                patience ??= core.Patience("A token", core.Closed);
-                if (status == Status.Sealed) await core.Refresher.NewerThanAsync(view.Epoch, patience, core.Closed);
-                if (status is Status.Ok or Status.Sealed && !patience.IsOver) continue;
-                if (status is Status.StreamLimit or Status.BadRequest or Status.Unsupported or Status.Mirror) throw CorfuException.FromStatus(status, "A token");
-                trouble = $"the answer is {status}.";
-            }
-            catch (TransportException e)
-            {
-                // If the answer is lost, the positions granted by it are holes, which somebody closes.
-                trouble = e.Message;
-                cause = e;
-            }
-
-            patience ??= core.Patience("A token", core.Closed);
-            await patience.PauseAsync(view.Epoch, trouble, cause);
-        }
+    private async ValueTask<Attempt<bool>> TryAskAsync(EpochView view, List<TokenWaiter> batch, ushort grace)
+    {
+        var response = await handOver.CallAsync(
+            view, new TokenRequest(view.Epoch, batch.Count, streams, grace), static answer => answer.Unknown, clock.Closed);
+        if (!response.IsOk) return response.Status;
+        Distribute(view, batch, response);
+        return true;
     }
 
     private void Distribute(EpochView view, List<TokenWaiter> batch, TokenResponse response)
     {
-        view.Grants.Saw(response.First + batch.Count, core.Time.GetTimestamp());
+        view.Grants.Saw(response.First + batch.Count, clock.GetTimestamp());
         var next = 0;
         for (var i = 0; i < batch.Count; i++)
         {
@@ -136,5 +115,26 @@ internal sealed class TokenQueue(ClientCore core, ImmutableArray<StreamId> strea
         foreach (var tail in response.Previous)
             headers.Add(new StreamHeader(tail.Stream, RunBackpointers.Of(response.First, index, tail.Positions)));
         return headers.MoveToImmutable();
+    }
+}
+
+/// <summary>One append that waits for its position.</summary>
+internal sealed class TokenWaiter(ushort graceMilliseconds)
+    : TaskCompletionSource<TokenGrant>(TaskCreationOptions.RunContinuationsAsynchronously)
+{
+    public ushort GraceMilliseconds { get; } = graceMilliseconds;
+}
+
+/// <summary>Backpointers inside a run of tokens: the run's own earlier positions first, then what stood before the run.</summary>
+internal static class RunBackpointers
+{
+    public static ImmutableArray<LogPosition> Of(LogPosition first, int index, ImmutableArray<LogPosition> previous)
+    {
+        if (index == 0) return previous;
+        var own = Math.Min(index, StreamHeader.MaxBackpointers);
+        var pointers = new LogPosition[Math.Min(own + previous.Length, StreamHeader.MaxBackpointers)];
+        for (var i = 0; i < own; i++) pointers[i] = first + (index - 1 - i);
+        for (var i = own; i < pointers.Length; i++) pointers[i] = previous[i - own];
+        return ImmutableCollectionsMarshal.AsImmutableArray(pointers);
     }
 }

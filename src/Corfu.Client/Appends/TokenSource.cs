@@ -3,8 +3,12 @@ using Corfu.Protocol;
 
 namespace Corfu.Client;
 
+/// <summary>A position of one's own with the headers to write there. A grant, not a write.</summary>
+internal readonly record struct TokenGrant(EpochView View, LogPosition Position, ImmutableArray<StreamHeader> Headers);
+
 /// <summary>Positions for appends, one queue for each set of streams in use.</summary>
-internal sealed class TokenSource(ClientCore core)
+internal sealed class TokenSource(
+    Retry retry, StreamHandOver handOver, ClientClock clock, CorfuClientOptions options)
 {
     private readonly Lock _gate = new();
     private readonly Dictionary<StreamSet, TokenQueue> _queues = [];
@@ -16,7 +20,7 @@ internal sealed class TokenSource(ClientCore core)
         TokenQueue? queue;
         lock (_gate)
         {
-            if (!_queues.TryGetValue(set, out queue)) _queues[set] = queue = new TokenQueue(core, streams);
+            if (!_queues.TryGetValue(set, out queue)) _queues[set] = queue = new TokenQueue(streams, retry, handOver, clock, options);
             queue.Users++;
         }
 
@@ -45,5 +49,22 @@ internal sealed class TokenSource(ClientCore core)
         }
 
         return token;
+    }
+}
+
+/// <summary>The streams of one append, compared by content and order.</summary>
+internal readonly struct StreamSet(ImmutableArray<StreamId> streams) : IEquatable<StreamSet>
+{
+    public ImmutableArray<StreamId> Streams { get; } = streams;
+
+    public bool Equals(StreamSet other) => Streams.AsSpan().SequenceEqual(other.Streams.AsSpan());
+
+    public override bool Equals(object? obj) => obj is StreamSet other && Equals(other);
+
+    public override int GetHashCode()
+    {
+        var hash = Streams.Length;
+        foreach (var stream in Streams) hash = unchecked((hash * 31) + stream.Value.GetHashCode());
+        return hash;
     }
 }

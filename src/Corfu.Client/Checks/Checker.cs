@@ -8,7 +8,8 @@ namespace Corfu.Client;
 /// Checks (Tango 2.2, 5): the sequencer's tail, confirmed or not. A caller shares the next check that starts after its call, so
 /// any number of callers costs few messages.
 /// </summary>
-internal sealed class Checker(ClientCore core, SlowChecker slow, EpochConfirmer? confirmer)
+internal sealed class Checker(
+    Retry retry, StreamHandOver handOver, SlowChecker slow, EpochConfirmer? confirmer, ClientClock clock, CorfuClientOptions options)
 {
     private readonly Lock _gate = new();
     // Guarded by _gate. Batches that wait for their start, of which only the last one may still grow; rounds on their way, and their callers.
@@ -19,7 +20,7 @@ internal sealed class Checker(ClientCore core, SlowChecker slow, EpochConfirmer?
 
     public ValueTask<LogCheck> CheckAsync(ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
     {
-        core.ThrowIfClosed();
+        clock.ThrowIfClosed();
         if (streams.Length > MessageLimits.MaxItems) return CheckPartsAsync(streams, cancellationToken);
         return ClientTelemetry.Activities.HasListeners() ? CheckTracedAsync(streams, cancellationToken) : CheckPartAsync(streams, cancellationToken);
     }
@@ -73,7 +74,7 @@ internal sealed class Checker(ClientCore core, SlowChecker slow, EpochConfirmer?
     /// </summary>
     private CheckBatch? TakeNext()
     {
-        if (!_next.TryPeek(out var batch) || _running >= core.Options.ChecksInFlight || batch.Callers < _callersRunning) return null;
+        if (!_next.TryPeek(out var batch) || _running >= options.ChecksInFlight || batch.Callers < _callersRunning) return null;
         _next.Dequeue();
         if (batch == _open) _open = null;
         _running++;
@@ -84,13 +85,13 @@ internal sealed class Checker(ClientCore core, SlowChecker slow, EpochConfirmer?
     private async Task RunAsync(CheckBatch batch)
     {
         ClientTelemetry.CheckCallers.Add(batch.Callers);
-        var began = core.Time.GetTimestamp();
+        var began = clock.GetTimestamp();
         TailResponse? response = null;
         Exception? error = null;
         try
         {
-            response = await core.RetryAsync("A check", view => TryAsync(view, batch.Streams), core.Closed);
-            ClientTelemetry.CheckTime.Record(core.Time.GetElapsedTime(began).TotalSeconds);
+            response = await retry.RunAsync("A check", view => TryAsync(view, batch.Streams), clock.Closed);
+            ClientTelemetry.CheckTime.Record(clock.GetElapsedTime(began).TotalSeconds);
         }
         catch (Exception e)
         {
@@ -147,7 +148,7 @@ internal sealed class Checker(ClientCore core, SlowChecker slow, EpochConfirmer?
     private async ValueTask<Attempt<TailResponse>> TryAsync(EpochView view, ImmutableArray<StreamId> streams)
     {
         // In parallel: the epoch only has to be confirmed by requests that were sent after the callers began.
-        var confirming = confirmer?.ConfirmAsync(view, core.Closed).AsTask();
+        var confirming = confirmer?.ConfirmAsync(view, clock.Closed).AsTask();
 #if PLANTED
         if (Planted.Is("unconfirmed-check")) confirming = null;
 #endif
@@ -172,9 +173,9 @@ internal sealed class Checker(ClientCore core, SlowChecker slow, EpochConfirmer?
         var asking = AskSequencerAsync(view, streams).AsTask();
         try
         {
-            if (!asking.IsCompleted && !await core.InTimeAsync(asking, core.Options.SlowCheckDelay, CancellationToken.None))
+            if (!asking.IsCompleted && !await clock.InTimeAsync(asking, options.SlowCheckDelay, CancellationToken.None))
             {
-                var found = await slow.TryAsync(view, streams, core.Closed);
+                var found = await slow.TryAsync(view, streams, clock.Closed);
                 if (!asking.IsCompleted) asking.Abandon();
                 else if (asking.IsCompletedSuccessfully) return await asking;
                 return found;
@@ -184,23 +185,15 @@ internal sealed class Checker(ClientCore core, SlowChecker slow, EpochConfirmer?
         }
         catch (TransportException) when (asking.IsFaulted)
         {
-            return await slow.TryAsync(view, streams, core.Closed);
+            return await slow.TryAsync(view, streams, clock.Closed);
         }
     }
 
     private async ValueTask<Attempt<TailResponse>> AskSequencerAsync(EpochView view, ImmutableArray<StreamId> streams)
     {
-        var tail = await core.CallSequencerAsync(view, new TailRequest(view.Epoch, streams), core.Closed);
-        if (tail.Status == Status.UnknownStream)
-        {
-            var handedOver = await core.HandOver.RunAsync(view, tail.Unknown, core.Closed);
-            if (handedOver != Status.Ok) return handedOver;
-            tail = await core.CallSequencerAsync(view, new TailRequest(view.Epoch, streams), core.Closed);
-        }
-
-        // Unknown again, where a sequencer at its limit forgets streams as fast as they are handed over: with pauses, and not for ever.
+        var tail = await handOver.CallAsync(view, new TailRequest(view.Epoch, streams), static answer => answer.Unknown, clock.Closed);
         if (!tail.IsOk) return tail.Status;
-        view.Saw(tail, core.Time.GetTimestamp());
+        view.Saw(tail, clock.GetTimestamp());
         return tail;
     }
 }

@@ -1,3 +1,4 @@
+using Corfu.Client.Layout;
 using Corfu.Protocol;
 using Corfu.Transport;
 
@@ -7,7 +8,7 @@ namespace Corfu.Client;
 /// Linearizability without clocks: all replicas of one chain of the active segment are asked whether they are still exactly at this
 /// epoch. Had the next one been decided before, some replica of every active chain would be sealed, and refuse.
 /// </summary>
-internal sealed class EpochConfirmer(ClientCore core)
+internal sealed class EpochConfirmer(UnitCalls units, LayoutClient layout, ClientClock clock, CorfuClientOptions options)
 {
     // The chain asked first; moves on when one has a silent replica. Any value is right.
     private int _chain;
@@ -66,12 +67,12 @@ internal sealed class EpochConfirmer(ClientCore core)
         if (running.Count == 0) return null;
         if (!others) return await Task.WhenAny(running);
         var first = running.Count == 1 ? running[0] : (Task)Task.WhenAny(running);
-        await core.InTimeAsync(first, core.Options.ConfirmTimeout, cancellationToken);
+        await clock.InTimeAsync(first, options.ConfirmTimeout, cancellationToken);
         return running.Find(task => task.IsCompleted);
     }
 
     private async Task<Status> AskAcceptorsAsync(EpochView view, CancellationToken cancellationToken) =>
-        await core.Layout.HasNoSuccessorAsync(view.Projection, cancellationToken)
+        await layout.HasNoSuccessorAsync(view.Projection, cancellationToken)
             ? Status.Ok
             : throw new TransportException($"Neither a chain nor the acceptors confirm {view.Epoch}.", outcomeUnknown: false);
 
@@ -80,9 +81,9 @@ internal sealed class EpochConfirmer(ClientCore core)
     private async ValueTask<Status> ConfirmAsync(EpochView view, Chain chain, CancellationToken cancellationToken)
     {
         var request = new ConfirmEpochRequest(view.Epoch);
-        if (chain.FullCount == 1) return (await core.CallUnitAsync(view, chain.Head, request, cancellationToken)).Status;
+        if (chain.FullCount == 1) return (await units.CallAsync(view, chain.Head, request, cancellationToken)).Status;
         var calls = new Task<AckResponse>[chain.FullCount];
-        for (var i = 0; i < calls.Length; i++) calls[i] = core.CallUnitAsync(view, chain.Replicas[i].Unit, request, cancellationToken).AsTask();
+        for (var i = 0; i < calls.Length; i++) calls[i] = units.CallAsync(view, chain.Replicas[i].Unit, request, cancellationToken).AsTask();
         foreach (var answer in await Task.WhenAll(calls))
         {
             if (!answer.IsOk) return answer.Status;

@@ -8,7 +8,8 @@ namespace Corfu.Client;
 /// The slow check of Tango 2.2, for as long as the sequencer is silent: the tail is the highest of the units' highest addresses, the streams' newest
 /// positions are looked for from there backwards. The caller confirms the epoch, as with any check.
 /// </summary>
-internal sealed class SlowChecker(ClientCore core, Reader reader, FrozenTails frozen)
+internal sealed class SlowChecker(
+    UnitCalls units, Reader reader, FrozenTails frozen, ProjectionHolder projections, ClientClock clock, CorfuClientOptions options)
 {
     private const int Batch = 512;
 
@@ -20,10 +21,10 @@ internal sealed class SlowChecker(ClientCore core, Reader reader, FrozenTails fr
         var (tail, mark) = ends.Value;
 
         // R10: tokens are granted in order, so below a position that was written in this epoch everything was granted in it.
-        view.Grants.Saw(tail, core.Time.GetTimestamp());
+        view.Grants.Saw(tail, clock.GetTimestamp());
         var tails = await StreamsAsync(view, streams, tail, mark, cancellationToken);
         if (!tails.IsDone) return tails.Status;
-        if (core.View != view) return Status.Sealed;
+        if (projections.Current != view) return Status.Sealed;
         return new TailResponse(Status.Ok, view.Epoch, tail, tails.Value, view.GraceMilliseconds, []);
     }
 
@@ -55,7 +56,7 @@ internal sealed class SlowChecker(ClientCore core, Reader reader, FrozenTails fr
     {
         try
         {
-            var info = await core.CallUnitAsync(view, unit, new UnitInfoRequest(view.Epoch), cancellationToken);
+            var info = await units.CallAsync(view, unit, new UnitInfoRequest(view.Epoch), cancellationToken);
             return info.IsOk ? (unit, info) : null;
         }
         catch (TransportException)
@@ -78,7 +79,7 @@ internal sealed class SlowChecker(ClientCore core, Reader reader, FrozenTails fr
         var next = tail;
         while (next > lowest && found.Count < streams.Length)
         {
-            if (tail - next >= core.Options.MaxSlowCheckScan)
+            if (tail - next >= options.MaxSlowCheckScan)
                 throw new TransportException("The sequencer is silent, and a stream's newest entry is too far back to be looked for.", outcomeUnknown: false);
             var count = (int)Math.Min(Batch, next - lowest);
             next = new LogPosition(next.Offset - count, tail.Epoch);

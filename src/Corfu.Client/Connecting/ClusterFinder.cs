@@ -99,3 +99,6 @@ internal static class ClusterFinder
 /// <param name="WhyNoProjection">What to say if none of the acceptors knows one.</param>
 internal sealed record FoundCluster(
     ConnectionString Connection, ClusterId Cluster, ImmutableArray<NodeAddress> Acceptors, string WhyNoProjection);
+
+/// <summary>Nothing at the endpoints of a connection string led to a cluster's projection; the message says what was found at each.</summary>
+public sealed class ClusterNotFoundException(string message, Exception? inner = null) : CorfuException(message, inner);

@@ -21,14 +21,18 @@ public sealed class CopyWriter
     /// </summary>
     public const int MaxWindow = 4096;
 
-    private readonly ClientCore _core;
-    private readonly ChainWorker _chains;
+    private readonly UnitCalls _units;
+    private readonly StreamHandOver _handOver;
+    private readonly Retry _retry;
+    private readonly ChainReplication _chains;
     private readonly Trimmer _trimmer;
     private readonly ClusterId _source;
 
-    internal CopyWriter(ClientCore core, ChainWorker chains, Trimmer trimmer, ClusterId source)
+    internal CopyWriter(UnitCalls units, StreamHandOver handOver, ChainReplication chains, Trimmer trimmer, Retry retry, ClusterId source)
     {
-        _core = core;
+        _units = units;
+        _handOver = handOver;
+        _retry = retry;
         _chains = chains;
         _trimmer = trimmer;
         _source = source;
@@ -38,23 +42,23 @@ public sealed class CopyWriter
     /// <exception cref="LogDivergedException">Something else is there.</exception>
     /// <exception cref="CopyRefusedException">It is no mirror of the source (any more).</exception>
     public async ValueTask PutAsync(LogEntry entry, CancellationToken cancellationToken = default) =>
-        await _core.RetryAsync($"Copying {entry.Position.Offset}", view => TryPutAsync(view, entry, cancellationToken), cancellationToken);
+        await _retry.RunAsync($"Copying {entry.Position.Offset}", view => TryPutAsync(view, entry, cancellationToken), cancellationToken);
 
     /// <summary>A position that was released on its own.</summary>
     /// <param name="headers">Its tombstone (R5), if it left one.</param>
     public async ValueTask PutTrimAsync(LogPosition position, LogEntry? headers, CancellationToken cancellationToken = default) =>
-        await _core.RetryAsync($"Trimming {position.Offset}", view => TryTrimAsync(view, position, headers, cancellationToken), cancellationToken);
+        await _retry.RunAsync($"Trimming {position.Offset}", view => TryTrimAsync(view, position, headers, cancellationToken), cancellationToken);
 
     /// <summary>Everything below is trimmed. May lie above the mirror's tail, which then rises with it.</summary>
     public async ValueTask PutTrimMarkAsync(LogPosition below, CancellationToken cancellationToken = default)
     {
         var mark = new LogPosition(below.Offset);
-        await _core.RetryAsync(
+        await _retry.RunAsync(
             $"Trimming below {mark}",
             async view =>
             {
                 Admit(view);
-                var status = await _trimmer.BringMarkAsync(view, mark, cancellationToken);
+                var status = await _trimmer.PropagateMarkAsync(view, mark, cancellationToken);
                 return status == Status.Ok ? new Attempt<bool>(true, true, status) : status;
             },
             cancellationToken);
@@ -66,7 +70,7 @@ public sealed class CopyWriter
     public async ValueTask PutTrimmedStreamsAsync(ImmutableArray<StreamTail> tails, CancellationToken cancellationToken = default)
     {
         foreach (var some in tails.Chunk(MessageLimits.MaxItems))
-            await _core.RetryAsync("Copying trimmed streams", view => TryPutStreamsAsync(view, some, cancellationToken), cancellationToken);
+            await _retry.RunAsync("Copying trimmed streams", view => TryPutStreamsAsync(view, some, cancellationToken), cancellationToken);
     }
 
     /// <summary>
@@ -77,11 +81,11 @@ public sealed class CopyWriter
     /// <param name="entries">Data of streams between the two, ascending.</param>
     public async ValueTask AdvanceAsync(
         LogPosition from, LogPosition to, ImmutableArray<AdvancedEntry> entries, CancellationToken cancellationToken = default) =>
-        await _core.RetryAsync($"Advancing to {to.Offset}", view => TryAdvanceAsync(view, from, to, entries, cancellationToken), cancellationToken);
+        await _retry.RunAsync($"Advancing to {to.Offset}", view => TryAdvanceAsync(view, from, to, entries, cancellationToken), cancellationToken);
 
     /// <summary>Completes what the head of the position's chain holds. False: it holds nothing.</summary>
     public ValueTask<bool> SettleAsync(LogPosition position, CancellationToken cancellationToken = default) =>
-        _core.RetryAsync($"Settling {position.Offset}", view => TrySettleAsync(view, position, cancellationToken), cancellationToken);
+        _retry.RunAsync($"Settling {position.Offset}", view => TrySettleAsync(view, position, cancellationToken), cancellationToken);
 
     private async ValueTask<Attempt<bool>> TrySettleAsync(EpochView view, LogPosition position, CancellationToken cancellationToken)
     {
@@ -100,7 +104,7 @@ public sealed class CopyWriter
         var position = new LogPosition(entry.Position.Offset, view.Epoch);
         var chain = view.Projection.ChainOf(position);
         ReadOnlyMemory<byte> bytes = EntryCodec.Encode(entry with { Position = position });
-        var response = await _core.CallUnitAsync(view, chain.Head, new CompleteRequest(view.Epoch, bytes), cancellationToken);
+        var response = await _units.CallAsync(view, chain.Head, new CompleteRequest(view.Epoch, bytes), cancellationToken);
         switch (response.Status)
         {
             case Status.Ok:
@@ -149,7 +153,7 @@ public sealed class CopyWriter
             ? default
             : EntryCodec.Encode(headers with { Position = new LogPosition(position.Offset, view.Epoch), Payload = default });
         var page = new PageResult(position, PageState.Trimmed, false, headers?.Origin ?? default, tombstone);
-        var status = await _chains.BringTrimAsync(view, chain, page, cancellationToken);
+        var status = await _chains.PropagateTrimAsync(view, chain, page, cancellationToken);
         return status == Status.Ok ? true : status;
     }
 
@@ -174,7 +178,7 @@ public sealed class CopyWriter
             // A stream may stand in a unit's share once for each of its chains.
             foreach (var some in share.Chunk(MessageLimits.MaxItems))
             {
-                var response = await _core.CallUnitAsync(view, unit, new TakeStreamTailsRequest(view.Epoch, [.. some]), cancellationToken);
+                var response = await _units.CallAsync(view, unit, new TakeStreamTailsRequest(view.Epoch, [.. some]), cancellationToken);
                 if (!response.IsOk) return response.Status;
             }
         }
@@ -195,28 +199,15 @@ public sealed class CopyWriter
         {
             var count = Fitting(left);
             var end = count < left.Length ? left[count].Position : to;
-            var status = await SayAsync(view, new AdvanceRequest(view.Epoch, from, end, left[..count]), cancellationToken);
-            if (status != Status.Ok) return status;
+            var advanced = await _handOver.CallAsync(
+                view, new AdvanceRequest(view.Epoch, from, end, left[..count]), static answer => answer.Unknown, cancellationToken);
+            if (!advanced.IsOk) return advanced.Status;
             left = left[count..];
             from = end;
         }
         while (left.Length > 0);
 
         return true;
-    }
-
-    private async ValueTask<Status> SayAsync(EpochView view, AdvanceRequest request, CancellationToken cancellationToken)
-    {
-        var response = await _core.CallSequencerAsync(view, request, cancellationToken);
-        if (response.Status != Status.UnknownStream) return response.Status;
-        for (var unknown = response.Unknown; unknown.Length > 0; unknown = unknown[Math.Min(unknown.Length, MessageLimits.MaxItems)..])
-        {
-            var some = unknown.Length > MessageLimits.MaxItems ? unknown[..MessageLimits.MaxItems] : unknown;
-            var status = await _core.HandOver.RunAsync(view, some, cancellationToken);
-            if (status != Status.Ok) return status;
-        }
-
-        return (await _core.CallSequencerAsync(view, request, cancellationToken)).Status;
     }
 
     // So that a request stays below every limit, and the streams it may call unknown fit into one answer.
@@ -241,4 +232,14 @@ public sealed class CopyWriter
             : of == view.Projection.Cluster ? $"Cluster {of} is being promoted."
             : $"Cluster {view.Projection.Cluster} is a mirror of {of}, not of {_source}.");
     }
+}
+
+/// <summary>The log takes no copies, or not from there: it is no mirror, one of another cluster, or was promoted.</summary>
+public sealed class CopyRefusedException(string message) : CorfuException(message);
+
+/// <summary>A position of a mirror holds something else than its source: somebody wrote there. Nothing mends that; the mirror has to be made anew.</summary>
+public sealed class LogDivergedException(LogPosition position, string what)
+    : CorfuException($"The mirror differs from its source at {position.Offset}: {what}.")
+{
+    public LogPosition Position { get; } = position;
 }

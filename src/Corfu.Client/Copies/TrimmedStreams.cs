@@ -7,7 +7,7 @@ namespace Corfu.Client;
 /// What the units know of streams below a position that is trimmed, where no page tells it any more (R22): for copies of a log, which would else show a stream
 /// whose entries are all trimmed as one that never had any.
 /// </summary>
-internal sealed class TrimmedStreams(ClientCore core)
+internal sealed class TrimmedStreams(UnitCalls units)
 {
     /// <summary>Ascending by stream; of each its newest positions below, as far as they are known.</summary>
     public async ValueTask<Attempt<ImmutableArray<StreamTail>>> TryListAsync(EpochView view, LogPosition below, CancellationToken cancellationToken)
@@ -40,7 +40,7 @@ internal sealed class TrimmedStreams(ClientCore core)
         var complete = true;
         while (true)
         {
-            var list = await core.CallUnitAsync(view, unit, new ListStreamTailsRequest(view.Epoch, below, at), cancellationToken);
+            var list = await units.CallAsync(view, unit, new ListStreamTailsRequest(view.Epoch, below, at), cancellationToken);
             if (!list.IsOk) return (list.Status, false);
             complete &= list.Complete;
             foreach (var tail in list.Tails)

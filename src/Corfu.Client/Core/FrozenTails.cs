@@ -1,12 +1,13 @@
 using System.Collections.Immutable;
 using Corfu.Protocol;
+using Corfu.Transport;
 
 namespace Corfu.Client;
 
 /// <summary>
 /// The newest positions of streams below an epoch's start. They are frozen at the units, so every client merges the same lists.
 /// </summary>
-internal sealed class FrozenTails(ClientCore core)
+internal sealed class FrozenTails(UnitCalls units)
 {
     /// <summary>The newest positions of the streams below the epoch's start, in the streams' order.</summary>
     public ValueTask<Attempt<ImmutableArray<StreamTail>>> GatherAsync(
@@ -19,7 +20,7 @@ internal sealed class FrozenTails(ClientCore core)
     {
         var request = new StreamTailsRequest(view.Epoch, streams, below);
         var sources = Sources(view.Projection);
-        var answers = await Task.WhenAll(sources.Select(u => core.CallUnitAsync(view, u, request, cancellationToken).AsTask()));
+        var answers = await Task.WhenAll(sources.Select(u => units.CallAsync(view, u, request, cancellationToken).AsTask()));
         var damaged = new List<NodeId>();
         for (var i = 0; i < answers.Length; i++)
         {
@@ -67,7 +68,7 @@ internal sealed class FrozenTails(ClientCore core)
                 var unit = chain.Replicas[i].Unit;
                 if (!complete.TryGetValue(unit, out made))
                 {
-                    var answer = await core.CallUnitAsync(view, unit, request, cancellationToken);
+                    var answer = await units.CallAsync(view, unit, request, cancellationToken);
                     if (!answer.IsOk) return answer.Status;
                     answers.Add(answer);
                     complete[unit] = made = answer.Complete;

@@ -8,12 +8,29 @@ namespace Corfu.Client;
 /// stream wins. A new sequencer meets many streams at once: one batch of an epoch is under way at a time, and the callers that come meanwhile share the
 /// next one.
 /// </summary>
-internal sealed class StreamHandOver(ClientCore core, FrozenTails frozen)
+internal sealed class StreamHandOver(SequencerCalls sequencer, FrozenTails frozen, ClientClock clock)
 {
     private readonly Lock _gate = new();
 
     // Guarded by _gate, with its fields: the newest epoch that was asked for.
     private EpochBatches? _newest;
+
+    /// <summary>A request that the sequencer may refuse as long as it does not know the streams: they are handed over, and it is asked again.</summary>
+    public async ValueTask<TResponse> CallAsync<TResponse>(
+        EpochView view, Request<TResponse> request, Func<TResponse, ImmutableArray<StreamId>> unknown, CancellationToken cancellationToken)
+        where TResponse : Response
+    {
+        var response = await sequencer.CallAsync(view, request, cancellationToken);
+        if (response.Status != Status.UnknownStream) return response;
+        foreach (var some in unknown(response).Chunk(MessageLimits.MaxItems))
+        {
+            var status = await RunAsync(view, [.. some], cancellationToken);
+            if (status != Status.Ok) return (TResponse)request.Fail(status, response.Epoch);
+        }
+
+        // Unknown again, where a sequencer at its limit forgets streams as fast as they are handed over: the caller pauses, and not for ever.
+        return await sequencer.CallAsync(view, request, cancellationToken);
+    }
 
     /// <returns>Ok, or why the epoch's units or sequencer refuse; Sealed also where a newer epoch was asked for.</returns>
     public async Task<Status> RunAsync(EpochView view, ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
@@ -76,7 +93,7 @@ internal sealed class StreamHandOver(ClientCore core, FrozenTails frozen)
             if (batch is null) return;
             try
             {
-                batch.Done.SetResult(await HandOverAsync(epoch.View, [.. batch.Streams], core.Closed));
+                batch.Done.SetResult(await HandOverAsync(epoch.View, [.. batch.Streams], clock.Closed));
             }
             catch (Exception e)
             {
@@ -91,7 +108,7 @@ internal sealed class StreamHandOver(ClientCore core, FrozenTails frozen)
         var tails = await frozen.GatherAsync(view, streams, cancellationToken);
         if (!tails.IsDone) return tails.Status;
         ClientTelemetry.HandOvers.Add(streams.Length);
-        return (await core.CallSequencerAsync(view, new LoadStreamsRequest(view.Epoch, tails.Value), cancellationToken)).Status;
+        return (await sequencer.CallAsync(view, new LoadStreamsRequest(view.Epoch, tails.Value), cancellationToken)).Status;
     }
 
     private sealed class EpochBatches(EpochView view)

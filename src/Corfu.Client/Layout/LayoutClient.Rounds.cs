@@ -92,7 +92,6 @@ public sealed partial class LayoutClient
     private async Task BackOffAsync(int attempt, string failure, CancellationToken cancellationToken)
     {
         if (attempt >= _options.MaxAttempts) throw new LayoutUnavailableException($"{failure} Gave up after {attempt} attempts.");
-        var full = Math.Min(_options.FirstBackOff.TotalMilliseconds * Math.Pow(2, Math.Min(attempt - 1, 30)), _options.MaxBackOff.TotalMilliseconds);
-        await Task.Delay(TimeSpan.FromMilliseconds(full * (0.5 + (0.5 * _entropy.NextDouble()))), _time, cancellationToken);
+        await Task.Delay(RetryBudget.BackOff(attempt, _options.FirstBackOff, _options.MaxBackOff, _entropy), _time, cancellationToken);
     }
 }

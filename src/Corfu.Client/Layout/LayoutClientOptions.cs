@@ -29,3 +29,9 @@ public sealed record LayoutClientOptions
         (nameof(FirstBackOff), FirstBackOff > TimeSpan.Zero),
         (nameof(MaxBackOff), MaxBackOff >= FirstBackOff));
 }
+
+/// <summary>
+/// No majority of acceptors answered, or others kept outbidding, for all attempts. The outcome of a proposal is unknown then: it may be,
+/// or become, decided.
+/// </summary>
+public sealed class LayoutUnavailableException(string message) : CorfuException(message);

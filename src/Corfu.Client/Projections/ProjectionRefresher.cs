@@ -1,69 +1,77 @@
+using Corfu.Client.Layout;
 using Corfu.Protocol;
+using Corfu.Transport;
+using Microsoft.Extensions.Logging;
 
 namespace Corfu.Client;
 
 /// <summary>Learns newer projections from the layout; one question at a time, however many operations wait for it.</summary>
-internal sealed class ProjectionRefresher(ClientCore core)
+internal sealed class ProjectionRefresher(
+    ProjectionHolder projections, LayoutClient layout, Reconfigurer reconfigurer, ITransport transport, ClientClock clock, CorfuClientOptions options,
+    ILogger logger)
 {
     private readonly Lock _gate = new();
 
-    // Guarded by _gate. _pausing: operations that wait because something does not answer. _watching: a loop asks the layout, as long as there are any.
+    // Guarded by _gate. _pausing: operations that wait because something does not answer. _polling: a loop asks the layout, as long as there are any.
     private Task? _running;
     private int _pausing;
-    private bool _watching;
+    private bool _polling;
 
-    private bool _lookingOut;
+    private bool _watching;
     private string? _reported;
 
     /// <summary>
-    /// From now on the acceptors tell of a newer projection as soon as there is one. A frozen node fails no call for as long as a call may take, so
-    /// that nobody would ask: the calls to it end when the projection without it is known.
+    /// From now on the acceptors tell of a newer projection as soon as there is one. Calls to a frozen node do not fail before the request's time-out: they end
+    /// when the projection without it is known.
     /// </summary>
-    public void LookOut()
+    public void Watch()
     {
-        if (!Volatile.Read(ref _lookingOut) && !Interlocked.Exchange(ref _lookingOut, true)) LookOutAsync(core.Closed).Abandon();
+        if (!Volatile.Read(ref _watching) && !Interlocked.Exchange(ref _watching, true)) WatchAsync().Abandon();
     }
 
     /// <summary>
-    /// Perhaps what does not answer has been replaced. In case that no acceptor can tell (<see cref="LookOut"/>) they are asked again and again while
-    /// anybody pauses, each time after a <see cref="CorfuClientOptions.RefreshShare"/> of the time since the first question, so that a long trouble
-    /// costs few questions.
+    /// Pauses an operation. What does not answer may have been replaced, so the acceptors are asked again and again while any operation pauses, each time after a
+    /// <see cref="CorfuClientOptions.RefreshShare"/> of the time since the first question: a long trouble costs few questions.
     /// </summary>
-    public void BeginPause()
+    /// <exception cref="LogUnavailableException">The budget is spent.</exception>
+    public async ValueTask PauseAsync(RetryBudget budget, Epoch epoch, string reason, Exception? cause, CancellationToken cancellationToken)
     {
-        LookOut();
+        Watch();
+        var first = false;
         lock (_gate)
         {
             _pausing++;
-            if (_watching) return;
-            _watching = true;
+            if (!_polling) first = _polling = true;
         }
 
-        _ = WatchAsync();
+        if (first) _ = PollAsync();
+        try
+        {
+            await budget.PauseAsync(projections.ChangedAfter(epoch), reason, cause, cancellationToken);
+        }
+        finally
+        {
+            lock (_gate) _pausing--;
+        }
     }
 
-    public void EndPause()
+    private async Task PollAsync()
     {
-        lock (_gate) _pausing--;
-    }
-
-    private async Task WatchAsync()
-    {
-        var began = core.Time.GetTimestamp();
+        var began = clock.GetTimestamp();
         var finished = TimeSpan.Zero;
         while (true)
         {
             // A ballot under way is its proposer's; one whose proposer has died must be ended by somebody.
-            var elapsed = core.Time.GetElapsedTime(began);
-            var finish = elapsed - finished >= core.Options.SuccessorTimeout;
+            var elapsed = clock.GetElapsedTime(began);
+            var finish = elapsed - finished >= options.SuccessorTimeout;
             if (finish) finished = elapsed;
             await RefreshAsync(finish);
-            var wait = core.Time.GetElapsedTime(began) * core.Options.RefreshShare;
-            if (wait < core.Options.RefreshInterval) wait = core.Options.RefreshInterval;
-            if (wait > core.Options.MaxRetryDelay) wait = core.Options.MaxRetryDelay;
+            var wait = clock.GetElapsedTime(began) * options.RefreshShare;
+            if (wait < options.RefreshInterval) wait = options.RefreshInterval;
+            if (wait > options.MaxRetryDelay) wait = options.MaxRetryDelay;
             try
             {
-                await Task.Delay(wait, core.Time, core.Closed);
+                await Task.Delay(wait, clock.Time, clock.Closed);
             }
             catch (OperationCanceledException)
             {
@@ -73,25 +81,21 @@ internal sealed class ProjectionRefresher(ClientCore core)
             lock (_gate)
             {
                 if (_pausing > 0) continue;
-                _watching = false;
+                _polling = false;
                 return;
             }
         }
     }
 
-    private async Task LookOutAsync(CancellationToken cancellationToken)
+    private async Task WatchAsync()
     {
         while (true)
         {
-            var began = core.Time.GetTimestamp();
-            if (await core.Layout.WatchAsync(core.View.Projection, cancellationToken) is { } newer)
-            {
-                Adopt(newer);
-                // What has waited for this goes on first.
-                await Task.Delay(core.Options.RefreshInterval, core.Time, cancellationToken);
-            }
-            // Otherwise it was waited for, and nothing has changed.
-            else if (core.Time.GetElapsedTime(began) < core.Options.MaxRetryDelay) await Task.Delay(core.Options.MaxRetryDelay, core.Time, cancellationToken);
+            var began = clock.GetTimestamp();
+            if (await layout.WatchAsync(projections.Current.Projection, clock.Closed) is { } newer) Adopt(newer);
+
+            // Otherwise it was waited for, and nothing has changed; an answer that came too early says nothing.
+            else if (clock.GetElapsedTime(began) < options.MaxRetryDelay) await Task.Delay(options.MaxRetryDelay, clock.Time, clock.Closed);
         }
     }
 
@@ -99,21 +103,21 @@ internal sealed class ProjectionRefresher(ClientCore core)
     /// Waits for a projection above <paramref name="epoch"/>, which a node has refused as sealed. With none decided after
     /// <see cref="CorfuClientOptions.SuccessorTimeout"/>, the same membership is proposed (R14).
     /// </summary>
-    public async ValueTask NewerThanAsync(Epoch epoch, Patience patience, CancellationToken cancellationToken)
+    public async ValueTask NewerThanAsync(Epoch epoch, RetryBudget budget, CancellationToken cancellationToken)
     {
-        var began = core.Time.GetTimestamp();
-        while (core.View.Epoch <= epoch)
+        var began = clock.GetTimestamp();
+        while (projections.Current.Epoch <= epoch)
         {
             await RefreshAsync(finish: false).WaitOrCancelAsync(cancellationToken);
-            if (core.View.Epoch > epoch) return;
-            if (core.Time.GetElapsedTime(began) >= core.Options.SuccessorTimeout)
+            if (projections.Current.Epoch > epoch) return;
+            if (clock.GetElapsedTime(began) >= options.SuccessorTimeout)
             {
-                ClientLog.ProposingSame(core.Logger, epoch.ToString());
+                ClientLog.ProposingSame(logger, epoch.ToString());
                 await RenewAsync(epoch, cancellationToken);
-                began = core.Time.GetTimestamp();
+                began = clock.GetTimestamp();
             }
 
-            await patience.PauseAsync(epoch, $"{epoch} is sealed and has no successor.");
+            await PauseAsync(budget, epoch, $"{epoch} is sealed and has no successor.", null, cancellationToken);
         }
     }
 
@@ -129,12 +133,12 @@ internal sealed class ProjectionRefresher(ClientCore core)
 
     private async Task RunAsync(bool finish)
     {
-        // Off the gate before anything else.
+        // Outside the lock: the call may complete synchronously.
         await Task.Yield();
         try
         {
-            var known = core.View.Projection;
-            var latest = finish ? await core.Layout.ReadLatestAsync(known.Acceptors, core.Closed) : await core.Layout.PeekAsync(known, core.Closed);
+            var known = projections.Current.Projection;
+            var latest = finish ? await layout.ReadLatestAsync(known.Acceptors, clock.Closed) : await layout.PeekAsync(known, clock.Closed);
             if (latest is not null) Adopt(latest);
             _reported = null;
         }
@@ -151,7 +155,7 @@ internal sealed class ProjectionRefresher(ClientCore core)
     // An absent cluster is asked many times a second: only a change is worth a line.
     private void Report(string why)
     {
-        if (Interlocked.Exchange(ref _reported, why) != why) ClientLog.NoProjection(core.Logger, why);
+        if (Interlocked.Exchange(ref _reported, why) != why) ClientLog.NoProjection(logger, why);
     }
 
     // Any successor will do: the clients that wait for one all propose it, and whoever comes second must not end the first one's epoch.
@@ -159,8 +163,8 @@ internal sealed class ProjectionRefresher(ClientCore core)
     {
         try
         {
-            Adopt(await core.Reconfigurer.ReconfigureAsync(
-                core.View.Projection, p => p.Epoch > epoch ? null : Membership.Of(p), "a seal without a successor", cancellationToken));
+            Adopt(await reconfigurer.ReconfigureAsync(
+                projections.Current.Projection, p => p.Epoch > epoch ? null : Membership.Of(p), "a seal without a successor", cancellationToken));
         }
         catch (CorfuException e)
         {
@@ -169,23 +173,23 @@ internal sealed class ProjectionRefresher(ClientCore core)
     }
 
     /// <summary>Calls to nodes that are gone end, with the connections to them.</summary>
-    public void LetGo(Projection before, Projection projection)
+    private void DropRemoved(Projection before, Projection projection)
     {
         foreach (var unit in before.Units)
         {
-            if (!projection.HasUnit(unit.Id)) core.Transport.Drop(unit);
+            if (!projection.HasUnit(unit.Id)) transport.Drop(unit);
         }
 
-        if (before.Sequencer.Id != projection.Sequencer.Id) core.Transport.Drop(before.Sequencer);
+        if (before.Sequencer.Id != projection.Sequencer.Id) transport.Drop(before.Sequencer);
     }
 
     public void Adopt(Projection projection)
     {
-        var before = core.View.Projection;
-        if (!core.Projections.TryAdvance(projection)) return;
+        var before = projections.Current.Projection;
+        if (!projections.TryAdvance(projection)) return;
 
-        LetGo(before, projection);
+        DropRemoved(before, projection);
         ClientTelemetry.EpochChanges.Add(1);
-        ClientLog.Adopted(core.Logger, projection.ToString(), projection.Reason);
+        ClientLog.Adopted(logger, projection.ToString(), projection.Reason);
     }
 }

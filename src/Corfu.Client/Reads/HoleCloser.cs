@@ -8,7 +8,9 @@ namespace Corfu.Client;
 /// Closes holes (CORFU 2.3, 2.4; R10). The head arbitrates: what it holds is completed down the chain at once; where it holds nothing,
 /// the writer gets its time, then junk goes to the head first. One wait serves all holes of a call.
 /// </summary>
-internal sealed class HoleCloser(ClientCore core, ChainWorker chains)
+internal sealed class HoleCloser(
+    UnitCalls units, SequencerCalls sequencer, ChainReplication chains, EntryOrigins origins, ProjectionHolder projections, ClientClock clock,
+    CorfuClientOptions options)
 {
     private const int FillsInFlight = 64;
 
@@ -18,7 +20,7 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains)
     public async ValueTask<Attempt<Dictionary<LogPosition, LogReadResult>>> CloseAsync(
         EpochView view, IReadOnlyList<LogPosition> holes, bool patient, CancellationToken cancellationToken)
     {
-        var began = core.Time.GetTimestamp();
+        var began = clock.GetTimestamp();
         ClientTelemetry.HolesMet.Add(holes.Count);
         var closed = new Dictionary<LogPosition, LogReadResult>();
         List<LogPosition> open = [.. holes];
@@ -47,11 +49,11 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains)
             look = true;
             if (open.Count == 0 && damaged.Count > 0)
             {
-                var rest = core.Options.HoleWait - core.Time.GetElapsedTime(began);
+                var rest = options.HoleWait - clock.GetElapsedTime(began);
                 if (rest > TimeSpan.Zero)
                 {
                     await PauseAsync(view, rest, cancellationToken);
-                    if (core.View != view) return Status.Sealed;
+                    if (projections.Current != view) return Status.Sealed;
                     continue;
                 }
 
@@ -60,7 +62,7 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains)
 
             if (open.Count == 0)
             {
-                ClientTelemetry.HoleTime.Record(core.Time.GetElapsedTime(began).TotalSeconds);
+                ClientTelemetry.HoleTime.Record(clock.GetElapsedTime(began).TotalSeconds);
                 return closed;
             }
 
@@ -71,7 +73,7 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains)
             {
                 headers ??= HeadersAsync(view, open, cancellationToken);
                 await PauseAsync(view, left, cancellationToken);
-                if (core.View != view) return Status.Sealed;
+                if (projections.Current != view) return Status.Sealed;
 
                 // When the time is up, the fill itself tells what the head holds.
                 look = Remaining(view, open) > TimeSpan.Zero;
@@ -90,31 +92,31 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains)
     private TimeSpan WaitOf(EpochView view)
     {
         var grace = TimeSpan.FromMilliseconds(view.GraceMilliseconds);
-        return grace > core.Options.HoleWait ? grace : core.Options.HoleWait;
+        return grace > options.HoleWait ? grace : options.HoleWait;
     }
 
     /// <summary>A part of the wait, so that a value that comes meanwhile is noticed. Ends with the epoch.</summary>
     private async ValueTask PauseAsync(EpochView view, TimeSpan left, CancellationToken cancellationToken)
     {
         var step = WaitOf(view) / 4;
-        await core.InTimeAsync(core.Projections.ChangedAfter(view.Epoch), left < step * 1.5 ? left : step, cancellationToken);
+        await clock.InTimeAsync(projections.ChangedAfter(view.Epoch), left < step * 1.5 ? left : step, cancellationToken);
     }
 
     /// <summary>The tail also brings the grace that slow writers asked for. A silent sequencer is waited for only where its word is needed.</summary>
     private async Task<Status> LearnTailAsync(EpochView view, IReadOnlyList<LogPosition> holes, CancellationToken cancellationToken)
     {
         if (holes.All(p => p < view.Projection.Start)) return Status.Ok;
-        var asking = core.CallSequencerAsync(view, new TailRequest(view.Epoch, []), cancellationToken).AsTask();
+        var asking = sequencer.CallAsync(view, new TailRequest(view.Epoch, []), cancellationToken).AsTask();
         try
         {
-            if (AreKnown(view, holes) && !await core.InTimeAsync(asking, core.Options.HoleWait, cancellationToken))
+            if (AreKnown(view, holes) && !await clock.InTimeAsync(asking, options.HoleWait, cancellationToken))
             {
                 asking.Abandon();
                 return Status.Ok;
             }
 
             var tail = await asking;
-            if (tail.IsOk) view.Saw(tail, core.Time.GetTimestamp());
+            if (tail.IsOk) view.Saw(tail, clock.GetTimestamp());
             return tail.Status == Status.Sealed ? Status.Sealed : Status.Ok;
         }
         catch (TransportException) when (AreKnown(view, holes))
@@ -144,7 +146,7 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains)
             if (position >= view.Projection.Start && view.Grants.TryFirstSeen(position, out var seen)) youngest = Math.Max(youngest, seen);
         }
 
-        return youngest == long.MinValue ? TimeSpan.Zero : WaitOf(view) - core.Time.GetElapsedTime(youngest);
+        return youngest == long.MinValue ? TimeSpan.Zero : WaitOf(view) - clock.GetElapsedTime(youngest);
     }
 
     private async ValueTask<Status> TakeFromHeadsAsync(
@@ -159,7 +161,7 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains)
             while (left.Length > 0)
             {
                 var asked = left.Length > MessageLimits.MaxItems ? left[..MessageLimits.MaxItems] : left;
-                var response = await core.CallUnitAsync(view, group.Key, new ReadRequest(view.Epoch, asked, ReadDetail.Full), cancellationToken);
+                var response = await units.CallAsync(view, group.Key, new ReadRequest(view.Epoch, asked, ReadDetail.Full), cancellationToken);
                 if (!response.IsOk) return response.Status;
                 foreach (var pages in response.Pages.Where(p => p.State != PageState.Unwritten).Chunk(FillsInFlight))
                 {
@@ -203,7 +205,7 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains)
 
         if (result.State == PageState.Trimmed)
         {
-            var status = await chains.BringTrimAsync(view, chain, page, cancellationToken);
+            var status = await chains.PropagateTrimAsync(view, chain, page, cancellationToken);
             if (status != Status.Ok) return status;
         }
         else if (result.State is PageState.Data or PageState.Junk)
@@ -242,7 +244,7 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains)
     {
         var at = new LogPosition(position.Offset, view.Epoch);
         var streams = headers.TryGetValue(position, out var known) ? known : [];
-        var junk = new LogEntry(at, core.NextOrigin(), EntryKind.Junk, core.Time.GetUtcNow(), streams, default);
+        var junk = new LogEntry(at, origins.Next(), EntryKind.Junk, clock.Time.GetUtcNow(), streams, default);
         var status = await chains.FillAsync(view, view.Projection.ChainOf(position), junk, cancellationToken);
         if (status == Status.Ok && streams.IsEmpty) ClientTelemetry.FilledBare.Add(1);
         return (junk, status);
@@ -257,8 +259,8 @@ internal sealed class HoleCloser(ClientCore core, ChainWorker chains)
         if (granted.IsEmpty) return headers;
         try
         {
-            var asking = core.CallSequencerAsync(view, new GrantsRequest(view.Epoch, granted), cancellationToken).AsTask();
-            if (!await core.InTimeAsync(asking, core.Options.HoleWait, cancellationToken))
+            var asking = sequencer.CallAsync(view, new GrantsRequest(view.Epoch, granted), cancellationToken).AsTask();
+            if (!await clock.InTimeAsync(asking, options.HoleWait, cancellationToken))
             {
                 asking.Abandon();
                 return headers;

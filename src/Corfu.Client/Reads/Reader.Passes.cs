@@ -112,8 +112,8 @@ internal sealed partial class Reader
         var place = call.Items[index].Place;
         call.Items[index].Tried |= 1UL << place;
         ClientTelemetry.DataLoss.Add(1);
-        ClientLog.DataLoss(core.Logger, position.ToString(), chain.Replicas[place].Unit.ToString(), nameof(PageState.Unwritten));
-        mender.Schedule(position);
+        ClientLog.DataLoss(logger, position.ToString(), chain.Replicas[place].Unit.ToString(), nameof(PageState.Unwritten));
+        repair.Schedule(position);
     }
 
     private async ValueTask<Attempt<Settled>> TakeAsync(EpochView view, Chain chain, PageResult page, ReadCall call, int index)
@@ -125,7 +125,7 @@ internal sealed partial class Reader
                 call.Results[index] = result;
                 return Settled.Final;
             case PageState.Trimmed:
-                var status = await chains.BringTrimAsync(view, chain, page, call.CancellationToken);
+                var status = await chains.PropagateTrimAsync(view, chain, page, call.CancellationToken);
                 if (status != Status.Ok) return status;
                 call.Results[index] = result;
                 return Settled.Final;
@@ -134,7 +134,7 @@ internal sealed partial class Reader
                 call.Items[index].Damaged = true;
                 call.Items[index].Tried |= 1UL << call.Items[index].Place;
                 ClientTelemetry.CorruptPages.Add(1);
-                mender.Schedule(page.Position);
+                repair.Schedule(page.Position);
                 return Settled.Open;
         }
     }
@@ -159,7 +159,7 @@ internal sealed partial class Reader
         Exception? silent = null;
         try
         {
-            if (group.HasOthers && !await core.InTimeAsync(asking, core.Options.ReadTimeout, call.CancellationToken))
+            if (group.HasOthers && !await clock.InTimeAsync(asking, options.ReadTimeout, call.CancellationToken))
             {
                 ClientTelemetry.ReadHedges.Add(1);
                 asking.Abandon();
@@ -192,7 +192,7 @@ internal sealed partial class Reader
         {
             var wanted = ImmutableArray.CreateBuilder<LogPosition>(Math.Min(group.Indexes.Count - done, MessageLimits.MaxItems));
             for (var i = 0; i < wanted.Capacity; i++) wanted.Add(call.Positions[group.Indexes[done + i]]);
-            var response = await core.CallUnitAsync(view, group.Unit, new ReadRequest(view.Epoch, wanted.MoveToImmutable(), call.Detail), call.CancellationToken);
+            var response = await units.CallAsync(view, group.Unit, new ReadRequest(view.Epoch, wanted.MoveToImmutable(), call.Detail), call.CancellationToken);
             if (!response.IsOk) return response.Status;
             group.Pages.AddRange(response.Pages);
         }

@@ -1,6 +1,7 @@
 using System.Collections.Immutable;
 using System.Runtime.InteropServices;
 using Corfu.Protocol;
+using Microsoft.Extensions.Logging;
 
 namespace Corfu.Client;
 
@@ -9,7 +10,8 @@ namespace Corfu.Client;
 /// positions. Holes go to the closer; an answer of unwritten is given only under a confirmed epoch.
 /// </summary>
 internal sealed partial class Reader(
-    ClientCore core, ChainWorker chains, HoleCloser closer, EpochConfirmer confirmer, CommittedSet committed, Mender mender)
+    UnitCalls units, ChainReplication chains, HoleCloser closer, EpochConfirmer confirmer, CommittedSet committed, ReadRepair repair,
+    Retry retry, ClientClock clock, CorfuClientOptions options, ILogger logger)
 {
     public async ValueTask<ImmutableArray<LogReadResult>> ReadManyAsync(
         ImmutableArray<LogPosition> positions, ReadDetail detail, ReadMode mode, CancellationToken cancellationToken)
@@ -17,12 +19,12 @@ internal sealed partial class Reader(
         if (positions.IsEmpty) return [];
         using var activity = ClientTelemetry.Activities.StartActivity("corfu.client.read");
         activity?.SetTag("corfu.positions", positions.Length);
-        var began = core.Time.GetTimestamp();
+        var began = clock.GetTimestamp();
         var call = new ReadCall(positions, detail, mode, cancellationToken);
         for (var i = 0; i < positions.Length; i++) call.Open.Add(i);
-        await core.RetryAsync("A read", view => TryAsync(view, call), cancellationToken);
+        await retry.RunAsync("A read", view => TryAsync(view, call), cancellationToken);
         ClientTelemetry.ReadPositions.Add(positions.Length);
-        ClientTelemetry.ReadTime.Record(core.Time.GetElapsedTime(began).TotalSeconds);
+        ClientTelemetry.ReadTime.Record(clock.GetElapsedTime(began).TotalSeconds);
         return ImmutableCollectionsMarshal.AsImmutableArray(call.Results);
     }
 
@@ -94,4 +96,11 @@ internal sealed partial class Reader(
         call.Open.Remove(index);
         return true;
     }
+}
+
+/// <summary>A committed position (an append returned it, or a chain's tail had it) is unwritten at every replica.</summary>
+public sealed class DataLossException(LogPosition position)
+    : CorfuException($"{position} was committed and is unwritten at every replica of its chain.")
+{
+    public LogPosition Position { get; } = position;
 }

@@ -7,13 +7,13 @@ namespace Corfu.Client;
 /// Compares what all full replicas hold. Units check whole pages and answer with the headers, whose check covers the payload's, so equal headers
 /// mean equal pages; what is not alike everywhere is looked at, and mended, page by page.
 /// </summary>
-internal sealed class ReplicaAuditor(ClientCore core, Mender mender)
+internal sealed class ReplicaAuditor(UnitCalls units, ReadRepair repair, Retry retry)
 {
     public ValueTask<ReplicaAudit> AuditAsync(LogPosition from, int count, CancellationToken cancellationToken)
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(count, 1);
         ArgumentOutOfRangeException.ThrowIfGreaterThan(count, MessageLimits.MaxItems);
-        return core.RetryAsync($"Comparing replicas from {from}", view => TryAsync(view, from, count, cancellationToken), cancellationToken);
+        return retry.RunAsync($"Comparing replicas from {from}", view => TryAsync(view, from, count, cancellationToken), cancellationToken);
     }
 
     private async ValueTask<Attempt<ReplicaAudit>> TryAsync(EpochView view, LogPosition from, int count, CancellationToken cancellationToken)
@@ -61,7 +61,7 @@ internal sealed class ReplicaAuditor(ClientCore core, Mender mender)
         while (pages.Count < positions.Count)
         {
             var request = new ReadRequest(view.Epoch, [.. positions.Skip(pages.Count)], ReadDetail.Verify);
-            var response = await core.CallUnitAsync(view, unit, request, cancellationToken);
+            var response = await units.CallAsync(view, unit, request, cancellationToken);
             if (!response.IsOk) return (response.Status, pages);
             pages.AddRange(response.Pages);
         }
@@ -95,20 +95,20 @@ internal sealed class ReplicaAuditor(ClientCore core, Mender mender)
                 continue;
             }
 
-            var outcome = await mender.MendAsync(view, from + i, cancellationToken);
+            var outcome = await repair.RepairAsync(view, from + i, cancellationToken);
             if (!outcome.IsDone) return outcome.Status;
             switch (outcome.Value)
             {
-                case MendOutcome.Mended:
+                case RepairOutcome.Repaired:
                     mended++;
                     break;
-                case MendOutcome.Unrecoverable:
+                case RepairOutcome.Unrecoverable:
                     unrecoverable.Add(from + i);
                     break;
-                case MendOutcome.Diverged:
+                case RepairOutcome.Diverged:
                     diverged.Add(from + i);
                     break;
-                case MendOutcome.Undecided:
+                case RepairOutcome.Undecided:
                     undecided++;
                     break;
                 default:
@@ -134,3 +134,12 @@ internal sealed class ReplicaAuditor(ClientCore core, Mender mender)
         return ended;
     }
 }
+
+/// <summary>What a comparison of the replicas of a range of positions found.</summary>
+/// <param name="Sound">Positions that all full replicas hold alike.</param>
+/// <param name="Undecided">Positions without a value that everybody has: holes, appends under way, the end of the log.</param>
+/// <param name="Mended">Positions that a replica had lost or damaged, and has again.</param>
+/// <param name="Unrecoverable">Positions without a good copy.</param>
+/// <param name="Diverged">Positions whose good copies differ.</param>
+public sealed record ReplicaAudit(
+    int Sound, int Trimmed, int Undecided, int Mended, ImmutableArray<LogPosition> Unrecoverable, ImmutableArray<LogPosition> Diverged);

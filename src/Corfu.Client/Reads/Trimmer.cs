@@ -1,23 +1,26 @@
+using Corfu.Client.Layout;
 using Corfu.Protocol;
 using Corfu.Transport;
 
 namespace Corfu.Client;
 
 /// <summary>Trims (TOCS 2.6). Only granted positions are trimmed: the caller's tail may stem from an epoch that has ended (R10).</summary>
-internal sealed class Trimmer(ClientCore core, ChainWorker chains, EpochConfirmer confirmer)
+internal sealed class Trimmer(
+    UnitCalls units, SequencerCalls sequencer, ChainReplication chains, EpochConfirmer confirmer, LayoutClient layout, Retry retry,
+    ClientClock clock)
 {
     public async ValueTask TrimAsync(LogPosition position, CancellationToken cancellationToken)
     {
-        await core.RetryAsync($"Trimming {position}", view => TryTrimAsync(view, position, cancellationToken), cancellationToken);
+        await retry.RunAsync($"Trimming {position}", view => TryTrimAsync(view, position, cancellationToken), cancellationToken);
     }
 
     public async ValueTask TrimPrefixAsync(LogPosition below, CancellationToken cancellationToken)
     {
-        await core.RetryAsync($"Trimming below {below}", view => TryTrimPrefixAsync(view, below, cancellationToken), cancellationToken);
+        await retry.RunAsync($"Trimming below {below}", view => TryTrimPrefixAsync(view, below, cancellationToken), cancellationToken);
     }
 
     public ValueTask<LogPosition> ReadMarkAsync(CancellationToken cancellationToken) =>
-        core.RetryAsync("Reading the trim mark", view => TryReadMarkAsync(view, cancellationToken), cancellationToken);
+        retry.RunAsync("Reading the trim mark", view => TryReadMarkAsync(view, cancellationToken), cancellationToken);
 
     // One full replica of every chain is enough: a trim that was acknowledged is at all of them, and with the others there is no waiting for
     // a silent one.
@@ -37,7 +40,7 @@ internal sealed class Trimmer(ClientCore core, ChainWorker chains, EpochConfirme
                 {
                     try
                     {
-                        info = await core.CallUnitAsync(view, unit, request, cancellationToken);
+                        info = await units.CallAsync(view, unit, request, cancellationToken);
                     }
                     catch (TransportException e)
                     {
@@ -71,7 +74,7 @@ internal sealed class Trimmer(ClientCore core, ChainWorker chains, EpochConfirme
 
         // The headers go along, so that replicas which have not got the page keep its place in the streams too.
         var tombstone = page.State is PageState.Data or PageState.Junk ? page.Bytes : default;
-        status = await chains.BringTrimAsync(view, chain, page with { State = PageState.Trimmed, BelowMark = false, Bytes = tombstone }, cancellationToken);
+        status = await chains.PropagateTrimAsync(view, chain, page with { State = PageState.Trimmed, BelowMark = false, Bytes = tombstone }, cancellationToken);
         return status == Status.Ok ? true : status;
     }
 
@@ -80,22 +83,22 @@ internal sealed class Trimmer(ClientCore core, ChainWorker chains, EpochConfirme
         below = await CapAsync(view, below, cancellationToken);
         var status = await RequireGrantedAsync(view, below, cancellationToken);
         if (status != Status.Ok) return status;
-        status = await BringMarkAsync(view, below, cancellationToken);
+        status = await PropagateMarkAsync(view, below, cancellationToken);
         return status == Status.Ok ? true : status;
     }
 
     /// <summary>The mark to every unit concerned, whatever is granted.</summary>
-    public async ValueTask<Status> BringMarkAsync(EpochView view, LogPosition below, CancellationToken cancellationToken)
+    public async ValueTask<Status> PropagateMarkAsync(EpochView view, LogPosition below, CancellationToken cancellationToken)
     {
         var request = new TrimPrefixRequest(view.Epoch, below);
-        foreach (var units in Stages(view.Projection, below))
+        foreach (var stage in Stages(view.Projection, below))
         {
-            var calls = units.ConvertAll(unit => core.CallUnitAsync(view, unit, request, cancellationToken).AsTask());
+            var calls = stage.ConvertAll(unit => units.CallAsync(view, unit, request, cancellationToken).AsTask());
             var answers = await Task.WhenAll(calls);
             for (var i = 0; i < answers.Length; i++)
             {
                 if (!answers[i].IsOk) return answers[i].Status;
-                chains.Brought(units[i], below);
+                chains.Brought(stage[i], below);
             }
         }
 
@@ -137,16 +140,16 @@ internal sealed class Trimmer(ClientCore core, ChainWorker chains, EpochConfirme
     private async ValueTask<LogPosition> CapAsync(EpochView view, LogPosition below, CancellationToken cancellationToken)
     {
         if (!IsOlder(view, below)) return below;
-        var next = await core.Layout.ReadHistoryAsync(view.Projection, below.Epoch.Next, cancellationToken);
+        var next = await layout.ReadHistoryAsync(view.Projection, below.Epoch.Next, cancellationToken);
         return LogPosition.Min(below, (next ?? view.Projection).Start);
     }
 
     private async ValueTask<Status> RequireGrantedAsync(EpochView view, LogPosition below, CancellationToken cancellationToken)
     {
         if (below <= view.Projection.Start || below.Offset <= view.Grants.Tail) return Status.Ok;
-        var tail = await core.CallSequencerAsync(view, new TailRequest(view.Epoch, []), cancellationToken);
+        var tail = await sequencer.CallAsync(view, new TailRequest(view.Epoch, []), cancellationToken);
         if (!tail.IsOk) return tail.Status;
-        view.Saw(tail, core.Time.GetTimestamp());
+        view.Saw(tail, clock.GetTimestamp());
         if (below <= tail.Tail) return Status.Ok;
         // A sequencer that was replaced, and does not know it, answers an old tail: the caller may have been told of an entry of a later epoch.
         var confirmed = await confirmer.ConfirmAsync(view, cancellationToken);

@@ -11,7 +11,7 @@ namespace Corfu.Client;
 /// Changes projections (TOCS 2.5, NSDI 3.2.1): seal, compute, propose, install. Any number of reconfigurers may work at once: the layout
 /// decides one successor per epoch, and everything else is idempotent.
 /// </summary>
-public sealed partial class Reconfigurer
+public sealed class Reconfigurer
 {
     /// <summary>Characters of a reason; longer ones are cut.</summary>
     public const int MaxReason = 200;
@@ -119,4 +119,54 @@ public sealed partial class Reconfigurer
 
     // Every client and every acceptor has it, for ever.
     private static string Short(string reason) => reason.Length <= MaxReason ? reason : reason[..(MaxReason - 3)] + "...";
+
+    /// <summary>
+    /// Hands the projection to its units and its sequencer (R7, R14). One attempt each: whoever is missed gets it from the first client that
+    /// meets it.
+    /// </summary>
+    private async Task InstallAsync(Projection projection, CancellationToken cancellationToken)
+    {
+        using var timeout = new CancellationTokenSource(_options.InstallTimeout, _time);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
+        List<Task> calls = [TryAsync(projection.Sequencer, new BootstrapRequest(projection), either.Token)];
+        foreach (var unit in projection.Units) calls.Add(TryAsync(unit, new InstallRequest(projection), either.Token));
+        await Task.WhenAll(calls);
+        cancellationToken.ThrowIfCancellationRequested();
+    }
+
+    private async Task TryAsync(NodeAddress node, AckRequest request, CancellationToken cancellationToken)
+    {
+        try
+        {
+            var response = await _transport.CallAsync(node, request, cancellationToken);
+            if (!response.IsOk && response.Status != Status.Sealed) ClientLog.NotInstalled(_logger, request.Epoch.ToString(), node.ToString(), response.Status.ToString());
+        }
+        catch (Exception e) when (e is TransportException or OperationCanceledException)
+        {
+            ClientLog.NotInstalled(_logger, request.Epoch.ToString(), node.ToString(), e.Message);
+        }
+    }
+
+    /// <summary>
+    /// R14's override: units that are gone cannot say how high they were written, so that the new epoch might grant positions again that writers have been
+    /// told are theirs. Whatever was acknowledged had been granted before: asked after the seals, the old sequencer knows, if it answers.
+    /// </summary>
+    /// <returns>The lowest position that it has not granted; zero where it does not answer.</returns>
+    private async ValueTask<LogPosition> GrantedAsync(Projection current, CancellationToken cancellationToken)
+    {
+        using var timeout = new CancellationTokenSource(_options.RoundTimeout, _time);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
+        try
+        {
+            var answer = await _transport.CallAsync(current.Sequencer, new TailRequest(current.Epoch, []), either.Token);
+            if (answer.IsOk) return answer.Tail;
+            ClientLog.TailNotKnown(_logger, current.Sequencer.ToString(), answer.Status.ToString());
+        }
+        catch (Exception e) when (e is TransportException or OperationCanceledException && !cancellationToken.IsCancellationRequested)
+        {
+            ClientLog.TailNotKnown(_logger, current.Sequencer.ToString(), e.Message);
+        }
+
+        return LogPosition.Zero;
+    }
 }

@@ -1,3 +1,5 @@
+using Corfu.Protocol;
+
 namespace Corfu.Client;
 
 /// <summary>Times of a reconfiguration.</summary>
@@ -15,3 +17,6 @@ public sealed record ReconfigurerOptions
     /// <summary>Proposals lost to other reconfigurers before this one gives up.</summary>
     public int MaxRounds { get; init; } = 16;
 }
+
+/// <summary>A reconfiguration is refused, or could not be finished. Whatever was sealed is taken up again by the next one.</summary>
+public sealed class ReconfigurationException(string message) : CorfuException(message);

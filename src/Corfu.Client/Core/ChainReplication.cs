@@ -1,9 +1,10 @@
 using Corfu.Protocol;
+using Microsoft.Extensions.Logging;
 
 namespace Corfu.Client;
 
 /// <summary>What others than an entry's writer do to the chain of a position: look, complete, fill, trim.</summary>
-internal sealed class ChainWorker(ClientCore core)
+internal sealed class ChainReplication(UnitCalls units, ILogger logger)
 {
     private readonly Lock _gate = new();
 
@@ -19,13 +20,13 @@ internal sealed class ChainWorker(ClientCore core)
     public async ValueTask<Attempt<PageResult>> LookAsync(
         EpochView view, Chain chain, int replica, LogPosition position, ReadDetail detail, CancellationToken cancellationToken)
     {
-        var response = await core.CallUnitAsync(
+        var response = await units.CallAsync(
             view, chain.Replicas[replica].Unit, new ReadRequest(view.Epoch, [position], detail), cancellationToken);
         if (!response.IsOk) return response.Status;
         var page = response.Pages[0];
         if (page.State == PageState.Trimmed)
         {
-            var status = await BringTrimAsync(view, chain, page, cancellationToken);
+            var status = await PropagateTrimAsync(view, chain, page, cancellationToken);
             if (status != Status.Ok) return status;
         }
 
@@ -67,7 +68,7 @@ internal sealed class ChainWorker(ClientCore core)
         var request = new CompleteRequest(view.Epoch, entry);
         for (var i = holder + 1; i < chain.Replicas.Length; i++)
         {
-            var response = await core.CallUnitAsync(view, chain.Replicas[i].Unit, request, cancellationToken);
+            var response = await units.CallAsync(view, chain.Replicas[i].Unit, request, cancellationToken);
             if (response.IsOk) ClientTelemetry.Completed.Add(1);
             var status = await JudgeAsync(view, chain, i, EntryCodec.PeekPosition(entry.Span), origin, response, cancellationToken);
             if (status != Status.Ok) return status;
@@ -88,7 +89,7 @@ internal sealed class ChainWorker(ClientCore core)
 #if PLANTED
             if (Planted.Is("fill-skips-head") && i == 0 && chain.Replicas.Length > 1) continue;
 #endif
-            var response = await core.CallUnitAsync(view, chain.Replicas[i].Unit, request, cancellationToken);
+            var response = await units.CallAsync(view, chain.Replicas[i].Unit, request, cancellationToken);
             if (i == 0 && response.Status == Status.AlreadyWritten && response.StoredOrigin != junk.Origin) return Status.AlreadyWritten;
 
             // Damaged, but a value: the replicas behind may hold it, or must not hold another.
@@ -109,7 +110,7 @@ internal sealed class ChainWorker(ClientCore core)
             case Status.AlreadyWritten when response.StoredOrigin == origin:
                 return Status.Ok;
             case Status.AlreadyWritten:
-                ClientLog.Diverged(core.Logger, position.ToString());
+                ClientLog.Diverged(logger, position.ToString());
                 throw new CorfuException($"The replicas of {position} hold different values.");
             case Status.Corrupt:
                 // Written there once, so nothing is missing in the chain; mending it is the repairer's business.
@@ -123,7 +124,7 @@ internal sealed class ChainWorker(ClientCore core)
     }
 
     /// <summary>R5: whoever meets a trimmed page brings the trim to every replica of the chain, joining ones too, before answering.</summary>
-    public async ValueTask<Status> BringTrimAsync(EpochView view, Chain chain, PageResult page, CancellationToken cancellationToken)
+    public async ValueTask<Status> PropagateTrimAsync(EpochView view, Chain chain, PageResult page, CancellationToken cancellationToken)
     {
         if (!page.BelowMark && IsBrought(view.Epoch, page.Position)) return Status.Ok;
         foreach (var replica in chain.Replicas)
@@ -133,8 +134,8 @@ internal sealed class ChainWorker(ClientCore core)
             if (Planted.Is("trim-at-head-only") && replica.Unit != chain.Head) continue;
 #endif
             AckResponse response = page.BelowMark
-                ? await core.CallUnitAsync(view, replica.Unit, new TrimPrefixRequest(view.Epoch, page.Position.Next), cancellationToken)
-                : await core.CallUnitAsync(view, replica.Unit, new TrimRequest(view.Epoch, page.Position, page.Bytes), cancellationToken);
+                ? await units.CallAsync(view, replica.Unit, new TrimPrefixRequest(view.Epoch, page.Position.Next), cancellationToken)
+                : await units.CallAsync(view, replica.Unit, new TrimRequest(view.Epoch, page.Position, page.Bytes), cancellationToken);
             if (!response.IsOk) return response.Status;
             if (page.BelowMark) Brought(replica.Unit, page.Position.Next);
         }

@@ -1,5 +1,6 @@
 using Corfu.Protocol;
 using Corfu.Transport;
+using Microsoft.Extensions.Logging;
 
 namespace Corfu.Client;
 
@@ -7,7 +8,8 @@ namespace Corfu.Client;
 /// Gives replicas back the pages that they lost or hold damaged, from good copies of the same chain. Readers leave positions here and go on;
 /// one position at a time is mended, and what fails is left to whoever meets it next.
 /// </summary>
-internal sealed class Mender(ClientCore core, ChainWorker chains)
+internal sealed class ReadRepair(
+    UnitCalls units, ChainReplication chains, ProjectionHolder projections, ClientClock clock, CorfuClientOptions options, ILogger logger)
 {
     private readonly Lock _gate = new();
 
@@ -20,7 +22,7 @@ internal sealed class Mender(ClientCore core, ChainWorker chains)
     {
         lock (_gate)
         {
-            if (_scheduled.Count >= core.Options.MaxMendsWaiting || !_scheduled.Add(position)) return;
+            if (_scheduled.Count >= options.MaxRepairsWaiting || !_scheduled.Add(position)) return;
             _waiting.Enqueue(position);
             if (_running) return;
             _running = true;
@@ -29,12 +31,12 @@ internal sealed class Mender(ClientCore core, ChainWorker chains)
         _ = RunAsync();
     }
 
-    public async ValueTask<Attempt<MendOutcome>> MendAsync(EpochView view, LogPosition position, CancellationToken cancellationToken)
+    public async ValueTask<Attempt<RepairOutcome>> RepairAsync(EpochView view, LogPosition position, CancellationToken cancellationToken)
     {
         var chain = view.Projection.ChainOf(position);
         var request = new ReadRequest(view.Epoch, [position], ReadDetail.Full);
         var answers = await Task.WhenAll(
-            chain.Replicas.Take(chain.FullCount).Select(r => core.CallUnitAsync(view, r.Unit, request, cancellationToken).AsTask()));
+            chain.Replicas.Take(chain.FullCount).Select(r => units.CallAsync(view, r.Unit, request, cancellationToken).AsTask()));
         var first = -1;
         var last = -1;
         var (damaged, missing) = (0, 0);
@@ -45,8 +47,8 @@ internal sealed class Mender(ClientCore core, ChainWorker chains)
             switch (PageDecoder.Decode(page, ReadDetail.Full).State)
             {
                 case PageState.Trimmed:
-                    var brought = await chains.BringTrimAsync(view, chain, page, cancellationToken);
-                    return brought == Status.Ok ? MendOutcome.Sound : brought;
+                    var brought = await chains.PropagateTrimAsync(view, chain, page, cancellationToken);
+                    return brought == Status.Ok ? RepairOutcome.Sound : brought;
                 case PageState.Unwritten:
                     missing++;
                     break;
@@ -63,12 +65,12 @@ internal sealed class Mender(ClientCore core, ChainWorker chains)
 
         // Where the tail never had it, it was never acknowledged: an append that got as far as the damaged replicas, and as undecided as any other.
         var tailHasNothing = answers[^1].Pages[0].State == PageState.Unwritten;
-        if (first < 0) return damaged == 0 || tailHasNothing ? MendOutcome.Undecided : Unrecoverable(position);
-        if (missing + damaged == 0) return MendOutcome.Sound;
+        if (first < 0) return damaged == 0 || tailHasNothing ? RepairOutcome.Undecided : Unrecoverable(position);
+        if (missing + damaged == 0) return RepairOutcome.Sound;
         return await GiveBackAsync(view, chain, answers, answers[first].Pages[0], last, cancellationToken);
     }
 
-    private async ValueTask<Attempt<MendOutcome>> GiveBackAsync(
+    private async ValueTask<Attempt<RepairOutcome>> GiveBackAsync(
         EpochView view, Chain chain, ReadResponse[] answers, PageResult good, int last, CancellationToken cancellationToken)
     {
         for (var i = 0; i < answers.Length; i++)
@@ -78,12 +80,12 @@ internal sealed class Mender(ClientCore core, ChainWorker chains)
             Status status;
             if (state == PageState.Corrupt)
             {
-                status = (await core.CallUnitAsync(view, unit, new RepairRequest(view.Epoch, good.Bytes), cancellationToken)).Status;
+                status = (await units.CallAsync(view, unit, new RepairRequest(view.Epoch, good.Bytes), cancellationToken)).Status;
             }
             else if (state == PageState.Unwritten && i < last)
             {
                 // Chains are written in order, so this replica had it once.
-                var response = await core.CallUnitAsync(view, unit, new CompleteRequest(view.Epoch, good.Bytes), cancellationToken);
+                var response = await units.CallAsync(view, unit, new CompleteRequest(view.Epoch, good.Bytes), cancellationToken);
                 status = response.Status;
                 if (status == Status.AlreadyWritten) status = response.StoredOrigin == good.Origin ? Status.Ok : Status.Conflict;
             }
@@ -94,25 +96,25 @@ internal sealed class Mender(ClientCore core, ChainWorker chains)
 
             if (status == Status.Conflict) return Diverged(good.Position);
             if (status is not (Status.Ok or Status.Trimmed)) return status;
-            ClientTelemetry.Mended.Add(1);
-            ClientLog.Mended(core.Logger, good.Position.ToString(), unit.ToString(), state.ToString());
+            ClientTelemetry.Repaired.Add(1);
+            ClientLog.Repaired(logger, good.Position.ToString(), unit.ToString(), state.ToString());
         }
 
         // Behind the last good copy it may just not have arrived: whoever meets that completes it.
         var completed = await chains.CompleteAsync(view, chain, last, good.Bytes, cancellationToken);
-        return completed is Status.Ok or Status.Trimmed ? MendOutcome.Mended : completed;
+        return completed is Status.Ok or Status.Trimmed ? RepairOutcome.Repaired : completed;
     }
 
-    private MendOutcome Diverged(LogPosition position)
+    private RepairOutcome Diverged(LogPosition position)
     {
-        ClientLog.Diverged(core.Logger, position.ToString());
-        return MendOutcome.Diverged;
+        ClientLog.Diverged(logger, position.ToString());
+        return RepairOutcome.Diverged;
     }
 
-    private MendOutcome Unrecoverable(LogPosition position)
+    private RepairOutcome Unrecoverable(LogPosition position)
     {
-        ClientLog.Unrecoverable(core.Logger, position.ToString());
-        return MendOutcome.Unrecoverable;
+        ClientLog.Unrecoverable(logger, position.ToString());
+        return RepairOutcome.Unrecoverable;
     }
 
     private async Task RunAsync()
@@ -123,12 +125,12 @@ internal sealed class Mender(ClientCore core, ChainWorker chains)
         {
             try
             {
-                var mended = await MendAsync(core.View, position, core.Closed);
-                if (!mended.IsDone) ClientLog.NotMended(core.Logger, position.ToString(), mended.Status.ToString());
+                var mended = await RepairAsync(projections.Current, position, clock.Closed);
+                if (!mended.IsDone) ClientLog.NotRepaired(logger, position.ToString(), mended.Status.ToString());
             }
             catch (CorfuException e)
             {
-                ClientLog.NotMended(core.Logger, position.ToString(), e.Message);
+                ClientLog.NotRepaired(logger, position.ToString(), e.Message);
             }
             catch (Exception e) when (e is OperationCanceledException or ObjectDisposedException)
             {
@@ -148,4 +150,22 @@ internal sealed class Mender(ClientCore core, ChainWorker chains)
             return false;
         }
     }
+}
+
+internal enum RepairOutcome
+{
+    /// <summary>All full replicas hold the same good page, or the trim.</summary>
+    Sound,
+
+    /// <summary>They do now.</summary>
+    Repaired,
+
+    /// <summary>No replica holds a value.</summary>
+    Undecided,
+
+    /// <summary>Damaged where it is held at all.</summary>
+    Unrecoverable,
+
+    /// <summary>Good pages that differ: a broken invariant, touched by nobody.</summary>
+    Diverged,
 }

@@ -1,0 +1,76 @@
+using Corfu.Protocol;
+using Corfu.Transport;
+
+namespace Corfu.Client;
+
+/// <summary>What one try of an operation came to: a value, or the status for which it has to be tried again.</summary>
+internal readonly record struct Attempt<T>(bool IsDone, T Value, Status Status)
+{
+    public static implicit operator Attempt<T>(T value) => new(true, value, Status.Ok);
+
+    public static implicit operator Attempt<T>(Status status) => new(false, default!, status);
+}
+
+/// <summary>The client's only retry loop.</summary>
+internal sealed class Retry(
+    ProjectionHolder projections, ProjectionRefresher refresher, ClientClock clock, IEntropy entropy, CorfuClientOptions options)
+{
+    /// <summary>
+    /// Tries until there is a value, each time under the newest epoch known.
+    /// </summary>
+    /// <remarks>
+    /// 1. A value, or a status that no further attempt can change, ends the operation.
+    /// 2. Sealed: the epoch is over, so the next attempt waits for a newer one.
+    /// 3. Any other status, or no answer: a pause, which ends early with the epoch.
+    /// 4. After <see cref="CorfuClientOptions.OperationTimeout"/> the operation is given up.
+    /// </remarks>
+    /// <exception cref="LogUnavailableException">The time is up.</exception>
+    public async ValueTask<T> RunAsync<T>(string what, Func<EpochView, ValueTask<Attempt<T>>> attempt, CancellationToken cancellationToken)
+    {
+        RetryBudget? budget = null;
+        while (true)
+        {
+            clock.ThrowIfClosed();
+            cancellationToken.ThrowIfCancellationRequested();
+            var view = projections.Current;
+            string trouble;
+            Exception? cause = null;
+            try
+            {
+                // 1.
+                var result = await attempt(view);
+                if (result.IsDone) return result.Value;
+
+                // 2.
+                if (result.Status == Status.Sealed)
+                {
+                    budget ??= Budget(what);
+                    await refresher.NewerThanAsync(view.Epoch, budget, cancellationToken);
+                    continue;
+                }
+
+                if (!IsTransient(result.Status)) throw CorfuException.FromStatus(result.Status, what);
+                trouble = $"a node says {result.Status}.";
+            }
+            catch (TransportException e)
+            {
+                trouble = e.Message;
+                cause = e;
+            }
+
+            // 3., 4.
+            budget ??= Budget(what);
+            await refresher.PauseAsync(budget, view.Epoch, trouble, cause, cancellationToken);
+        }
+    }
+
+    /// <summary>Waits for a projection above <paramref name="epoch"/>.</summary>
+    public ValueTask NewerThanAsync(string what, Epoch epoch, CancellationToken cancellationToken) =>
+        refresher.NewerThanAsync(epoch, Budget(what), cancellationToken);
+
+    private RetryBudget Budget(string what) => new(what, clock, entropy, options);
+
+    private static bool IsTransient(Status status) => status is
+        Status.NotInstalled or Status.NotBootstrapped or Status.Overloaded or Status.Failed or Status.NoSpace or Status.WrongNode
+        or Status.UnknownStream or Status.Unready;
+}

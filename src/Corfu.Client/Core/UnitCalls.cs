@@ -1,0 +1,55 @@
+using Corfu.Protocol;
+using Corfu.Transport;
+
+namespace Corfu.Client;
+
+/// <summary>Requests to units. A unit that has not installed the epoch gets its projection first (R14), once for all callers that meet it.</summary>
+internal sealed class UnitCalls(ITransport transport, ProjectionHolder projections, ClientClock clock)
+{
+    private readonly Lock _gate = new();
+
+    // Guarded by _gate. The last install at each unit, running or not; there are never many units.
+    private readonly Dictionary<NodeAddress, (Epoch Epoch, Task<AckResponse> Install)> _installs = [];
+
+    /// <summary>Any status may come back, Sealed above all; <see cref="TransportException"/> as the transport throws it.</summary>
+    public async ValueTask<TResponse> CallAsync<TResponse>(
+        EpochView view, NodeId unit, Request<TResponse> request, CancellationToken cancellationToken)
+        where TResponse : Response
+    {
+        // A unit that has left the projection meanwhile might not answer at all.
+        if (projections.Current is var newest && newest != view && !newest.Projection.HasUnit(unit))
+            return (TResponse)request.Fail(Status.Sealed, newest.Epoch);
+        var address = view.Projection.AddressOf(unit);
+        var response = await transport.CallAsync(address, request, cancellationToken);
+        if (response.Status != Status.NotInstalled) return response;
+        return await InstallAndCallAsync(view, address, request, cancellationToken);
+    }
+
+    /// <summary>For the answer <see cref="Status.NotInstalled"/>.</summary>
+    public async ValueTask<TResponse> InstallAndCallAsync<TResponse>(
+        EpochView view, NodeAddress address, Request<TResponse> request, CancellationToken cancellationToken)
+        where TResponse : Response
+    {
+        var installed = await InstallAsync(view.Projection, address).WaitOrCancelAsync(cancellationToken);
+        if (!installed.IsOk) return (TResponse)request.Fail(installed.Status, installed.Epoch);
+        return await transport.CallAsync(address, request, cancellationToken);
+    }
+
+    private Task<AckResponse> InstallAsync(Projection projection, NodeAddress unit)
+    {
+        lock (_gate)
+        {
+            if (_installs.TryGetValue(unit, out var last) && last.Epoch == projection.Epoch && !last.Install.IsCompleted) return last.Install;
+            var install = SendAsync(projection, unit);
+            _installs[unit] = (projection.Epoch, install);
+            return install;
+        }
+    }
+
+    private async Task<AckResponse> SendAsync(Projection projection, NodeAddress unit)
+    {
+        // Outside the lock: the call may complete synchronously.
+        await Task.Yield();
+        return await transport.CallAsync(unit, new InstallRequest(projection), clock.Closed);
+    }
+}
