@@ -7,8 +7,15 @@ using Microsoft.Extensions.Logging;
 namespace Corfu.Client;
 
 /// <summary>
-/// Appends: a token, then the entry written down its chain, head to tail (CORFU 2.3, 2.4). Two appends never wait for each other.
+/// Appends (CORFU 2.3, 2.4). Two appends never wait for each other.
 /// </summary>
+/// <remarks>
+/// 1. A place among the appends in flight.
+/// 2. A token: a position of its own, with the backpointers of its streams.
+/// 3. The entry is written down the position's chain, head to tail.
+/// 4. At every replica: appended. Another value at the head: the position is lost, and the append goes back to step 2.
+/// 5. Anything else is resolved (R9): appended, back to step 2, or unknown.
+/// </remarks>
 internal sealed class Appender(
     TokenSource tokens, ITransport transport, UnitCalls units, Resolver resolver, CommittedSet committed, EntryOrigins origins, Retry retry,
     ProjectionHolder projections, ProjectionRefresher refresher, ClientClock clock, CorfuClientOptions options, ILogger logger)
@@ -45,6 +52,7 @@ internal sealed class Appender(
         if (streams.Length > EntryCodec.MaxStreams) throw new EntryTooLargeException($"{streams.Length} streams, limit {EntryCodec.MaxStreams}");
         clock.ThrowIfClosed();
         using var activity = ClientTelemetry.Activities.StartActivity("corfu.client.append");
+        // 1.
         using var place = await _inFlight.AcquireAsync(1, cancellationToken);
         return place.IsAcquired
             ? await RunAsync(payload, streams, cancellationToken)
@@ -58,13 +66,18 @@ internal sealed class Appender(
         var began = clock.GetTimestamp();
         for (var lost = 0; ; lost++)
         {
+            // 2.
             var grant = await tokens.TakeAsync(streams, GraceAfter(lost), cancellationToken);
             if (lost >= 2) ClientTelemetry.Graces.Add(1);
             var origin = origins.Next();
             var entry = new LogEntry(grant.Position, origin, EntryKind.Data, clock.Time.GetUtcNow(), grant.Headers, payload);
             var bytes = EntryCodec.Encode(entry);
+
+            // 3., 5.
             var outcome = await FinishAsync(grant, origin, bytes, cancellationToken);
             var result = new AppendResult(outcome, grant.Position, origin);
+
+            // 4.
             switch (outcome)
             {
                 case AppendOutcome.Appended:

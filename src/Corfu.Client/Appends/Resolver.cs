@@ -10,7 +10,7 @@ internal sealed class Resolver(
     private const int FillsAtOnce = 4;
     private const int MaxFillsWaiting = 65536;
 
-    // After a failure there are many, and nobody waits for them: appends go first.
+    // After a failure there are many, and no caller waits for them: appends go first.
     private readonly ConcurrencyLimiter _fills = new(new ConcurrencyLimiterOptions { PermitLimit = FillsAtOnce, QueueLimit = MaxFillsWaiting });
 
     public ValueTask<AppendOutcome> ResolveAsync(LogPosition position, EntryOrigin origin, CancellationToken cancellationToken) =>

@@ -34,7 +34,7 @@ internal sealed class TokenQueue(
         return Wait(waiter, cancellationToken);
     }
 
-    // A waiter that is gone when its position comes leaves it to the next one.
+    // The position of a cancelled waiter goes to the next one.
     private static Task<TokenGrant> Wait(TokenWaiter waiter, CancellationToken cancellationToken) =>
         cancellationToken.CanBeCanceled && !waiter.Task.IsCompleted ? WaitCancellableAsync(waiter, cancellationToken) : waiter.Task;
 

@@ -5,9 +5,14 @@ using Corfu.Transport;
 namespace Corfu.Client;
 
 /// <summary>
-/// Checks (Tango 2.2, 5): the sequencer's tail, confirmed or not. A caller shares the next check that starts after its call, so
-/// any number of callers costs few messages.
+/// Checks (Tango 2.2, 5): the sequencer's tail, confirmed or not.
 /// </summary>
+/// <remarks>
+/// 1. A caller joins the next round that starts after its call, so any number of callers costs few messages.
+/// 2. The round asks the sequencer for the tail and the streams' newest positions and, at the same time, one chain to confirm the epoch.
+/// 3. A sequencer that fails, or is silent for <see cref="CorfuClientOptions.SlowCheckDelay"/>, is left for the units (<see cref="SlowChecker"/>).
+/// 4. All callers are told, then the next round begins.
+/// </remarks>
 internal sealed class Checker(
     Retry retry, StreamHandOver handOver, SlowChecker slow, EpochConfirmer? confirmer, ClientClock clock, CorfuClientOptions options)
 {
@@ -69,8 +74,8 @@ internal sealed class Checker(
     }
 
     /// <summary>
-    /// Under the gate. A round costs its messages however many share it, so another one beside those on their way must be worth it: as many callers as
-    /// they have together. A caller alone never waits.
+    /// Under the gate. A round costs its messages however many callers share it, so another one starts beside those on their way only for at least
+    /// as many callers as they have together. A caller alone never waits.
     /// </summary>
     private CheckBatch? TakeNext()
     {
@@ -98,14 +103,14 @@ internal sealed class Checker(
             error = e;
         }
 
-        // Nobody would come back for the next round by this thread alone.
+        // A single caller's continuation may not return soon, so the next round begins first.
         if (batch.Callers == 1) Finish(batch);
         Release(batch, response, error);
     }
 
     /// <summary>
-    /// Tells the callers, one after the other on this thread where they do not mind: those that check again join the next round, which starts when all
-    /// are told. One that blocks keeps nobody: a helper is always about to tell the rest.
+    /// Completes the callers, one after the other on this thread where their scheduler allows it: those that check again join the next round, which
+    /// starts when all are told. A second worker completes the rest, so a blocking continuation delays no other caller.
     /// </summary>
     private void Release(CheckBatch batch, TailResponse? response, Exception? error)
     {

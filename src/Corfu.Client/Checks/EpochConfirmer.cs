@@ -24,8 +24,8 @@ internal sealed class EpochConfirmer(UnitCalls units, LayoutClient layout, Clien
     }
 
     /// <summary>
-    /// A chain that is slow is not waited for: the next one is asked as well, and in the end the acceptors. All were asked after the call began,
-    /// so the first one that knows is as good as any.
+    /// A chain that does not answer in time is not waited for: the next one is asked as well, and in the end the acceptors. All were asked after the
+    /// call began, so the first answer that settles it counts.
     /// </summary>
     private async ValueTask<Status> RaceAsync(EpochView view, int first, Task<Status> asking, CancellationToken cancellationToken)
     {

@@ -3,20 +3,22 @@ using Microsoft.Extensions.Logging;
 
 namespace Corfu.Client;
 
-/// <summary>What others than an entry's writer do to the chain of a position: look, complete, fill, trim.</summary>
+/// <summary>
+/// What clients other than an entry's writer do to the chain of a position: look, complete, fill, trim (CORFU 2.4).
+/// </summary>
 internal sealed class ChainReplication(UnitCalls units, ILogger logger)
 {
     private readonly Lock _gate = new();
 
-    private const int MaxBroughtPages = 65536;
+    private const int MaxKnownTrims = 65536;
 
-    // Guarded by _gate: R5 is obeyed once, not at every read. How far each unit is known to be trimmed by prefix; which pages trimmed on
-    // their own are known to be so in the whole chain, of the epoch _pagesEpoch.
-    private readonly Dictionary<NodeId, LogPosition> _broughtTo = [];
-    private readonly HashSet<LogPosition> _broughtPages = [];
+    // Guarded by _gate: R5 is obeyed once, not at every read. _marks: how far each unit is known to be trimmed by prefix. _trimmedPages: pages
+    // trimmed on their own at every replica of their chain in the epoch _pagesEpoch.
+    private readonly Dictionary<NodeId, LogPosition> _marks = [];
+    private readonly HashSet<LogPosition> _trimmedPages = [];
     private Epoch _pagesEpoch;
 
-    /// <summary>One page as one replica holds it. Trimmed pages are already brought to the whole chain (R5).</summary>
+    /// <summary>One page as one replica holds it. A trim that it meets is already propagated to the whole chain (R5).</summary>
     public async ValueTask<Attempt<PageResult>> LookAsync(
         EpochView view, Chain chain, int replica, LogPosition position, ReadDetail detail, CancellationToken cancellationToken)
     {
@@ -35,7 +37,7 @@ internal sealed class ChainReplication(UnitCalls units, ILogger logger)
 
     /// <summary>
     /// The value of a position as its chain holds it: the head's or, where that is damaged, the same value further down, as far as it
-    /// came. Trimmed pages are already brought to the whole chain.
+    /// came. A trim that it meets is already propagated to the whole chain.
     /// </summary>
     /// <returns>Corrupt if there is no good copy; else the page with the place of the replica that holds it.</returns>
     public async ValueTask<Attempt<(PageResult Page, int Replica)>> FindAsync(
@@ -48,7 +50,7 @@ internal sealed class ChainReplication(UnitCalls units, ILogger logger)
             if (!look.IsDone) return look.Status;
             var state = PageDecoder.Decode(look.Value, ReadDetail.Full).State;
 
-            // Only the head's word counts for unwritten: behind a damaged page it means that the value has not come so far.
+            // Only the head decides that a position is unwritten: behind a damaged page the value has merely not arrived yet.
             if (state != PageState.Corrupt && (i == 0 || state != PageState.Unwritten)) return (look.Value, i);
             if (i == 0) damaged = look.Value with { State = PageState.Corrupt, Bytes = default };
         }
@@ -57,8 +59,8 @@ internal sealed class ChainReplication(UnitCalls units, ILogger logger)
     }
 
     /// <summary>
-    /// Copies what a replica, the head unless that is damaged, holds to the replicas behind it, in chain order (CORFU 2.4). Trimmed there
-    /// meanwhile is as good as done, once the trim is brought to all.
+    /// Copies what a replica, the head unless that is damaged, holds to the replicas behind it, in chain order (CORFU 2.4). A trim met on
+    /// the way ends the copy, once it is propagated.
     /// </summary>
     /// <returns>Ok, Trimmed, or why it has to be tried again.</returns>
     public async ValueTask<Status> CompleteAsync(
@@ -113,7 +115,7 @@ internal sealed class ChainReplication(UnitCalls units, ILogger logger)
                 ClientLog.Diverged(logger, position.ToString());
                 throw new CorfuException($"The replicas of {position} hold different values.");
             case Status.Corrupt:
-                // Written there once, so nothing is missing in the chain; mending it is the repairer's business.
+                // The replica has had a value, so the chain has no gap. Read repair mends the page.
                 return Status.Ok;
             case Status.Trimmed:
                 var look = await LookAsync(view, chain, replica, position, ReadDetail.Headers, cancellationToken);
@@ -123,13 +125,13 @@ internal sealed class ChainReplication(UnitCalls units, ILogger logger)
         }
     }
 
-    /// <summary>R5: whoever meets a trimmed page brings the trim to every replica of the chain, joining ones too, before answering.</summary>
+    /// <summary>R5: a client that meets a trim sends it to every replica of the chain, joining ones too, before it answers.</summary>
     public async ValueTask<Status> PropagateTrimAsync(EpochView view, Chain chain, PageResult page, CancellationToken cancellationToken)
     {
-        if (!page.BelowMark && IsBrought(view.Epoch, page.Position)) return Status.Ok;
+        if (!page.BelowMark && IsPropagated(view.Epoch, page.Position)) return Status.Ok;
         foreach (var replica in chain.Replicas)
         {
-            if (page.BelowMark && IsBrought(replica.Unit, page.Position)) continue;
+            if (page.BelowMark && IsPropagated(replica.Unit, page.Position)) continue;
 #if PLANTED
             if (Planted.Is("trim-at-head-only") && replica.Unit != chain.Head) continue;
 #endif
@@ -137,38 +139,38 @@ internal sealed class ChainReplication(UnitCalls units, ILogger logger)
                 ? await units.CallAsync(view, replica.Unit, new TrimPrefixRequest(view.Epoch, page.Position.Next), cancellationToken)
                 : await units.CallAsync(view, replica.Unit, new TrimRequest(view.Epoch, page.Position, page.Bytes), cancellationToken);
             if (!response.IsOk) return response.Status;
-            if (page.BelowMark) Brought(replica.Unit, page.Position.Next);
+            if (page.BelowMark) Propagated(replica.Unit, page.Position.Next);
         }
 
-        if (!page.BelowMark) Brought(view.Epoch, page.Position);
+        if (!page.BelowMark) Propagated(view.Epoch, page.Position);
         return Status.Ok;
     }
 
-    public void Brought(NodeId unit, LogPosition below)
+    public void Propagated(NodeId unit, LogPosition below)
     {
         lock (_gate)
         {
-            if (!_broughtTo.TryGetValue(unit, out var known) || known < below) _broughtTo[unit] = below;
+            if (!_marks.TryGetValue(unit, out var known) || known < below) _marks[unit] = below;
         }
     }
 
-    private void Brought(Epoch epoch, LogPosition page)
+    private void Propagated(Epoch epoch, LogPosition page)
     {
         lock (_gate)
         {
-            if (_pagesEpoch != epoch || _broughtPages.Count >= MaxBroughtPages) _broughtPages.Clear();
+            if (_pagesEpoch != epoch || _trimmedPages.Count >= MaxKnownTrims) _trimmedPages.Clear();
             _pagesEpoch = epoch;
-            _broughtPages.Add(page);
+            _trimmedPages.Add(page);
         }
     }
 
-    private bool IsBrought(Epoch epoch, LogPosition page)
+    private bool IsPropagated(Epoch epoch, LogPosition page)
     {
-        lock (_gate) return _pagesEpoch == epoch && _broughtPages.Contains(page);
+        lock (_gate) return _pagesEpoch == epoch && _trimmedPages.Contains(page);
     }
 
-    private bool IsBrought(NodeId unit, LogPosition position)
+    private bool IsPropagated(NodeId unit, LogPosition position)
     {
-        lock (_gate) return _broughtTo.TryGetValue(unit, out var below) && position < below;
+        lock (_gate) return _marks.TryGetValue(unit, out var below) && position < below;
     }
 }

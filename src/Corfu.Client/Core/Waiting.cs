@@ -18,7 +18,7 @@ internal static class Waiting
         return await shared;
     }
 
-    /// <summary>For work whose result nobody waits for any more: its failure, if any, shows elsewhere.</summary>
+    /// <summary>For work whose result is not waited for: its failure, if any, shows elsewhere.</summary>
     public static void Abandon(this Task task)
     {
         if (!task.IsCompletedSuccessfully) _ = ObserveAsync(task);
@@ -53,7 +53,7 @@ internal static class Waiting
         }
         catch (Exception)
         {
-            // Whoever waits for it hears it from the task itself.
+            // Its waiters hear it from the task itself.
         }
 
         first.TrySetResult();

@@ -61,7 +61,7 @@ internal sealed class ProjectionRefresher(
         var finished = TimeSpan.Zero;
         while (true)
         {
-            // A ballot under way is its proposer's; one whose proposer has died must be ended by somebody.
+            // A ballot under way is left to its proposer. After a while the proposer counts as dead, and this client ends the ballot.
             var elapsed = clock.GetElapsedTime(began);
             var finish = elapsed - finished >= options.SuccessorTimeout;
             if (finish) finished = elapsed;
@@ -158,7 +158,7 @@ internal sealed class ProjectionRefresher(
         if (Interlocked.Exchange(ref _reported, why) != why) ClientLog.NoProjection(logger, why);
     }
 
-    // Any successor will do: the clients that wait for one all propose it, and whoever comes second must not end the first one's epoch.
+    // Any successor will do: all clients that wait propose one, and the second must not end the first one's epoch.
     private async ValueTask RenewAsync(Epoch epoch, CancellationToken cancellationToken)
     {
         try

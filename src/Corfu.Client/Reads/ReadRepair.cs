@@ -5,8 +5,8 @@ using Microsoft.Extensions.Logging;
 namespace Corfu.Client;
 
 /// <summary>
-/// Gives replicas back the pages that they lost or hold damaged, from good copies of the same chain. Readers leave positions here and go on;
-/// one position at a time is mended, and what fails is left to whoever meets it next.
+/// Read repair: replicas get back the pages that they lost or hold damaged, from good copies of the same chain. Readers schedule positions and go
+/// on. One position is repaired at a time; a repair that fails is left to the next reader that meets the page.
 /// </summary>
 internal sealed class ReadRepair(
     UnitCalls units, ChainReplication chains, ProjectionHolder projections, ClientClock clock, CorfuClientOptions options, ILogger logger)
@@ -63,7 +63,7 @@ internal sealed class ReadRepair(
             }
         }
 
-        // Where the tail never had it, it was never acknowledged: an append that got as far as the damaged replicas, and as undecided as any other.
+        // The tail never had it, so it was never acknowledged: an append that reached the damaged replicas only, and is undecided.
         var tailHasNothing = answers[^1].Pages[0].State == PageState.Unwritten;
         if (first < 0) return damaged == 0 || tailHasNothing ? RepairOutcome.Undecided : Unrecoverable(position);
         if (missing + damaged == 0) return RepairOutcome.Sound;
@@ -100,7 +100,7 @@ internal sealed class ReadRepair(
             ClientLog.Repaired(logger, good.Position.ToString(), unit.ToString(), state.ToString());
         }
 
-        // Behind the last good copy it may just not have arrived: whoever meets that completes it.
+        // Behind the last good copy the page may not have arrived yet.
         var completed = await chains.CompleteAsync(view, chain, last, good.Bytes, cancellationToken);
         return completed is Status.Ok or Status.Trimmed ? RepairOutcome.Repaired : completed;
     }
@@ -119,7 +119,7 @@ internal sealed class ReadRepair(
 
     private async Task RunAsync()
     {
-        // Off the reader's back.
+        // The reader does not wait for the repair.
         await Task.Yield();
         while (TryNext(out var position))
         {

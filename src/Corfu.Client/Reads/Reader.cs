@@ -6,9 +6,14 @@ using Microsoft.Extensions.Logging;
 namespace Corfu.Client;
 
 /// <summary>
-/// Reads (CORFU 2.4; R11): what is known committed at any full replica, the rest at the tail of its chain. One request per unit for all its
-/// positions. Holes go to the closer; an answer of unwritten is given only under a confirmed epoch.
+/// Reads (CORFU 2.4; R11). One request per unit serves all its positions of a call.
 /// </summary>
+/// <remarks>
+/// 1. Plan: a position known committed goes to any full replica, any other one to the tail of its chain.
+/// 2. Ask the units. A replica of a committed page that fails, or is silent for <see cref="CorfuClientOptions.ReadTimeout"/>, is left for another.
+/// 3. Settle each answer: data, junk and trimmed are final. A lost or damaged page is read elsewhere, and repaired. Back to step 1 for the rest.
+/// 4. Unwritten at the tail: holes are closed if the caller wants that. Unwritten is answered only under a confirmed epoch.
+/// </remarks>
 internal sealed partial class Reader(
     UnitCalls units, ChainReplication chains, HoleCloser closer, EpochConfirmer confirmer, CommittedSet committed, ReadRepair repair,
     Retry retry, ClientClock clock, CorfuClientOptions options, ILogger logger)
@@ -34,8 +39,11 @@ internal sealed partial class Reader(
         call.Reset();
         while (true)
         {
+            // 1.
             var groups = Plan(view, call);
             if (groups.Count == 0) return true;
+
+            // 2.
             var trouble = Status.Ok;
             Exception? silent = null;
             var answers = groups.Count == 1
@@ -47,7 +55,7 @@ internal sealed partial class Reader(
                 silent ??= failure;
             }
 
-            // What has come is settled even if the rest is in trouble.
+            // 3. What has come is settled even if the rest is in trouble.
             List<int> open = [], unwritten = [];
             foreach (var index in call.Open)
             {
@@ -61,6 +69,8 @@ internal sealed partial class Reader(
             call.Open.Sort();
             if (trouble != Status.Ok) return trouble;
             if (silent is not null) throw silent;
+
+            // 4.
             if (open.Count == 0) return unwritten.Count == 0 ? true : await FinishUnwrittenAsync(view, call, unwritten);
         }
     }

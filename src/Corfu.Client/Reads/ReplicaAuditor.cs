@@ -5,7 +5,7 @@ namespace Corfu.Client;
 
 /// <summary>
 /// Compares what all full replicas hold. Units check whole pages and answer with the headers, whose check covers the payload's, so equal headers
-/// mean equal pages; what is not alike everywhere is looked at, and mended, page by page.
+/// mean equal pages; pages that differ are looked at, and repaired, one by one.
 /// </summary>
 internal sealed class ReplicaAuditor(UnitCalls units, ReadRepair repair, Retry retry)
 {

@@ -98,7 +98,7 @@ internal sealed class Trimmer(
             for (var i = 0; i < answers.Length; i++)
             {
                 if (!answers[i].IsOk) return answers[i].Status;
-                chains.Brought(stage[i], below);
+                chains.Propagated(stage[i], below);
             }
         }
 

@@ -8,9 +8,17 @@ using Microsoft.Extensions.Logging.Abstractions;
 namespace Corfu.Client;
 
 /// <summary>
-/// Changes projections (TOCS 2.5, NSDI 3.2.1): seal, compute, propose, install. Any number of reconfigurers may work at once: the layout
-/// decides one successor per epoch, and everything else is idempotent.
+/// Changes projections (TOCS 2.5, NSDI 3.2.1). Any number of reconfigurers may work at once: the layout decides one successor per epoch, and
+/// everything else is idempotent.
 /// </summary>
+/// <remarks>
+/// 1. The change is asked for the membership that it wants, and that is checked against the rules (R2, R13, R15).
+/// 2. Seal, in parallel, all units of the active segment and of every chain that changes, until each first survivor has answered (R13).
+/// 3. Compute the next projection: its start lies above every position that a sealed unit reports.
+/// 4. Propose it to the acceptors of the current epoch (R12). If another projection was decided, back to step 1 with that one.
+/// 5. Install it at its units and its sequencer (R7, R14).
+/// 6. If the acceptors changed, hand the decision over to the new ones. Then the old ones may retire.
+/// </remarks>
 public sealed class Reconfigurer
 {
     /// <summary>Characters of a reason; longer ones are cut.</summary>
@@ -64,6 +72,7 @@ public sealed class Reconfigurer
         using var activity = ClientTelemetry.Activities.StartActivity("corfu.client.reconfigure");
         for (var round = 0; round < _options.MaxRounds; round++)
         {
+            // 1.
             if (change(current) is not { } membership)
             {
                 await InstallAsync(current, cancellationToken);
@@ -71,6 +80,8 @@ public sealed class Reconfigurer
             }
 
             MembershipRules.Check(current, membership);
+
+            // 2.
             var seals = new SealRound(_transport, _time, _options, current, current.Epoch.Next);
             if (!await seals.RunAsync(membership, cancellationToken))
             {
@@ -79,7 +90,11 @@ public sealed class Reconfigurer
             }
 
             if (!membership.Destroyed.IsEmpty) seals.Raise(await GrantedAsync(current, cancellationToken));
+
+            // 3.
             var proposed = Compute(current, membership, seals, reason);
+
+            // 4.
             var decided = await _layout.ProposeAsync(current, proposed, cancellationToken);
             if (!decided.Equals(proposed))
             {
@@ -87,8 +102,10 @@ public sealed class Reconfigurer
                 continue;
             }
 
+            // 5.
             await InstallAsync(decided, cancellationToken);
-            // R12: when this returns, the old acceptors may retire.
+
+            // 6.
             if (!decided.Acceptors.AsSpan().SequenceEqual(current.Acceptors.AsSpan())) await _layout.HandOverAsync(decided, cancellationToken);
             return decided;
         }
@@ -121,7 +138,7 @@ public sealed class Reconfigurer
     private static string Short(string reason) => reason.Length <= MaxReason ? reason : reason[..(MaxReason - 3)] + "...";
 
     /// <summary>
-    /// Hands the projection to its units and its sequencer (R7, R14). One attempt each: whoever is missed gets it from the first client that
+    /// Hands the projection to its units and its sequencer (R7, R14). One attempt each: a node that is missed gets it from the first client that
     /// meets it.
     /// </summary>
     private async Task InstallAsync(Projection projection, CancellationToken cancellationToken)
