@@ -2,13 +2,16 @@ using Corfu.Protocol;
 
 namespace Corfu.Client;
 
-/// <param name="Position">Where the entry stands or, with <see cref="AppendOutcome.Unknown"/>, would stand; with the epoch of the grant.</param>
+/// <param name="Position">Where the entry stands or, with <see cref="AppendOutcome.Unknown"/>, would stand; with the
+/// epoch of the grant.</param>
 /// <param name="Origin">The entry's writer and sequence: what <see cref="ICorfuLog.ResolveAsync"/> looks for.</param>
 public readonly record struct AppendResult(AppendOutcome Outcome, LogPosition Position, EntryOrigin Origin)
 {
     public bool IsAppended => Outcome == AppendOutcome.Appended;
 
-    /// <summary>The position, or <see cref="AppendUnknownException"/> for callers that treat the third outcome as an error.</summary>
+    /// <summary>
+    /// The position, or <see cref="AppendUnknownException"/> for callers that treat the third outcome as an error.
+    /// </summary>
     public LogPosition Require() => IsAppended ? Position : throw new AppendUnknownException(this);
 }
 
@@ -18,10 +21,15 @@ public enum AppendOutcome
     /// <summary>In the log, durable at every replica of its chain.</summary>
     Appended,
 
-    /// <summary>Could not be resolved: it may or may not be, or become, part of the log. Nothing retries it silently (R9).</summary>
+    /// <summary>
+    /// Could not be resolved: it may or may not be, or become, part of the log. Nothing retries it silently (R9).
+    /// </summary>
     Unknown,
 
-    /// <summary>Certainly not in the log and never will be. Only <see cref="ICorfuLog.ResolveAsync"/> says this: appends retry instead.</summary>
+    /// <summary>
+    /// Certainly not in the log and never will be. Only <see cref="ICorfuLog.ResolveAsync"/> says this: appends retry
+    /// instead.
+    /// </summary>
     NotAppended,
 }
 

@@ -22,7 +22,8 @@ internal static partial class ClientLog
     [LoggerMessage(7, LogLevel.Warning, "{Position} given back to {Unit}, which had it {State}")]
     public static partial void Repaired(ILogger logger, string position, string unit, string state);
 
-    [LoggerMessage(8, LogLevel.Error, "{Position} has no good copy left: remove the units that hold it damaged, or trim it")]
+    [LoggerMessage(
+        8, LogLevel.Error, "{Position} has no good copy left: remove the units that hold it damaged, or trim it")]
     public static partial void Unrecoverable(ILogger logger, string position);
 
     [LoggerMessage(9, LogLevel.Warning, "{Position} could not be mended: {Reason}")]
@@ -31,6 +32,9 @@ internal static partial class ClientLog
     [LoggerMessage(6, LogLevel.Warning, "{Epoch} is not installed at {Node}: {Reason}")]
     public static partial void NotInstalled(ILogger logger, string epoch, string node, string reason);
 
-    [LoggerMessage(10, LogLevel.Warning, "Sequencer {Sequencer} does not say how much it has granted ({Reason}): positions that only destroyed units know may be granted again")]
+    [LoggerMessage(
+        10, LogLevel.Warning,
+        "Sequencer {Sequencer} does not say how much it has granted ({Reason}): positions that only destroyed units "
+        + "know may be granted again")]
     public static partial void TailNotKnown(ILogger logger, string sequencer, string reason);
 }

@@ -12,7 +12,8 @@ public sealed partial class CorfuClient
     /// <exception cref="FormatException">The connection string is malformed.</exception>
     /// <exception cref="ClusterNotFoundException">Nothing at its endpoints leads to a cluster.</exception>
     public static async Task<CorfuClient> ConnectAsync(
-        string connection, CorfuClientOptions? options = null, ILogger? logger = null, CancellationToken cancellationToken = default)
+        string connection, CorfuClientOptions? options =
+            null, ILogger? logger = null, CancellationToken cancellationToken = default)
     {
         var parsed = ConnectionString.Parse(connection);
         options ??= CorfuClientOptions.Default;
@@ -27,7 +28,9 @@ public sealed partial class CorfuClient
         {
             var layout = new LayoutClient(transport, SystemEntropy.Instance, TimeProvider.System, options.Layout);
             var projection = await ClusterFinder.FindLatestAsync(found, layout, cancellationToken);
-            return new CorfuClient(projection, transport, TimeProvider.System, SystemEntropy.Instance, Remembering(parsed, options), logger)
+            return new CorfuClient(
+                projection, transport, TimeProvider.System, SystemEntropy.Instance, Remembering(parsed, options),
+                logger)
             {
                 _ownedTransport = transport,
             };
@@ -52,7 +55,8 @@ public sealed partial class CorfuClient
     {
         options ??= CorfuClientOptions.Default;
         var found = await ClusterFinder.DiscoverAsync(connection, transport, time, cancellationToken);
-        var projection = await ClusterFinder.FindLatestAsync(found, new LayoutClient(transport, entropy, time, options.Layout), cancellationToken);
+        var projection = await ClusterFinder.FindLatestAsync(
+            found, new LayoutClient(transport, entropy, time, options.Layout), cancellationToken);
         return new CorfuClient(projection, transport, time, entropy, Remembering(connection, options), logger);
     }
 

@@ -8,19 +8,26 @@ public sealed partial class CorfuClient
     /// <summary>
     /// For the copier of a mirror, or of a backup that is being restored.
     /// </summary>
-    /// <param name="source">What the projection has to name as <see cref="Projection.MirrorOf"/>, now and at every write.</param>
+    /// <param name="source">What the projection has to name as <see cref="Projection.MirrorOf"/>, now and at every
+    /// write.</param>
     public CopyWriter CopyWriter(ClusterId source) => new(_units, _handOver, _chains, _trimmer, _retry, source);
 
-    /// <summary>Asks the units of the newest projection; those that are silent are passed over, as long as one answers.</summary>
+    /// <summary>
+    /// Asks the units of the newest projection; those that are silent are passed over, as long as one answers.
+    /// </summary>
     /// <exception cref="LogUnavailableException">None did.</exception>
     public ValueTask<LogExtent> FindExtentAsync(CancellationToken cancellationToken = default) =>
         _retry.RunAsync("Asking the units", view => ExtentAsync(view, cancellationToken), cancellationToken);
 
     /// <summary>
-    /// The streams that have had entries below a position that is trimmed, with the newest of those positions. All in memory: some hundred bytes for each.
+    /// The streams that have had entries below a position that is trimmed, with the newest of those positions. All in
+    /// memory: some hundred bytes for each.
     /// </summary>
-    public ValueTask<ImmutableArray<StreamTail>> ListTrimmedStreamsAsync(LogPosition below, CancellationToken cancellationToken = default) =>
-        _retry.RunAsync("Listing trimmed streams", view => new TrimmedStreams(_units).TryListAsync(view, below, cancellationToken), cancellationToken);
+    public ValueTask<ImmutableArray<StreamTail>> ListTrimmedStreamsAsync(
+        LogPosition below, CancellationToken cancellationToken = default) =>
+        _retry.RunAsync(
+            "Listing trimmed streams", view => new TrimmedStreams(_units).TryListAsync(view, below, cancellationToken),
+            cancellationToken);
 
     private async ValueTask<Attempt<LogExtent>> ExtentAsync(EpochView view, CancellationToken cancellationToken)
     {
@@ -34,7 +41,8 @@ public sealed partial class CorfuClient
             silent ??= trouble;
             if (info is not { IsOk: true }) continue;
             answered = true;
-            extent = new LogExtent(LogPosition.Max(extent.TrimMark, info.TrimMark), LogPosition.Max(extent.End, info.End));
+            extent = new LogExtent(
+                LogPosition.Max(extent.TrimMark, info.TrimMark), LogPosition.Max(extent.End, info.End));
         }
 
         return answered ? extent : silent is null ? Status.Failed : throw silent;

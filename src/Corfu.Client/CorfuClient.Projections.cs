@@ -6,8 +6,8 @@ namespace Corfu.Client;
 public sealed partial class CorfuClient
 {
     /// <summary>
-    /// Changes the cluster's membership, as <see cref="Reconfigurer.ReconfigureAsync"/>, starting from the newest projection decided, and adopts
-    /// the result.
+    /// Changes the cluster's membership, as <see cref="Reconfigurer.ReconfigureAsync"/>, starting from the newest
+    /// projection decided, and adopts the result.
     /// </summary>
     public async Task<Projection> ReconfigureAsync(
         Func<Projection, Membership?> change, string reason, CancellationToken cancellationToken = default)
@@ -22,15 +22,17 @@ public sealed partial class CorfuClient
     /// <exception cref="Layout.LayoutUnavailableException">No majority of the acceptors answered.</exception>
     public async Task<Projection> RefreshAsync(CancellationToken cancellationToken = default)
     {
-        if (await _layout.ReadLatestAsync(Projection.Acceptors, cancellationToken) is { } latest) _refresher.Adopt(latest);
+        if (await _layout.ReadLatestAsync(Projection.Acceptors, cancellationToken) is { } latest)
+            _refresher.Adopt(latest);
         return Projection;
     }
 
     /// <summary>
-    /// Waits for a projection above <paramref name="epoch"/>, which a node has refused as sealed. Where its proposer has died, the same
-    /// membership is proposed (R14).
+    /// Waits for a projection above <paramref name="epoch"/>, which a node has refused as sealed. Where its proposer
+    /// has died, the same membership is proposed (R14).
     /// </summary>
-    /// <exception cref="LogUnavailableException">There is none after <see cref="CorfuClientOptions.OperationTimeout"/>.</exception>
+    /// <exception cref="LogUnavailableException">There is none after
+    /// <see cref="CorfuClientOptions.OperationTimeout"/>.</exception>
     public async Task<Projection> NewerThanAsync(Epoch epoch, CancellationToken cancellationToken = default)
     {
         await _retry.NewerThanAsync($"Learning what follows {epoch}", epoch, cancellationToken);
@@ -41,11 +43,13 @@ public sealed partial class CorfuClient
     /// The projections of the past, newest first, from the present one on, as far back as the acceptors remember them
     /// (their option KeptSlots) or <paramref name="count"/> goes.
     /// </summary>
-    public async Task<ImmutableArray<Projection>> ReadHistoryAsync(int count, CancellationToken cancellationToken = default) =>
+    public async Task<ImmutableArray<Projection>> ReadHistoryAsync(
+        int count, CancellationToken cancellationToken = default) =>
         await ReadHistoryAsync((await RefreshAsync(cancellationToken)).Epoch, count, cancellationToken);
 
     /// <summary>As above, from an epoch of the past on.</summary>
-    public async Task<ImmutableArray<Projection>> ReadHistoryAsync(Epoch from, int count, CancellationToken cancellationToken = default)
+    public async Task<ImmutableArray<Projection>> ReadHistoryAsync(
+        Epoch from, int count, CancellationToken cancellationToken = default)
     {
         const int together = 32;
         var latest = Projection;
@@ -54,7 +58,8 @@ public sealed partial class CorfuClient
         {
             var wanted = Math.Min(together, Math.Min(newest, count - history.Count));
             var reads = new List<Task<Projection?>>();
-            for (var i = 0; i < wanted; i++) reads.Add(_layout.ReadHistoryAsync(latest, new Epoch(newest - i), cancellationToken));
+            for (var i = 0; i < wanted; i++)
+                reads.Add(_layout.ReadHistoryAsync(latest, new Epoch(newest - i), cancellationToken));
             foreach (var past in await Task.WhenAll(reads))
             {
                 if (past is null) return history.DrainToImmutable();

@@ -8,8 +8,8 @@ using Microsoft.Extensions.Logging.Abstractions;
 namespace Corfu.Client;
 
 /// <summary>
-/// The shared log over a cluster. One instance serves a whole process: all calls may run concurrently, and share tokens, checks and
-/// confirmations.
+/// The shared log over a cluster. One instance serves a whole process: all calls may run concurrently, and share
+/// tokens, checks and confirmations.
 /// </summary>
 public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
 {
@@ -54,7 +54,8 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
         _clock = new ClientClock(time);
         _layout = new LayoutClient(transport, entropy, time, options.Layout);
         _reconfigurer = new Reconfigurer(transport, _layout, time, logger, options.Reconfiguration);
-        _projections = new ProjectionHolder(projection, p => new EpochView(p, new GrantClock(time.TimestampFrequency / 4000)));
+        _projections = new ProjectionHolder(
+            projection, p => new EpochView(p, new GrantClock(time.TimestampFrequency / 4000)));
         _refresher = new ProjectionRefresher(_projections, _layout, _reconfigurer, transport, _clock, options, logger);
         _retry = new Retry(_projections, _refresher, _clock, entropy, options);
         _units = new UnitCalls(transport, _projections, _clock);
@@ -74,7 +75,8 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
         var tokens = new TokenSource(_retry, _handOver, _clock, options);
         _resolver = new Resolver(_retry, _chains, origins, _projections, _clock);
         _appender = new Appender(
-            tokens, transport, _units, _resolver, committed, origins, _retry, _projections, _refresher, _clock, options, logger);
+            tokens, transport, _units, _resolver, committed, origins, _retry, _projections, _refresher, _clock, options,
+            logger);
         _reader = new Reader(_units, _chains, _closer, confirmer, committed, repair, _retry, _clock, options, logger);
         _auditor = new ReplicaAuditor(_units, repair, _retry);
         _trimmer = new Trimmer(_units, sequencer, _chains, confirmer, _layout, _retry, _clock);
@@ -91,7 +93,8 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
 
     /// <inheritdoc />
     public ValueTask<AppendResult> AppendAsync(
-        ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, CancellationToken cancellationToken = default) =>
+        ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, CancellationToken cancellationToken =
+            default) =>
         _appender.AppendAsync(payload, streams, cancellationToken);
 
     /// <inheritdoc />
@@ -121,10 +124,12 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
         var read = await _reader.ReadManyAsync([position], ReadDetail.Full, ReadMode.Observe, cancellationToken);
         if (read[0].State != PageState.Unwritten) return read[0];
         var closed = await _retry.RunAsync(
-            $"Filling {position}", view => _closer.CloseAsync(view, [position], false, cancellationToken), cancellationToken);
+            $"Filling {position}", view =>
+                _closer.CloseAsync(view, [position], false, cancellationToken), cancellationToken);
         return closed.TryGetValue(position, out var result)
             ? result
-            : throw new ArgumentOutOfRangeException(nameof(position), position, "Only granted positions are filled, and this one is not.");
+            : throw new ArgumentOutOfRangeException(
+                nameof(position), position, "Only granted positions are filled, and this one is not.");
     }
 
     /// <inheritdoc />
@@ -136,20 +141,24 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
         _trimmer.TrimPrefixAsync(below, cancellationToken);
 
     /// <summary>
-    /// How far the log is trimmed by prefix, as any unit knows it: everything below is released, or is being released. A client that has been away
-    /// learns here, or from any read below, that it must start from a checkpoint.
+    /// How far the log is trimmed by prefix, as any unit knows it: everything below is released, or is being released.
+    /// A client that has been away learns here, or from any read below, that it must start from a checkpoint.
     /// </summary>
-    public ValueTask<LogPosition> ReadTrimMarkAsync(CancellationToken cancellationToken = default) => _trimmer.ReadMarkAsync(cancellationToken);
+    public ValueTask<LogPosition> ReadTrimMarkAsync(CancellationToken cancellationToken = default) =>
+        _trimmer.ReadMarkAsync(cancellationToken);
 
     /// <summary>
-    /// Compares all full replicas of the positions [from, from + count), payloads included, and gives lost or damaged pages back from good copies. For
-    /// scrubs; positions below the log's beginning count as trimmed.
+    /// Compares all full replicas of the positions [from, from + count), payloads included, and gives lost or damaged
+    /// pages back from good copies. For scrubs; positions below the log's beginning count as trimmed.
     /// </summary>
     /// <param name="count">At most <see cref="MessageLimits.MaxItems"/>.</param>
-    public ValueTask<ReplicaAudit> AuditReplicasAsync(LogPosition from, int count, CancellationToken cancellationToken = default) =>
+    public ValueTask<ReplicaAudit> AuditReplicasAsync(
+        LogPosition from, int count, CancellationToken cancellationToken = default) =>
         _auditor.AuditAsync(from, count, cancellationToken);
 
-    /// <summary>Ends everything that is under way: appends with their outcome unknown, the rest with an error.</summary>
+    /// <summary>
+    /// Ends everything that is under way: appends with their outcome unknown, the rest with an error.
+    /// </summary>
     public ValueTask DisposeAsync()
     {
         _clock.Close();

@@ -15,7 +15,9 @@ public sealed record CorfuClientOptions
     /// <summary>Appends on their way at once; more wait. Default 4,096.</summary>
     public int MaxAppendsInFlight { get; init; } = 4096;
 
-    /// <summary>Appends that wait for others to end; more are refused with <see cref="LogOverloadedException"/>. Default 65,536.</summary>
+    /// <summary>
+    /// Appends that wait for others to end; more are refused with <see cref="LogOverloadedException"/>. Default 65,536.
+    /// </summary>
     public int MaxAppendsWaiting { get; init; } = 65536;
 
     /// <summary>Tokens in one request: concurrent appends to the same streams share one.</summary>
@@ -27,46 +29,71 @@ public sealed record CorfuClientOptions
     /// <summary>Checks on their way at once; callers meanwhile share the next one.</summary>
     public int ChecksInFlight { get; init; } = 4;
 
-    /// <summary>A chain that has not confirmed the epoch after this long is passed over: another one is asked as well.</summary>
+    /// <summary>
+    /// A chain that has not confirmed the epoch after this long is passed over: another one is asked as well.
+    /// </summary>
     public TimeSpan ConfirmTimeout { get; init; } = TimeSpan.FromMilliseconds(20);
 
-    /// <summary>A sequencer that has not answered a check after this long is taken for silent: the units are asked for the tail (Tango 2.2).</summary>
+    /// <summary>
+    /// A sequencer that has not answered a check after this long is taken for silent: the units are asked for the tail
+    /// (Tango 2.2).
+    /// </summary>
     public TimeSpan SlowCheckDelay { get; init; } = TimeSpan.FromMilliseconds(100);
 
-    /// <summary>Positions that one check without a sequencer looks through for the newest ones of its streams; beyond that it waits for a sequencer.</summary>
+    /// <summary>
+    /// Positions that one check without a sequencer looks through for the newest ones of its streams; beyond that it
+    /// waits for a sequencer.
+    /// </summary>
     public int MaxSlowCheckScan { get; init; } = 65536;
 
-    /// <summary>An operation that cannot be finished for so long, unreachable nodes or none that would serve it, is given up.</summary>
+    /// <summary>
+    /// An operation that cannot be finished for so long, unreachable nodes or none that would serve it, is given up.
+    /// </summary>
     public TimeSpan OperationTimeout { get; init; } = TimeSpan.FromSeconds(30);
 
-    /// <summary>First pause before something is tried again; doubles, with jitter, up to <see cref="MaxRetryDelay"/>.</summary>
+    /// <summary>
+    /// First pause before something is tried again; doubles, with jitter, up to <see cref="MaxRetryDelay"/>.
+    /// </summary>
     public TimeSpan RetryDelay { get; init; } = TimeSpan.FromMilliseconds(1);
 
     public TimeSpan MaxRetryDelay { get; init; } = TimeSpan.FromMilliseconds(200);
 
     /// <summary>
-    /// While nodes do not answer, the acceptors tell of a newer projection as soon as there is one; in case that word is lost they are asked at most so often.
+    /// While nodes do not answer, the acceptors tell of a newer projection as soon as there is one; in case that word
+    /// is lost they are asked at most so often.
     /// </summary>
     public TimeSpan RefreshInterval { get; init; } = TimeSpan.FromMilliseconds(10);
 
-    /// <summary>And less often the longer that lasts: after this share of the time that it has lasted, up to <see cref="MaxRetryDelay"/>.</summary>
+    /// <summary>
+    /// And less often the longer that lasts: after this share of the time that it has lasted, up to
+    /// <see cref="MaxRetryDelay"/>.
+    /// </summary>
     public double RefreshShare { get; init; } = 0.1;
 
-    /// <summary>Nodes are sealed but no next projection is decided for so long: its proposer is taken for dead, and the same membership is proposed (R14).</summary>
+    /// <summary>
+    /// Nodes are sealed but no next projection is decided for so long: its proposer is taken for dead, and the same
+    /// membership is proposed (R14).
+    /// </summary>
     public TimeSpan SuccessorTimeout { get; init; } = TimeSpan.FromSeconds(1);
 
     /// <summary>
-    /// How long a granted position may stay unwritten before it is filled (R10). A write that has arrived at the head is no hole, so this need only cover the
-    /// way of a message between two processes. 4 to 20 ms do; default 10.
+    /// How long a granted position may stay unwritten before it is filled (R10). A write that has arrived at the head
+    /// is no hole, so this need only cover the way of a message between two processes. 4 to 20 ms do; default 10.
     /// </summary>
     public TimeSpan HoleWait { get; init; } = TimeSpan.FromMilliseconds(10);
 
-    /// <summary>Grace that a writer asks for after it has lost twice in a row (R10); doubles with every further loss, up to <see cref="MaxGrace"/>.</summary>
+    /// <summary>
+    /// Grace that a writer asks for after it has lost twice in a row (R10); doubles with every further loss, up to
+    /// <see cref="MaxGrace"/>.
+    /// </summary>
     public TimeSpan Grace { get; init; } = TimeSpan.FromMilliseconds(40);
 
     public TimeSpan MaxGrace { get; init; } = TimeSpan.FromMilliseconds(640);
 
-    /// <summary>A replica that has not answered a read of committed pages after this long is given up in favour of another full one.</summary>
+    /// <summary>
+    /// A replica that has not answered a read of committed pages after this long is given up in favour of another full
+    /// one.
+    /// </summary>
     public TimeSpan ReadTimeout { get; init; } = TimeSpan.FromMilliseconds(100);
 
     /// <summary>Damaged pages that wait to be mended; more are left to those who meet them next.</summary>
@@ -102,7 +129,8 @@ public sealed record CorfuClientOptions
         Require(MaxRepairsWaiting > 0, nameof(MaxRepairsWaiting));
         Require(Grace > TimeSpan.Zero && Grace.TotalMilliseconds <= ushort.MaxValue, nameof(Grace));
         Require(MaxGrace >= Grace && MaxGrace.TotalMilliseconds <= ushort.MaxValue, nameof(MaxGrace));
-        if (faults.Count > 0) throw new ArgumentException($"Out of range in {nameof(CorfuClientOptions)}: {string.Join(", ", faults)}.");
+        if (faults.Count > 0)
+            throw new ArgumentException($"Out of range in {nameof(CorfuClientOptions)}: {string.Join(", ", faults)}.");
 
         void Require(bool condition, string name)
         {

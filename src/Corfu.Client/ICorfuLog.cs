@@ -4,8 +4,8 @@ using Corfu.Protocol;
 namespace Corfu.Client;
 
 /// <summary>
-/// The shared log (CORFU 2.1, Tango 2.2): append, read, check, fill, trim. Everything above the log (streams, Tango) uses only
-/// this. Implementations are safe for concurrent use.
+/// The shared log (CORFU 2.1, Tango 2.2): append, read, check, fill, trim. Everything above the log (streams, Tango)
+/// uses only this. Implementations are safe for concurrent use.
 /// </summary>
 public interface ICorfuLog
 {
@@ -13,21 +13,25 @@ public interface ICorfuLog
     int MaxPayload { get; }
 
     /// <summary>
-    /// Appends one entry that belongs to all of <paramref name="streams"/> (any number, no duplicates). Durable at every replica of
-    /// its chain when <see cref="AppendOutcome.Appended"/> is returned. Concurrent appends are not ordered by call order.
+    /// Appends one entry that belongs to all of <paramref name="streams"/> (any number, no duplicates). Durable at
+    /// every replica of its chain when <see cref="AppendOutcome.Appended"/> is returned. Concurrent appends are not
+    /// ordered by call order.
     /// </summary>
     /// <exception cref="EntryTooLargeException">Nothing was done.</exception>
-    /// <exception cref="OperationCanceledException">Cancelled before a position was granted; after that, cancellation yields <see cref="AppendOutcome.Unknown"/>.</exception>
+    /// <exception cref="OperationCanceledException">Cancelled before a position was granted; after that, cancellation
+    /// yields <see cref="AppendOutcome.Unknown"/>.</exception>
     ValueTask<AppendResult> AppendAsync(
         ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, CancellationToken cancellationToken = default);
 
-    /// <summary>Finds out what became of an append whose outcome was unknown (R9). May be repeated; never appends anew.</summary>
+    /// <summary>
+    /// Finds out what became of an append whose outcome was unknown (R9). May be repeated; never appends anew.
+    /// </summary>
     /// <returns>Appended, NotAppended (for good), or still Unknown.</returns>
     ValueTask<AppendOutcome> ResolveAsync(AppendResult unknown, CancellationToken cancellationToken = default);
 
     /// <summary>
-    /// Reads entries, results in request order. A hole below the tail is closed first when <paramref name="mode"/> says so: the head's
-    /// value is completed, or after the wait of R10 junk is filled in.
+    /// Reads entries, results in request order. A hole below the tail is closed first when <paramref name="mode"/> says
+    /// so: the head's value is completed, or after the wait of R10 junk is filled in.
     /// </summary>
     ValueTask<ImmutableArray<LogReadResult>> ReadManyAsync(
         ImmutableArray<LogPosition> positions,
@@ -36,28 +40,34 @@ public interface ICorfuLog
         CancellationToken cancellationToken = default);
 
     /// <summary>
-    /// The log's tail (exclusive: every acknowledged position is below it) and, atomically with it, the newest positions of the streams.
-    /// Linearizable unless <see cref="ReadConsistency.Session"/> is asked for: at least what was acknowledged before the call began.
+    /// The log's tail (exclusive: every acknowledged position is below it) and, atomically with it, the newest
+    /// positions of the streams. Linearizable unless <see cref="ReadConsistency.Session"/> is asked for: at least what
+    /// was acknowledged before the call began.
     /// </summary>
     ValueTask<LogCheck> CheckAsync(
         ImmutableArray<StreamId> streams,
         ReadConsistency consistency = ReadConsistency.Linearizable,
         CancellationToken cancellationToken = default);
 
-    /// <summary>Closes a hole: completes what the head holds, or fills it with junk, without waiting for its writer. Only granted positions.</summary>
+    /// <summary>
+    /// Closes a hole: completes what the head holds, or fills it with junk, without waiting for its writer. Only
+    /// granted positions.
+    /// </summary>
     /// <returns>What the position holds afterwards.</returns>
     ValueTask<LogReadResult> FillAsync(LogPosition position, CancellationToken cancellationToken = default);
 
     /// <summary>
-    /// Releases one position below the tail. Its stream headers survive until a prefix trim passes it (R5). A position with the epoch in which it was
-    /// learnt releases nothing that a later epoch put there.
+    /// Releases one position below the tail. Its stream headers survive until a prefix trim passes it (R5). A position
+    /// with the epoch in which it was learnt releases nothing that a later epoch put there.
     /// </summary>
-    /// <exception cref="ArgumentOutOfRangeException">
-    /// Nobody has been granted the position. A bare one, without its epoch, may have been: a tail counts grants, and those that nobody used go with their epoch (R10).
-    /// </exception>
+    /// <exception cref="ArgumentOutOfRangeException"> Nobody has been granted the position. A bare one, without its
+    /// epoch, may have been: a tail counts grants, and those that nobody used go with their epoch (R10). </exception>
     ValueTask TrimAsync(LogPosition position, CancellationToken cancellationToken = default);
 
-    /// <summary>Releases everything below <paramref name="below"/>, which is at most the tail; of a tail of an ended epoch, what that epoch has left.</summary>
+    /// <summary>
+    /// Releases everything below <paramref name="below"/>, which is at most the tail; of a tail of an ended epoch, what
+    /// that epoch has left.
+    /// </summary>
     /// <exception cref="ArgumentOutOfRangeException">It is above the tail; see <see cref="TrimAsync"/>.</exception>
     ValueTask TrimPrefixAsync(LogPosition below, CancellationToken cancellationToken = default);
 }
@@ -75,19 +85,28 @@ public enum ReadMode
 /// <summary>How fresh a tail must be.</summary>
 public enum ReadConsistency
 {
-    /// <summary>Confirmed with requests sent after the call began: no clocks, no leases (design: linearizability without clocks).</summary>
+    /// <summary>
+    /// Confirmed with requests sent after the call began: no clocks, no leases (design: linearizability without
+    /// clocks).
+    /// </summary>
     Linearizable,
 
-    /// <summary>The sequencer's word alone: monotone for this client, but a replaced sequencer may still be believed.</summary>
+    /// <summary>
+    /// The sequencer's word alone: monotone for this client, but a replaced sequencer may still be believed.
+    /// </summary>
     Session,
 }
 
 /// <param name="Tail">Exclusive.</param>
-/// <param name="Streams">In request order; positions newest first, at most <see cref="StreamHeader.MaxBackpointers"/>, granted but perhaps not written.
-/// In a check of more than <see cref="MessageLimits.MaxItems"/> streams some may lie at or above <see cref="Tail"/>.</param>
+/// <param name="Streams">In request order; positions newest first, at most <see cref="StreamHeader.MaxBackpointers"/>,
+/// granted but perhaps not written. In a check of more than <see cref="MessageLimits.MaxItems"/> streams some may lie
+/// at or above <see cref="Tail"/>.</param>
 public sealed record LogCheck(LogPosition Tail, ImmutableArray<StreamTail> Streams);
 
-/// <summary>What a read found. <see cref="Entry"/> is there for data and junk, and for a page trimmed on its own as headers only (its tombstone).</summary>
+/// <summary>
+/// What a read found. <see cref="Entry"/> is there for data and junk, and for a page trimmed on its own as headers only
+/// (its tombstone).
+/// </summary>
 public readonly record struct LogReadResult(LogPosition Position, PageState State, LogEntry? Entry)
 {
     public bool IsData => State == PageState.Data;

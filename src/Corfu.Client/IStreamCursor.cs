@@ -8,24 +8,31 @@ namespace Corfu.Client;
 public interface IStreamCursor
 {
     /// <summary>
-    /// Everything below is delivered or belongs to none of the streams, and stays so: at the end of a play it may lie below the synced
-    /// tail, whose last grants, when nobody has written them, may be granted anew by a later epoch (R10).
+    /// Everything below is delivered or belongs to none of the streams, and stays so: at the end of a play it may lie
+    /// below the synced tail, whose last grants, when nobody has written them, may be granted anew by a later epoch
+    /// (R10).
     /// </summary>
     LogPosition Position { get; }
 
     /// <summary>
-    /// Adds a stream whose entries at or above <paramref name="from"/> are to be delivered. With <paramref name="from"/> below
-    /// <see cref="Position"/> the cursor goes back: entries that belong only to streams already played are not delivered twice.
+    /// Adds a stream whose entries at or above <paramref name="from"/> are to be delivered. With
+    /// <paramref name="from"/> below <see cref="Position"/> the cursor goes back: entries that belong only to streams
+    /// already played are not delivered twice.
     /// </summary>
     void Add(StreamId stream, LogPosition from);
 
-    /// <summary>Learns the streams' new positions (a check) and starts fetching. Returns the tail up to which <see cref="ReadNextAsync"/> now delivers.</summary>
-    ValueTask<LogPosition> SyncAsync(ReadConsistency consistency = ReadConsistency.Linearizable, CancellationToken cancellationToken = default);
+    /// <summary>
+    /// Learns the streams' new positions (a check) and starts fetching. Returns the tail up to which
+    /// <see cref="ReadNextAsync"/> now delivers.
+    /// </summary>
+    ValueTask<LogPosition> SyncAsync(
+        ReadConsistency consistency = ReadConsistency.Linearizable, CancellationToken cancellationToken = default);
 
     /// <summary>
-    /// The next data entry of any of the streams below the synced tail, in position order, holes closed, junk skipped; null when
-    /// the synced tail is reached.
+    /// The next data entry of any of the streams below the synced tail, in position order, holes closed, junk skipped;
+    /// null when the synced tail is reached.
     /// </summary>
-    /// <exception cref="LogTrimmedException">An entry that should be delivered was trimmed: the player must reload from a checkpoint (R22).</exception>
+    /// <exception cref="LogTrimmedException">An entry that should be delivered was trimmed: the player must reload from
+    /// a checkpoint (R22).</exception>
     ValueTask<LogEntry?> ReadNextAsync(CancellationToken cancellationToken = default);
 }

@@ -3,5 +3,7 @@ using Corfu.Protocol;
 
 namespace Corfu.Layout;
 
-/// <summary>What to answer, and what must be durable before: these records, and those of every request handled earlier (R12).</summary>
+/// <summary>
+/// What to answer, and what must be durable before: these records, and those of every request handled earlier (R12).
+/// </summary>
 public readonly record struct AcceptorAnswer(Response Response, ImmutableArray<AcceptorRecord> Records);

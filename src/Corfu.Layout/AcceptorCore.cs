@@ -4,8 +4,9 @@ using Corfu.Protocol;
 namespace Corfu.Layout;
 
 /// <summary>
-/// One acceptor of the projection store: a Paxos register per epoch (R12). Pure: one request in, one answer and the records behind it
-/// out; not thread-safe. Who may vote on a slot is the proposers' business: the acceptors named in the epoch before.
+/// One acceptor of the projection store: a Paxos register per epoch (R12). Pure: one request in, one answer and the
+/// records behind it out; not thread-safe. Who may vote on a slot is the proposers' business: the acceptors named in
+/// the epoch before.
 /// </summary>
 public sealed class AcceptorCore(AcceptorOptions? options = null)
 {
@@ -20,7 +21,8 @@ public sealed class AcceptorCore(AcceptorOptions? options = null)
 
     private readonly AcceptorOptions _options = options ?? new AcceptorOptions();
 
-    // Ordered, and nothing below _floor; _latest is the newest decided value ever seen, and stays when its slot is pruned.
+    // Ordered, and nothing below _floor; _latest is the newest decided value ever seen, and stays when its slot is
+    // pruned.
     private readonly SortedDictionary<long, Slot> _slots = [];
     private Projection? _latest;
     private Epoch _floor;
@@ -34,7 +36,8 @@ public sealed class AcceptorCore(AcceptorOptions? options = null)
     {
         LatestRequest or WatchRequest => Plain(LatestResponse()),
         LayoutRequest { Slot.Value: < 1 } invalid => Plain(invalid.Fail(Status.BadRequest, Known)),
-        LayoutRequest pruned when pruned.Slot < _floor => Plain(new LayoutResponse(Status.Superseded, Known, null, _latest)),
+        LayoutRequest pruned when pruned.Slot < _floor => Plain(
+            new LayoutResponse(Status.Superseded, Known, null, _latest)),
         PrepareRequest prepare => Prepare(prepare),
         AcceptRequest accept => Accept(accept),
         DecidedRequest decided => Decided(decided),
@@ -134,7 +137,8 @@ public sealed class AcceptorCore(AcceptorOptions? options = null)
     }
 
     private bool IsFull(Epoch slot) =>
-        slot > Known && !_slots.ContainsKey(slot.Value) && _slots.Keys.Count(number => number > Known.Value) >= _options.MaxOpenSlots;
+        slot > Known && !_slots.ContainsKey(slot.Value)
+            && _slots.Keys.Count(number => number > Known.Value) >= _options.MaxOpenSlots;
 
     private void Learn(Projection value)
     {
@@ -167,7 +171,9 @@ public sealed class AcceptorCore(AcceptorOptions? options = null)
     private LayoutResponse Answer(Status status, Epoch number)
     {
         var slot = _slots.GetValueOrDefault(number.Value);
-        var state = slot is null ? null : new SlotState(number, slot.Promised, slot.Accepted, slot.Value, slot.IsDecided);
+        var state = slot is null
+            ? null
+            : new SlotState(number, slot.Promised, slot.Accepted, slot.Value, slot.IsDecided);
         return new LayoutResponse(status, Known, state, _latest);
     }
 

@@ -5,8 +5,9 @@ using Corfu.Transport;
 namespace Corfu.Layout;
 
 /// <summary>
-/// An acceptor as a role of a process. Answers leave in the order of their requests, each after everything it rests on is durable;
-/// what arrives during one flush shares the next. It has no thread and no clock of its own: the simulator runs it as it is.
+/// An acceptor as a role of a process. Answers leave in the order of their requests, each after everything it rests on
+/// is durable; what arrives during one flush shares the next. It has no thread and no clock of its own: the simulator
+/// runs it as it is.
 /// </summary>
 public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
 {
@@ -19,7 +20,8 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
     private readonly TaskCompletionSource<Exception> _fault = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly Lock _gate = new();
 
-    // Guarded by _gate. Every record of _records belongs to an answer of _waiting. _committing: the one commit loop runs.
+    // Guarded by _gate. Every record of _records belongs to an answer of _waiting. _committing: the one commit loop
+    // runs.
     private List<Waiting> _waiting = [];
     private List<AcceptorRecord> _records = [];
     private bool _committing;
@@ -43,10 +45,15 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
 
     public ClusterId Cluster => _log.Cluster;
 
-    /// <summary>Completes, with the reason, when the disk has failed: from then on everything is answered with <see cref="Status.Failed"/>.</summary>
+    /// <summary>
+    /// Completes, with the reason, when the disk has failed: from then on everything is answered with
+    /// <see cref="Status.Failed"/>.
+    /// </summary>
     public Task<Exception> Fault => _fault.Task;
 
-    /// <summary>The newest decided projection known here; not necessarily durable yet, and no quorum's word. For people.</summary>
+    /// <summary>
+    /// The newest decided projection known here; not necessarily durable yet, and no quorum's word. For people.
+    /// </summary>
     public Projection? Latest
     {
         get
@@ -56,21 +63,25 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
     }
 
     /// <summary>
-    /// Opens the acceptor of a device, which it then owns. An empty device is formatted as <paramref name="formatAs"/>, or refused when that
-    /// is none: an acceptor never restarts empty under an identity that has voted (R12). So the caller names an identity only where none has
-    /// ever been served, and durably knows so; what a crash while it was formatted has left is then no damage.
+    /// Opens the acceptor of a device, which it then owns. An empty device is formatted as <paramref name="formatAs"/>,
+    /// or refused when that is none: an acceptor never restarts empty under an identity that has voted (R12). So the
+    /// caller names an identity only where none has ever been served, and durably knows so; what a crash while it was
+    /// formatted has left is then no damage.
     /// </summary>
     /// <exception cref="AcceptorLogDamagedException">Empty, damaged, or another cluster's.</exception>
     public static async Task<AcceptorHandler> OpenAsync(
         IAcceptorDevice device, ClusterId cluster, NodeId formatAs = default, AcceptorOptions? options = null)
     {
         using var activity = LayoutTelemetry.Activities.StartActivity("corfu.layout.open");
-        if (!formatAs.IsNone && await AcceptorLog.ClearUnfinishedAsync(device)) await AcceptorLog.FormatAsync(device, cluster, formatAs);
+        if (!formatAs.IsNone && await AcceptorLog.ClearUnfinishedAsync(device))
+            await AcceptorLog.FormatAsync(device, cluster, formatAs);
         options ??= new AcceptorOptions();
         options.Validate();
         var core = new AcceptorCore(options);
         var log = await AcceptorLog.OpenAsync(device, core);
-        if (log.Cluster != cluster) throw new AcceptorLogDamagedException($"The acceptor's log belongs to cluster {log.Cluster}, not {cluster}.");
+        if (log.Cluster != cluster)
+            throw new AcceptorLogDamagedException(
+                $"The acceptor's log belongs to cluster {log.Cluster}, not {cluster}.");
         return new AcceptorHandler(core, log, device, options);
     }
 
@@ -101,7 +112,8 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
             }
             else
             {
-                // In a queue even without records of its own: it may speak of what an earlier request's flush has not covered yet.
+                // In a queue even without records of its own: it may speak of what an earlier request's flush has not
+                // covered yet.
                 var answer = _core.Handle(request);
                 _records.AddRange(answer.Records);
                 _waiting.Add(new Waiting(request, answer.Response, reply));
@@ -112,7 +124,8 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
         reply.Send(refusal);
     }
 
-    // Guarded by the caller. The newest watcher of a connection counts: who asks again does not wait for the earlier answer any more.
+    // Guarded by the caller. The newest watcher of a connection counts: who asks again does not wait for the earlier
+    // answer any more.
     private void Watch(WatchRequest watch, ReplyTo reply)
     {
         Take(watcher => watcher.Reply.IsSameWay(reply), End);
@@ -124,7 +137,9 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
     }
 
     // Guarded by the caller.
-    private void Take(Predicate<(Epoch Known, WatchRequest Request, ReplyTo Reply)> which, Action<(Epoch Known, WatchRequest Request, ReplyTo Reply)> into)
+    private void Take(
+        Predicate<(Epoch Known, WatchRequest Request, ReplyTo Reply)> which,
+        Action<(Epoch Known, WatchRequest Request, ReplyTo Reply)> into)
     {
         for (var left = _watchers.Count; left > 0; left--)
         {
@@ -171,7 +186,8 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
                 (records, _records) = (_records, []);
 
                 // The core is ahead of the log by exactly these records, so its snapshot says them too.
-                if (records.Exists(r => r is FloorRecord) || _log.Grown > _options.CompactAfter) snapshot = _core.Snapshot();
+                if (records.Exists(r => r is FloorRecord) || _log.Grown > _options.CompactAfter)
+                    snapshot = _core.Snapshot();
             }
 
             try
@@ -185,7 +201,8 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
             }
             catch (Exception e)
             {
-                // R12: what is on the disk is unknown now; a failed flush is never retried, and nothing is promised any more.
+                // R12: what is on the disk is unknown now; a failed flush is never retried, and nothing is promised any
+                // more.
                 Fail(e);
                 foreach (var (request, _, reply) in answers) reply.Send(request.Fail(Status.Failed, Epoch.None));
                 return;
@@ -216,7 +233,9 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
         {
             _failed = true;
             (answers, _waiting) = (_waiting, []);
-            while (_watchers.TryDequeue(out var watcher)) answers.Add(new Waiting(watcher.Request, watcher.Request.Fail(Status.Failed, Epoch.None), watcher.Reply));
+            while (_watchers.TryDequeue(out var watcher))
+                answers.Add(
+                    new Waiting(watcher.Request, watcher.Request.Fail(Status.Failed, Epoch.None), watcher.Reply));
             _records.Clear();
         }
 

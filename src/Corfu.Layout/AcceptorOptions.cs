@@ -14,7 +14,10 @@ public sealed record AcceptorOptions
     /// <summary>Requests that may wait for the disk at once; more are refused as Overloaded.</summary>
     public int MaxWaiting { get; init; } = 4096;
 
-    /// <summary>Clients told of the next projection when it is decided; for more of them the oldest are told early that there is none yet.</summary>
+    /// <summary>
+    /// Clients told of the next projection when it is decided; for more of them the oldest are told early that there is
+    /// none yet.
+    /// </summary>
     public int MaxWatchers { get; init; } = 4096;
 
     /// <summary>The log is rewritten when it has grown by this many bytes since it was last, or at a prune.</summary>

@@ -17,8 +17,10 @@ namespace Corfu.Client;
 /// 5. Anything else is resolved (R9): appended, back to step 2, or unknown.
 /// </remarks>
 internal sealed class Appender(
-    TokenSource tokens, ITransport transport, UnitCalls units, Resolver resolver, CommittedSet committed, EntryOrigins origins, Retry retry,
-    ProjectionHolder projections, ProjectionRefresher refresher, ClientClock clock, CorfuClientOptions options, ILogger logger)
+    TokenSource tokens, ITransport transport, UnitCalls units, Resolver resolver, CommittedSet committed,
+    EntryOrigins origins, Retry retry,
+    ProjectionHolder projections, ProjectionRefresher refresher, ClientClock clock, CorfuClientOptions options,
+    ILogger logger)
 {
     private readonly ConcurrencyLimiter _inFlight = new(new ConcurrencyLimiterOptions
     {
@@ -49,14 +51,16 @@ internal sealed class Appender(
     {
         if (payload.Length > options.MaxPayload)
             throw new EntryTooLargeException($"A payload of {payload.Length} bytes, limit {options.MaxPayload}");
-        if (streams.Length > EntryCodec.MaxStreams) throw new EntryTooLargeException($"{streams.Length} streams, limit {EntryCodec.MaxStreams}");
+        if (streams.Length > EntryCodec.MaxStreams)
+            throw new EntryTooLargeException($"{streams.Length} streams, limit {EntryCodec.MaxStreams}");
         clock.ThrowIfClosed();
         using var activity = ClientTelemetry.Activities.StartActivity("corfu.client.append");
         // 1.
         using var place = await _inFlight.AcquireAsync(1, cancellationToken);
         return place.IsAcquired
             ? await RunAsync(payload, streams, cancellationToken)
-            : throw new LogOverloadedException($"{options.MaxAppendsWaiting} appends wait already; this one was refused and is not in the log.");
+            : throw new LogOverloadedException(
+                $"{options.MaxAppendsWaiting} appends wait already; this one was refused and is not in the log.");
     }
 
     private async ValueTask<AppendResult> RunAsync(
@@ -70,7 +74,8 @@ internal sealed class Appender(
             var grant = await tokens.TakeAsync(streams, GraceAfter(lost), cancellationToken);
             if (lost >= 2) ClientTelemetry.Graces.Add(1);
             var origin = origins.Next();
-            var entry = new LogEntry(grant.Position, origin, EntryKind.Data, clock.Time.GetUtcNow(), grant.Headers, payload);
+            var entry = new LogEntry(
+                grant.Position, origin, EntryKind.Data, clock.Time.GetUtcNow(), grant.Headers, payload);
             var bytes = EntryCodec.Encode(entry);
 
             // 3., 5.
@@ -91,11 +96,13 @@ internal sealed class Appender(
 
             ClientTelemetry.AppendLost.Add(1);
             if (clock.GetElapsedTime(began) >= options.OperationTimeout)
-                throw new LogUnavailableException($"An append lost {lost + 1} positions one after another and was given up; it is not in the log.");
+                throw new LogUnavailableException(
+                    $"An append lost {lost + 1} positions one after another and was given up; it is not in the log.");
         }
     }
 
-    private async ValueTask<AppendOutcome> FinishAsync(TokenGrant grant, EntryOrigin origin, byte[] bytes, CancellationToken cancellationToken)
+    private async ValueTask<AppendOutcome> FinishAsync(
+        TokenGrant grant, EntryOrigin origin, byte[] bytes, CancellationToken cancellationToken)
     {
         try
         {
@@ -119,10 +126,11 @@ internal sealed class Appender(
     }
 
     /// <summary>
-    /// The writer's own way down the chain. Within its epoch it may send its entry as often as it likes: a replica that has it says so
-    /// by its origin. R9: after its epoch it never sends it again.
+    /// The writer's own way down the chain. Within its epoch it may send its entry as often as it likes: a replica that
+    /// has it says so by its origin. R9: after its epoch it never sends it again.
     /// </summary>
-    private async ValueTask<Written> WriteAsync(TokenGrant grant, EntryOrigin origin, byte[] bytes, CancellationToken cancellationToken)
+    private async ValueTask<Written> WriteAsync(
+        TokenGrant grant, EntryOrigin origin, byte[] bytes, CancellationToken cancellationToken)
     {
         var projection = grant.View.Projection;
         var chain = projection.ChainOf(grant.Position);
@@ -143,7 +151,8 @@ internal sealed class Appender(
                 response = await PersistAsync(grant.View, address, request, cancellationToken);
             }
 
-            if (MayPass(response.Status)) response = await PersistAsync(grant.View, address, request, cancellationToken);
+            if (MayPass(response.Status))
+                response = await PersistAsync(grant.View, address, request, cancellationToken);
 
             switch (response.Status)
             {
@@ -166,10 +175,12 @@ internal sealed class Appender(
                     return Written.Unknown;
                 case Status.Sealed:
                     // What became of the entry is asked under the next epoch: this one has nothing more to say.
-                    if (projections.Current == grant.View) await retry.NewerThanAsync("An append", grant.View.Epoch, cancellationToken);
+                    if (projections.Current == grant.View)
+                        await retry.NewerThanAsync("An append", grant.View.Epoch, cancellationToken);
                     return Written.Unsure;
                 case Status.Trimmed or Status.Corrupt:
-                    // R5: the resolver brings a trim it meets to the whole chain, and finds good copies of a damaged page.
+                    // R5: the resolver brings a trim it meets to the whole chain, and finds good copies of a damaged
+                    // page.
                     return Written.Unsure;
                 default:
                     throw CorfuException.FromStatus(response.Status, $"Writing {grant.Position}");
@@ -179,26 +190,34 @@ internal sealed class Appender(
         return Written.All;
     }
 
-    /// <summary>Sends to one replica until it answers or the epoch has ended, which the caller hears as Sealed.</summary>
-    private ValueTask<WriteResponse> PersistAsync(EpochView view, NodeAddress address, WriteRequest request, CancellationToken cancellationToken) =>
+    /// <summary>
+    /// Sends to one replica until it answers or the epoch has ended, which the caller hears as Sealed.
+    /// </summary>
+    private ValueTask<WriteResponse> PersistAsync(
+        EpochView view, NodeAddress address, WriteRequest request, CancellationToken cancellationToken) =>
         retry.RunAsync<WriteResponse>(
             "An append",
             async newest =>
             {
                 if (newest != view) return new WriteResponse(Status.Sealed, newest.Epoch);
                 var response = await transport.CallAsync(address, request, cancellationToken);
-                if (response.Status == Status.NotInstalled) response = await units.InstallAndCallAsync(view, address, request, cancellationToken);
+                if (response.Status == Status.NotInstalled)
+                    response = await units.InstallAndCallAsync(view, address, request, cancellationToken);
                 return MayPass(response.Status) ? response.Status : response;
             },
             cancellationToken);
 
-    private static bool MayPass(Status status) => status is Status.NotInstalled or Status.Failed or Status.Overloaded or Status.NoSpace;
+    private static bool MayPass(Status status) =>
+        status is Status.NotInstalled or Status.Failed or Status.Overloaded or Status.NoSpace;
 
     // R10: a writer that has lost twice in a row asks fillers to wait longer.
     private ushort GraceAfter(int lost) => lost < 2
         ? (ushort)0
-        : (ushort)Math.Min(options.Grace.TotalMilliseconds * Math.Pow(2, Math.Min(lost - 2, 16)), options.MaxGrace.TotalMilliseconds);
+        : (ushort)Math.Min(
+            options.Grace.TotalMilliseconds * Math.Pow(2, Math.Min(lost - 2, 16)), options.MaxGrace.TotalMilliseconds);
 }
 
-/// <summary>The client has as many appends waiting as it may; this one was refused, and is not in the log. Try again later.</summary>
+/// <summary>
+/// The client has as many appends waiting as it may; this one was refused, and is not in the log. Try again later.
+/// </summary>
 public sealed class LogOverloadedException(string message) : CorfuException(message);

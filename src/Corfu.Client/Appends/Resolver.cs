@@ -3,7 +3,9 @@ using Corfu.Protocol;
 
 namespace Corfu.Client;
 
-/// <summary>Finds out, for good, what became of an append (R9): completes it or sees to it that it can never be.</summary>
+/// <summary>
+/// Finds out, for good, what became of an append (R9): completes it or sees to it that it can never be.
+/// </summary>
 internal sealed class Resolver(
     Retry retry, ChainReplication chains, EntryOrigins origins, ProjectionHolder projections, ClientClock clock)
 {
@@ -11,10 +13,13 @@ internal sealed class Resolver(
     private const int MaxFillsWaiting = 65536;
 
     // After a failure there are many, and no caller waits for them: appends go first.
-    private readonly ConcurrencyLimiter _fills = new(new ConcurrencyLimiterOptions { PermitLimit = FillsAtOnce, QueueLimit = MaxFillsWaiting });
+    private readonly ConcurrencyLimiter _fills = new(
+        new ConcurrencyLimiterOptions { PermitLimit = FillsAtOnce, QueueLimit = MaxFillsWaiting });
 
-    public ValueTask<AppendOutcome> ResolveAsync(LogPosition position, EntryOrigin origin, CancellationToken cancellationToken) =>
-        retry.RunAsync($"Resolving {position}", view => TryAsync(view, position, origin, cancellationToken), cancellationToken);
+    public ValueTask<AppendOutcome> ResolveAsync(
+        LogPosition position, EntryOrigin origin, CancellationToken cancellationToken) =>
+        retry.RunAsync(
+            $"Resolving {position}", view => TryAsync(view, position, origin, cancellationToken), cancellationToken);
 
     private async ValueTask<Attempt<AppendOutcome>> TryAsync(
         EpochView view, LogPosition position, EntryOrigin origin, CancellationToken cancellationToken)
@@ -36,7 +41,12 @@ internal sealed class Resolver(
 #endif
             case PageState.Data when page.Origin == origin:
                 var completed = await chains.CompleteAsync(view, chain, holder, page.Bytes, cancellationToken);
-                return completed == Status.Ok ? AppendOutcome.Appended : completed == Status.Trimmed ? AppendOutcome.Unknown : completed;
+                return completed switch
+                {
+                    Status.Ok => AppendOutcome.Appended,
+                    Status.Trimmed => AppendOutcome.Unknown,
+                    _ => completed,
+                };
             case PageState.Data or PageState.Junk:
                 return AppendOutcome.NotAppended;
             case PageState.Trimmed when page.Origin.Writer != default:
@@ -49,8 +59,8 @@ internal sealed class Resolver(
         }
     }
 
-    // R9: what the first full replica does not hold in a later epoch was not appended: nobody sends it again, and copies are taken
-    // from there alone.
+    // R9: what the first full replica does not hold in a later epoch was not appended: nobody sends it again, and
+    // copies are taken from there alone.
     private async ValueTask<Attempt<AppendOutcome>> CloseAsync(
         EpochView view, Chain chain, LogPosition position, EntryOrigin origin, CancellationToken cancellationToken)
     {
@@ -58,7 +68,8 @@ internal sealed class Resolver(
         var junk = new LogEntry(at, origins.Next(), EntryKind.Junk, clock.Time.GetUtcNow(), [], default);
         if (view.Epoch > position.Epoch)
         {
-            // That it was not appended is final whoever fills it, and when: the caller need not wait until the hole is closed.
+            // That it was not appended is final whoever fills it, and when: the caller need not wait until the hole is
+            // closed.
             FillLaterAsync(view, chain, junk).Abandon();
             return AppendOutcome.NotAppended;
         }

@@ -5,11 +5,12 @@ using Corfu.Protocol;
 namespace Corfu.Client;
 
 /// <summary>
-/// The appends to one set of streams that wait for tokens. While requests are on their way the others gather and share the next
-/// one; an append that is alone asks at once.
+/// The appends to one set of streams that wait for tokens. While requests are on their way the others gather and share
+/// the next one; an append that is alone asks at once.
 /// </summary>
 internal sealed class TokenQueue(
-    ImmutableArray<StreamId> streams, Retry retry, StreamHandOver handOver, ClientClock clock, CorfuClientOptions options)
+    ImmutableArray<StreamId> streams, Retry retry, StreamHandOver handOver, ClientClock clock,
+    CorfuClientOptions options)
 {
     private readonly Lock _gate = new();
 
@@ -36,11 +37,14 @@ internal sealed class TokenQueue(
 
     // The position of a cancelled waiter goes to the next one.
     private static Task<TokenGrant> Wait(TokenWaiter waiter, CancellationToken cancellationToken) =>
-        cancellationToken.CanBeCanceled && !waiter.Task.IsCompleted ? WaitCancellableAsync(waiter, cancellationToken) : waiter.Task;
+        cancellationToken.CanBeCanceled && !waiter.Task.IsCompleted
+            ? WaitCancellableAsync(waiter, cancellationToken)
+            : waiter.Task;
 
     private static async Task<TokenGrant> WaitCancellableAsync(TokenWaiter waiter, CancellationToken cancellationToken)
     {
-        await using var registration = cancellationToken.UnsafeRegister(static (w, t) => ((TokenWaiter)w!).TrySetCanceled(t), waiter);
+        await using var registration = cancellationToken.UnsafeRegister(
+            static (w, t) => ((TokenWaiter)w!).TrySetCanceled(t), waiter);
         return await waiter.Task;
     }
 
@@ -89,7 +93,8 @@ internal sealed class TokenQueue(
     private async ValueTask<Attempt<bool>> TryAskAsync(EpochView view, List<TokenWaiter> batch, ushort grace)
     {
         var response = await handOver.CallAsync(
-            view, new TokenRequest(view.Epoch, batch.Count, streams, grace), static answer => answer.Unknown, clock.Closed);
+            view, new TokenRequest(view.Epoch, batch.Count, streams, grace), static answer =>
+                answer.Unknown, clock.Closed);
         if (!response.IsOk) return response.Status;
         Distribute(view, batch, response);
         return true;
@@ -125,7 +130,9 @@ internal sealed class TokenWaiter(ushort graceMilliseconds)
     public ushort GraceMilliseconds { get; } = graceMilliseconds;
 }
 
-/// <summary>Backpointers inside a run of tokens: the run's own earlier positions first, then what stood before the run.</summary>
+/// <summary>
+/// Backpointers inside a run of tokens: the run's own earlier positions first, then what stood before the run.
+/// </summary>
 internal static class RunBackpointers
 {
     public static ImmutableArray<LogPosition> Of(LogPosition first, int index, ImmutableArray<LogPosition> previous)

@@ -14,13 +14,15 @@ internal sealed class TokenSource(
     private readonly Dictionary<StreamSet, TokenQueue> _queues = [];
 
     /// <exception cref="OperationCanceledException">No position was granted for this caller.</exception>
-    public Task<TokenGrant> TakeAsync(ImmutableArray<StreamId> streams, ushort graceMilliseconds, CancellationToken cancellationToken)
+    public Task<TokenGrant> TakeAsync(
+        ImmutableArray<StreamId> streams, ushort graceMilliseconds, CancellationToken cancellationToken)
     {
         var set = new StreamSet(streams);
         TokenQueue? queue;
         lock (_gate)
         {
-            if (!_queues.TryGetValue(set, out queue)) _queues[set] = queue = new TokenQueue(streams, retry, handOver, clock, options);
+            if (!_queues.TryGetValue(set, out queue))
+                _queues[set] = queue = new TokenQueue(streams, retry, handOver, clock, options);
             queue.Users++;
         }
 

@@ -4,7 +4,9 @@ using Corfu.Protocol;
 
 namespace Corfu.Client;
 
-/// <summary>The callers that share one check, and the union of their streams. Filled before it starts, fixed afterwards.</summary>
+/// <summary>
+/// The callers that share one check, and the union of their streams. Filled before it starts, fixed afterwards.
+/// </summary>
 internal sealed class CheckBatch
 {
     private readonly Dictionary<StreamId, int> _index = [];

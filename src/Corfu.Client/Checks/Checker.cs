@@ -9,15 +9,19 @@ namespace Corfu.Client;
 /// </summary>
 /// <remarks>
 /// 1. A caller joins the next round that starts after its call, so any number of callers costs few messages.
-/// 2. The round asks the sequencer for the tail and the streams' newest positions and, at the same time, one chain to confirm the epoch.
-/// 3. A sequencer that fails, or is silent for <see cref="CorfuClientOptions.SlowCheckDelay"/>, is left for the units (<see cref="SlowChecker"/>).
+/// 2. The round asks the sequencer for the tail and the streams' newest positions and, at the same time, one chain to
+/// confirm the epoch.
+/// 3. A sequencer that fails, or is silent for <see cref="CorfuClientOptions.SlowCheckDelay"/>, is left for the units
+/// (<see cref="SlowChecker"/>).
 /// 4. All callers are told, then the next round begins.
 /// </remarks>
 internal sealed class Checker(
-    Retry retry, StreamHandOver handOver, SlowChecker slow, EpochConfirmer? confirmer, ClientClock clock, CorfuClientOptions options)
+    Retry retry, StreamHandOver handOver, SlowChecker slow, EpochConfirmer? confirmer, ClientClock clock,
+    CorfuClientOptions options)
 {
     private readonly Lock _gate = new();
-    // Guarded by _gate. Batches that wait for their start, of which only the last one may still grow; rounds on their way, and their callers.
+    // Guarded by _gate. Batches that wait for their start, of which only the last one may still grow; rounds on their
+    // way, and their callers.
     private readonly Queue<CheckBatch> _next = new();
     private CheckBatch? _open;
     private int _running;
@@ -27,10 +31,13 @@ internal sealed class Checker(
     {
         clock.ThrowIfClosed();
         if (streams.Length > MessageLimits.MaxItems) return CheckPartsAsync(streams, cancellationToken);
-        return ClientTelemetry.Activities.HasListeners() ? CheckTracedAsync(streams, cancellationToken) : CheckPartAsync(streams, cancellationToken);
+        return ClientTelemetry.Activities.HasListeners()
+            ? CheckTracedAsync(streams, cancellationToken)
+            : CheckPartAsync(streams, cancellationToken);
     }
 
-    private async ValueTask<LogCheck> CheckTracedAsync(ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
+    private async ValueTask<LogCheck> CheckTracedAsync(
+        ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
     {
         using var activity = ClientTelemetry.Activities.StartActivity("corfu.client.check");
         return await CheckPartAsync(streams, cancellationToken);
@@ -59,27 +66,33 @@ internal sealed class Checker(
         return answer;
     }
 
-    /// <summary>More streams than fit into one message. The parts' tails differ; below the lowest, every part is complete.</summary>
-    private async ValueTask<LogCheck> CheckPartsAsync(ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
+    /// <summary>
+    /// More streams than fit into one message. The parts' tails differ; below the lowest, every part is complete.
+    /// </summary>
+    private async ValueTask<LogCheck> CheckPartsAsync(
+        ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
     {
         while (true)
         {
-            var parts = await Task.WhenAll(streams.Chunk(MessageLimits.MaxItems).Select(c => CheckPartAsync([.. c], cancellationToken).AsTask()));
+            var parts = await Task.WhenAll(
+                streams.Chunk(MessageLimits.MaxItems).Select(c => CheckPartAsync([.. c], cancellationToken).AsTask()));
             var tail = parts[0].Tail;
             foreach (var part in parts) tail = LogPosition.Min(tail, part.Tail);
 
             // Positions of different epochs do not compare (R10).
-            if (Array.TrueForAll(parts, p => p.Tail.Epoch == tail.Epoch)) return new LogCheck(tail, [.. parts.SelectMany(p => p.Streams)]);
+            if (Array.TrueForAll(parts, p => p.Tail.Epoch == tail.Epoch))
+                return new LogCheck(tail, [.. parts.SelectMany(p => p.Streams)]);
         }
     }
 
     /// <summary>
-    /// Under the gate. A round costs its messages however many callers share it, so another one starts beside those on their way only for at least
-    /// as many callers as they have together. A caller alone never waits.
+    /// Under the gate. A round costs its messages however many callers share it, so another one starts beside those on
+    /// their way only for at least as many callers as they have together. A caller alone never waits.
     /// </summary>
     private CheckBatch? TakeNext()
     {
-        if (!_next.TryPeek(out var batch) || _running >= options.ChecksInFlight || batch.Callers < _callersRunning) return null;
+        if (!_next.TryPeek(out var batch) || _running >= options.ChecksInFlight || batch.Callers < _callersRunning)
+            return null;
         _next.Dequeue();
         if (batch == _open) _open = null;
         _running++;
@@ -109,8 +122,9 @@ internal sealed class Checker(
     }
 
     /// <summary>
-    /// Completes the callers, one after the other on this thread where their scheduler allows it: those that check again join the next round, which
-    /// starts when all are told. A second worker completes the rest, so a blocking continuation delays no other caller.
+    /// Completes the callers, one after the other on this thread where their scheduler allows it: those that check
+    /// again join the next round, which starts when all are told. A second worker completes the rest, so a blocking
+    /// continuation delays no other caller.
     /// </summary>
     private void Release(CheckBatch batch, TailResponse? response, Exception? error)
     {
@@ -196,7 +210,8 @@ internal sealed class Checker(
 
     private async ValueTask<Attempt<TailResponse>> AskSequencerAsync(EpochView view, ImmutableArray<StreamId> streams)
     {
-        var tail = await handOver.CallAsync(view, new TailRequest(view.Epoch, streams), static answer => answer.Unknown, clock.Closed);
+        var tail = await handOver.CallAsync(
+            view, new TailRequest(view.Epoch, streams), static answer => answer.Unknown, clock.Closed);
         if (!tail.IsOk) return tail.Status;
         view.Saw(tail, clock.GetTimestamp());
         return tail;

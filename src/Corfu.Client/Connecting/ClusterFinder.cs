@@ -5,7 +5,9 @@ using Corfu.Transport;
 
 namespace Corfu.Client;
 
-/// <summary>From a few endpoints to the newest projection: asks who is there, then the layout acceptors among them.</summary>
+/// <summary>
+/// From a few endpoints to the newest projection: asks who is there, then the layout acceptors among them.
+/// </summary>
 internal static class ClusterFinder
 {
     private static readonly TimeSpan s_grace = TimeSpan.FromMilliseconds(100);
@@ -16,9 +18,12 @@ internal static class ClusterFinder
         ConnectionString connection, ITransport transport, TimeProvider time, CancellationToken cancellationToken)
     {
         var answers = await DescribeAllAsync(connection, transport, time, cancellationToken);
-        var clusters = answers.Where(a => a.Description is not null).Select(a => a.Description!.Cluster).Where(c => !c.IsNone).Distinct().ToList();
+        var clusters = answers.Where(a => a.Description is not null).Select(
+            a => a.Description!.Cluster).Where(c => !c.IsNone).Distinct().ToList();
         if (clusters.Count > 1)
-            throw new ClusterNotFoundException($"The endpoints of {connection} belong to {clusters.Count} different clusters: {string.Join(", ", clusters)}.");
+            throw new ClusterNotFoundException(
+                $"The endpoints of {connection} belong to {clusters.Count} different clusters: "
+                + $"{string.Join(", ", clusters)}.");
         var acceptors = ImmutableArray.CreateBuilder<NodeAddress>();
         foreach (var (endpoint, description, _) in answers)
         {
@@ -30,20 +35,28 @@ internal static class ClusterFinder
 
         if (acceptors.Count == 0)
         {
-            var found = answers.Select(a => $"{a.Endpoint}: {a.Trouble ?? "roles " + string.Join('+', a.Description!.Roles.Select(r => r.Role))}");
-            throw new ClusterNotFoundException($"No layout acceptor answers at {connection} ({string.Join("; ", found)}).");
+            var found = answers.Select(
+                a =>
+                    $"{a.Endpoint}: "
+                    + $"{a.Trouble ?? "roles " + string.Join('+', a.Description!.Roles.Select(r => r.Role))}");
+            throw new ClusterNotFoundException(
+                $"No layout acceptor answers at {connection} ({string.Join("; ", found)}).");
         }
 
-        return new FoundCluster(connection, clusters.SingleOrDefault(), acceptors.DrainToImmutable(), WhyNothingIsKnown(connection, answers));
+        return new FoundCluster(
+            connection, clusters.SingleOrDefault(), acceptors.DrainToImmutable(),
+            WhyNothingIsKnown(connection, answers));
     }
 
     /// <summary>Its newest projection, over a transport that names the cluster.</summary>
     /// <exception cref="ClusterNotFoundException">Its acceptors do not answer, or know none.</exception>
-    public static async Task<Projection> FindLatestAsync(FoundCluster found, LayoutClient layout, CancellationToken cancellationToken)
+    public static async Task<Projection> FindLatestAsync(
+        FoundCluster found, LayoutClient layout, CancellationToken cancellationToken)
     {
         try
         {
-            return await layout.FindLatestAsync(found.Acceptors, cancellationToken) ?? throw new ClusterNotFoundException(found.WhyNoProjection);
+            return await layout.FindLatestAsync(found.Acceptors,
+            cancellationToken) ?? throw new ClusterNotFoundException(found.WhyNoProjection);
         }
         catch (LayoutUnavailableException e)
         {
@@ -52,19 +65,23 @@ internal static class ClusterFinder
     }
 
     // Who is silent may know one: only all of them together can say that there is none.
-    private static string WhyNothingIsKnown(ConnectionString connection, List<(NodeEndpoint Endpoint, NodeDescription? Description, string? Trouble)> answers)
+    private static string WhyNothingIsKnown(
+        ConnectionString connection,
+        List<(NodeEndpoint Endpoint, NodeDescription? Description, string? Trouble)> answers)
     {
         var silent = answers.Where(a => a.Description is null).Select(a => $"{a.Endpoint}: {a.Trouble}").ToList();
         return silent.Count == 0
             ? $"The cluster at {connection} has no projection yet: it was never started."
-            : $"No layout acceptor that answers at {connection} knows a projection; others do not answer ({string.Join("; ", silent)}).";
+            : $"No layout acceptor that answers at {connection} knows a projection; others do not answer "
+                + $"({string.Join("; ", silent)}).";
     }
 
     /// <summary>
-    /// A frozen process takes connections and says nothing: once an acceptor is found, the others get a moment and not the transport's whole
-    /// time-out.
+    /// A frozen process takes connections and says nothing: once an acceptor is found, the others get a moment and not
+    /// the transport's whole time-out.
     /// </summary>
-    private static async Task<List<(NodeEndpoint Endpoint, NodeDescription? Description, string? Trouble)>> DescribeAllAsync(
+    private static async Task<List<(
+        NodeEndpoint Endpoint, NodeDescription? Description, string? Trouble)>> DescribeAllAsync(
         ConnectionString connection, ITransport transport, TimeProvider time, CancellationToken cancellationToken)
     {
         using var enough = new CancellationTokenSource(Timeout.InfiniteTimeSpan, time);
@@ -75,7 +92,8 @@ internal static class ClusterFinder
         {
             var done = await Task.WhenAny(pending);
             pending.Remove(done);
-            if ((await done).Description?.Roles.Any(r => r.Role == NodeRole.Acceptor) == true) enough.CancelAfter(s_grace);
+            if ((await done).Description?.Roles.Any(r => r.Role == NodeRole.Acceptor) == true)
+                enough.CancelAfter(s_grace);
         }
 
         cancellationToken.ThrowIfCancellationRequested();
@@ -100,5 +118,8 @@ internal static class ClusterFinder
 internal sealed record FoundCluster(
     ConnectionString Connection, ClusterId Cluster, ImmutableArray<NodeAddress> Acceptors, string WhyNoProjection);
 
-/// <summary>Nothing at the endpoints of a connection string led to a cluster's projection; the message says what was found at each.</summary>
+/// <summary>
+/// Nothing at the endpoints of a connection string led to a cluster's projection; the message says what was found at
+/// each.
+/// </summary>
 public sealed class ClusterNotFoundException(string message, Exception? inner = null) : CorfuException(message, inner);

@@ -4,7 +4,10 @@ using Corfu.Protocol;
 
 namespace Corfu.Client;
 
-/// <summary>Where a cluster is found: <c>corfu://host:port,host:port</c>. Any of its nodes will do, as long as one holds a layout acceptor.</summary>
+/// <summary>
+/// Where a cluster is found: <c>corfu://host:port,host:port</c>. Any of its nodes will do, as long as one holds a
+/// layout acceptor.
+/// </summary>
 public sealed record ConnectionString(ImmutableArray<NodeEndpoint> Endpoints)
 {
     public const string Scheme = "corfu://";
@@ -15,13 +18,15 @@ public sealed record ConnectionString(ImmutableArray<NodeEndpoint> Endpoints)
     public static ConnectionString Parse(string text) =>
         TryParse(text, out var result, out var error) ? result : throw new FormatException(error);
 
-    public static bool TryParse(string? text, [NotNullWhen(true)] out ConnectionString? result, [NotNullWhen(false)] out string? error)
+    public static bool TryParse(
+        string? text, [NotNullWhen(true)] out ConnectionString? result, [NotNullWhen(false)] out string? error)
     {
         result = null;
         error = null;
         if (text is null || !text.StartsWith(Scheme, StringComparison.Ordinal))
         {
-            error = $"A connection string starts with {Scheme}, as in {Scheme}127.0.0.1:7001,127.0.0.1:7002; this one is '{text}'.";
+            error = $"A connection string starts with {Scheme}, as in {Scheme}127.0.0.1:7001,127.0.0.1:7002; this "
+                + $"one is '{text}'.";
             return false;
         }
 
@@ -37,7 +42,8 @@ public sealed record ConnectionString(ImmutableArray<NodeEndpoint> Endpoints)
         {
             if (!NodeEndpoint.TryParse(parts[i].Trim(), out var endpoint))
             {
-                error = $"Endpoint {i + 1} of the connection string, '{parts[i]}', is not host:port or [address]:port with a port from 1 to 65535.";
+                error = $"Endpoint {i + 1} of the connection string, '{parts[i]}', is not host:port or "
+                    + "[address]:port with a port from 1 to 65535.";
                 return false;
             }
 
@@ -48,7 +54,8 @@ public sealed record ConnectionString(ImmutableArray<NodeEndpoint> Endpoints)
         return true;
     }
 
-    public bool Equals(ConnectionString? other) => other is not null && Endpoints.AsSpan().SequenceEqual(other.Endpoints.AsSpan());
+    public bool Equals(ConnectionString? other) =>
+        other is not null && Endpoints.AsSpan().SequenceEqual(other.Endpoints.AsSpan());
 
     public override int GetHashCode() => Endpoints.Length == 0 ? 0 : Endpoints[0].GetHashCode();
 

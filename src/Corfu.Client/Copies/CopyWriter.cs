@@ -4,20 +4,21 @@ using Corfu.Protocol;
 namespace Corfu.Client;
 
 /// <summary>
-/// Writes what another log holds to the same positions of a mirror. All is idempotent, and any number of copiers at once are harmless: a
-/// position has one value, the source's.
+/// Writes what another log holds to the same positions of a mirror. All is idempotent, and any number of copiers at
+/// once are harmless: a position has one value, the source's.
 /// </summary>
 /// <remarks>
-/// Copies go down their chain by <c>Complete</c>, head first: the source is the replica before the head, so to speak, and what the head holds
-/// is what the replicas behind it get, whichever copier brought it (R9). Only the epoch in an entry is the mirror's own, that of its
-/// copying: an epoch means nothing outside of its cluster. Nobody else may write or fill below a mirror's end
-/// (<see cref="Projection.MirrorOf"/>), so a copy may come late, also below the start of a later epoch.
+/// Copies go down their chain by <c>Complete</c>, head first: the source is the replica before the head, so to speak,
+/// and what the head holds is what the replicas behind it get, whichever copier brought it (R9). Only the epoch in an
+/// entry is the mirror's own, that of its copying: an epoch means nothing outside of its cluster. Nobody else may write
+/// or fill below a mirror's end (<see cref="Projection.MirrorOf"/>), so a copy may come late, also below the start of a
+/// later epoch.
 /// </remarks>
 public sealed class CopyWriter
 {
     /// <summary>
-    /// A copier never writes so far above the lowest position that is not yet at all replicas. So whatever is missing in a mirror, after a
-    /// crash of its copier, lies at most so far below its end.
+    /// A copier never writes so far above the lowest position that is not yet at all replicas. So whatever is missing
+    /// in a mirror, after a crash of its copier, lies at most so far below its end.
     /// </summary>
     public const int MaxWindow = 4096;
 
@@ -28,7 +29,9 @@ public sealed class CopyWriter
     private readonly Trimmer _trimmer;
     private readonly ClusterId _source;
 
-    internal CopyWriter(UnitCalls units, StreamHandOver handOver, ChainReplication chains, Trimmer trimmer, Retry retry, ClusterId source)
+    internal CopyWriter(
+        UnitCalls units, StreamHandOver handOver, ChainReplication chains, Trimmer trimmer, Retry retry,
+        ClusterId source)
     {
         _units = units;
         _handOver = handOver;
@@ -38,16 +41,23 @@ public sealed class CopyWriter
         _source = source;
     }
 
-    /// <summary>Data or junk: durable at every replica of its chain when this returns. Where the mirror is trimmed already, nothing is written.</summary>
+    /// <summary>
+    /// Data or junk: durable at every replica of its chain when this returns. Where the mirror is trimmed already,
+    /// nothing is written.
+    /// </summary>
     /// <exception cref="LogDivergedException">Something else is there.</exception>
     /// <exception cref="CopyRefusedException">It is no mirror of the source (any more).</exception>
     public async ValueTask PutAsync(LogEntry entry, CancellationToken cancellationToken = default) =>
-        await _retry.RunAsync($"Copying {entry.Position.Offset}", view => TryPutAsync(view, entry, cancellationToken), cancellationToken);
+        await _retry.RunAsync(
+            $"Copying {entry.Position.Offset}", view => TryPutAsync(view, entry, cancellationToken), cancellationToken);
 
     /// <summary>A position that was released on its own.</summary>
     /// <param name="headers">Its tombstone (R5), if it left one.</param>
-    public async ValueTask PutTrimAsync(LogPosition position, LogEntry? headers, CancellationToken cancellationToken = default) =>
-        await _retry.RunAsync($"Trimming {position.Offset}", view => TryTrimAsync(view, position, headers, cancellationToken), cancellationToken);
+    public async ValueTask PutTrimAsync(
+        LogPosition position, LogEntry? headers, CancellationToken cancellationToken = default) =>
+        await _retry.RunAsync(
+            $"Trimming {position.Offset}", view => TryTrimAsync(view, position, headers, cancellationToken),
+            cancellationToken);
 
     /// <summary>Everything below is trimmed. May lie above the mirror's tail, which then rises with it.</summary>
     public async ValueTask PutTrimMarkAsync(LogPosition below, CancellationToken cancellationToken = default)
@@ -65,29 +75,39 @@ public sealed class CopyWriter
     }
 
     /// <summary>
-    /// What the source knows of streams below its trim mark, once the mark is here, too: the units know it as if they had seen the entries. Told again, nothing is written.
+    /// What the source knows of streams below its trim mark, once the mark is here, too: the units know it as if they
+    /// had seen the entries. Told again, nothing is written.
     /// </summary>
-    public async ValueTask PutTrimmedStreamsAsync(ImmutableArray<StreamTail> tails, CancellationToken cancellationToken = default)
+    public async ValueTask PutTrimmedStreamsAsync(
+        ImmutableArray<StreamTail> tails, CancellationToken cancellationToken = default)
     {
         foreach (var some in tails.Chunk(MessageLimits.MaxItems))
-            await _retry.RunAsync("Copying trimmed streams", view => TryPutStreamsAsync(view, some, cancellationToken), cancellationToken);
+            await _retry.RunAsync(
+                "Copying trimmed streams", view => TryPutStreamsAsync(view, some, cancellationToken),
+                cancellationToken);
     }
 
     /// <summary>
-    /// Lets the tail rise to <paramref name="to"/>, once everything below is at its replicas. Below the start of the mirror's epoch nothing is
-    /// said: its sequencer waits for the word that includes the start.
+    /// Lets the tail rise to <paramref name="to"/>, once everything below is at its replicas. Below the start of the
+    /// mirror's epoch nothing is said: its sequencer waits for the word that includes the start.
     /// </summary>
     /// <param name="from">Everything below was said before, or is trimmed.</param>
     /// <param name="entries">Data of streams between the two, ascending.</param>
     public async ValueTask AdvanceAsync(
-        LogPosition from, LogPosition to, ImmutableArray<AdvancedEntry> entries, CancellationToken cancellationToken = default) =>
-        await _retry.RunAsync($"Advancing to {to.Offset}", view => TryAdvanceAsync(view, from, to, entries, cancellationToken), cancellationToken);
+        LogPosition from, LogPosition to, ImmutableArray<AdvancedEntry> entries, CancellationToken cancellationToken =
+            default) =>
+        await _retry.RunAsync(
+            $"Advancing to {to.Offset}", view => TryAdvanceAsync(view, from, to, entries, cancellationToken),
+            cancellationToken);
 
     /// <summary>Completes what the head of the position's chain holds. False: it holds nothing.</summary>
     public ValueTask<bool> SettleAsync(LogPosition position, CancellationToken cancellationToken = default) =>
-        _retry.RunAsync($"Settling {position.Offset}", view => TrySettleAsync(view, position, cancellationToken), cancellationToken);
+        _retry.RunAsync(
+            $"Settling {position.Offset}", view => TrySettleAsync(view, position, cancellationToken),
+            cancellationToken);
 
-    private async ValueTask<Attempt<bool>> TrySettleAsync(EpochView view, LogPosition position, CancellationToken cancellationToken)
+    private async ValueTask<Attempt<bool>> TrySettleAsync(
+        EpochView view, LogPosition position, CancellationToken cancellationToken)
     {
         Admit(view);
         var chain = view.Projection.ChainOf(position);
@@ -98,13 +118,15 @@ public sealed class CopyWriter
         return status is Status.Ok or Status.Trimmed ? true : status;
     }
 
-    private async ValueTask<Attempt<bool>> TryPutAsync(EpochView view, LogEntry entry, CancellationToken cancellationToken)
+    private async ValueTask<Attempt<bool>> TryPutAsync(
+        EpochView view, LogEntry entry, CancellationToken cancellationToken)
     {
         Admit(view);
         var position = new LogPosition(entry.Position.Offset, view.Epoch);
         var chain = view.Projection.ChainOf(position);
         ReadOnlyMemory<byte> bytes = EntryCodec.Encode(entry with { Position = position });
-        var response = await _units.CallAsync(view, chain.Head, new CompleteRequest(view.Epoch, bytes), cancellationToken);
+        var response = await _units.CallAsync(
+            view, chain.Head, new CompleteRequest(view.Epoch, bytes), cancellationToken);
         switch (response.Status)
         {
             case Status.Ok:
@@ -126,7 +148,8 @@ public sealed class CopyWriter
         return status is Status.Ok or Status.Trimmed ? true : status;
     }
 
-    // What the head holds instead: the same entry, from an earlier attempt and perhaps of an earlier epoch, or a divergence. Empty when trimmed meanwhile.
+    // What the head holds instead: the same entry, from an earlier attempt and perhaps of an earlier epoch, or a
+    // divergence. Empty when trimmed meanwhile.
     private async ValueTask<Attempt<ReadOnlyMemory<byte>>> StoredAsync(
         EpochView view, Chain chain, LogEntry entry, CancellationToken cancellationToken)
     {
@@ -134,10 +157,13 @@ public sealed class CopyWriter
         if (!look.IsDone) return look.Status;
         var page = PageDecoder.Decode(look.Value, ReadDetail.Full);
         if (page.State == PageState.Trimmed) return ReadOnlyMemory<byte>.Empty;
-        if (page.Entry is not { } stored) throw new PageCorruptException($"Position {entry.Position.Offset} of the mirror, at unit {chain.Head}");
+        if (page.Entry is not { } stored)
+            throw new PageCorruptException($"Position {entry.Position.Offset} of the mirror, at unit {chain.Head}");
         if (stored.Origin != entry.Origin || stored.Kind != entry.Kind)
             throw new LogDivergedException(entry.Position, $"{Name(stored)} here, {Name(entry)} there");
-        if (!stored.Streams.AsSpan().SequenceEqual(entry.Streams.AsSpan()) || !stored.Payload.Span.SequenceEqual(entry.Payload.Span))
+        if (
+            !stored.Streams.AsSpan().SequenceEqual(entry.Streams.AsSpan())
+            || !stored.Payload.Span.SequenceEqual(entry.Payload.Span))
             throw new LogDivergedException(entry.Position, $"{Name(entry)} has another content here");
         return look.Value.Bytes;
     }
@@ -151,13 +177,15 @@ public sealed class CopyWriter
         var chain = view.Projection.ChainOf(position);
         ReadOnlyMemory<byte> tombstone = headers is null
             ? default
-            : EntryCodec.Encode(headers with { Position = new LogPosition(position.Offset, view.Epoch), Payload = default });
+            : EntryCodec.Encode(
+                headers with { Position = new LogPosition(position.Offset, view.Epoch), Payload = default });
         var page = new PageResult(position, PageState.Trimmed, false, headers?.Origin ?? default, tombstone);
         var status = await _chains.PropagateTrimAsync(view, chain, page, cancellationToken);
         return status == Status.Ok ? true : status;
     }
 
-    private async ValueTask<Attempt<bool>> TryPutStreamsAsync(EpochView view, StreamTail[] tails, CancellationToken cancellationToken)
+    private async ValueTask<Attempt<bool>> TryPutStreamsAsync(
+        EpochView view, StreamTail[] tails, CancellationToken cancellationToken)
     {
         Admit(view);
         var shares = new SortedDictionary<NodeId, ImmutableArray<StreamTail>.Builder>();
@@ -167,7 +195,8 @@ public sealed class CopyWriter
             {
                 foreach (var replica in chain.Key.Replicas)
                 {
-                    if (!shares.TryGetValue(replica.Unit, out var share)) shares.Add(replica.Unit, share = ImmutableArray.CreateBuilder<StreamTail>());
+                    if (!shares.TryGetValue(replica.Unit, out var share))
+                        shares.Add(replica.Unit, share = ImmutableArray.CreateBuilder<StreamTail>());
                     share.Add(new StreamTail(tail.Stream, [.. chain]));
                 }
             }
@@ -178,7 +207,8 @@ public sealed class CopyWriter
             // A stream may stand in a unit's share once for each of its chains.
             foreach (var some in share.Chunk(MessageLimits.MaxItems))
             {
-                var response = await _units.CallAsync(view, unit, new TakeStreamTailsRequest(view.Epoch, [.. some]), cancellationToken);
+                var response = await _units.CallAsync(
+                    view, unit, new TakeStreamTailsRequest(view.Epoch, [.. some]), cancellationToken);
                 if (!response.IsOk) return response.Status;
             }
         }
@@ -187,7 +217,8 @@ public sealed class CopyWriter
     }
 
     private async ValueTask<Attempt<bool>> TryAdvanceAsync(
-        EpochView view, LogPosition from, LogPosition to, ImmutableArray<AdvancedEntry> entries, CancellationToken cancellationToken)
+        EpochView view, LogPosition from, LogPosition to, ImmutableArray<AdvancedEntry> entries,
+        CancellationToken cancellationToken)
     {
         Admit(view);
         var start = view.Projection.Start;
@@ -200,7 +231,8 @@ public sealed class CopyWriter
             var count = Fitting(left);
             var end = count < left.Length ? left[count].Position : to;
             var advanced = await _handOver.CallAsync(
-                view, new AdvanceRequest(view.Epoch, from, end, left[..count]), static answer => answer.Unknown, cancellationToken);
+                view, new AdvanceRequest(view.Epoch, from, end, left[..count]), static answer =>
+                    answer.Unknown, cancellationToken);
             if (!advanced.IsOk) return advanced.Status;
             left = left[count..];
             from = end;
@@ -234,10 +266,15 @@ public sealed class CopyWriter
     }
 }
 
-/// <summary>The log takes no copies, or not from there: it is no mirror, one of another cluster, or was promoted.</summary>
+/// <summary>
+/// The log takes no copies, or not from there: it is no mirror, one of another cluster, or was promoted.
+/// </summary>
 public sealed class CopyRefusedException(string message) : CorfuException(message);
 
-/// <summary>A position of a mirror holds something else than its source: somebody wrote there. Nothing mends that; the mirror has to be made anew.</summary>
+/// <summary>
+/// A position of a mirror holds something else than its source: somebody wrote there. Nothing mends that; the mirror
+/// has to be made anew.
+/// </summary>
 public sealed class LogDivergedException(LogPosition position, string what)
     : CorfuException($"The mirror differs from its source at {position.Offset}: {what}.")
 {

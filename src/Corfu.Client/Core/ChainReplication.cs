@@ -12,15 +12,18 @@ internal sealed class ChainReplication(UnitCalls units, ILogger logger)
 
     private const int MaxKnownTrims = 65536;
 
-    // Guarded by _gate: R5 is obeyed once, not at every read. _marks: how far each unit is known to be trimmed by prefix. _trimmedPages: pages
-    // trimmed on their own at every replica of their chain in the epoch _pagesEpoch.
+    // Guarded by _gate: R5 is obeyed once, not at every read. _marks: how far each unit is known to be trimmed by
+    // prefix. _trimmedPages: pages trimmed on their own at every replica of their chain in the epoch _pagesEpoch.
     private readonly Dictionary<NodeId, LogPosition> _marks = [];
     private readonly HashSet<LogPosition> _trimmedPages = [];
     private Epoch _pagesEpoch;
 
-    /// <summary>One page as one replica holds it. A trim that it meets is already propagated to the whole chain (R5).</summary>
+    /// <summary>
+    /// One page as one replica holds it. A trim that it meets is already propagated to the whole chain (R5).
+    /// </summary>
     public async ValueTask<Attempt<PageResult>> LookAsync(
-        EpochView view, Chain chain, int replica, LogPosition position, ReadDetail detail, CancellationToken cancellationToken)
+        EpochView view, Chain chain, int replica, LogPosition position, ReadDetail detail,
+        CancellationToken cancellationToken)
     {
         var response = await units.CallAsync(
             view, chain.Replicas[replica].Unit, new ReadRequest(view.Epoch, [position], detail), cancellationToken);
@@ -36,8 +39,8 @@ internal sealed class ChainReplication(UnitCalls units, ILogger logger)
     }
 
     /// <summary>
-    /// The value of a position as its chain holds it: the head's or, where that is damaged, the same value further down, as far as it
-    /// came. A trim that it meets is already propagated to the whole chain.
+    /// The value of a position as its chain holds it: the head's or, where that is damaged, the same value further
+    /// down, as far as it came. A trim that it meets is already propagated to the whole chain.
     /// </summary>
     /// <returns>Corrupt if there is no good copy; else the page with the place of the replica that holds it.</returns>
     public async ValueTask<Attempt<(PageResult Page, int Replica)>> FindAsync(
@@ -50,7 +53,8 @@ internal sealed class ChainReplication(UnitCalls units, ILogger logger)
             if (!look.IsDone) return look.Status;
             var state = PageDecoder.Decode(look.Value, ReadDetail.Full).State;
 
-            // Only the head decides that a position is unwritten: behind a damaged page the value has merely not arrived yet.
+            // Only the head decides that a position is unwritten: behind a damaged page the value has merely not
+            // arrived yet.
             if (state != PageState.Corrupt && (i == 0 || state != PageState.Unwritten)) return (look.Value, i);
             if (i == 0) damaged = look.Value with { State = PageState.Corrupt, Bytes = default };
         }
@@ -59,8 +63,8 @@ internal sealed class ChainReplication(UnitCalls units, ILogger logger)
     }
 
     /// <summary>
-    /// Copies what a replica, the head unless that is damaged, holds to the replicas behind it, in chain order (CORFU 2.4). A trim met on
-    /// the way ends the copy, once it is propagated.
+    /// Copies what a replica, the head unless that is damaged, holds to the replicas behind it, in chain order (CORFU
+    /// 2.4). A trim met on the way ends the copy, once it is propagated.
     /// </summary>
     /// <returns>Ok, Trimmed, or why it has to be tried again.</returns>
     public async ValueTask<Status> CompleteAsync(
@@ -72,7 +76,8 @@ internal sealed class ChainReplication(UnitCalls units, ILogger logger)
         {
             var response = await units.CallAsync(view, chain.Replicas[i].Unit, request, cancellationToken);
             if (response.IsOk) ClientTelemetry.Completed.Add(1);
-            var status = await JudgeAsync(view, chain, i, EntryCodec.PeekPosition(entry.Span), origin, response, cancellationToken);
+            var status = await JudgeAsync(
+                view, chain, i, EntryCodec.PeekPosition(entry.Span), origin, response, cancellationToken);
             if (status != Status.Ok) return status;
         }
 
@@ -80,10 +85,11 @@ internal sealed class ChainReplication(UnitCalls units, ILogger logger)
     }
 
     /// <summary>
-    /// Writes junk, head first. Ok: the position is junk everywhere now; AlreadyWritten: the head holds a value, which must be completed
-    /// instead.
+    /// Writes junk, head first. Ok: the position is junk everywhere now; AlreadyWritten: the head holds a value, which
+    /// must be completed instead.
     /// </summary>
-    public async ValueTask<Status> FillAsync(EpochView view, Chain chain, LogEntry junk, CancellationToken cancellationToken)
+    public async ValueTask<Status> FillAsync(
+        EpochView view, Chain chain, LogEntry junk, CancellationToken cancellationToken)
     {
         var request = new FillRequest(view.Epoch, EntryCodec.Encode(junk));
         for (var i = 0; i < chain.Replicas.Length; i++)
@@ -92,7 +98,8 @@ internal sealed class ChainReplication(UnitCalls units, ILogger logger)
             if (Planted.Is("fill-skips-head") && i == 0 && chain.Replicas.Length > 1) continue;
 #endif
             var response = await units.CallAsync(view, chain.Replicas[i].Unit, request, cancellationToken);
-            if (i == 0 && response.Status == Status.AlreadyWritten && response.StoredOrigin != junk.Origin) return Status.AlreadyWritten;
+            if (i == 0 && response.Status == Status.AlreadyWritten && response.StoredOrigin != junk.Origin)
+                return Status.AlreadyWritten;
 
             // Damaged, but a value: the replicas behind may hold it, or must not hold another.
             if (i == 0 && response.Status == Status.Corrupt) return Status.AlreadyWritten;
@@ -105,7 +112,8 @@ internal sealed class ChainReplication(UnitCalls units, ILogger logger)
     }
 
     private async ValueTask<Status> JudgeAsync(
-        EpochView view, Chain chain, int replica, LogPosition position, EntryOrigin origin, WriteResponse response, CancellationToken cancellationToken)
+        EpochView view, Chain chain, int replica, LogPosition position, EntryOrigin origin, WriteResponse response,
+        CancellationToken cancellationToken)
     {
         switch (response.Status)
         {
@@ -125,8 +133,11 @@ internal sealed class ChainReplication(UnitCalls units, ILogger logger)
         }
     }
 
-    /// <summary>R5: a client that meets a trim sends it to every replica of the chain, joining ones too, before it answers.</summary>
-    public async ValueTask<Status> PropagateTrimAsync(EpochView view, Chain chain, PageResult page, CancellationToken cancellationToken)
+    /// <summary>
+    /// R5: a client that meets a trim sends it to every replica of the chain, joining ones too, before it answers.
+    /// </summary>
+    public async ValueTask<Status> PropagateTrimAsync(
+        EpochView view, Chain chain, PageResult page, CancellationToken cancellationToken)
     {
         if (!page.BelowMark && IsPropagated(view.Epoch, page.Position)) return Status.Ok;
         foreach (var replica in chain.Replicas)
@@ -136,8 +147,10 @@ internal sealed class ChainReplication(UnitCalls units, ILogger logger)
             if (Planted.Is("trim-at-head-only") && replica.Unit != chain.Head) continue;
 #endif
             AckResponse response = page.BelowMark
-                ? await units.CallAsync(view, replica.Unit, new TrimPrefixRequest(view.Epoch, page.Position.Next), cancellationToken)
-                : await units.CallAsync(view, replica.Unit, new TrimRequest(view.Epoch, page.Position, page.Bytes), cancellationToken);
+                ? await units.CallAsync(
+                    view, replica.Unit, new TrimPrefixRequest(view.Epoch, page.Position.Next), cancellationToken)
+                : await units.CallAsync(
+                    view, replica.Unit, new TrimRequest(view.Epoch, page.Position, page.Bytes), cancellationToken);
             if (!response.IsOk) return response.Status;
             if (page.BelowMark) Propagated(replica.Unit, page.Position.Next);
         }

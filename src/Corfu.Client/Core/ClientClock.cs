@@ -16,7 +16,8 @@ internal sealed class ClientClock(TimeProvider time)
 
     public void Close() => _closed.Cancel();
 
-    public void ThrowIfClosed() => ObjectDisposedException.ThrowIf(_closed.IsCancellationRequested, typeof(CorfuClient));
+    public void ThrowIfClosed() =>
+        ObjectDisposedException.ThrowIf(_closed.IsCancellationRequested, typeof(CorfuClient));
 
     /// <summary>Waits for the task, at most so long; whether it has ended.</summary>
     /// <exception cref="ObjectDisposedException">The client was closed.</exception>
@@ -27,7 +28,9 @@ internal sealed class ClientClock(TimeProvider time)
 
         // Timers know whole milliseconds, rounded down: less than one would be no wait, and a caller's loop a busy one.
         var due = TimeSpan.FromMilliseconds(Math.Ceiling(limit.TotalMilliseconds));
-        using (time.CreateTimer(static o => ((TaskCompletionSource)o!).TrySetResult(), over, due, Timeout.InfiniteTimeSpan))
+        using (
+            time.CreateTimer(
+                static o => ((TaskCompletionSource)o!).TrySetResult(), over, due, Timeout.InfiniteTimeSpan))
         using (cancellationToken.UnsafeRegister(static o => ((TaskCompletionSource)o!).TrySetResult(), over))
         using (Closed.UnsafeRegister(static o => ((TaskCompletionSource)o!).TrySetResult(), over))
             await Task.WhenAny(task, over.Task);

@@ -2,7 +2,9 @@ using Corfu.Protocol;
 
 namespace Corfu.Client;
 
-/// <summary>R9: the origins of this client's entries. The writer id is random per client, the sequence counts its entries.</summary>
+/// <summary>
+/// R9: the origins of this client's entries. The writer id is random per client, the sequence counts its entries.
+/// </summary>
 internal sealed class EntryOrigins(IEntropy entropy)
 {
     private readonly WriterId _writer = new(entropy.NewGuid());

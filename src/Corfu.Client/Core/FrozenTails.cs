@@ -5,7 +5,8 @@ using Corfu.Transport;
 namespace Corfu.Client;
 
 /// <summary>
-/// The newest positions of streams below an epoch's start. They are frozen at the units, so every client merges the same lists.
+/// The newest positions of streams below an epoch's start. They are frozen at the units, so every client merges the
+/// same lists.
 /// </summary>
 internal sealed class FrozenTails(UnitCalls units)
 {
@@ -14,13 +15,17 @@ internal sealed class FrozenTails(UnitCalls units)
         EpochView view, ImmutableArray<StreamId> streams, CancellationToken cancellationToken) =>
         GatherAsync(view, streams, view.Projection.Start, cancellationToken);
 
-    /// <summary>As above, below a position above the start where everything is decided, of streams that have no entries at or above it.</summary>
+    /// <summary>
+    /// As above, below a position above the start where everything is decided, of streams that have no entries at or
+    /// above it.
+    /// </summary>
     public async ValueTask<Attempt<ImmutableArray<StreamTail>>> GatherAsync(
         EpochView view, ImmutableArray<StreamId> streams, LogPosition below, CancellationToken cancellationToken)
     {
         var request = new StreamTailsRequest(view.Epoch, streams, below);
         var sources = Sources(view.Projection);
-        var answers = await Task.WhenAll(sources.Select(u => units.CallAsync(view, u, request, cancellationToken).AsTask()));
+        var answers = await Task.WhenAll(
+            sources.Select(u => units.CallAsync(view, u, request, cancellationToken).AsTask()));
         var damaged = new List<NodeId>();
         for (var i = 0; i < answers.Length; i++)
         {
@@ -33,7 +38,8 @@ internal sealed class FrozenTails(UnitCalls units)
         return behind.IsDone ? Merge(streams, answers.Concat(behind.Value)) : behind.Status;
     }
 
-    private static ImmutableArray<StreamTail> Merge(ImmutableArray<StreamId> streams, IEnumerable<StreamTailsResponse> answers)
+    private static ImmutableArray<StreamTail> Merge(
+        ImmutableArray<StreamId> streams, IEnumerable<StreamTailsResponse> answers)
     {
         var newest = new Dictionary<StreamId, List<LogPosition>>();
         foreach (var stream in streams) newest[stream] = [];
@@ -51,9 +57,9 @@ internal sealed class FrozenTails(UnitCalls units)
     }
 
     /// <summary>
-    /// A chain's first full replica alone surely has every entry that is, or will be completed to be, in the log. What its damaged headers hide is
-    /// no longer a source of copies, so it is in the log only if a full replica behind it has it: the lists of the two together, the second one
-    /// complete, lack nothing.
+    /// A chain's first full replica alone surely has every entry that is, or will be completed to be, in the log. What
+    /// its damaged headers hide is no longer a source of copies, so it is in the log only if a full replica behind it
+    /// has it: the lists of the two together, the second one complete, lack nothing.
     /// </summary>
     private async ValueTask<Attempt<List<StreamTailsResponse>>> AskBehindAsync(
         EpochView view, StreamTailsRequest request, List<NodeId> damaged, CancellationToken cancellationToken)
@@ -75,15 +81,18 @@ internal sealed class FrozenTails(UnitCalls units)
                 }
             }
 
-            if (!made) throw new TransportException($"Damaged headers at every replica of a chain, {chain.Head} first, may hide entries of a stream.", outcomeUnknown: false);
+            if (!made)
+                throw new TransportException(
+                    $"Damaged headers at every replica of a chain, {chain.Head} first, may hide entries of a stream.",
+                    outcomeUnknown: false);
         }
 
         return answers;
     }
 
     /// <summary>
-    /// The first full replica of every chain of every segment, each once; also where all is trimmed, for a stream that had its entries there is not one that
-    /// never had any (R22).
+    /// The first full replica of every chain of every segment, each once; also where all is trimmed, for a stream that
+    /// had its entries there is not one that never had any (R22).
     /// </summary>
     private static List<NodeId> Sources(Projection projection)
     {

@@ -13,7 +13,8 @@ internal readonly record struct Attempt<T>(bool IsDone, T Value, Status Status)
 
 /// <summary>The client's only retry loop.</summary>
 internal sealed class Retry(
-    ProjectionHolder projections, ProjectionRefresher refresher, ClientClock clock, IEntropy entropy, CorfuClientOptions options)
+    ProjectionHolder projections, ProjectionRefresher refresher, ClientClock clock, IEntropy entropy,
+    CorfuClientOptions options)
 {
     /// <summary>
     /// Tries until there is a value, each time under the newest epoch known.
@@ -25,7 +26,8 @@ internal sealed class Retry(
     /// 4. After <see cref="CorfuClientOptions.OperationTimeout"/> the operation is given up.
     /// </remarks>
     /// <exception cref="LogUnavailableException">The time is up.</exception>
-    public async ValueTask<T> RunAsync<T>(string what, Func<EpochView, ValueTask<Attempt<T>>> attempt, CancellationToken cancellationToken)
+    public async ValueTask<T> RunAsync<T>(
+        string what, Func<EpochView, ValueTask<Attempt<T>>> attempt, CancellationToken cancellationToken)
     {
         RetryBudget? budget = null;
         while (true)
@@ -71,6 +73,6 @@ internal sealed class Retry(
     private RetryBudget Budget(string what) => new(what, clock, entropy, options);
 
     private static bool IsTransient(Status status) => status is
-        Status.NotInstalled or Status.NotBootstrapped or Status.Overloaded or Status.Failed or Status.NoSpace or Status.WrongNode
-        or Status.UnknownStream or Status.Unready;
+        Status.NotInstalled or Status.NotBootstrapped or Status.Overloaded or Status.Failed or Status.NoSpace
+        or Status.WrongNode or Status.UnknownStream or Status.Unready;
 }

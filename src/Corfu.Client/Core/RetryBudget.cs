@@ -3,8 +3,8 @@ using Corfu.Protocol;
 namespace Corfu.Client;
 
 /// <summary>
-/// What one operation may still spend on further attempts: pauses that double, with jitter, until <see cref="CorfuClientOptions.OperationTimeout"/>. Made
-/// only when something has gone wrong.
+/// What one operation may still spend on further attempts: pauses that double, with jitter, until
+/// <see cref="CorfuClientOptions.OperationTimeout"/>. Made only when something has gone wrong.
 /// </summary>
 internal sealed class RetryBudget(string what, ClientClock clock, IEntropy entropy, CorfuClientOptions options)
 {
@@ -16,13 +16,15 @@ internal sealed class RetryBudget(string what, ClientClock clock, IEntropy entro
     public async ValueTask PauseAsync(Task early, string reason, Exception? cause, CancellationToken cancellationToken)
     {
         if (clock.GetElapsedTime(_began) >= options.OperationTimeout)
-            throw new LogUnavailableException($"{what}: given up after {options.OperationTimeout.TotalSeconds:0.#} s; {reason}", cause);
+            throw new LogUnavailableException(
+                $"{what}: given up after {options.OperationTimeout.TotalSeconds:0.#} s; {reason}", cause);
         cancellationToken.ThrowIfCancellationRequested();
         ClientTelemetry.Retries.Add(1);
         var delay = BackOff(++_pauses, options.RetryDelay, options.MaxRetryDelay, entropy);
 #if PLANTED
         // Strings hash differently in every process.
-        if (Planted.Is("hash-order")) delay += TimeSpan.FromTicks(string.GetHashCode(reason, StringComparison.Ordinal) & 0xFFF);
+        if (Planted.Is("hash-order"))
+            delay += TimeSpan.FromTicks(string.GetHashCode(reason, StringComparison.Ordinal) & 0xFFF);
 #endif
         await clock.InTimeAsync(early, delay, cancellationToken);
     }
@@ -30,13 +32,15 @@ internal sealed class RetryBudget(string what, ClientClock clock, IEntropy entro
     /// <summary>Exponential back-off: the pause after so many failures, between half of it and all of it.</summary>
     public static TimeSpan BackOff(int failures, TimeSpan first, TimeSpan longest, IEntropy entropy)
     {
-        var full = Math.Min(first.TotalMilliseconds * Math.Pow(2, Math.Min(failures - 1, 30)), longest.TotalMilliseconds);
+        var full = Math.Min(
+            first.TotalMilliseconds * Math.Pow(2, Math.Min(failures - 1, 30)), longest.TotalMilliseconds);
         return TimeSpan.FromMilliseconds(full * (0.5 + (0.5 * entropy.NextDouble())));
     }
 }
 
 /// <summary>
-/// An operation was given up after <see cref="CorfuClientOptions.OperationTimeout"/>; the message says what it was waiting for. Reads,
-/// checks and trims may simply be repeated. An append says this only when its entry is certainly not in the log.
+/// An operation was given up after <see cref="CorfuClientOptions.OperationTimeout"/>; the message says what it was
+/// waiting for. Reads, checks and trims may simply be repeated. An append says this only when its entry is certainly
+/// not in the log.
 /// </summary>
 public sealed class LogUnavailableException(string message, Exception? inner = null) : CorfuException(message, inner);

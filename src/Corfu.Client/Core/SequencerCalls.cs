@@ -3,14 +3,19 @@ using Corfu.Transport;
 
 namespace Corfu.Client;
 
-/// <summary>Requests to the sequencer of an epoch. One that has not been bootstrapped for the epoch gets its projection first (R7).</summary>
+/// <summary>
+/// Requests to the sequencer of an epoch. One that has not been bootstrapped for the epoch gets its projection first
+/// (R7).
+/// </summary>
 internal sealed class SequencerCalls(ITransport transport, ProjectionHolder projections)
 {
     public async ValueTask<TResponse> CallAsync<TResponse>(
         EpochView view, Request<TResponse> request, CancellationToken cancellationToken)
         where TResponse : Response
     {
-        if (projections.Current is var newest && newest != view && newest.Projection.Sequencer.Id != view.Projection.Sequencer.Id)
+        if (
+            projections.Current is var newest && newest != view
+            && newest.Projection.Sequencer.Id != view.Projection.Sequencer.Id)
             return (TResponse)request.Fail(Status.Sealed, newest.Epoch);
         var address = view.Projection.Sequencer;
         var response = await transport.CallAsync(address, request, cancellationToken);

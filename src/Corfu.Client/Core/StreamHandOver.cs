@@ -4,9 +4,9 @@ using Corfu.Protocol;
 namespace Corfu.Client;
 
 /// <summary>
-/// Tells the sequencer of an epoch the tails of streams below the epoch's start. All clients read the same frozen tails, and the first hand-over of a
-/// stream wins. A new sequencer meets many streams at once: one batch of an epoch is under way at a time, and the callers that come meanwhile share the
-/// next one.
+/// Tells the sequencer of an epoch the tails of streams below the epoch's start. All clients read the same frozen
+/// tails, and the first hand-over of a stream wins. A new sequencer meets many streams at once: one batch of an epoch
+/// is under way at a time, and the callers that come meanwhile share the next one.
 /// </summary>
 internal sealed class StreamHandOver(SequencerCalls sequencer, FrozenTails frozen, ClientClock clock)
 {
@@ -15,9 +15,13 @@ internal sealed class StreamHandOver(SequencerCalls sequencer, FrozenTails froze
     // Guarded by _gate, with its fields: the newest epoch that was asked for.
     private EpochBatches? _newest;
 
-    /// <summary>A request that the sequencer may refuse as long as it does not know the streams: they are handed over, and it is asked again.</summary>
+    /// <summary>
+    /// A request that the sequencer may refuse as long as it does not know the streams: they are handed over, and it is
+    /// asked again.
+    /// </summary>
     public async ValueTask<TResponse> CallAsync<TResponse>(
-        EpochView view, Request<TResponse> request, Func<TResponse, ImmutableArray<StreamId>> unknown, CancellationToken cancellationToken)
+        EpochView view, Request<TResponse> request, Func<TResponse, ImmutableArray<StreamId>> unknown,
+        CancellationToken cancellationToken)
         where TResponse : Response
     {
         var response = await sequencer.CallAsync(view, request, cancellationToken);
@@ -28,12 +32,15 @@ internal sealed class StreamHandOver(SequencerCalls sequencer, FrozenTails froze
             if (status != Status.Ok) return (TResponse)request.Fail(status, response.Epoch);
         }
 
-        // Unknown again, where a sequencer at its limit forgets streams as fast as they are handed over: the caller pauses, and not for ever.
+        // Unknown again, where a sequencer at its limit forgets streams as fast as they are handed over: the caller
+        // pauses, and not for ever.
         return await sequencer.CallAsync(view, request, cancellationToken);
     }
 
-    /// <returns>Ok, or why the epoch's units or sequencer refuse; Sealed also where a newer epoch was asked for.</returns>
-    public async Task<Status> RunAsync(EpochView view, ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
+    /// <returns>Ok, or why the epoch's units or sequencer refuse; Sealed also where a newer epoch was asked
+    /// for.</returns>
+    public async Task<Status> RunAsync(
+        EpochView view, ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
     {
         while (true)
         {
@@ -49,7 +56,9 @@ internal sealed class StreamHandOver(SequencerCalls sequencer, FrozenTails froze
             var status = await done.WaitOrCancelAsync(cancellationToken);
 
             // A refusal may be about another caller's streams.
-            return status is Status.Ok or Status.Sealed || batch.Callers == 1 ? status : await HandOverAsync(view, streams, cancellationToken);
+            return status is Status.Ok or Status.Sealed || batch.Callers == 1
+                ? status
+                : await HandOverAsync(view, streams, cancellationToken);
         }
     }
 
@@ -103,12 +112,14 @@ internal sealed class StreamHandOver(SequencerCalls sequencer, FrozenTails froze
         }
     }
 
-    private async Task<Status> HandOverAsync(EpochView view, ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
+    private async Task<Status> HandOverAsync(
+        EpochView view, ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
     {
         var tails = await frozen.GatherAsync(view, streams, cancellationToken);
         if (!tails.IsDone) return tails.Status;
         ClientTelemetry.HandOvers.Add(streams.Length);
-        return (await sequencer.CallAsync(view, new LoadStreamsRequest(view.Epoch, tails.Value), cancellationToken)).Status;
+        return (
+            await sequencer.CallAsync(view, new LoadStreamsRequest(view.Epoch, tails.Value), cancellationToken)).Status;
     }
 
     private sealed class EpochBatches(EpochView view)

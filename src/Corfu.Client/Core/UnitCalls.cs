@@ -3,7 +3,10 @@ using Corfu.Transport;
 
 namespace Corfu.Client;
 
-/// <summary>Requests to units. A unit that has not installed the epoch gets its projection first (R14), once for all callers that meet it.</summary>
+/// <summary>
+/// Requests to units. A unit that has not installed the epoch gets its projection first (R14), once for all callers
+/// that meet it.
+/// </summary>
 internal sealed class UnitCalls(ITransport transport, ProjectionHolder projections, ClientClock clock)
 {
     private readonly Lock _gate = new();
@@ -11,7 +14,9 @@ internal sealed class UnitCalls(ITransport transport, ProjectionHolder projectio
     // Guarded by _gate. The last install at each unit, running or not; there are never many units.
     private readonly Dictionary<NodeAddress, (Epoch Epoch, Task<AckResponse> Install)> _installs = [];
 
-    /// <summary>Any status may come back, Sealed above all; <see cref="TransportException"/> as the transport throws it.</summary>
+    /// <summary>
+    /// Any status may come back, Sealed above all; <see cref="TransportException"/> as the transport throws it.
+    /// </summary>
     public async ValueTask<TResponse> CallAsync<TResponse>(
         EpochView view, NodeId unit, Request<TResponse> request, CancellationToken cancellationToken)
         where TResponse : Response
@@ -39,7 +44,9 @@ internal sealed class UnitCalls(ITransport transport, ProjectionHolder projectio
     {
         lock (_gate)
         {
-            if (_installs.TryGetValue(unit, out var last) && last.Epoch == projection.Epoch && !last.Install.IsCompleted) return last.Install;
+            if (
+                _installs.TryGetValue(unit, out var last) && last.Epoch == projection.Epoch
+                && !last.Install.IsCompleted) return last.Install;
             var install = SendAsync(projection, unit);
             _installs[unit] = (projection.Epoch, install);
             return install;

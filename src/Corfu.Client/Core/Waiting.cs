@@ -1,8 +1,8 @@
 namespace Corfu.Client;
 
 /// <summary>
-/// Waiting with a token on tasks that others share. <see cref="Task.WaitAsync(CancellationToken)"/> would do, but resumes on the thread
-/// pool, and the simulator runs everything on one thread.
+/// Waiting with a token on tasks that others share. <see cref="Task.WaitAsync(CancellationToken)"/> would do, but
+/// resumes on the thread pool, and the simulator runs everything on one thread.
 /// </summary>
 internal static class Waiting
 {

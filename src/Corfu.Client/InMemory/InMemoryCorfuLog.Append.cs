@@ -9,8 +9,10 @@ public sealed partial class InMemoryCorfuLog
         ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, CancellationToken cancellationToken = default)
     {
         cancellationToken.ThrowIfCancellationRequested();
-        if (payload.Length > MaxPayload) throw new EntryTooLargeException($"A payload of {payload.Length} bytes, limit {MaxPayload}");
-        if (streams.Length > EntryCodec.MaxStreams) throw new EntryTooLargeException($"{streams.Length} streams, limit {EntryCodec.MaxStreams}");
+        if (payload.Length > MaxPayload)
+            throw new EntryTooLargeException($"A payload of {payload.Length} bytes, limit {MaxPayload}");
+        if (streams.Length > EntryCodec.MaxStreams)
+            throw new EntryTooLargeException($"{streams.Length} streams, limit {EntryCodec.MaxStreams}");
         if (_options.AroundAppend is { } before) await before(cancellationToken);
         if (_options.Yield) await Task.Yield();
         var result = Append(payload.ToArray(), streams);
@@ -47,7 +49,8 @@ public sealed partial class InMemoryCorfuLog
                 var position = Grant(streams);
                 if (fault is AppendFault.None or AppendFault.WrittenButUnknown) Write(position, origin, payload);
                 if (fault is AppendFault.None) return new AppendResult(AppendOutcome.Appended, position, origin);
-                if (fault is not AppendFault.LeaveHole) return new AppendResult(AppendOutcome.Unknown, position, origin);
+                if (fault is not AppendFault.LeaveHole)
+                    return new AppendResult(AppendOutcome.Unknown, position, origin);
             }
         }
     }
@@ -60,7 +63,8 @@ public sealed partial class InMemoryCorfuLog
         {
             headers.Add(new StreamHeader(stream, Newest(stream)));
             if (!_streams.TryGetValue(stream, out var positions)) _streams[stream] = positions = [];
-            if (positions.Count > 0 && positions[^1] == position) throw new ArgumentException($"Stream {stream} is named twice.", nameof(streams));
+            if (positions.Count > 0 && positions[^1] == position)
+                throw new ArgumentException($"Stream {stream} is named twice.", nameof(streams));
             positions.Add(position);
         }
 

@@ -4,8 +4,9 @@ using Corfu.Protocol;
 namespace Corfu.Client.InMemory;
 
 /// <summary>
-/// An <see cref="ICorfuLog"/> in this process' memory, for unit tests of services and objects: same rules, no cluster, nothing durable.
-/// Several runtimes may share one instance, as several processes share one cluster. Safe for concurrent use.
+/// An <see cref="ICorfuLog"/> in this process' memory, for unit tests of services and objects: same rules, no cluster,
+/// nothing durable. Several runtimes may share one instance, as several processes share one cluster. Safe for
+/// concurrent use.
 /// </summary>
 public sealed partial class InMemoryCorfuLog : ICorfuLog
 {
@@ -15,7 +16,8 @@ public sealed partial class InMemoryCorfuLog : ICorfuLog
     private readonly InMemoryLogOptions _options;
     private readonly WriterId _writer;
 
-    // Guarded by _gate. Index = position. A page is Unwritten until it is written or filled, and then only ever trimmed (write-once).
+    // Guarded by _gate. Index = position. A page is Unwritten until it is written or filled, and then only ever trimmed
+    // (write-once).
     private readonly List<Page> _pages = [];
     private readonly Dictionary<StreamId, List<LogPosition>> _streams = [];
     private long _sequence;
@@ -120,7 +122,8 @@ public sealed partial class InMemoryCorfuLog : ICorfuLog
         var page = _pages[(int)offset];
         if (page.State != PageState.Unwritten) return;
         page.State = PageState.Junk;
-        page.Entry = new LogEntry(At(offset), default, EntryKind.Junk, _options.Time.GetUtcNow(), page.Headers, default);
+        page.Entry = new LogEntry(
+            At(offset), default, EntryKind.Junk, _options.Time.GetUtcNow(), page.Headers, default);
     }
 
     private void TrimPage(long offset)

@@ -7,8 +7,8 @@ namespace Corfu.Client.Layout;
 public sealed partial class LayoutClient
 {
     /// <summary>
-    /// Paxos for one slot until it is decided, and its acceptors told. Without a value of its own it only finishes what others began: null when a
-    /// majority promises, and has accepted nothing.
+    /// Paxos for one slot until it is decided, and its acceptors told. Without a value of its own it only finishes what
+    /// others began: null when a majority promises, and has accepted nothing.
     /// </summary>
     private async Task<Projection?> RunBallotAsync(
         Epoch slot, ImmutableArray<NodeAddress> acceptors, Projection? own, CancellationToken cancellationToken)
@@ -19,24 +19,32 @@ public sealed partial class LayoutClient
         for (var attempt = 1; ; attempt++)
         {
             var ballot = new Ballot(round, proposer);
-            var promises = await AskAsync(acceptors, _ => new PrepareRequest(slot, ballot), IsSettled(HasMajority), cancellationToken);
-            if (FindDecision(slot, promises) is { } known) return await PublishAsync(known, acceptors, cancellationToken);
+            var promises = await AskAsync(
+                acceptors, _ => new PrepareRequest(slot, ballot), IsSettled(HasMajority), cancellationToken);
+            if (FindDecision(slot, promises) is { } known)
+                return await PublishAsync(known, acceptors, cancellationToken);
             round = Math.Max(round, HighestRound(promises)) + 1;
             if (HasMajority(promises))
             {
                 var value = HighestAccepted(promises) ?? own;
                 if (value is null) return null;
-                var votes = await AskAsync(acceptors, _ => new AcceptRequest(ballot, value), IsSettled(HasMajority), cancellationToken);
+                var votes = await AskAsync(
+                    acceptors, _ => new AcceptRequest(ballot, value), IsSettled(HasMajority), cancellationToken);
                 var decided = FindDecision(slot, votes) ?? (HasMajority(votes) ? value : null);
                 if (decided is not null) return await PublishAsync(decided, acceptors, cancellationToken);
                 round = Math.Max(round, HighestRound(votes) + 1);
             }
 
-            await BackOffAsync(attempt, $"{slot} is not decided: no majority of its acceptors ({Names(acceptors)}) answers, or others outbid.", cancellationToken);
+            await BackOffAsync(
+                attempt,
+                $"{slot} is not decided: no majority of its acceptors ({Names(acceptors)}) answers, or others outbid.",
+                cancellationToken);
         }
     }
 
-    /// <summary>A decision that an acceptor knows, or the newer projection that it answers with because the slot is pruned.</summary>
+    /// <summary>
+    /// A decision that an acceptor knows, or the newer projection that it answers with because the slot is pruned.
+    /// </summary>
     private static Projection? FindDecision(Epoch slot, LayoutResponse?[] answers)
     {
         foreach (var answer in answers)
@@ -54,7 +62,9 @@ public sealed partial class LayoutClient
         SlotState? highest = null;
         foreach (var answer in promises)
         {
-            if (answer is { IsOk: true, Slot: { Value: not null } state } && (highest is null || state.Accepted > highest.Accepted)) highest = state;
+            if (
+                answer is { IsOk: true, Slot: { Value: not null } state }
+                && (highest is null || state.Accepted > highest.Accepted)) highest = state;
         }
 
         return highest?.Value;
@@ -63,8 +73,9 @@ public sealed partial class LayoutClient
     private static long HighestRound(LayoutResponse?[] answers) => answers.Max(a => a?.Slot?.Promised.Round ?? 0);
 
     /// <summary>
-    /// Tells the decision to those who decided it and to those who decide next. That the latter hold it before the former retire is
-    /// <see cref="HandOverAsync"/>'s promise; here a majority of them is waited for once, and a failure changes nothing about the decision.
+    /// Tells the decision to those who decided it and to those who decide next. That the latter hold it before the
+    /// former retire is <see cref="HandOverAsync"/>'s promise; here a majority of them is waited for once, and a
+    /// failure changes nothing about the decision.
     /// </summary>
     private async Task<Projection> PublishAsync(
         Projection decided, ImmutableArray<NodeAddress> deciders, CancellationToken cancellationToken)

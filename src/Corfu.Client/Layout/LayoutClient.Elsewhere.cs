@@ -8,10 +8,12 @@ namespace Corfu.Client.Layout;
 public sealed partial class LayoutClient
 {
     /// <summary>
-    /// A newer projection than any of the acceptors known can tell: from other acceptors that answer at their endpoints, or at
-    /// <see cref="LayoutClientOptions.Endpoints"/>. What an acceptor calls decided is so (R12), whoever it is; those that it names are asked next.
+    /// A newer projection than any of the acceptors known can tell: from other acceptors that answer at their
+    /// endpoints, or at <see cref="LayoutClientOptions.Endpoints"/>. What an acceptor calls decided is so (R12),
+    /// whoever it is; those that it names are asked next.
     /// </summary>
-    private async Task<Projection?> FindElsewhereAsync(ImmutableArray<NodeAddress> known, Projection? newest, CancellationToken cancellationToken)
+    private async Task<Projection?> FindElsewhereAsync(
+        ImmutableArray<NodeAddress> known, Projection? newest, CancellationToken cancellationToken)
     {
         List<NodeEndpoint> endpoints = [.. known.Select(a => a.Endpoint).Concat(_options.Endpoints).Distinct()];
         using var timeout = new CancellationTokenSource(_options.RoundTimeout, _time);
@@ -29,8 +31,13 @@ public sealed partial class LayoutClient
         }
 
         if (others.Count == 0) return null;
-        var answers = await AskAsync(others.DrainToImmutable(), static _ => new LatestRequest(Epoch.None), static a => Newest(a) is not null, cancellationToken);
-        return Newest(answers) is { } found && (newest is null || (found.Epoch > newest.Epoch && found.Cluster == newest.Cluster)) ? found : null;
+        var answers = await AskAsync(
+            others.DrainToImmutable(), static _ => new LatestRequest(Epoch.None), static a => Newest(a) is not null,
+            cancellationToken);
+        return Newest(answers) is { } found
+            && (newest is null || (found.Epoch > newest.Epoch && found.Cluster == newest.Cluster))
+            ? found
+            : null;
     }
 
     private async Task<NodeDescription?> DescribeAsync(NodeEndpoint endpoint, CancellationToken cancellationToken)

@@ -7,8 +7,8 @@ namespace Corfu.Client.Layout;
 public sealed partial class LayoutClient
 {
     /// <summary>
-    /// Asks all and waits until enough have answered, all have, or the round's time is over. Answers stand at their acceptor's index;
-    /// null: none, or one that speaks of the node and not of the register.
+    /// Asks all and waits until enough have answered, all have, or the round's time is over. Answers stand at their
+    /// acceptor's index; null: none, or one that speaks of the node and not of the register.
     /// </summary>
     private async Task<LayoutResponse?[]> AskAsync(
         ImmutableArray<NodeAddress> acceptors,
@@ -22,7 +22,8 @@ public sealed partial class LayoutClient
         try
         {
             var pending = new List<Task<(int Index, LayoutResponse? Answer)>>(acceptors.Length);
-            for (var i = 0; i < acceptors.Length; i++) pending.Add(AskOneAsync(i, acceptors[i], request(acceptors[i]), either.Token));
+            for (var i = 0; i < acceptors.Length; i++)
+                pending.Add(AskOneAsync(i, acceptors[i], request(acceptors[i]), either.Token));
             while (pending.Count > 0 && !enough(answers))
             {
                 var done = await Task.WhenAny(pending);
@@ -41,8 +42,8 @@ public sealed partial class LayoutClient
     }
 
     /// <summary>
-    /// The stragglers were sent their request and may act on it; only their answers are not waited for. Each of these calls ends with an exception, and
-    /// whoever has what it asked for need not wait for that either.
+    /// The stragglers were sent their request and may act on it; only their answers are not waited for. Each of these
+    /// calls ends with an exception, and whoever has what it asked for need not wait for that either.
     /// </summary>
     private static async Task LeaveAsync(CancellationTokenSource timeout, CancellationTokenSource either)
     {
@@ -66,7 +67,8 @@ public sealed partial class LayoutClient
         }
     }
 
-    private static bool IsTheRegisters(Status status) => status is Status.Ok or Status.Outbid or Status.Superseded or Status.Conflict;
+    private static bool IsTheRegisters(Status status) =>
+        status is Status.Ok or Status.Outbid or Status.Superseded or Status.Conflict;
 
     /// <summary>One message that nobody waits for: what is lost is repaired by the next reader.</summary>
     private void Tell(NodeAddress acceptor, Projection decided) => _ = TellAsync(acceptor, decided);
@@ -85,13 +87,21 @@ public sealed partial class LayoutClient
         return answers.Count(a => a is { IsOk: true } or { Status: Status.Superseded }) > answers.Length / 2;
     }
 
-    /// <summary>A decision or a refusal ends a round at once: waiting for the others cannot change what follows.</summary>
+    /// <summary>
+    /// A decision or a refusal ends a round at once: waiting for the others cannot change what follows.
+    /// </summary>
     private static Func<LayoutResponse?[], bool> IsSettled(Func<LayoutResponse?[], bool> otherwise) => answers =>
-        answers.Any(a => a is { Slot.IsDecided: true } or { Status: Status.Outbid or Status.Superseded or Status.Conflict }) || otherwise(answers);
+        answers.Any(
+            a =>
+                a is { Slot.IsDecided: true }
+                    or { Status: Status.Outbid or Status.Superseded or Status.Conflict }) || otherwise(answers);
 
     private async Task BackOffAsync(int attempt, string failure, CancellationToken cancellationToken)
     {
-        if (attempt >= _options.MaxAttempts) throw new LayoutUnavailableException($"{failure} Gave up after {attempt} attempts.");
-        await Task.Delay(RetryBudget.BackOff(attempt, _options.FirstBackOff, _options.MaxBackOff, _entropy), _time, cancellationToken);
+        if (attempt >= _options.MaxAttempts)
+            throw new LayoutUnavailableException($"{failure} Gave up after {attempt} attempts.");
+        await Task.Delay(
+            RetryBudget.BackOff(attempt, _options.FirstBackOff, _options.MaxBackOff, _entropy), _time,
+            cancellationToken);
     }
 }

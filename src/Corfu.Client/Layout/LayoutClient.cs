@@ -5,8 +5,8 @@ using Corfu.Transport;
 namespace Corfu.Client.Layout;
 
 /// <summary>
-/// The clients' side of the projection store: one write-once register per epoch, decided by Paxos among the acceptors that the epoch
-/// before names (R12). Safe for concurrent use; keeps no state but its identity as a proposer.
+/// The clients' side of the projection store: one write-once register per epoch, decided by Paxos among the acceptors
+/// that the epoch before names (R12). Safe for concurrent use; keeps no state but its identity as a proposer.
 /// </summary>
 public sealed partial class LayoutClient
 {
@@ -25,20 +25,23 @@ public sealed partial class LayoutClient
     }
 
     /// <summary>
-    /// The newest projection that is decided when the call begins, or a newer one. Runs an unfinished ballot to its end where it has to,
-    /// follows changes of the acceptors, and brings acceptors that lag up to date.
+    /// The newest projection that is decided when the call begins, or a newer one. Runs an unfinished ballot to its end
+    /// where it has to, follows changes of the acceptors, and brings acceptors that lag up to date.
     /// </summary>
     /// <param name="acceptors">Any acceptors known: of an older projection, or some of the present ones.</param>
     /// <returns>Null when there is no projection yet: the cluster was never started.</returns>
     /// <exception cref="LayoutUnavailableException">No majority answered.</exception>
-    public async Task<Projection?> ReadLatestAsync(ImmutableArray<NodeAddress> acceptors, CancellationToken cancellationToken = default)
+    public async Task<Projection?> ReadLatestAsync(
+        ImmutableArray<NodeAddress> acceptors, CancellationToken cancellationToken = default)
     {
         var members = acceptors;
         Projection? newest = null;
         var failures = 0;
         while (true)
         {
-            var answers = await AskAsync(members, static _ => new LatestRequest(Epoch.None), a => HasMajority(a) || IsElsewhere(a, newest, members), cancellationToken);
+            var answers = await AskAsync(
+                members, static _ => new LatestRequest(Epoch.None),
+                a => HasMajority(a) || IsElsewhere(a, newest, members), cancellationToken);
             if (Newest(answers) is { } seen && (newest is null || seen.Epoch > newest.Epoch)) newest = seen;
             if (newest is not null && !SameMembers(newest.Acceptors, members))
             {
@@ -62,25 +65,31 @@ public sealed partial class LayoutClient
                 continue;
             }
 
-            if (await FindElsewhereAsync(members, newest, cancellationToken) is { } elsewhere && !SameMembers(elsewhere.Acceptors, members))
+            if (
+                await FindElsewhereAsync(members, newest, cancellationToken) is { } elsewhere
+                && !SameMembers(elsewhere.Acceptors, members))
             {
                 newest = elsewhere;
                 members = elsewhere.Acceptors;
                 continue;
             }
 
-            await BackOffAsync(++failures, $"No majority of the layout acceptors ({Names(members)}) answers.", cancellationToken);
+            await BackOffAsync(
+                ++failures, $"No majority of the layout acceptors ({Names(members)}) answers.", cancellationToken);
         }
     }
 
     /// <summary>
-    /// The newest projection that acceptors know to be decided, if it is above <paramref name="known"/>. Unlike <see cref="ReadLatestAsync"/> it leaves
-    /// a ballot that is under way to its proposer, asks once, and never fails: null says nothing.
+    /// The newest projection that acceptors know to be decided, if it is above <paramref name="known"/>. Unlike
+    /// <see cref="ReadLatestAsync"/> it leaves a ballot that is under way to its proposer, asks once, and never fails:
+    /// null says nothing.
     /// </summary>
     public async Task<Projection?> PeekAsync(Projection known, CancellationToken cancellationToken = default)
     {
         var answers = await AskAsync(
-            known.Acceptors, static _ => new LatestRequest(Epoch.None), a => HasMajority(a) || Newest(a)?.Epoch > known.Epoch, cancellationToken);
+            known.Acceptors, static _ =>
+                new LatestRequest(Epoch.None), a =>
+                    HasMajority(a) || Newest(a)?.Epoch > known.Epoch, cancellationToken);
         return FindNewer(known, answers);
     }
 
@@ -89,7 +98,9 @@ public sealed partial class LayoutClient
     /// </summary>
     public async Task<Projection?> WatchAsync(Projection known, CancellationToken cancellationToken = default)
     {
-        var answers = await AskAsync(known.Acceptors, _ => new WatchRequest(known.Epoch), a => FindNewer(known, a) is not null, cancellationToken);
+        var answers = await AskAsync(
+            known.Acceptors, _ => new WatchRequest(known.Epoch), a => FindNewer(known, a) is not null,
+            cancellationToken);
         return FindNewer(known, answers);
     }
 
@@ -97,21 +108,24 @@ public sealed partial class LayoutClient
         Newest(answers) is { } newest && newest.Epoch > known.Epoch ? newest : null;
 
     /// <summary>
-    /// As <see cref="ReadLatestAsync"/>, from acceptors of which any one will do: each knows a projection, and that names those that count. All are
-    /// asked at once and the first one leads on, so that silent ones cost nothing.
+    /// As <see cref="ReadLatestAsync"/>, from acceptors of which any one will do: each knows a projection, and that
+    /// names those that count. All are asked at once and the first one leads on, so that silent ones cost nothing.
     /// </summary>
     /// <returns>Null when those that answer know of no projection.</returns>
     /// <exception cref="LayoutUnavailableException">None answered, or no majority of those that count.</exception>
-    public async Task<Projection?> FindLatestAsync(ImmutableArray<NodeAddress> any, CancellationToken cancellationToken = default)
+    public async Task<Projection?> FindLatestAsync(
+        ImmutableArray<NodeAddress> any, CancellationToken cancellationToken = default)
     {
         for (var attempt = 1; ; attempt++)
         {
-            var answers = await AskAsync(any, static _ => new LatestRequest(Epoch.None), static a => Newest(a) is not null, cancellationToken);
+            var answers = await AskAsync(
+                any, static _ => new LatestRequest(Epoch.None), static a => Newest(a) is not null, cancellationToken);
             if (Newest(answers) is { } known) return await ReadLatestAsync(known.Acceptors, cancellationToken);
             for (var i = 0; i < answers.Length; i++)
             {
                 // Perhaps the first projection was accepted, and its proposer died.
-                if (answers[i] is not null && await ReadLatestAsync([any[i]], cancellationToken) is { } first) return first;
+                if (answers[i] is not null && await ReadLatestAsync([any[i]], cancellationToken) is { } first)
+                    return first;
             }
 
             if (answers.Any(a => a is not null)) return null;
@@ -120,47 +134,60 @@ public sealed partial class LayoutClient
     }
 
     /// <summary>
-    /// Proposes <paramref name="next"/> as the projection after <paramref name="current"/>, which must be decided. The decision is durable at a
-    /// majority, and told to the acceptors of both, on return.
+    /// Proposes <paramref name="next"/> as the projection after <paramref name="current"/>, which must be decided. The
+    /// decision is durable at a majority, and told to the acceptors of both, on return.
     /// </summary>
-    /// <returns>The decided projection of that epoch, which may be another's, or a newer one where that epoch is pruned. Compare with Equals.</returns>
+    /// <returns>The decided projection of that epoch, which may be another's, or a newer one where that epoch is
+    /// pruned. Compare with Equals.</returns>
     /// <exception cref="LayoutUnavailableException">The outcome is unknown: propose again, or read.</exception>
-    public async Task<Projection> ProposeAsync(Projection current, Projection next, CancellationToken cancellationToken = default)
+    public async Task<Projection> ProposeAsync(
+        Projection current, Projection next, CancellationToken cancellationToken = default)
     {
-        if (next.Epoch != current.Epoch.Next) throw new ArgumentException($"{next.Epoch} does not follow {current.Epoch}.", nameof(next));
-        if (next.Cluster != current.Cluster) throw new ArgumentException("The projections belong to different clusters.", nameof(next));
+        if (next.Epoch != current.Epoch.Next)
+            throw new ArgumentException($"{next.Epoch} does not follow {current.Epoch}.", nameof(next));
+        if (next.Cluster != current.Cluster)
+            throw new ArgumentException("The projections belong to different clusters.", nameof(next));
         return (await RunBallotAsync(next.Epoch, current.Acceptors, next, cancellationToken))!;
     }
 
     /// <summary>Proposes the first projection of a cluster, among the acceptors that it names itself.</summary>
-    /// <returns>As <see cref="ProposeAsync(Projection, Projection, CancellationToken)"/>: another starter may have been first.</returns>
+    /// <returns>As <see cref="ProposeAsync(Projection, Projection, CancellationToken)"/>: another starter may have been
+    /// first.</returns>
     public async Task<Projection> ProposeFirstAsync(Projection first, CancellationToken cancellationToken = default)
     {
-        if (first.Epoch != Epoch.First) throw new ArgumentException($"{first.Epoch} is not the first epoch.", nameof(first));
+        if (first.Epoch != Epoch.First)
+            throw new ArgumentException($"{first.Epoch} is not the first epoch.", nameof(first));
         return (await RunBallotAsync(first.Epoch, first.Acceptors, first, cancellationToken))!;
     }
 
     /// <summary>
-    /// Makes a majority of the acceptors that <paramref name="decided"/> names hold it durably. After a change of acceptors, the old ones may
-    /// be retired only when this has returned.
+    /// Makes a majority of the acceptors that <paramref name="decided"/> names hold it durably. After a change of
+    /// acceptors, the old ones may be retired only when this has returned.
     /// </summary>
     /// <exception cref="LayoutUnavailableException">They do not, as far as is known.</exception>
     public async Task HandOverAsync(Projection decided, CancellationToken cancellationToken = default)
     {
         for (var attempt = 1; ; attempt++)
         {
-            var answers = await AskAsync(decided.Acceptors, _ => new DecidedRequest(decided), HasMajority, cancellationToken);
+            var answers = await AskAsync(
+                decided.Acceptors, _ => new DecidedRequest(decided), HasMajority, cancellationToken);
             if (HasMajority(answers)) return;
             if (answers.Any(a => a is { Status: Status.Conflict }))
-                throw new CorfuStatusException(Status.Conflict, $"An acceptor knows another projection as {decided.Epoch}'s: its log or the caller is wrong.");
-            await BackOffAsync(attempt, $"No majority of the acceptors of {decided.Epoch} ({Names(decided.Acceptors)}) has taken it over.", cancellationToken);
+                throw new CorfuStatusException(
+                    Status.Conflict,
+                    $"An acceptor knows another projection as {decided.Epoch}'s: its log or the caller is wrong.");
+            await BackOffAsync(
+                attempt,
+                $"No majority of the acceptors of {decided.Epoch} ({Names(decided.Acceptors)}) has taken it over.",
+                cancellationToken);
         }
     }
 
     /// <summary>
-    /// For linearizability without clocks where chains have silent replicas: true when a majority of the acceptors say, in answers to
-    /// requests sent after this call began, that they have accepted nothing for the epoch after <paramref name="current"/>: so nothing was
-    /// decided for it when the call began. One round; false means that it is not known, not that something was decided.
+    /// For linearizability without clocks where chains have silent replicas: true when a majority of the acceptors say,
+    /// in answers to requests sent after this call began, that they have accepted nothing for the epoch after
+    /// <paramref name="current"/>: so nothing was decided for it when the call began. One round; false means that it is
+    /// not known, not that something was decided.
     /// </summary>
     public async Task<bool> HasNoSuccessorAsync(Projection current, CancellationToken cancellationToken = default)
     {
@@ -173,14 +200,16 @@ public sealed partial class LayoutClient
         return answers.Count(IsEmpty) > current.Acceptors.Length / 2 && !answers.Any(r => r is not null && !IsEmpty(r));
 
         bool IsEmpty(LayoutResponse? answer) =>
-            answer is { Status: Status.Ok } && answer.Slot?.Value is null && (answer.Latest is null || answer.Latest.Epoch <= current.Epoch);
+            answer is { Status: Status.Ok } && answer.Slot?.Value is null
+                && (answer.Latest is null || answer.Latest.Epoch <= current.Epoch);
     }
 
     /// <summary>
-    /// A decided projection of the past, as any acceptor of <paramref name="current"/> remembers it; null when none that answers does
-    /// (pruned, or before their time).
+    /// A decided projection of the past, as any acceptor of <paramref name="current"/> remembers it; null when none
+    /// that answers does (pruned, or before their time).
     /// </summary>
-    public async Task<Projection?> ReadHistoryAsync(Projection current, Epoch epoch, CancellationToken cancellationToken = default)
+    public async Task<Projection?> ReadHistoryAsync(
+        Projection current, Epoch epoch, CancellationToken cancellationToken = default)
     {
         if (epoch == current.Epoch) return current;
         var answers = await AskAsync(
@@ -192,8 +221,10 @@ public sealed partial class LayoutClient
     }
 
     /// <summary>Whether an answer leads to other acceptors: then those asked need not all be waited for.</summary>
-    private static bool IsElsewhere(LayoutResponse?[] answers, Projection? newest, ImmutableArray<NodeAddress> members) =>
-        Newest(answers) is { } seen && (newest is null || seen.Epoch > newest.Epoch) && !SameMembers(seen.Acceptors, members);
+    private static bool IsElsewhere(
+        LayoutResponse?[] answers, Projection? newest, ImmutableArray<NodeAddress> members) =>
+        Newest(answers) is { } seen && (newest is null || seen.Epoch > newest.Epoch)
+            && !SameMembers(seen.Acceptors, members);
 
     private static Projection? Newest(LayoutResponse?[] answers)
     {
@@ -207,8 +238,9 @@ public sealed partial class LayoutClient
     }
 
     /// <summary>
-    /// Whether the register after "newest" must be brought to a decision before that can be answered: then, who decides it. What a majority
-    /// has not accepted under one ballot may still be decided (R12). Something in a later slot means that the one before it is decided.
+    /// Whether the register after "newest" must be brought to a decision before that can be answered: then, who decides
+    /// it. What a majority has not accepted under one ballot may still be decided (R12). Something in a later slot
+    /// means that the one before it is decided.
     /// </summary>
     private static ImmutableArray<NodeAddress>? FindUnfinished(
         LayoutResponse?[] answers, Projection? newest, ImmutableArray<NodeAddress> members)
@@ -225,7 +257,9 @@ public sealed partial class LayoutClient
         return null;
     }
 
-    /// <summary>Acceptors that were down, or are new, learn what is decided; a successor set that barely knows it must (R12).</summary>
+    /// <summary>
+    /// Acceptors that were down, or are new, learn what is decided; a successor set that barely knows it must (R12).
+    /// </summary>
     private async Task RepairAsync(Projection newest, LayoutResponse?[] answers, CancellationToken cancellationToken)
     {
         var knowing = answers.Count(a => a?.Latest?.Epoch >= newest.Epoch);
@@ -237,11 +271,13 @@ public sealed partial class LayoutClient
 
         for (var i = 0; i < answers.Length; i++)
         {
-            if (answers[i] is { } answer && (answer.Latest is null || answer.Latest.Epoch < newest.Epoch)) Tell(newest.Acceptors[i], newest);
+            if (answers[i] is { } answer && (answer.Latest is null || answer.Latest.Epoch < newest.Epoch))
+                Tell(newest.Acceptors[i], newest);
         }
     }
 
-    private static bool SameMembers(ImmutableArray<NodeAddress> a, ImmutableArray<NodeAddress> b) => a.AsSpan().SequenceEqual(b.AsSpan());
+    private static bool SameMembers(ImmutableArray<NodeAddress> a, ImmutableArray<NodeAddress> b) =>
+        a.AsSpan().SequenceEqual(b.AsSpan());
 
     private static string Names(ImmutableArray<NodeAddress> acceptors) => string.Join(", ", acceptors);
 }

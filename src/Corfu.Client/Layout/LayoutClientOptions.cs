@@ -6,7 +6,10 @@ namespace Corfu.Client.Layout;
 /// <summary>Limits of a layout client.</summary>
 public sealed record LayoutClientOptions
 {
-    /// <summary>Where to look when no majority of the acceptors known answers, besides their own endpoints: those of a connection string, say.</summary>
+    /// <summary>
+    /// Where to look when no majority of the acceptors known answers, besides their own endpoints: those of a
+    /// connection string, say.
+    /// </summary>
     public ImmutableArray<NodeEndpoint> Endpoints { get; init; } = [];
 
     /// <summary>How long one round of requests waits for its majority.</summary>
@@ -31,7 +34,7 @@ public sealed record LayoutClientOptions
 }
 
 /// <summary>
-/// No majority of acceptors answered, or others kept outbidding, for all attempts. The outcome of a proposal is unknown then: it may be,
-/// or become, decided.
+/// No majority of acceptors answered, or others kept outbidding, for all attempts. The outcome of a proposal is unknown
+/// then: it may be, or become, decided.
 /// </summary>
 public sealed class LayoutUnavailableException(string message) : CorfuException(message);

@@ -3,8 +3,8 @@ using Corfu.Protocol;
 namespace Corfu.Client;
 
 /// <summary>
-/// When positions were first seen granted, per epoch (R10): the tails that this epoch's sequencer answered, with the time. Thinned
-/// out, which only makes a position look younger than it is.
+/// When positions were first seen granted, per epoch (R10): the tails that this epoch's sequencer answered, with the
+/// time. Thinned out, which only makes a position look younger than it is.
 /// </summary>
 internal sealed class GrantClock(long resolution)
 {

@@ -25,7 +25,10 @@ internal sealed class ProjectionHolder
         lock (_gate)
         {
             if (projection.Epoch <= _current.Epoch) return false;
-            if (projection.Cluster != _current.Projection.Cluster) throw new CorfuException($"A projection of cluster {projection.Cluster} came in place of one of {_current.Projection.Cluster}.");
+            if (projection.Cluster != _current.Projection.Cluster)
+                throw new CorfuException(
+                    $"A projection of cluster {projection.Cluster} came in place of one of "
+                    + $"{_current.Projection.Cluster}.");
             _current = _view(projection);
             changed = _changed;
             _changed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -42,7 +45,10 @@ internal sealed class ProjectionHolder
     }
 }
 
-/// <summary>One epoch as this client sees it: the projection and what it has learnt under it. Everything here dies with the epoch.</summary>
+/// <summary>
+/// One epoch as this client sees it: the projection and what it has learnt under it. Everything here dies with the
+/// epoch.
+/// </summary>
 internal sealed class EpochView(Projection projection, GrantClock grants)
 {
     public Projection Projection { get; } = projection;

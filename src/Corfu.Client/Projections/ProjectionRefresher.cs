@@ -5,14 +5,18 @@ using Microsoft.Extensions.Logging;
 
 namespace Corfu.Client;
 
-/// <summary>Learns newer projections from the layout; one question at a time, however many operations wait for it.</summary>
+/// <summary>
+/// Learns newer projections from the layout; one question at a time, however many operations wait for it.
+/// </summary>
 internal sealed class ProjectionRefresher(
-    ProjectionHolder projections, LayoutClient layout, Reconfigurer reconfigurer, ITransport transport, ClientClock clock, CorfuClientOptions options,
+    ProjectionHolder projections, LayoutClient layout, Reconfigurer reconfigurer, ITransport transport,
+    ClientClock clock, CorfuClientOptions options,
     ILogger logger)
 {
     private readonly Lock _gate = new();
 
-    // Guarded by _gate. _pausing: operations that wait because something does not answer. _polling: a loop asks the layout, as long as there are any.
+    // Guarded by _gate. _pausing: operations that wait because something does not answer. _polling: a loop asks the
+    // layout, as long as there are any.
     private Task? _running;
     private int _pausing;
     private bool _polling;
@@ -21,8 +25,8 @@ internal sealed class ProjectionRefresher(
     private string? _reported;
 
     /// <summary>
-    /// From now on the acceptors tell of a newer projection as soon as there is one. Calls to a frozen node do not fail before the request's time-out: they end
-    /// when the projection without it is known.
+    /// From now on the acceptors tell of a newer projection as soon as there is one. Calls to a frozen node do not fail
+    /// before the request's time-out: they end when the projection without it is known.
     /// </summary>
     public void Watch()
     {
@@ -30,11 +34,13 @@ internal sealed class ProjectionRefresher(
     }
 
     /// <summary>
-    /// Pauses an operation. What does not answer may have been replaced, so the acceptors are asked again and again while any operation pauses, each time after a
-    /// <see cref="CorfuClientOptions.RefreshShare"/> of the time since the first question: a long trouble costs few questions.
+    /// Pauses an operation. What does not answer may have been replaced, so the acceptors are asked again and again
+    /// while any operation pauses, each time after a <see cref="CorfuClientOptions.RefreshShare"/> of the time since
+    /// the first question: a long trouble costs few questions.
     /// </summary>
     /// <exception cref="LogUnavailableException">The budget is spent.</exception>
-    public async ValueTask PauseAsync(RetryBudget budget, Epoch epoch, string reason, Exception? cause, CancellationToken cancellationToken)
+    public async ValueTask PauseAsync(
+        RetryBudget budget, Epoch epoch, string reason, Exception? cause, CancellationToken cancellationToken)
     {
         Watch();
         var first = false;
@@ -61,7 +67,8 @@ internal sealed class ProjectionRefresher(
         var finished = TimeSpan.Zero;
         while (true)
         {
-            // A ballot under way is left to its proposer. After a while the proposer counts as dead, and this client ends the ballot.
+            // A ballot under way is left to its proposer. After a while the proposer counts as dead, and this client
+            // ends the ballot.
             var elapsed = clock.GetElapsedTime(began);
             var finish = elapsed - finished >= options.SuccessorTimeout;
             if (finish) finished = elapsed;
@@ -95,13 +102,14 @@ internal sealed class ProjectionRefresher(
             if (await layout.WatchAsync(projections.Current.Projection, clock.Closed) is { } newer) Adopt(newer);
 
             // Otherwise it was waited for, and nothing has changed; an answer that came too early says nothing.
-            else if (clock.GetElapsedTime(began) < options.MaxRetryDelay) await Task.Delay(options.MaxRetryDelay, clock.Time, clock.Closed);
+            else if (clock.GetElapsedTime(began) < options.MaxRetryDelay)
+                await Task.Delay(options.MaxRetryDelay, clock.Time, clock.Closed);
         }
     }
 
     /// <summary>
-    /// Waits for a projection above <paramref name="epoch"/>, which a node has refused as sealed. With none decided after
-    /// <see cref="CorfuClientOptions.SuccessorTimeout"/>, the same membership is proposed (R14).
+    /// Waits for a projection above <paramref name="epoch"/>, which a node has refused as sealed. With none decided
+    /// after <see cref="CorfuClientOptions.SuccessorTimeout"/>, the same membership is proposed (R14).
     /// </summary>
     public async ValueTask NewerThanAsync(Epoch epoch, RetryBudget budget, CancellationToken cancellationToken)
     {
@@ -138,7 +146,9 @@ internal sealed class ProjectionRefresher(
         try
         {
             var known = projections.Current.Projection;
-            var latest = finish ? await layout.ReadLatestAsync(known.Acceptors, clock.Closed) : await layout.PeekAsync(known, clock.Closed);
+            var latest = finish
+                ? await layout.ReadLatestAsync(known.Acceptors, clock.Closed)
+                : await layout.PeekAsync(known, clock.Closed);
             if (latest is not null) Adopt(latest);
             _reported = null;
         }
@@ -164,7 +174,8 @@ internal sealed class ProjectionRefresher(
         try
         {
             Adopt(await reconfigurer.ReconfigureAsync(
-                projections.Current.Projection, p => p.Epoch > epoch ? null : Membership.Of(p), "a seal without a successor", cancellationToken));
+                projections.Current.Projection, p =>
+                    p.Epoch > epoch ? null : Membership.Of(p), "a seal without a successor", cancellationToken));
         }
         catch (CorfuException e)
         {

@@ -4,8 +4,8 @@ using Corfu.Protocol;
 namespace Corfu.Client;
 
 /// <summary>
-/// R11: positions known to be committed, because an append returned them or a chain's tail answered them. Being committed is final, so what is
-/// here stays right over epochs; forgetting costs a question to a tail.
+/// R11: positions known to be committed, because an append returned them or a chain's tail answered them. Being
+/// committed is final, so what is here stays right over epochs; forgetting costs a question to a tail.
 /// </summary>
 internal sealed class CommittedSet
 {
@@ -37,6 +37,7 @@ internal sealed class CommittedSet
     public bool Contains(LogPosition position)
     {
         lock (_gate)
-            return _blocks.TryGetValue(position.Offset >> BlockBits, out var block) && block[(int)(position.Offset & ((1 << BlockBits) - 1))];
+            return _blocks.TryGetValue(position.Offset >> BlockBits, out var block)
+                && block[(int)(position.Offset & ((1 << BlockBits) - 1))];
     }
 }

@@ -5,17 +5,19 @@ using Corfu.Transport;
 namespace Corfu.Client;
 
 /// <summary>
-/// Closes holes (CORFU 2.3, 2.4; R10). The head arbitrates: what it holds is completed down the chain at once; where it holds nothing,
-/// the writer gets its time, then junk goes to the head first. One wait serves all holes of a call.
+/// Closes holes (CORFU 2.3, 2.4; R10). The head arbitrates: what it holds is completed down the chain at once; where it
+/// holds nothing, the writer gets its time, then junk goes to the head first. One wait serves all holes of a call.
 /// </summary>
 internal sealed class HoleCloser(
-    UnitCalls units, SequencerCalls sequencer, ChainReplication chains, EntryOrigins origins, ProjectionHolder projections, ClientClock clock,
+    UnitCalls units, SequencerCalls sequencer, ChainReplication chains, EntryOrigins origins,
+    ProjectionHolder projections, ClientClock clock,
     CorfuClientOptions options)
 {
     private const int FillsInFlight = 64;
 
     /// <summary>
-    /// Closes what is granted. Positions that are not granted in this epoch stay out of the answer: they are no holes but the end of the log.
+    /// Closes what is granted. Positions that are not granted in this epoch stay out of the answer: they are no holes
+    /// but the end of the log.
     /// </summary>
     public async ValueTask<Attempt<Dictionary<LogPosition, LogReadResult>>> CloseAsync(
         EpochView view, IReadOnlyList<LogPosition> holes, bool patient, CancellationToken cancellationToken)
@@ -57,7 +59,8 @@ internal sealed class HoleCloser(
                     continue;
                 }
 
-                foreach (var position in damaged) closed[position] = new LogReadResult(position, PageState.Corrupt, null);
+                foreach (var position in damaged)
+                    closed[position] = new LogReadResult(position, PageState.Corrupt, null);
             }
 
             if (open.Count == 0)
@@ -82,7 +85,8 @@ internal sealed class HoleCloser(
 
             // What belongs there is decided in the cluster that this one mirrors: its copier comes along.
             if (view.Projection.IsMirror) return Status.Unready;
-            status = await FillAsync(view, open, await (headers ?? HeadersAsync(view, open, cancellationToken)), closed, cancellationToken);
+            status = await FillAsync(
+                view, open, await (headers ?? HeadersAsync(view, open, cancellationToken)), closed, cancellationToken);
         }
 
         return status;
@@ -99,11 +103,16 @@ internal sealed class HoleCloser(
     private async ValueTask PauseAsync(EpochView view, TimeSpan left, CancellationToken cancellationToken)
     {
         var step = WaitOf(view) / 4;
-        await clock.InTimeAsync(projections.ChangedAfter(view.Epoch), left < step * 1.5 ? left : step, cancellationToken);
+        await clock.InTimeAsync(
+            projections.ChangedAfter(view.Epoch), left < step * 1.5 ? left : step, cancellationToken);
     }
 
-    /// <summary>The tail also brings the grace that slow writers asked for. A silent sequencer is waited for only where its word is needed.</summary>
-    private async Task<Status> LearnTailAsync(EpochView view, IReadOnlyList<LogPosition> holes, CancellationToken cancellationToken)
+    /// <summary>
+    /// The tail also brings the grace that slow writers asked for. A silent sequencer is waited for only where its word
+    /// is needed.
+    /// </summary>
+    private async Task<Status> LearnTailAsync(
+        EpochView view, IReadOnlyList<LogPosition> holes, CancellationToken cancellationToken)
     {
         if (holes.All(p => p < view.Projection.Start)) return Status.Ok;
         var asking = sequencer.CallAsync(view, new TailRequest(view.Epoch, []), cancellationToken).AsTask();
@@ -129,7 +138,8 @@ internal sealed class HoleCloser(
     private static bool AreKnown(EpochView view, IReadOnlyList<LogPosition> holes) =>
         holes.All(p => p < view.Projection.Start || view.Grants.TryFirstSeen(p, out _));
 
-    // R10: granted means below the epoch's start, where nobody can write any more, or below a tail answered in this epoch.
+    // R10: granted means below the epoch's start, where nobody can write any more, or below a tail answered in this
+    // epoch.
     private static bool IsGranted(EpochView view, LogPosition position)
     {
 #if PLANTED
@@ -143,14 +153,16 @@ internal sealed class HoleCloser(
         var youngest = long.MinValue;
         foreach (var position in open)
         {
-            if (position >= view.Projection.Start && view.Grants.TryFirstSeen(position, out var seen)) youngest = Math.Max(youngest, seen);
+            if (position >= view.Projection.Start && view.Grants.TryFirstSeen(position, out var seen))
+                youngest = Math.Max(youngest, seen);
         }
 
         return youngest == long.MinValue ? TimeSpan.Zero : WaitOf(view) - clock.GetElapsedTime(youngest);
     }
 
     private async ValueTask<Status> TakeFromHeadsAsync(
-        EpochView view, List<LogPosition> open, List<LogPosition> damaged, Dictionary<LogPosition, LogReadResult> closed,
+        EpochView view, List<LogPosition> open, List<LogPosition> damaged, Dictionary<LogPosition,
+        LogReadResult> closed,
         CancellationToken cancellationToken)
     {
         open.AddRange(damaged);
@@ -161,7 +173,8 @@ internal sealed class HoleCloser(
             while (left.Length > 0)
             {
                 var asked = left.Length > MessageLimits.MaxItems ? left[..MessageLimits.MaxItems] : left;
-                var response = await units.CallAsync(view, group.Key, new ReadRequest(view.Epoch, asked, ReadDetail.Full), cancellationToken);
+                var response = await units.CallAsync(
+                    view, group.Key, new ReadRequest(view.Epoch, asked, ReadDetail.Full), cancellationToken);
                 if (!response.IsOk) return response.Status;
                 foreach (var pages in response.Pages.Where(p => p.State != PageState.Unwritten).Chunk(FillsInFlight))
                 {
@@ -188,8 +201,11 @@ internal sealed class HoleCloser(
         return Status.Ok;
     }
 
-    /// <summary>What a head holds, once the whole chain has it; Unwritten if the head holds nothing after all.</summary>
-    private async Task<Attempt<LogReadResult>> TakeAsync(EpochView view, PageResult page, CancellationToken cancellationToken)
+    /// <summary>
+    /// What a head holds, once the whole chain has it; Unwritten if the head holds nothing after all.
+    /// </summary>
+    private async Task<Attempt<LogReadResult>> TakeAsync(
+        EpochView view, PageResult page, CancellationToken cancellationToken)
     {
         var chain = view.Projection.ChainOf(page.Position);
         var holder = 0;
@@ -240,7 +256,8 @@ internal sealed class HoleCloser(
     }
 
     private async Task<(LogEntry Junk, Status Status)> FillOneAsync(
-        EpochView view, LogPosition position, Dictionary<LogPosition, ImmutableArray<StreamHeader>> headers, CancellationToken cancellationToken)
+        EpochView view, LogPosition position, Dictionary<LogPosition, ImmutableArray<StreamHeader>> headers,
+        CancellationToken cancellationToken)
     {
         var at = new LogPosition(position.Offset, view.Epoch);
         var streams = headers.TryGetValue(position, out var known) ? known : [];

@@ -10,14 +10,17 @@ internal static class PageDecoder
     {
         if (page.State is PageState.Unwritten or PageState.Corrupt || detail == ReadDetail.State)
             return new LogReadResult(page.Position, page.State, null);
-        if (page.State == PageState.Trimmed && page.Bytes.IsEmpty) return new LogReadResult(page.Position, page.State, null);
+        if (page.State == PageState.Trimmed && page.Bytes.IsEmpty)
+            return new LogReadResult(page.Position, page.State, null);
         try
         {
             // Tombstones have no payload, whatever was asked for.
             var entry = detail == ReadDetail.Full && page.State != PageState.Trimmed
                 ? EntryCodec.Decode(page.Bytes)
                 : EntryCodec.DecodeHeaders(page.Bytes);
-            if (entry.Position == page.Position && (page.State == PageState.Trimmed || entry.IsJunk == (page.State == PageState.Junk)))
+            if (
+                entry.Position == page.Position
+                && (page.State == PageState.Trimmed || entry.IsJunk == (page.State == PageState.Junk)))
                 return new LogReadResult(entry.Position, page.State, entry);
         }
         catch (MalformedDataException)

@@ -4,7 +4,8 @@ using Corfu.Protocol;
 namespace Corfu.Client;
 
 /// <summary>One call of a reader and how far it has come.</summary>
-internal sealed class ReadCall(ImmutableArray<LogPosition> positions, ReadDetail detail, ReadMode mode, CancellationToken cancellationToken)
+internal sealed class ReadCall(
+    ImmutableArray<LogPosition> positions, ReadDetail detail, ReadMode mode, CancellationToken cancellationToken)
 {
     public ImmutableArray<LogPosition> Positions { get; } = positions;
 

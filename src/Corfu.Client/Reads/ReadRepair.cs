@@ -5,11 +5,13 @@ using Microsoft.Extensions.Logging;
 namespace Corfu.Client;
 
 /// <summary>
-/// Read repair: replicas get back the pages that they lost or hold damaged, from good copies of the same chain. Readers schedule positions and go
-/// on. One position is repaired at a time; a repair that fails is left to the next reader that meets the page.
+/// Read repair: replicas get back the pages that they lost or hold damaged, from good copies of the same chain. Readers
+/// schedule positions and go on. One position is repaired at a time; a repair that fails is left to the next reader
+/// that meets the page.
 /// </summary>
 internal sealed class ReadRepair(
-    UnitCalls units, ChainReplication chains, ProjectionHolder projections, ClientClock clock, CorfuClientOptions options, ILogger logger)
+    UnitCalls units, ChainReplication chains, ProjectionHolder projections, ClientClock clock,
+    CorfuClientOptions options, ILogger logger)
 {
     private readonly Lock _gate = new();
 
@@ -31,12 +33,14 @@ internal sealed class ReadRepair(
         _ = RunAsync();
     }
 
-    public async ValueTask<Attempt<RepairOutcome>> RepairAsync(EpochView view, LogPosition position, CancellationToken cancellationToken)
+    public async ValueTask<Attempt<RepairOutcome>> RepairAsync(
+        EpochView view, LogPosition position, CancellationToken cancellationToken)
     {
         var chain = view.Projection.ChainOf(position);
         var request = new ReadRequest(view.Epoch, [position], ReadDetail.Full);
         var answers = await Task.WhenAll(
-            chain.Replicas.Take(chain.FullCount).Select(r => units.CallAsync(view, r.Unit, request, cancellationToken).AsTask()));
+            chain.Replicas.Take(chain.FullCount).Select(
+                r => units.CallAsync(view, r.Unit, request, cancellationToken).AsTask()));
         var first = -1;
         var last = -1;
         var (damaged, missing) = (0, 0);
@@ -57,13 +61,15 @@ internal sealed class ReadRepair(
                     break;
                 default:
                     if (first < 0) first = i;
-                    else if (!page.Bytes.Span.SequenceEqual(answers[first].Pages[0].Bytes.Span)) return Diverged(position);
+                    else if (!page.Bytes.Span.SequenceEqual(answers[first].Pages[0].Bytes.Span))
+                        return Diverged(position);
                     last = i;
                     break;
             }
         }
 
-        // The tail never had it, so it was never acknowledged: an append that reached the damaged replicas only, and is undecided.
+        // The tail never had it, so it was never acknowledged: an append that reached the damaged replicas only, and is
+        // undecided.
         var tailHasNothing = answers[^1].Pages[0].State == PageState.Unwritten;
         if (first < 0) return damaged == 0 || tailHasNothing ? RepairOutcome.Undecided : Unrecoverable(position);
         if (missing + damaged == 0) return RepairOutcome.Sound;
@@ -71,7 +77,8 @@ internal sealed class ReadRepair(
     }
 
     private async ValueTask<Attempt<RepairOutcome>> GiveBackAsync(
-        EpochView view, Chain chain, ReadResponse[] answers, PageResult good, int last, CancellationToken cancellationToken)
+        EpochView view, Chain chain, ReadResponse[] answers, PageResult good, int last,
+        CancellationToken cancellationToken)
     {
         for (var i = 0; i < answers.Length; i++)
         {
@@ -80,14 +87,18 @@ internal sealed class ReadRepair(
             Status status;
             if (state == PageState.Corrupt)
             {
-                status = (await units.CallAsync(view, unit, new RepairRequest(view.Epoch, good.Bytes), cancellationToken)).Status;
+                status = (
+                    await units.CallAsync(
+                        view, unit, new RepairRequest(view.Epoch, good.Bytes), cancellationToken)).Status;
             }
             else if (state == PageState.Unwritten && i < last)
             {
                 // Chains are written in order, so this replica had it once.
-                var response = await units.CallAsync(view, unit, new CompleteRequest(view.Epoch, good.Bytes), cancellationToken);
+                var response = await units.CallAsync(
+                    view, unit, new CompleteRequest(view.Epoch, good.Bytes), cancellationToken);
                 status = response.Status;
-                if (status == Status.AlreadyWritten) status = response.StoredOrigin == good.Origin ? Status.Ok : Status.Conflict;
+                if (status == Status.AlreadyWritten)
+                    status = response.StoredOrigin == good.Origin ? Status.Ok : Status.Conflict;
             }
             else
             {

@@ -12,7 +12,9 @@ internal sealed partial class Reader
         Final,
     }
 
-    /// <summary>Which replica is asked for what in the next pass; positions that need no question are final already.</summary>
+    /// <summary>
+    /// Which replica is asked for what in the next pass; positions that need no question are final already.
+    /// </summary>
     private List<Group> Plan(EpochView view, ReadCall call)
     {
         List<Group> groups = [];
@@ -69,7 +71,10 @@ internal sealed partial class Reader
         return false;
     }
 
-    /// <summary>The place of a full replica that is not excluded; -1 when all are. Neighbouring positions go to different replicas, which share the load.</summary>
+    /// <summary>
+    /// The place of a full replica that is not excluded; -1 when all are. Neighbouring positions go to different
+    /// replicas, which share the load.
+    /// </summary>
     private static int Choose(Chain chain, LogPosition position, ulong excluded)
     {
         // Neighbours of one chain are as many positions apart as there are chains; any mixing will do.
@@ -112,11 +117,13 @@ internal sealed partial class Reader
         var place = call.Items[index].Place;
         call.Items[index].Tried |= 1UL << place;
         ClientTelemetry.DataLoss.Add(1);
-        ClientLog.DataLoss(logger, position.ToString(), chain.Replicas[place].Unit.ToString(), nameof(PageState.Unwritten));
+        ClientLog.DataLoss(
+            logger, position.ToString(), chain.Replicas[place].Unit.ToString(), nameof(PageState.Unwritten));
         repair.Schedule(position);
     }
 
-    private async ValueTask<Attempt<Settled>> TakeAsync(EpochView view, Chain chain, PageResult page, ReadCall call, int index)
+    private async ValueTask<Attempt<Settled>> TakeAsync(
+        EpochView view, Chain chain, PageResult page, ReadCall call, int index)
     {
         var result = PageDecoder.Decode(page, call.Detail);
         switch (result.State)
@@ -152,7 +159,10 @@ internal sealed partial class Reader
         public List<PageResult> Pages { get; } = [];
     }
 
-    /// <summary>Ok with whatever has come; or why the epoch's unit refuses; or, where there is no other replica to ask, that it is silent.</summary>
+    /// <summary>
+    /// Ok with whatever has come; or why the epoch's unit refuses; or, where there is no other replica to ask, that it
+    /// is silent.
+    /// </summary>
     private async Task<(Status Status, Exception? Silent)> AskAsync(EpochView view, ReadCall call, Group group)
     {
         var asking = AskUnitAsync(view, call, group);
@@ -190,9 +200,12 @@ internal sealed partial class Reader
         // An answer ends at the read budget; the rest is asked for again.
         for (var done = 0; done < group.Indexes.Count; done = group.Pages.Count)
         {
-            var wanted = ImmutableArray.CreateBuilder<LogPosition>(Math.Min(group.Indexes.Count - done, MessageLimits.MaxItems));
+            var wanted = ImmutableArray.CreateBuilder<LogPosition>(
+                Math.Min(group.Indexes.Count - done, MessageLimits.MaxItems));
             for (var i = 0; i < wanted.Capacity; i++) wanted.Add(call.Positions[group.Indexes[done + i]]);
-            var response = await units.CallAsync(view, group.Unit, new ReadRequest(view.Epoch, wanted.MoveToImmutable(), call.Detail), call.CancellationToken);
+            var response = await units.CallAsync(
+                view, group.Unit, new ReadRequest(view.Epoch, wanted.MoveToImmutable(), call.Detail),
+                call.CancellationToken);
             if (!response.IsOk) return response.Status;
             group.Pages.AddRange(response.Pages);
         }

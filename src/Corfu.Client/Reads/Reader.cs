@@ -10,12 +10,16 @@ namespace Corfu.Client;
 /// </summary>
 /// <remarks>
 /// 1. Plan: a position known committed goes to any full replica, any other one to the tail of its chain.
-/// 2. Ask the units. A replica of a committed page that fails, or is silent for <see cref="CorfuClientOptions.ReadTimeout"/>, is left for another.
-/// 3. Settle each answer: data, junk and trimmed are final. A lost or damaged page is read elsewhere, and repaired. Back to step 1 for the rest.
-/// 4. Unwritten at the tail: holes are closed if the caller wants that. Unwritten is answered only under a confirmed epoch.
+/// 2. Ask the units. A replica of a committed page that fails, or is silent for
+/// <see cref="CorfuClientOptions.ReadTimeout"/>, is left for another.
+/// 3. Settle each answer: data, junk and trimmed are final. A lost or damaged page is read elsewhere, and repaired.
+/// Back to step 1 for the rest.
+/// 4. Unwritten at the tail: holes are closed if the caller wants that. Unwritten is answered only under a confirmed
+/// epoch.
 /// </remarks>
 internal sealed partial class Reader(
-    UnitCalls units, ChainReplication chains, HoleCloser closer, EpochConfirmer confirmer, CommittedSet committed, ReadRepair repair,
+    UnitCalls units, ChainReplication chains, HoleCloser closer, EpochConfirmer confirmer, CommittedSet committed,
+    ReadRepair repair,
     Retry retry, ClientClock clock, CorfuClientOptions options, ILogger logger)
 {
     public async ValueTask<ImmutableArray<LogReadResult>> ReadManyAsync(
@@ -33,7 +37,10 @@ internal sealed partial class Reader(
         return ImmutableCollectionsMarshal.AsImmutableArray(call.Results);
     }
 
-    /// <summary>Passes over what is open until only unwritten positions are left; results that are final stay, whatever becomes of the rest.</summary>
+    /// <summary>
+    /// Passes over what is open until only unwritten positions are left; results that are final stay, whatever becomes
+    /// of the rest.
+    /// </summary>
     private async ValueTask<Attempt<bool>> TryAsync(EpochView view, ReadCall call)
     {
         call.Reset();
@@ -79,7 +86,8 @@ internal sealed partial class Reader(
     {
         if (call.Mode == ReadMode.CloseHoles)
         {
-            var closed = await closer.CloseAsync(view, [.. unwritten.Select(i => call.Positions[i]).Distinct()], true, call.CancellationToken);
+            var closed = await closer.CloseAsync(
+                view, [.. unwritten.Select(i => call.Positions[i]).Distinct()], true, call.CancellationToken);
             if (!closed.IsDone) return closed.Status;
             unwritten = unwritten.FindAll(i => !TakeClosed(call, i, closed.Value));
             if (unwritten.Count == 0) return true;
@@ -87,7 +95,8 @@ internal sealed partial class Reader(
 
         var confirmed = await confirmer.ConfirmAsync(view, call.CancellationToken);
         if (confirmed != Status.Ok) return confirmed;
-        foreach (var index in unwritten) call.Results[index] = new LogReadResult(call.Positions[index], PageState.Unwritten, null);
+        foreach (var index in unwritten)
+            call.Results[index] = new LogReadResult(call.Positions[index], PageState.Unwritten, null);
         return true;
     }
 
@@ -108,7 +117,9 @@ internal sealed partial class Reader(
     }
 }
 
-/// <summary>A committed position (an append returned it, or a chain's tail had it) is unwritten at every replica.</summary>
+/// <summary>
+/// A committed position (an append returned it, or a chain's tail had it) is unwritten at every replica.
+/// </summary>
 public sealed class DataLossException(LogPosition position)
     : CorfuException($"{position} was committed and is unwritten at every replica of its chain.")
 {

@@ -4,8 +4,8 @@ using Corfu.Protocol;
 namespace Corfu.Client;
 
 /// <summary>
-/// Compares what all full replicas hold. Units check whole pages and answer with the headers, whose check covers the payload's, so equal headers
-/// mean equal pages; pages that differ are looked at, and repaired, one by one.
+/// Compares what all full replicas hold. Units check whole pages and answer with the headers, whose check covers the
+/// payload's, so equal headers mean equal pages; pages that differ are looked at, and repaired, one by one.
 /// </summary>
 internal sealed class ReplicaAuditor(UnitCalls units, ReadRepair repair, Retry retry)
 {
@@ -13,10 +13,13 @@ internal sealed class ReplicaAuditor(UnitCalls units, ReadRepair repair, Retry r
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(count, 1);
         ArgumentOutOfRangeException.ThrowIfGreaterThan(count, MessageLimits.MaxItems);
-        return retry.RunAsync($"Comparing replicas from {from}", view => TryAsync(view, from, count, cancellationToken), cancellationToken);
+        return retry.RunAsync(
+            $"Comparing replicas from {from}", view => TryAsync(view, from, count, cancellationToken),
+            cancellationToken);
     }
 
-    private async ValueTask<Attempt<ReplicaAudit>> TryAsync(EpochView view, LogPosition from, int count, CancellationToken cancellationToken)
+    private async ValueTask<Attempt<ReplicaAudit>> TryAsync(
+        EpochView view, LogPosition from, int count, CancellationToken cancellationToken)
     {
         var copies = new List<PageResult>[count];
         var byUnit = new Dictionary<NodeId, List<LogPosition>>();
@@ -82,13 +85,18 @@ internal sealed class ReplicaAuditor(UnitCalls units, ReadRepair repair, Retry r
                 continue;
             }
 
-            if (copies[i].TrueForAll(p => p.State is PageState.Data or PageState.Junk && p.Bytes.Span.SequenceEqual(copies[i][0].Bytes.Span)))
+            if (
+                copies[i].TrueForAll(
+                    p =>
+                        p.State is PageState.Data or PageState.Junk
+                            && p.Bytes.Span.SequenceEqual(copies[i][0].Bytes.Span)))
             {
                 sound++;
                 continue;
             }
 
-            // Written from the head down to somewhere: an append under way, and its writer's or the next reader's business.
+            // Written from the head down to somewhere: an append under way, and its writer's or the next reader's
+            // business.
             if (IsPrefix(view, from + i, copies[i]))
             {
                 undecided++;
@@ -137,9 +145,11 @@ internal sealed class ReplicaAuditor(UnitCalls units, ReadRepair repair, Retry r
 
 /// <summary>What a comparison of the replicas of a range of positions found.</summary>
 /// <param name="Sound">Positions that all full replicas hold alike.</param>
-/// <param name="Undecided">Positions without a value that everybody has: holes, appends under way, the end of the log.</param>
+/// <param name="Undecided">Positions without a value that everybody has: holes, appends under way, the end of the
+/// log.</param>
 /// <param name="Mended">Positions that a replica had lost or damaged, and has again.</param>
 /// <param name="Unrecoverable">Positions without a good copy.</param>
 /// <param name="Diverged">Positions whose good copies differ.</param>
 public sealed record ReplicaAudit(
-    int Sound, int Trimmed, int Undecided, int Mended, ImmutableArray<LogPosition> Unrecoverable, ImmutableArray<LogPosition> Diverged);
+    int Sound, int Trimmed, int Undecided, int Mended, ImmutableArray<LogPosition> Unrecoverable,
+    ImmutableArray<LogPosition> Diverged);

@@ -4,26 +4,31 @@ using Corfu.Transport;
 
 namespace Corfu.Client;
 
-/// <summary>Trims (TOCS 2.6). Only granted positions are trimmed: the caller's tail may stem from an epoch that has ended (R10).</summary>
+/// <summary>
+/// Trims (TOCS 2.6). Only granted positions are trimmed: the caller's tail may stem from an epoch that has ended (R10).
+/// </summary>
 internal sealed class Trimmer(
-    UnitCalls units, SequencerCalls sequencer, ChainReplication chains, EpochConfirmer confirmer, LayoutClient layout, Retry retry,
+    UnitCalls units, SequencerCalls sequencer, ChainReplication chains, EpochConfirmer confirmer, LayoutClient layout,
+    Retry retry,
     ClientClock clock)
 {
     public async ValueTask TrimAsync(LogPosition position, CancellationToken cancellationToken)
     {
-        await retry.RunAsync($"Trimming {position}", view => TryTrimAsync(view, position, cancellationToken), cancellationToken);
+        await retry.RunAsync(
+            $"Trimming {position}", view => TryTrimAsync(view, position, cancellationToken), cancellationToken);
     }
 
     public async ValueTask TrimPrefixAsync(LogPosition below, CancellationToken cancellationToken)
     {
-        await retry.RunAsync($"Trimming below {below}", view => TryTrimPrefixAsync(view, below, cancellationToken), cancellationToken);
+        await retry.RunAsync(
+            $"Trimming below {below}", view => TryTrimPrefixAsync(view, below, cancellationToken), cancellationToken);
     }
 
     public ValueTask<LogPosition> ReadMarkAsync(CancellationToken cancellationToken) =>
         retry.RunAsync("Reading the trim mark", view => TryReadMarkAsync(view, cancellationToken), cancellationToken);
 
-    // One full replica of every chain is enough: a trim that was acknowledged is at all of them, and with the others there is no waiting for
-    // a silent one.
+    // One full replica of every chain is enough: a trim that was acknowledged is at all of them, and with the others
+    // there is no waiting for a silent one.
     private async ValueTask<Attempt<LogPosition>> TryReadMarkAsync(EpochView view, CancellationToken cancellationToken)
     {
         var mark = view.Projection.TrimMark;
@@ -54,13 +59,16 @@ internal sealed class Trimmer(
                 if (heard) mark = LogPosition.Max(mark, info!.TrimMark);
             }
 
-            if (!heard) throw silent ?? new TransportException($"No unit of a chain of {view.Epoch} says how far it is trimmed.", outcomeUnknown: false);
+            if (!heard)
+                throw silent ?? new TransportException(
+                    $"No unit of a chain of {view.Epoch} says how far it is trimmed.", outcomeUnknown: false);
         }
 
         return mark;
     }
 
-    private async ValueTask<Attempt<bool>> TryTrimAsync(EpochView view, LogPosition position, CancellationToken cancellationToken)
+    private async ValueTask<Attempt<bool>> TryTrimAsync(
+        EpochView view, LogPosition position, CancellationToken cancellationToken)
     {
         // R10: no entry of an ended epoch stands there, and what does by now is not what the caller means.
         if (IsOlder(view, position) && position >= view.Projection.Start) return true;
@@ -74,11 +82,14 @@ internal sealed class Trimmer(
 
         // The headers go along, so that replicas which have not got the page keep its place in the streams too.
         var tombstone = page.State is PageState.Data or PageState.Junk ? page.Bytes : default;
-        status = await chains.PropagateTrimAsync(view, chain, page with { State = PageState.Trimmed, BelowMark = false, Bytes = tombstone }, cancellationToken);
+        status = await chains.PropagateTrimAsync(
+            view, chain, page with { State = PageState.Trimmed, BelowMark = false, Bytes = tombstone },
+            cancellationToken);
         return status == Status.Ok ? true : status;
     }
 
-    private async ValueTask<Attempt<bool>> TryTrimPrefixAsync(EpochView view, LogPosition below, CancellationToken cancellationToken)
+    private async ValueTask<Attempt<bool>> TryTrimPrefixAsync(
+        EpochView view, LogPosition below, CancellationToken cancellationToken)
     {
         below = await CapAsync(view, below, cancellationToken);
         var status = await RequireGrantedAsync(view, below, cancellationToken);
@@ -88,7 +99,8 @@ internal sealed class Trimmer(
     }
 
     /// <summary>The mark to every unit concerned, whatever is granted.</summary>
-    public async ValueTask<Status> PropagateMarkAsync(EpochView view, LogPosition below, CancellationToken cancellationToken)
+    public async ValueTask<Status> PropagateMarkAsync(
+        EpochView view, LogPosition below, CancellationToken cancellationToken)
     {
         var request = new TrimPrefixRequest(view.Epoch, below);
         foreach (var stage in Stages(view.Projection, below))
@@ -106,9 +118,10 @@ internal sealed class Trimmer(
     }
 
     /// <summary>
-    /// The units to be told, those of one stage at once. R13: the mark may lie above everything written, and the next epoch must not
-    /// begin below a mark that any unit has, or positions granted anew would be trimmed already. So no unit gets it before those that stand in
-    /// front of it in an active chain: whoever is a first survivor then, and answers the seal, has the highest mark.
+    /// The units to be told, those of one stage at once. R13: the mark may lie above everything written, and the next
+    /// epoch must not begin below a mark that any unit has, or positions granted anew would be trimmed already. So no
+    /// unit gets it before those that stand in front of it in an active chain: whoever is a first survivor then, and
+    /// answers the seal, has the highest mark.
     /// </summary>
     private static List<List<NodeId>> Stages(Projection projection, LogPosition below)
     {
@@ -118,7 +131,9 @@ internal sealed class Trimmer(
         for (var place = 0; active.Any(c => place < c.Replicas.Length); place++)
             Add(active.Where(c => place < c.Replicas.Length).Select(c => c.Replicas[place].Unit));
 
-        Add(projection.Segments.Where(s => s.From < below).SelectMany(s => s.Chains).SelectMany(c => c.Replicas).Select(r => r.Unit));
+        Add(
+            projection.Segments.Where(s => s.From < below)
+                .SelectMany(s => s.Chains).SelectMany(c => c.Replicas).Select(r => r.Unit));
         return stages;
 
         void Add(IEnumerable<NodeId> units)
@@ -128,31 +143,40 @@ internal sealed class Trimmer(
         }
     }
 
-    private static bool IsOlder(EpochView view, LogPosition position) => position.Epoch > Epoch.None && position.Epoch < view.Epoch;
+    private static bool IsOlder(EpochView view, LogPosition position) =>
+        position.Epoch > Epoch.None && position.Epoch < view.Epoch;
 
-    /// <summary>Whether the position was granted anew after the epoch in which the caller learnt it, and written.</summary>
+    /// <summary>
+    /// Whether the position was granted anew after the epoch in which the caller learnt it, and written.
+    /// </summary>
     private static bool IsLater(PageResult page, LogPosition position) =>
         position.Epoch > Epoch.None
-        && PageDecoder.Decode(page, ReadDetail.Headers).Entry is { IsJunk: false } entry && entry.Position.Epoch > position.Epoch;
+        && PageDecoder.Decode(page, ReadDetail.Headers).Entry is { IsJunk: false } entry
+            && entry.Position.Epoch > position.Epoch;
 
-    // R10: a tail learnt in an epoch that has ended counts up to where the next one began. Above, positions were granted anew, and may
-    // hold what others were told is in the log.
-    private async ValueTask<LogPosition> CapAsync(EpochView view, LogPosition below, CancellationToken cancellationToken)
+    // R10: a tail learnt in an epoch that has ended counts up to where the next one began. Above, positions were
+    // granted anew, and may hold what others were told is in the log.
+    private async ValueTask<LogPosition> CapAsync(
+        EpochView view, LogPosition below, CancellationToken cancellationToken)
     {
         if (!IsOlder(view, below)) return below;
         var next = await layout.ReadHistoryAsync(view.Projection, below.Epoch.Next, cancellationToken);
         return LogPosition.Min(below, (next ?? view.Projection).Start);
     }
 
-    private async ValueTask<Status> RequireGrantedAsync(EpochView view, LogPosition below, CancellationToken cancellationToken)
+    private async ValueTask<Status> RequireGrantedAsync(
+        EpochView view, LogPosition below, CancellationToken cancellationToken)
     {
         if (below <= view.Projection.Start || below.Offset <= view.Grants.Tail) return Status.Ok;
         var tail = await sequencer.CallAsync(view, new TailRequest(view.Epoch, []), cancellationToken);
         if (!tail.IsOk) return tail.Status;
         view.Saw(tail, clock.GetTimestamp());
         if (below <= tail.Tail) return Status.Ok;
-        // A sequencer that was replaced, and does not know it, answers an old tail: the caller may have been told of an entry of a later epoch.
+        // A sequencer that was replaced, and does not know it, answers an old tail: the caller may have been told of an
+        // entry of a later epoch.
         var confirmed = await confirmer.ConfirmAsync(view, cancellationToken);
-        return confirmed == Status.Ok ? throw new ArgumentOutOfRangeException(nameof(below), below, $"The log ends at {tail.Tail}.") : confirmed;
+        return confirmed == Status.Ok
+            ? throw new ArgumentOutOfRangeException(nameof(below), below, $"The log ends at {tail.Tail}.")
+            : confirmed;
     }
 }

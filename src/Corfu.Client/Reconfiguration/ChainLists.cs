@@ -4,8 +4,8 @@ using Corfu.Protocol;
 namespace Corfu.Client;
 
 /// <summary>
-/// Lists of chains as R1 reads them: the chain of a position is the position modulo their number, so a list repeated is the same list, and two
-/// lists are compared position by position at their least common multiple.
+/// Lists of chains as R1 reads them: the chain of a position is the position modulo their number, so a list repeated is
+/// the same list, and two lists are compared position by position at their least common multiple.
 /// </summary>
 internal static class ChainLists
 {
@@ -24,7 +24,9 @@ internal static class ChainLists
         var common = (long)a / x * b;
         return common <= Membership.MaxChains
             ? (int)common
-            : throw new ReconfigurationException($"{a} chains and {b} chains have no common multiple up to {Membership.MaxChains}: choose another number of chains.");
+            : throw new ReconfigurationException(
+                $"{a} chains and {b} chains have no common multiple up to {Membership.MaxChains}: choose another "
+                + "number of chains.");
     }
 
     /// <summary>The shortest list that says the same.</summary>

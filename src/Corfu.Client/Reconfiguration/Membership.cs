@@ -6,10 +6,10 @@ namespace Corfu.Client;
 /// <summary>
 /// Who serves what, as input of a reconfiguration; epoch, start and trim mark follow from the seals.
 /// </summary>
-/// <param name="Segments">
-/// The current segments, their ranges unchanged. A chain may lose replicas and get joining ones behind the full ones (R13, R15).
-/// </param>
-/// <param name="NextChains">Chains of a new active segment from the new start on; null keeps the active segment open.</param>
+/// <param name="Segments"> The current segments, their ranges unchanged. A chain may lose replicas and get joining ones
+/// behind the full ones (R13, R15). </param>
+/// <param name="NextChains">Chains of a new active segment from the new start on; null keeps the active segment
+/// open.</param>
 /// <param name="Units">Addresses of all units that the chains name.</param>
 public sealed record Membership(
     NodeAddress Sequencer,
@@ -18,18 +18,22 @@ public sealed record Membership(
     ImmutableArray<NodeAddress> Units,
     ImmutableArray<NodeAddress> Acceptors)
 {
-    /// <summary>Least common multiples of two numbers of chains above this are refused: a projection holds the whole list while a segment is migrated.</summary>
+    /// <summary>
+    /// Least common multiples of two numbers of chains above this are refused: a projection holds the whole list while
+    /// a segment is migrated.
+    /// </summary>
     public const int MaxChains = 1024;
 
     /// <summary>
-    /// Starts of closed segments in which every position is known to be decided on every replica that is full here (R15). Only the end of a
-    /// rebuild or a migration may say so: its joining replicas become full, and others may leave these chains alone.
+    /// Starts of closed segments in which every position is known to be decided on every replica that is full here
+    /// (R15). Only the end of a rebuild or a migration may say so: its joining replicas become full, and others may
+    /// leave these chains alone.
     /// </summary>
     public ImmutableArray<LogPosition> Decided { get; init; } = [];
 
     /// <summary>
-    /// R14's override: units that the operator, by name, asserts to be destroyed. Chains of which nothing else is left go on with fresh
-    /// units, and without the entries that only those units held.
+    /// R14's override: units that the operator, by name, asserts to be destroyed. Chains of which nothing else is left
+    /// go on with fresh units, and without the entries that only those units held.
     /// </summary>
     public ImmutableArray<NodeId> Destroyed { get; init; } = [];
 
@@ -38,7 +42,10 @@ public sealed record Membership(
 
     /// <summary>The same as it is.</summary>
     public static Membership Of(Projection projection) =>
-        new(projection.Sequencer, projection.Segments, null, projection.Units, projection.Acceptors) { MirrorOf = projection.MirrorOf };
+        new(
+            projection.Sequencer, projection.Segments, null, projection.Units,
+            projection.Acceptors)
+        { MirrorOf = projection.MirrorOf };
 
     public Membership WithSequencer(NodeAddress sequencer) => this with { Sequencer = sequencer };
 
@@ -52,8 +59,9 @@ public sealed record Membership(
     };
 
     /// <summary>
-    /// A spare takes a unit's place (TOCS 2.5, Fig. 5): from the new start on as a full replica of a new segment (B); in what is closed
-    /// then, as a joining one, until it is rebuilt (C). It stands last in both, so that both have the same chains in the end and merge.
+    /// A spare takes a unit's place (TOCS 2.5, Fig. 5): from the new start on as a full replica of a new segment (B);
+    /// in what is closed then, as a joining one, until it is rebuilt (C). It stands last in both, so that both have the
+    /// same chains in the end and merge.
     /// </summary>
     /// <exception cref="ReconfigurationException">A chain would have no full replica left (R14).</exception>
     public Membership WithReplaced(NodeId unit, NodeAddress spare)
@@ -63,15 +71,17 @@ public sealed record Membership(
         var rest = Without(unit);
         return rest with
         {
-            Segments = [.. rest.Segments.Select((s, i) => s with { Chains = Append(Segments[i].Chains, s.Chains, unit, new Replica(spare.Id, Joining: true)) })],
+            Segments = [.. rest.Segments.Select(
+                (s, i) => s with { Chains = Append(
+                    Segments[i].Chains, s.Chains, unit, new Replica(spare.Id, Joining: true)) })],
             NextChains = inActive ? Append(chains, Drop(chains, unit), unit, new Replica(spare.Id)) : rest.NextChains,
             Units = [.. rest.Units, spare],
         };
     }
 
     /// <summary>
-    /// The joining replicas of closed segments of which <paramref name="isRebuilt"/> says so become full (TOCS 2.5, Fig. 5 C; R15): every
-    /// position of the segment is decided on them.
+    /// The joining replicas of closed segments of which <paramref name="isRebuilt"/> says so become full (TOCS 2.5,
+    /// Fig. 5 C; R15): every position of the segment is decided on them.
     /// </summary>
     public Membership WithRebuilt(Func<Segment, NodeId, bool> isRebuilt)
     {
@@ -90,8 +100,9 @@ public sealed record Membership(
     }
 
     /// <summary>
-    /// R14's override. Where others have the lost units' entries, all is as in <see cref="WithReplaced"/>. A chain that had nothing else goes on
-    /// with the spares, full and empty: what only the lost units held is gone, and its positions become junk.
+    /// R14's override. Where others have the lost units' entries, all is as in <see cref="WithReplaced"/>. A chain that
+    /// had nothing else goes on with the spares, full and empty: what only the lost units held is gone, and its
+    /// positions become junk.
     /// </summary>
     /// <exception cref="ReconfigurationException">A chain without survivors would have no spare.</exception>
     public Membership WithDestroyed(ImmutableArray<(NodeId Unit, NodeAddress? Spare)> lost)
@@ -100,9 +111,11 @@ public sealed record Membership(
         return this with
         {
             Destroyed = [.. Destroyed, .. lost.Select(l => l.Unit)],
-            Segments = [.. Segments.Select(s => s with { Chains = [.. s.Chains.Select(c => Inherit(c, lost, joining: true))] })],
+            Segments = [.. Segments.Select(
+                s => s with { Chains = [.. s.Chains.Select(c => Inherit(c, lost, joining: true))] })],
             NextChains = [.. chains.Select(c => Inherit(c, lost, joining: false))],
-            Units = [.. Units.Where(u => !lost.Any(l => l.Unit == u.Id)), .. lost.Where(l => l.Spare is not null).Select(l => l.Spare!.Value)],
+            Units = [.. Units.Where(u => !lost.Any(l => l.Unit == u.Id)), .. lost.Where(
+                l => l.Spare is not null).Select(l => l.Spare!.Value)],
         };
     }
 
@@ -110,39 +123,56 @@ public sealed record Membership(
     {
         var rest = chain.Replicas.Where(r => !lost.Any(l => l.Unit == r.Unit)).ToList();
         if (rest.Count == chain.Replicas.Length) return chain;
-        var heirs = lost.Where(l => l.Spare is not null && chain.Replicas.Any(r => r.Unit == l.Unit)).Select(l => l.Spare!.Value.Id);
+        var heirs = lost.Where(
+            l => l.Spare is not null && chain.Replicas.Any(r => r.Unit == l.Unit)).Select(l => l.Spare!.Value.Id);
 
         // Who was being rebuilt has at least a part of what is lost.
         var survives = rest.Exists(r => !r.Joining);
-        var inherited = new Chain([.. rest.Select(r => survives ? r : new Replica(r.Unit)), .. heirs.Select(h => new Replica(h, joining && survives))]);
-        return inherited.FullCount > 0 ? inherited : throw new ReconfigurationException("A chain that is lost as a whole needs a spare to go on with (R14).");
+        var inherited = new Chain(
+            [.. rest.Select(r => survives ? r : new Replica(r.Unit)), .. heirs.Select(
+                h => new Replica(h, joining && survives))]);
+        return inherited.FullCount > 0
+            ? inherited
+            : throw new ReconfigurationException("A chain that is lost as a whole needs a spare to go on with (R14).");
     }
 
     /// <summary>
-    /// Who joins the chains of what is closed, or will be by <see cref="NextChains"/>, behind all others (R13, R15); null: nobody.
+    /// Who joins the chains of what is closed, or will be by <see cref="NextChains"/>, behind all others (R13, R15);
+    /// null: nobody.
     /// </summary>
     public Membership WithJoining(Func<Chain, NodeId?> joins, IEnumerable<NodeAddress> newUnits) => this with
     {
-        Segments = [.. Segments.Select(s => s.Until is null && NextChains is null ? s : s with { Chains = [.. s.Chains.Select(c => Join(c, joins(c)))] })],
+        Segments = [.. Segments.Select(
+            s => s.Until is null && NextChains is null
+                ? s
+                : s with { Chains = [.. s.Chains.Select(c => Join(c, joins(c)))] })],
         Units = [.. Units, .. newUnits.Where(u => !Units.Any(known => known.Id == u.Id))],
     };
 
     private static Chain Join(Chain chain, NodeId? unit) =>
-        unit is not { } id || chain.Replicas.Any(r => r.Unit == id) ? chain : new Chain([.. chain.Replicas, new Replica(id, Joining: true)]);
+        unit is not { } id || chain.Replicas.Any(r => r.Unit == id)
+            ? chain
+            : new Chain([.. chain.Replicas, new Replica(id, Joining: true)]);
 
     /// <summary>
-    /// The first half of a migration (TOCS 2.6): the units of the other chains join those of a closed segment, position by position; R1 moves nothing.
+    /// The first half of a migration (TOCS 2.6): the units of the other chains join those of a closed segment, position
+    /// by position; R1 moves nothing.
     /// </summary>
     public Membership WithMigrating(LogPosition from, ImmutableArray<Chain> chains) => WithSegment(from, s => s with
     {
-        Chains = [.. ChainLists.Pairs(s.Chains, chains).Select(pair => pair.New.Replicas.Aggregate(pair.Old, static (c, r) => Join(c, r.Unit)))],
+        Chains = [.. ChainLists.Pairs(s.Chains, chains).Select(
+            pair => pair.New.Replicas.Aggregate(pair.Old, static (c, r) => Join(c, r.Unit)))],
     });
 
-    /// <summary>The second half, when every position of the segment is decided on all of these chains: they take over, and the others leave.</summary>
+    /// <summary>
+    /// The second half, when every position of the segment is decided on all of these chains: they take over, and the
+    /// others leave.
+    /// </summary>
     public Membership WithMigrated(LogPosition from, ImmutableArray<Chain> chains) =>
         WithSegment(from, s => s with { Chains = chains }) with { Decided = [.. Decided, from] };
 
-    private Membership WithSegment(LogPosition from, Func<Segment, Segment> change) => this with { Segments = [.. Segments.Select(s => s.From == from ? change(s) : s)] };
+    private Membership WithSegment(LogPosition from, Func<Segment, Segment> change) =>
+        this with { Segments = [.. Segments.Select(s => s.From == from ? change(s) : s)] };
 
     /// <summary>Puts what follows on other chains, of units old or new.</summary>
     public Membership WithNextChains(ImmutableArray<Chain> chains, IEnumerable<NodeAddress> newUnits) => this with
@@ -166,18 +196,23 @@ public sealed record Membership(
     }
 
     // The chains that had the unit get the replica at their end.
-    private static ImmutableArray<Chain> Append(ImmutableArray<Chain> had, ImmutableArray<Chain> rest, NodeId unit, Replica replica) =>
+    private static ImmutableArray<Chain> Append(
+        ImmutableArray<Chain> had, ImmutableArray<Chain> rest, NodeId unit, Replica replica) =>
         [.. rest.Select((c, i) => had[i].Replicas.Any(r => r.Unit == unit) ? new Chain([.. c.Replicas, replica]) : c)];
 
     /// <summary>None: an ordinary log, which a mirror becomes when it is promoted.</summary>
     public Membership WithMirrorOf(ClusterId source) => this with { MirrorOf = source };
 
-    private static ImmutableArray<Chain> Drop(ImmutableArray<Chain> chains, NodeId unit) => [.. chains.Select(c => Drop(c, unit))];
+    private static ImmutableArray<Chain> Drop(ImmutableArray<Chain> chains, NodeId unit) =>
+        [.. chains.Select(c => Drop(c, unit))];
 
     private static Chain Drop(Chain chain, NodeId unit)
     {
         if (!chain.Replicas.Any(r => r.Unit == unit)) return chain;
         var rest = new Chain([.. chain.Replicas.Where(r => r.Unit != unit)]);
-        return rest.FullCount > 0 ? rest : throw new ReconfigurationException($"Without unit {unit} a chain has no replica left: its entries would be lost (R14).");
+        return rest.FullCount > 0
+            ? rest
+            : throw new ReconfigurationException(
+                $"Without unit {unit} a chain has no replica left: its entries would be lost (R14).");
     }
 }

@@ -7,7 +7,8 @@ internal static class MembershipRules
 {
     public static void Check(Projection current, Membership next)
     {
-        Require(next.Segments.Length == current.Segments.Length, "the segments are not those of the current projection");
+        Require(
+            next.Segments.Length == current.Segments.Length, "the segments are not those of the current projection");
         var dropped = new HashSet<NodeId>();
         for (var i = 0; i < next.Segments.Length; i++)
         {
@@ -19,12 +20,14 @@ internal static class MembershipRules
             var closed = @new.Until is not null || next.NextChains is not null;
             var decided = next.Decided.Contains(@new.From);
             Require(!decided || @new.Until is not null, "an open range is called decided (R15)");
-            foreach (var (from, to) in ChainLists.Pairs(old.Chains, @new.Chains)) CheckChain(from, to, closed, decided, next, dropped);
+            foreach (var (from, to) in ChainLists.Pairs(old.Chains, @new.Chains))
+                CheckChain(from, to, closed, decided, next, dropped);
         }
 
         foreach (var unit in dropped)
         {
-            Require(!next.Units.Any(u => u.Id == unit), $"unit {unit} leaves one chain but stays in the projection (R2)");
+            Require(
+                !next.Units.Any(u => u.Id == unit), $"unit {unit} leaves one chain but stays in the projection (R2)");
             Require(
                 !next.Segments.Any(s => s.Chains.Any(c => c.Replicas.Any(r => r.Unit == unit))) &&
                 !(next.NextChains is { } chains && chains.Any(c => c.Replicas.Any(r => r.Unit == unit))),
@@ -32,9 +35,11 @@ internal static class MembershipRules
         }
     }
 
-    // The full replicas that stay keep their order and their place before all others, so that the first survivor can be read from the new
-    // projection alone (R13). Where the whole range is decided on the new full replicas, any of them can stand for it.
-    private static void CheckChain(Chain old, Chain @new, bool closed, bool decided, Membership next, HashSet<NodeId> dropped)
+    // The full replicas that stay keep their order and their place before all others, so that the first survivor can be
+    // read from the new projection alone (R13). Where the whole range is decided on the new full replicas, any of them
+    // can stand for it.
+    private static void CheckChain(
+        Chain old, Chain @new, bool closed, bool decided, Membership next, HashSet<NodeId> dropped)
     {
         var lost = old.Replicas.All(r => r.Joining || next.Destroyed.Contains(r.Unit));
         var at = 0;
@@ -52,19 +57,25 @@ internal static class MembershipRules
             }
 
             others = true;
-            if (!replica.Joining) Require(lost || (index >= 0 && decided), "a replica becomes full before its range is decided on it (R15)");
+            if (!replica.Joining)
+                Require(
+                    lost || (index >= 0 && decided), "a replica becomes full before its range is decided on it (R15)");
             Require(closed || !replica.Joining, "a unit joins a range that is still written (R15)");
         }
 
-        Require(lost || IsFullIn(old, @new.Head) || (decided && IndexOf(old, @new.Head) >= 0), "no replica of a chain survives: its entries would be lost (R14)");
+        Require(
+            lost || IsFullIn(old, @new.Head) || (decided && IndexOf(old, @new.Head) >= 0),
+            "no replica of a chain survives: its entries would be lost (R14)");
         foreach (var replica in old.Replicas)
         {
-            // R2: once the range is decided, nothing that the unit holds of it can ever differ from what the others hold.
+            // R2: once the range is decided, nothing that the unit holds of it can ever differ from what the others
+            // hold.
             if (!decided && IndexOf(@new, replica.Unit) < 0) dropped.Add(replica.Unit);
         }
     }
 
-    private static bool IsFullIn(Chain chain, NodeId unit) => IndexOf(chain, unit) is >= 0 and var index && !chain.Replicas[index].Joining;
+    private static bool IsFullIn(Chain chain, NodeId unit) =>
+        IndexOf(chain, unit) is >= 0 and var index && !chain.Replicas[index].Joining;
 
     private static int IndexOf(Chain chain, NodeId unit)
     {

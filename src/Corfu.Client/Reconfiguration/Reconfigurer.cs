@@ -8,14 +8,16 @@ using Microsoft.Extensions.Logging.Abstractions;
 namespace Corfu.Client;
 
 /// <summary>
-/// Changes projections (TOCS 2.5, NSDI 3.2.1). Any number of reconfigurers may work at once: the layout decides one successor per epoch, and
-/// everything else is idempotent.
+/// Changes projections (TOCS 2.5, NSDI 3.2.1). Any number of reconfigurers may work at once: the layout decides one
+/// successor per epoch, and everything else is idempotent.
 /// </summary>
 /// <remarks>
 /// 1. The change is asked for the membership that it wants, and that is checked against the rules (R2, R13, R15).
-/// 2. Seal, in parallel, all units of the active segment and of every chain that changes, until each first survivor has answered (R13).
+/// 2. Seal, in parallel, all units of the active segment and of every chain that changes, until each first survivor has
+/// answered (R13).
 /// 3. Compute the next projection: its start lies above every position that a sealed unit reports.
-/// 4. Propose it to the acceptors of the current epoch (R12). If another projection was decided, back to step 1 with that one.
+/// 4. Propose it to the acceptors of the current epoch (R12). If another projection was decided, back to step 1 with
+/// that one.
 /// 5. Install it at its units and its sequencer (R7, R14).
 /// 6. If the acceptors changed, hand the decision over to the new ones. Then the old ones may retire.
 /// </remarks>
@@ -31,7 +33,8 @@ public sealed class Reconfigurer
     private readonly ReconfigurerOptions _options;
 
     public Reconfigurer(
-        ITransport transport, LayoutClient layout, TimeProvider time, ILogger? logger = null, ReconfigurerOptions? options = null)
+        ITransport transport, LayoutClient layout, TimeProvider time, ILogger? logger =
+            null, ReconfigurerOptions? options = null)
     {
         _transport = transport;
         _layout = layout;
@@ -52,7 +55,8 @@ public sealed class Reconfigurer
         CancellationToken cancellationToken = default)
     {
         var first = new Projection(
-            cluster, Epoch.First, sequencer, LogPosition.Zero, LogPosition.Zero, [new Segment(LogPosition.Zero, null, chains)], units, acceptors, "first",
+            cluster, Epoch.First, sequencer, LogPosition.Zero, LogPosition.Zero, [new Segment(
+                LogPosition.Zero, null, chains)], units, acceptors, "first",
             proposedAt: _time.GetUtcNow());
         var decided = await _layout.ProposeFirstAsync(first, cancellationToken);
         await InstallAsync(decided, cancellationToken);
@@ -60,14 +64,17 @@ public sealed class Reconfigurer
     }
 
     /// <summary>
-    /// Brings about the epoch after <paramref name="current"/>. The change is asked again whenever another reconfigurer was first, and
-    /// says null when the projection that it is shown needs no change.
+    /// Brings about the epoch after <paramref name="current"/>. The change is asked again whenever another reconfigurer
+    /// was first, and says null when the projection that it is shown needs no change.
     /// </summary>
     /// <returns>The projection in force at the end, installed as far as its nodes answer.</returns>
-    /// <exception cref="ReconfigurationException">The change breaks a rule, or a unit that must be sealed does not answer.</exception>
-    /// <exception cref="LayoutUnavailableException">No majority of the acceptors answered; the outcome is unknown.</exception>
+    /// <exception cref="ReconfigurationException">The change breaks a rule, or a unit that must be sealed does not
+    /// answer.</exception>
+    /// <exception cref="LayoutUnavailableException">No majority of the acceptors answered; the outcome is
+    /// unknown.</exception>
     public async Task<Projection> ReconfigureAsync(
-        Projection current, Func<Projection, Membership?> change, string reason, CancellationToken cancellationToken = default)
+        Projection current, Func<Projection, Membership?> change, string reason, CancellationToken cancellationToken =
+            default)
     {
         using var activity = ClientTelemetry.Activities.StartActivity("corfu.client.reconfigure");
         for (var round = 0; round < _options.MaxRounds; round++)
@@ -106,7 +113,8 @@ public sealed class Reconfigurer
             await InstallAsync(decided, cancellationToken);
 
             // 6.
-            if (!decided.Acceptors.AsSpan().SequenceEqual(current.Acceptors.AsSpan())) await _layout.HandOverAsync(decided, cancellationToken);
+            if (!decided.Acceptors.AsSpan().SequenceEqual(current.Acceptors.AsSpan()))
+                await _layout.HandOverAsync(decided, cancellationToken);
             return decided;
         }
 
@@ -115,11 +123,14 @@ public sealed class Reconfigurer
 
     private async Task<Projection> NewerAsync(Projection current, CancellationToken cancellationToken)
     {
-        // Seals above the next epoch mean that it is decided; the reader of the layout finishes what its proposer has left.
+        // Seals above the next epoch mean that it is decided; the reader of the layout finishes what its proposer has
+        // left.
         var latest = await _layout.ReadLatestAsync(current.Acceptors, cancellationToken);
         return latest is not null && latest.Epoch > current.Epoch
             ? latest
-            : throw new ReconfigurationException($"Units are sealed beyond {current.Epoch.Next}, which nobody has decided: is this another cluster's unit?");
+            : throw new ReconfigurationException(
+                $"Units are sealed beyond {current.Epoch.Next}, which nobody has decided: is this another cluster's "
+                + "unit?");
     }
 
     // The new start is part of the proposal (R13): what is at or above it was never acknowledged in an older epoch.
@@ -129,17 +140,19 @@ public sealed class Reconfigurer
         var mark = LogPosition.Max(current.TrimMark, seals.TrimMark);
         var segments = SegmentList.Next(membership, start);
         return new Projection(
-            current.Cluster, current.Epoch.Next, membership.Sequencer, new LogPosition(start.Offset, current.Epoch.Next), mark, segments,
+            current.Cluster, current.Epoch.Next, membership.Sequencer, new LogPosition(
+                start.Offset, current.Epoch.Next), mark, segments,
             SegmentList.UnitsOf(segments, membership.Units), membership.Acceptors, Short(reason), membership.MirrorOf,
             _time.GetUtcNow());
     }
 
     // Every client and every acceptor has it, for ever.
-    private static string Short(string reason) => reason.Length <= MaxReason ? reason : reason[..(MaxReason - 3)] + "...";
+    private static string Short(string reason) =>
+        reason.Length <= MaxReason ? reason : reason[..(MaxReason - 3)] + "...";
 
     /// <summary>
-    /// Hands the projection to its units and its sequencer (R7, R14). One attempt each: a node that is missed gets it from the first client that
-    /// meets it.
+    /// Hands the projection to its units and its sequencer (R7, R14). One attempt each: a node that is missed gets it
+    /// from the first client that meets it.
     /// </summary>
     private async Task InstallAsync(Projection projection, CancellationToken cancellationToken)
     {
@@ -156,7 +169,8 @@ public sealed class Reconfigurer
         try
         {
             var response = await _transport.CallAsync(node, request, cancellationToken);
-            if (!response.IsOk && response.Status != Status.Sealed) ClientLog.NotInstalled(_logger, request.Epoch.ToString(), node.ToString(), response.Status.ToString());
+            if (!response.IsOk && response.Status != Status.Sealed)
+                ClientLog.NotInstalled(_logger, request.Epoch.ToString(), node.ToString(), response.Status.ToString());
         }
         catch (Exception e) when (e is TransportException or OperationCanceledException)
         {
@@ -165,8 +179,9 @@ public sealed class Reconfigurer
     }
 
     /// <summary>
-    /// R14's override: units that are gone cannot say how high they were written, so that the new epoch might grant positions again that writers have been
-    /// told are theirs. Whatever was acknowledged had been granted before: asked after the seals, the old sequencer knows, if it answers.
+    /// R14's override: units that are gone cannot say how high they were written, so that the new epoch might grant
+    /// positions again that writers have been told are theirs. Whatever was acknowledged had been granted before: asked
+    /// after the seals, the old sequencer knows, if it answers.
     /// </summary>
     /// <returns>The lowest position that it has not granted; zero where it does not answer.</returns>
     private async ValueTask<LogPosition> GrantedAsync(Projection current, CancellationToken cancellationToken)
@@ -175,11 +190,13 @@ public sealed class Reconfigurer
         using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
         try
         {
-            var answer = await _transport.CallAsync(current.Sequencer, new TailRequest(current.Epoch, []), either.Token);
+            var answer = await _transport.CallAsync(
+                current.Sequencer, new TailRequest(current.Epoch, []), either.Token);
             if (answer.IsOk) return answer.Tail;
             ClientLog.TailNotKnown(_logger, current.Sequencer.ToString(), answer.Status.ToString());
         }
-        catch (Exception e) when (e is TransportException or OperationCanceledException && !cancellationToken.IsCancellationRequested)
+        catch (Exception e) when (
+            e is TransportException or OperationCanceledException && !cancellationToken.IsCancellationRequested)
         {
             ClientLog.TailNotKnown(_logger, current.Sequencer.ToString(), e.Message);
         }

@@ -8,7 +8,10 @@ public sealed record ReconfigurerOptions
     /// <summary>How long the first survivors may take to answer a seal.</summary>
     public TimeSpan RoundTimeout { get; init; } = TimeSpan.FromSeconds(5);
 
-    /// <summary>How long nodes may take to accept a decided projection; those that do not get it later, from the first client that meets them.</summary>
+    /// <summary>
+    /// How long nodes may take to accept a decided projection; those that do not get it later, from the first client
+    /// that meets them.
+    /// </summary>
     public TimeSpan InstallTimeout { get; init; } = TimeSpan.FromSeconds(1);
 
     /// <summary>Pause before a unit that did not answer is asked again.</summary>
@@ -18,5 +21,7 @@ public sealed record ReconfigurerOptions
     public int MaxRounds { get; init; } = 16;
 }
 
-/// <summary>A reconfiguration is refused, or could not be finished. Whatever was sealed is taken up again by the next one.</summary>
+/// <summary>
+/// A reconfiguration is refused, or could not be finished. Whatever was sealed is taken up again by the next one.
+/// </summary>
 public sealed class ReconfigurationException(string message) : CorfuException(message);

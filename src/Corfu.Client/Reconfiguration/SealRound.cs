@@ -3,15 +3,20 @@ using Corfu.Transport;
 
 namespace Corfu.Client;
 
-/// <summary>The first step of a reconfiguration (TOCS 2.5): seals in parallel, done when every first survivor has answered (R13), and somebody of each new chain.</summary>
-internal sealed class SealRound(ITransport transport, TimeProvider time, ReconfigurerOptions options, Projection current, Epoch next)
+/// <summary>
+/// The first step of a reconfiguration (TOCS 2.5): seals in parallel, done when every first survivor has answered
+/// (R13), and somebody of each new chain.
+/// </summary>
+internal sealed class SealRound(
+    ITransport transport, TimeProvider time, ReconfigurerOptions options, Projection current, Epoch next)
 {
     private readonly Lock _gate = new();
 
     // Guarded by _gate, all of it. R13: those without whose answer nothing is proposed.
     private readonly HashSet<NodeId> _missing = [];
 
-    // Chains of the new segment of which nobody has answered. Put together of units that are all gone, one would have no survivor in any later epoch (R14).
+    // Chains of the new segment of which nobody has answered. Put together of units that are all gone, one would have
+    // no survivor in any later epoch (R14).
     private readonly List<Chain> _silent = [];
     private readonly HashSet<NodeId> _new = [];
     private readonly Dictionary<NodeId, string> _trouble = [];
@@ -33,7 +38,8 @@ internal sealed class SealRound(ITransport transport, TimeProvider time, Reconfi
     }
 
     /// <summary>False when a higher epoch is already being prepared or decided: look again.</summary>
-    /// <exception cref="ReconfigurationException">A first survivor did not answer, or nobody of a new chain.</exception>
+    /// <exception cref="ReconfigurationException">A first survivor did not answer, or nobody of a new
+    /// chain.</exception>
     public async ValueTask<bool> RunAsync(Membership membership, CancellationToken cancellationToken)
     {
         var units = Collect(membership);
@@ -64,7 +70,8 @@ internal sealed class SealRound(ITransport transport, TimeProvider time, Reconfi
         for (var i = 0; i < current.Segments.Length; i++)
         {
             var active = i == current.Segments.Length - 1;
-            foreach (var (chain, successor) in ChainLists.Pairs(current.Segments[i].Chains, membership.Segments[i].Chains))
+            foreach (
+                var (chain, successor) in ChainLists.Pairs(current.Segments[i].Chains, membership.Segments[i].Chains))
             {
                 if (!active && chain.Equals(successor)) continue;
                 foreach (var replica in chain.Replicas)
@@ -72,7 +79,8 @@ internal sealed class SealRound(ITransport transport, TimeProvider time, Reconfi
                     if (!units.Contains(replica.Unit)) units.Add(replica.Unit);
                 }
 
-                // Full replicas that stay keep their order (MembershipRules), so the new chain's head is the first survivor.
+                // Full replicas that stay keep their order (MembershipRules), so the new chain's head is the first
+                // survivor.
                 _missing.Add(successor.Head);
 #if PLANTED
                 if (Planted.Is("seal-any-replica"))
@@ -88,7 +96,8 @@ internal sealed class SealRound(ITransport transport, TimeProvider time, Reconfi
         {
             if (current.HasUnit(unit.Id)) continue;
 
-            // R2: sealed too, so that nothing of an epoch that it may have been in before can reach it once it has been found empty.
+            // R2: sealed too, so that nothing of an epoch that it may have been in before can reach it once it has been
+            // found empty.
             _new.Add(unit.Id);
             _missing.Add(unit.Id);
             units.Add(unit.Id);
@@ -114,7 +123,9 @@ internal sealed class SealRound(ITransport transport, TimeProvider time, Reconfi
             lock (_gate)
             {
                 if (_superseded > next) return false;
-                if (!_used.IsNone) throw new ReconfigurationException($"Unit {_used} has been used before: whoever joins is freshly formatted (R2).");
+                if (!_used.IsNone)
+                    throw new ReconfigurationException(
+                        $"Unit {_used} has been used before: whoever joins is freshly formatted (R2).");
                 if (_missing.Count == 0 && _silent.Count == 0) return true;
                 changed = _changed.Task;
             }
@@ -126,7 +137,8 @@ internal sealed class SealRound(ITransport transport, TimeProvider time, Reconfi
                 continue;
             }
 
-            // Delays are whole milliseconds, rounded down: the rest of one would be no delay at all, and this a busy loop.
+            // Delays are whole milliseconds, rounded down: the rest of one would be no delay at all, and this a busy
+            // loop.
             var pause = TimeSpan.FromMilliseconds(Math.Ceiling(left.TotalMilliseconds));
             await Task.WhenAny(changed, Task.Delay(pause, time, cancellationToken));
             cancellationToken.ThrowIfCancellationRequested();
@@ -139,10 +151,13 @@ internal sealed class SealRound(ITransport transport, TimeProvider time, Reconfi
         lock (_gate)
         {
             if (_missing.Count > 0)
-                return new ReconfigurationException($"Unit {Trouble(_missing.Order().First())} must be sealed before {next} and cannot be. Remove it, or wait for it.");
+                return new ReconfigurationException(
+                    $"Unit {Trouble(_missing.Order().First())} must be sealed before {next} and cannot be. Remove "
+                    + "it, or wait for it.");
             if (_silent.Count == 0) return null;
             var units = string.Join(", ", _silent[0].Replicas.Select(r => Trouble(r.Unit)));
-            return new ReconfigurationException($"A chain for new entries would have no unit that answers: {units}. Remove them, or wait for them.");
+            return new ReconfigurationException(
+                $"A chain for new entries would have no unit that answers: {units}. Remove them, or wait for them.");
         }
     }
 

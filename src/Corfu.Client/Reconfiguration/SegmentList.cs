@@ -3,12 +3,15 @@ using Corfu.Protocol;
 
 namespace Corfu.Client;
 
-/// <summary>How the segments of the next projection follow from a membership and what the seals said (TOCS 2.5, 2.6).</summary>
+/// <summary>
+/// How the segments of the next projection follow from a membership and what the seals said (TOCS 2.5, 2.6).
+/// </summary>
 internal static class SegmentList
 {
     /// <summary>
-    /// Closes the active segment where a new one opens, and, since the projection changes anyway, merges neighbours with the same chains, which by R1
-    /// moves nothing. What is trimmed as a whole does not go by itself, for its units may be all that know its streams (R22): it is migrated.
+    /// Closes the active segment where a new one opens, and, since the projection changes anyway, merges neighbours
+    /// with the same chains, which by R1 moves nothing. What is trimmed as a whole does not go by itself, for its units
+    /// may be all that know its streams (R22): it is migrated.
     /// </summary>
     public static ImmutableArray<Segment> Next(Membership membership, LogPosition start)
     {
@@ -28,7 +31,8 @@ internal static class SegmentList
         foreach (var segment in segments)
         {
             var reduced = segment with { Chains = ChainLists.Reduce(segment.Chains) };
-            if (merged.Count > 0 && merged[^1].Chains.AsSpan().SequenceEqual(reduced.Chains.AsSpan())) merged[^1] = merged[^1] with { Until = reduced.Until };
+            if (merged.Count > 0 && merged[^1].Chains.AsSpan().SequenceEqual(reduced.Chains.AsSpan()))
+                merged[^1] = merged[^1] with { Until = reduced.Until };
             else merged.Add(reduced);
         }
 
@@ -36,7 +40,8 @@ internal static class SegmentList
     }
 
     /// <summary>Only units that hold something are in a projection; who is out of it never returns (R2).</summary>
-    public static ImmutableArray<NodeAddress> UnitsOf(ImmutableArray<Segment> segments, ImmutableArray<NodeAddress> known)
+    public static ImmutableArray<NodeAddress> UnitsOf(
+        ImmutableArray<Segment> segments, ImmutableArray<NodeAddress> known)
     {
         var used = segments.SelectMany(s => s.Chains).SelectMany(c => c.Replicas).Select(r => r.Unit).ToHashSet();
         return [.. known.Where(u => used.Contains(u.Id))];

@@ -3,8 +3,8 @@ using Corfu.Protocol;
 namespace Corfu.Client;
 
 /// <summary>
-/// One stream of the log, read the way of Tango 5: <see cref="SyncAsync"/>, then <see cref="ReadNextAsync"/> until it returns null.
-/// Appends are safe for concurrent use, the reading half has one owner.
+/// One stream of the log, read the way of Tango 5: <see cref="SyncAsync"/>, then <see cref="ReadNextAsync"/> until it
+/// returns null. Appends are safe for concurrent use, the reading half has one owner.
 /// </summary>
 public sealed class LogStream
 {
@@ -25,7 +25,8 @@ public sealed class LogStream
     public LogPosition Position => _cursor.Position;
 
     /// <inheritdoc cref="ICorfuLog.AppendAsync" />
-    public ValueTask<AppendResult> AppendAsync(ReadOnlyMemory<byte> payload, CancellationToken cancellationToken = default) =>
+    public ValueTask<AppendResult> AppendAsync(
+        ReadOnlyMemory<byte> payload, CancellationToken cancellationToken = default) =>
         _log.AppendAsync(payload, [Id], cancellationToken);
 
     /// <inheritdoc cref="IStreamCursor.SyncAsync" />
@@ -34,5 +35,6 @@ public sealed class LogStream
         _cursor.SyncAsync(consistency, cancellationToken);
 
     /// <inheritdoc cref="IStreamCursor.ReadNextAsync" />
-    public ValueTask<LogEntry?> ReadNextAsync(CancellationToken cancellationToken = default) => _cursor.ReadNextAsync(cancellationToken);
+    public ValueTask<LogEntry?> ReadNextAsync(CancellationToken cancellationToken = default) =>
+        _cursor.ReadNextAsync(cancellationToken);
 }

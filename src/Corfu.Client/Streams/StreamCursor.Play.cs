@@ -19,7 +19,9 @@ public sealed partial class StreamCursor
     // The position that was met unwritten, with the epoch of the check that followed.
     private LogPosition? _retried;
 
-    /// <summary>Positions with what is known of them already, and the read that brings the rest, in the same order.</summary>
+    /// <summary>
+    /// Positions with what is known of them already, and the read that brings the rest, in the same order.
+    /// </summary>
     private sealed record Batch(List<LogReadResult?> Results, Task<ImmutableArray<LogReadResult>>? Read);
 
     /// <inheritdoc />
@@ -84,8 +86,8 @@ public sealed partial class StreamCursor
     }
 
     /// <summary>
-    /// The epoch has moved on below the player: grants that were never written are void and their positions may hold other
-    /// streams' entries, so what is known beyond the last final position is learnt anew (R10).
+    /// The epoch has moved on below the player: grants that were never written are void and their positions may hold
+    /// other streams' entries, so what is known beyond the last final position is learnt anew (R10).
     /// </summary>
     private async ValueTask<bool> RelearnAsync(LogReadResult result, CancellationToken cancellationToken)
     {
@@ -152,7 +154,8 @@ public sealed partial class StreamCursor
         }
 
         if (bytes > _options.BatchBytes) _batchSize = Math.Max(1, _batchSize / 2);
-        else if (bytes * 2 < _options.BatchBytes && known.Count == _batchSize) _batchSize = Math.Min(_options.MaxBatch, _batchSize * 2);
+        else if (bytes * 2 < _options.BatchBytes && known.Count == _batchSize)
+            _batchSize = Math.Min(_options.MaxBatch, _batchSize * 2);
     }
 
     /// <summary>Keeps <see cref="StreamCursorOptions.ReadAhead"/> batches on their way, without waiting.</summary>
@@ -174,7 +177,8 @@ public sealed partial class StreamCursor
             if (results.Count == 0) return;
             var read = missing.Count == 0
                 ? null
-                : _log.ReadManyAsync(missing.DrainToImmutable(), ReadDetail.Full, ReadMode.CloseHoles, _fetching.Token).AsTask();
+                : _log.ReadManyAsync(
+                    missing.DrainToImmutable(), ReadDetail.Full, ReadMode.CloseHoles, _fetching.Token).AsTask();
             _batches.Enqueue(new Batch(results, read));
         }
     }
@@ -201,7 +205,9 @@ public sealed partial class StreamCursor
         }
     }
 
-    /// <summary>Drops everything fetched but not delivered; it will be fetched again from <see cref="Position"/>.</summary>
+    /// <summary>
+    /// Drops everything fetched but not delivered; it will be fetched again from <see cref="Position"/>.
+    /// </summary>
     private void Refetch()
     {
         _fetching.Cancel();

@@ -4,8 +4,8 @@ using Corfu.Protocol;
 namespace Corfu.Client;
 
 /// <summary>
-/// Plays several streams merged in log order, over any log (Tango 5): learns positions by backpointer walks, fetches entries
-/// ahead of the player, holds a bounded part of a long backlog. Not safe for concurrent use.
+/// Plays several streams merged in log order, over any log (Tango 5): learns positions by backpointer walks, fetches
+/// entries ahead of the player, holds a bounded part of a long backlog. Not safe for concurrent use.
 /// </summary>
 public sealed partial class StreamCursor : IStreamCursor
 {
@@ -20,8 +20,8 @@ public sealed partial class StreamCursor : IStreamCursor
     // The epoch of the newest check. R10: positions learnt in an epoch that has ended count only below _settled.
     private Epoch _epoch;
 
-    // One above the highest position read in a final state that it reached in _epoch or earlier. Every later epoch starts at or
-    // above it, so what is known of the streams below it, and Position, never have to be taken back.
+    // One above the highest position read in a final state that it reached in _epoch or earlier. Every later epoch
+    // starts at or above it, so what is known of the streams below it, and Position, never have to be taken back.
     private LogPosition _settled;
 
     public StreamCursor(ICorfuLog log, StreamCursorOptions? options = null)
@@ -90,7 +90,11 @@ public sealed partial class StreamCursor : IStreamCursor
             var stream = _streams[i];
             if (stream.KnownUntil >= check.Tail) continue;
             from = LogPosition.Min(from, stream.KnownUntil);
-            (walks ??= []).Add((stream, new StreamWalk(stream.Stream, check.Streams[i].Positions, stream.KnownUntil, check.Tail, _options)));
+            (walks ??= []).Add(
+                (
+                    stream,
+                    new StreamWalk(
+                        stream.Stream, check.Streams[i].Positions, stream.KnownUntil, check.Tail, _options)));
         }
 
         if (walks is null) return;
@@ -103,7 +107,8 @@ public sealed partial class StreamCursor : IStreamCursor
     }
 
     /// <summary>Reads in rounds what all walks need, so that a round trip serves all of them.</summary>
-    private async ValueTask RunAsync(List<(StreamState Stream, StreamWalk Walk)> walks, bool keep, CancellationToken cancellationToken)
+    private async ValueTask RunAsync(
+        List<(StreamState Stream, StreamWalk Walk)> walks, bool keep, CancellationToken cancellationToken)
     {
         var pages = new Dictionary<LogPosition, LogReadResult>();
         List<LogPosition> observe = [], close = [];
@@ -148,13 +153,20 @@ public sealed partial class StreamCursor : IStreamCursor
         }
     }
 
-    /// <summary>Takes up the walks that were cut short for memory, for the streams that have nothing left to play.</summary>
+    /// <summary>
+    /// Takes up the walks that were cut short for memory, for the streams that have nothing left to play.
+    /// </summary>
     private async ValueTask ResumeAsync(CancellationToken cancellationToken)
     {
         List<(StreamState Stream, StreamWalk Walk)> walks = [];
         foreach (var stream in _streams)
         {
-            if (stream.IsStarved) walks.Add((stream, new StreamWalk(stream.Stream, stream.Anchors[^1], stream.ReadyUntil, stream.KnownUntil, _options)));
+            if (stream.IsStarved)
+                walks.Add(
+                    (
+                        stream,
+                        new StreamWalk(
+                            stream.Stream, stream.Anchors[^1], stream.ReadyUntil, stream.KnownUntil, _options)));
         }
 
         await RunAsync(walks, keep: false, cancellationToken);
@@ -169,10 +181,12 @@ public sealed partial class StreamCursor : IStreamCursor
 
     private void Settle(LogReadResult result)
     {
-        if (result.Entry is { } entry && entry.Position.Epoch <= _epoch) _settled = LogPosition.Max(_settled, result.Position.Next);
+        if (result.Entry is { } entry && entry.Position.Epoch <= _epoch)
+            _settled = LogPosition.Max(_settled, result.Position.Next);
     }
 
-    private static bool IsFinal(LogReadResult result) => result.State is PageState.Data or PageState.Junk or PageState.Trimmed;
+    private static bool IsFinal(LogReadResult result) =>
+        result.State is PageState.Data or PageState.Junk or PageState.Trimmed;
 }
 
 /// <summary>Limits of a <see cref="StreamCursor"/>.</summary>
@@ -192,15 +206,21 @@ public sealed record StreamCursorOptions
     /// <summary>Neighbouring positions fetched in one read while walking a stream that is dense in the log.</summary>
     public int WalkWindow { get; init; } = 512;
 
-    /// <summary>Average distance between a stream's entries up to which the walk reads windows instead of single entries.</summary>
+    /// <summary>
+    /// Average distance between a stream's entries up to which the walk reads windows instead of single entries.
+    /// </summary>
     public int DenseDistance { get; init; } = 8;
 
-    /// <summary>First batch of the backward scan that gets past bare junk (Tango 5); doubles up to <see cref="MaxScanBatch"/>.</summary>
+    /// <summary>
+    /// First batch of the backward scan that gets past bare junk (Tango 5); doubles up to <see cref="MaxScanBatch"/>.
+    /// </summary>
     public int ScanBatch { get; init; } = 64;
 
     public int MaxScanBatch { get; init; } = 1024;
 
-    /// <summary>Positions of one stream held at once; a longer backlog is walked again in pieces of this size.</summary>
+    /// <summary>
+    /// Positions of one stream held at once; a longer backlog is walked again in pieces of this size.
+    /// </summary>
     public int MaxPositions { get; init; } = 65536;
 
     internal StreamCursorOptions Validated()

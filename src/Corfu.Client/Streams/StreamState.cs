@@ -11,7 +11,9 @@ internal sealed class StreamState(StreamId stream, LogPosition from)
     /// <summary>Entries at or above are still to be delivered on this stream's account.</summary>
     public LogPosition Next { get; set; } = from;
 
-    /// <summary>Every position of the stream in [<see cref="Next"/>, KnownUntil) is in <see cref="Ready"/> or below an anchor.</summary>
+    /// <summary>
+    /// Every position of the stream in [<see cref="Next"/>, KnownUntil) is in <see cref="Ready"/> or below an anchor.
+    /// </summary>
     public LogPosition KnownUntil { get; set; } = from;
 
     /// <summary>Ascending; complete from <see cref="Next"/> up to <see cref="ReadyUntil"/>.</summary>
@@ -23,8 +25,8 @@ internal sealed class StreamState(StreamId stream, LogPosition from)
     public int Fetched { get; set; }
 
     /// <summary>
-    /// Places above <see cref="ReadyUntil"/> from which the walk can be taken up again, highest first: what is left of the
-    /// pieces that did not fit into memory.
+    /// Places above <see cref="ReadyUntil"/> from which the walk can be taken up again, highest first: what is left of
+    /// the pieces that did not fit into memory.
     /// </summary>
     public List<ImmutableArray<LogPosition>> Anchors { get; } = [];
 
@@ -46,7 +48,10 @@ internal sealed class StreamState(StreamId stream, LogPosition from)
         Fetched -= keep;
     }
 
-    /// <summary>Forgets positions at or above <paramref name="position"/>: learnt in an epoch that has ended, they may be granted anew (R10).</summary>
+    /// <summary>
+    /// Forgets positions at or above <paramref name="position"/>: learnt in an epoch that has ended, they may be
+    /// granted anew (R10).
+    /// </summary>
     public void ForgetFrom(LogPosition position)
     {
         if (Anchors.Count > 0)
@@ -62,7 +67,9 @@ internal sealed class StreamState(StreamId stream, LogPosition from)
         KnownUntil = ReadyUntil = LogPosition.Max(position, Next);
     }
 
-    /// <summary>Takes in a finished walk that started at the stream's newest positions and ended at <see cref="KnownUntil"/>.</summary>
+    /// <summary>
+    /// Takes in a finished walk that started at the stream's newest positions and ended at <see cref="KnownUntil"/>.
+    /// </summary>
     public void Extend(StreamWalk walk, LogPosition knownUntil)
     {
         KnownUntil = knownUntil;

@@ -4,8 +4,9 @@ using Corfu.Protocol;
 namespace Corfu.Client;
 
 /// <summary>
-/// Finds a stream's positions from its newest backwards (Tango 5): a step reads the oldest position known and takes over its
-/// backpointers. A pure state machine: it says what it needs to see, the cursor reads that for all its walks together.
+/// Finds a stream's positions from its newest backwards (Tango 5): a step reads the oldest position known and takes
+/// over its backpointers. A pure state machine: it says what it needs to see, the cursor reads that for all its walks
+/// together.
 /// </summary>
 internal sealed class StreamWalk
 {
@@ -13,8 +14,8 @@ internal sealed class StreamWalk
     private readonly LogPosition _bound;
     private readonly StreamCursorOptions _options;
 
-    // The newest positions not yet stepped over, newest first. A step needs any one of them that has the stream's header,
-    // the oldest for choice; what is known of each is in _seen.
+    // The newest positions not yet stepped over, newest first. A step needs any one of them that has the stream's
+    // header, the oldest for choice; what is known of each is in _seen.
     private ImmutableArray<LogPosition> _frontier;
     private readonly Seen[] _seen = new Seen[StreamHeader.MaxBackpointers];
 
@@ -26,7 +27,9 @@ internal sealed class StreamWalk
     private bool _closing;
 
     /// <param name="until">Exclusive. The frontier may lie above, where a check was made in parts.</param>
-    public StreamWalk(StreamId stream, ImmutableArray<LogPosition> frontier, LogPosition bound, LogPosition until, StreamCursorOptions options)
+    public StreamWalk(
+        StreamId stream, ImmutableArray<LogPosition> frontier, LogPosition bound, LogPosition until,
+        StreamCursorOptions options)
     {
         _stream = stream;
         _lowest = until;
@@ -42,7 +45,10 @@ internal sealed class StreamWalk
         WithoutHeader,
     }
 
-    /// <summary>A run of positions, newest first, with the place from which it can be walked again; all but the last are emptied.</summary>
+    /// <summary>
+    /// A run of positions, newest first, with the place from which it can be walked again; all but the last are
+    /// emptied.
+    /// </summary>
     public sealed record Chunk(ImmutableArray<LogPosition> Frontier, List<LogPosition> Positions);
 
     /// <summary>Highest first.</summary>
@@ -58,14 +64,18 @@ internal sealed class StreamWalk
         if (_scanning)
         {
             // A hole in the scanned range might be the stream's own, so it has to be decided before it is passed.
-            for (var i = 1; i <= _scanBatch && _scanBelow - _bound >= i; i++) close.Add(new LogPosition(_scanBelow.Offset - i));
+            for (var i = 1; i <= _scanBatch && _scanBelow - _bound >= i; i++)
+                close.Add(new LogPosition(_scanBelow.Offset - i));
             return;
         }
 
         var oldest = _frontier[^1];
-        if (_seen[_frontier.Length - 1] == Seen.No && _frontier[0] - oldest <= (long)_options.DenseDistance * (_frontier.Length - 1))
+        if (
+            _seen[_frontier.Length - 1] == Seen.No
+            && _frontier[0] - oldest <= (long)_options.DenseDistance * (_frontier.Length - 1))
         {
-            for (var i = 0; i < _options.WalkWindow && oldest - _bound >= i; i++) observe.Add(new LogPosition(oldest.Offset - i));
+            for (var i = 0; i < _options.WalkWindow && oldest - _bound >= i; i++)
+                observe.Add(new LogPosition(oldest.Offset - i));
             return;
         }
 
@@ -129,7 +139,8 @@ internal sealed class StreamWalk
         return false;
     }
 
-    // R8: junk need not carry headers. When all K backpointers are bare junk, look at every entry below (Tango 5, failure handling).
+    // R8: junk need not carry headers. When all K backpointers are bare junk, look at every entry below (Tango 5,
+    // failure handling).
     private bool Scan(Dictionary<LogPosition, LogReadResult> pages)
     {
         var allTrimmed = true;
@@ -141,7 +152,8 @@ internal sealed class StreamWalk
             _scanBelow = position;
             if (page.Entry is { } entry && entry.TryGetStream(_stream, out var header))
             {
-                if (position < _lowest) Add(position, [position, .. header.Backpointers.Take(StreamHeader.MaxBackpointers - 1)]);
+                if (position < _lowest)
+                    Add(position, [position, .. header.Backpointers.Take(StreamHeader.MaxBackpointers - 1)]);
                 Take(header.Backpointers);
                 return true;
             }

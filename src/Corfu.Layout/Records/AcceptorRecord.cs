@@ -3,7 +3,8 @@ using Corfu.Protocol;
 namespace Corfu.Layout;
 
 /// <summary>
-/// What an acceptor must not forget (R12). Replaying records is idempotent, and a record that says less than is already known changes nothing.
+/// What an acceptor must not forget (R12). Replaying records is idempotent, and a record that says less than is already
+/// known changes nothing.
 /// </summary>
 public abstract record AcceptorRecord;
 

@@ -5,10 +5,10 @@ using Corfu.Protocol;
 namespace Corfu.Layout;
 
 /// <summary>
-/// The durable log of one acceptor. An area begins with a group that holds generation, cluster, identity and a whole snapshot;
-/// every further group is one flush of records. Compaction writes the next generation to the other area, flushes it, and then empties
-/// this one before anything follows: so a damaged area beside a sound one never held anything acknowledged, and a damaged area
-/// beside an empty one is damage (R6).
+/// The durable log of one acceptor. An area begins with a group that holds generation, cluster, identity and a whole
+/// snapshot; every further group is one flush of records. Compaction writes the next generation to the other area,
+/// flushes it, and then empties this one before anything follows: so a damaged area beside a sound one never held
+/// anything acknowledged, and a damaged area beside an empty one is damage (R6).
 /// </summary>
 public sealed class AcceptorLog
 {
@@ -40,7 +40,8 @@ public sealed class AcceptorLog
     /// <exception cref="AcceptorLogDamagedException">The device is not empty.</exception>
     public static async ValueTask FormatAsync(IAcceptorDevice device, ClusterId cluster, NodeId id)
     {
-        if (!await IsEmptyAsync(device)) throw new AcceptorLogDamagedException("The acceptor's log is not empty: it is never formatted twice.");
+        if (!await IsEmptyAsync(device))
+            throw new AcceptorLogDamagedException("The acceptor's log is not empty: it is never formatted twice.");
         var log = new AcceptorLog(device, cluster, id) { _area = 1 };
         await log.CompactAsync([]);
     }
@@ -56,8 +57,9 @@ public sealed class AcceptorLog
     }
 
     /// <summary>
-    /// For a device that has never been served from, which only its owner can know: what a crash in the middle of <see cref="FormatAsync"/> has left
-    /// is emptied. A device with a beginning that can be read is formatted, and stays as it is.
+    /// For a device that has never been served from, which only its owner can know: what a crash in the middle of
+    /// <see cref="FormatAsync"/> has left is emptied. A device with a beginning that can be read is formatted, and
+    /// stays as it is.
     /// </summary>
     /// <returns>Whether the device is empty now.</returns>
     public static async ValueTask<bool> ClearUnfinishedAsync(IAcceptorDevice device)
@@ -106,25 +108,32 @@ public sealed class AcceptorLog
         if (starts[chosen] is not { } start)
         {
             throw new AcceptorLogDamagedException(
-                areas.All(a => a.Length == 0) ? "There is no acceptor's log here." : "The acceptor's log is damaged at its beginning.");
+                areas.All(a => a.Length == 0)
+                    ? "There is no acceptor's log here."
+                    : "The acceptor's log is damaged at its beginning.");
         }
 
         var other = 1 - chosen;
         if (starts[other] is { } leftover && (leftover.Id != start.Id || leftover.Cluster != start.Cluster))
-            throw new AcceptorLogDamagedException("The two halves of the acceptor's log belong to different acceptors.");
+            throw new AcceptorLogDamagedException(
+                "The two halves of the acceptor's log belong to different acceptors.");
         var log = new AcceptorLog(device, start.Cluster, start.Id) { _area = chosen, _generation = start.Generation };
         log.ReplayGroups(areas[chosen], core);
 
-        // A crash left them: a torn last group here, an unfinished or superseded generation there. What a killed process wrote may be in the page cache
-        // alone: it is durable before anything is answered from it, and before the generation goes that it replaces.
+        // A crash left them: a torn last group here, an unfinished or superseded generation there. What a killed
+        // process wrote may be in the page cache alone: it is durable before anything is answered from it, and before
+        // the generation goes that it replaces.
         if (log._end < areas[chosen].Length) device.Truncate(chosen, log._end);
         await device.FlushAsync(chosen);
-        // Also where it is empty already: that may not be durable yet, and it must not come back when the newer one is damaged.
+        // Also where it is empty already: that may not be durable yet, and it must not come back when the newer one is
+        // damaged.
         await log.CutAsync(other, 0);
         return log;
     }
 
-    /// <summary>Durable on return. A failure is final: what is on the disk is unknown from then on, and nothing may be retried.</summary>
+    /// <summary>
+    /// Durable on return. A failure is final: what is on the disk is unknown from then on, and nothing may be retried.
+    /// </summary>
     public async ValueTask AppendAsync(IReadOnlyList<AcceptorRecord> records)
     {
         var group = LogGroup.Encode(_generation, _end, _nextNumber, Body(null, records));
@@ -134,7 +143,9 @@ public sealed class AcceptorLog
         _nextNumber++;
     }
 
-    /// <summary>Rewrites the log as this snapshot, which must say everything that was appended; durable on return.</summary>
+    /// <summary>
+    /// Rewrites the log as this snapshot, which must say everything that was appended; durable on return.
+    /// </summary>
     public async ValueTask CompactAsync(ImmutableArray<AcceptorRecord> snapshot)
     {
         var next = 1 - _area;
@@ -160,9 +171,12 @@ public sealed class AcceptorLog
     {
         var expected = 0L;
         var offset = 0L;
-        while (LogGroup.TryRead(area, expected == 0 ? AreaStart.Binding : _generation, offset, out var number, out var body))
+        while (
+            LogGroup.TryRead(
+                area, expected == 0 ? AreaStart.Binding : _generation, offset, out var number, out var body))
         {
-            if (number != expected) throw new AcceptorLogDamagedException($"Group {expected} of the acceptor's log is missing.");
+            if (number != expected)
+                throw new AcceptorLogDamagedException($"Group {expected} of the acceptor's log is missing.");
             ReplayBody(body, expected == 0, core);
             offset += LogGroup.HeaderSize + body.Length;
             if (expected++ == 0) _compactedEnd = offset;
@@ -175,7 +189,8 @@ public sealed class AcceptorLog
         for (var later = offset + 1; later <= area.Length - LogGroup.HeaderSize; later++)
         {
             if (LogGroup.TryRead(area, _generation, later, out _, out _))
-                throw new AcceptorLogDamagedException($"The acceptor's log is damaged at byte {offset}, before its end.");
+                throw new AcceptorLogDamagedException(
+                    $"The acceptor's log is damaged at byte {offset}, before its end.");
         }
     }
 
@@ -190,7 +205,8 @@ public sealed class AcceptorLog
         }
         catch (MalformedDataException e)
         {
-            throw new AcceptorLogDamagedException($"A sound group of the acceptor's log cannot be understood: {e.Message}");
+            throw new AcceptorLogDamagedException(
+                $"A sound group of the acceptor's log cannot be understood: {e.Message}");
         }
     }
 

@@ -1,8 +1,8 @@
 namespace Corfu.Layout;
 
 /// <summary>
-/// An acceptor's disk: two areas, each a growing file. Writes are volatile until a flush that began after them has ended; an error of
-/// any call is final. Calls are never concurrent.
+/// An acceptor's disk: two areas, each a growing file. Writes are volatile until a flush that began after them has
+/// ended; an error of any call is final. Calls are never concurrent.
 /// </summary>
 public interface IAcceptorDevice : IAsyncDisposable
 {

@@ -5,8 +5,9 @@ using Corfu.Protocol;
 namespace Corfu.Layout;
 
 /// <summary>
-/// What is written and flushed in one go: magic (4), body length (4), number within the area (8), CRC-32C (4) of all the rest and of the
-/// place, zero (4), body. Binding the CRC to generation and offset keeps bytes of an earlier life of the file from being taken for ours.
+/// What is written and flushed in one go: magic (4), body length (4), number within the area (8), CRC-32C (4) of all
+/// the rest and of the place, zero (4), body. Binding the CRC to generation and offset keeps bytes of an earlier life
+/// of the file from being taken for ours.
 /// </summary>
 internal static class LogGroup
 {
@@ -28,7 +29,8 @@ internal static class LogGroup
     }
 
     /// <summary>The group at the offset, if one of this generation is there undamaged.</summary>
-    public static bool TryRead(ReadOnlyMemory<byte> area, long generation, long offset, out long number, out ReadOnlyMemory<byte> body)
+    public static bool TryRead(
+        ReadOnlyMemory<byte> area, long generation, long offset, out long number, out ReadOnlyMemory<byte> body)
     {
         number = 0;
         body = default;
@@ -38,7 +40,9 @@ internal static class LogGroup
         if (BinaryPrimitives.ReadUInt32LittleEndian(span) != Magic) return false;
         var length = BinaryPrimitives.ReadInt32LittleEndian(span[4..]);
         if (length < 0 || length > rest.Length - HeaderSize) return false;
-        if (BinaryPrimitives.ReadUInt32LittleEndian(span[CrcAt..]) != Crc(generation, offset, span[..(HeaderSize + length)])) return false;
+        if (
+            BinaryPrimitives.ReadUInt32LittleEndian(span[CrcAt..]) != Crc(
+                generation, offset, span[..(HeaderSize + length)])) return false;
         number = BinaryPrimitives.ReadInt64LittleEndian(span[8..]);
         body = rest.Slice(HeaderSize, length);
         return true;

@@ -4,8 +4,8 @@ using Microsoft.Win32.SafeHandles;
 namespace Corfu.Layout;
 
 /// <summary>
-/// Flushes that report every error: .NET's own ignores EROFS and EINVAL, and cannot open a folder. Elsewhere than on Linux, .NET's
-/// flush is used and folders are left to the file system.
+/// Flushes that report every error: .NET's own ignores EROFS and EINVAL, and cannot open a folder. Elsewhere than on
+/// Linux, .NET's flush is used and folders are left to the file system.
 /// </summary>
 internal static partial class Durability
 {
@@ -28,7 +28,9 @@ internal static partial class Durability
 
     // O_DIRECTORY has another number on arm.
     private static int FolderFlags =>
-        RuntimeInformation.ProcessArchitecture is Architecture.Arm or Architecture.Arm64 ? 0x4000 | 0x80000 : ReadOnlyFolder;
+        RuntimeInformation.ProcessArchitecture is Architecture.Arm or Architecture.Arm64
+            ? 0x4000 | 0x80000
+            : ReadOnlyFolder;
 
     private static void Check(Func<int> call, string what)
     {

@@ -2,7 +2,10 @@ using Microsoft.Win32.SafeHandles;
 
 namespace Corfu.Layout;
 
-/// <summary>The two areas as files of a folder, held exclusively while open. Flushes are fdatasync; new files' names are made durable too.</summary>
+/// <summary>
+/// The two areas as files of a folder, held exclusively while open. Flushes are fdatasync; new files' names are made
+/// durable too.
+/// </summary>
 public sealed class FileAcceptorDevice : IAcceptorDevice
 {
     private readonly FileStream _lock;
@@ -25,7 +28,9 @@ public sealed class FileAcceptorDevice : IAcceptorDevice
         {
             var files = new SafeFileHandle[IAcceptorDevice.Areas];
             for (var area = 0; area < files.Length; area++)
-                files[area] = File.OpenHandle(Path.Combine(folder, $"acceptor.{area}"), FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.Read);
+                files[area] = File.OpenHandle(
+                    Path.Combine(folder, $"acceptor.{area}"), FileMode.OpenOrCreate, FileAccess.ReadWrite,
+                    FileShare.Read);
             // Whoever made them: a process that was killed may not have come to it.
             Durability.FlushFolder(folder);
             if (Path.GetDirectoryName(folder) is { } parent) Durability.FlushFolder(parent);
@@ -53,7 +58,8 @@ public sealed class FileAcceptorDevice : IAcceptorDevice
         return ValueTask.FromResult(bytes);
     }
 
-    public void Write(int area, long offset, ReadOnlySpan<byte> bytes) => RandomAccess.Write(_files[area], bytes, offset);
+    public void Write(int area, long offset, ReadOnlySpan<byte> bytes) =>
+        RandomAccess.Write(_files[area], bytes, offset);
 
     public void Truncate(int area, long length) => RandomAccess.SetLength(_files[area], length);
 
@@ -73,9 +79,11 @@ public sealed class FileAcceptorDevice : IAcceptorDevice
         {
             return new FileStream(path, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None);
         }
-        catch (IOException e) when (e is not (FileNotFoundException or DirectoryNotFoundException or PathTooLongException))
+        catch (IOException e) when (
+            e is not (FileNotFoundException or DirectoryNotFoundException or PathTooLongException))
         {
-            throw new IOException($"The acceptor folder '{folder}' is in use by another process, or cannot be locked: {e.Message}", e);
+            throw new IOException(
+                $"The acceptor folder '{folder}' is in use by another process, or cannot be locked: {e.Message}", e);
         }
     }
 }
