@@ -192,7 +192,7 @@ internal sealed class Checker(
         var asking = AskSequencerAsync(view, streams).AsTask();
         try
         {
-            if (!asking.IsCompleted && !await clock.InTimeAsync(asking, options.SlowCheckDelay, CancellationToken.None))
+            if (!await clock.InTimeAsync(asking, options.SlowCheckDelay))
             {
                 var found = await slow.TryAsync(view, streams, clock.Closed);
                 if (!asking.IsCompleted) asking.Abandon();

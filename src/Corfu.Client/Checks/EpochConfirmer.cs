@@ -38,7 +38,7 @@ internal sealed class EpochConfirmer(
         var status = Status.Ok;
         for (var asked = 1; ; asked++)
         {
-            var known = await FirstAsync(running, asked <= chains, cancellationToken);
+            var known = await FirstAsync(running, asked <= chains);
             if (known is { } task)
             {
                 running.Remove(task);
@@ -66,13 +66,12 @@ internal sealed class EpochConfirmer(
     }
 
     /// <summary>The first task to end; null if there is somebody else to ask and none has ended in time.</summary>
-    private async ValueTask<Task<Status>?> FirstAsync(
-        List<Task<Status>> running, bool others, CancellationToken cancellationToken)
+    private async ValueTask<Task<Status>?> FirstAsync(List<Task<Status>> running, bool others)
     {
         if (running.Count == 0) return null;
         if (!others) return await Task.WhenAny(running);
         var first = running.Count == 1 ? running[0] : (Task)Task.WhenAny(running);
-        await clock.InTimeAsync(first, options.ConfirmTimeout, cancellationToken);
+        await clock.InTimeAsync(first, options.ConfirmTimeout);
         return running.Find(task => task.IsCompleted);
     }
 

@@ -19,23 +19,31 @@ internal sealed class ClientClock(TimeProvider time)
     public void ThrowIfClosed() =>
         ObjectDisposedException.ThrowIf(_closed.IsCancellationRequested, typeof(CorfuClient));
 
-    /// <summary>Waits for the task, at most so long; whether it has ended.</summary>
-    /// <exception cref="ObjectDisposedException">The client was closed.</exception>
-    public async ValueTask<bool> InTimeAsync(Task task, TimeSpan limit, CancellationToken cancellationToken)
+    /// <summary>Waits for a call, at most so long; whether it has ended. It ends with the client by itself.</summary>
+    public async ValueTask<bool> InTimeAsync(Task call, TimeSpan limit)
     {
-        if (task.IsCompleted) return true;
+        if (call.IsCompleted) return true;
         var over = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        using (Start(limit, over)) await Task.WhenAny(call, over.Task);
+        return call.IsCompleted;
+    }
 
-        // Timers know whole milliseconds, rounded down: less than one would be no wait, and a caller's loop a busy one.
-        var due = TimeSpan.FromMilliseconds(Math.Ceiling(limit.TotalMilliseconds));
-        using (
-            time.CreateTimer(
-                static o => ((TaskCompletionSource)o!).TrySetResult(), over, due, Timeout.InfiniteTimeSpan))
+    /// <summary>Returns after the delay, or when <paramref name="early"/> completes.</summary>
+    /// <exception cref="ObjectDisposedException">The client was closed.</exception>
+    public async ValueTask DelayAsync(TimeSpan delay, Task early, CancellationToken cancellationToken)
+    {
+        if (early.IsCompleted) return;
+        var over = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        using (Start(delay, over))
         using (cancellationToken.UnsafeRegister(static o => ((TaskCompletionSource)o!).TrySetResult(), over))
         using (Closed.UnsafeRegister(static o => ((TaskCompletionSource)o!).TrySetResult(), over))
-            await Task.WhenAny(task, over.Task);
+            await Task.WhenAny(early, over.Task);
         cancellationToken.ThrowIfCancellationRequested();
         ThrowIfClosed();
-        return task.IsCompleted;
     }
+
+    // Timers know whole milliseconds, rounded down: less than one would be no wait, and a caller's loop a busy one.
+    private ITimer Start(TimeSpan limit, TaskCompletionSource over) => time.CreateTimer(
+        static o => ((TaskCompletionSource)o!).TrySetResult(), over,
+        TimeSpan.FromMilliseconds(Math.Ceiling(limit.TotalMilliseconds)), Timeout.InfiniteTimeSpan);
 }

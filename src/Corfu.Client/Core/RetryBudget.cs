@@ -26,7 +26,7 @@ internal sealed class RetryBudget(string what, ClientClock clock, IEntropy entro
         if (Planted.Is("hash-order"))
             delay += TimeSpan.FromTicks(string.GetHashCode(reason, StringComparison.Ordinal) & 0xFFF);
 #endif
-        await clock.InTimeAsync(early, delay, cancellationToken);
+        await clock.DelayAsync(delay, early, cancellationToken);
     }
 
     /// <summary>Exponential back-off: the pause after so many failures, between half of it and all of it.</summary>

@@ -103,8 +103,8 @@ internal sealed class HoleCloser(
     private async ValueTask PauseAsync(EpochView view, TimeSpan left, CancellationToken cancellationToken)
     {
         var step = WaitOf(view) / 4;
-        await clock.InTimeAsync(
-            projections.ChangedAfter(view.Epoch), left < step * 1.5 ? left : step, cancellationToken);
+        await clock.DelayAsync(
+            left < step * 1.5 ? left : step, projections.ChangedAfter(view.Epoch), cancellationToken);
     }
 
     /// <summary>
@@ -118,7 +118,7 @@ internal sealed class HoleCloser(
         var asking = sequencer.CallAsync(view, new TailRequest(view.Epoch, []), cancellationToken).AsTask();
         try
         {
-            if (AreKnown(view, holes) && !await clock.InTimeAsync(asking, options.HoleWait, cancellationToken))
+            if (AreKnown(view, holes) && !await clock.InTimeAsync(asking, options.HoleWait))
             {
                 asking.Abandon();
                 return Status.Ok;
@@ -277,7 +277,7 @@ internal sealed class HoleCloser(
         try
         {
             var asking = sequencer.CallAsync(view, new GrantsRequest(view.Epoch, granted), cancellationToken).AsTask();
-            if (!await clock.InTimeAsync(asking, options.HoleWait, cancellationToken))
+            if (!await clock.InTimeAsync(asking, options.HoleWait))
             {
                 asking.Abandon();
                 return headers;

@@ -169,7 +169,7 @@ internal sealed partial class Reader
         Exception? silent = null;
         try
         {
-            if (group.HasOthers && !await clock.InTimeAsync(asking, options.ReadTimeout, call.CancellationToken))
+            if (group.HasOthers && !await clock.InTimeAsync(asking, options.ReadTimeout))
             {
                 ClientTelemetry.ReadHedges.Add(1);
                 asking.Abandon();
