@@ -113,9 +113,6 @@ internal sealed class SlowChecker(
             }
         }
 
-#if PLANTED
-        if (Planted.Is("slow-check-forgets-the-trimmed")) untold = lowest = start;
-#endif
         var older = untold > lowest ? streams : streams.RemoveAll(found.ContainsKey);
         if (older.Length > 0)
         {

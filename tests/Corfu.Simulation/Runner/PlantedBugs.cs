@@ -42,7 +42,6 @@ public static class PlantedBugs
         new("joining-is-read", "R15", "joining replicas are read", CheckerNames.Membership, 6),
         new("full-before-it-is-rebuilt", "R15", "a joining replica becomes full at once", CheckerNames.Membership, 6),
         new("rebuilt-without-stream-tails", "R15, R22", "a rebuilt unit does not know the streams of what is trimmed", CheckerNames.StreamTails, 150),
-        new("slow-check-forgets-the-trimmed", "R22", "a check without a sequencer does not ask for streams below the trim mark", CheckerNames.StreamTails, 1),
         new("chain-within-its-segment", "R1", "chains are counted from the segment's first position", CheckerNames.NothingLost, 68),
         new("removed-units-return", "R2", "a unit that was removed may join again", CheckerNames.Membership, 10),
         new("torn-tail-is-a-page", "R6", "a half-written record at the log's end is kept", CheckerNames.UnitDurable, 3),
