@@ -12,8 +12,8 @@ internal static class UnitCheckCommand
     private const string Description =
         """
         Read the whole log of a stopped unit and check every record and page. Nothing is changed. The exit code is 0 if nothing that was acknowledged is
-        damaged or missing, else 1. Corrupt pages are repaired from their replicas when the unit runs; a unit with lost records does not start and is
-        replaced by one with a fresh folder.
+        damaged or missing, else 1. Corrupt pages are repaired from their replicas when the unit runs; a unit with lost records does not serve:
+        'corfu unit format' gives it a new folder.
         """;
 
     public static Command Create()

@@ -10,7 +10,7 @@ namespace Corfu.Hosting;
 public sealed class ClusterFolder
 {
     private const string ManifestName = "cluster.json";
-    private const string ConfigName = "node.json";
+    internal const string ConfigName = "node.json";
 
     private ClusterFolder(string path, ClusterManifest manifest)
     {

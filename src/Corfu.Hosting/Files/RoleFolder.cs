@@ -74,6 +74,11 @@ internal sealed class RoleFolder : IDisposable
 
     public static bool IsFormatted(string path) => File.Exists(System.IO.Path.Combine(path, IdentityName));
 
+    /// <summary>The identity that a folder was formatted with; null if it was not.</summary>
+    public static Guid? IdentityOf(string path) => IsFormatted(path)
+        ? DurableFile.ReadJson(System.IO.Path.Combine(path, IdentityName), HostingJson.Default.FolderIdentity).Id
+        : null;
+
     /// <summary>Durable on return: nothing may be served before.</summary>
     public void MarkOpened()
     {

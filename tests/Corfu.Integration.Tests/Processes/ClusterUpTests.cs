@@ -81,6 +81,36 @@ public sealed class ClusterUpTests
     }
 
     [Fact]
+    public async Task A_unit_that_was_formatted_comes_back_and_nothing_is_lost()
+    {
+        await using var cluster = await ClusterProcesses.UpAsync();
+        for (var i = 0; i < 6; i++)
+            (await CorfuTool.RunWithInputAsync($"entry {i}", "log", "append", "--connect", cluster.ConnectionString)).Require();
+        var node = Path.Combine(cluster.Folder, "unit-1");
+        var running = await CorfuTool.RunAsync("unit", "format", "--dir", node);
+        Assert.Equal(1, running.ExitCode);
+        Assert.Contains("in use by another process", running.Error, StringComparison.Ordinal);
+        (await CorfuTool.RunAsync("cluster", "down", "--dir", cluster.Folder)).Require();
+
+        var formatted = (await CorfuTool.RunAsync("unit", "format", "--dir", node)).Require();
+        var kept = formatted.Lines[1].Split(" is in ")[1];
+        Assert.True(File.Exists(Path.Combine(kept, "identity.json")));
+
+        // Cut short before the configuration was replaced, and given again: the same identity.
+        var config = Path.Combine(node, "node.json");
+        var after = await File.ReadAllTextAsync(config);
+        var ids = formatted.Lines[0].Split(' ').Where(word => Guid.TryParse(word, out _)).ToArray();
+        await File.WriteAllTextAsync(config, after.Replace(ids[0], ids[1], StringComparison.Ordinal));
+        (await CorfuTool.RunAsync("unit", "format", "--dir", node)).Require();
+        Assert.Equal(after, await File.ReadAllTextAsync(config));
+
+        await cluster.UpAgainAsync();
+        Assert.Contains((await DutiesAsync(cluster))["unit-1 unit"], new[] { "spare", "joining", "serving" });
+        for (var i = 0; i < 6; i++)
+            Assert.Equal($"entry {i}", (await CorfuTool.RunAsync("log", "read", "--connect", cluster.ConnectionString, $"{i}")).Require().Output);
+    }
+
+    [Fact]
     public async Task A_folder_that_is_neither_empty_nor_a_clusters_is_refused_and_left_as_it_is()
     {
         using var folder = new TempFolder();
