@@ -55,6 +55,12 @@ internal static class CommandLine
             await error.WriteLineAsync(e.Message);
             return ExitCode.Usage;
         }
+        catch (Client.ClusterNotFoundException e)
+        {
+            await error.WriteLineAsync(e.Message);
+            await error.WriteLineAsync("Does the cluster run? 'corfu cluster up --dir DIR' starts one on this machine and prints its connection string.");
+            return ExitCode.Failed;
+        }
         catch (ArgumentOutOfRangeException e)
         {
             // A position that was never granted; the client's message is for programmers from the second part on.

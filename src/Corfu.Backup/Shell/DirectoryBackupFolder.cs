@@ -24,13 +24,21 @@ public sealed partial class DirectoryBackupFolder : IBackupFolder
     public static DirectoryBackupFolder OpenToWrite(string path)
     {
         path = Path.GetFullPath(path);
-        Directory.CreateDirectory(path);
+        try
+        {
+            Directory.CreateDirectory(path);
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            throw new BackupException($"The backup folder {path} cannot be made: {e.Message} Give a folder that can be written.", e);
+        }
+
         // Also what an earlier run wrote and did not come to sync: leftovers are told by the manifest that is there.
         SyncDirectory(path);
         SyncDirectory(Path.GetDirectoryName(path) ?? path);
         var names = Directory.EnumerateFileSystemEntries(path).Select(Path.GetFileName).Where(n => n != LockName).ToList();
         if (names.Count > 0 && !names.Contains(BackupManifest.FileName) && !names.TrueForAll(n => BackupFile.IsAnyName(n!) || n == BackupManifest.FileName + Temporary))
-            throw new BackupException($"The folder {path} holds something else than a backup.");
+            throw new BackupException($"The folder {path} holds something else than a backup: give a new or empty folder.");
         try
         {
             return new DirectoryBackupFolder(path, new FileStream(Path.Combine(path, LockName), FileMode.OpenOrCreate, FileAccess.Write, FileShare.None));

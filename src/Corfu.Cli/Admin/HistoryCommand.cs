@@ -12,6 +12,11 @@ internal static class HistoryCommand
         var connect = LogCommand.ConnectOption();
         var json = ClusterCommand.JsonOption();
         var count = new Option<int>("--count") { Description = "Epochs at most.", HelpName = "N", DefaultValueFactory = _ => 50 };
+        count.Validators.Add(result =>
+        {
+            var isNumber = int.TryParse(result.Tokens.SingleOrDefault()?.Value, CultureInfo.InvariantCulture, out var number);
+            if (isNumber && number < 1) result.AddError("--count must be at least 1.");
+        });
         var command = new Command("history", "Show the cluster's epochs, newest first: when each was proposed, by whom and why. The time is its proposer's clock.") { connect, count, json };
         command.SetAction(async (result, cancellationToken) =>
         {

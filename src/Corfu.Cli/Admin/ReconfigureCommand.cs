@@ -37,32 +37,32 @@ internal static class ReconfigureCommand
     private static Command RemoveUnit()
     {
         var unit = new Argument<string>("unit") { Description = $"{Endpoint} or identity of a unit in the cluster." };
-        return Make("remove-unit", "Take a unit out. If it answers, others inherit what it has first; if it does not, it is dropped at once.", [unit], (session, result, error, cancellationToken) =>
+        return Make("remove-unit", "Take a unit out. If it answers, what it has is copied to others first; if it does not, it is dropped at once.", [unit], (session, result, error, cancellationToken) =>
             LeaveAsync(session, session.UnitOf(result.GetRequiredValue(unit)), [], error, cancellationToken));
     }
 
     private static Command ReplaceUnit()
     {
         var unit = new Argument<string>("unit") { Description = $"{Endpoint} or identity of a unit in the cluster." };
-        var heir = new Argument<string?>("by") { Description = $"{Endpoint} of a running, freshly formatted unit; without it a spare is taken.", Arity = ArgumentArity.ZeroOrOne };
-        return Make("replace-unit", "Another unit takes a unit's place: new entries go there at once, what is written is copied.", [unit, heir], async (session, result, error, cancellationToken) =>
+        var replacement = new Argument<string?>("by") { Description = $"{Endpoint} of a running, freshly formatted unit; without it a spare is taken.", Arity = ArgumentArity.ZeroOrOne };
+        return Make("replace-unit", "Another unit takes a unit's place: new entries go there at once, what is written is copied.", [unit, replacement], async (session, result, error, cancellationToken) =>
         {
             var old = session.UnitOf(result.GetRequiredValue(unit));
-            ImmutableArray<NodeAddress> heirs = result.GetValue(heir) is { } named
+            ImmutableArray<NodeAddress> replacements = result.GetValue(replacement) is { } named
                 ? [await session.FindAsync(named, NodeRole.Unit, cancellationToken)]
                 : await WaitingAsync(session, NodeDuty.Spare, NodeRole.Unit, cancellationToken);
-            if (heirs.IsEmpty) throw new UsageException("There is no spare: name the unit that takes its place.");
-            return await LeaveAsync(session, old, heirs, error, cancellationToken);
+            if (replacements.IsEmpty) throw new UsageException("There is no spare: name the unit that takes its place, or add one with 'corfu cluster add-spare'.");
+            return await LeaveAsync(session, old, replacements, error, cancellationToken);
         });
     }
 
     private static Command ReplaceDestroyed()
     {
         var units = new Argument<string[]>("unit") { Description = $"{Endpoint} or identity of units in the cluster that will never answer again.", Arity = ArgumentArity.OneOrMore };
-        var heirs = new Option<string[]>("--by") { Description = $"{Endpoint} of running, freshly formatted units, one for each; without it spares are taken.", HelpName = Endpoint, Arity = ArgumentArity.OneOrMore, AllowMultipleArgumentsPerToken = true };
+        var replacements = new Option<string[]>("--by") { Description = $"{Endpoint} of running, freshly formatted units, one for each; without it spares are taken.", HelpName = Endpoint, Arity = ArgumentArity.OneOrMore, AllowMultipleArgumentsPerToken = true };
         var loss = new Option<bool>("--accept-loss") { Description = "What only these units had is lost for good, and becomes junk as readers meet it." };
         const string What = "Where every replica of a chain is gone for good: others take their places, empty where nobody else has the entries. The only way on then, and no way back.";
-        return Make("replace-destroyed", What, [units, heirs, loss], async (session, result, error, cancellationToken) =>
+        return Make("replace-destroyed", What, [units, replacements, loss], async (session, result, error, cancellationToken) =>
         {
             ImmutableArray<NodeAddress> destroyed = [.. result.GetRequiredValue(units).Select(session.UnitOf).Distinct()];
             foreach (var unit in destroyed)
@@ -72,7 +72,7 @@ internal static class ReconfigureCommand
 
             if (!result.GetValue(loss)) throw new UsageException("Entries that only these units had are lost for good, acknowledged ones too. Bring one of them back if that is possible at all; if not, say --accept-loss.");
             var spares = ImmutableArray.CreateBuilder<NodeAddress>();
-            foreach (var heir in result.GetValue(heirs) ?? []) spares.Add(await session.FindAsync(heir, NodeRole.Unit, cancellationToken));
+            foreach (var replacement in result.GetValue(replacements) ?? []) spares.Add(await session.FindAsync(replacement, NodeRole.Unit, cancellationToken));
             if (spares.Count == 0) spares.AddRange(await WaitingAsync(session, NodeDuty.Spare, NodeRole.Unit, cancellationToken));
             await session.Operations.ReplaceDestroyedUnitsAsync(
                 [.. destroyed.Select(unit => unit.Id)], spares.DrainToImmutable(), AdminSession.Reason("destroyed units replaced"), cancellationToken);
@@ -83,15 +83,15 @@ internal static class ReconfigureCommand
 
     private static Command ReplaceSequencer()
     {
-        var heir = new Argument<string?>("by") { Description = $"{Endpoint} of a running sequencer; without it a standby is taken.", Arity = ArgumentArity.ZeroOrOne };
-        return Make("replace-sequencer", "Another sequencer takes over in a new epoch.", [heir], async (session, result, _, cancellationToken) =>
+        var replacement = new Argument<string?>("by") { Description = $"{Endpoint} of a running sequencer; without it a standby is taken.", Arity = ArgumentArity.ZeroOrOne };
+        return Make("replace-sequencer", "Another sequencer takes over in a new epoch.", [replacement], async (session, result, _, cancellationToken) =>
         {
             var current = (await session.Client.RefreshAsync(cancellationToken)).Sequencer;
-            ImmutableArray<NodeAddress> heirs = result.GetValue(heir) is { } named
+            ImmutableArray<NodeAddress> replacements = result.GetValue(replacement) is { } named
                 ? [await session.FindAsync(named, NodeRole.Sequencer, cancellationToken)]
                 : await WaitingAsync(session, NodeDuty.Standby, NodeRole.Sequencer, cancellationToken);
-            if (heirs.IsEmpty) throw new UsageException("There is no standby: name the sequencer that takes over.");
-            return await session.Operations.ReplaceSequencerAsync(current.Id, heirs, AdminSession.Reason("sequencer replaced"), cancellationToken);
+            if (replacements.IsEmpty) throw new UsageException("There is no standby: name the sequencer that takes over, or add one with 'corfu cluster add-sequencer'.");
+            return await session.Operations.ReplaceSequencerAsync(current.Id, replacements, AdminSession.Reason("sequencer replaced"), cancellationToken);
         });
     }
 
@@ -122,14 +122,14 @@ internal static class ReconfigureCommand
 
     // While it answers it is a source of copies, and leaves when others have what it has.
     private static async Task<Projection> LeaveAsync(
-        AdminSession session, NodeAddress unit, ImmutableArray<NodeAddress> heirs, TextWriter error, CancellationToken cancellationToken)
+        AdminSession session, NodeAddress unit, ImmutableArray<NodeAddress> replacements, TextWriter error, CancellationToken cancellationToken)
     {
         var rebuilder = new Rebuilder(session.Client, session.Transport, TimeProvider.System);
         if (await session.AnswersAsync(unit, cancellationToken))
-            return await Progress.ShowAsync(error, () => rebuilder.Progress, session.Operations.RetireUnitAsync(unit.Id, heirs, rebuilder, AdminSession.Reason($"{unit.Endpoint} retired"), cancellationToken));
-        await error.WriteLineAsync($"{unit.Endpoint} does not answer: it leaves at once and never returns under this identity.");
-        if (heirs.IsEmpty) return await session.Operations.DropUnitAsync(unit.Id, AdminSession.Reason($"{unit.Endpoint} dropped"), cancellationToken);
-        await session.Operations.ReplaceUnitAsync(unit.Id, heirs, AdminSession.Reason($"{unit.Endpoint} replaced"), cancellationToken);
+            return await Progress.ShowAsync(error, () => rebuilder.Progress, session.Operations.RetireUnitAsync(unit.Id, replacements, rebuilder, AdminSession.Reason($"{unit.Endpoint} retired"), cancellationToken));
+        await error.WriteLineAsync($"{unit.Endpoint} does not answer: it is removed at once and never returns under this identity.");
+        if (replacements.IsEmpty) return await session.Operations.DropUnitAsync(unit.Id, AdminSession.Reason($"{unit.Endpoint} dropped"), cancellationToken);
+        await session.Operations.ReplaceUnitAsync(unit.Id, replacements, AdminSession.Reason($"{unit.Endpoint} replaced"), cancellationToken);
         return await Progress.ShowAsync(error, () => rebuilder.Progress, rebuilder.RunAsync(cancellationToken));
     }
 

@@ -28,7 +28,7 @@ public sealed class ClusterFolder
     public static ClusterFolder Open(string path)
     {
         var full = System.IO.Path.GetFullPath(path);
-        if (!Exists(full)) throw new NodeStartException($"There is no cluster in {full}: {ManifestName} is missing.");
+        if (!Exists(full)) throw new NodeStartException($"There is no cluster in {full}: {ManifestName} is missing. 'corfu cluster up --dir {full}' makes one.");
         var file = System.IO.Path.Combine(full, ManifestName);
         var manifest = DurableFile.ReadJson(file, HostingJson.Default.ClusterManifest);
         if (manifest.Format != ClusterManifest.CurrentFormat)
