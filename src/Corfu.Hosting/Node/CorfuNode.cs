@@ -50,7 +50,7 @@ public sealed class CorfuNode : IAsyncDisposable
         NodeOptions options, ILoggerFactory loggers, TimeProvider time, CancellationToken cancellationToken = default)
     {
         var logger = loggers.CreateLogger<CorfuNode>();
-        var registry = new RoleRegistry(new ClusterId(options.Cluster), time: time, logger: loggers.CreateLogger<RoleRegistry>());
+        var registry = new RoleRegistry(new ClusterId(options.Cluster), options.Limits.Server, time, logger: loggers.CreateLogger<RoleRegistry>());
         var roles = ImmutableArray.CreateBuilder<NodeRoleHost>();
         NodeAgent? agent = null;
         try

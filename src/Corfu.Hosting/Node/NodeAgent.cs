@@ -21,6 +21,11 @@ internal sealed class NodeAgent : IAsyncDisposable
             Self = node.Endpoint,
             Peers = [.. node.Peers.Select(peer => NodeEndpoint.TryParse(peer, out var endpoint) ? endpoint : default).Where(endpoint => endpoint.Port != 0)],
             Automatic = node.Automatic,
+            Detector = node.Limits.Agent.Detector,
+            Policy = node.Limits.Agent.Policy,
+            Rebuild = node.Limits.Agent.Rebuild,
+            Migration = node.Limits.Agent.Migration,
+            Scrub = node.Limits.Agent.Scrub,
             Automation = AgentMemory.Load(node.AgentFile),
             AutomationChanged = node.AgentFile is { } file ? automation => AgentMemory.Save(file, automation) : null,
         };

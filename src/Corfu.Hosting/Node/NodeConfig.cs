@@ -1,4 +1,5 @@
 using System.Collections.Immutable;
+using System.Text.Json;
 using Corfu.Protocol;
 using Microsoft.Extensions.Options;
 
@@ -15,6 +16,9 @@ public sealed record NodeConfig(
     /// <inheritdoc cref="NodeOptions.Automatic"/>
     public bool? Automatic { get; init; }
 
+    /// <summary>As <see cref="NodeLimits"/>.</summary>
+    public JsonElement? Limits { get; init; }
+
     /// <exception cref="NodeStartException">Not readable, or not valid: all faults in one message.</exception>
     public static NodeOptions Load(string path, out string? log)
     {
@@ -25,6 +29,15 @@ public sealed record NodeConfig(
         var options = new NodeOptions { Name = config.Name ?? "", Cluster = config.Cluster, Listen = config.Listen ?? "", Insecure = config.Insecure };
         options.Automatic = config.Automatic ?? true;
         options.ConfigFile = full;
+        try
+        {
+            if (config.Limits is { } limits) options.Limits = NodeLimits.Read(limits);
+        }
+        catch (JsonException e)
+        {
+            throw new NodeStartException($"The file {path} is not valid: limits: {e.Message}", e);
+        }
+
         foreach (var peer in config.Peers.IsDefault ? [] : config.Peers) options.Peers.Add(peer);
         foreach (var role in config.Roles.IsDefault ? [] : config.Roles)
         {

@@ -39,6 +39,8 @@ public sealed class NodeOptions
     /// <summary>The file that these options come from: a unit that has left the cluster gets its new identity there. Null: nowhere.</summary>
     public string? ConfigFile { get; set; }
 
+    public NodeLimits Limits { get; set; } = new();
+
     internal NodeEndpoint Endpoint => NodeEndpoint.TryParse(Listen, out var endpoint)
         ? endpoint
         : throw new InvalidOperationException("The options were not validated.");

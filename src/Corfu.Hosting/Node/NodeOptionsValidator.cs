@@ -38,6 +38,7 @@ public sealed class NodeOptionsValidator : IValidateOptions<NodeOptions>
         if (options.Roles.Count == 0) yield return "Roles: a node needs at least one role.";
         foreach (var fault in options.Roles.SelectMany(RoleFaults)) yield return fault;
         if (options.Roles.Count(role => role.Role == NodeRole.Sequencer) > 1) yield return "Roles: more than one sequencer.";
+        foreach (var fault in options.Limits.Faults()) yield return fault;
         var folders = options.Roles.Where(role => role.Folder is not null).Select(role => Path.GetFullPath(role.Folder!));
         foreach (var twice in folders.GroupBy(folder => folder).Where(group => group.Count() > 1))
             yield return $"Roles: two roles share the folder {twice.Key}.";

@@ -54,7 +54,7 @@ internal sealed class NodeRoleHost : IAsyncDisposable
     public static async Task<NodeRoleHost> OpenAsync(NodeOptions node, NodeRoleOptions role)
     {
         // R2, R7: an incarnation of its own with every start.
-        if (role.Role == NodeRole.Sequencer) return new NodeRoleHost(role, new SequencerHandler(SystemEntropy.Instance));
+        if (role.Role == NodeRole.Sequencer) return new NodeRoleHost(role, new SequencerHandler(SystemEntropy.Instance, node.Limits.Sequencer));
         var cluster = new ClusterId(node.Cluster);
         role.Id = new RoleReformat(new ReformatFiles(node, role), role.Folder!, SystemEntropy.Instance.NewGuid).Resume(role.Id);
         if (node.FormatNewFolders && !RoleFolder.IsFormatted(role.Folder!))
@@ -65,7 +65,7 @@ internal sealed class NodeRoleHost : IAsyncDisposable
             // R12: what was in use and is empty now has been lost; starting empty would break what it has promised.
             var data = Path.Combine(folder.Path, DataName);
             if (folder.WasOpened && (!Directory.Exists(data) || !Directory.EnumerateFileSystemEntries(data).Any())) return Damaged(role, folder, "its data is gone");
-            var host = role.Role == NodeRole.Unit ? await OpenUnitAsync(role, folder, data, cluster) : await OpenAcceptorAsync(role, folder, data, cluster);
+            var host = role.Role == NodeRole.Unit ? await OpenUnitAsync(node.Limits, role, folder, data, cluster) : await OpenAcceptorAsync(node.Limits, role, folder, data, cluster);
             folder.MarkOpened();
             return host;
         }
@@ -102,19 +102,19 @@ internal sealed class NodeRoleHost : IAsyncDisposable
         _ => true,
     };
 
-    private static async Task<NodeRoleHost> OpenUnitAsync(NodeRoleOptions role, RoleFolder folder, string data, ClusterId cluster)
+    private static async Task<NodeRoleHost> OpenUnitAsync(NodeLimits limits, NodeRoleOptions role, RoleFolder folder, string data, ClusterId cluster)
     {
-        var options = new UnitNodeOptions { Folder = data, Id = folder.Id, Cluster = cluster, MustExist = folder.WasOpened };
+        var options = limits.Unit with { Folder = data, Id = folder.Id, Cluster = cluster, MustExist = folder.WasOpened };
         var unit = await UnitNode.OpenAsync(options, SystemEntropy.Instance);
         return await RequireAsync(new NodeRoleHost(role, unit.Handler, unit, folder, unit.Handler.Fault), folder);
     }
 
-    private static async Task<NodeRoleHost> OpenAcceptorAsync(NodeRoleOptions role, RoleFolder folder, string data, ClusterId cluster)
+    private static async Task<NodeRoleHost> OpenAcceptorAsync(NodeLimits limits, NodeRoleOptions role, RoleFolder folder, string data, ClusterId cluster)
     {
         var device = FileAcceptorDevice.Open(data);
         try
         {
-            var handler = await AcceptorHandler.OpenAsync(device, cluster, folder.WasOpened ? NodeId.None : folder.Id);
+            var handler = await AcceptorHandler.OpenAsync(device, cluster, folder.WasOpened ? NodeId.None : folder.Id, limits.Acceptor);
             return await RequireAsync(new NodeRoleHost(role, handler, handler, folder, handler.Fault), folder);
         }
         catch

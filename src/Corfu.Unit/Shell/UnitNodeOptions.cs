@@ -23,4 +23,17 @@ public sealed record UnitNodeOptions
     public PageStoreOptions Store { get; init; } = new();
 
     public UnitHandlerOptions Handler { get; init; } = new();
+
+    /// <summary>All faults in one message.</summary>
+    /// <exception cref="ArgumentException">An option is out of range.</exception>
+    public void Validate()
+    {
+        var store = Store.Fault();
+        OptionRules.Check(
+            nameof(UnitNodeOptions),
+            (nameof(MaxPayload), MaxPayload > 0 && MaxPayload <= Store.LogPageSize / 2),
+            (nameof(Handler.MaxWaitingAnswers), Handler.MaxWaitingAnswers > 0),
+            (nameof(Handler.MaxPendingReads), Handler.MaxPendingReads > 0),
+            ($"{nameof(Store)} ({store})", store is null));
+    }
 }

@@ -1,4 +1,5 @@
 using Corfu.Hosting;
+using Corfu.Integration.Tests.Support;
 using Corfu.Protocol;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
@@ -17,6 +18,58 @@ public sealed class NodeOptionsTests
         Assert.True(result.Failed);
         foreach (var part in new[] { "Name:", "Cluster:", "Listen:", "the unit has no folder", "a sequencer stores nothing" })
             Assert.Contains(part, result.FailureMessage, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Limits_of_every_role_come_from_the_file()
+    {
+        var options = Load("""
+            {
+              "server": { "maxConnections": 7, "frameTimeout": "00:00:05" },
+              "unit": { "maxPayload": 1000, "handler": { "maxPendingReads": 3 }, "store": { "hotBytes": 4194304 } },
+              "sequencer": { "maxStreams": 9 }, "acceptor": { "keptSlots": 11 },
+              "agent": { "detector": { "minRefusals": 4 }, "policy": { "minReplicas": 3 }, "migration": { "batch": 5 }, "scrub": null }
+            }
+            """);
+        var limits = options.Limits;
+        Assert.Equal((7, TimeSpan.FromSeconds(5)), (limits.Server.MaxConnections, limits.Server.FrameTimeout));
+        Assert.Equal((1000, 3, 4 << 20), (limits.Unit.MaxPayload, limits.Unit.Handler.MaxPendingReads, limits.Unit.Store.HotBytes));
+        Assert.Equal((9, 11, 4, 3), (limits.Sequencer.MaxStreams, limits.Acceptor.KeptSlots, limits.Agent.Detector.MinRefusals, limits.Agent.Policy.MinReplicas));
+        Assert.Null(limits.Agent.Scrub);
+
+        // What is left out has its default, beside what is given too.
+        var defaults = new NodeLimits();
+        Assert.Equal(defaults.Server.MaxInFlight, limits.Server.MaxInFlight);
+        Assert.Equal(defaults.Unit.Store.LogPageSize, limits.Unit.Store.LogPageSize);
+        Assert.Equal(defaults.Agent.Migration with { Batch = 5 }, limits.Agent.Migration);
+    }
+
+    [Fact]
+    public void Faults_of_limits_come_in_one_message()
+    {
+        var fault = Assert.Throws<NodeStartException>(() => Load("""
+            {
+              "server": { "maxConnections": 0 }, "unit": { "maxPayload": 0, "store": { "logPageSize": 5 } },
+              "sequencer": { "maxStreams": 0 }, "acceptor": { "keptSlots": 0 }, "agent": { "detector": { "minRefusals": 0 } }
+            }
+            """));
+        foreach (var part in new[] { "MaxConnections", "MaxPayload", "LogPageSize must be", "MaxStreams", "KeptSlots", "MinRefusals" })
+            Assert.Contains(part, fault.Message, StringComparison.Ordinal);
+        Assert.Contains("maxStream", Assert.Throws<NodeStartException>(() => Load("""{ "sequencer": { "maxStream": 1 } }""")).Message, StringComparison.Ordinal);
+        Assert.Contains("belong to its role", Assert.Throws<NodeStartException>(() => Load("""{ "unit": { "folder": "x" } }""")).Message, StringComparison.Ordinal);
+    }
+
+    private static NodeOptions Load(string limits)
+    {
+        using var folder = new TempFolder();
+        var file = folder.File("node.json");
+        File.WriteAllText(file, $$"""
+            {
+              "name": "n", "cluster": "5ad7c2f6-9d0c-4b7e-8e55-6a4f3c1f7a10", "listen": "127.0.0.1:7000", "insecure": false,
+              "roles": [ { "role": "Sequencer", "id": "00000000-0000-0000-0000-000000000000" } ], "limits": {{limits}}
+            }
+            """);
+        return NodeConfig.Load(file, out _);
     }
 
     [Theory]
