@@ -71,7 +71,7 @@ public sealed class RoleRegistry : IDisposable
         }
     }
 
-    /// <summary>Stops serving the identity and closes its connections. Requests in the handler's hands may still finish, unheard.</summary>
+    /// <summary>Stops serving the identity and closes its connections. Requests that the handler has taken may still finish; nobody is told.</summary>
     public bool Remove(NodeId id)
     {
         ServerConnection[] bound;

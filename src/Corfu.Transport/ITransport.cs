@@ -20,8 +20,8 @@ public interface ITransport
         where TResponse : Response;
 
     /// <summary>
-    /// The node has been replaced, and identities never return (R2): what is still on its way to it, and would wait for a frozen node's answer, ends now
-    /// with a <see cref="TransportException"/>.
+    /// The node has been replaced, and identities never return (R2): requests to it that are in flight fail now with a
+    /// <see cref="TransportException"/>, rather than wait for a frozen node.
     /// </summary>
     void Drop(NodeAddress node);
 

@@ -32,7 +32,7 @@ public sealed partial class UnitCore
     }
 
     // Written down in records as the cleaner writes them, several for a long list: what is in some of them already is passed over when it is told again.
-    private UnitAnswer TakeStreamTails(TakeStreamTailsRequest request)
+    private UnitAnswer ImportStreamTails(ImportStreamTailsRequest request)
     {
         if (Refuses(request, out var refusal)) return refusal;
         var below = LogPosition.Max(_start, _mark);

@@ -87,7 +87,7 @@ public sealed partial class UnitCore : IPageStates
         UnitInfoRequest r => Info(r),
         RepairRequest r => Repair(r),
         ListStreamTailsRequest r => ListStreamTails(r),
-        TakeStreamTailsRequest r => TakeStreamTails(r),
+        ImportStreamTailsRequest r => ImportStreamTails(r),
         _ => new UnitAnswer(0, request.Fail(Status.Unsupported, Epoch)),
     };
 

@@ -284,7 +284,7 @@ public sealed class MirrorTests
         using var stop = new CancellationTokenSource();
         b.Transport.Faults = (_, request) =>
         {
-            if (request is TakeStreamTailsRequest) stop.Cancel();
+            if (request is ImportStreamTailsRequest) stop.Cancel();
             return new(stop.IsCancellationRequested ? Fault.Refused : Fault.None);
         };
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => Mirror(source, b.Client()).CatchUpAsync(stop.Token));

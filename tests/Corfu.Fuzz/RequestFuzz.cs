@@ -189,7 +189,7 @@ public sealed class RequestFuzz(int seed, TextWriter output)
             case 10 when _random.OneIn(20):
                 return Call(unit, new SealRequest(new Epoch(Math.Min(epoch.Value, p.Epoch.Value + 1))));
             case 11: return Call(unit, new InstallRequest(Forged(p, tail)));
-            case 12: return Call(unit, new TakeStreamTailsRequest(epoch, Tails(tail)));
+            case 12: return Call(unit, new ImportStreamTailsRequest(epoch, Tails(tail)));
             case 13:
                 return Call(unit,
                     new ListStreamTailsRequest(epoch, at,

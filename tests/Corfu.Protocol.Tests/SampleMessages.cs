@@ -40,7 +40,7 @@ internal static class SampleMessages
             new TrimRequest(Epoch, new LogPosition(4), new byte[] { 9 }), new TrimPrefixRequest(Epoch, new LogPosition(4)),
             new SealRequest(Epoch), new InstallRequest(p), new ConfirmEpochRequest(Epoch), new StreamTailsRequest(Epoch, streams),
             new UnitInfoRequest(Epoch), new RepairRequest(Epoch, entry), new CompleteManyRequest(Epoch, [entry, entry]),
-            new ListStreamTailsRequest(Epoch, new LogPosition(10), new StreamListCursor(8192, 7)), new TakeStreamTailsRequest(Epoch, Tails),
+            new ListStreamTailsRequest(Epoch, new LogPosition(10), new StreamListCursor(8192, 7)), new ImportStreamTailsRequest(Epoch, Tails),
             new BootstrapRequest(p), new TokenRequest(Epoch, 2, streams, 30), new TailRequest(Epoch, streams),
             new LoadStreamsRequest(Epoch, Tails), new GrantsRequest(Epoch, [new LogPosition(7)]), new SequencerInfoRequest(Epoch),
             new AdvanceRequest(Epoch, new LogPosition(7), new LogPosition(12), [new AdvancedEntry(new LogPosition(9), streams)]),
@@ -78,7 +78,7 @@ internal static class SampleMessages
             (requests[Opcode.StreamTails], new StreamTailsResponse(Status.Ok, Epoch, Tails, false)),
             (requests[Opcode.ListStreamTails], new ListStreamTailsResponse(Status.Ok, Epoch, Tails, new StreamListCursor(8192, 9), true, false)),
             (requests[Opcode.ListStreamTails], new ListStreamTailsResponse(Status.NotInstalled, Epoch, [], default, false, false)),
-            (requests[Opcode.TakeStreamTails], new AckResponse(Status.BadRequest, Epoch)),
+            (requests[Opcode.ImportStreamTails], new AckResponse(Status.BadRequest, Epoch)),
             (requests[Opcode.UnitInfo], new UnitInfoResponse(Status.Ok, Epoch, Epoch, Epoch, new LogPosition(8), new LogPosition(2), 3, 4)
             {
                 Health = UnitHealth.ReadOnly, CorruptPages = 5, Reason = "full",

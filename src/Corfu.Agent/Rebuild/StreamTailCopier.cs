@@ -67,7 +67,7 @@ internal sealed class StreamTailCopier(UnitCaller units)
             complete &= list.Complete;
             if (!list.Tails.IsEmpty)
             {
-                var taken = await units.CallAsync(projection, target, new TakeStreamTailsRequest(projection.Epoch, list.Tails), cancellationToken);
+                var taken = await units.CallAsync(projection, target, new ImportStreamTailsRequest(projection.Epoch, list.Tails), cancellationToken);
                 if (!taken.IsOk) return (taken.Status, false);
             }
 

@@ -208,7 +208,7 @@ public sealed class CopyWriter
             foreach (var some in share.Chunk(MessageLimits.MaxItems))
             {
                 var response = await _units.CallAsync(
-                    view, unit, new TakeStreamTailsRequest(view.Epoch, [.. some]), cancellationToken);
+                    view, unit, new ImportStreamTailsRequest(view.Epoch, [.. some]), cancellationToken);
                 if (!response.IsOk) return response.Status;
             }
         }

@@ -19,7 +19,7 @@ public enum Opcode : byte
     Repair = 12,
     CompleteMany = 13,
     ListStreamTails = 14,
-    TakeStreamTails = 15,
+    ImportStreamTails = 15,
 
     Bootstrap = 32,
     Token = 33,

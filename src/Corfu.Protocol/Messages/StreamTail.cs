@@ -3,8 +3,8 @@ using System.Collections.Immutable;
 namespace Corfu.Protocol;
 
 /// <summary>
-/// A stream's last positions, newest first, at most <see cref="StreamHeader.MaxBackpointers"/>. Fewer mean there are no more, but for those that are listed below a trim
-/// mark (<see cref="ListStreamTailsRequest"/>): they are what is to be added.
+/// A stream's last positions, newest first, at most <see cref="StreamHeader.MaxBackpointers"/>. Fewer mean that there are no more, except
+/// in <see cref="ListStreamTailsRequest"/>, whose positions are added to what the reader has.
 /// </summary>
 public sealed record StreamTail(StreamId Stream, ImmutableArray<LogPosition> Positions)
 {

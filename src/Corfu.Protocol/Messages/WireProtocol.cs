@@ -81,7 +81,7 @@ public sealed class WireProtocol
         Add(Opcode.Repair, static (Epoch epoch, ref WireReader r) => new RepairRequest(epoch, r.Bytes()));
         Add(Opcode.CompleteMany, CompleteManyRequest.Read);
         Add(Opcode.ListStreamTails, ListStreamTailsRequest.Read);
-        Add(Opcode.TakeStreamTails, TakeStreamTailsRequest.Read);
+        Add(Opcode.ImportStreamTails, ImportStreamTailsRequest.Read);
 
         Add(Opcode.Bootstrap, BootstrapRequest.Read);
         Add(Opcode.Token, TokenRequest.Read);

@@ -4,7 +4,7 @@ using Corfu.Protocol;
 
 namespace Corfu.Transport;
 
-/// <summary>One request without an answer yet. Whoever takes it out of the connection's table completes it, exactly once.</summary>
+/// <summary>One request without an answer yet. The thread that takes it out of the connection's table completes it, exactly once.</summary>
 internal abstract class PendingCall
 {
     public Request Request { get; protected set; } = null!;

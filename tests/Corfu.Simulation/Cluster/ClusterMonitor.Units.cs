@@ -66,7 +66,7 @@ public sealed partial class ClusterMonitor
         if (!response.IsOk) return;
         var rests = header.Opcode is Opcode.Write or Opcode.Fill or Opcode.Complete or Opcode.CompleteMany or Opcode.ConfirmEpoch;
         // Its answer may be lost or late, its arrival is what counts; only epochs that nobody sent it are an error.
-        if ((rests || header.Opcode is Opcode.Read or Opcode.StreamTails or Opcode.ListStreamTails or Opcode.TakeStreamTails) && header.Epoch.Value > unit.Installed)
+        if ((rests || header.Opcode is Opcode.Read or Opcode.StreamTails or Opcode.ListStreamTails or Opcode.ImportStreamTails) && header.Epoch.Value > unit.Installed)
         {
             Report(CheckerNames.SealedEpoch, $"{unit.Name} answered {header.Opcode} of {header.Epoch} to {message.Client}, but has only installed e{unit.Installed}");
         }

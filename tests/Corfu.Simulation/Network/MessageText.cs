@@ -15,7 +15,7 @@ internal static class MessageText
         TailRequest r => $"Tail {r.Epoch} streams [{string.Join(",", r.Streams)}]",
         StreamTailsRequest r => $"StreamTails {r.Epoch} [{string.Join(",", r.Streams)}]",
         ListStreamTailsRequest r => $"ListStreamTails {r.Epoch} below {r.Below} from {r.From}",
-        TakeStreamTailsRequest r => $"TakeStreamTails {r.Epoch} {Tails(r.Tails)}",
+        ImportStreamTailsRequest r => $"ImportStreamTails {r.Epoch} {Tails(r.Tails)}",
         LoadStreamsRequest r => $"LoadStreams {r.Epoch} {Tails(r.Tails)}",
         GrantsRequest r => $"Grants {r.Epoch} [{string.Join(",", r.Positions)}]",
         TrimRequest r => $"Trim {r.Epoch} {r.Position} tombstone {r.Tombstone.Length} bytes",

@@ -87,7 +87,7 @@ public sealed class DurabilityRuleTests
         var unit = await CoreHarness.OpenAsync(installed: 2, start: 10);
         var two = new Epoch(2);
         var mark = unit.LsnOf(new TrimPrefixRequest(two, new LogPosition(5)));
-        var take = new TakeStreamTailsRequest(two, [new StreamTail(new StreamId(300), Entries.Positions(4))]);
+        var take = new ImportStreamTailsRequest(two, [new StreamTail(new StreamId(300), Entries.Positions(4))]);
         var taken = unit.LsnOf(take);
         Assert.True(taken > mark);
         Assert.Equal(taken, unit.LsnOf(take));

@@ -77,7 +77,7 @@ public sealed class StreamTailTests
 
     private static StreamTail Tail(ulong stream, params long[] positions) => new(new StreamId(stream), Entries.Positions(positions));
 
-    private static TakeStreamTailsRequest Take(params StreamTail[] tails) => new(new Epoch(2), [.. tails]);
+    private static ImportStreamTailsRequest Take(params StreamTail[] tails) => new(new Epoch(2), [.. tails]);
 
     [Fact]
     public async Task R22_what_another_replica_knows_of_trimmed_positions_is_taken_over()
@@ -105,7 +105,7 @@ public sealed class StreamTailTests
         var unit = await CoreHarness.OpenAsync(installed: 2, start: 20);
         Assert.Equal(Status.BadRequest, unit.Ask(Take(Tail(301, 7), Tail(300, 20, 4))).Status);
         Assert.Empty(unit.Tails(301, 2));
-        Assert.Equal(Status.Sealed, unit.Ask(new TakeStreamTailsRequest(new Epoch(1), [Tail(300, 4)])).Status);
+        Assert.Equal(Status.Sealed, unit.Ask(new ImportStreamTailsRequest(new Epoch(1), [Tail(300, 4)])).Status);
         Assert.Equal(Status.NotInstalled, unit.Ask(new ListStreamTailsRequest(new Epoch(3), new LogPosition(10), default)).Status);
     }
 

@@ -3,9 +3,9 @@ using System.Collections.Immutable;
 namespace Corfu.Protocol;
 
 /// <summary>
-/// So many <see cref="CompleteRequest"/>s, one after the other, in one frame: what is copied in bulk is made durable and answered together. Each
-/// entry stands for itself. The answer may stop early, but never before one entry. On the receiving side the bytes are slices of the
-/// connection's buffer, valid only until the handler returns.
+/// Several <see cref="CompleteRequest"/>s in one frame: a bulk copy is made durable and answered together. Each entry has an outcome of its own.
+/// The answer may stop early, but never before one entry. On the receiving side the bytes are slices of the connection's buffer, valid only
+/// until the handler returns.
 /// </summary>
 public sealed record CompleteManyRequest(Epoch Epoch, ImmutableArray<ReadOnlyMemory<byte>> Entries) : Request<CompleteManyResponse>(Epoch)
 {
@@ -30,8 +30,8 @@ public sealed record CompleteManyRequest(Epoch Epoch, ImmutableArray<ReadOnlyMem
 }
 
 /// <summary>
-/// Of the first entries of the request, what became of each. Those behind were not looked at, for want of room: ask again. Where that was so of
-/// the first one, or the whole request was refused (sealed, failed...), the status says why and there are none.
+/// The outcomes of the request's first entries, in order. The unit had no room for the rest: the caller asks again for them. There are no
+/// outcomes when not even the first entry was taken, and the status says why.
 /// </summary>
 public sealed record CompleteManyResponse(Status Status, Epoch Epoch, ImmutableArray<WriteOutcome> Outcomes) : Response(Status, Epoch)
 {

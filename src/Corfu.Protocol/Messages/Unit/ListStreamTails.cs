@@ -3,8 +3,9 @@ using System.Collections.Immutable;
 namespace Corfu.Protocol;
 
 /// <summary>
-/// The streams that this unit may have data positions of below <paramref name="Below"/>, and its newest positions of them: those that lie there, or all of those below the
-/// epoch's start, when there are as many as it keeps. What a trim mark covers is in no page that could be copied, and whoever joins a chain must know it all the same (R15, R22).
+/// The streams that may have data positions below <paramref name="Below"/> at this unit, with its newest positions of each. They cannot be copied
+/// as pages, since a trim mark covers them, and a joining replica must know them all the same (R15, R22). When the unit holds as many positions of a
+/// stream as it keeps, it lists all of those below the epoch's start.
 /// </summary>
 /// <param name="From">The default first, then what the answer before says.</param>
 public sealed record ListStreamTailsRequest(Epoch Epoch, LogPosition Below, StreamListCursor From) : Request<ListStreamTailsResponse>(Epoch)
@@ -24,10 +25,10 @@ public sealed record ListStreamTailsRequest(Epoch Epoch, LogPosition Below, Stre
     public override Response Fail(Status status, Epoch epoch) => new ListStreamTailsResponse(status, epoch, [], default, false, false);
 }
 
-/// <param name="Tails">At most <see cref="MessageLimits.MaxItems"/>, and perhaps none though there are more.</param>
-/// <param name="Next">Where to go on. A unit that was started again goes on from its beginning, whatever it was asked.</param>
+/// <param name="Tails">At most <see cref="MessageLimits.MaxItems"/>; possibly none although more follow.</param>
+/// <param name="Next">The cursor of the next request. A restarted unit begins again, whatever cursor it is given.</param>
 /// <param name="IsLast">There are no more.</param>
-/// <param name="Complete">False when damaged headers may hide positions of a stream: this unit's word is not enough.</param>
+/// <param name="Complete">False when damaged headers may hide positions of a stream: this unit's answer is not sufficient.</param>
 public sealed record ListStreamTailsResponse(
     Status Status, Epoch Epoch, ImmutableArray<StreamTail> Tails, StreamListCursor Next, bool IsLast, bool Complete) : Response(Status, Epoch)
 {
@@ -69,14 +70,14 @@ public readonly record struct StreamListCursor(long Run, int Next)
 }
 
 /// <summary>
-/// Data positions of streams as another replica lists them, of which this unit may have no page: from now on it knows them as well. Told of a position that
-/// has no entry after all, readers look further (R8). BadRequest if one is below neither the epoch's start nor the trim mark.
+/// Adds data positions of streams, as another replica lists them; this unit may have no page for them. A position without an entry does no
+/// harm: readers walk on (R8). BadRequest if a position is below neither the epoch's start nor the trim mark.
 /// </summary>
-public sealed record TakeStreamTailsRequest(Epoch Epoch, ImmutableArray<StreamTail> Tails) : AckRequest(Epoch)
+public sealed record ImportStreamTailsRequest(Epoch Epoch, ImmutableArray<StreamTail> Tails) : AckRequest(Epoch)
 {
-    public override Opcode Opcode => Opcode.TakeStreamTails;
+    public override Opcode Opcode => Opcode.ImportStreamTails;
 
     public override void WriteBody(ref WireWriter w) => StreamTail.WriteAll(ref w, Tails);
 
-    internal static TakeStreamTailsRequest Read(Epoch epoch, ref WireReader r) => new(epoch, StreamTail.ReadAll(ref r));
+    internal static ImportStreamTailsRequest Read(Epoch epoch, ref WireReader r) => new(epoch, StreamTail.ReadAll(ref r));
 }

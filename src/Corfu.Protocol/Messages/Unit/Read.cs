@@ -69,7 +69,7 @@ public sealed record ReadResponse(Status Status, Epoch Epoch, ImmutableArray<Pag
 /// One page of a read answer. <see cref="Bytes"/> are the whole entry or its headers, as asked; for a page trimmed on its own they
 /// are the tombstone (the headers that stream walks still need, R5), for one below the trim mark they are empty.
 /// </summary>
-/// <param name="BelowMark">With <see cref="PageState.Trimmed"/>: the prefix trim did it, so bring it on as such.</param>
+/// <param name="BelowMark">With <see cref="PageState.Trimmed"/>: by a prefix trim, and so passed on as one.</param>
 public readonly record struct PageResult(
     LogPosition Position, PageState State, bool BelowMark, EntryOrigin Origin, ReadOnlyMemory<byte> Bytes)
 {

@@ -24,7 +24,7 @@ public sealed record StreamTailsRequest(Epoch Epoch, ImmutableArray<StreamId> St
     public override Response Fail(Status status, Epoch epoch) => new StreamTailsResponse(status, epoch, [], false);
 }
 
-/// <param name="Complete">False when damaged headers may hide positions of a stream: this unit's word is not enough.</param>
+/// <param name="Complete">False when damaged headers may hide positions of a stream: this unit's answer is not sufficient.</param>
 public sealed record StreamTailsResponse(Status Status, Epoch Epoch, ImmutableArray<StreamTail> Tails, bool Complete) : Response(Status, Epoch)
 {
     public override void WriteBody(ref WireWriter w)
