@@ -101,6 +101,12 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
             {
                 refusal = request.Fail(Status.Failed, Epoch.None);
             }
+            else if (request is AcceptRequest { Value: var value } && value.Cluster != Cluster
+                || request is DecidedRequest { Value: var decided } && decided.Cluster != Cluster)
+            {
+                // R2: in a slot of this cluster it would be completed by the next reader, and every client would leave.
+                refusal = request.Fail(Status.BadRequest, Epoch.None);
+            }
             else if (_waiting.Count >= _options.MaxWaiting)
             {
                 refusal = request.Fail(Status.Overloaded, Epoch.None);

@@ -58,6 +58,7 @@ public sealed partial class SequencerCore
     private Status Bootstrap(Projection projection)
     {
         if (projection.Sequencer.Id != Id) return Status.WrongNode;
+        if (_projection is { } served && projection.Cluster != served.Cluster) return Status.WrongNode;
         if (projection.Epoch < _epoch) return Status.Sealed;
         if (projection.Epoch == _epoch) return projection.Equals(_projection) ? Status.Ok : Status.Conflict;
         _projection = projection;

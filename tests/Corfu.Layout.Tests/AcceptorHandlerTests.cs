@@ -53,6 +53,22 @@ public sealed class AcceptorHandlerTests
         Assert.Equal(2, device.Flushes - before);
     }
 
+    [Fact]
+    public async Task R2_a_projection_of_another_cluster_is_not_accepted()
+    {
+        await using var handler = await AcceptorHandler.OpenAsync(new TestDevice(), Setup.Cluster, Setup.Acceptor(0).Id);
+        var foreign = Setup.Of(new ClusterId(Guid.AllBitsSet), 1);
+        var sink = new Sink();
+        Send(handler, sink, 1, new AcceptRequest(Setup.Ballot(1), foreign));
+        Send(handler, sink, 2, new DecidedRequest(foreign));
+        handler.BatchEnd();
+        Assert.Equal([Status.BadRequest, Status.BadRequest], sink.Sent.Select(s => s.Response.Status));
+        Assert.Null(handler.Latest);
+        Send(handler, sink, 3, new AcceptRequest(Setup.Ballot(1), Setup.Projection(1)));
+        handler.BatchEnd();
+        Assert.Equal(Status.Ok, sink.Sent[^1].Response.Status);
+    }
+
     /// <summary>R12: a failed fsync is never retried.</summary>
     [Fact]
     public async Task One_failed_flush_is_failure_for_ever()

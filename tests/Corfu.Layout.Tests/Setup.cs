@@ -11,11 +11,14 @@ internal static class Setup
 
     public static ImmutableArray<NodeAddress> Acceptors(params int[] indexes) => [.. indexes.Select(Acceptor)];
 
-    public static Projection Projection(long epoch, string reason = "test", params int[] acceptors)
+    public static Projection Projection(long epoch, string reason = "test", params int[] acceptors) =>
+        Of(Cluster, epoch, reason, acceptors);
+
+    public static Projection Of(ClusterId cluster, long epoch, string reason = "test", params int[] acceptors)
     {
         var unit = new NodeAddress(new NodeId(new Guid("a0000000-0000-0000-0000-000000000001")), new NodeEndpoint("u", 1));
         return new Projection(
-            Cluster,
+            cluster,
             new Epoch(epoch),
             new NodeAddress(new NodeId(new Guid("5e900000-0000-0000-0000-000000000001")), new NodeEndpoint("s", 1)),
             LogPosition.Zero,

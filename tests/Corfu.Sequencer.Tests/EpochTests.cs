@@ -67,4 +67,13 @@ public sealed class EpochTests
     [Fact]
     public void Unit_requests_are_not_understood() =>
         Assert.Equal(Status.Unsupported, Setup.Started().Handle(new ConfirmEpochRequest(new Epoch(1))).Status);
+
+    [Fact]
+    public void R2_a_projection_of_another_cluster_begins_no_epoch()
+    {
+        var core = Setup.Started(epoch: 3, start: 10);
+        var foreign = Setup.Projection(4, 20, cluster: new ClusterId(Guid.AllBitsSet));
+        Assert.Equal(Status.WrongNode, core.Handle(new BootstrapRequest(foreign)).Status);
+        Assert.Equal(new Epoch(3), core.Epoch);
+    }
 }

@@ -7,11 +7,11 @@ internal static class Setup
 {
     public static readonly NodeId Self = new(new Guid("5e900000-0000-0000-0000-000000000001"));
 
-    public static Projection Projection(long epoch, long start, NodeId? sequencer = null, string reason = "test", ClusterId mirrorOf = default)
+    public static Projection Projection(long epoch, long start, NodeId? sequencer = null, string reason = "test", ClusterId mirrorOf = default, ClusterId? cluster = null)
     {
         var unit = new NodeAddress(new NodeId(new Guid("a0000000-0000-0000-0000-000000000001")), new NodeEndpoint("u", 1));
         return new Projection(
-            new ClusterId(new Guid("c0000000-0000-0000-0000-000000000001")),
+            cluster ?? new ClusterId(new Guid("c0000000-0000-0000-0000-000000000001")),
             new Epoch(epoch),
             new NodeAddress(sequencer ?? Self, new NodeEndpoint("s", 1)),
             new LogPosition(start),
