@@ -39,6 +39,13 @@ public sealed class FuzzTests : IDisposable
     }
 
     [Fact]
+    public async Task Every_replica_starts_and_serves_after_well_formed_requests()
+    {
+        var output = new StringWriter();
+        Assert.True(await new RequestFuzz(1, output).RunAsync(6_000), output.ToString());
+    }
+
+    [Fact]
     public void The_same_seed_gives_the_same_inputs()
     {
         var target = ProtocolTargets.All().First();

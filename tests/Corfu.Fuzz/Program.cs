@@ -11,8 +11,13 @@ var requests = new Option<long>("--requests")
     Description = "Well-formed requests that change state; the cluster is started again after every 5,000.",
     DefaultValueFactory = _ => 50_000,
 };
+var reach = new Option<long>("--reach")
+{
+    Description = "How far above the log's end the positions of such requests lie.",
+    DefaultValueFactory = _ => long.MaxValue,
+};
 var state = new Option<string?>("--state") { Description = "A file that remembers how far the run is: the same command goes on where it was stopped." };
-var root = new RootCommand("Malformed input for every decoder and every listening port.") { inputs, seed, only, at, frames, requests, state };
+var root = new RootCommand("Malformed input for every decoder and every listening port.") { inputs, seed, only, at, frames, requests, reach, state };
 root.SetAction(async (result, stop) =>
 {
     var folder = Directory.CreateTempSubdirectory("corfu-fuzz-").FullName;
@@ -39,7 +44,7 @@ root.SetAction(async (result, stop) =>
         var clean = targets.Count == 0 || new Campaign(targets, result.GetValue(seed), output, result.GetValue(state)).Run(result.GetValue(inputs), stop);
         if ((name is null or "ports") && !stop.IsCancellationRequested && result.GetValue(frames) > 0) clean &= await new PortFuzz(result.GetValue(seed), output).RunAsync(result.GetValue(frames));
         if ((name is null or "requests") && !stop.IsCancellationRequested && result.GetValue(requests) > 0)
-            clean &= await new RequestFuzz(result.GetValue(seed), output).RunAsync(result.GetValue(requests));
+            clean &= await new RequestFuzz(result.GetValue(seed), output) { Reach = result.GetValue(reach) }.RunAsync(result.GetValue(requests));
         await output.WriteLineAsync(clean ? "nothing found" : "FOUND");
         return clean ? 0 : 1;
     }

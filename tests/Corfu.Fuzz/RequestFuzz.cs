@@ -28,6 +28,9 @@ public sealed class RequestFuzz(int seed, TextWriter output)
     private FuzzRandom _random;
     private long _values;
 
+    /// <summary>No position is further above the log's end than this.</summary>
+    public long Reach { get; init; } = long.MaxValue;
+
     public async Task<bool> RunAsync(long requests)
     {
         var folder = Directory.CreateTempSubdirectory("corfu-fuzz-cluster-").FullName;
@@ -185,7 +188,13 @@ public sealed class RequestFuzz(int seed, TextWriter output)
             case 4: return Call(unit, new RepairRequest(epoch, Entry(at, AnyKind())));
             case 5: return Call(unit, new CompleteManyRequest(epoch, Many(4, () => Memory(Position(tail, p.Epoch)))));
             case 6 or 7: return Call(unit, new TrimRequest(epoch, at, Tombstone(tail, p.Epoch)));
-            case 8 or 9: return Call(unit, new TrimPrefixRequest(epoch, at));
+            // A mark above the tail leaves nothing to write below it: rarely.
+            case 8:
+                return Call(unit,
+                    new TrimPrefixRequest(epoch, _random.OneIn(50) ? at : LogPosition.Min(at, new LogPosition(tail))));
+            case 9:
+                return Call(unit,
+                    new WriteRequest(epoch, Entry(new LogPosition(tail + _random.Next(64), epoch), EntryKind.Data)));
             case 10 when _random.OneIn(20):
                 return Call(unit, new SealRequest(new Epoch(Math.Min(epoch.Value, p.Epoch.Value + 1))));
             case 11: return Call(unit, new InstallRequest(Forged(p, tail)));
@@ -200,7 +209,9 @@ public sealed class RequestFuzz(int seed, TextWriter output)
             case 16: return Call(p.Sequencer, new BootstrapRequest(Forged(p, tail)));
             case 17: return Call(p.Sequencer, new LoadStreamsRequest(epoch, Tails(tail)));
             case 18: return Call(p.Sequencer, new GrantsRequest(epoch, Many(4096, () => Position(tail, p.Epoch))));
-            case 19: return Call(p.Sequencer, new AdvanceRequest(epoch, at, Position(tail, p.Epoch), []));
+            case 19:
+                return Call(p.Sequencer,
+                    new AdvanceRequest(epoch, at, at + Math.Min(9, long.MaxValue - at.Offset), []));
             case 20: return Call(acceptor, new PrepareRequest(Past(epoch, p), new Ballot(AnyNumber(), Guid.Empty)));
             default: return Call(acceptor, new AcceptRequest(new Ballot(AnyNumber(), Guid.Empty), Forged(p, tail)));
         }
@@ -233,7 +244,7 @@ public sealed class RequestFuzz(int seed, TextWriter output)
         var start = _random.OneIn(2) ? p.Start : Position(tail, p.Epoch);
         start = LogPosition.Max(start, p.Active.From);
         var cluster = _random.OneIn(4)
-            ? new ClusterId(new Guid(_random.Next(1000), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+            ? new ClusterId(new Guid(1 + _random.Next(1000), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
             : p.Cluster;
         var foreign = _random.OneIn(4)
             ? p.Sequencer with { Id = new NodeId(new Guid(7, 7, 7, new byte[8])) }
@@ -266,13 +277,15 @@ public sealed class RequestFuzz(int seed, TextWriter output)
             5 => tail + _random.Next(16),
             _ => tail - Math.Min(tail, _random.Next(64)),
         };
-        return new LogPosition(Math.Max(0, offset), _random.OneIn(4) ? default : epoch);
+        return new LogPosition(Math.Clamp(offset, 0, Reach > long.MaxValue - tail ? long.MaxValue : tail + Reach),
+            _random.OneIn(4) ? default : epoch);
     }
 
     private long AnyNumber() => (long)(_random.Next() >> (1 + _random.Next(63)));
 
     // What the codec refuses costs the connection, and so all that is in flight on it: rarely.
-    private int AnyCount() => _random.OneIn(50) ? (int)(_random.Next() >> 33) : 1 + _random.Next(1 << _random.Next(17));
+    private int AnyCount() =>
+        _random.OneIn(200) ? (int)(_random.Next() >> 33) : 1 + _random.Next(1 << _random.Next(17));
 
     private EntryKind AnyKind() => _random.OneIn(2) ? EntryKind.Data : EntryKind.Junk;
 
