@@ -78,7 +78,7 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
         options ??= new AcceptorOptions();
         options.Validate();
         var core = new AcceptorCore(options);
-        var log = await AcceptorLog.OpenAsync(device, core);
+        var log = await AcceptorLog.OpenAsync(device, core, options.Reserve);
         if (log.Cluster != cluster)
             throw new AcceptorLogDamagedException(
                 $"The acceptor's log belongs to cluster {log.Cluster}, not {cluster}.");
@@ -201,9 +201,16 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
 #if PLANTED
                 if (Planted.Is("acceptor-forgets")) records.Clear();
 #endif
-                if (!snapshot.IsEmpty) await _log.CompactAsync(snapshot);
-                else if (records.Count > 0) await _log.AppendAsync(records);
+                await StoreAsync(records, snapshot);
                 LayoutTelemetry.Commits.Add(1);
+            }
+            catch (IOException e) when (AcceptorLog.IsFull(e))
+            {
+                // The core is ahead of the log by these: they go with the next attempt, and nothing that may rest on
+                // them is said before.
+                lock (_gate) _records.InsertRange(0, records);
+                foreach (var (request, _, reply) in answers) reply.Send(request.Fail(Status.NoSpace, Epoch.None));
+                continue;
             }
             catch (Exception e)
             {
@@ -215,6 +222,34 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
             }
 
             foreach (var (_, response, reply) in answers) reply.Send(response);
+        }
+    }
+
+    // Where one area has no room, the other may: each way says the same.
+    private async ValueTask StoreAsync(List<AcceptorRecord> records, ImmutableArray<AcceptorRecord> snapshot)
+    {
+        if (records.Count == 0 && snapshot.IsEmpty) return;
+        try
+        {
+            if (snapshot.IsEmpty) await _log.AppendAsync(records);
+            else await _log.CompactAsync(snapshot);
+        }
+        catch (IOException e) when (AcceptorLog.IsFull(e))
+        {
+            if (!snapshot.IsEmpty)
+            {
+                if (records.Count > 0) await _log.AppendAsync(records);
+                return;
+            }
+
+            lock (_gate)
+            {
+                records.AddRange(_records);
+                _records.Clear();
+                snapshot = _core.Snapshot();
+            }
+
+            await _log.CompactAsync(snapshot);
         }
     }
 

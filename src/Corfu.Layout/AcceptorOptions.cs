@@ -23,6 +23,12 @@ public sealed record AcceptorOptions
     /// <summary>The log is rewritten when it has grown by this many bytes since it was last, or at a prune.</summary>
     public int CompactAfter { get; init; } = 4 << 20;
 
+    /// <summary>
+    /// Bytes of disk that each of the log's two areas keeps allocated, so that votes, decisions and prunes find room on a
+    /// full disk. Default 1 MiB.
+    /// </summary>
+    public int Reserve { get; init; } = 1 << 20;
+
     /// <summary>All faults in one message.</summary>
     /// <exception cref="ArgumentException">An option is out of range.</exception>
     public void Validate() => OptionRules.Check(
@@ -31,5 +37,6 @@ public sealed record AcceptorOptions
         (nameof(MaxOpenSlots), MaxOpenSlots > 0),
         (nameof(MaxWaiting), MaxWaiting > 0),
         (nameof(MaxWatchers), MaxWatchers > 0),
-        (nameof(CompactAfter), CompactAfter > 0));
+        (nameof(CompactAfter), CompactAfter > 0),
+        (nameof(Reserve), Reserve >= 0));
 }

@@ -4,11 +4,7 @@ namespace Corfu.Unit;
 
 public sealed partial class UnitCore
 {
-    // Pages in state Corrupt. Rare, so a dictionary will do; found again by the replay, or by the next read.
-    private Dictionary<LogPosition, CorruptPage> _corrupt = [];
-
-    // Of those, found by the replay: nobody knows which streams they belong to, so this unit's word on stream tails is not enough (R4).
-    private HashSet<LogPosition> _lostHeaders = [];
+    private CorruptPages _corrupt = new();
 
     /// <summary>Pages known to be damaged and neither repaired nor trimmed.</summary>
     public int CorruptPages => _corrupt.Count;
@@ -32,7 +28,7 @@ public sealed partial class UnitCore
                 return Refuse(request, same ? Status.Ok : Status.Conflict, slot.Lsn);
         }
 
-        if (!_corrupt.GetValueOrDefault(entry.Position).IsOf(slot, entry, request.Entry.Span)) return Refuse(request, Status.Conflict, slot.Lsn);
+        if (!_corrupt[entry.Position].IsOf(slot, entry, request.Entry.Span)) return Refuse(request, Status.Conflict, slot.Lsn);
         var admission = _store.Admit(request.Entry.Length, SpaceUse.Pages);
         if (admission != Status.Ok) return Refuse(request, admission, 0);
         _store.Dead(slot.Address, slot.Length, wholePage: true);
@@ -48,7 +44,7 @@ public sealed partial class UnitCore
         var slot = _store.Find(position);
         if (slot.State is not (PageState.Data or PageState.Junk) || slot.Address != address) return;
         _store.Set(position, slot with { State = PageState.Corrupt });
-        _corrupt[position] = page;
+        _corrupt.Add(position, page);
     }
 
     /// <inheritdoc />
@@ -58,21 +54,11 @@ public sealed partial class UnitCore
         var slot = _store.Find(position);
         if (slot.State != PageState.Corrupt || slot.Address != address) return true;
         if (!TryDecode(entry, out var found) || found.Position != position) return false;
-        if (!_corrupt.GetValueOrDefault(position).IsOf(slot, found, entry.Span)) return false;
+        if (!_corrupt[position].IsOf(slot, found, entry.Span)) return false;
         // No record: the one that is there says it all. Of a page whose headers were lost until now, the streams become known.
         var newest = _pageLsn;
         Place(found, slot.Length, slot.HeaderLength, new RecordPlace(address, slot.Lsn));
         _pageLsn = Math.Max(newest, slot.Lsn);
         return true;
-    }
-
-    // A checkpoint is not taken at one moment: its list may name pages that its slots have as sound.
-    private void ForgetMended()
-    {
-        foreach (var position in _corrupt.Keys.Concat(_lostHeaders).Where(p => _store.Find(p).State != PageState.Corrupt).ToList())
-        {
-            _corrupt.Remove(position);
-            _lostHeaders.Remove(position);
-        }
     }
 }

@@ -121,8 +121,7 @@ public sealed partial class UnitCore
     {
         if (place.DamagedHeaders is { } damaged)
         {
-            _corrupt[record.Position] = new CorruptPage(false, damaged.Seed, damaged.Check);
-            _lostHeaders.Add(record.Position);
+            _corrupt.Add(record.Position, new CorruptPage(false, damaged.Seed, damaged.Check), hidesStreams: true);
             _store.Set(
                 record.Position,
                 new PageSlot(PageState.Corrupt, place.BodyAddress, record.Body.Length, record.CheckedLength, default, place.Lsn));
@@ -133,7 +132,7 @@ public sealed partial class UnitCore
 
         var entry = EntryCodec.DecodeHeaders(record.Body);
         Place(entry, record.Body.Length, record.CheckedLength, place);
-        if (!place.PayloadIntact) _corrupt[entry.Position] = CorruptPage.Of(record.Body.Span[..record.CheckedLength]);
+        if (!place.PayloadIntact) _corrupt.Add(entry.Position, CorruptPage.Of(record.Body.Span[..record.CheckedLength]));
     }
 
     // What the deleted beginning of the log had established, besides pages below the mark.

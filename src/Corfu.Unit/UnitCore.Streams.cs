@@ -15,7 +15,7 @@ public sealed partial class UnitCore
         var tails = ImmutableArray.CreateBuilder<StreamTail>(request.Streams.Length);
         var below = LogPosition.Max(_start, request.Below);
         foreach (var stream in request.Streams) tails.Add(new StreamTail(stream, _streams.NewestBelow(stream, below)));
-        return new UnitAnswer(StreamsLsn, new StreamTailsResponse(Status.Ok, Epoch, tails.MoveToImmutable(), _lostHeaders.Count == 0));
+        return new UnitAnswer(StreamsLsn, new StreamTailsResponse(Status.Ok, Epoch, tails.MoveToImmutable(), !_corrupt.HideStreams));
     }
 
     // R4: a copied entry below the start may have changed a list just now, and a trim may have made the lists complete, so every record of pages so far counts.
@@ -28,7 +28,7 @@ public sealed partial class UnitCore
         var tails = _streams.List(request.Below, ref next);
         return new UnitAnswer(
             StreamsLsn,
-            new ListStreamTailsResponse(Status.Ok, Epoch, tails, new StreamListCursor(_run, next), next == _streams.Count, _lostHeaders.Count == 0));
+            new ListStreamTailsResponse(Status.Ok, Epoch, tails, new StreamListCursor(_run, next), next == _streams.Count, !_corrupt.HideStreams));
     }
 
     // Written down in records as the cleaner writes them, several for a long list: what is in some of them already is passed over when it is told again.

@@ -60,7 +60,7 @@ public sealed partial class UnitCore
                 record.Position,
                 new PageSlot(PageState.Trimmed, place.BodyAddress, record.Body.Length, record.Body.Length, entry.Origin, place.Lsn));
             Index(entry, _store.SegmentOf(place.BodyAddress));
-            _lostHeaders.Remove(record.Position);
+            _corrupt.StreamsKnown(record.Position);
         }
 
         _corrupt.Remove(record.Position);
@@ -69,15 +69,14 @@ public sealed partial class UnitCore
     }
 
     private bool HeadersIntact(LogPosition position, in PageSlot slot) =>
-        slot.State != PageState.Corrupt || _corrupt.GetValueOrDefault(position).HeadersIntact;
+        slot.State != PageState.Corrupt || _corrupt[position].HeadersIntact;
 
     private void ApplyTrimPrefix(LogPosition below, in RecordPlace place)
     {
         if (below <= _mark) return;
         _mark = new LogPosition(below.Offset);
         _markLsn = place.Lsn;
-        foreach (var position in _corrupt.Keys.Where(p => p < _mark).ToList()) _corrupt.Remove(position);
-        _lostHeaders.RemoveWhere(p => p < _mark);
+        _corrupt.RemoveBelow(_mark);
         if (_mark.Offset > 0) RaiseEnd(new LogPosition(_mark.Offset - 1), place.Lsn);
     }
 

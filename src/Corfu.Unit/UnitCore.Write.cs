@@ -118,10 +118,10 @@ public sealed partial class UnitCore
     {
         var state = entry.Kind == EntryKind.Junk ? PageState.Junk : place.PayloadIntact ? PageState.Data : PageState.Corrupt;
         _store.Set(entry.Position, new PageSlot(state, place.BodyAddress, length, headerLength, entry.Origin, place.Lsn));
-        if (_corrupt.Count > 0 && state != PageState.Corrupt) _corrupt.Remove(entry.Position);
+        if (state != PageState.Corrupt) _corrupt.Remove(entry.Position);
         _pageLsn = place.Lsn;
         RaiseEnd(entry.Position, place.Lsn);
-        if (_lostHeaders.Count > 0) _lostHeaders.Remove(entry.Position);
+        _corrupt.StreamsKnown(entry.Position);
         Index(entry, _store.SegmentOf(place.BodyAddress));
     }
 

@@ -61,7 +61,7 @@ public sealed partial class UnitCore : IPageStates
             await store.RecoverAsync(core.Replay);
         }
 
-        core.ForgetMended();
+        core._corrupt.RemoveSound(p => store.Find(p).State);
         core._run = store.AppendedUntil;
         store.Release(core._mark);
         return core;

@@ -88,6 +88,52 @@ public sealed class AcceptorHandlerTests
     }
 
     [Fact]
+    public async Task A_full_disk_refuses_what_finds_no_room_and_goes_on_when_there_is_some()
+    {
+        var device = new TestDevice();
+        await using var handler = await AcceptorHandler.OpenAsync(device, Setup.Cluster, Setup.Acceptor(0).Id, new AcceptorOptions { Reserve = 0 });
+        var sink = new Sink();
+        device.Capacity = 0;
+        Send(handler, sink, 1, Prepare);
+        handler.BatchEnd();
+        Assert.Equal(Status.NoSpace, Assert.Single(sink.Sent).Response.Status);
+        Assert.False(handler.Fault.IsCompleted);
+        device.Capacity = long.MaxValue;
+        Send(handler, sink, 2, new ReadSlotRequest(new Epoch(1)));
+        handler.BatchEnd();
+        Assert.Equal(Status.Ok, sink.Sent[^1].Response.Status);
+        // What the first request had promised is durable with the answer that speaks of it.
+        var core = new AcceptorCore(new AcceptorOptions());
+        await AcceptorLog.OpenAsync(device, core);
+        Assert.NotEmpty(core.Snapshot());
+    }
+
+    [Fact]
+    public async Task The_reserve_takes_votes_and_compactions_on_a_full_disk()
+    {
+        var device = new TestDevice();
+        var options = new AcceptorOptions { Reserve = 32 << 10, CompactAfter = 4 << 10 };
+        var sink = new Sink();
+        await using (var handler = await AcceptorHandler.OpenAsync(device, Setup.Cluster, Setup.Acceptor(0).Id, options))
+        {
+            device.Capacity = 0;
+            for (var round = 1; round <= 400; round++)
+            {
+                Send(handler, sink, (uint)round, new PrepareRequest(new Epoch(1), Setup.Ballot(round)));
+                handler.BatchEnd();
+            }
+
+            Assert.All(sink.Sent, s => Assert.Equal(Status.Ok, s.Response.Status));
+            Assert.Equal(400, sink.Sent.Count);
+        }
+
+        await using var again = await AcceptorHandler.OpenAsync(device, Setup.Cluster, options: options);
+        Send(again, sink, 500, new PrepareRequest(new Epoch(1), Setup.Ballot(399)));
+        again.BatchEnd();
+        Assert.NotEqual(Status.Ok, sink.Sent[^1].Response.Status);
+    }
+
+    [Fact]
     public async Task Too_many_waiting_requests_are_refused()
     {
         var device = new TestDevice();
@@ -164,7 +210,7 @@ public sealed class AcceptorHandlerTests
     public async Task Pruning_compacts_and_the_state_survives()
     {
         var device = new TestDevice();
-        var options = new AcceptorOptions { KeptSlots = 4 };
+        var options = new AcceptorOptions { KeptSlots = 4, Reserve = 0 };
         await using (var handler = await AcceptorHandler.OpenAsync(device, Setup.Cluster, Setup.Acceptor(0).Id, options))
         {
             var sink = new Sink();

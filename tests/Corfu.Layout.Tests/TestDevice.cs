@@ -8,6 +8,9 @@ internal sealed class TestDevice : IAcceptorDevice
 
     public bool FailFlush { get; set; }
 
+    /// <summary>No area grows beyond.</summary>
+    public long Capacity { get; set; } = long.MaxValue;
+
     /// <summary>Flushes wait for this.</summary>
     public TaskCompletionSource? Gate { get; set; }
 
@@ -20,6 +23,7 @@ internal sealed class TestDevice : IAcceptorDevice
 
     public void Write(int area, long offset, ReadOnlySpan<byte> bytes)
     {
+        if (offset + bytes.Length > Math.Max(Capacity, _current[area].Length)) throw new IOException("No space left on device", 28);
         if (offset + bytes.Length > _current[area].Length) Array.Resize(ref _current[area], (int)offset + bytes.Length);
         bytes.CopyTo(_current[area].AsSpan((int)offset));
     }

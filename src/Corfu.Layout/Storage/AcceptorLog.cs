@@ -8,7 +8,8 @@ namespace Corfu.Layout;
 /// The durable log of one acceptor. An area begins with a group that holds generation, cluster, identity and a whole
 /// snapshot; every further group is one flush of records. Compaction writes the next generation to the other area,
 /// flushes it, and then empties this one before anything follows: so a damaged area beside a sound one never held
-/// anything acknowledged, and a damaged area beside an empty one is damage (R6).
+/// anything acknowledged, and a damaged area beside an empty one is damage (R6). Behind its groups an area may hold
+/// zeros: room that is there already when the disk is full.
 /// </summary>
 public sealed class AcceptorLog
 {
@@ -21,9 +22,14 @@ public sealed class AcceptorLog
     private long _nextNumber;
     private long _compactedEnd;
 
-    private AcceptorLog(IAcceptorDevice device, ClusterId cluster, NodeId id)
+    // Bytes that each area keeps allocated, and has.
+    private readonly long _reserve;
+    private readonly long[] _lengths = new long[IAcceptorDevice.Areas];
+
+    private AcceptorLog(IAcceptorDevice device, ClusterId cluster, NodeId id, long reserve = 0)
     {
         _device = device;
+        _reserve = reserve;
         Cluster = cluster;
         Id = id;
     }
@@ -50,11 +56,15 @@ public sealed class AcceptorLog
     {
         for (var area = 0; area < IAcceptorDevice.Areas; area++)
         {
-            if ((await device.ReadAsync(area)).Length > 0) return false;
+            if (!IsZero(await device.ReadAsync(area))) return false;
         }
 
         return true;
     }
+
+    /// <summary>Whether a write found no room: nothing is unknown then, and it may be tried again.</summary>
+    public static bool IsFull(IOException error) =>
+        (error.HResult & 0xFFFF) is 28 or 122 or 112; // ENOSPC, EDQUOT, ERROR_DISK_FULL
 
     /// <summary>
     /// For a device that has never been served from, which only its owner can know: what a crash in the middle of
@@ -81,11 +91,15 @@ public sealed class AcceptorLog
 
     /// <summary>Reads the log back into the core.</summary>
     /// <exception cref="AcceptorLogDamagedException">Not formatted, or damaged where it was durable.</exception>
-    public static async ValueTask<AcceptorLog> OpenAsync(IAcceptorDevice device, AcceptorCore core)
+    /// <param name="reserve">Bytes that each area keeps allocated, as far as there is room now.</param>
+    public static async ValueTask<AcceptorLog> OpenAsync(
+        IAcceptorDevice device, AcceptorCore core, long reserve = 0)
     {
         try
         {
-            return await ReadAsync(device, core);
+            var log = await ReadAsync(device, core, reserve);
+            for (var area = 0; area < IAcceptorDevice.Areas; area++) await log.ReserveAsync(area);
+            return log;
         }
         catch (MalformedDataException e)
         {
@@ -94,7 +108,7 @@ public sealed class AcceptorLog
         }
     }
 
-    private static async ValueTask<AcceptorLog> ReadAsync(IAcceptorDevice device, AcceptorCore core)
+    private static async ValueTask<AcceptorLog> ReadAsync(IAcceptorDevice device, AcceptorCore core, long reserve)
     {
         var areas = new byte[IAcceptorDevice.Areas][];
         var starts = new AreaStart?[IAcceptorDevice.Areas];
@@ -108,7 +122,7 @@ public sealed class AcceptorLog
         if (starts[chosen] is not { } start)
         {
             throw new AcceptorLogDamagedException(
-                areas.All(a => a.Length == 0)
+                areas.All(a => IsZero(a))
                     ? "There is no acceptor's log here."
                     : "The acceptor's log is damaged at its beginning.");
         }
@@ -117,17 +131,23 @@ public sealed class AcceptorLog
         if (starts[other] is { } leftover && (leftover.Id != start.Id || leftover.Cluster != start.Cluster))
             throw new AcceptorLogDamagedException(
                 "The two halves of the acceptor's log belong to different acceptors.");
-        var log = new AcceptorLog(device, start.Cluster, start.Id) { _area = chosen, _generation = start.Generation };
+        var log = new AcceptorLog(device, start.Cluster, start.Id, reserve)
+        {
+            _area = chosen,
+            _generation = start.Generation,
+        };
+        for (var area = 0; area < areas.Length; area++) log._lengths[area] = areas[area].Length;
         log.ReplayGroups(areas[chosen], core);
 
         // A crash left them: a torn last group here, an unfinished or superseded generation there. What a killed
         // process wrote may be in the page cache alone: it is durable before anything is answered from it, and before
         // the generation goes that it replaces.
-        if (log._end < areas[chosen].Length) device.Truncate(chosen, log._end);
-        await device.FlushAsync(chosen);
+        if (IsZero(areas[chosen].AsSpan((int)log._end))) await device.FlushAsync(chosen);
+        else await log.EraseAsync(chosen, log._end);
         // Also where it is empty already: that may not be durable yet, and it must not come back when the newer one is
         // damaged.
-        await log.CutAsync(other, 0);
+        if (areas[other].Length > 0 && IsZero(areas[other])) await device.FlushAsync(other);
+        else await log.EraseAsync(other, 0);
         return log;
     }
 
@@ -137,7 +157,7 @@ public sealed class AcceptorLog
     public async ValueTask AppendAsync(IReadOnlyList<AcceptorRecord> records)
     {
         var group = LogGroup.Encode(_generation, _end, _nextNumber, Body(null, records));
-        _device.Write(_area, _end, group);
+        Write(_area, _end, group);
         await _device.FlushAsync(_area);
         _end += group.Length;
         _nextNumber++;
@@ -151,9 +171,9 @@ public sealed class AcceptorLog
         var next = 1 - _area;
         var start = new AreaStart(FormatVersion, _generation + 1, Cluster, Id);
         var group = LogGroup.Encode(AreaStart.Binding, 0, 0, Body(start, snapshot));
-        _device.Write(next, 0, group);
+        Write(next, 0, group);
         await _device.FlushAsync(next);
-        await CutAsync(_area, 0);
+        await EraseAsync(_area, 0);
         _area = next;
         _generation++;
         _end = group.Length;
@@ -161,11 +181,38 @@ public sealed class AcceptorLog
         _nextNumber = 1;
     }
 
-    private async ValueTask CutAsync(int area, long length)
+    private void Write(int area, long offset, ReadOnlySpan<byte> bytes)
     {
-        _device.Truncate(area, length);
+        _device.Write(area, offset, bytes);
+        _lengths[area] = Math.Max(_lengths[area], offset + bytes.Length);
+    }
+
+    // What the reserve holds is overwritten, the rest cut off. Takes no room.
+    private async ValueTask EraseAsync(int area, long from)
+    {
+        var kept = Math.Max(from, Math.Min(_lengths[area], _reserve));
+        _device.Truncate(area, kept);
+        _lengths[area] = kept;
+        if (kept > from) _device.Write(area, from, new byte[kept - from]);
         await _device.FlushAsync(area);
     }
+
+    private async ValueTask ReserveAsync(int area)
+    {
+        if (_lengths[area] >= _reserve) return;
+        try
+        {
+            Write(area, _lengths[area], new byte[_reserve - _lengths[area]]);
+        }
+        catch (IOException full) when (IsFull(full))
+        {
+            return;
+        }
+
+        await _device.FlushAsync(area);
+    }
+
+    private static bool IsZero(ReadOnlySpan<byte> bytes) => !bytes.ContainsAnyExcept((byte)0);
 
     private void ReplayGroups(byte[] area, AcceptorCore core)
     {

@@ -17,15 +17,19 @@ internal sealed class FasterAddressMap : IAddressMap
     /// <param name="checkpoint">Of an earlier run, to go on from; null begins empty.</param>
     /// <param name="failed">Told when the scratch files cannot be written: slots may be missing from then on.</param>
     /// <exception cref="StoreFailedException">The checkpoint cannot be used.</exception>
-    public FasterAddressMap(string scratchDirectory, long indexSize, long memory, Action<Exception> failed, Guid? checkpoint = null)
+    public FasterAddressMap(string scratchDirectory, long indexSize, long memory, Action<Exception> failed, Guid? checkpoint = null, WriteBytes? write = null)
     {
         _folder = scratchDirectory;
         // Without a checkpoint nothing that an earlier run left there is wanted.
         if (checkpoint is null && Directory.Exists(scratchDirectory)) Directory.Delete(scratchDirectory, true);
         Directory.CreateDirectory(scratchDirectory);
-        // The unit ends: what it cannot remember it must not answer for.
+        // The unit ends: what it cannot remember it must not answer for. A full disk is another matter: pages are refused then, so little more than trims
+        // comes, which the log's reserve bounds.
         _device = new PlainFileDevice(
-            Path.Combine(scratchDirectory, "map"), error => failed(new StoreFailedException($"The address map cannot be written: {error.Message}", error)));
+            Path.Combine(scratchDirectory, "map"),
+            error => failed(new StoreFailedException($"The address map cannot be written: {error.Message}", error)),
+            holdsWhenFull: true,
+            write);
         // It removes none: which are outdated is decided by what belongs to them (MapCheckpoint).
         _checkpointManager = new DeviceLogCommitCheckpointManager(_checkpoints, scratchDirectory);
         _kv = new FasterKV<long, Entry>(new FasterKVSettings<long, Entry>

@@ -82,6 +82,9 @@ internal sealed class PlainAddressMap : IAddressMap
     private const int FirstAddress = 64;
 
     private readonly IMapFiles _files;
+
+    // Guards everything below.
+    private readonly Lock _gate = new();
     private readonly Dictionary<LogPosition, (PageSlot Slot, long Address)> _entries = [];
     private KeyValuePair<LogPosition, (PageSlot Slot, long Address)>[] _begun = [];
     private long _tokens;
@@ -109,27 +112,36 @@ internal sealed class PlainAddressMap : IAddressMap
 
     public long Bytes => Tail - _files.Floor;
 
-    public PageSlot Find(LogPosition position) => _entries.GetValueOrDefault(Bare(position)).Slot;
+    public PageSlot Find(LogPosition position)
+    {
+        lock (_gate) return _entries.GetValueOrDefault(Bare(position)).Slot;
+    }
 
     public void Set(LogPosition position, in PageSlot slot)
     {
-        _entries[Bare(position)] = (slot, Tail);
-        Tail += EntrySize;
+        lock (_gate)
+        {
+            _entries[Bare(position)] = (slot, Tail);
+            Tail += EntrySize;
+        }
     }
 
     public void Forget(long before)
     {
         if (before <= _files.Floor) return;
         _files.Floor = before;
-        foreach (var (position, entry) in _entries)
+        lock (_gate)
         {
-            if (entry.Address < before) _entries.Remove(position);
+            foreach (var (position, entry) in _entries)
+            {
+                if (entry.Address < before) _entries.Remove(position);
+            }
         }
     }
 
     public Guid BeginCheckpoint()
     {
-        _begun = [.. _entries];
+        lock (_gate) _begun = [.. _entries];
         return new Guid(0, 0, 0, [0, 0, .. BitConverter.GetBytes(BinaryPrimitives.ReverseEndianness(++_tokens))[2..]]);
     }
 
@@ -137,7 +149,7 @@ internal sealed class PlainAddressMap : IAddressMap
     public async ValueTask EndCheckpointAsync(Guid token)
     {
         var buffer = new ArrayBufferWriter<byte>();
-        Write(buffer, _tokens % 2 == 0 ? _begun : [.. _entries]);
+        lock (_gate) Write(buffer, _tokens % 2 == 0 ? _begun : [.. _entries]);
         _begun = [];
         var bytes = new byte[4 + buffer.WrittenCount];
         buffer.WrittenSpan.CopyTo(bytes.AsSpan(4));

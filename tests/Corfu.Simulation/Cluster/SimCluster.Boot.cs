@@ -49,7 +49,7 @@ public sealed partial class SimCluster
     internal async Task<IRoleHandler> OpenAcceptorAsync(SimProcess process, SimDisk disk, NodeId id)
     {
         AcceptorHandler handler = await AcceptorHandler.OpenAsync(
-            new SimAcceptorDevice(disk, process), Id, _formatted.Contains(id) ? NodeId.None : id);
+            new SimAcceptorDevice(disk, process), Id, _formatted.Contains(id) ? NodeId.None : id, new AcceptorOptions { Reserve = 128 << 10 });
         _formatted.Add(id);
         return handler;
     }

@@ -1,6 +1,7 @@
 using System.Collections.Immutable;
 using Corfu.Conformance;
 using Corfu.Protocol;
+using Corfu.Simulation.Checkers;
 using Corfu.Simulation.Disk;
 using Corfu.Simulation.Kernel;
 using Corfu.Simulation.Network;
@@ -109,6 +110,12 @@ public sealed class SimUnitNode
         catch (Exception e) when (e is IOException or StoreFailedException { InnerException: IOException })
         {
             _cluster.Monitor.Mark("unit stopped by its disk while it started");
+        }
+        catch (LogDamagedException e)
+        {
+            // No simulated fault takes what a start needs.
+            _cluster.Monitor.Found(CheckerNames.UnitDurable, $"{_name} refuses its log: {e.Message}");
+            return;
         }
 
         // It answers that it has failed, until somebody starts it again; what the page cache holds is not on the disk (testing.md 4).

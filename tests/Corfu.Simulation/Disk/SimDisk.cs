@@ -141,7 +141,7 @@ public sealed class SimDisk
 
     public void Write(SimFile file, int offset, ReadOnlySpan<byte> bytes)
     {
-        if (!file.Name.StartsWith("acceptor", StringComparison.Ordinal) && offset + bytes.Length > file.Length && Used - file.Length + offset + bytes.Length > Capacity)
+        if (offset + bytes.Length > file.Length && Used - file.Length + offset + bytes.Length > Capacity)
             throw new NativeIOException("the simulated disk is full", NoSpace);
         _world.Note("disk write", _name, offset, 0, bytes);
         file.Write(offset, bytes);

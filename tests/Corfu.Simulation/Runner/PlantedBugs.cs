@@ -54,9 +54,9 @@ public static class PlantedBugs
         new("damaged-is-unwritten", "R4", "a page that is found damaged is answered as unwritten", CheckerNames.UnitDurable, 3),
         new("cleaner-drops-a-live-page", "R5", "the cleaner takes live pages for dead ones", CheckerNames.UnitDurable, 1),
         new("segment-freed-before-its-pages", "R4, R5", "a segment goes before what was moved out of it is durable", CheckerNames.UnitDurable, 1),
-        new("checkpoint-before-its-log", "R3", "a checkpoint of the map is published before its part of the log is durable", CheckerNames.UnitDurable, 1),
-        new("restored-map-is-current", "R3", "pages behind a restored checkpoint are not replayed", CheckerNames.UnitDurable, 1),
-        new("any-position-is-in-reach", "R13", "a unit takes fills and trims however far above the log's end", CheckerNames.SealComplete, 1),
+        new("checkpoint-before-its-log", "R3", "a checkpoint of the map is published before its part of the log is durable", CheckerNames.UnitDurable, 219),
+        new("restored-map-is-current", "R3", "pages behind a restored checkpoint are not replayed", CheckerNames.UnitDurable, 3),
+        new("any-position-is-in-reach", "R13", "a unit takes fills and trims however far above the log's end", CheckerNames.SealComplete, 9),
         new("bulk-copies-wait-for-nothing", "R4", "many copies are answered before they are durable", CheckerNames.UnitDurable, 62),
     ];
 

@@ -118,7 +118,8 @@ public sealed class CheckpointTests : IDisposable
         await unit.Handler.DisposeAsync();
         var rarely = Options with { CheckpointRecords = int.MaxValue };
         unit = await HandlerClient.OpenAsync(Stores.Plain(files, maps, rarely), install: false);
-        for (var i = Pages; i < Pages + 20; i++) await unit.AskUntilTakenAsync(new WriteRequest(new Epoch(2), Entries.Data(i, epoch: 2)));
+        for (var i = Pages; i < Pages + 20; i++)
+            Assert.Equal(Status.Ok, (await unit.AskUntilTakenAsync(new WriteRequest(new Epoch(2), Entries.Data(i, epoch: 2)))).Status);
         await unit.Handler.DisposeAsync();
         // The checkpoint has these pages now, as another writer's.
         var kept = new PlainAddressMaps(maps);

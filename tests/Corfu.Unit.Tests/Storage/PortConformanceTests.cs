@@ -1,4 +1,5 @@
 using Corfu.Conformance;
+using Corfu.Protocol;
 
 namespace Corfu.Unit.Tests;
 
@@ -19,6 +20,40 @@ public sealed class FasterAddressMapConformanceTests : AddressMapConformance, ID
     public void Dispose() => _folder.Dispose();
 
     protected override object Maps() => new FasterAddressMaps(Path.Combine(_folder.Path, "map"), Stores.Small);
+
+    [Fact]
+    public async Task A_full_disk_costs_no_slot_and_no_unit()
+    {
+        const int Slots = 60_000;
+        var full = false;
+        var maps = new FasterAddressMaps(Path.Combine(_folder.Path, "map"), Stores.Small, (file, path, bytes, offset) =>
+        {
+            if (full) throw FullDisk.Error();
+            Native.Write(file, path, bytes, offset);
+        });
+        using var map = maps.Open(null, error => Assert.Fail(error.Message));
+        Fill(0);
+        full = true;
+        Fill(Slots);
+        Check(0);
+        Check(Slots);
+        var failed = map.BeginCheckpoint();
+        await Assert.ThrowsAnyAsync<IOException>(async () => await map.EndCheckpointAsync(failed));
+        full = false;
+        Fill(2 * Slots);
+        for (var from = 0; from <= 2 * Slots; from += Slots) Check(from);
+        await map.EndCheckpointAsync(map.BeginCheckpoint());
+
+        void Fill(int from)
+        {
+            for (var i = from; i < from + Slots; i++) map.Set(new LogPosition(i), new PageSlot(PageState.Data, i * 100L, 10, 5, default, i));
+        }
+
+        void Check(int from)
+        {
+            for (var i = from; i < from + Slots; i++) Assert.Equal(i * 100L, map.Find(new LogPosition(i)).Address);
+        }
+    }
 }
 
 public sealed class PlainAddressMapConformanceTests : AddressMapConformance

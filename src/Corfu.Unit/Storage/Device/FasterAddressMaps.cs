@@ -3,13 +3,13 @@ using System.Globalization;
 namespace Corfu.Unit;
 
 /// <summary>Address maps in a folder: FASTER's files, and the page store's documents as files <c>checkpoint.N</c>.</summary>
-internal sealed class FasterAddressMaps(string folder, PageStoreOptions options) : IAddressMaps
+internal sealed class FasterAddressMaps(string folder, PageStoreOptions options, WriteBytes? write = null) : IAddressMaps
 {
     private const string Prefix = "checkpoint.";
     private const string FreshName = "new.checkpoint";
 
     public IAddressMap Open(Guid? checkpoint, Action<Exception> failed) =>
-        new FasterAddressMap(folder, options.MapIndexSize, options.MapMemory, failed, checkpoint);
+        new FasterAddressMap(folder, options.MapIndexSize, options.MapMemory, failed, checkpoint, write);
 
     public IReadOnlyList<long> List()
     {

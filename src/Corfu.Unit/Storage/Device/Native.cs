@@ -86,7 +86,8 @@ internal static partial class Native
         }
     }
 
-    public static bool IsFull(Exception error) => error is NativeIOException { Errno: Enospc or Edquot };
+    public static bool IsFull(Exception error) =>
+        error is NativeIOException { Errno: Enospc or Edquot } or IOException { HResult: Enospc or Edquot };
 
     private static NativeIOException Error(string what, string path)
     {

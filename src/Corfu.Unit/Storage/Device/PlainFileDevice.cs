@@ -10,7 +10,10 @@ namespace Corfu.Unit;
 /// </summary>
 /// <param name="path">Of the files, without the number of the segment.</param>
 /// <param name="failed">Told when a write fails: FASTER only logs it, and what was written would be missing later.</param>
-internal sealed class PlainFileDevice(string path, Action<Exception> failed) : StorageDeviceBase(path, 512, -1)
+/// <param name="holdsWhenFull">A write that finds the disk full is kept in memory until there is room, instead of failing.</param>
+/// <param name="write">Writes to a file; a test's disk may be full.</param>
+internal sealed class PlainFileDevice(string path, Action<Exception> failed, bool holdsWhenFull = false, WriteBytes? write = null)
+    : StorageDeviceBase(path, 512, -1)
 {
     private const uint IoError = 5;
 
@@ -18,13 +21,18 @@ internal sealed class PlainFileDevice(string path, Action<Exception> failed) : S
     private readonly Dictionary<int, SafeFileHandle> _open = [];
 
     private readonly HashSet<int> _written = [];
+    private readonly WriteBytes _write = write ?? Native.Write;
+
+    // Writes that found the disk full, in their order. Guarded by itself.
+    private readonly List<(int Segment, long Offset, byte[] Bytes)> _held = [];
+    private volatile bool _holds;
 
     public override unsafe void WriteAsync(
         IntPtr sourceAddress, int segmentId, ulong destinationAddress, uint numBytesToWrite, DeviceIOCompletionCallback callback, object context)
     {
         try
         {
-            RandomAccess.Write(Handle(segmentId), new ReadOnlySpan<byte>((void*)sourceAddress, (int)numBytesToWrite), (long)destinationAddress);
+            Write(segmentId, new ReadOnlySpan<byte>((void*)sourceAddress, (int)numBytesToWrite), (long)destinationAddress);
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)
         {
@@ -44,12 +52,71 @@ internal sealed class PlainFileDevice(string path, Action<Exception> failed) : S
         var target = new Span<byte>((void*)destinationAddress, (int)readLength);
         var read = RandomAccess.Read(Handle(segmentId), target, (long)sourceAddress);
         target[read..].Clear();
+        if (_holds) Overlay(segmentId, (long)sourceAddress, target);
         callback(0, readLength, context);
     }
 
+    private void Write(int segment, ReadOnlySpan<byte> bytes, long offset)
+    {
+        if (!holdsWhenFull)
+        {
+            _write(Handle(segment), PathOf(segment), bytes, offset);
+            return;
+        }
+
+        lock (_held)
+        {
+            try
+            {
+                WriteHeld();
+                _write(Handle(segment), PathOf(segment), bytes, offset);
+            }
+            catch (IOException error) when (Native.IsFull(error))
+            {
+                var end = offset + bytes.Length;
+                _held.RemoveAll(h => h.Segment == segment && h.Offset >= offset && h.Offset + h.Bytes.Length <= end);
+                _held.Add((segment, offset, bytes.ToArray()));
+                _holds = true;
+            }
+        }
+    }
+
+    // Guarded by the caller.
+    private void WriteHeld()
+    {
+        while (_held.Count > 0)
+        {
+            var (segment, offset, bytes) = _held[0];
+            _write(Handle(segment), PathOf(segment), bytes, offset);
+            _held.RemoveAt(0);
+        }
+
+        _holds = false;
+    }
+
+    private void Overlay(int segment, long offset, Span<byte> target)
+    {
+        lock (_held)
+        {
+            foreach (var held in _held)
+            {
+                var from = Math.Max(offset, held.Offset);
+                var until = Math.Min(offset + target.Length, held.Offset + held.Bytes.Length);
+                if (held.Segment != segment || from >= until) continue;
+                held.Bytes.AsSpan((int)(from - held.Offset), (int)(until - from)).CopyTo(target[(int)(from - offset)..]);
+            }
+        }
+    }
+
     /// <summary>Everything written so far is durable on return.</summary>
+    /// <exception cref="IOException">The disk is full, or has failed.</exception>
     public void Sync()
     {
+        if (_holds)
+        {
+            lock (_held) WriteHeld();
+        }
+
         int[] written;
         lock (_gate)
         {
@@ -69,6 +136,11 @@ internal sealed class PlainFileDevice(string path, Action<Exception> failed) : S
         {
             if (_open.Remove(segment, out var handle)) handle.Dispose();
             File.Delete(PathOf(segment));
+        }
+
+        if (_holds)
+        {
+            lock (_held) _held.RemoveAll(h => h.Segment == segment);
         }
 
         callback(result);
@@ -99,3 +171,5 @@ internal sealed class PlainFileDevice(string path, Action<Exception> failed) : S
 
     private string PathOf(int segment) => FileName + "." + segment.ToString(CultureInfo.InvariantCulture);
 }
+
+internal delegate void WriteBytes(SafeFileHandle file, string path, ReadOnlySpan<byte> bytes, long offset);
