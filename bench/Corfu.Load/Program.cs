@@ -17,6 +17,7 @@ var root = new RootCommand("Corfu: load from several processes, beside what the 
     ClusterCommands.Transaction(),
     RebuildCommand.Create(),
     FailoverCommand.Create(),
+    IdleCommand.Create(),
     ClientCommands.Checks(),
     ClientCommands.Holes(),
     WorkerCommand.Create(),

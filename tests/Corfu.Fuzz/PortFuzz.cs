@@ -187,7 +187,7 @@ public sealed class PortFuzz(int seed, TextWriter output)
         // Says of nobody that it leaves, and switches nothing.
         PingRequest ping => !ping.Leaving && ping.Automation == default,
         // The agent looks where it is told to, as long as that is here.
-        OpinionRequest opinion => opinion.Subject.Endpoint.Host is "127.0.0.1" or "localhost" or "",
+        SuspicionRequest suspicion => suspicion.Suspect.Endpoint.Host is "127.0.0.1" or "localhost" or "",
         EntryRequest e => !IsEntry(e.Entry),
         _ => false,
     };

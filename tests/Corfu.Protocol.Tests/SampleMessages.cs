@@ -45,7 +45,7 @@ internal static class SampleMessages
             new LoadStreamsRequest(Epoch, Tails), new GrantsRequest(Epoch, [new LogPosition(7)]), new SequencerInfoRequest(Epoch),
             new AdvanceRequest(Epoch, new LogPosition(7), new LogPosition(12), [new AdvancedEntry(new LogPosition(9), streams)]),
             new PrepareRequest(Epoch, ballot), new AcceptRequest(ballot, p), new DecidedRequest(p), new LatestRequest(Epoch), new ReadSlotRequest(Epoch), new WatchRequest(Epoch),
-            new PingRequest(Epoch, Node(6), true, new Automation(2, true)), new OpinionRequest(Epoch, NodeRole.Unit, Node(7)), new AgentInfoRequest(Epoch),
+            new PingRequest(Epoch, Node(6), true, new Automation(2, true)), new SuspicionRequest(Epoch, NodeRole.Unit, Node(7)), new AgentInfoRequest(Epoch),
             new SetAutomationRequest(Epoch, new Automation(3, false)),
         ];
     }
@@ -94,10 +94,10 @@ internal static class SampleMessages
             (requests[Opcode.Prepare], new LayoutResponse(Status.Outbid, Epoch, slot, p)),
             (requests[Opcode.Latest], new LayoutResponse(Status.Ok, Epoch, null, null)),
             (requests[Opcode.Ping], new PingResponse(Status.Ok, Epoch, new Automation(2, true), [Node(8).Endpoint])),
-            (requests[Opcode.Opinion], new OpinionResponse(Status.Ok, Epoch, false, NodeHealth.Dead, "refused")),
+            (requests[Opcode.Suspicion], new SuspicionResponse(Status.Ok, Epoch, false, NodeHealth.Dead, "refused")),
             (requests[Opcode.AgentInfo], new AgentInfoResponse(
                 Status.Ok, Epoch, new Automation(2, true), "no standby", [new NodeReport(Node(2), NodeRole.Unit, NodeDuty.Spare, NodeHealth.Alive, "")],
-                [new WorkReport("rebuild", 3, 10, 4096, 900)])),
+                [new WorkReport(JobKind.Rebuild, "rebuild", 3, 10, 4096, 900, true, "no answer")])),
             (requests[Opcode.SetAutomation], new AckResponse(Status.Ok, Epoch)),
         ];
     }

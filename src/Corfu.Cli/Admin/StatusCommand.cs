@@ -81,7 +81,7 @@ internal static class StatusCommand
                 elapsed is { } time && tail is { } t && before?.Tail is { } b ? (t - b) / time.TotalSeconds : null,
                 newest?.Automation.IsOn,
                 [.. agents.Select(agent => agent.Info.Note).Where(note => note.Length > 0).Distinct()],
-                [.. agents.SelectMany(agent => agent.Info.Work).Select(WorkJson.Of)],
+                [.. agents.SelectMany(agent => agent.Info.Work.Select(work => WorkJson.Of(agent.Agent, work)))],
                 [.. roles.Select(role => HealthJson.Of(role, known, answers[role.Address.Id]))]);
         }
     }
@@ -105,7 +105,11 @@ internal static class StatusCommand
         static NodeReport Unreported(NodeAddress address, NodeRole role) =>
             new(address, role, NodeDuty.None, NodeHealth.Unknown, "no agent knows it yet");
 
-        var reported = agents.OrderByDescending(agent => agent.Info.Epoch).SelectMany(agent => agent.Info.Nodes);
+        // An agent judges the processes that it watches: of reports of one epoch the gravest counts.
+        var reported = from agent in agents
+                       from node in agent.Info.Nodes
+                       orderby agent.Info.Epoch descending, Gravity(node.Health) descending
+                       select node;
         var answering = from agent in agents
                         from role in agent.Roles
                         select Unreported(new NodeAddress(role.Id, agent.Agent.Endpoint), role.Role);
@@ -121,4 +125,18 @@ internal static class StatusCommand
                 .ThenBy(report => report.Role),
         ];
     }
+
+    private static int Gravity(NodeHealth health) => health switch
+    {
+        NodeHealth.Unknown => 0,
+        NodeHealth.Alive => 1,
+        NodeHealth.Slow => 2,
+        NodeHealth.Full => 3,
+        NodeHealth.Leaving => 4,
+        NodeHealth.Partitioned => 5,
+        NodeHealth.Silent => 6,
+        NodeHealth.Failed => 7,
+        NodeHealth.Replaced => 8,
+        _ => 9,
+    };
 }

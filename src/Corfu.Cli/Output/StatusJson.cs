@@ -12,11 +12,14 @@ internal sealed record StatusJson(
     string Verdict, bool AppendsSucceed, ProjectionJson Projection, int Segments, long TrimMark, long? Tail, double? Rate, bool? Automatic,
     IReadOnlyList<string> Held, IReadOnlyList<WorkJson> Work, IReadOnlyList<HealthJson> Nodes);
 
-internal sealed record WorkJson(string What, long Done, long Total, long Bytes, double ElapsedSeconds, double? RemainingSeconds)
+/// <param name="Agent">Who works at it.</param>
+/// <param name="PassedOn">It made no progress there, and the next agent may work at it.</param>
+internal sealed record WorkJson(string Agent, string What, long Done, long Total, long Bytes, double ElapsedSeconds, double? RemainingSeconds, bool PassedOn, string Why)
 {
-    public static WorkJson Of(WorkReport work) => new(
-        work.What, work.Done, work.Total, work.Bytes, work.ElapsedMilliseconds / 1000.0,
-        work.Done == 0 ? null : work.ElapsedMilliseconds / 1000.0 * (work.Total - work.Done) / work.Done);
+    public static WorkJson Of(NodeAddress agent, WorkReport work) => new(
+        agent.Endpoint.ToString(), work.What, work.Done, work.Total, work.Bytes, work.ElapsedMilliseconds / 1000.0,
+        work.Done == 0 ? null : work.ElapsedMilliseconds / 1000.0 * (work.Total - work.Done) / work.Done,
+        work.IsPassedOn, work.Why);
 }
 
 internal sealed record HealthJson(string Endpoint, string Role, string Id, string Duty, string Health, string Why)

@@ -19,19 +19,24 @@ internal static class StatusReport
         await output.WriteLineAsync(string.Join("  ", chains));
         await output.WriteLineAsync($"automatic reconfiguration: {automatic}");
         foreach (var held in status.Held) await output.WriteLineAsync($"held back: {held}");
-        foreach (var work in status.Work)
-        {
-            var elapsed = TimeSpan.FromSeconds(work.ElapsedSeconds);
-            TimeSpan? remaining = work.RemainingSeconds is { } left ? TimeSpan.FromSeconds(left) : null;
-            await output.WriteLineAsync(Progress.Line(work.What, work.Done, work.Total, work.Bytes, elapsed, remaining));
-        }
-
+        foreach (var work in status.Work) await output.WriteLineAsync($"{work.Agent}: {LineOf(work)}");
         await output.WriteLineAsync();
         var rows = new List<string[]> { new[] { "ENDPOINT", "ROLE", "IDENTITY", "DUTY", "HEALTH", "WHY" } };
         rows.AddRange(status.Nodes.Select(
             node => new[] { node.Endpoint, node.Role, node.Id[..8], node.Duty, node.Health, node.Why }));
         foreach (var line in TextTable.Format(rows)) await output.WriteLineAsync(line);
         await output.WriteLineAsync();
+    }
+
+    private static string LineOf(WorkJson work)
+    {
+        var elapsed = TimeSpan.FromSeconds(work.ElapsedSeconds);
+        TimeSpan? remaining = work.RemainingSeconds is { } left ? TimeSpan.FromSeconds(left) : null;
+        // Between two runs there is nothing to count.
+        var isRunning = elapsed > TimeSpan.Zero;
+        var line = isRunning ? Progress.Line(work.What, work.Done, work.Total, work.Bytes, elapsed, remaining) : work.What;
+        if (work.PassedOn) return $"{line}; passed on to the next agent: {work.Why}";
+        return work.Why.Length > 0 ? $"{line}; {work.Why}" : line;
     }
 
     private static string NameOf(StatusJson status, string unit) =>

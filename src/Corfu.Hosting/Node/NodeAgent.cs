@@ -12,7 +12,7 @@ internal sealed class NodeAgent : IAsyncDisposable
     private readonly TcpTransport _probes;
     private readonly TcpTransport _transport;
     private readonly CancellationTokenSource _stop = new();
-    private Task _running = Task.CompletedTask;
+    private Task? _running;
 
     public NodeAgent(NodeOptions node, ILoggerFactory loggers, TimeProvider time)
     {
@@ -30,13 +30,13 @@ internal sealed class NodeAgent : IAsyncDisposable
             AutomationChanged = node.AgentFile is { } file ? automation => AgentMemory.Save(file, automation) : null,
         };
         var cluster = new ClusterId(node.Cluster);
-        // A look is given up soon, and so is the connection it was made on; back-off never hides a node for longer than an interval.
+        // A connection whose probes are not answered is given up before silence counts; back-off never hides a node for longer than an interval.
         _probes = new TcpTransport(
             new TcpTransportOptions
             {
                 Cluster = cluster,
                 ConnectTimeout = options.ProbeTimeout,
-                RequestTimeout = options.ProbeTimeout,
+                RequestTimeout = options.ProbeTimeout * 3,
                 MaxBackOff = options.Step / 2,
                 ReceiveBuffer = 16 << 10,
             },
@@ -46,6 +46,9 @@ internal sealed class NodeAgent : IAsyncDisposable
     }
 
     public ClusterAgent Agent { get; }
+
+    /// <summary>Why nothing watches over the cluster from here until the process is restarted, or null.</summary>
+    public string? Fault => _running is { IsCompleted: true } && !_stop.IsCancellationRequested ? $"The agent has ended: {_running.Exception?.InnerException?.Message}" : null;
 
     public void Start() => _running = Agent.RunAsync(_stop.Token);
 
@@ -58,7 +61,8 @@ internal sealed class NodeAgent : IAsyncDisposable
             await _stop.CancelAsync();
         }
 
-        await _running;
+        // How it ended has been a fault of the node until now.
+        if (_running is not null) await Task.WhenAny(_running);
         _probes.Dispose();
         _transport.Dispose();
     }

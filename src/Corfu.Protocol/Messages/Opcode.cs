@@ -37,7 +37,7 @@ public enum Opcode : byte
     Watch = 69,
 
     Ping = 96,
-    Opinion = 97,
+    Suspicion = 97,
     AgentInfo = 98,
     SetAutomation = 99,
 }

@@ -99,7 +99,7 @@ public sealed class WireProtocol
         Add(Opcode.Watch, static (Epoch epoch, ref WireReader _) => new WatchRequest(epoch));
 
         Add(Opcode.Ping, PingRequest.Read);
-        Add(Opcode.Opinion, OpinionRequest.Read);
+        Add(Opcode.Suspicion, SuspicionRequest.Read);
         Add(Opcode.AgentInfo, static (Epoch epoch, ref WireReader _) => new AgentInfoRequest(epoch));
         Add(Opcode.SetAutomation, SetAutomationRequest.Read);
     }

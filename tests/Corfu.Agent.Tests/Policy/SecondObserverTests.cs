@@ -6,7 +6,7 @@ public sealed class SecondObserverTests
 {
     private static NodeVerdict Mine(NodeHealth health) => new(health, TimeSpan.FromSeconds(3), 9, Note: "");
 
-    private static OpinionResponse Says(NodeHealth health, bool answers = false) => new(Status.Ok, Epoch.First, answers, health, "");
+    private static SuspicionResponse Says(NodeHealth health, bool answers = false) => new(Status.Ok, Epoch.First, answers, health, "");
 
     [Fact]
     public void One_who_agrees_is_enough_and_one_who_reaches_the_node_is_not_outvoted_by_silence_alone()
@@ -45,7 +45,7 @@ public sealed class SecondObserverTests
     }
 
     [Fact]
-    public void Opinions_that_could_not_change_the_outcome_are_not_waited_for()
+    public void Answers_that_could_not_change_the_outcome_are_not_waited_for()
     {
         Assert.True(SecondObserver.AgreesWhateverElse(Mine(NodeHealth.Dead), [Says(NodeHealth.Dead)], pending: 1));
         Assert.False(SecondObserver.AgreesWhateverElse(Mine(NodeHealth.Dead), [Says(NodeHealth.Dead)], pending: 2));

@@ -86,6 +86,27 @@ public sealed class NodeStartTests
         Assert.Contains("belongs to the cluster", fault.Message, StringComparison.Ordinal);
     }
 
+    [Fact]
+    public async Task A_node_whose_agent_has_ended_is_not_healthy()
+    {
+        using var folder = new TempFolder();
+        var time = new BreakableTime();
+        await using var node = await CorfuNode.StartAsync(Options(folder.Path, FreePort()), NullLoggerFactory.Instance, time);
+        Assert.Empty(node.Faults);
+        time.IsBroken = true;
+        while (node.Faults.IsEmpty) await Task.Yield();
+        Assert.StartsWith("The agent has ended", Assert.Single(node.Faults), StringComparison.Ordinal);
+        time.IsBroken = false;
+    }
+
+    private sealed class BreakableTime : TimeProvider
+    {
+        public volatile bool IsBroken;
+
+        public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period) =>
+            IsBroken ? throw new InvalidOperationException("no timers any more") : base.CreateTimer(callback, state, dueTime, period);
+    }
+
     private static IHost BuildHost(string folder, int port, Guid? cluster = null)
     {
         var builder = Host.CreateEmptyApplicationBuilder(null);

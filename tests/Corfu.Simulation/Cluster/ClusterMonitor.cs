@@ -46,6 +46,9 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
     /// <summary>Units whose disks misread: they may take pages for damaged.</summary>
     public Func<NodeId, bool> MayBeCorrupt { get; set; } = _ => false;
 
+    /// <summary>Called with the newest projection when one more is learnt.</summary>
+    public Action<Projection> Decided { get; set; } = _ => { };
+
     public void Mark(string situation) => Marks[situation] = Marks.GetValueOrDefault(situation) + 1;
 
     public void Received(MessageInfo message)
@@ -169,6 +172,7 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
             if (projection.Epoch.Value > 1) Mark("projection installed");
             CheckStart(projection);
             CheckChanges(projection);
+            Decided(Newest);
         }
         else if (!known.Equals(projection))
         {

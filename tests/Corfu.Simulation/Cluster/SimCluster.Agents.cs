@@ -10,6 +10,9 @@ namespace Corfu.Simulation.Cluster;
 /// <summary>Cluster agents that decide on their own who leaves and who takes over, and machines that lose their disks.</summary>
 public sealed partial class SimCluster
 {
+    // The machine that the first agent's does not reach for as long as its unit is joining.
+    private SimUnitNode? _cutOff;
+
     public bool HasAgents => Plan.Agents is not null;
 
     /// <summary>The agent of one machine's process, as its node runs it.</summary>
@@ -28,6 +31,23 @@ public sealed partial class SimCluster
         });
         process.Start("agent", () => agent.RunAsync(CancellationToken.None));
         return agent;
+    }
+
+    /// <summary>A newer projection is decided: the first agent's machine does not reach one unit that is joining, one way.</summary>
+    private void CutOffRebuilder(Projection newest)
+    {
+        string first = Units[0].Host.Name;
+        bool Joins(SimUnitNode node) => newest.Segments.Any(s => s.Chains.Any(c => c.Replicas.Any(r => r.Joining && r.Unit == node.UnitId)));
+        if (_cutOff is { } before && !Joins(before))
+        {
+            Network.Unblock(first, before.Host.Name);
+            Monitor.Mark("rebuilt while the first agent was cut off");
+            _cutOff = null;
+        }
+
+        if (_cutOff is not null || Units.Skip(1).FirstOrDefault(Joins) is not { } joining) return;
+        _cutOff = joining;
+        Network.Block(first, joining.Host.Name);
     }
 
     /// <summary>

@@ -22,6 +22,7 @@ public sealed partial class SimCluster
         Plan = plan;
         Monitor = monitor;
         monitor.MayBeCorrupt = id => Units.Exists(u => u.UnitId == id && u.IsDamaged);
+        if (plan.Agents is { CutsOffRebuilder: true }) monitor.Decided = CutOffRebuilder;
         monitor.ShortestFillWait = ClientOptions.HoleWait.Ticks;
         Entropy = new SimEntropy(world.Random.Split("identities"));
         Id = new ClusterId(Entropy.NewGuid());
@@ -89,6 +90,7 @@ public sealed partial class SimCluster
     public void Heal()
     {
         Network.HealAll();
+        if (_cutOff is { } cutOff) Network.Block(Units[0].Host.Name, cutOff.Host.Name);
         Network.Options = new NetworkOptions();
         foreach (SimProcess process in _processes) process.Resume();
         foreach (SimUnitNode unit in Units)

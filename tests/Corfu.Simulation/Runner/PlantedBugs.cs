@@ -57,6 +57,8 @@ public static class PlantedBugs
         new("checkpoint-before-its-log", "R3", "a checkpoint of the map is published before its part of the log is durable", CheckerNames.UnitDurable, 219),
         new("restored-map-is-current", "R3", "pages behind a restored checkpoint are not replayed", CheckerNames.UnitDurable, 3),
         new("any-position-is-in-reach", "R13", "a unit takes fills and trims however far above the log's end", CheckerNames.SealComplete, 9),
+        new("work-is-not-passed-on", "agents", "an agent that cannot rebuild a unit keeps the others out", CheckerNames.Liveness, 90),
+        new("any-process-is-a-watcher", "agents", "processes without a live agent count as watchers", CheckerNames.Liveness, 110),
         new("bulk-copies-wait-for-nothing", "R4", "many copies are answered before they are durable", CheckerNames.UnitDurable, 62),
     ];
 

@@ -37,6 +37,7 @@ public static class Situations
         "page found damaged",
         "position granted again in a later epoch",
         "rebuild met a hole",
+        "rebuilt while the first agent was cut off",
         "reconfiguration failed",
         "removed unit came back",
         "seal raced with install",

@@ -11,6 +11,9 @@ public sealed record AgentPlan
     /// <summary>Every time of the agents, as a share of its default: a simulated run is short.</summary>
     public double Pace { get; init; } = 0.3;
 
+    /// <summary>The first agent's machine does not reach a unit that is joining until it is rebuilt, after the healing too.</summary>
+    public bool CutsOffRebuilder { get; init; }
+
     public AgentOptions OptionsOf(NodeEndpoint self, IEnumerable<NodeEndpoint> peers)
     {
         var agent = new AgentOptions { Self = self, Peers = [.. peers] };
@@ -22,11 +25,15 @@ public sealed record AgentPlan
             ProbeTimeout = At(agent.ProbeTimeout),
             SlowInterval = At(agent.SlowInterval),
             RefreshInterval = At(agent.RefreshInterval),
-            OpinionTimeout = At(agent.OpinionTimeout),
-            DoubtPause = At(agent.DoubtPause),
+            SuspicionTimeout = At(agent.SuspicionTimeout),
+            DisagreementPause = At(agent.DisagreementPause),
             BackOffStep = At(agent.BackOffStep),
             // What is done once in a cluster begins within the run, and whatever can be migrated is.
             LeadAfter = At(agent.LeadAfter) / 10,
+            // Longer than a client of a job needs to renew an epoch that was sealed and has no successor (R14).
+            StalledJobLimit = At(agent.StalledJobLimit),
+            StalledJobPause = At(agent.StalledJobPause),
+            ForgetPeerAfter = At(agent.ForgetPeerAfter),
             MaxSegments = 1,
             Rebuild = agent.Rebuild with { Batch = 16 },
             Migration = agent.Migration with { Batch = 16, BytesPerSecond = null },
@@ -37,9 +44,6 @@ public sealed record AgentPlan
                 Interval = At(detector.Interval),
                 DeadAfter = At(detector.DeadAfter),
                 SilentAfter = At(detector.SilentAfter),
-                StuckAfter = At(detector.StuckAfter),
-                SettleAfter = At(detector.SettleAfter),
-                PauseMemory = At(detector.PauseMemory),
                 AcceptablePause = At(detector.AcceptablePause),
                 MinDeviation = At(detector.MinDeviation),
                 FirstAnswer = At(detector.FirstAnswer),

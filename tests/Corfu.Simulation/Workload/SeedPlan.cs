@@ -180,9 +180,15 @@ public sealed record SeedPlan
         SortedSet<FaultKind> faults = [.. plan.Faults];
         if (random.Chance(0.6)) faults.Add(FaultKind.LoseDisk);
         faults.ExceptWith([FaultKind.Misread, FaultKind.DamagedPage]);
+        SimRandom agents = new SimRandom(plan.Seed).Split("agents");
+        int count = random.Between(2, 3) + (agents.Chance(0.4) ? 4 : 0);
+        // A third agent is left that reaches everything, and a majority of acceptors.
+        bool cutsOff = agents.Chance(0.5) && count >= 3 && units >= 3;
+        if (cutsOff) faults.Add(FaultKind.LoseDisk);
         return plan with
         {
-            Agents = new AgentPlan { Count = random.Between(2, 3), Pace = random.Pick([0.2, 0.5]) },
+            // With more than four, no agent watches all processes.
+            Agents = new AgentPlan { Count = count, Pace = random.Pick([0.2, 0.5]), CutsOffRebuilder = cutsOff },
             Faults = faults,
             Disk = plan.Disk with { Misread = 0 },
             Replicas = replicas,

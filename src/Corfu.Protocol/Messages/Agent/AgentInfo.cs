@@ -39,11 +39,14 @@ public sealed record AgentInfoResponse(
         w.Int32(Work.Length);
         foreach (var work in Work)
         {
+            w.Byte((byte)work.Job);
             w.Text(work.What);
             w.Int64(work.Done);
             w.Int64(work.Total);
             w.Int64(work.Bytes);
             w.Int64(work.ElapsedMilliseconds);
+            w.Bool(work.IsPassedOn);
+            w.Text(work.Why);
         }
     }
 
@@ -55,8 +58,8 @@ public sealed record AgentInfoResponse(
         var nodes = ImmutableArray.CreateBuilder<NodeReport>(r.Count(29, MessageLimits.MaxItems));
         for (var i = nodes.Capacity; i > 0; i--)
             nodes.Add(new NodeReport(ProjectionCodec.Address(ref r), (NodeRole)r.Byte(), (NodeDuty)r.Byte(), (NodeHealth)r.Byte(), r.Text()));
-        var work = ImmutableArray.CreateBuilder<WorkReport>(r.Count(36, MessageLimits.MaxItems));
-        for (var i = work.Capacity; i > 0; i--) work.Add(new WorkReport(r.Text(), r.Int64(), r.Int64(), r.Int64(), r.Int64()));
+        var work = ImmutableArray.CreateBuilder<WorkReport>(r.Count(42, MessageLimits.MaxItems));
+        for (var i = work.Capacity; i > 0; i--) work.Add(new WorkReport((JobKind)r.Byte(), r.Text(), r.Int64(), r.Int64(), r.Int64(), r.Int64(), r.Bool(), r.Text()));
         return new AgentInfoResponse(status, epoch, automation, note, nodes.DrainToImmutable(), work.DrainToImmutable());
     }
 }
@@ -64,10 +67,26 @@ public sealed record AgentInfoResponse(
 /// <summary>One role of the cluster as an agent sees it.</summary>
 public sealed record NodeReport(NodeAddress Address, NodeRole Role, NodeDuty Duty, NodeHealth Health, string Why);
 
-/// <summary>Something long that an agent is doing.</summary>
+/// <summary>A background job that an agent works at, or has passed on to the agent behind it.</summary>
 /// <param name="Total">Zero when unknown.</param>
 /// <param name="Bytes">Copied so far; zero where nothing is copied.</param>
-public sealed record WorkReport(string What, long Done, long Total, long Bytes, long ElapsedMilliseconds);
+/// <param name="ElapsedMilliseconds">Of the run under way; zero between two runs.</param>
+/// <param name="IsPassedOn">It made no progress here, and the next agent may work at it.</param>
+/// <param name="Why">What keeps it from going on; empty where nothing does.</param>
+public sealed record WorkReport(JobKind Job, string What, long Done, long Total, long Bytes, long ElapsedMilliseconds, bool IsPassedOn, string Why);
+
+/// <summary>Numbers are part of the wire format.</summary>
+public enum JobKind : byte
+{
+    /// <summary>Joining replicas are brought up to date.</summary>
+    Rebuild = 1,
+
+    /// <summary>Small segments are moved onto their neighbours' chains.</summary>
+    Migration = 2,
+
+    /// <summary>Replicas are compared.</summary>
+    Scrub = 3,
+}
 
 /// <summary>What a role is for in the newest projection. Numbers are part of the wire format.</summary>
 public enum NodeDuty : byte

@@ -7,7 +7,7 @@ using Corfu.Protocol;
 namespace Corfu.Agent;
 
 /// <summary>What an agent wants done, in one epoch. Applied to a projection that has it already, it changes nothing.</summary>
-public sealed record PlannedChange(ImmutableArray<UnitExit> Exits, NodeId OldSequencer, NodeAddress? NewSequencer, int Replicas, string Why)
+internal sealed record PlannedChange(ImmutableArray<UnitExit> Exits, NodeId OldSequencer, NodeAddress? NewSequencer, int Replicas, string Why)
 {
     public ImmutableArray<AcceptorChange> Acceptors { get; init; } = [];
 
@@ -64,3 +64,11 @@ public sealed record PlannedChange(ImmutableArray<UnitExit> Exits, NodeId OldSeq
         return text.ToString();
     }
 }
+
+/// <summary>A unit that gets no new entries any more.</summary>
+/// <param name="Spare">Takes its place in the chains of new entries; none where there is none.</param>
+/// <param name="Keeps">It stays with the entries that it has, for reads; otherwise it leaves every chain at once (R2).</param>
+internal sealed record UnitExit(NodeAddress Unit, NodeAddress? Spare, bool Keeps);
+
+/// <summary>An acceptor of the layout gives its place to another.</summary>
+internal readonly record struct AcceptorChange(NodeAddress Old, NodeAddress New);

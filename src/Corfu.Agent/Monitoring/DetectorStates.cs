@@ -1,33 +1,66 @@
+using Corfu.Protocol;
+
 namespace Corfu.Agent;
 
-/// <summary>What is remembered of one node.</summary>
-internal sealed class SubjectState(DetectorOptions options, TimeSpan watchedSince)
+/// <summary>What is remembered of one process, whichever of its roles answered: a process that stands still answers in none of them.</summary>
+internal sealed class ProcessState(DetectorOptions options, TimeSpan watchedSince)
 {
-    private const double Smoothing = 0.1;
+    private readonly ArrivalWindow _window = new(options);
 
-    public ArrivalWindow Window { get; } = new(options);
-
-    public TimeSpan WatchedSince { get; set; } = watchedSince;
-
-    public TimeSpan LastAnswer { get; set; } = watchedSince;
-
-    /// <summary>How long it has answered without a failed look in between.</summary>
-    public TimeSpan AliveSince { get; private set; } = watchedSince;
+    public TimeSpan LastAnswer { get; private set; } = watchedSince;
 
     public bool HasAnswered { get; private set; }
 
-    // Runs of like samples: each is broken by an answer. _firstRefusal has a meaning while Refusals > 0, and so on.
+    /// <summary>Its machine says that it is not there: then it is not late, and what comes next is another start.</summary>
+    public bool IsRefusing { get; private set; }
+
+    public double Phi(TimeSpan now) => _window.Phi(now - LastAnswer);
+
+    public void Answer(TimeSpan now)
+    {
+        if (HasAnswered && !IsRefusing) _window.Add(now - LastAnswer);
+        HasAnswered = true;
+        IsRefusing = false;
+        LastAnswer = now;
+    }
+
+    public void Refuse() => IsRefusing = true;
+
+    public void Forgive(TimeSpan stall) => LastAnswer += stall;
+}
+
+/// <summary>What is remembered of one node.</summary>
+internal sealed class NodeState(NodeEndpoint endpoint, NodeRole role, ProcessState process, TimeSpan watchedSince, bool hasAnswered)
+{
+    private const double Smoothing = 0.1;
+
+    public NodeEndpoint Endpoint => endpoint;
+
+    public NodeRole Role => role;
+
+    public ProcessState Process => process;
+
+    public TimeSpan WatchedSince { get; private set; } = watchedSince;
+
+    public TimeSpan LastAnswer { get; private set; } = watchedSince;
+
+    /// <summary>Since when it has answered without a failed probe in between.</summary>
+    public TimeSpan AliveSince { get; private set; } = watchedSince;
+
+    public bool HasAnswered { get; private set; } = hasAnswered;
+
+    // Runs of like samples: each is broken by an answer. FirstRefusal has a meaning while Refusals > 0, and so on.
     public int Refusals { get; private set; }
 
-    public TimeSpan FirstRefusal { get; set; }
+    public TimeSpan FirstRefusal { get; private set; }
 
     public int Failures { get; private set; }
 
-    public TimeSpan FirstFailure { get; set; }
+    public TimeSpan FirstFailure { get; private set; }
 
-    public TimeSpan? FullSince { get; set; }
+    public TimeSpan? FullSince { get; private set; }
 
-    public TimeSpan? ReplacedSince { get; set; }
+    public TimeSpan? ReplacedSince { get; private set; }
 
     public TimeSpan? LeftAt { get; set; }
 
@@ -38,7 +71,7 @@ internal sealed class SubjectState(DetectorOptions options, TimeSpan watchedSinc
     /// <summary>Smoothed, in milliseconds; zero before the first sample.</summary>
     public double RoundTrip { get; private set; }
 
-    public void Take(ProbeSample sample, TimeSpan now)
+    public void Record(ProbeSample sample, TimeSpan now)
     {
         switch (sample.Outcome)
         {
@@ -57,7 +90,7 @@ internal sealed class SubjectState(DetectorOptions options, TimeSpan watchedSinc
         }
     }
 
-    /// <summary>The agent itself stood still for so long: nobody is blamed for it.</summary>
+    /// <summary>The agent itself stood still for so long.</summary>
     public void Forgive(TimeSpan stall)
     {
         LastAnswer += stall;
@@ -69,7 +102,6 @@ internal sealed class SubjectState(DetectorOptions options, TimeSpan watchedSinc
 
     private void Answer(ProbeSample sample, TimeSpan now)
     {
-        if (HasAnswered && Refusals == 0) Window.Add(now - LastAnswer);
         if (!HasAnswered || Refusals > 0 || ReplacedSince is not null) AliveSince = now;
         HasAnswered = true;
         LastAnswer = now;

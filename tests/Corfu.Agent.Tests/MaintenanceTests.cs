@@ -3,12 +3,13 @@ using Corfu.Client;
 using Corfu.Client.Tests.Cluster;
 using Corfu.Protocol;
 using Corfu.Transport;
+using Microsoft.Extensions.Logging;
 using static Corfu.Agent.Tests.AgentTest;
 
 namespace Corfu.Agent.Tests;
 
 /// <summary>What agents do in the background: once in a cluster, by the first of them, and not at all when automation is off.</summary>
-public class UpkeepTests
+public class MaintenanceTests
 {
     private static readonly AgentOptions Fast = new()
     {
@@ -31,14 +32,14 @@ public class UpkeepTests
         private readonly CancellationTokenSource _stop = new();
         private readonly List<Task> _running = [];
 
-        public Agents(TestCluster cluster, int count, AgentOptions options)
+        public Agents(TestCluster cluster, int count, AgentOptions options, ILogger? logger = null)
         {
             ImmutableArray<NodeEndpoint> endpoints = [.. Enumerable.Range(0, count).Select(i => new NodeEndpoint("test", 1000 + i))];
             ImmutableArray<NodeEndpoint> peers = [.. endpoints, .. cluster.Units.Concat(cluster.Acceptors).Append(cluster.First.Sequencer).Select(a => a.Endpoint)];
             foreach (var endpoint in endpoints)
             {
                 var agent = new ClusterAgent(
-                    options with { Self = endpoint, Peers = peers }, cluster.Transport, cluster.Transport, TimeProvider.System, new TestEntropy(endpoint.Port),
+                    options with { Self = endpoint, Peers = peers }, cluster.Transport, cluster.Transport, TimeProvider.System, new TestEntropy(endpoint.Port), logger,
                     reconfiguration: TestCluster.Options.Reconfiguration);
                 cluster.Transport.Serve(endpoint, agent);
                 All.Add(agent);
@@ -123,5 +124,29 @@ public class UpkeepTests
         }
 
         Assert.Equal(4, client.Projection.Segments.Length);
+    }
+
+    [Fact]
+    public async Task A_logger_that_throws_stops_neither_an_agent_nor_a_rebuild()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 2);
+        var client = cluster.Client();
+        await AppendAsync(client, 0, 60);
+        var spare = await cluster.AddUnitAsync();
+        await OperationsOf(cluster, client).ReplaceUnitAsync(cluster.Units[0].Id, [spare], "gone");
+        await using var agents = new Agents(cluster, 1, Fast with { Scrub = null, BackOffStep = TimeSpan.Zero }, new ThrowingLogger());
+        while (agents.All[0].Projection is not { } projection || Rebuilder.IsNeeded(projection)) await Task.Yield();
+        await AssertWholeAsync(cluster.Client(), 60);
+    }
+
+    private sealed class ThrowingLogger : ILogger
+    {
+        public IDisposable? BeginScope<TState>(TState state)
+            where TState : notnull => throw new IOException("the disk is full");
+
+        public bool IsEnabled(LogLevel logLevel) => true;
+
+        public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter) =>
+            throw new IOException("the disk is full");
     }
 }

@@ -16,8 +16,8 @@ public static class AgentTelemetry
     internal static readonly Counter<long> Reconfigurations =
         Meter.CreateCounter<long>("corfu.agent.reconfigurations", "{reconfiguration}", "Epochs that this agent brought about.");
 
-    internal static readonly Counter<long> Doubts =
-        Meter.CreateCounter<long>("corfu.agent.doubts", "{verdict}", "Verdicts that other agents did not agree with.");
+    internal static readonly Counter<long> Disagreements =
+        Meter.CreateCounter<long>("corfu.agent.disagreements", "{verdict}", "Suspicions that other agents did not share.");
 
     internal static readonly Counter<long> Suspicions =
         Meter.CreateCounter<long>("corfu.agent.suspicions", "{verdict}", "Nodes found dead, silent, broken, full or slow, by health.");

@@ -5,7 +5,7 @@ using Corfu.Protocol;
 namespace Corfu.Agent;
 
 /// <summary>Verdicts in, at most one change out. Pure, no clock: times are since any fixed moment. Not thread-safe.</summary>
-public sealed class PolicyCore
+internal sealed class PolicyCore
 {
     private readonly PolicyOptions _options;
     private readonly ChangeBudget _units;
@@ -155,4 +155,30 @@ public sealed class PolicyCore
         NodeHealth.Full => "full",
         _ => "slow",
     };
+}
+
+/// <summary>The rate limit: a bucket that fills with time. Pure.</summary>
+internal sealed class ChangeBudget(int burst, TimeSpan refill)
+{
+    private double _left = burst;
+    private TimeSpan _at;
+
+    internal bool HasOne(TimeSpan now)
+    {
+        Fill(now);
+        return _left >= 1;
+    }
+
+    /// <summary>Another agent's change counts too, so the bucket may go below empty.</summary>
+    internal void Spend(TimeSpan now)
+    {
+        Fill(now);
+        _left = Math.Max(_left - 1, -burst);
+    }
+
+    private void Fill(TimeSpan now)
+    {
+        _left = Math.Min(burst, _left + ((now - _at) / refill));
+        _at = now;
+    }
 }

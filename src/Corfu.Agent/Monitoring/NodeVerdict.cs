@@ -8,7 +8,7 @@ namespace Corfu.Agent;
 /// <param name="Phi">Suspicion: minus the logarithm of the chance that an answer as late as this one still comes.</param>
 /// <param name="RoundTrip">Smoothed, in milliseconds.</param>
 /// <param name="Note">Said instead of the figures.</param>
-public readonly record struct NodeVerdict(NodeHealth Health, TimeSpan Since, double Phi, double RoundTrip = 0, string? Note = null)
+internal readonly record struct NodeVerdict(NodeHealth Health, TimeSpan Since, double Phi, double RoundTrip = 0, string? Note = null)
 {
     /// <summary>For people. Put together when it is asked for: verdicts are looked at many times for each time that one is told.</summary>
     public string Why => Note ?? Health switch

@@ -1,0 +1,51 @@
+using Microsoft.Extensions.Logging;
+
+namespace Corfu.Agent;
+
+internal static partial class AgentLog
+{
+    [LoggerMessage(11, LogLevel.Warning, "{Node} is {Health}: {Why}")]
+    public static partial void Verdict(ILogger logger, string node, string health, string why);
+
+    [LoggerMessage(12, LogLevel.Information, "{Node} is alive again, was {Health}")]
+    public static partial void Recovered(ILogger logger, string node, string health);
+
+    [LoggerMessage(13, LogLevel.Warning, "Reconfiguring: {Change}")]
+    public static partial void Deciding(ILogger logger, string change);
+
+    [LoggerMessage(14, LogLevel.Information, "Not reconfigured: the other agents do not share the suspicion ({Change})")]
+    public static partial void Disagreed(ILogger logger, string change);
+
+    [LoggerMessage(15, LogLevel.Warning, "The reconfiguration failed and will be tried again: {Why}")]
+    public static partial void ChangeFailed(ILogger logger, string why);
+
+    [LoggerMessage(16, LogLevel.Information, "Projection {Projection} ({Reason})")]
+    public static partial void Learnt(ILogger logger, string projection, string reason);
+
+    [LoggerMessage(17, LogLevel.Warning, "Held back: {Note}")]
+    public static partial void Held(ILogger logger, string note);
+
+    [LoggerMessage(18, LogLevel.Information, "Automatic reconfiguration is {State}")]
+    public static partial void Automation(ILogger logger, string state);
+
+    [LoggerMessage(19, LogLevel.Error, "A step of the agent failed; the next one goes on")]
+    public static partial void StepFailed(ILogger logger, Exception error);
+
+    [LoggerMessage(20, LogLevel.Information, "Rebuilding the joining replicas of {Projection}")]
+    public static partial void Rebuilding(ILogger logger, string projection);
+
+    [LoggerMessage(21, LogLevel.Information, "No replica is joining any more: {Entries} entries, {Bytes} bytes copied in {Seconds} s")]
+    public static partial void RebuildDone(ILogger logger, long entries, long bytes, double seconds);
+
+    [LoggerMessage(22, LogLevel.Error, "The {Job} job failed and will be tried again: {Why}")]
+    public static partial void JobFailed(ILogger logger, string job, string why);
+
+    [LoggerMessage(23, LogLevel.Information, "Migrating the smallest of {Count} segments of {Projection}")]
+    public static partial void Migrating(ILogger logger, int count, string projection);
+
+    [LoggerMessage(24, LogLevel.Error, "A background task of the agent failed")]
+    public static partial void TaskFailed(ILogger logger, Exception error);
+
+    [LoggerMessage(25, LogLevel.Warning, "The {Job} job is passed on to the next agent: {Why}")]
+    public static partial void PassedOn(ILogger logger, string job, string why);
+}

@@ -1,0 +1,168 @@
+using Corfu.Client;
+using Corfu.Protocol;
+using Microsoft.Extensions.Logging;
+
+namespace Corfu.Agent;
+
+/// <summary>
+/// One change at a time, from verdicts to an epoch without the nodes that are gone:
+/// <code>
+///                 verdicts ask for it        it is this agent's turn         others share the suspicion
+///   Idle ----------------------> Proposed ----------------------> Asking ----------------------> Deciding
+///    ^                               | verdicts ask for nothing     | they do not                    | an epoch is decided
+///    +-------------------------------+------------------------------+--------------------------------+
+/// </code>
+/// <c>_change is null</c> if and only if Idle; <c>_stop is not null</c> if and only if Asking or Deciding. Everything is guarded by the agent's gate. Agents need
+/// no agreement on who acts: the layout decides one successor per epoch (R12).
+/// </summary>
+internal sealed class ChangeState(
+    Lock gate, AgentOptions options, ClusterView view, Monitor monitor, SuspicionPoll suspicions, Reconfigurer reconfigurer, AgentClock clock, ILogger logger)
+{
+    private enum State
+    {
+        Idle,
+        Proposed,
+        Asking,
+        Deciding,
+    }
+
+    private readonly PolicyCore _policy = new(options.Policy);
+    private State _state;
+    private PlannedChange? _change;
+    private TimeSpan _since;
+    private CancellationTokenSource? _stop;
+    private Task _run = Task.CompletedTask;
+    private string _note = "";
+
+    /// <summary>What would be done and may not, and why not.</summary>
+    public string Note => _note;
+
+    public bool IsRunning => _state is State.Asking or State.Deciding;
+
+    /// <summary>Completes when nothing is under way.</summary>
+    public Task Ended
+    {
+        get
+        {
+            lock (gate) return _run;
+        }
+    }
+
+    public void Learn(Projection before, Projection after) => _policy.Saw(before, after, clock.Now);
+
+    /// <summary>Looks at the verdicts and starts what follows from them.</summary>
+    public void Step(CancellationToken stopped)
+    {
+        lock (gate)
+        {
+            if (view.Projection is not { } projection) return;
+            var decision = Decide(projection);
+            var change = view.Automation.IsOn ? decision.Change : null;
+            Tell(change is null && decision.Change is { } wanted ? $"switched off: {wanted}" : decision.Note);
+            switch (_state)
+            {
+                case State.Idle when change is not null:
+                    BecomeProposed(change);
+                    break;
+                case State.Proposed when change is null:
+                    BecomeIdle();
+                    break;
+                case State.Proposed when !change!.IsSame(_change):
+                    BecomeProposed(change);
+                    break;
+                case State.Asking or State.Deciding when change is not null && change.Exits.Length > _change!.Exits.Length && !change.IsSame(_change):
+                    // A reconfiguration that waits for the seal of a unit that is now known to be gone would wait in vain.
+                    _stop!.Cancel();
+                    break;
+            }
+
+            if (_state == State.Proposed && clock.Now - _since >= options.BackOffStep * Rank(_change!, projection)) BecomeAsking(projection, stopped);
+        }
+    }
+
+    private void BecomeIdle()
+    {
+        _state = State.Idle;
+        _change = null;
+        _stop?.Dispose();
+        _stop = null;
+    }
+
+    private void BecomeProposed(PlannedChange change)
+    {
+        _state = State.Proposed;
+        _change = change;
+        _since = clock.Now;
+    }
+
+    private void BecomeAsking(Projection projection, CancellationToken stopped)
+    {
+        _state = State.Asking;
+        _stop = CancellationTokenSource.CreateLinkedTokenSource(stopped);
+        _run = RunAsync(_change!, projection, _stop.Token);
+    }
+
+    private void BecomeDeciding() => _state = State.Deciding;
+
+    private async Task RunAsync(PlannedChange change, Projection projection, CancellationToken cancellationToken)
+    {
+        // Outside the gate, which the caller holds.
+        await Task.Yield();
+        using var activity = AgentTelemetry.Activities.StartActivity("corfu.agent.reconfigure");
+        try
+        {
+            if (!await suspicions.IsAgreedAsync(change, projection, cancellationToken)) return;
+            lock (gate) BecomeDeciding();
+            AgentLog.Deciding(logger, change.ToString());
+            var reason = new ReconfigurationReason(true, options.Self.ToString(), change.ToString()).ToString();
+            var decided = await reconfigurer.ReconfigureAsync(projection, change.Apply, reason, cancellationToken);
+            if (decided.Epoch > projection.Epoch) AgentTelemetry.Reconfigurations.Add(1);
+            view.Adopt(decided);
+        }
+        catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
+        {
+            // The agent stops, or a larger change takes its place.
+        }
+        catch (CorfuException e)
+        {
+            AgentLog.ChangeFailed(logger, e.Message);
+        }
+        catch (Exception e)
+        {
+            AgentLog.TaskFailed(logger, e);
+        }
+        finally
+        {
+            lock (gate) BecomeIdle();
+        }
+    }
+
+    private PolicyDecision Decide(Projection projection) => _policy.Decide(
+        new PolicyView(projection, VerdictOf, monitor.Waiting(NodeRole.Unit), monitor.Waiting(NodeRole.Sequencer))
+        {
+            Acceptors = monitor.Waiting(NodeRole.Acceptor),
+        },
+        clock.Now);
+
+    private NodeVerdict VerdictOf(NodeId id) => monitor.Find(id) is { } node && clock.Now >= node.DisagreedUntil ? monitor.VerdictOf(node) : default;
+
+    // The watchers of a process that is gone act in their order; what concerns no process is for the first agent of all. The agents of processes that go are
+    // left out: their own silence may be noticed a probe later.
+    private int Rank(PlannedChange change, Projection projection)
+    {
+        List<NodeEndpoint> processes = [.. change.Exits.Select(exit => exit.Unit.Endpoint), .. change.Acceptors.Select(acceptor => acceptor.Old.Endpoint)];
+        if (change.NewSequencer is not null) processes.Add(projection.Sequencer.Endpoint);
+        HashSet<NodeEndpoint> going = [.. change.Exits.Where(exit => !exit.Keeps).Select(exit => exit.Unit.Endpoint)];
+        if (change.NewSequencer is not null) going.Add(projection.Sequencer.Endpoint);
+        return processes.Count > 0
+            ? processes.Min(process => monitor.RankFor(process, going.Contains))
+            : monitor.Agents.Count(agent => agent.Address.Endpoint.CompareTo(options.Self) < 0 && monitor.IsAlive(agent));
+    }
+
+    private void Tell(string note)
+    {
+        if (note == _note) return;
+        if (note.Length > 0 && _note.Length == 0) AgentLog.Held(logger, note);
+        _note = note;
+    }
+}

@@ -1,0 +1,187 @@
+using System.Collections.Immutable;
+using Corfu.Client;
+using Corfu.Client.Layout;
+using Corfu.Protocol;
+using Corfu.Transport;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
+
+namespace Corfu.Agent;
+
+/// <summary>
+/// The cluster agent of one process: monitors nodes (<see cref="Monitor"/>), reconfigures when one is gone (<see cref="ChangeState"/>), and works in the
+/// background (<see cref="Maintenance"/>). Any number of agents may act at once: the layout decides one successor per epoch. It serves a role of its own, which its
+/// process registers.
+/// </summary>
+public sealed class ClusterAgent : IRoleHandler
+{
+    private readonly AgentOptions _options;
+    private readonly ITransport _probes;
+    private readonly TimeProvider _time;
+    private readonly ILogger _logger;
+    // Guards the state of all parts: an agent does little, and one lock has no order to keep.
+    private readonly Lock _gate = new();
+    private readonly ClusterView _view;
+    private readonly Monitor _monitor;
+    private readonly SuspicionPoll _suspicions;
+    private readonly ChangeState _change;
+    private readonly Maintenance _maintenance;
+
+    // Cancelled when the agent stops; set once by RunAsync.
+    private CancellationToken _stopped;
+
+    /// <param name="probes">For probes: with short time-outs, so that a dead connection is given up soon.</param>
+    /// <param name="transport">For everything else. Both stay the caller's.</param>
+    public ClusterAgent(
+        AgentOptions options, ITransport probes, ITransport transport, TimeProvider time, IEntropy entropy, ILogger? logger = null,
+        ReconfigurerOptions? reconfiguration = null)
+    {
+        options.Validate();
+        _options = options;
+        _probes = probes;
+        _time = time;
+        _logger = new SafeLogger(logger ?? NullLogger.Instance);
+        Id = new NodeId(entropy.NewGuid());
+        var clock = new AgentClock(time);
+        var layout = new LayoutClient(transport, entropy, time);
+        _view = new ClusterView(_gate, options, transport, layout, clock, _logger);
+        var prober = new Prober(Self, probes, _view, time);
+        _monitor = new Monitor(_gate, options, Id, _view, prober, probes, time, clock, _logger);
+        _suspicions = new SuspicionPoll(_gate, options, _view, _monitor, prober, probes, time, clock, _logger);
+        var reconfigurer = new Reconfigurer(transport, layout, time, _logger, reconfiguration);
+        _change = new ChangeState(_gate, options, _view, _monitor, _suspicions, reconfigurer, clock, _logger);
+        _maintenance = new Maintenance(_gate, options, _view, _monitor, probes, transport, time, clock, entropy, _logger);
+        _monitor.FoundGone = () => _change.Step(_stopped);
+        _view.Changed = (before, after) =>
+        {
+            if (before is not null) _change.Learn(before, after);
+            _monitor.Learn(after);
+        };
+    }
+
+    public NodeRole Role => NodeRole.Agent;
+
+    /// <summary>New with every start: an agent keeps nothing.</summary>
+    public NodeId Id { get; }
+
+    /// <summary>The newest projection that it knows.</summary>
+    public Projection? Projection => _view.Projection;
+
+    private NodeAddress Self => new(Id, _options.Self);
+
+    /// <summary>Runs until it is cancelled, and ends then without an exception. A step that fails is reported and the next one goes on.</summary>
+    public async Task RunAsync(CancellationToken cancellationToken)
+    {
+        _stopped = cancellationToken;
+        while (!cancellationToken.IsCancellationRequested)
+        {
+            var next = _options.Step;
+            try
+            {
+                next = Step();
+            }
+            catch (Exception e)
+            {
+                AgentLog.StepFailed(_logger, e);
+            }
+
+            try
+            {
+                await Task.Delay(next, _time, cancellationToken);
+            }
+            catch (OperationCanceledException)
+            {
+                break;
+            }
+        }
+
+        await _change.Ended;
+        await _maintenance.Ended;
+    }
+
+    /// <summary>Tells the others that this process stops in good order, so that none takes it for dead. Best effort, bounded by the probe time-out.</summary>
+    public async Task LeaveAsync()
+    {
+        List<NodeAddress> agents;
+        lock (_gate) agents = [.. _monitor.Agents.Select(agent => agent.Address)];
+        await Task.WhenAll(agents.Select(TellAsync));
+
+        async Task TellAsync(NodeAddress agent)
+        {
+            using var timeout = new CancellationTokenSource(_options.ProbeTimeout, _time);
+            try
+            {
+                await _probes.CallAsync(agent, new PingRequest(_view.Epoch, Self, true, _view.Automation), timeout.Token);
+            }
+            catch (Exception e) when (e is TransportException or OperationCanceledException)
+            {
+                // It finds out.
+            }
+        }
+    }
+
+    /// <inheritdoc />
+    public void Handle(Request request, ReplyTo reply)
+    {
+        switch (request)
+        {
+            case PingRequest ping:
+                reply.Send(Answer(ping));
+                break;
+            case SuspicionRequest suspicion:
+                _ = _suspicions.AnswerAsync(suspicion, reply, _stopped).ReportAsync(_logger);
+                break;
+            case AgentInfoRequest:
+                reply.Send(Describe());
+                break;
+            case SetAutomationRequest set:
+                _view.Adopt(set.Automation);
+                reply.Send(new AckResponse(Status.Ok, _view.Epoch));
+                break;
+            default:
+                reply.Send(request.Fail(Status.Unsupported, _view.Epoch));
+                break;
+        }
+    }
+
+    private TimeSpan Step()
+    {
+        var next = _monitor.Step(_stopped);
+        _view.RefreshIfDue(Acceptors, _stopped);
+        _change.Step(_stopped);
+        _maintenance.Step(_change.IsRunning, _stopped);
+        return next;
+    }
+
+    private ImmutableArray<NodeAddress> Acceptors()
+    {
+        lock (_gate) return [.. from node in _monitor.Nodes where node.Role == NodeRole.Acceptor select node.Address];
+    }
+
+    private PingResponse Answer(PingRequest ping)
+    {
+        _view.Hint(ping.Epoch);
+        _view.Adopt(ping.Automation);
+        lock (_gate)
+        {
+            _monitor.Hear(ping.From, ping.Leaving);
+            return new PingResponse(Status.Ok, _view.Epoch, _view.Automation, _monitor.Heard);
+        }
+    }
+
+    private AgentInfoResponse Describe()
+    {
+        lock (_gate)
+        {
+            var nodes = ImmutableArray.CreateBuilder<NodeReport>();
+            nodes.Add(new NodeReport(Self, NodeRole.Agent, NodeDuty.Serving, NodeHealth.Alive, "answers this"));
+            foreach (var node in _monitor.Nodes.Take(MessageLimits.MaxItems - 1))
+            {
+                var verdict = _monitor.VerdictOf(node);
+                nodes.Add(new NodeReport(node.Address, node.Role, _monitor.DutyOf(node), verdict.Health, verdict.Why));
+            }
+
+            return new AgentInfoResponse(Status.Ok, _view.Epoch, _view.Automation, _change.Note, nodes.DrainToImmutable(), _maintenance.Report());
+        }
+    }
+}

@@ -1,0 +1,132 @@
+using System.Collections.Immutable;
+using Corfu.Client;
+using Corfu.Client.Layout;
+using Corfu.Protocol;
+using Corfu.Transport;
+using Microsoft.Extensions.Logging;
+
+namespace Corfu.Agent;
+
+/// <summary>What all agents of a cluster share: the newest projection, and whether agents act on their own. Both only get newer.</summary>
+internal sealed class ClusterView(
+    Lock gate, AgentOptions options, ITransport transport, LayoutClient layout, AgentClock clock, ILogger logger)
+{
+    // Guarded by gate.
+    private Projection? _projection;
+    private Automation _automation = options.Automation ?? new Automation(0, options.Automatic);
+    private Epoch _hinted;
+    private TimeSpan _nextRefresh;
+    private bool _isRefreshing;
+
+    /// <summary>Called under the gate for every newer projection: the one before, and the new one. Set once, before the agent runs.</summary>
+    public Action<Projection?, Projection> Changed { get; set; } = static (_, _) => { };
+
+    public Projection? Projection
+    {
+        get
+        {
+            lock (gate) return _projection;
+        }
+    }
+
+    public Epoch Epoch => Projection?.Epoch ?? Epoch.None;
+
+    public Automation Automation
+    {
+        get
+        {
+            lock (gate) return _automation;
+        }
+    }
+
+    /// <summary>Some node knows this epoch: if it is newer, the layout is read at the next step.</summary>
+    public void Hint(Epoch epoch)
+    {
+        lock (gate)
+        {
+            if (epoch <= Epoch || epoch <= _hinted) return;
+            _hinted = epoch;
+            _nextRefresh = TimeSpan.Zero;
+        }
+    }
+
+    public void Adopt(Projection projection)
+    {
+        lock (gate)
+        {
+            if (_projection is { } known && projection.Epoch <= known.Epoch) return;
+            var before = _projection;
+            _projection = projection;
+            Changed(before, projection);
+        }
+
+        AgentLog.Learnt(logger, projection.ToString(), projection.Reason);
+    }
+
+    public void Adopt(Automation automation)
+    {
+        lock (gate)
+        {
+            if (automation.Version <= _automation.Version) return;
+            _automation = automation;
+            // Under the gate: the newest word is the last one that is kept.
+            options.AutomationChanged?.Invoke(automation);
+        }
+
+        AgentLog.Automation(logger, automation.IsOn ? "on" : "off");
+    }
+
+    /// <param name="acceptors">Acceptors to begin with, while no projection is known.</param>
+    public void RefreshIfDue(Func<ImmutableArray<NodeAddress>> acceptors, CancellationToken cancellationToken)
+    {
+        lock (gate)
+        {
+            if (_isRefreshing || clock.Now < _nextRefresh) return;
+            _isRefreshing = true;
+        }
+
+        _ = RefreshAsync(acceptors(), cancellationToken).ReportAsync(logger);
+    }
+
+    private async Task RefreshAsync(ImmutableArray<NodeAddress> acceptors, CancellationToken cancellationToken)
+    {
+        try
+        {
+            var latest = Projection is { } known
+                ? await layout.ReadLatestAsync(known.Acceptors, cancellationToken)
+                : await FindFirstAsync(acceptors, cancellationToken);
+            if (latest is not null) Adopt(latest);
+        }
+        catch (Exception e) when (e is CorfuException or OperationCanceledException)
+        {
+            // Read again at the next refresh.
+        }
+        finally
+        {
+            lock (gate)
+            {
+                _isRefreshing = false;
+                _nextRefresh = clock.Now + (_projection is null ? options.SlowInterval / 4 : options.RefreshInterval);
+            }
+        }
+    }
+
+    // Any acceptor leads to the others: each knows a projection, which names all of them.
+    private async Task<Projection?> FindFirstAsync(ImmutableArray<NodeAddress> acceptors, CancellationToken cancellationToken)
+    {
+        foreach (var acceptor in acceptors)
+        {
+            try
+            {
+                var answer = await transport.CallAsync(acceptor, new LatestRequest(Epoch.None), cancellationToken);
+                if (answer.Latest is { } latest) return await layout.ReadLatestAsync(latest.Acceptors, cancellationToken);
+            }
+            catch (TransportException)
+            {
+                // The next one may answer.
+            }
+        }
+
+        return null;
+    }
+}

@@ -1,0 +1,109 @@
+using Corfu.Protocol;
+
+namespace Corfu.Agent;
+
+/// <param name="Trouble">What keeps it from going on; null where nothing does.</param>
+internal readonly record struct JobProgress(string What, long Done, long Total, long Bytes, string? Trouble);
+
+/// <summary>
+/// Long work that a cluster needs once, one run at a time. It may run while <see cref="EligibleSince"/> is not null: it is needed, and no agent before this one
+/// works at it. A job without progress for <see cref="AgentOptions.StalledJobLimit"/> is passed on: the next agent may work at it, until it is done here or no
+/// longer needed. Everything is guarded by the agent's gate.
+/// </summary>
+internal sealed class BackgroundJob(JobKind kind, TimeSpan interval)
+{
+    private readonly record struct Mark(Epoch Epoch, long Done);
+
+    // The most that was done in the newest epoch, over all runs, and when it got there.
+    private Mark _mark;
+    private TimeSpan _markedAt;
+    private bool _hasFailed;
+
+    public JobKind Kind => kind;
+
+    public TimeSpan? EligibleSince { get; private set; }
+
+    /// <summary>Of the run under way; null when there is none.</summary>
+    public CancellationTokenSource? Stop { get; private set; }
+
+    public bool IsRunning => Stop is not null;
+
+    public Task Running { get; set; } = Task.CompletedTask;
+
+    /// <summary>When the run under way began, or the last one.</summary>
+    public TimeSpan Began { get; private set; }
+
+    public TimeSpan NotBefore { get; private set; }
+
+    /// <summary>Why it was passed on; null: it was not.</summary>
+    public string? PassedOn { get; private set; }
+
+    /// <summary>Of the run under way.</summary>
+    public Func<JobProgress>? Progress { get; private set; }
+
+    public bool MayStart(TimeSpan now, TimeSpan delay) => !IsRunning && EligibleSince is { } since && now - since >= delay && now >= NotBefore;
+
+    public void BecomeEligible(TimeSpan now)
+    {
+        if (EligibleSince is not null) return;
+        EligibleSince = now;
+        _markedAt = now;
+    }
+
+    /// <summary>Another agent works at it, or automation is off.</summary>
+    public void BecomeIneligible()
+    {
+        EligibleSince = null;
+        Stop?.Cancel();
+    }
+
+    /// <summary>Nothing is to be done. A run under way comes to its end by itself.</summary>
+    public void BecomeUnneeded()
+    {
+        EligibleSince = null;
+        PassedOn = null;
+        _hasFailed = false;
+    }
+
+    public CancellationToken BecomeRunning(TimeSpan now, Func<JobProgress> progress, CancellationToken stopped)
+    {
+        Began = now;
+        Progress = progress;
+        Stop = CancellationTokenSource.CreateLinkedTokenSource(stopped);
+        return Stop.Token;
+    }
+
+    public void Ended(bool isDone, TimeSpan now, TimeSpan retryAfter)
+    {
+        Stop?.Dispose();
+        Stop = null;
+        Progress = null;
+        _hasFailed = !isDone;
+        var next = isDone ? Began + interval : now + retryAfter;
+        if (next > NotBefore) NotBefore = next;
+        if (!isDone) return;
+        PassedOn = null;
+        _mark = default;
+    }
+
+    /// <summary>Passes the job on when nothing has come of it for too long.</summary>
+    /// <returns>Whether it was passed on just now.</returns>
+    public bool PassOnIfStalled(Epoch epoch, TimeSpan now, AgentOptions options)
+    {
+        var progress = Progress?.Invoke();
+        var mark = new Mark(epoch, progress?.Done ?? 0);
+        if (mark.Epoch != _mark.Epoch || mark.Done > _mark.Done || (!IsRunning && !_hasFailed))
+        {
+            _mark = mark;
+            _markedAt = now;
+            return false;
+        }
+
+        if (now - _markedAt < options.StalledJobLimit) return false;
+        _markedAt = now;
+        NotBefore = now + options.StalledJobPause;
+        PassedOn = progress?.Trouble ?? $"no progress for {NodeVerdict.Seconds(options.StalledJobLimit)}";
+        Stop?.Cancel();
+        return true;
+    }
+}

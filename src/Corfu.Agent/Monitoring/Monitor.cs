@@ -1,0 +1,399 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+using Corfu.Transport;
+using Microsoft.Extensions.Logging;
+
+namespace Corfu.Agent;
+
+/// <summary>
+/// Finds the processes of the cluster, probes them, and judges their roles. A process that this agent watches (<see cref="PeerTable"/>) is probed at
+/// <see cref="DetectorOptions.Interval"/> through its agent, its roles at <see cref="AgentOptions.SlowInterval"/>, and everything at once when its agent does not
+/// answer. Of the processes that other agents watch, one is polled in every <see cref="AgentOptions.SlowInterval"/>, so that spares and leaders are known;
+/// this agent never holds them gone. Everything is guarded by the agent's gate.
+/// </summary>
+internal sealed class Monitor
+{
+    private readonly Lock _gate;
+    private readonly AgentOptions _options;
+    private readonly NodeId _self;
+    private readonly ClusterView _view;
+    private readonly Prober _prober;
+    private readonly ITransport _probes;
+    private readonly TimeProvider _time;
+    private readonly AgentClock _clock;
+    private readonly ILogger _logger;
+    private readonly DetectorCore _detector;
+    private readonly PeerTable _peers;
+
+    // Sorted, so that nothing depends on how keys hash.
+    private readonly SortedDictionary<NodeId, MonitoredNode> _nodes = [];
+    private bool _nodesAreStale = true;
+    private TimeSpan _nextPoll;
+    private CancellationToken _stopped;
+
+    public Monitor(
+        Lock gate, AgentOptions options, NodeId self, ClusterView view, Prober prober, ITransport probes, TimeProvider time, AgentClock clock, ILogger logger)
+    {
+        _gate = gate;
+        _options = options;
+        _self = self;
+        _view = view;
+        _prober = prober;
+        _probes = probes;
+        _time = time;
+        _clock = clock;
+        _logger = logger;
+        _detector = new DetectorCore(options.Detector);
+        _peers = new PeerTable(options.Self, options);
+        AddPeer(options.Self);
+        foreach (var peer in options.Peers) AddPeer(peer);
+    }
+
+    /// <summary>Called outside the gate when a node was found gone.</summary>
+    public Action FoundGone { get; set; } = static () => { };
+
+    // Guarded by the caller, like everything below that is not async and takes no gate.
+    public IEnumerable<MonitoredNode> Nodes => _nodes.Values;
+
+    public MonitoredNode? Find(NodeId id) => _nodes.GetValueOrDefault(id);
+
+    public IEnumerable<MonitoredNode> Agents => _nodes.Values.Where(node => node.Role == NodeRole.Agent);
+
+    /// <summary>Processes to tell other agents of.</summary>
+    public ImmutableArray<NodeEndpoint> Heard => [.. _peers.Heard(_clock.Now)];
+
+    public void AddPeer(NodeEndpoint endpoint)
+    {
+        lock (_gate) _peers.Add(endpoint, _clock.Now);
+    }
+
+    /// <summary>The nodes of a newer projection are monitored from the next step on.</summary>
+    public void Learn(Projection projection)
+    {
+        _nodesAreStale = true;
+        foreach (var node in NodesOf(projection)) AddPeer(node.Endpoint);
+    }
+
+    /// <summary>A ping has come from another agent.</summary>
+    public void Hear(NodeAddress agent, bool isLeaving)
+    {
+        AddPeer(agent.Endpoint);
+        if (_peers.Find(agent.Endpoint) is not { } peer) return;
+        peer.Hear(_clock.Now);
+        // Another identity: the process was started again.
+        if (peer.Agent != agent.Id) peer.NextDescribe = Min(peer.NextDescribe, _clock.Now);
+        if (!isLeaving) return;
+        foreach (var node in _nodes.Values.Where(node => node.Address.Endpoint == agent.Endpoint)) _detector.RecordLeaving(node.Address.Id, _clock.Now);
+    }
+
+    /// <summary>Starts the probes that are due.</summary>
+    /// <returns>How long until the next ones are due.</returns>
+    public TimeSpan Step(CancellationToken stopped)
+    {
+        List<Peer> describing = [];
+        List<MonitoredNode> probing = [];
+        TimeSpan next;
+        lock (_gate)
+        {
+            _stopped = stopped;
+            var now = _clock.Now;
+            _detector.Tick(now);
+            if (_view.Projection is { } projection && _peers.Forget(endpoint => NodesOf(projection).Any(node => node.Endpoint == endpoint), now)) _nodesAreStale = true;
+            if (_nodesAreStale) ChooseNodes();
+            ChooseWatched(now);
+            PollNext(now);
+            foreach (var peer in _peers.All)
+            {
+                if (peer.IsDescribing || now < peer.NextDescribe) continue;
+                peer.IsDescribing = true;
+                describing.Add(peer);
+            }
+
+            next = _options.Detector.Interval;
+            foreach (var node in _nodes.Values)
+            {
+                if (node.IsProbing) continue;
+                if (now >= node.NextProbe)
+                {
+                    node.IsProbing = true;
+                    probing.Add(node);
+                }
+                else if (node.NextProbe - now < next)
+                {
+                    next = node.NextProbe - now;
+                }
+            }
+        }
+
+        foreach (var peer in describing) _ = DescribeAsync(peer).ReportAsync(_logger);
+        foreach (var node in probing) _ = ProbeAsync(node).ReportAsync(_logger);
+        return next < _options.Step ? _options.Step : next;
+    }
+
+    public NodeVerdict VerdictOf(MonitoredNode node)
+    {
+        if (!_detector.Watches(node.Address.Id))
+            return new NodeVerdict(node.Answers ? NodeHealth.Alive : NodeHealth.Unknown, TimeSpan.Zero, 0, Note: "watched by other agents");
+        var verdict = _detector.Judge(node.Address.Id, _clock.Now);
+        if (verdict.Health is NodeHealth.Failed or NodeHealth.Full && node.Says.Length > 0) return verdict with { Note = $"says {node.Says}, for {NodeVerdict.Seconds(verdict.Since)}" };
+        return verdict.Health == NodeHealth.Silent && node.IsReachedByOthers
+            ? verdict with { Health = NodeHealth.Partitioned, Note = $"{verdict.Why}, but another agent reaches it" }
+            : verdict;
+    }
+
+    public bool IsAlive(MonitoredNode node) => VerdictOf(node).Health == NodeHealth.Alive;
+
+    public NodeDuty DutyOf(MonitoredNode node)
+    {
+        if (_view.Projection is not { } projection) return NodeDuty.None;
+        return node.Role switch
+        {
+            NodeRole.Unit when projection.HasUnit(node.Address.Id) => NodeDuty.Serving,
+            NodeRole.Unit => node.IsFresh ? NodeDuty.Spare : node.Epoch > Epoch.None ? NodeDuty.Removed : NodeDuty.None,
+            NodeRole.Sequencer => projection.Sequencer.Id == node.Address.Id ? NodeDuty.Serving : NodeDuty.Standby,
+            NodeRole.Acceptor => projection.Acceptors.Any(acceptor => acceptor.Id == node.Address.Id) ? NodeDuty.Serving : NodeDuty.Standby,
+            _ => NodeDuty.Serving,
+        };
+    }
+
+    /// <summary>Spares or standbys that answer, in the order of their endpoints: every agent takes the same.</summary>
+    public ImmutableArray<NodeAddress> Waiting(NodeRole role) =>
+    [
+        .. from node in _nodes.Values
+           where node.Role == role && DutyOf(node) is NodeDuty.Spare or NodeDuty.Standby && IsAlive(node)
+           orderby node.Address.Endpoint, node.Address.Id
+           select node.Address,
+    ];
+
+    /// <summary>Live agents that act before this one about a process: the agents between the two, in the order of endpoints.</summary>
+    public int RankFor(NodeEndpoint process, Predicate<NodeEndpoint> isGoing) =>
+        _peers.AgentsBetween(process, peer => !isGoing(peer.Endpoint) && IsAgentAlive(peer));
+
+    /// <summary>The agents of other processes, those that watch a process first.</summary>
+    public IEnumerable<MonitoredNode> AgentsBehind(NodeEndpoint process) =>
+        _peers.Behind(process).Where(peer => peer.Endpoint != _options.Self).Select(peer => Find(peer.Agent)).OfType<MonitoredNode>();
+
+    /// <summary>The live agent just before this one in the order of endpoints; null: this one is the first of all.</summary>
+    public NodeAddress? Predecessor =>
+        Agents.Where(agent => agent.Address.Endpoint.CompareTo(_options.Self) < 0 && IsAlive(agent)).Select(agent => (NodeAddress?)agent.Address).MaxBy(agent => agent!.Value.Endpoint);
+
+    /// <summary>Another agent asked about a node and this one probed it.</summary>
+    public void Record(NodeId id, ProbeSample sample) => _detector.Record(id, sample, _clock.Now);
+
+    /// <summary>Another agent reaches a node that is silent here.</summary>
+    public void Partitioned(MonitoredNode node)
+    {
+        node.IsReachedByOthers = true;
+        Report(node);
+    }
+
+    private bool IsAgentAlive(Peer peer) => Find(peer.Agent) is { } agent && IsAlive(agent);
+
+    // What the projection names, and the roles of all known processes: spares, standbys, agents.
+    private void ChooseNodes()
+    {
+        _nodesAreStale = false;
+        SortedDictionary<NodeId, (NodeAddress Address, NodeRole Role)> wanted = [];
+        if (_view.Projection is { } projection)
+        {
+            foreach (var unit in projection.Units) wanted[unit.Id] = (unit, NodeRole.Unit);
+            foreach (var acceptor in projection.Acceptors) wanted[acceptor.Id] = (acceptor, NodeRole.Acceptor);
+            wanted[projection.Sequencer.Id] = (projection.Sequencer, NodeRole.Sequencer);
+        }
+
+        foreach (var peer in _peers.All)
+        {
+            foreach (var role in peer.Roles.Where(role => role.Id != _self)) wanted.TryAdd(role.Id, (new NodeAddress(role.Id, peer.Endpoint), role.Role));
+        }
+
+        foreach (var id in _nodes.Keys.Where(id => !wanted.ContainsKey(id)).ToList())
+        {
+            _nodes.Remove(id);
+            _detector.Forget(id);
+        }
+
+        foreach (var (id, (address, role)) in wanted)
+        {
+            if (_nodes.TryGetValue(id, out var known) && known.Address == address) continue;
+            _nodes[id] = new MonitoredNode(address, role);
+            _detector.Forget(id);
+        }
+    }
+
+    private void ChooseWatched(TimeSpan now)
+    {
+        _peers.Watch(IsAgentAlive, _nodes.Values.Any(node => DutyOf(node) == NodeDuty.Serving && VerdictOf(node) is { IsGone: true } or { Health: NodeHealth.Partitioned }));
+        foreach (var node in _nodes.Values)
+        {
+            var isWatched = _peers.Find(node.Address.Endpoint) is null or { IsWatched: true };
+            if (isWatched == _detector.Watches(node.Address.Id)) continue;
+            if (isWatched) _detector.Watch(node.Address, node.Role, now, node.HasAnswered);
+            else _detector.Forget(node.Address.Id);
+            node.NextProbe = isWatched ? now : TimeSpan.MaxValue;
+        }
+    }
+
+    private void PollNext(TimeSpan now)
+    {
+        if (now < _nextPoll) return;
+        _nextPoll = now + _options.SlowInterval;
+        if (_peers.NextToPoll() is not { } peer) return;
+        foreach (var node in _nodes.Values.Where(node => node.Address.Endpoint == peer.Endpoint)) node.NextProbe = now;
+    }
+
+    private async Task DescribeAsync(Peer peer)
+    {
+        NodeDescription? description = null;
+        try
+        {
+            using var timeout = new CancellationTokenSource(_options.ProbeTimeout, _time);
+            using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, _stopped);
+            description = await _probes.DescribeAsync(peer.Endpoint, either.Token);
+        }
+        catch (Exception e) when (e is TransportException or OperationCanceledException)
+        {
+            // The roles that are known are probed one by one.
+        }
+        finally
+        {
+            lock (_gate)
+            {
+                peer.IsDescribing = false;
+                if (description is not null)
+                {
+                    peer.Hear(_clock.Now);
+                    if (!peer.Roles.AsSpan().SequenceEqual(description.Roles.AsSpan())) _nodesAreStale = true;
+                    peer.Roles = description.Roles;
+                }
+
+                // Asked again only when its agent is not reached any more.
+                peer.NextDescribe = description is null || peer.Agent.IsNone ? _clock.Now + _options.SlowInterval : TimeSpan.MaxValue;
+            }
+        }
+    }
+
+    private async Task ProbeAsync(MonitoredNode node)
+    {
+        var (sample, answer) = await _prober.ProbeAsync(node.Role, node.Address, _options.ProbeTimeout, _stopped);
+        bool isGone;
+        lock (_gate)
+        {
+            var now = _clock.Now;
+            node.IsProbing = false;
+            _detector.Record(node.Address.Id, sample, now);
+            if (sample.Outcome != ProbeOutcome.None) node.Answers = sample.IsAnswer;
+            if (sample.IsAnswer)
+            {
+                node.HasAnswered = true;
+                node.IsReachedByOthers = false;
+            }
+
+            Learn(node, answer);
+            if (_peers.Find(node.Address.Endpoint) is { } peer) Learn(peer, node, sample, now);
+            node.NextProbe = now + IntervalAfter(node, sample);
+            isGone = Report(node);
+        }
+
+        if (isGone) FoundGone();
+        if (sample.Outcome == ProbeOutcome.Answered) await CatchUpAsync(node);
+    }
+
+    private void Learn(Peer peer, MonitoredNode node, ProbeSample sample, TimeSpan now)
+    {
+        if (sample.IsAnswer) peer.Hear(now);
+        // A removed unit that has formatted itself anew is another role of the same process.
+        if (sample.Outcome == ProbeOutcome.Replaced && peer.Roles.Any(role => role.Id == node.Address.Id)) peer.NextDescribe = Min(peer.NextDescribe, now);
+        if (node.Role != NodeRole.Agent || sample.Outcome == ProbeOutcome.None) return;
+        peer.AgentAnswers = sample.IsAnswer;
+        if (sample.IsAnswer) return;
+        // What has become of the process shows in its other roles, or in other ones.
+        peer.NextDescribe = Min(peer.NextDescribe, now);
+        foreach (var other in _nodes.Values.Where(other => other.Address.Endpoint == peer.Endpoint && other.Role != NodeRole.Acceptor)) other.NextProbe = Min(other.NextProbe, now);
+    }
+
+    private void Learn(MonitoredNode node, Response? answer)
+    {
+        switch (answer)
+        {
+            case UnitInfoResponse unit:
+                node.Says = unit.Reason;
+                if (!unit.IsOk) break;
+                node.Epoch = unit.Installed;
+                node.IsFresh = unit.Installed == Epoch.None && unit.Pages == 0 && unit.End == LogPosition.Zero;
+                _view.Hint(unit.Installed);
+                break;
+            case SequencerInfoResponse { IsOk: true } sequencer:
+                node.Epoch = sequencer.Epoch;
+                _view.Hint(sequencer.Epoch);
+                break;
+            case LayoutResponse { Latest: { } latest }:
+                _view.Hint(latest.Epoch);
+                break;
+            case PingResponse { IsOk: true } ping:
+                _view.Hint(ping.Epoch);
+                _view.Adopt(ping.Automation);
+                foreach (var peer in ping.Peers) AddPeer(peer);
+                break;
+        }
+    }
+
+    private TimeSpan IntervalAfter(MonitoredNode node, ProbeSample sample)
+    {
+        if (!_detector.Watches(node.Address.Id)) return TimeSpan.MaxValue - _clock.Now;
+        if (sample.Outcome == ProbeOutcome.Answered)
+        {
+            var hasAgent = _peers.Find(node.Address.Endpoint) is { AgentAnswers: true };
+            return node.Role == NodeRole.Acceptor || (node.Role != NodeRole.Agent && hasAgent) ? _options.SlowInterval : _options.Detector.Interval;
+        }
+
+        // Often until the verdict is certain; those that heal what a dead process leaves need the processors more.
+        if (!VerdictOf(node).IsGone) return _options.Step;
+        return DutyOf(node) == NodeDuty.Serving ? _options.Detector.Interval : _options.SlowInterval;
+    }
+
+    // A node that serves an older epoch than the newest is told (R14), as a client that met it would do. The proposer installs an epoch everywhere itself: the
+    // first time nothing is sent.
+    private async Task CatchUpAsync(MonitoredNode node)
+    {
+        Projection? newest;
+        lock (_gate)
+        {
+            newest = _view.Projection;
+            var isNamed = newest is not null && (newest.HasUnit(node.Address.Id) || newest.Sequencer.Id == node.Address.Id);
+            if (!isNamed || node.Epoch >= newest!.Epoch || _clock.Now < node.NextInstall) return;
+            var isFirst = node.NextInstall == TimeSpan.Zero;
+            node.NextInstall = _clock.Now + _options.SlowInterval;
+            if (isFirst) return;
+        }
+
+        using var timeout = new CancellationTokenSource(_options.ProbeTimeout, _time);
+        try
+        {
+            AckRequest request = node.Role == NodeRole.Unit ? new InstallRequest(newest) : new BootstrapRequest(newest);
+            await _probes.CallAsync(node.Address, request, timeout.Token);
+        }
+        catch (Exception e) when (e is TransportException or OperationCanceledException)
+        {
+            // Sent again while it is behind.
+        }
+    }
+
+    // True when the node was found gone just now.
+    private bool Report(MonitoredNode node)
+    {
+        var verdict = VerdictOf(node);
+        var before = node.Reported;
+        if (verdict.Health == before || !_detector.Watches(node.Address.Id)) return false;
+        node.Reported = verdict.Health;
+        var name = $"{node.Role} {node.Address.Endpoint}";
+        if (verdict.Health == NodeHealth.Alive && before != NodeHealth.Unknown) AgentLog.Recovered(_logger, name, before.ToString());
+        if (verdict.Health is NodeHealth.Alive or NodeHealth.Unknown) return false;
+        AgentTelemetry.Suspicions.Add(1, new KeyValuePair<string, object?>("health", verdict.Health.ToString()));
+        AgentLog.Verdict(_logger, name, verdict.Health.ToString(), verdict.Why);
+        return verdict.IsGone;
+    }
+
+    private static IEnumerable<NodeAddress> NodesOf(Projection projection) => [.. projection.Units, .. projection.Acceptors, projection.Sequencer];
+
+    private static TimeSpan Min(TimeSpan a, TimeSpan b) => a < b ? a : b;
+}

@@ -1,0 +1,42 @@
+using Corfu.Protocol;
+
+namespace Corfu.Agent;
+
+/// <summary>One role of one process, and what its last answers said besides that it is alive.</summary>
+internal sealed class MonitoredNode(NodeAddress address, NodeRole role)
+{
+    public NodeAddress Address => address;
+
+    public NodeRole Role => role;
+
+    public bool IsProbing { get; set; }
+
+    public TimeSpan NextProbe { get; set; }
+
+    /// <summary>Whether it answered the last probe.</summary>
+    public bool Answers { get; set; }
+
+    /// <summary>Whether it has ever answered: until then it may be starting.</summary>
+    public bool HasAnswered { get; set; }
+
+    /// <summary>The epoch that it serves.</summary>
+    public Epoch Epoch { get; set; }
+
+    /// <summary>A unit that was formatted and has served no projection (R2: only such a unit may join).</summary>
+    public bool IsFresh { get; set; }
+
+    /// <summary>What it says about itself when it is not well.</summary>
+    public string Says { get; set; } = "";
+
+    /// <summary>When it is next told the newest projection.</summary>
+    public TimeSpan NextInstall { get; set; }
+
+    /// <summary>Another agent reaches it and this one does not; false again when it answers.</summary>
+    public bool IsReachedByOthers { get; set; }
+
+    /// <summary>The other agents did not share the suspicion; they are not asked again before then.</summary>
+    public TimeSpan DisagreedUntil { get; set; }
+
+    /// <summary>The health that was last reported.</summary>
+    public NodeHealth Reported { get; set; }
+}

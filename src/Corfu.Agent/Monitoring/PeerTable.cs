@@ -1,0 +1,121 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+using Corfu.Transport;
+
+namespace Corfu.Agent;
+
+/// <summary>A process of the cluster, as its handshake describes it.</summary>
+internal sealed class Peer(NodeEndpoint endpoint, TimeSpan added)
+{
+    public NodeEndpoint Endpoint => endpoint;
+
+    public ImmutableArray<RoleIdentity> Roles { get; set; } = [];
+
+    public NodeId Agent => Roles.FirstOrDefault(role => role.Role == NodeRole.Agent).Id;
+
+    public bool IsWatched { get; set; }
+
+    /// <summary>Whether its agent answered the last probe.</summary>
+    public bool AgentAnswers { get; set; }
+
+    /// <summary>When it was heard of itself, by an answer or a ping; when it was added, before that.</summary>
+    public TimeSpan LastHeard { get; private set; } = added;
+
+    public bool WasHeard { get; private set; }
+
+    /// <summary>When it is next asked which roles it serves.</summary>
+    public TimeSpan NextDescribe { get; set; }
+
+    public bool IsDescribing { get; set; }
+
+    public void Hear(TimeSpan now)
+    {
+        LastHeard = now;
+        WasHeard = true;
+    }
+}
+
+/// <summary>
+/// The processes of the cluster in the order of their endpoints, and who watches whom. Every process is watched by the next
+/// <see cref="AgentOptions.Watchers"/> live agents behind it in that order, which begins again at its end. An agent finds its own processes without asking:
+/// it goes back from itself until it has met that many live agents, and watches everything on the way, dead processes included. Guarded by the caller.
+/// </summary>
+internal sealed class PeerTable(NodeEndpoint self, AgentOptions options)
+{
+    private readonly SortedDictionary<NodeEndpoint, Peer> _peers = [];
+    private NodeEndpoint _lastPolled;
+
+    public IEnumerable<Peer> All => _peers.Values;
+
+    public Peer? Find(NodeEndpoint endpoint) => _peers.GetValueOrDefault(endpoint);
+
+    /// <summary>Beyond <see cref="AgentOptions.MaxPeers"/> it is ignored.</summary>
+    public void Add(NodeEndpoint endpoint, TimeSpan now)
+    {
+        if (_peers.Count < options.MaxPeers && !_peers.ContainsKey(endpoint)) _peers.Add(endpoint, new Peer(endpoint, now));
+    }
+
+    /// <summary>
+    /// Drops processes that have not been heard of for long and that the projection does not name. Other agents are told only of processes that this one heard
+    /// itself (<see cref="Heard"/>), so that agents do not remind each other for ever of a process that is gone.
+    /// </summary>
+    /// <returns>Whether any was dropped.</returns>
+    public bool Forget(Func<NodeEndpoint, bool> isNamed, TimeSpan now)
+    {
+        var silent = _peers.Values.Where(p => p.Endpoint != self && now - p.LastHeard >= options.ForgetPeerAfter && !isNamed(p.Endpoint)).ToList();
+        foreach (var peer in silent) _peers.Remove(peer.Endpoint);
+        return silent.Count > 0;
+    }
+
+    /// <summary>Processes to tell other agents of.</summary>
+    public IEnumerable<NodeEndpoint> Heard(TimeSpan now) =>
+        from peer in _peers.Values
+        where peer.Endpoint == self || (peer.WasHeard && now - peer.LastHeard < options.ForgetPeerAfter)
+        select peer.Endpoint;
+
+    /// <summary>Decides which processes this agent watches. Its own is among them.</summary>
+    /// <param name="isAgentAlive">Whether a process has an agent that is alive.</param>
+    /// <param name="all">Everything: a node of the projection is gone, and what follows depends on all others.</param>
+    public void Watch(Predicate<Peer> isAgentAlive, bool all)
+    {
+        var agents = 0;
+        foreach (var peer in Backwards())
+        {
+            peer.IsWatched = all || agents < options.Watchers;
+#if PLANTED
+            if (isAgentAlive(peer) || Planted.Is("any-process-is-a-watcher")) agents++;
+#else
+            if (isAgentAlive(peer)) agents++;
+#endif
+        }
+
+        if (Find(self) is { } own) own.IsWatched = true;
+    }
+
+    /// <summary>Live agents between a process and this one. The first of a process's watchers has none before it.</summary>
+    public int AgentsBetween(NodeEndpoint process, Predicate<Peer> isAgentAlive)
+    {
+        var agents = 0;
+        foreach (var peer in Backwards())
+        {
+            if (peer.Endpoint == process) return agents;
+            if (isAgentAlive(peer)) agents++;
+        }
+
+        return agents;
+    }
+
+    /// <summary>The processes behind one in the order: those of its watchers first.</summary>
+    public IEnumerable<Peer> Behind(NodeEndpoint process) =>
+        _peers.Values.Where(p => p.Endpoint.CompareTo(process) > 0).Concat(_peers.Values.Where(p => p.Endpoint.CompareTo(process) < 0));
+
+    /// <summary>The next process that is not watched, one after another; null: all are.</summary>
+    public Peer? NextToPoll()
+    {
+        var next = Behind(_lastPolled).Append(Find(_lastPolled)).FirstOrDefault(p => p is { IsWatched: false });
+        if (next is not null) _lastPolled = next.Endpoint;
+        return next;
+    }
+
+    private IEnumerable<Peer> Backwards() => Behind(self).Reverse();
+}
