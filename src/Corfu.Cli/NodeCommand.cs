@@ -21,6 +21,7 @@ internal static class NodeCommand
             Name, "Run one node: the roles its configuration file names, behind one listener, until it is told to end (SIGTERM, Ctrl-C).")
         {
             config,
+            NodeInitCommands.Init(),
         };
         command.SetAction((result, cancellationToken) => NodeRunner.RunAsync(
             result.GetRequiredValue(config).FullName, result.InvocationConfiguration.Output, cancellationToken));

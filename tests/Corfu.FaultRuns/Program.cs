@@ -4,6 +4,7 @@ using Corfu.FaultRuns.Faults;
 using Corfu.FaultRuns.Machine;
 using Corfu.FaultRuns.PowerCuts;
 using Corfu.FaultRuns.PowerCuts.Recorded;
+using Corfu.FaultRuns.Returns;
 
 var minutes = new Option<double>("--minutes") { Description = "how long faults are injected", DefaultValueFactory = _ => 30 };
 var seed = new Option<int>("--seed") { Description = "of the faults and their order", DefaultValueFactory = _ => 1 };
@@ -30,6 +31,17 @@ recorded.SetAction((result, stop) => Guarded(async () =>
     return await run.RunAsync(result.GetValue(states), result.GetValue(stride), stop) ? 0 : 1;
 }));
 root.Add(recorded);
+
+var kills = new Option<int>("--kills") { Description = "how many units are killed, one after another", DefaultValueFactory = _ => 20 };
+var returns = new Command("returns", "Kills units, lets agents take them out, starts them again and waits until they are full replicas; appends go on.") { kills, seed };
+returns.SetAction((result, stop) => Guarded(() => new ReturnsRun(result.GetValue(kills), result.GetValue(seed), Console.Out).RunAsync(stop)));
+root.Add(returns);
+
+var flips = new Option<int>("--flips") { Description = "how many bits are flipped", DefaultValueFactory = _ => 300 };
+var batch = new Option<int>("--batch") { Description = "how many before each start", DefaultValueFactory = _ => 10 };
+var bitFlips = new Command("bit-flips", "Flips bits in one unit's log of a stopped cluster, starts it and reads everything.") { flips, batch, seed };
+bitFlips.SetAction((result, stop) => Guarded(() => new BitFlipRun(result.GetValue(flips), result.GetValue(batch), result.GetValue(seed), Console.Out).RunAsync(stop)));
+root.Add(bitFlips);
 
 var cleanup = new Command("cleanup", "Takes away what killed runs have left.");
 cleanup.SetAction(_ => UndoList.Cleanup(Console.Out));

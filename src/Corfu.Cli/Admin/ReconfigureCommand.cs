@@ -1,7 +1,10 @@
 using System.Collections.Immutable;
 using System.CommandLine;
 using Corfu.Agent;
+using Corfu.Client;
+using Corfu.Client.Layout;
 using Corfu.Protocol;
+using Corfu.Transport;
 
 namespace Corfu.Cli;
 
@@ -20,6 +23,8 @@ internal static class ReconfigureCommand
         ReplaceDestroyed(),
         ReplaceSequencer(),
         SetReplicas(),
+        SetAcceptors(),
+        ReplaceDestroyedAcceptors(),
         Auto(),
     };
 
@@ -104,6 +109,52 @@ internal static class ReconfigureCommand
             var count = result.GetRequiredValue(replicas);
             return Progress.ShowAsync(error, () => migrator.Progress, session.Operations.SetReplicasAsync(count, migrator, AdminSession.Reason($"{count} replicas"), cancellationToken));
         });
+    }
+
+    private static Command SetAcceptors()
+    {
+        var acceptors = new Argument<string[]>("acceptor") { Description = $"{Endpoint} of an odd number of acceptors that run.", Arity = ArgumentArity.OneOrMore };
+        return Make("set-acceptors", "These acceptors decide about reconfigurations from the next epoch on.", [acceptors], async (session, result, _, cancellationToken) =>
+        {
+            var found = ImmutableArray.CreateBuilder<NodeAddress>();
+            foreach (var acceptor in result.GetRequiredValue(acceptors)) found.Add(await session.FindAsync(acceptor, NodeRole.Acceptor, cancellationToken));
+            return await session.Operations.SetAcceptorsAsync(found.DrainToImmutable(), AdminSession.Reason("other acceptors"), cancellationToken);
+        });
+    }
+
+    private static Command ReplaceDestroyedAcceptors()
+    {
+        var acceptors = new Argument<string[]>("acceptor") { Description = $"{Endpoint} of an odd number of acceptors that run: survivors and fresh ones.", Arity = ArgumentArity.OneOrMore };
+        var survivor = new Option<string>("--survivor") { Description = "An acceptor that survived and knows the newest epoch.", HelpName = Endpoint, Required = true };
+        var loss = new Option<bool>("--accept-loss") { Description = "The other acceptors will never answer again. If one does after all, it is not part of the cluster." };
+        const string What = "Where a majority of the acceptors is gone for good: others take over what a survivor knows. The only way on then, and no way back.";
+        var command = new Command("replace-destroyed-acceptors", What) { acceptors, survivor, loss };
+        command.SetAction(async (result, cancellationToken) =>
+        {
+            if (!result.GetValue(loss)) throw new UsageException("A majority of acceptors that comes back decides otherwise. If it is destroyed, say --accept-loss.");
+            using var transport = new TcpTransport(new TcpTransportOptions());
+            async Task<NodeAddress> FindAsync(string text)
+            {
+                if (!NodeEndpoint.TryParse(text, out var endpoint)) throw new UsageException($"'{text}' is no host:port.");
+                var role = (await transport.DescribeAsync(endpoint, cancellationToken)).Roles.FirstOrDefault(r => r.Role == NodeRole.Acceptor);
+                return role.Id.IsNone ? throw new UsageException($"The process at {endpoint} runs no acceptor.") : new NodeAddress(role.Id, endpoint);
+            }
+
+            var known = await FindAsync(result.GetRequiredValue(survivor));
+            var cluster = (await transport.DescribeAsync(known.Endpoint, cancellationToken)).Cluster;
+            using var inside = new TcpTransport(new TcpTransportOptions { Cluster = cluster });
+            var newest = (await inside.CallAsync(known, new LatestRequest(Epoch.None), cancellationToken)).Latest
+                ?? throw new UsageException($"The acceptor at {known.Endpoint} knows no projection.");
+            var found = ImmutableArray.CreateBuilder<NodeAddress>();
+            foreach (var acceptor in result.GetRequiredValue(acceptors)) found.Add(await FindAsync(acceptor));
+            if (found.Count % 2 == 0) throw new UsageException($"{found.Count} acceptors bear no more failures than one fewer: give an odd number.");
+            var reconfigurer = new Reconfigurer(inside, new LayoutClient(inside, SystemEntropy.Instance, TimeProvider.System), TimeProvider.System);
+            var projection = await reconfigurer.ReplaceDestroyedAcceptorsAsync(
+                newest, found.DrainToImmutable(), AdminSession.Reason("destroyed acceptors replaced, by the operator's word"), cancellationToken);
+            await result.InvocationConfiguration.Output.WriteLineAsync($"epoch {projection.Epoch.Value}: {projection.Reason}");
+            return ExitCode.Ok;
+        });
+        return command;
     }
 
     private static Command Auto()

@@ -16,6 +16,7 @@ internal static class ClusterCommand
     public static Command Create() => new("cluster", "Start, look at and stop a cluster of processes on this machine.")
     {
         ClusterUpCommand.Create(),
+        NodeInitCommands.ClusterInit(),
         ClusterStatusCommand.Create(),
         ClusterDownCommand.Create(),
         ClusterUpCommand.CreateAdd("add-unit", AddUnit, (shape, count) => shape with { Units = shape.Units + count, TakeUnitsIn = true }),

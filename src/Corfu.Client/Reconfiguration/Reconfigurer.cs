@@ -21,7 +21,7 @@ namespace Corfu.Client;
 /// 5. Install it at its units and its sequencer (R7, R14).
 /// 6. If the acceptors changed, hand the decision over to the new ones. Then the old ones may retire.
 /// </remarks>
-public sealed class Reconfigurer
+public sealed partial class Reconfigurer
 {
     /// <summary>Characters of a reason; longer ones are cut.</summary>
     public const int MaxReason = 200;
@@ -99,7 +99,7 @@ public sealed class Reconfigurer
             if (!membership.Destroyed.IsEmpty) seals.Raise(await GrantedAsync(current, cancellationToken));
 
             // 3.
-            var proposed = Compute(current, membership, seals, reason);
+            var proposed = Compute(current, membership, seals, reason, current.Epoch.Next);
 
             // 4.
             var decided = await _layout.ProposeAsync(current, proposed, cancellationToken);
@@ -134,14 +134,13 @@ public sealed class Reconfigurer
     }
 
     // The new start is part of the proposal (R13): what is at or above it was never acknowledged in an older epoch.
-    private Projection Compute(Projection current, Membership membership, SealRound seals, string reason)
+    private Projection Compute(Projection current, Membership membership, SealRound seals, string reason, Epoch epoch)
     {
         var start = LogPosition.Max(current.Start, seals.End);
         var mark = LogPosition.Max(current.TrimMark, seals.TrimMark);
         var segments = SegmentList.Next(membership, start);
         return new Projection(
-            current.Cluster, current.Epoch.Next, membership.Sequencer, new LogPosition(
-                start.Offset, current.Epoch.Next), mark, segments,
+            current.Cluster, epoch, membership.Sequencer, new LogPosition(start.Offset, epoch), mark, segments,
             SegmentList.UnitsOf(segments, membership.Units), membership.Acceptors, Short(reason), membership.MirrorOf,
             _time.GetUtcNow());
     }

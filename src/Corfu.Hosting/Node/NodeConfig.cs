@@ -11,7 +11,7 @@ public sealed record NodeConfig(
     string Name, Guid Cluster, string Listen, bool Insecure, string? Log, ImmutableArray<NodeConfigRole> Roles)
 {
     /// <inheritdoc cref="NodeOptions.Peers"/>
-    public ImmutableArray<string> Peers { get; init; } = [];
+    public ImmutableArray<string> Peers { get; init; }
 
     /// <inheritdoc cref="NodeOptions.Automatic"/>
     public bool? Automatic { get; init; }
@@ -55,7 +55,9 @@ public sealed record NodeConfig(
             : options;
     }
 
-    public void Save(string path) => DurableFile.WriteJson(path, this, HostingJson.Default.NodeConfig);
+    // A file without peers is read as a default array, which cannot be written.
+    public void Save(string path) =>
+        DurableFile.WriteJson(path, this with { Peers = Peers.IsDefault ? [] : Peers }, HostingJson.Default.NodeConfig);
 }
 
 /// <param name="Id">Empty for a sequencer.</param>

@@ -1,0 +1,83 @@
+using System.Collections.Immutable;
+using Corfu.Client;
+using Corfu.Client.Layout;
+using Corfu.Protocol;
+using Corfu.Transport;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
+
+namespace Corfu.Hosting;
+
+/// <summary>Makes the folders of nodes that run on machines of their own; <c>corfu node --config DIR/node.json</c> runs them.</summary>
+public static class NodeInit
+{
+    private const string ConfigName = "node.json";
+
+    /// <summary>The first node of a new cluster: unit, acceptor and sequencer. The first projection is decided on return.</summary>
+    /// <exception cref="NodeStartException">The folder is not empty, or the node cannot start.</exception>
+    public static async Task<ClusterId> FirstAsync(
+        string folder, string listen, bool insecure, ILoggerFactory? loggers = null, CancellationToken cancellationToken = default)
+    {
+        loggers ??= NullLoggerFactory.Instance;
+        var cluster = new ClusterId(SystemEntropy.Instance.NewGuid());
+        var options = Write(folder, cluster, listen, insecure, [NodeRole.Unit, NodeRole.Acceptor, NodeRole.Sequencer], []);
+        await using var node = await CorfuNode.StartAsync(options, loggers, TimeProvider.System, cancellationToken);
+        NodeAddress Role(NodeRole role) => new(node.Description.Roles.First(r => r.Role == role).Id, node.Endpoint);
+        using var transport = new TcpTransport(new TcpTransportOptions { Cluster = cluster }, TimeProvider.System);
+        var layout = new LayoutClient(transport, SystemEntropy.Instance, TimeProvider.System);
+        var unit = Role(NodeRole.Unit);
+        await new Reconfigurer(transport, layout, TimeProvider.System).CreateAsync(
+            cluster, Role(NodeRole.Sequencer), [new Chain([new Replica(unit.Id)])], [unit], [Role(NodeRole.Acceptor)], cancellationToken);
+        return cluster;
+    }
+
+    /// <summary>A node that joins a running cluster: its unit waits as a spare, its acceptor and sequencer stand by.</summary>
+    /// <param name="join">Any node of the cluster that runs.</param>
+    /// <exception cref="NodeStartException">Nothing answers there, or the folder is not empty.</exception>
+    public static async Task<ClusterId> JoinAsync(
+        string folder, NodeEndpoint join, ImmutableArray<NodeRole> roles, string listen, bool insecure, CancellationToken cancellationToken = default)
+    {
+        using var transport = new TcpTransport(new TcpTransportOptions(), TimeProvider.System);
+        try
+        {
+            var cluster = (await transport.DescribeAsync(join, cancellationToken)).Cluster;
+            if (cluster.IsNone) throw new NodeStartException($"The process at {join} belongs to no cluster.");
+            Write(folder, cluster, listen, insecure, roles, [join.ToString()]);
+            return cluster;
+        }
+        catch (TransportException e)
+        {
+            throw new NodeStartException($"No node answers at {join}: {e.Message}", e);
+        }
+    }
+
+    // The configuration comes last: without it there is no node, and the folder may be deleted.
+    private static NodeOptions Write(
+        string folder, ClusterId cluster, string listen, bool insecure, ImmutableArray<NodeRole> roles, ImmutableArray<string> peers)
+    {
+        var full = Path.GetFullPath(folder);
+        ClusterFolder.RequireEmpty(full);
+        var configured = roles.Select(role => role == NodeRole.Sequencer
+            ? new NodeConfigRole(role, Guid.Empty, null)
+            : new NodeConfigRole(role, SystemEntropy.Instance.NewGuid(), role.ToString().ToLowerInvariant())).ToImmutableArray();
+        var name = Path.GetFileName(full);
+        var config = new NodeConfig(name, cluster.Value, listen, insecure, name + ".log", configured) { Peers = peers };
+        try
+        {
+            Directory.CreateDirectory(full);
+            // Read back, so that all faults are found before anything is formatted.
+            var draft = Path.Combine(full, ConfigName + ".new");
+            config.Save(draft);
+            NodeConfig.Load(draft, out _);
+            foreach (var role in configured.Where(role => role.Folder is not null))
+                RoleFolder.Format(Path.Combine(full, role.Folder!), cluster, role.Role, new NodeId(role.Id));
+            config.Save(Path.Combine(full, ConfigName));
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            throw new NodeStartException($"The folder {full} cannot be used: {e.Message}", e);
+        }
+
+        return NodeConfig.Load(Path.Combine(full, ConfigName), out _);
+    }
+}
