@@ -19,7 +19,6 @@ internal sealed partial class FaultRun(int seed, TimeSpan length, IReadOnlyList<
     private readonly Dictionary<FaultKind, (int Count, TimeSpan Slowest)> _done = [];
     private readonly List<string> _failures = [];
     private readonly Stopwatch _clock = Stopwatch.StartNew();
-    private int _recycled;
 
     public async Task<int> RunAsync(CancellationToken stop)
     {
@@ -67,18 +66,10 @@ internal sealed partial class FaultRun(int seed, TimeSpan length, IReadOnlyList<
             output.Flush();
             var known = _done.GetValueOrDefault(kind);
             _done[kind] = (known.Count + 1, took > known.Slowest ? took : known.Slowest);
-            if (recovered && automatic) await RecycleAsync(rig);
             if (recovered || stop.IsCancellationRequested) continue;
             _failures.Add(trouble ?? $"not everything had gone on {HealBound.TotalSeconds:0} s after the heal: {clients.Describe()}");
             output.WriteLine(await rig.StatusAsync());
         }
-    }
-
-    private async Task RecycleAsync(ClusterRig rig)
-    {
-        var again = await rig.RecycleAsync();
-        _recycled += again.Count;
-        if (again.Count > 0) output.WriteLine($"{_clock.Elapsed:mm\\:ss}  {string.Join(", ", again)}: taken out by an agent; formatted anew, a spare again");
     }
 
     // What the agents did, and why, in a few lines.
@@ -91,7 +82,7 @@ internal sealed partial class FaultRun(int seed, TimeSpan length, IReadOnlyList<
             return;
         }
 
-        output.WriteLine($"epochs {reasons.Count}, units formatted anew {_recycled}; why:");
+        output.WriteLine($"epochs {reasons.Count}; why:");
         var kinds = reasons.GroupBy(r => Names().Replace(r.Split(" (")[0], "*")).OrderByDescending(g => g.Count()).ToList();
         foreach (var kind in kinds.Take(MaxReasons)) output.WriteLine($"{kind.Count(),6}  {kind.Key}");
         if (kinds.Count > MaxReasons) output.WriteLine($"{kinds.Skip(MaxReasons).Sum(k => k.Count()),6}  for other reasons");

@@ -59,13 +59,17 @@ internal sealed class ClusterRig(UndoList undo, Tools tools, ClusterShape shape,
         {
             var node = new Node(name, Nodes.Count + 1, Path.Combine(_folder, name));
             Nodes.Add(node);
-            if (tools.LoopDisks && node.IsUnit) node.Disk = await LoopDisk.CreateAsync(undo, node.Folder, diskMegabytes);
             if (Network is not null) await Network.AddAsync(name, node.Host);
         }
 
         for (var i = 0; i < clients && Network is not null; i++) await Network.AddAsync($"clients-{i}", 101 + i);
         var folder = ClusterFolder.OpenOrCreate(_folder, shape, SystemEntropy.Instance);
         foreach (var node in folder.Manifest.Nodes) Nodes.Single(n => n.Name == node.Name).Port = node.Port;
+        if (tools.LoopDisks)
+        {
+            foreach (var node in Nodes.Where(n => n.IsUnit)) await MoveToDiskAsync(node);
+        }
+
         if (Network is not null) Readdress();
         for (var i = 0; i < Nodes.Count && Network is not null; i++)
         {
@@ -89,31 +93,13 @@ internal sealed class ClusterRig(UndoList undo, Tools tools, ClusterShape shape,
         ClusterFolder.OpenOrCreate(_folder, shape with { Insecure = Network is not null }, SystemEntropy.Instance);
     }
 
-    /// <summary>What an operator does with a unit that was taken out (R2): its disk serves as a spare again, under another identity.</summary>
-    /// <returns>Their names.</returns>
-    public async Task<IReadOnlyList<string>> RecycleAsync()
+    // A cluster is made in an empty folder, so the disks come afterwards.
+    private async Task MoveToDiskAsync(Node node)
     {
-        var recycled = new List<string>();
-        var (_, output) = await ToolAsync("status", "--connect", Connection, "--json");
-        var line = output.Split('\n').FirstOrDefault(l => l.StartsWith('{'));
-        if (line is null) return recycled;
-        foreach (var report in JsonNode.Parse(line)!["nodes"]!.AsArray())
-        {
-            if ((string)report!["role"]! != "unit" || (string)report["duty"]! != "removed") continue;
-            var node = Nodes.FirstOrDefault(n => $"{(Network is null ? "127.0.0.1" : Network.Address(n.Host))}:{n.Port}" == (string)report["endpoint"]!);
-            if (node?.Process is not { HasExited: false } process) continue;
-            await process.KillAsync();
-            await Shell.RequireAsync($"rm -rf {Path.Combine(node.Folder, "unit")}");
-            Form(json =>
-            {
-                if ((string)json["name"]! != node.Name) return;
-                foreach (var role in json["roles"]!.AsArray().Where(r => string.Equals((string)r!["role"]!, "unit", StringComparison.OrdinalIgnoreCase))) role!["id"] = Guid.NewGuid();
-            });
-            node.Process = Start(node, []);
-            recycled.Add(node.Name);
-        }
-
-        return recycled;
+        var made = node.Folder + ".made";
+        await Shell.RequireAsync($"mv {node.Folder} {made}");
+        node.Disk = await LoopDisk.CreateAsync(undo, node.Folder, diskMegabytes);
+        await Shell.RequireAsync($"cp -a {made}/. {node.Folder} && sync -f {node.Folder} && rm -r {made}");
     }
 
     private async Task StartProxyAsync(Node node)
