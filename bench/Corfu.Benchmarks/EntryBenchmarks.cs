@@ -21,9 +21,12 @@ public class EntryBenchmarks
     {
         var position = new LogPosition(1_000_000, new Epoch(3));
         var headers = Enumerable.Range(0, Streams).Select(i => new StreamHeader(
-            new StreamId(300 + (ulong)i), [new LogPosition(999_990 - i), new LogPosition(999_900), new LogPosition(999_000), new LogPosition(998_000)]));
+            new StreamId(300 + (ulong)i),
+            [new LogPosition(999_990 - i), new LogPosition(999_900), new LogPosition(999_000),
+                new LogPosition(998_000)]));
         _entry = new LogEntry(
-            position, new EntryOrigin(new WriterId(Guid.NewGuid()), 7), EntryKind.Data, DateTimeOffset.UnixEpoch, [.. headers], new byte[Payload]);
+            position, new EntryOrigin(new WriterId(Guid.NewGuid()), 7), EntryKind.Data, DateTimeOffset.UnixEpoch,
+            [.. headers], new byte[Payload]);
         _bytes = EntryCodec.Encode(_entry);
     }
 

@@ -47,7 +47,8 @@ public class FrameBenchmarks
         MessageCodec.WriteRequest(_output, 7, request);
     }
 
-    private static Request? Read(byte[] frame) => MessageCodec.ReadRequest(FrameHeader.Parse(frame), frame.AsMemory(MessageCodec.HeaderSize));
+    private static Request? Read(byte[] frame) =>
+        MessageCodec.ReadRequest(FrameHeader.Parse(frame), frame.AsMemory(MessageCodec.HeaderSize));
 
     private static byte[] Frame(Request request)
     {

@@ -27,7 +27,8 @@ public class SequencerBenchmarks
             [new Segment(LogPosition.Zero, null, [new Chain([new Replica(unit.Id)])])], [unit], [unit], "benchmark")));
         // Many streams, so that the table does not sit in the processor's cache.
         _requests = [.. Enumerable.Range(0, 65_536).Select(i => new TokenRequest(
-            Epoch.First, 1, [.. Enumerable.Range(0, Streams).Select(s => new StreamId(300 + (ulong)(i * Streams + s)))]))];
+            Epoch.First, 1,
+            [.. Enumerable.Range(0, Streams).Select(s => new StreamId(300 + (ulong)(i * Streams + s)))]))];
     }
 
     [Benchmark]

@@ -25,7 +25,8 @@ public class TangoBenchmarks
     [GlobalSetup]
     public void Setup()
     {
-        _keys = [.. Enumerable.Range(0, Keys).Select(i => Encode((ref MessagePackWriter writer) => writer.Write((long)i)))];
+        _keys = [.. Enumerable.Range(0, Keys)
+            .Select(i => Encode((ref MessagePackWriter writer) => writer.Write((long)i)))];
         _arguments = Encode((ref MessagePackWriter writer) =>
         {
             writer.WriteArrayHeader(1);

@@ -4,7 +4,8 @@ using Corfu.Unit;
 
 namespace Corfu.Benchmarks;
 
-/// <summary>The unit's core over the store without a disk: checks, map, record, what a write costs besides I/O.</summary>
+/// <summary>The unit's core over the store without a disk: checks, map, record, what a write costs besides
+/// I/O.</summary>
 [MemoryDiagnoser]
 public class UnitBenchmarks
 {
@@ -23,7 +24,8 @@ public class UnitBenchmarks
         _requests = [.. Enumerable.Range(0, Writes).Select(i => new WriteRequest(
             Epoch.First,
             EntryCodec.Encode(new LogEntry(
-                new LogPosition(i, Epoch.First), new EntryOrigin(origin, i), EntryKind.Data, DateTimeOffset.UnixEpoch, [], new byte[Payload]))))];
+                new LogPosition(i, Epoch.First), new EntryOrigin(origin, i), EntryKind.Data, DateTimeOffset.UnixEpoch,
+                [], new byte[Payload]))))];
     }
 
     // Write-once: each run of the benchmark needs pages that nobody wrote.
@@ -32,7 +34,8 @@ public class UnitBenchmarks
     {
         var unit = new NodeAddress(new NodeId(Guid.NewGuid()), new NodeEndpoint("127.0.0.1", 2));
         var cluster = new ClusterId(Guid.NewGuid());
-        _core = UnitCore.OpenAsync(new MemoryPageStore(), new UnitCoreOptions { Cluster = cluster }).AsTask().GetAwaiter().GetResult();
+        _core = UnitCore.OpenAsync(new MemoryPageStore(), new UnitCoreOptions { Cluster = cluster }).AsTask()
+            .GetAwaiter().GetResult();
         _core.Handle(new InstallRequest(new Projection(
             cluster, Epoch.First, unit, LogPosition.Zero, LogPosition.Zero,
             [new Segment(LogPosition.Zero, null, [new Chain([new Replica(unit.Id)])])], [unit], [unit], "benchmark")));

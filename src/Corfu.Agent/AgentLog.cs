@@ -13,7 +13,8 @@ internal static partial class AgentLog
     [LoggerMessage(13, LogLevel.Warning, "Reconfiguring: {Change}")]
     public static partial void Deciding(ILogger logger, string change);
 
-    [LoggerMessage(14, LogLevel.Information, "Not reconfigured: the other agents do not share the suspicion ({Change})")]
+    [LoggerMessage(14, LogLevel.Information,
+        "Not reconfigured: the other agents do not share the suspicion ({Change})")]
     public static partial void Disagreed(ILogger logger, string change);
 
     [LoggerMessage(15, LogLevel.Warning, "The reconfiguration failed and will be tried again: {Why}")]
@@ -34,7 +35,8 @@ internal static partial class AgentLog
     [LoggerMessage(20, LogLevel.Information, "Rebuilding the joining replicas of {Projection}")]
     public static partial void Rebuilding(ILogger logger, string projection);
 
-    [LoggerMessage(21, LogLevel.Information, "No replica is joining any more: {Entries} entries, {Bytes} bytes copied in {Seconds} s")]
+    [LoggerMessage(21, LogLevel.Information,
+        "No replica is joining any more: {Entries} entries, {Bytes} bytes copied in {Seconds} s")]
     public static partial void RebuildDone(ILogger logger, long entries, long bytes, double seconds);
 
     [LoggerMessage(22, LogLevel.Error, "The {Job} job failed and will be tried again: {Why}")]

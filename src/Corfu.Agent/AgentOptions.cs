@@ -15,31 +15,35 @@ public sealed record AgentOptions
     /// <summary>Whether it reconfigures on its own. It probes, answers and reports in any case.</summary>
     public bool Automatic { get; init; } = true;
 
-    /// <summary>What it last knew about that; a newer word of a tool or another agent overrules <see cref="Automatic"/> and this.</summary>
+    /// <summary>What it last knew about that; a newer word of a tool or another agent overrules <see cref="Automatic"/>
+    /// and this.</summary>
     public Automation? Automation { get; init; }
 
     /// <summary>Told of every such word, so that a restart does not forget it.</summary>
     public Action<Automation>? AutomationChanged { get; init; }
 
-    /// <summary>The loop's shortest step, and the time between two probes of a node that did not answer the last one.</summary>
+    /// <summary>The loop's shortest step, and the time between two probes of a node that did not answer the last
+    /// one.</summary>
     public TimeSpan Step { get; init; } = TimeSpan.FromMilliseconds(50);
 
     /// <summary>A probe that takes longer has shown nothing.</summary>
     public TimeSpan ProbeTimeout { get; init; } = TimeSpan.FromMilliseconds(500);
 
     /// <summary>
-    /// Interval for probing the roles of a watched process whose agent answers, polling one process that other agents watch, identifying unknown processes and
-    /// re-sending the projection.
+    /// Interval for probing the roles of a watched process whose agent answers, polling one process that other agents
+    /// watch, identifying unknown processes and re-sending the projection.
     /// </summary>
     public TimeSpan SlowInterval { get; init; } = TimeSpan.FromSeconds(1);
 
     /// <summary>Agents that watch each process: enough for a second observer when one of them is gone too.</summary>
     public int Watchers { get; init; } = 3;
 
-    /// <summary>A process that the projection does not name is dropped when nothing was heard of it for so long.</summary>
+    /// <summary>A process that the projection does not name is dropped when nothing was heard of it for so
+    /// long.</summary>
     public TimeSpan ForgetPeerAfter { get; init; } = TimeSpan.FromMinutes(30);
 
-    /// <summary>Interval for reading the newest projection. A hint that there is a newer one is followed at once.</summary>
+    /// <summary>Interval for reading the newest projection. A hint that there is a newer one is followed at
+    /// once.</summary>
     public TimeSpan RefreshInterval { get; init; } = TimeSpan.FromSeconds(5);
 
     /// <summary>Other agents may take so long to say whether they share a suspicion.</summary>
@@ -48,7 +52,8 @@ public sealed record AgentOptions
     /// <summary>A suspicion that the others did not share is raised again after so long.</summary>
     public TimeSpan DisagreementPause { get; init; } = TimeSpan.FromMilliseconds(500);
 
-    /// <summary>The first watcher of a node that is gone acts at once, the next one if nothing has happened for so long, and so on.</summary>
+    /// <summary>The first watcher of a node that is gone acts at once, the next one if nothing has happened for so
+    /// long, and so on.</summary>
     public TimeSpan BackOffStep { get; init; } = TimeSpan.FromMilliseconds(500);
 
     /// <summary>Other agents asked at once whether they share a suspicion.</summary>
@@ -72,7 +77,8 @@ public sealed record AgentOptions
 
     public RebuildOptions Rebuild { get; init; } = new();
 
-    /// <summary>With more segments, the smallest are migrated onto their neighbours' chains until there are so many.</summary>
+    /// <summary>With more segments, the smallest are migrated onto their neighbours' chains until there are so
+    /// many.</summary>
     public int MaxSegments { get; init; } = 4;
 
     /// <summary>Limits of migrations, which have time.</summary>

@@ -14,11 +14,14 @@ public static class AgentTelemetry
     private static readonly Meter Meter = new(MeterName);
 
     internal static readonly Counter<long> Reconfigurations =
-        Meter.CreateCounter<long>("corfu.agent.reconfigurations", "{reconfiguration}", "Epochs that this agent brought about.");
+        Meter.CreateCounter<long>("corfu.agent.reconfigurations", "{reconfiguration}",
+            "Epochs that this agent brought about.");
 
     internal static readonly Counter<long> Disagreements =
-        Meter.CreateCounter<long>("corfu.agent.disagreements", "{verdict}", "Suspicions that other agents did not share.");
+        Meter.CreateCounter<long>("corfu.agent.disagreements", "{verdict}",
+            "Suspicions that other agents did not share.");
 
     internal static readonly Counter<long> Suspicions =
-        Meter.CreateCounter<long>("corfu.agent.suspicions", "{verdict}", "Nodes found dead, silent, broken, full or slow, by health.");
+        Meter.CreateCounter<long>("corfu.agent.suspicions", "{verdict}",
+            "Nodes found dead, silent, broken, full or slow, by health.");
 }

@@ -9,9 +9,9 @@ using Microsoft.Extensions.Logging.Abstractions;
 namespace Corfu.Agent;
 
 /// <summary>
-/// The cluster agent of one process: monitors nodes (<see cref="Monitor"/>), reconfigures when one is gone (<see cref="ChangeState"/>), and works in the
-/// background (<see cref="Maintenance"/>). Any number of agents may act at once: the layout decides one successor per epoch. It serves a role of its own, which its
-/// process registers.
+/// The cluster agent of one process: monitors nodes (<see cref="Monitor"/>), reconfigures when one is gone
+/// (<see cref="ChangeState"/>), and works in the background (<see cref="Maintenance"/>). Any number of agents may act
+/// at once: the layout decides one successor per epoch. It serves a role of its own, which its process registers.
 /// </summary>
 public sealed class ClusterAgent : IRoleHandler
 {
@@ -33,7 +33,8 @@ public sealed class ClusterAgent : IRoleHandler
     /// <param name="probes">For probes: with short time-outs, so that a dead connection is given up soon.</param>
     /// <param name="transport">For everything else. Both stay the caller's.</param>
     public ClusterAgent(
-        AgentOptions options, ITransport probes, ITransport transport, TimeProvider time, IEntropy entropy, ILogger? logger = null,
+        AgentOptions options, ITransport probes, ITransport transport, TimeProvider time, IEntropy entropy,
+        ILogger? logger = null,
         ReconfigurerOptions? reconfiguration = null)
     {
         options.Validate();
@@ -50,7 +51,8 @@ public sealed class ClusterAgent : IRoleHandler
         _suspicions = new SuspicionPoll(_gate, options, _view, _monitor, prober, probes, time, clock, _logger);
         var reconfigurer = new Reconfigurer(transport, layout, time, _logger, reconfiguration);
         _change = new ChangeState(_gate, options, _view, _monitor, _suspicions, reconfigurer, clock, _logger);
-        _maintenance = new Maintenance(_gate, options, _view, _monitor, probes, transport, time, clock, entropy, _logger);
+        _maintenance = new Maintenance(_gate, options, _view, _monitor, probes, transport, time, clock, entropy,
+            _logger);
         _monitor.FoundGone = () => _change.Step(_stopped);
         _view.Changed = (before, after) =>
         {
@@ -69,7 +71,8 @@ public sealed class ClusterAgent : IRoleHandler
 
     private NodeAddress Self => new(Id, _options.Self);
 
-    /// <summary>Runs until it is cancelled, and ends then without an exception. A step that fails is reported and the next one goes on.</summary>
+    /// <summary>Runs until it is cancelled, and ends then without an exception. A step that fails is reported and the
+    /// next one goes on.</summary>
     public async Task RunAsync(CancellationToken cancellationToken)
     {
         _stopped = cancellationToken;
@@ -99,7 +102,8 @@ public sealed class ClusterAgent : IRoleHandler
         await _maintenance.Ended;
     }
 
-    /// <summary>Tells the others that this process stops in good order, so that none takes it for dead. Best effort, bounded by the probe time-out.</summary>
+    /// <summary>Tells the others that this process stops in good order, so that none takes it for dead. Best effort,
+    /// bounded by the probe time-out.</summary>
     public async Task LeaveAsync()
     {
         List<NodeAddress> agents;
@@ -111,7 +115,8 @@ public sealed class ClusterAgent : IRoleHandler
             using var timeout = new CancellationTokenSource(_options.ProbeTimeout, _time);
             try
             {
-                await _probes.CallAsync(agent, new PingRequest(_view.Epoch, Self, true, _view.Automation), timeout.Token);
+                await _probes.CallAsync(agent, new PingRequest(_view.Epoch, Self, true, _view.Automation),
+                    timeout.Token);
             }
             catch (Exception e) when (e is TransportException or OperationCanceledException)
             {
@@ -181,7 +186,8 @@ public sealed class ClusterAgent : IRoleHandler
                 nodes.Add(new NodeReport(node.Address, node.Role, _monitor.DutyOf(node), verdict.Health, verdict.Why));
             }
 
-            return new AgentInfoResponse(Status.Ok, _view.Epoch, _view.Automation, _change.Note, nodes.DrainToImmutable(), _maintenance.Report());
+            return new AgentInfoResponse(Status.Ok, _view.Epoch, _view.Automation, _change.Note,
+                nodes.DrainToImmutable(), _maintenance.Report());
         }
     }
 }

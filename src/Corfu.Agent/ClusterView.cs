@@ -7,7 +7,8 @@ using Microsoft.Extensions.Logging;
 
 namespace Corfu.Agent;
 
-/// <summary>What all agents of a cluster share: the newest projection, and whether agents act on their own. Both only get newer.</summary>
+/// <summary>What all agents of a cluster share: the newest projection, and whether agents act on their own. Both only
+/// get newer.</summary>
 internal sealed class ClusterView(
     Lock gate, AgentOptions options, ITransport transport, LayoutClient layout, AgentClock clock, ILogger logger)
 {
@@ -18,7 +19,8 @@ internal sealed class ClusterView(
     private TimeSpan _nextRefresh;
     private bool _isRefreshing;
 
-    /// <summary>Called under the gate for every newer projection: the one before, and the new one. Set once, before the agent runs.</summary>
+    /// <summary>Called under the gate for every newer projection: the one before, and the new one. Set once, before the
+    /// agent runs.</summary>
     public Action<Projection?, Projection> Changed { get; set; } = static (_, _) => { };
 
     public Projection? Projection
@@ -112,14 +114,16 @@ internal sealed class ClusterView(
     }
 
     // Any acceptor leads to the others: each knows a projection, which names all of them.
-    private async Task<Projection?> FindFirstAsync(ImmutableArray<NodeAddress> acceptors, CancellationToken cancellationToken)
+    private async Task<Projection?> FindFirstAsync(ImmutableArray<NodeAddress> acceptors,
+        CancellationToken cancellationToken)
     {
         foreach (var acceptor in acceptors)
         {
             try
             {
                 var answer = await transport.CallAsync(acceptor, new LatestRequest(Epoch.None), cancellationToken);
-                if (answer.Latest is { } latest) return await layout.ReadLatestAsync(latest.Acceptors, cancellationToken);
+                if (answer.Latest is { } latest)
+                    return await layout.ReadLatestAsync(latest.Acceptors, cancellationToken);
             }
             catch (TransportException)
             {

@@ -43,7 +43,9 @@ internal sealed class BackupFileWriting : IDisposable
     public BackupFile? Finish()
     {
         _file.Sync();
-        return _until > _from ? new BackupFile(_name, _from, _until, Bytes, Convert.ToHexStringLower(_hash.GetHashAndReset())) : null;
+        return _until > _from
+            ? new BackupFile(_name, _from, _until, Bytes, Convert.ToHexStringLower(_hash.GetHashAndReset()))
+            : null;
     }
 
     public void Dispose()

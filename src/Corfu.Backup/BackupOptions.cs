@@ -8,7 +8,8 @@ public sealed record BackupOptions
 {
     public static readonly BackupOptions Default = new();
 
-    /// <summary>Bytes after which the next file is begun. What was read since the last finished file is read again after a crash.</summary>
+    /// <summary>Bytes after which the next file is begun. What was read since the last finished file is read again
+    /// after a crash.</summary>
     public long FileSize { get; init; } = 64 << 20;
 
     /// <summary>Positions read at once, and copied at once; at most <see cref="CopyWriter.MaxWindow"/>.</summary>
@@ -40,6 +41,7 @@ public sealed record BackupOptions
         if (PollInterval <= TimeSpan.Zero) faults.Add(nameof(PollInterval));
         if (TrimInterval <= TimeSpan.Zero) faults.Add(nameof(TrimInterval));
         if (RetryDelay <= TimeSpan.Zero) faults.Add(nameof(RetryDelay));
-        if (faults.Count > 0) throw new ArgumentException($"Out of range in {nameof(BackupOptions)}: {string.Join(", ", faults)}.");
+        if (faults.Count > 0)
+            throw new ArgumentException($"Out of range in {nameof(BackupOptions)}: {string.Join(", ", faults)}.");
     }
 }

@@ -3,7 +3,8 @@ using Corfu.Protocol;
 
 namespace Corfu.Backup;
 
-/// <summary>The log from <see cref="From"/> to <see cref="To"/> (exclusive), every position decided, in order and without a gap.</summary>
+/// <summary>The log from <see cref="From"/> to <see cref="To"/> (exclusive), every position decided, in order and
+/// without a gap.</summary>
 public sealed record CopyBatch(LogPosition From, LogPosition To, ImmutableArray<CopiedPage> Pages)
 {
     /// <summary>What the payloads weigh.</summary>

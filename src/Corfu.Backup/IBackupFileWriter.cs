@@ -5,6 +5,7 @@ public interface IBackupFileWriter : IDisposable
 {
     void Append(ReadOnlySpan<byte> bytes);
 
-    /// <summary>Everything appended is durable when this returns. An error is final: the file is worth nothing then.</summary>
+    /// <summary>Everything appended is durable when this returns. An error is final: the file is worth nothing
+    /// then.</summary>
     void Sync();
 }

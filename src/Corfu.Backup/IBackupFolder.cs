@@ -15,7 +15,8 @@ public interface IBackupFolder : IDisposable
     /// <summary>A new file; one of that name is replaced.</summary>
     IBackupFileWriter Create(string name);
 
-    /// <summary>All of it or nothing, also after a power cut; what was created and synced before is then durable too.</summary>
+    /// <summary>All of it or nothing, also after a power cut; what was created and synced before is then durable
+    /// too.</summary>
     void Replace(string name, ReadOnlySpan<byte> content);
 
     void Delete(string name);

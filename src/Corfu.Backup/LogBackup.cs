@@ -4,8 +4,8 @@ using Corfu.Protocol;
 namespace Corfu.Backup;
 
 /// <summary>
-/// Copies a running log into a folder: everything below its tail, as a linearizable check answers it, every position decided. A further run
-/// goes on where the last one ended.
+/// Copies a running log into a folder: everything below its tail, as a linearizable check answers it, every position
+/// decided. A further run goes on where the last one ended.
 /// </summary>
 public sealed class LogBackup
 {
@@ -25,13 +25,16 @@ public sealed class LogBackup
 
     /// <summary>Interrupted or failed, it leaves a whole backup of what it has, which the next run continues.</summary>
     /// <exception cref="BackupException">The folder holds another log's backup, or more than the log.</exception>
-    public async Task<BackupManifest> RunAsync(Action<CopyProgress>? progress = null, CancellationToken cancellationToken = default)
+    public async Task<BackupManifest> RunAsync(Action<CopyProgress>? progress = null,
+        CancellationToken cancellationToken = default)
     {
         var manifest = await LoadAsync(cancellationToken);
         RemoveLeftovers(manifest);
         var tail = (await _client.CheckAsync([], cancellationToken: cancellationToken)).Tail;
         if (tail.Offset < manifest.End)
-            throw new BackupException($"The log ends at {tail.Offset} and its backup at {manifest.End}: the log has lost entries. The backup is left as it is.");
+            throw new BackupException(
+                $"The log ends at {tail.Offset} and its backup at {manifest.End}: the log has lost entries. The "
+                + "backup is left as it is.");
         manifest = await RaiseAsync(manifest, tail, cancellationToken);
         manifest = await CopyAsync(manifest, tail, progress, cancellationToken);
 
@@ -42,14 +45,16 @@ public sealed class LogBackup
         return manifest;
     }
 
-    private async Task<BackupManifest> CopyAsync(BackupManifest manifest, LogPosition tail, Action<CopyProgress>? progress, CancellationToken cancellationToken)
+    private async Task<BackupManifest> CopyAsync(BackupManifest manifest, LogPosition tail,
+        Action<CopyProgress>? progress, CancellationToken cancellationToken)
     {
         var first = manifest.End;
         long bytes = 0;
         BackupFileWriting? file = null;
         try
         {
-            await foreach (var batch in new LogPrefixReader(_client, _options).ReadAsync(new LogPosition(first), tail, cancellationToken))
+            await foreach (var batch in new LogPrefixReader(_client, _options).ReadAsync(new LogPosition(first), tail,
+                cancellationToken))
             {
                 file ??= BackupFileWriting.OfLog(_folder, _client.Projection.Cluster, batch.From);
                 foreach (var page in batch.Pages) file.Add(page);
@@ -81,11 +86,14 @@ public sealed class LogBackup
     {
         using (file)
         {
-            return file.Finish() is { } done ? Save(manifest with { Files = manifest.Files.Add(done), End = done.Until }) : manifest;
+            return file.Finish() is { } done
+                ? Save(manifest with { Files = manifest.Files.Add(done), End = done.Until })
+                : manifest;
         }
     }
 
-    private async Task<BackupManifest> RaiseAsync(BackupManifest manifest, LogPosition tail, CancellationToken cancellationToken)
+    private async Task<BackupManifest> RaiseAsync(BackupManifest manifest, LogPosition tail,
+        CancellationToken cancellationToken)
     {
         var mark = LogPosition.Min((await _client.FindExtentAsync(cancellationToken)).TrimMark, tail);
         return await WithStreamsAsync(Raise(manifest, mark.Offset), cancellationToken);
@@ -94,9 +102,15 @@ public sealed class LogBackup
     // The mark has moved: files below it are let go, once a manifest without them is durable.
     private static BackupManifest Raise(BackupManifest manifest, long mark) => mark <= manifest.TrimMark
         ? manifest
-        : manifest with { TrimMark = mark, End = Math.Max(mark, manifest.End), Files = manifest.Files.RemoveAll(f => f.Until <= mark) };
+        : manifest with
+        {
+            TrimMark = mark,
+            End = Math.Max(mark, manifest.End),
+            Files = manifest.Files.RemoveAll(f => f.Until <= mark)
+        };
 
-    // What is below the mark is in no file any more, but a stream whose entries were all there is not one that never had any (R22).
+    // What is below the mark is in no file any more, but a stream whose entries were all there is not one that never
+    // had any (R22).
     private async Task<BackupManifest> WithStreamsAsync(BackupManifest manifest, CancellationToken cancellationToken)
     {
         if (manifest.TrimMark == 0 || manifest.Streams?.Until == manifest.TrimMark) return manifest;
@@ -120,7 +134,8 @@ public sealed class LogBackup
         if (!_folder.List().Contains(BackupManifest.FileName)) return BackupManifest.Empty(cluster);
         var reader = await BackupReader.OpenAsync(_folder, cancellationToken);
         if (reader.Cluster != cluster)
-            throw new BackupException($"The folder {_folder.Name} holds a backup of cluster {reader.Cluster}, and this is {cluster}.");
+            throw new BackupException(
+                $"The folder {_folder.Name} holds a backup of cluster {reader.Cluster}, and this is {cluster}.");
         foreach (var file in reader.Manifest.AllFiles)
         {
             if (!_folder.List().Contains(file.Name)) throw new BackupDamagedException(file.Name, "it is missing");

@@ -4,8 +4,9 @@ using Corfu.Protocol;
 namespace Corfu.Backup;
 
 /// <summary>
-/// Brings a backup back as the log of an empty cluster, every position as it was. Until it is finished the cluster is a mirror of the one that
-/// the backup was taken of: nobody can append to half a log, and a restore that was cut short is simply run again.
+/// Brings a backup back as the log of an empty cluster, every position as it was. Until it is finished the cluster is a
+/// mirror of the one that the backup was taken of: nobody can append to half a log, and a restore that was cut short is
+/// simply run again.
 /// </summary>
 public sealed class LogRestore
 {
@@ -25,7 +26,8 @@ public sealed class LogRestore
     /// <exception cref="BackupDamagedException">The cluster is as it was.</exception>
     /// <exception cref="BackupException">The cluster is not empty.</exception>
     public async Task RunAsync(
-        bool promote = true, Action<CopyProgress>? verifying = null, Action<CopyProgress>? copying = null, CancellationToken cancellationToken = default)
+        bool promote = true, Action<CopyProgress>? verifying = null, Action<CopyProgress>? copying = null,
+        CancellationToken cancellationToken = default)
     {
         await _backup.VerifyAsync(verifying, cancellationToken);
         var source = await AttachAsync(promote, cancellationToken);
@@ -33,8 +35,10 @@ public sealed class LogRestore
         var end = new LogPosition(_backup.Manifest.End);
         var extent = await _target.FindExtentAsync(cancellationToken);
         if (extent.End > end)
-            throw new BackupException($"The cluster already has the log up to {extent.End.Offset}, and the backup ends at {end.Offset}.");
-        await copier.TrimAsync(new LogPosition(_backup.Manifest.TrimMark), _ => _backup.ReadStreamsAsync(cancellationToken), cancellationToken);
+            throw new BackupException(
+                $"The cluster already has the log up to {extent.End.Offset}, and the backup ends at {end.Offset}.");
+        await copier.TrimAsync(new LogPosition(_backup.Manifest.TrimMark),
+            _ => _backup.ReadStreamsAsync(cancellationToken), cancellationToken);
         long positions = 0;
         long bytes = 0;
         await foreach (var batch in _backup.ReadAsync(copier.Frontier, cancellationToken))
@@ -65,7 +69,8 @@ public sealed class LogRestore
         for (var epoch = current.Epoch; epoch > Epoch.None;)
         {
             var history = await _target.ReadHistoryAsync(epoch, batch, cancellationToken);
-            if (history.FirstOrDefault(past => past.MirrorOf != current.Cluster) is { } before) return before.MirrorOf == _backup.Cluster;
+            if (history.FirstOrDefault(past => past.MirrorOf != current.Cluster) is { } before)
+                return before.MirrorOf == _backup.Cluster;
             if (history.Length < batch) return false;
             epoch = new Epoch(history[^1].Epoch.Value - 1);
         }

@@ -11,7 +11,8 @@ internal static class CommandLine
         """
         Corfu: run nodes and local clusters, inspect and administer the shared log.
 
-        Exit codes: 0 done, 1 failed (the reason is on standard error), 2 wrong options or arguments, 3 the position holds no data, 130 interrupted.
+        Exit codes: 0 done, 1 failed (the reason is on standard error), 2 wrong options or arguments, 3 the position
+        holds no data, 130 interrupted.
         """;
 
     // The parser says this too when a command is misspelled, which its other message says better.
@@ -58,7 +59,9 @@ internal static class CommandLine
         catch (Client.ClusterNotFoundException e)
         {
             await error.WriteLineAsync(e.Message);
-            await error.WriteLineAsync("Does the cluster run? 'corfu cluster up --dir DIR' starts one on this machine and prints its connection string.");
+            await error.WriteLineAsync(
+                "Does the cluster run? 'corfu cluster up --dir DIR' starts one on this machine and prints its "
+                + "connection string.");
             return ExitCode.Failed;
         }
         catch (ArgumentOutOfRangeException e)
@@ -67,7 +70,8 @@ internal static class CommandLine
             await error.WriteLineAsync(e.Message.Split(" (Parameter", 2)[0]);
             return ExitCode.Failed;
         }
-        catch (Exception e) when (e is CorfuException or Tango.TangoException or IOException or UnauthorizedAccessException)
+        catch (Exception e)
+            when (e is CorfuException or Tango.TangoException or IOException or UnauthorizedAccessException)
         {
             await error.WriteLineAsync(e.Message);
             return ExitCode.Failed;
@@ -77,16 +81,19 @@ internal static class CommandLine
     private static async Task<int> RefuseAsync(RootCommand root, ParseResult parsed, TextWriter error)
     {
         var words = new List<string>();
-        for (SymbolResult? symbol = parsed.CommandResult; symbol is CommandResult { Command: not RootCommand } command; symbol = symbol.Parent)
+        for (SymbolResult? symbol = parsed.CommandResult; symbol is CommandResult { Command: not RootCommand } command;
+            symbol = symbol.Parent)
             words.Insert(0, command.Command.Name);
         // A group alone is a question: which commands are there?
         if (parsed.UnmatchedTokens.Count == 0 && parsed.CommandResult.Command.Subcommands.Count > 0)
         {
-            await root.Parse([.. words, "--help"]).InvokeAsync(new InvocationConfiguration { Output = error, Error = error });
+            await root.Parse([.. words, "--help"])
+                .InvokeAsync(new InvocationConfiguration { Output = error, Error = error });
             return ExitCode.Usage;
         }
 
-        foreach (var fault in parsed.Errors.Select(fault => fault.Message).Distinct().Where(fault => fault != MissingCommand)) await error.WriteLineAsync(fault);
+        foreach (var fault in parsed.Errors.Select(fault => fault.Message).Distinct()
+            .Where(fault => fault != MissingCommand)) await error.WriteLineAsync(fault);
         await error.WriteLineAsync($"See '{string.Join(' ', words.Prepend("corfu"))} --help'.");
         return ExitCode.Usage;
     }

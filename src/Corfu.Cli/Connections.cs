@@ -5,14 +5,15 @@ using Corfu.Transport;
 
 namespace Corfu.Cli;
 
-/// <summary>From the connection string of a command to a client, and to what the agents at its endpoints know.</summary>
+/// <summary>From the connection string of a command to a client, and to what the agents at its endpoints
+/// know.</summary>
 internal static class Connections
 {
     private static readonly TimeSpan Timeout = TimeSpan.FromSeconds(2);
 
     /// <summary>
-    /// Connects through any node of the cluster. A spare, a standby or a sequencer holds no projection; its agent knows the nodes
-    /// that do.
+    /// Connects through any node of the cluster. A spare, a standby or a sequencer holds no projection; its agent knows
+    /// the nodes that do.
     /// </summary>
     /// <exception cref="UsageException">The connection string is malformed.</exception>
     /// <exception cref="ClusterNotFoundException">No cluster there.</exception>

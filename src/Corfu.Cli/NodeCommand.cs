@@ -18,7 +18,9 @@ internal static class NodeCommand
             Required = true,
         };
         var command = new Command(
-            Name, "Run one node: the roles its configuration file names, behind one listener, until it is told to end (SIGTERM, Ctrl-C).")
+            Name,
+            "Run one node: the roles its configuration file names, behind one listener, until it is told to end "
+            + "(SIGTERM, Ctrl-C).")
         {
             config,
             NodeInitCommands.Init(),

@@ -11,14 +11,17 @@ internal static class NodeInitCommands
     public static Command ClusterInit()
     {
         var (directory, listen, insecure) = Options();
-        var command = new Command("init", "Make the first node of a cluster of several machines: unit, acceptor and sequencer. 'corfu node --config' runs it.")
+        var command = new Command("init",
+            "Make the first node of a cluster of several machines: unit, acceptor and sequencer. 'corfu node "
+            + "--config' runs it.")
         {
             directory, listen, insecure,
         };
         command.SetAction(async (result, cancellationToken) =>
         {
             var folder = result.GetRequiredValue(directory).FullName;
-            var cluster = await NodeInit.FirstAsync(folder, result.GetRequiredValue(listen), result.GetValue(insecure), cancellationToken: cancellationToken);
+            var cluster = await NodeInit.FirstAsync(folder, result.GetRequiredValue(listen), result.GetValue(insecure),
+                cancellationToken: cancellationToken);
             return await DoneAsync(result, folder, cluster);
         });
         return command;
@@ -27,18 +30,32 @@ internal static class NodeInitCommands
     public static Command Init()
     {
         var (directory, listen, insecure) = Options();
-        var join = new Option<string>("--join") { Description = "Any running node of the cluster.", HelpName = "HOST:PORT", Required = true };
-        var roles = new Option<string>("--roles") { Description = "unit, acceptor and sequencer, separated by commas.", HelpName = "ROLES", DefaultValueFactory = _ => "unit,acceptor" };
-        var command = new Command("init", "Make a node that joins a running cluster. Its unit waits as a spare until agents need it or 'corfu reconfigure add-unit' takes it in.")
+        var join = new Option<string>("--join")
+        {
+            Description = "Any running node of the cluster.",
+            HelpName = "HOST:PORT",
+            Required = true
+        };
+        var roles = new Option<string>("--roles")
+        {
+            Description = "unit, acceptor and sequencer, separated by commas.",
+            HelpName = "ROLES",
+            DefaultValueFactory = _ => "unit,acceptor"
+        };
+        var command = new Command("init",
+            "Make a node that joins a running cluster. Its unit waits as a spare until agents need it or 'corfu "
+            + "reconfigure add-unit' takes it in.")
         {
             directory, join, roles, listen, insecure,
         };
         command.SetAction(async (result, cancellationToken) =>
         {
             var folder = result.GetRequiredValue(directory).FullName;
-            if (!NodeEndpoint.TryParse(result.GetRequiredValue(join), out var endpoint)) throw new UsageException($"'{result.GetRequiredValue(join)}' is no host:port.");
+            if (!NodeEndpoint.TryParse(result.GetRequiredValue(join), out var endpoint))
+                throw new UsageException($"'{result.GetRequiredValue(join)}' is no host:port.");
             var cluster = await NodeInit.JoinAsync(
-                folder, endpoint, RolesOf(result.GetRequiredValue(roles)), result.GetRequiredValue(listen), result.GetValue(insecure), cancellationToken);
+                folder, endpoint, RolesOf(result.GetRequiredValue(roles)), result.GetRequiredValue(listen),
+                result.GetValue(insecure), cancellationToken);
             return await DoneAsync(result, folder, cluster);
         });
         return command;
@@ -57,12 +74,24 @@ internal static class NodeInitCommands
 
     private static async Task<int> DoneAsync(ParseResult result, string folder, ClusterId cluster)
     {
-        await result.InvocationConfiguration.Output.WriteLineAsync($"cluster {cluster}\ncorfu node --config {Path.Combine(folder, "node.json")}");
+        await result.InvocationConfiguration.Output.WriteLineAsync(
+            $"cluster {cluster}\ncorfu node --config {Path.Combine(folder, "node.json")}");
         return ExitCode.Ok;
     }
 
     private static (Option<DirectoryInfo> Directory, Option<string> Listen, Option<bool> Insecure) Options() => (
-        new Option<DirectoryInfo>("--dir", "-d") { Description = "The node's folder.", HelpName = "DIR", Required = true },
-        new Option<string>("--listen") { Description = "The address that clients and nodes reach it under.", HelpName = "IP:PORT", Required = true },
-        new Option<bool>("--insecure") { Description = "Accept an address other than loopback although connections are not encrypted yet." });
+        new Option<DirectoryInfo>("--dir", "-d")
+        {
+            Description = "The node's folder.",
+            HelpName = "DIR",
+            Required = true
+        },
+        new Option<string>("--listen")
+        {
+            Description = "The address that clients and nodes reach it under.",
+            HelpName = "IP:PORT",
+            Required = true
+        },
+        new Option<bool>("--insecure")
+        { Description = "Accept an address other than loopback although connections are not encrypted yet." });
 }

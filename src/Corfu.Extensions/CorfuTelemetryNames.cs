@@ -4,10 +4,13 @@ using Tango;
 
 namespace Corfu.Extensions;
 
-/// <summary>What a client process hands to its collector: <c>AddMeter([.. CorfuTelemetryNames.Meters])</c> and the like.</summary>
+/// <summary>What a client process hands to its collector: <c>AddMeter([.. CorfuTelemetryNames.Meters])</c> and the
+/// like.</summary>
 public static class CorfuTelemetryNames
 {
-    public static IReadOnlyList<string> Meters { get; } = [TransportTelemetry.MeterName, ClientTelemetry.MeterName, TangoTelemetry.MeterName];
+    public static IReadOnlyList<string> Meters { get; } =
+        [TransportTelemetry.MeterName, ClientTelemetry.MeterName, TangoTelemetry.MeterName];
 
-    public static IReadOnlyList<string> ActivitySources { get; } = [TransportTelemetry.ActivitySourceName, ClientTelemetry.ActivitySourceName, TangoTelemetry.ActivitySourceName];
+    public static IReadOnlyList<string> ActivitySources { get; } =
+        [TransportTelemetry.ActivitySourceName, ClientTelemetry.ActivitySourceName, TangoTelemetry.ActivitySourceName];
 }

@@ -19,13 +19,15 @@ public static class HostingTelemetry
     /// <summary>What a node's process hands to its collector.</summary>
     public static IReadOnlyList<string> Meters { get; } =
     [
-        MeterName, TransportTelemetry.MeterName, ServerTelemetry.MeterName, UnitTelemetry.MeterName, SequencerTelemetry.MeterName,
+        MeterName, TransportTelemetry.MeterName, ServerTelemetry.MeterName, UnitTelemetry.MeterName,
+        SequencerTelemetry.MeterName,
         LayoutTelemetry.MeterName, ClientTelemetry.MeterName, AgentTelemetry.MeterName,
     ];
 
     public static IReadOnlyList<string> ActivitySources { get; } =
     [
-        ActivitySourceName, TransportTelemetry.ActivitySourceName, UnitTelemetry.ActivitySourceName, SequencerTelemetry.ActivitySourceName,
+        ActivitySourceName, TransportTelemetry.ActivitySourceName, UnitTelemetry.ActivitySourceName,
+        SequencerTelemetry.ActivitySourceName,
         LayoutTelemetry.ActivitySourceName, ClientTelemetry.ActivitySourceName, AgentTelemetry.ActivitySourceName,
     ];
 
@@ -37,5 +39,6 @@ public static class HostingTelemetry
         Meter.CreateUpDownCounter<int>("corfu.hosting.nodes", "{node}", "Nodes running in this process.");
 
     internal static readonly Counter<long> Reconfigurations =
-        Meter.CreateCounter<long>("corfu.hosting.reconfigurations", "{reconfiguration}", "Epochs begun by starting a cluster.");
+        Meter.CreateCounter<long>("corfu.hosting.reconfigurations", "{reconfiguration}",
+            "Epochs begun by starting a cluster.");
 }

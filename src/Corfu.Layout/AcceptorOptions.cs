@@ -24,8 +24,8 @@ public sealed record AcceptorOptions
     public int CompactAfter { get; init; } = 4 << 20;
 
     /// <summary>
-    /// Bytes of disk that each of the log's two areas keeps allocated, so that votes, decisions and prunes find room on a
-    /// full disk. Default 1 MiB.
+    /// Bytes of disk that each of the log's two areas keeps allocated, so that votes, decisions and prunes find room on
+    /// a full disk. Default 1 MiB.
     /// </summary>
     public int Reserve { get; init; } = 1 << 20;
 

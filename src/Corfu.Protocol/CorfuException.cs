@@ -35,4 +35,5 @@ public sealed class PageCorruptException(string what) : CorfuException($"{what}:
 public sealed class EntryTooLargeException(string what) : CorfuException($"{what}: the entry is too large.");
 
 /// <summary>The log is a copy of another cluster's, and takes appends only after it was promoted.</summary>
-public sealed class LogIsMirrorException(string what) : CorfuException($"{what}: this log is a mirror, or is being restored; it takes no appends before it is promoted.");
+public sealed class LogIsMirrorException(string what)
+    : CorfuException($"{what}: this log is a mirror, or is being restored; it takes no appends before it is promoted.");

@@ -1,17 +1,19 @@
 namespace Corfu.Protocol;
 
 /// <summary>
-/// A request got no answer. <see cref="OutcomeUnknown"/> is <see langword="false"/> only where it is certain that the node never
-/// saw the request; otherwise its outcome is unknown and must be resolved (R9).
+/// A request got no answer. <see cref="OutcomeUnknown"/> is <see langword="false"/> only where it is certain that the
+/// node never saw the request; otherwise its outcome is unknown and must be resolved (R9).
 /// </summary>
-public sealed class TransportException(string message, bool outcomeUnknown, Exception? inner = null) : CorfuException(message, inner)
+public sealed class TransportException(string message, bool outcomeUnknown, Exception? inner = null)
+    : CorfuException(message, inner)
 {
     public bool OutcomeUnknown { get; } = outcomeUnknown;
 
     public TransportFault Fault { get; init; }
 }
 
-/// <summary>How a request came to have no answer. What it proves about the node differs, and failure detection lives on the difference.</summary>
+/// <summary>How a request came to have no answer. What it proves about the node differs, and failure detection lives on
+/// the difference.</summary>
 public enum TransportFault
 {
     /// <summary>Nothing is known beyond the missing answer.</summary>
@@ -20,7 +22,8 @@ public enum TransportFault
     /// <summary>The machine answers and nobody listens there: the process is gone.</summary>
     Refused,
 
-    /// <summary>A process of this protocol answers there and does not serve the identity: it is gone for ever, or was never there (R2).</summary>
+    /// <summary>A process of this protocol answers there and does not serve the identity: it is gone for ever, or was
+    /// never there (R2).</summary>
     WrongIdentity,
 
     /// <summary>Nothing came back in time.</summary>

@@ -1,8 +1,8 @@
 namespace Corfu.Sequencer;
 
 /// <summary>
-/// The graces in force (R10). There is no clock here: a grace lasts until a number of further positions are granted, by when its
-/// writer has long written, or is gone.
+/// The graces in force (R10). There is no clock here: a grace lasts until a number of further positions are granted, by
+/// when its writer has long written, or is gone.
 /// </summary>
 internal sealed class GraceWindow(ushort longest, int span)
 {

@@ -4,8 +4,8 @@ using Corfu.Protocol;
 namespace Corfu.Sequencer;
 
 /// <summary>
-/// The headers of recent token runs, in two rings without an object per grant: an index by first position, and the words it points to.
-/// An optimisation for fillers only (R8): what has been overwritten is simply not remembered.
+/// The headers of recent token runs, in two rings without an object per grant: an index by first position, and the
+/// words it points to. An optimisation for fillers only (R8): what has been overwritten is simply not remembered.
 /// </summary>
 internal sealed class GrantMemory(int grants, int words)
 {
@@ -15,7 +15,8 @@ internal sealed class GrantMemory(int grants, int words)
         public int Count;
         public int Streams;
 
-        /// <summary>Where its words begin, counted from the beginning of the epoch; their place is this modulo the ring.</summary>
+        /// <summary>Where its words begin, counted from the beginning of the epoch; their place is this modulo the
+        /// ring.</summary>
         public long Offset;
     }
 
@@ -35,7 +36,13 @@ internal sealed class GrantMemory(int grants, int words)
     public void Add(long first, int count, ImmutableArray<StreamTail> previous)
     {
         if (previous.IsEmpty || (long)previous.Length * (2 + StreamHeader.MaxBackpointers) > _words.Length) return;
-        _runs[_added++ % _runs.Length] = new Run { First = first, Count = count, Streams = previous.Length, Offset = _written };
+        _runs[_added++ % _runs.Length] = new Run
+        {
+            First = first,
+            Count = count,
+            Streams = previous.Length,
+            Offset = _written
+        };
         foreach (var tail in previous)
         {
             Put((long)tail.Stream.Value);
@@ -44,7 +51,8 @@ internal sealed class GrantMemory(int grants, int words)
         }
     }
 
-    /// <summary>The headers of one position, the run's own earlier positions included; null when not remembered.</summary>
+    /// <summary>The headers of one position, the run's own earlier positions included; null when not
+    /// remembered.</summary>
     public Grant? Find(LogPosition position, long start, Epoch epoch)
     {
         var low = Math.Max(0, _added - _runs.Length);

@@ -5,8 +5,8 @@ using Corfu.Protocol;
 namespace Corfu.Sequencer;
 
 /// <summary>
-/// The networked counter of CORFU 2.3 with the last K positions of every stream (Tango 5). Pure: one request in, one answer out, not
-/// thread-safe. All its state is soft and belongs to one epoch of one incarnation (R7).
+/// The networked counter of CORFU 2.3 with the last K positions of every stream (Tango 5). Pure: one request in, one
+/// answer out, not thread-safe. All its state is soft and belongs to one epoch of one incarnation (R7).
 /// </summary>
 public sealed partial class SequencerCore
 {
@@ -14,8 +14,9 @@ public sealed partial class SequencerCore
     private readonly GrantMemory _grants;
     private readonly GraceWindow _graces;
 
-    // The state of _epoch, replaced whole by the next bootstrap. _next is the tail: nothing at or above it is granted in this epoch.
-    // In _streams, a slot with a grant is the only place that knows its stream's tail; one without can be handed over again.
+    // The state of _epoch, replaced whole by the next bootstrap. _next is the tail: nothing at or above it is granted
+    // in this epoch. In _streams, a slot with a grant is the only place that knows its stream's tail; one without can
+    // be handed over again.
     private readonly Dictionary<ulong, StreamSlot> _streams = [];
     private readonly Queue<ulong> _loaded = new();
     private Projection? _projection;
@@ -54,7 +55,8 @@ public sealed partial class SequencerCore
         _ => request.Fail(Status.Unsupported, _epoch),
     };
 
-    /// <summary>R7: one bootstrap per epoch, its content from the projection alone; tokens and remembered tails die with their epoch.</summary>
+    /// <summary>R7: one bootstrap per epoch, its content from the projection alone; tokens and remembered tails die
+    /// with their epoch.</summary>
     private Status Bootstrap(Projection projection)
     {
         if (projection.Sequencer.Id != Id) return Status.WrongNode;
@@ -80,14 +82,17 @@ public sealed partial class SequencerCore
     private bool EveryStreamIsKnown => _start == 0;
 
     private Status CheckEpoch(Epoch epoch) =>
-        epoch == _epoch && _projection is not null ? Status.Ok : epoch < _epoch ? Status.Sealed : Status.NotBootstrapped;
+        epoch == _epoch && _projection is not null
+            ? Status.Ok
+            : epoch < _epoch ? Status.Sealed : Status.NotBootstrapped;
 
     private TokenResponse Token(TokenRequest request)
     {
         var status = CheckEpoch(request.Epoch);
         if (status == Status.Ok) status = _projection!.IsMirror ? Status.Mirror : CheckToken(request);
         if (status != Status.Ok) return new TokenResponse(status, _epoch, default, [], []);
-        if (FindUnknown(request.Streams) is { Length: > 0 } unknown) return new TokenResponse(Status.UnknownStream, _epoch, default, [], unknown);
+        if (FindUnknown(request.Streams) is { Length: > 0 } unknown)
+            return new TokenResponse(Status.UnknownStream, _epoch, default, [], unknown);
         if (!ReserveStreams(request.Streams)) return new TokenResponse(Status.StreamLimit, _epoch, default, [], []);
         var first = _next;
         _next += request.Count;
@@ -108,7 +113,8 @@ public sealed partial class SequencerCore
 
     private Status CheckToken(TokenRequest request)
     {
-        if (request.Count is < 1 or > MessageLimits.MaxTokens || _next > long.MaxValue - request.Count) return Status.BadRequest;
+        if (request.Count is < 1 or > MessageLimits.MaxTokens || _next > long.MaxValue - request.Count)
+            return Status.BadRequest;
 
         // A stream named twice would get a backpointer to its own position.
         var streams = request.Streams.AsSpan();
@@ -137,7 +143,8 @@ public sealed partial class SequencerCore
         var status = CheckEpoch(request.Epoch);
         if (status == Status.Ok && !_ready) status = Status.Unready;
         if (status != Status.Ok) return new TailResponse(status, _epoch, default, [], 0, []);
-        if (FindUnknown(request.Streams) is { Length: > 0 } unknown) return new TailResponse(Status.UnknownStream, _epoch, default, [], 0, unknown);
+        if (FindUnknown(request.Streams) is { Length: > 0 } unknown)
+            return new TailResponse(Status.UnknownStream, _epoch, default, [], 0, unknown);
         var tails = new StreamTail[request.Streams.Length];
         for (var i = 0; i < tails.Length; i++)
         {
@@ -145,7 +152,8 @@ public sealed partial class SequencerCore
             tails[i] = slot.ToTail(request.Streams[i], _start, _epoch);
         }
 
-        return new TailResponse(Status.Ok, _epoch, Tail, ImmutableCollectionsMarshal.AsImmutableArray(tails), _graces.Longest(_next), []);
+        return new TailResponse(Status.Ok, _epoch, Tail, ImmutableCollectionsMarshal.AsImmutableArray(tails),
+            _graces.Longest(_next), []);
     }
 
     private AckResponse Load(LoadStreamsRequest request)
@@ -160,7 +168,8 @@ public sealed partial class SequencerCore
 
         foreach (var tail in request.Tails)
         {
-            // The first hand-over wins: the lists are frozen at the units, so a later one says the same, and may lack our grants.
+            // The first hand-over wins: the lists are frozen at the units, so a later one says the same, and may lack
+            // our grants.
             if (_streams.ContainsKey(tail.Stream.Value)) continue;
             if (_streams.Count >= _options.MaxStreams && !Evict()) return new AckResponse(Status.StreamLimit, _epoch);
             CollectionsMarshal.GetValueRefOrAddDefault(_streams, tail.Stream.Value, out _).Load(tail.Positions);
@@ -215,7 +224,8 @@ public sealed partial class SequencerCore
         return _streams.Count + streams.Count(s => !_streams.ContainsKey(s.Value)) <= _options.MaxStreams;
     }
 
-    /// <summary>Makes room by forgetting the oldest hand-over without a grant since: it can be handed over again, unchanged.</summary>
+    /// <summary>Makes room by forgetting the oldest hand-over without a grant since: it can be handed over again,
+    /// unchanged.</summary>
     private bool Evict()
     {
         while (_loaded.TryDequeue(out var stream))

@@ -5,7 +5,8 @@ using Corfu.Protocol;
 
 namespace Corfu.Sequencer;
 
-/// <summary>One stream's last K positions, newest first (Tango 5: 32 bytes a stream), and what is known about them.</summary>
+/// <summary>One stream's last K positions, newest first (Tango 5: 32 bytes a stream), and what is known about
+/// them.</summary>
 internal struct StreamSlot
 {
     [InlineArray(StreamHeader.MaxBackpointers)]
@@ -41,12 +42,14 @@ internal struct StreamSlot
         HasGrant = true;
     }
 
-    /// <summary>Positions at or above <paramref name="start"/> are of <paramref name="epoch"/>; of older ones the epoch is not known.</summary>
+    /// <summary>Positions at or above <paramref name="start"/> are of <paramref name="epoch"/>; of older ones the epoch
+    /// is not known.</summary>
     public readonly StreamTail ToTail(StreamId stream, long start, Epoch epoch)
     {
         if (_count == 0) return new StreamTail(stream, []);
         var positions = new LogPosition[_count];
-        for (var i = 0; i < positions.Length; i++) positions[i] = new LogPosition(_positions[i], _positions[i] >= start ? epoch : Epoch.None);
+        for (var i = 0; i < positions.Length; i++)
+            positions[i] = new LogPosition(_positions[i], _positions[i] >= start ? epoch : Epoch.None);
         return new StreamTail(stream, ImmutableCollectionsMarshal.AsImmutableArray(positions));
     }
 }

@@ -7,8 +7,8 @@ namespace Microsoft.AspNetCore.Server.Kestrel.Core;
 public static class CorfuListenOptionsExtensions
 {
     /// <summary>
-    /// Serves the protocol on this endpoint. Terminal: connection middleware such as <c>UseHttps</c> comes before it. Kestrel's HTTP
-    /// limits do not apply; <see cref="ServerTransportOptions"/> does.
+    /// Serves the protocol on this endpoint. Terminal: connection middleware such as <c>UseHttps</c> comes before it.
+    /// Kestrel's HTTP limits do not apply; <see cref="ServerTransportOptions"/> does.
     /// </summary>
     public static ListenOptions UseCorfu(this ListenOptions listen, RoleRegistry registry)
     {

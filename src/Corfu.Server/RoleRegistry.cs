@@ -8,20 +8,22 @@ using Microsoft.Extensions.Logging.Abstractions;
 namespace Corfu.Server;
 
 /// <summary>
-/// The roles that this process serves, and its connections. Roles come and go while it listens: a new sequencer incarnation is a new
-/// handler, and removing a role closes the connections that were bound to it (R2, R7).
+/// The roles that this process serves, and its connections. Roles come and go while it listens: a new sequencer
+/// incarnation is a new handler, and removing a role closes the connections that were bound to it (R2, R7).
 /// </summary>
 public sealed class RoleRegistry : IDisposable
 {
     private readonly Lock _gate = new();
     private readonly ITimer _sweep;
 
-    // Guarded by _gate. A connection stands in _connections from accept to close, and is bound to a role of _roles or to none yet.
+    // Guarded by _gate. A connection stands in _connections from accept to close, and is bound to a role of _roles or
+    // to none yet.
     private readonly Dictionary<NodeId, IRoleHandler> _roles = [];
     private readonly HashSet<ServerConnection> _connections = [];
     private bool _disposed;
 
-    public RoleRegistry(ClusterId cluster, ServerTransportOptions? options = null, TimeProvider? time = null, ILogger? logger = null)
+    public RoleRegistry(ClusterId cluster, ServerTransportOptions? options = null, TimeProvider? time = null,
+        ILogger? logger = null)
     {
         if (cluster.IsNone) throw new ArgumentException("A process serves one cluster.", nameof(cluster));
         Cluster = cluster;
@@ -29,7 +31,8 @@ public sealed class RoleRegistry : IDisposable
         Options.Validate();
         Time = time ?? TimeProvider.System;
         Logger = logger ?? NullLogger.Instance;
-        _sweep = Time.CreateTimer(static state => ((RoleRegistry)state!).Sweep(), this, Options.SweepInterval, Options.SweepInterval);
+        _sweep = Time.CreateTimer(static state => ((RoleRegistry)state!).Sweep(), this, Options.SweepInterval,
+            Options.SweepInterval);
     }
 
     public ClusterId Cluster { get; }
@@ -54,24 +57,29 @@ public sealed class RoleRegistry : IDisposable
     {
         lock (_gate)
         {
-            var roles = _roles.Values.Select(r => new RoleIdentity(r.Role, r.Id)).OrderBy(r => r.Role).ThenBy(r => r.Id);
+            var roles = _roles.Values.Select(r => new RoleIdentity(r.Role, r.Id)).OrderBy(r => r.Role)
+                .ThenBy(r => r.Id);
             return new NodeDescription(Cluster, [.. roles]);
         }
     }
 
-    /// <exception cref="InvalidOperationException">The identity is served already, or the process has too many roles.</exception>
+    /// <exception cref="InvalidOperationException">The identity is served already, or the process has too many
+    /// roles.</exception>
     public void Add(IRoleHandler handler)
     {
         if (handler.Id.IsNone) throw new ArgumentException("A role needs an identity.", nameof(handler));
         lock (_gate)
         {
             ObjectDisposedException.ThrowIf(_disposed, this);
-            if (_roles.Count >= Welcome.MaxRoles) throw new InvalidOperationException($"A process serves at most {Welcome.MaxRoles} roles.");
-            if (!_roles.TryAdd(handler.Id, handler)) throw new InvalidOperationException($"The identity {handler.Id} is served already.");
+            if (_roles.Count >= Welcome.MaxRoles)
+                throw new InvalidOperationException($"A process serves at most {Welcome.MaxRoles} roles.");
+            if (!_roles.TryAdd(handler.Id, handler))
+                throw new InvalidOperationException($"The identity {handler.Id} is served already.");
         }
     }
 
-    /// <summary>Stops serving the identity and closes its connections. Requests that the handler has taken may still finish; nobody is told.</summary>
+    /// <summary>Stops serving the identity and closes its connections. Requests that the handler has taken may still
+    /// finish; nobody is told.</summary>
     public bool Remove(NodeId id)
     {
         ServerConnection[] bound;
@@ -86,8 +94,8 @@ public sealed class RoleRegistry : IDisposable
     }
 
     /// <summary>
-    /// A handler takes the place of an identity, its own or another's, in one step: whoever finds the old one gone finds the new one there. The old
-    /// one's connections are closed.
+    /// A handler takes the place of an identity, its own or another's, in one step: whoever finds the old one gone
+    /// finds the new one there. The old one's connections are closed.
     /// </summary>
     public void Replace(NodeId old, IRoleHandler handler)
     {
@@ -103,7 +111,8 @@ public sealed class RoleRegistry : IDisposable
         foreach (var connection in bound) connection.Drop("role replaced", null);
     }
 
-    /// <summary>Serves one accepted connection until it ends; what <c>ListenOptions.UseCorfu</c> plugs into Kestrel.</summary>
+    /// <summary>Serves one accepted connection until it ends; what <c>ListenOptions.UseCorfu</c> plugs into
+    /// Kestrel.</summary>
     public async Task ServeAsync(ConnectionContext context)
     {
         var connection = new ServerConnection(this, context);

@@ -6,12 +6,13 @@ using Corfu.Transport;
 namespace Corfu.Server;
 
 /// <summary>
-/// Answers of any thread, coalesced in one buffer: those of one batch of requests leave with one flush, those that come while the pipe is
-/// full follow when the peer has read.
+/// Answers of any thread, coalesced in one buffer: those of one batch of requests leave with one flush, those that come
+/// while the pipe is full follow when the peer has read.
 /// </summary>
 internal sealed partial class ServerConnection
 {
-    /// <summary>Bytes of answers that wait for the end of their batch; beyond, they leave at once and meet the peer's back-pressure.</summary>
+    /// <summary>Bytes of answers that wait for the end of their batch; beyond, they leave at once and meet the peer's
+    /// back-pressure.</summary>
     private const int CorkLimit = 64 << 10;
 
     private readonly Lock _outputGate = new();
@@ -22,7 +23,8 @@ internal sealed partial class ServerConnection
     private bool _flushing;
     private bool _closed;
 
-    /// <summary>The connection was ended on this side; <see cref="_closed"/> alone means that the peer has gone.</summary>
+    /// <summary>The connection was ended on this side; <see cref="_closed"/> alone means that the peer has
+    /// gone.</summary>
     private bool _ended;
     private TaskCompletionSource? _room;
 
@@ -114,7 +116,8 @@ internal sealed partial class ServerConnection
         }
     }
 
-    /// <summary>Null when the connection may be read from at once; else completes when there is room again, or nobody to answer.</summary>
+    /// <summary>Null when the connection may be read from at once; else completes when there is room again, or nobody
+    /// to answer.</summary>
     private Task? WaitForRoom()
     {
         lock (_outputGate)
@@ -132,7 +135,8 @@ internal sealed partial class ServerConnection
         _room = null;
     }
 
-    private bool HasRoom() => _closed || (_waiting.Length < _options.PauseReadingAt && Volatile.Read(ref _inFlight) < _options.MaxInFlight);
+    private bool HasRoom() =>
+        _closed || (_waiting.Length < _options.PauseReadingAt && Volatile.Read(ref _inFlight) < _options.MaxInFlight);
 
     /// <summary>After this no answer touches the pipe. True for the first caller.</summary>
     private bool CloseOutput()

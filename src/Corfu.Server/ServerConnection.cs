@@ -7,7 +7,8 @@ using Microsoft.AspNetCore.Connections.Features;
 
 namespace Corfu.Server;
 
-/// <summary>One accepted connection: handshake, then frames in, answers out (<c>ServerConnection.Output.cs</c>).</summary>
+/// <summary>One accepted connection: handshake, then frames in, answers out
+/// (<c>ServerConnection.Output.cs</c>).</summary>
 internal sealed partial class ServerConnection : IReplySink
 {
     private enum Phase
@@ -30,7 +31,8 @@ internal sealed partial class ServerConnection : IReplySink
     /// <summary>Settled by the handshake, for the connection's whole life.</summary>
     private ushort _version;
 
-    /// <summary>Reassembles frames that cross the pipe's segments; requests must not outlive their handler call, so one is enough.</summary>
+    /// <summary>Reassembles frames that cross the pipe's segments; requests must not outlive their handler call, so one
+    /// is enough.</summary>
     private byte[] _scratch = [];
 
     public ServerConnection(RoleRegistry registry, ConnectionContext context)
@@ -51,8 +53,10 @@ internal sealed partial class ServerConnection : IReplySink
     public async Task RunAsync()
     {
         // Kestrel asks for a graceful close at shutdown; a raw connection has to notice by itself.
-        var closing = _context.Features.Get<IConnectionLifetimeNotificationFeature>()?.ConnectionClosedRequested ?? default;
-        using var registration = closing.UnsafeRegister(static input => ((PipeReader)input!).CancelPendingRead(), _input);
+        var closing = _context.Features.Get<IConnectionLifetimeNotificationFeature>()?.ConnectionClosedRequested
+            ?? default;
+        using var registration = closing.UnsafeRegister(static input => ((PipeReader)input!).CancelPendingRead(),
+            _input);
         try
         {
             if (await HandshakeAsync().ConfigureAwait(false) is not { } handler) return;
@@ -63,7 +67,9 @@ internal sealed partial class ServerConnection : IReplySink
         {
             Drop("damaged frame", e.Message);
         }
-        catch (Exception e) when (e is IOException or ConnectionAbortedException or ConnectionResetException or OperationCanceledException)
+        catch (Exception e)
+            when (e is IOException or ConnectionAbortedException or ConnectionResetException
+                or OperationCanceledException)
         {
             // The peer is gone, or Drop has said why already.
         }
@@ -82,7 +88,8 @@ internal sealed partial class ServerConnection : IReplySink
         if (read.Buffer.Length < Hello.Size)
         {
             // A peer that connects and leaves (a port check) is no fault; one that said something else is.
-            if (!read.IsCanceled && !read.Buffer.IsEmpty) Drop("damaged frame", "The connection ended inside the handshake.");
+            if (!read.IsCanceled && !read.Buffer.IsEmpty)
+                Drop("damaged frame", "The connection ended inside the handshake.");
             return null;
         }
 
@@ -110,7 +117,8 @@ internal sealed partial class ServerConnection : IReplySink
         handler = null;
 
         // Discovery may not know the cluster yet; a caller that wants a role has to.
-        if (hello.Cluster != _registry.Cluster && !(hello.Cluster.IsNone && hello.Target.IsNone)) return (Status.WrongNode, "another cluster");
+        if (hello.Cluster != _registry.Cluster && !(hello.Cluster.IsNone && hello.Target.IsNone))
+            return (Status.WrongNode, "another cluster");
         if (hello.Target.IsNone) return (Status.Ok, string.Empty);
         handler = _registry.Bind(this, hello.Target);
         return handler is null ? (Status.WrongNode, "another identity") : (Status.Ok, string.Empty);
@@ -132,8 +140,8 @@ internal sealed partial class ServerConnection : IReplySink
                 return;
             }
 
-            // The time-out counts from the frame's own first byte: a frame behind one that was just handled began no earlier than this
-            // read. While there is no room, this side does not read, and the peer is not late.
+            // The time-out counts from the frame's own first byte: a frame behind one that was just handled began no
+            // earlier than this read. While there is no room, this side does not read, and the peer is not late.
             if (full || buffer.IsEmpty) Volatile.Write(ref _partialSince, 0);
             else if (handled > 0 || _partialSince == 0) Volatile.Write(ref _partialSince, now);
 
@@ -190,7 +198,8 @@ internal sealed partial class ServerConnection : IReplySink
         }
     }
 
-    private bool TryTakeAcrossSegments(ref ReadOnlySequence<byte> buffer, out FrameHeader header, out ReadOnlyMemory<byte> body)
+    private bool TryTakeAcrossSegments(ref ReadOnlySequence<byte> buffer, out FrameHeader header,
+        out ReadOnlyMemory<byte> body)
     {
         header = default;
         body = default;
@@ -233,7 +242,8 @@ internal sealed partial class ServerConnection : IReplySink
         }
         catch (Exception e) when (e is not MalformedDataException)
         {
-            // The core's state is unknown to us now, and so is whether it will answer: this connection's requests end here.
+            // The core's state is unknown to us now, and so is whether it will answer: this connection's requests end
+            // here.
             ServerLog.HandlerFailed(_registry.Logger, e, _context.ConnectionId);
             throw new MalformedDataException($"The handler failed: {e.Message}");
         }
@@ -252,7 +262,8 @@ internal sealed partial class ServerConnection : IReplySink
         var partial = Volatile.Read(ref _partialSince);
         var blocked = Volatile.Read(ref _blockedSince);
         if (partial != 0 && Elapsed(partial, now) > _options.FrameTimeout) Drop("frame time-out", null);
-        else if (blocked != 0 && Elapsed(blocked, now) > _options.WriteTimeout) Drop("slow reader", "It took no answers in time.");
+        else if (blocked != 0 && Elapsed(blocked, now) > _options.WriteTimeout)
+            Drop("slow reader", "It took no answers in time.");
         else if (sinceReceived > _options.IdleTimeout && Volatile.Read(ref _inFlight) == 0) Drop("idle", null);
     }
 

@@ -16,7 +16,8 @@ public static class ServerTelemetry
         Meter.CreateCounter<long>("corfu.server.refused", "{connection}", "Handshakes refused, by reason.");
 
     internal static readonly Counter<long> Dropped =
-        Meter.CreateCounter<long>("corfu.server.dropped", "{connection}", "Connections ended by the server, by reason.");
+        Meter.CreateCounter<long>("corfu.server.dropped", "{connection}",
+            "Connections ended by the server, by reason.");
 
     internal static KeyValuePair<string, object?> Reason(string reason) => new("reason", reason);
 }

@@ -11,7 +11,8 @@ public sealed record ServerTransportOptions
     /// <summary>How long a new connection may take to say its hello.</summary>
     public TimeSpan HandshakeTimeout { get; init; } = TimeSpan.FromSeconds(5);
 
-    /// <summary>A connection with nothing to answer and nothing heard for this long is closed. Clients close theirs earlier.</summary>
+    /// <summary>A connection with nothing to answer and nothing heard for this long is closed. Clients close theirs
+    /// earlier.</summary>
     public TimeSpan IdleTimeout { get; init; } = TimeSpan.FromMinutes(5);
 
     /// <summary>A frame that began must be complete after this long.</summary>
@@ -20,7 +21,8 @@ public sealed record ServerTransportOptions
     /// <summary>A peer that takes no answers for this long is cut off.</summary>
     public TimeSpan WriteTimeout { get; init; } = TimeSpan.FromSeconds(30);
 
-    /// <summary>Requests of one connection without an answer yet; at the limit the connection is not read from.</summary>
+    /// <summary>Requests of one connection without an answer yet; at the limit the connection is not read
+    /// from.</summary>
     public int MaxInFlight { get; init; } = 16384;
 
     /// <summary>Bytes of answers waiting for a slow peer beyond which its connection is not read from.</summary>

@@ -3,8 +3,8 @@ using Corfu.Protocol;
 namespace Corfu.Transport;
 
 /// <summary>
-/// The server's port: one role of a process. A connection is bound by its handshake to one identity; a new incarnation is a new
-/// handler with a new identity, and the connections of the old one are closed (R2, R7).
+/// The server's port: one role of a process. A connection is bound by its handshake to one identity; a new incarnation
+/// is a new handler with a new identity, and the connections of the old one are closed (R2, R7).
 /// </summary>
 public interface IRoleHandler
 {
@@ -13,14 +13,15 @@ public interface IRoleHandler
     NodeId Id { get; }
 
     /// <summary>
-    /// Takes one request; called in arrival order per connection, concurrently for different connections. It must not block
-    /// on I/O: the answer may be sent later, from any thread, exactly once. Memory in the request is valid only until the call returns.
+    /// Takes one request; called in arrival order per connection, concurrently for different connections. It must not
+    /// block on I/O: the answer may be sent later, from any thread, exactly once. Memory in the request is valid only
+    /// until the call returns.
     /// </summary>
     void Handle(Request request, ReplyTo reply);
 
     /// <summary>
-    /// Called after the requests that arrived together were all handed over: the moment to start one commit, or one flush, for the
-    /// whole batch.
+    /// Called after the requests that arrived together were all handed over: the moment to start one commit, or one
+    /// flush, for the whole batch.
     /// </summary>
     void BatchEnd()
     {
@@ -37,11 +38,13 @@ public readonly struct ReplyTo(IReplySink sink, uint correlation, Opcode opcode)
 
     private IReplySink Sink => sink;
 
-    /// <summary>Encodes the answer at once, so the response's memory is free afterwards; a connection that is gone drops it.</summary>
+    /// <summary>Encodes the answer at once, so the response's memory is free afterwards; a connection that is gone
+    /// drops it.</summary>
     public void Send(Response response) => sink.Send(correlation, opcode, response);
 }
 
-/// <summary>The sending half of a server connection. Thread-safe; answers sent close together leave with one flush.</summary>
+/// <summary>The sending half of a server connection. Thread-safe; answers sent close together leave with one
+/// flush.</summary>
 public interface IReplySink
 {
     void Send(uint correlation, Opcode opcode, Response response);

@@ -15,8 +15,10 @@ public interface ITransport
     /// No answer: not connected, connection lost, request time-out, or another identity answers at that endpoint (R2).
     /// <see cref="TransportException.OutcomeUnknown"/> is false only if the request certainly never reached the node.
     /// </exception>
-    /// <exception cref="OperationCanceledException">The caller gave up; the outcome of the request is unknown.</exception>
-    ValueTask<TResponse> CallAsync<TResponse>(NodeAddress to, Request<TResponse> request, CancellationToken cancellationToken)
+    /// <exception cref="OperationCanceledException">The caller gave up; the outcome of the request is
+    /// unknown.</exception>
+    ValueTask<TResponse> CallAsync<TResponse>(NodeAddress to, Request<TResponse> request,
+        CancellationToken cancellationToken)
         where TResponse : Response;
 
     /// <summary>

@@ -3,12 +3,13 @@ using Corfu.Protocol;
 namespace Corfu.Unit;
 
 /// <summary>
-/// What is still known about a damaged page, enough to recognise the entry that was there: its length, and a check over its headers,
-/// which in turn cover the payload's check (R4: only the identical entry repairs).
+/// What is still known about a damaged page, enough to recognise the entry that was there: its length, and a check over
+/// its headers, which in turn cover the payload's check (R4: only the identical entry repairs).
 /// </summary>
 /// <param name="HeadersIntact">The page's streams are known; only the payload is gone.</param>
 /// <param name="Seed">What the check starts from.</param>
-/// <param name="Check">CRC-32C of the seed and the headers; null when only the origin and the lengths are left to compare.</param>
+/// <param name="Check">CRC-32C of the seed and the headers; null when only the origin and the lengths are left to
+/// compare.</param>
 public readonly record struct CorruptPage(bool HeadersIntact, uint Seed, uint? Check)
 {
     /// <summary>A page whose headers were just read and are good.</summary>
@@ -22,7 +23,8 @@ public readonly record struct CorruptPage(bool HeadersIntact, uint Seed, uint? C
 }
 
 /// <summary>
-/// The pages in state Corrupt, neither repaired nor trimmed. Rare, so a dictionary will do; found again by the replay, or by the next read.
+/// The pages in state Corrupt, neither repaired nor trimmed. Rare, so a dictionary will do; found again by the replay,
+/// or by the next read.
 /// </summary>
 internal sealed class CorruptPages
 {
@@ -65,7 +67,8 @@ internal sealed class CorruptPages
         _withoutStreams.RemoveWhere(p => p < mark);
     }
 
-    /// <summary>A checkpoint is not taken at one moment: its list may name pages that its slots have as sound.</summary>
+    /// <summary>A checkpoint is not taken at one moment: its list may name pages that its slots have as
+    /// sound.</summary>
     public void RemoveSound(Func<LogPosition, PageState> stateOf)
     {
         foreach (var position in _pages.Keys.Where(p => stateOf(p) != PageState.Corrupt)) _pages.Remove(position);

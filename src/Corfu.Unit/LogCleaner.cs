@@ -3,8 +3,9 @@ using Corfu.Protocol;
 namespace Corfu.Unit;
 
 /// <summary>
-/// Gives disk space back while the unit serves (TOCS 2.6, R5): deletes segments that a prefix trim has released, and empties those of which
-/// random trims have left little. One worker, which works in small steps under the handler's lock and lets each become durable before the next.
+/// Gives disk space back while the unit serves (TOCS 2.6, R5): deletes segments that a prefix trim has released, and
+/// empties those of which random trims have left little. One worker, which works in small steps under the handler's
+/// lock and lets each become durable before the next.
 /// </summary>
 internal sealed class LogCleaner : IAsyncDisposable
 {
@@ -66,7 +67,8 @@ internal sealed class LogCleaner : IAsyncDisposable
         }
     }
 
-    // R3. The map and the streams change while this runs; the replay of the records that follow the beginning makes up for it.
+    // R3. The map and the streams change while this runs; the replay of the records that follow the beginning makes up
+    // for it.
     private async ValueTask CheckpointAsync()
     {
         var core = new System.Buffers.ArrayBufferWriter<byte>();
@@ -101,7 +103,8 @@ internal sealed class LogCleaner : IAsyncDisposable
         return going.Count > 0 && IsWorthIt(going) && await FreeAsync(going);
     }
 
-    // With millions of idle streams it costs something to write down their tails again: not for less than twice the space.
+    // With millions of idle streams it costs something to write down their tails again: not for less than twice the
+    // space.
     private bool IsWorthIt(HashSet<int> going)
     {
         if (_store.IsFull) return true;

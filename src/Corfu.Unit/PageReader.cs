@@ -8,7 +8,8 @@ public static class PageReader
 {
     private const int MaxMoves = 8;
 
-    /// <param name="states">Told of pages that turn out damaged, or sound after all; asked again for one whose part of the log has been deleted since it was planned.</param>
+    /// <param name="states">Told of pages that turn out damaged, or sound after all; asked again for one whose part of
+    /// the log has been deleted since it was planned.</param>
     public static async ValueTask<ReadResponse> ReadAsync(IPageStore store, ReadPlan plan, IPageStates states)
     {
         var results = ImmutableArray.CreateBuilder<PageResult>(plan.Pages.Length);
@@ -47,7 +48,8 @@ public static class PageReader
         return bytes;
     }
 
-    private static async ValueTask<PageResult?> OneAsync(IPageStore store, PlannedPage page, ReadDetail detail, IPageStates states)
+    private static async ValueTask<PageResult?> OneAsync(IPageStore store, PlannedPage page, ReadDetail detail,
+        IPageStates states)
     {
         var suspected = false;
         for (var moves = 0; moves < MaxMoves; moves++)
@@ -58,7 +60,8 @@ public static class PageReader
             try
             {
                 var bytes = await store.ReadAsync(page.Slot.Address, want);
-                if (bytes.IsEmpty || (marked && IsWhole(page, bytes) && states.MarkSound(page.Position, page.Slot.Address, bytes)))
+                if (bytes.IsEmpty
+                    || (marked && IsWhole(page, bytes) && states.MarkSound(page.Position, page.Slot.Address, bytes)))
                 {
                     suspected = false;
                     (page, var lsn) = states.Plan(page.Position);
@@ -75,14 +78,16 @@ public static class PageReader
                 }
 
 #if PLANTED
-                if (Planted.Is("damaged-is-unwritten")) return new PageResult(page.Position, PageState.Unwritten, false, default, default);
+                if (Planted.Is("damaged-is-unwritten"))
+                    return new PageResult(page.Position, PageState.Unwritten, false, default, default);
 #endif
                 if (!marked) states.MarkCorrupt(page.Position, page.Slot.Address, damage);
                 return result;
             }
             catch (IOException)
             {
-                // A sector that cannot be read costs this page; its replicas have it, and it can be repaired elsewhere on the disk.
+                // A sector that cannot be read costs this page; its replicas have it, and it can be repaired elsewhere
+                // on the disk.
                 if (!marked) states.MarkCorrupt(page.Position, page.Slot.Address, new CorruptPage(false, 0, null));
                 return new PageResult(page.Position, PageState.Corrupt, false, page.Slot.Origin, default);
             }
@@ -101,7 +106,8 @@ public static class PageReader
     private static PageResult Bare(in PlannedPage page) =>
         new(page.Position, page.Slot.State, page.BelowMark, page.Slot.Origin, default);
 
-    // A tombstone is its headers. So is a corrupt page to a stream walk; whoever wants its payload has it looked at once more.
+    // A tombstone is its headers. So is a corrupt page to a stream walk; whoever wants its payload has it looked at
+    // once more.
     private static int Wanted(in PageSlot slot, ReadDetail detail) => slot.State switch
     {
         PageState.Unwritten => 0,
@@ -111,7 +117,8 @@ public static class PageReader
     };
 
     // False: it is damaged; the result says so, and the damage what is left of it.
-    private static bool TryTake(in PlannedPage page, ReadDetail detail, ReadOnlyMemory<byte> bytes, out PageResult result, out CorruptPage damage)
+    private static bool TryTake(in PlannedPage page, ReadDetail detail, ReadOnlyMemory<byte> bytes,
+        out PageResult result, out CorruptPage damage)
     {
         var slot = page.Slot;
         var headers = bytes[..slot.HeaderLength];
@@ -119,26 +126,30 @@ public static class PageReader
         if (!HeadersIntact(page.Position, bytes))
         {
             // A tombstone without its headers is bare: walks take it for junk (R5).
-            result = new PageResult(page.Position, slot.State == PageState.Trimmed ? slot.State : PageState.Corrupt, false, slot.Origin, default);
+            result = new PageResult(page.Position, slot.State == PageState.Trimmed ? slot.State : PageState.Corrupt,
+                false, slot.Origin, default);
             damage = new CorruptPage(false, 0, null);
             return slot.State == PageState.Trimmed;
         }
 
         if (slot.State == PageState.Corrupt)
         {
-            result = new PageResult(page.Position, slot.State, false, slot.Origin, detail == ReadDetail.Full ? default : headers);
+            result = new PageResult(page.Position, slot.State, false, slot.Origin,
+                detail == ReadDetail.Full ? default : headers);
             return bytes.Length < slot.Length;
         }
 
         var whole = bytes.Length == slot.Length && slot.State is PageState.Data or PageState.Junk;
         if (!whole || EntryCodec.PayloadIntact(bytes.Span))
         {
-            result = new PageResult(page.Position, slot.State, false, slot.Origin, detail == ReadDetail.Verify ? headers : bytes);
+            result = new PageResult(page.Position, slot.State, false, slot.Origin,
+                detail == ReadDetail.Verify ? headers : bytes);
             return true;
         }
 
         damage = CorruptPage.Of(headers.Span);
-        result = new PageResult(page.Position, PageState.Corrupt, false, slot.Origin, detail == ReadDetail.Verify ? headers : default);
+        result = new PageResult(page.Position, PageState.Corrupt, false, slot.Origin,
+            detail == ReadDetail.Verify ? headers : default);
         return false;
     }
 

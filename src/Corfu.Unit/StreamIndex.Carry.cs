@@ -9,8 +9,9 @@ internal sealed partial class StreamIndex
     private const int StreamsPerStep = MessageLimits.MaxItems;
 
     /// <summary>
-    /// Writes down the next streams that have a position recorded in a segment that goes; the position that the caller appends it at is
-    /// told to <see cref="Carried"/>. Empty body: nothing found in this step. <paramref name="next"/> is at the count when all is done.
+    /// Writes down the next streams that have a position recorded in a segment that goes; the position that the caller
+    /// appends it at is told to <see cref="Carried"/>. Empty body: nothing found in this step. <paramref name="next"/>
+    /// is at the count when all is done.
     /// </summary>
     public ReadOnlyMemory<byte> Carry(IReadOnlySet<int> going, ref int next, int largestBody, List<int> carried)
     {
@@ -23,7 +24,8 @@ internal sealed partial class StreamIndex
         for (; next < until && size + LargestStream <= largestBody; next++)
         {
             ref var tops = ref At(next);
-            if (!StandsIn(tops.Frozen, tops.FrozenCount, going) && !StandsIn(tops.Live, tops.LiveCount, going)) continue;
+            if (!StandsIn(tops.Frozen, tops.FrozenCount, going) && !StandsIn(tops.Live, tops.LiveCount, going))
+                continue;
             carried.Add(next);
             w.Stream(tops.Stream);
             w.Byte((byte)(tops.FrozenCount + tops.LiveCount));
@@ -52,7 +54,8 @@ internal sealed partial class StreamIndex
         }
     }
 
-    /// <summary>How many streams would have to be written down again if these segments went; counts a part of them only, from a number on.</summary>
+    /// <summary>How many streams would have to be written down again if these segments went; counts a part of them
+    /// only, from a number on.</summary>
     public int CountIn(IReadOnlySet<int> going, ref int next)
     {
         var found = 0;
@@ -88,7 +91,8 @@ internal sealed partial class StreamIndex
         return false;
     }
 
-    /// <summary>For a checkpoint, some streams at a time: each a true byte and its lists; a false byte ends them.</summary>
+    /// <summary>For a checkpoint, some streams at a time: each a true byte and its lists; a false byte ends
+    /// them.</summary>
     public void Write(IBufferWriter<byte> output, ref int next)
     {
         var w = new WireWriter(output);

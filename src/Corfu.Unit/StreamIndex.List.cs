@@ -11,8 +11,9 @@ internal sealed partial class StreamIndex
     private const int StreamsPerRecord = 64;
 
     /// <summary>
-    /// The next streams that may have positions below, and those. A final list that is full is given whole: what is older has been pushed out of it, perhaps by
-    /// half-written entries that will be gone with this unit. <paramref name="next"/> is at the count when all is done.
+    /// The next streams that may have positions below, and those. A final list that is full is given whole: what is
+    /// older has been pushed out of it, perhaps by half-written entries that will be gone with this unit.
+    /// <paramref name="next"/> is at the count when all is done.
     /// </summary>
     public ImmutableArray<StreamTail> List(LogPosition below, ref int next)
     {
@@ -28,7 +29,8 @@ internal sealed partial class StreamIndex
 
             for (var i = 0; i < tops.FrozenCount && positions.Count < K; i++)
             {
-                if (tops.FrozenCount == K || tops.Frozen[i].Position < below.Offset) positions.Add(new LogPosition(tops.Frozen[i].Position));
+                if (tops.FrozenCount == K || tops.Frozen[i].Position < below.Offset)
+                    positions.Add(new LogPosition(tops.Frozen[i].Position));
             }
 
             if (positions.Count > 0) tails.Add(new StreamTail(tops.Stream, positions.DrainToImmutable()));
@@ -37,7 +39,8 @@ internal sealed partial class StreamIndex
         return tails.DrainToImmutable();
     }
 
-    /// <summary>The next streams of a list that tell something new, as <see cref="Replay"/> reads it. Empty: nothing new in this step.</summary>
+    /// <summary>The next streams of a list that tell something new, as <see cref="Replay"/> reads it. Empty: nothing
+    /// new in this step.</summary>
     public ReadOnlyMemory<byte> WriteUnknown(ImmutableArray<StreamTail> tails, ref int next)
     {
         var body = new ArrayBufferWriter<byte>();
@@ -67,7 +70,9 @@ internal sealed partial class StreamIndex
     {
         if (!_numbers.TryGetValue(stream, out var number)) return false;
         ref var tops = ref At(number);
-        return position.Offset < _start ? Knows(tops.Frozen, tops.FrozenCount, position.Offset) : Knows(tops.Live, tops.LiveCount, position.Offset);
+        return position.Offset < _start
+            ? Knows(tops.Frozen, tops.FrozenCount, position.Offset)
+            : Knows(tops.Live, tops.LiveCount, position.Offset);
     }
 
     private static bool Knows(in Newest newest, int count, long position)

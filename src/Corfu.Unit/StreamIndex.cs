@@ -6,10 +6,11 @@ using Corfu.Protocol;
 namespace Corfu.Unit;
 
 /// <summary>
-/// The newest K data positions of every stream on this unit: those below the installed epoch's start, which no longer change and
-/// are what sequencers load (docs/protocol.md, Sequencer), and those of the running epoch, which become part of them at the next install.
-/// With each stands the segment of the log whose record says so: before that segment goes, the position is written down again.
-/// A stream takes about <see cref="BytesPerStream"/> bytes of memory; <see cref="UnitCoreOptions.MaxStreams"/> bounds their number.
+/// The newest K data positions of every stream on this unit: those below the installed epoch's start, which no longer
+/// change and are what sequencers load (docs/protocol.md, Sequencer), and those of the running epoch, which become part
+/// of them at the next install. With each stands the segment of the log whose record says so: before that segment goes,
+/// the position is written down again. A stream takes about <see cref="BytesPerStream"/> bytes of memory;
+/// <see cref="UnitCoreOptions.MaxStreams"/> bounds their number.
 /// </summary>
 internal sealed partial class StreamIndex
 {
@@ -37,8 +38,8 @@ internal sealed partial class StreamIndex
     }
 
     /// <summary>
-    /// A higher epoch begins at <paramref name="start"/>: everything below is final now. Each stream hears of it when it is next looked at: appends wait for
-    /// an install, and there may be millions of streams.
+    /// A higher epoch begins at <paramref name="start"/>: everything below is final now. Each stream hears of it when
+    /// it is next looked at: appends wait for an install, and there may be millions of streams.
     /// </summary>
     public void Freeze(LogPosition start) => _start = start.Offset;
 
@@ -53,7 +54,8 @@ internal sealed partial class StreamIndex
             if (tops.Live[i].Position < below.Offset) result.Add(new LogPosition(tops.Live[i].Position));
         }
 
-        for (var i = 0; i < tops.FrozenCount && result.Count < K; i++) result.Add(new LogPosition(tops.Frozen[i].Position));
+        for (var i = 0; i < tops.FrozenCount && result.Count < K; i++)
+            result.Add(new LogPosition(tops.Frozen[i].Position));
         return result.DrainToImmutable();
     }
 
@@ -93,8 +95,8 @@ internal sealed partial class StreamIndex
         tops.LiveCount = kept;
     }
 
-    // Descending; a chain's copies arrive in any order, so a position may belong anywhere in it, or be there already: then the later
-    // record counts, for the earlier ones go first.
+    // Descending; a chain's copies arrive in any order, so a position may belong anywhere in it, or be there already:
+    // then the later record counts, for the earlier ones go first.
     private static void Insert(ref Newest newest, ref byte count, Top top)
     {
         var at = 0;

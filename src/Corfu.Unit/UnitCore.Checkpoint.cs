@@ -17,10 +17,12 @@ public sealed partial class UnitCore
         w.Flush();
     }
 
-    /// <summary>The second part: streams, some at a time. What changes meanwhile is in the records that follow the first part.</summary>
+    /// <summary>The second part: streams, some at a time. What changes meanwhile is in the records that follow the
+    /// first part.</summary>
     public void WriteStreams(IBufferWriter<byte> output, ref int next) => _streams.Write(output, ref next);
 
-    // Nothing is taken over before all of it has been read: a checkpoint that cannot be restored gives way to an older one, or to the log.
+    // Nothing is taken over before all of it has been read: a checkpoint that cannot be restored gives way to an older
+    // one, or to the log.
     private void Restore(ReadOnlyMemory<byte> checkpoint)
     {
         var r = new WireReader(checkpoint);
@@ -31,7 +33,8 @@ public sealed partial class UnitCore
         restored._corrupt.Read(ref r);
         restored._streams.Read(ref r);
         r.End();
-        (_sealedBelow, _installed, _start, _mark, _end) = (restored._sealedBelow, restored._installed, restored._start, restored._mark, restored._end);
+        (_sealedBelow, _installed, _start, _mark, _end) =
+            (restored._sealedBelow, restored._installed, restored._start, restored._mark, restored._end);
         (_streams, _corrupt) = (restored._streams, restored._corrupt);
     }
 }

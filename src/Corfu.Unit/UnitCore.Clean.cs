@@ -18,8 +18,9 @@ public enum KeepOutcome
     Stuck,
 }
 
-// R5: a random trim frees the payload. Segments of the log that hold little that is live are emptied, by writing that little again at the
-// end, and then deleted. Each step is a short call under the handler's lock; in between requests are served.
+// R5: a random trim frees the payload. Segments of the log that hold little that is live are emptied, by writing that
+// little again at the end, and then deleted. Each step is a short call under the handler's lock; in between requests
+// are served.
 public sealed partial class UnitCore
 {
     private readonly List<int> _carried = [];
@@ -41,7 +42,8 @@ public sealed partial class UnitCore
         }
 
         var slot = _store.Find(record.Position);
-        if (record.Kind == RecordKind.Trim) return slot.State == PageState.Trimmed && slot.Lsn == place.Lsn ? KeepTrim(record, slot) : KeepOutcome.Dead;
+        if (record.Kind == RecordKind.Trim)
+            return slot.State == PageState.Trimmed && slot.Lsn == place.Lsn ? KeepTrim(record, slot) : KeepOutcome.Dead;
         if (slot.Address != place.BodyAddress) return KeepOutcome.Dead;
         switch (slot.State)
         {
@@ -57,7 +59,8 @@ public sealed partial class UnitCore
             case PageState.Data or PageState.Junk:
                 return place.PayloadIntact ? KeepPage(record, slot) : KeepOutcome.Stuck;
             default:
-                var whole = place.PayloadIntact && place.DamagedHeaders is null && MarkSound(record.Position, place.BodyAddress, record.Body);
+                var whole = place.PayloadIntact && place.DamagedHeaders is null
+                    && MarkSound(record.Position, place.BodyAddress, record.Body);
                 return whole ? KeepPage(record, _store.Find(record.Position)) : KeepOutcome.Stuck;
         }
     }
@@ -84,12 +87,14 @@ public sealed partial class UnitCore
         return next >= _streams.Count;
     }
 
-    /// <summary>How many streams <see cref="CarryStreams"/> would write down, some at a time; done when <paramref name="next"/> is at the number of streams.</summary>
+    /// <summary>How many streams <see cref="CarryStreams"/> would write down, some at a time; done when
+    /// <paramref name="next"/> is at the number of streams.</summary>
     public int CountStreams(IReadOnlySet<int> going, ref int next) => _streams.CountIn(going, ref next);
 
     public int Streams => _streams.Count;
 
-    /// <summary>What the deleted parts of the log had established, besides pages and streams. False if there is no room at the moment.</summary>
+    /// <summary>What the deleted parts of the log had established, besides pages and streams. False if there is no room
+    /// at the moment.</summary>
     public bool TryAppendState()
     {
         var record = Snapshot();
@@ -104,7 +109,8 @@ public sealed partial class UnitCore
         _store.Dead(slot.Address, slot.Length, wholePage: true);
         var place = Append(record with { Kind = RecordKind.Moved });
         _store.Set(record.Position, slot with { Address = place.BodyAddress, Lsn = place.Lsn });
-        if (slot.State == PageState.Data) Index(EntryCodec.DecodeHeaders(record.Body), _store.SegmentOf(place.BodyAddress));
+        if (slot.State == PageState.Data)
+            Index(EntryCodec.DecodeHeaders(record.Body), _store.SegmentOf(place.BodyAddress));
         return KeepOutcome.Moved;
     }
 

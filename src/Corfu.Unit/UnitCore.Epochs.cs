@@ -4,8 +4,8 @@ namespace Corfu.Unit;
 
 public sealed partial class UnitCore
 {
-    // TOCS 2.1: everything accepted before the seal lies below it in the log, so "first flush all ongoing operations" is the seal
-    // record's own durability (R4).
+    // TOCS 2.1: everything accepted before the seal lies below it in the log, so "first flush all ongoing operations"
+    // is the seal record's own durability (R4).
     private UnitAnswer Seal(SealRequest request)
     {
         if (request.Epoch == Epoch.None) return Refuse(request, Status.BadRequest, 0);

@@ -27,7 +27,8 @@ public sealed partial class UnitCore
     /// <inheritdoc />
     public (PlannedPage Page, long Lsn) Plan(LogPosition position)
     {
-        if (position < _mark) return (new PlannedPage(position, new PageSlot(PageState.Trimmed, 0, 0, 0, default, 0), true), _markLsn);
+        if (position < _mark)
+            return (new PlannedPage(position, new PageSlot(PageState.Trimmed, 0, 0, 0, default, 0), true), _markLsn);
         var slot = _store.Find(position);
         return (new PlannedPage(position, slot, false), slot.Lsn);
     }

@@ -13,7 +13,8 @@ public sealed partial class UnitCore
     private UnitAnswer Repair(RepairRequest request)
     {
         if (Refuses(request, out var refusal)) return refusal;
-        if (!TryDecode(request.Entry, out var entry) || entry.Position.Epoch > request.Epoch) return Refuse(request, Status.BadRequest, 0);
+        if (!TryDecode(request.Entry, out var entry) || entry.Position.Epoch > request.Epoch)
+            return Refuse(request, Status.BadRequest, 0);
         if (entry.Position < _mark) return Refuse(request, Status.Trimmed, _markLsn);
         var slot = _store.Find(entry.Position);
         switch (slot.State)
@@ -28,7 +29,8 @@ public sealed partial class UnitCore
                 return Refuse(request, same ? Status.Ok : Status.Conflict, slot.Lsn);
         }
 
-        if (!_corrupt[entry.Position].IsOf(slot, entry, request.Entry.Span)) return Refuse(request, Status.Conflict, slot.Lsn);
+        if (!_corrupt[entry.Position].IsOf(slot, entry, request.Entry.Span))
+            return Refuse(request, Status.Conflict, slot.Lsn);
         var admission = _store.Admit(request.Entry.Length, SpaceUse.Pages);
         if (admission != Status.Ok) return Refuse(request, admission, 0);
         _store.Dead(slot.Address, slot.Length, wholePage: true);
@@ -55,7 +57,8 @@ public sealed partial class UnitCore
         if (slot.State != PageState.Corrupt || slot.Address != address) return true;
         if (!TryDecode(entry, out var found) || found.Position != position) return false;
         if (!_corrupt[position].IsOf(slot, found, entry.Span)) return false;
-        // No record: the one that is there says it all. Of a page whose headers were lost until now, the streams become known.
+        // No record: the one that is there says it all. Of a page whose headers were lost until now, the streams become
+        // known.
         var newest = _pageLsn;
         Place(found, slot.Length, slot.HeaderLength, new RecordPlace(address, slot.Lsn));
         _pageLsn = Math.Max(newest, slot.Lsn);

@@ -13,10 +13,12 @@ public sealed partial class UnitCore
         {
             Apply(record, place);
         }
-        catch (Exception error) when (error is MalformedDataException or ArgumentException or OverflowException or IndexOutOfRangeException)
+        catch (Exception error)
+            when (error is MalformedDataException or ArgumentException or OverflowException or IndexOutOfRangeException)
         {
             throw new LogDamagedException(
-                $"The {record.Kind} record at {place.BodyAddress} of the log cannot be applied: {error.Message} Rebuild this unit from its replicas.",
+                $"The {record.Kind} record at {place.BodyAddress} of the log cannot be applied: {error.Message} "
+                + "Rebuild this unit from its replicas.",
                 place.BodyAddress);
         }
     }
@@ -35,7 +37,8 @@ public sealed partial class UnitCore
                 ReplayMoved(record, place);
                 break;
             case RecordKind.Trim:
-                if (record.Position >= _mark && !IsReflected(_store.Find(record.Position), place)) ApplyTrim(record, place);
+                if (record.Position >= _mark && !IsReflected(_store.Find(record.Position), place))
+                    ApplyTrim(record, place);
                 else RaiseEnd(record.Position, place.Lsn);
                 break;
 #if PLANTED
@@ -57,7 +60,8 @@ public sealed partial class UnitCore
             case RecordKind.Freed:
                 break;
             default:
-                throw new LogDamagedException($"The log holds a record of unknown kind {(byte)record.Kind}.", place.BodyAddress);
+                throw new LogDamagedException($"The log holds a record of unknown kind {(byte)record.Kind}.",
+                    place.BodyAddress);
         }
     }
 
@@ -76,7 +80,8 @@ public sealed partial class UnitCore
             // Given up in between, by a record that has gone with its part of the log, and copied here again.
             var origin = place.DamagedHeaders is null ? EntryCodec.PeekOrigin(record.Body.Span) : default;
             if (slot.State == PageState.Trimmed || origin == default || origin != slot.Origin)
-                throw new LogDamagedException($"The log holds two values for position {record.Position}.", place.BodyAddress);
+                throw new LogDamagedException($"The log holds two values for position {record.Position}.",
+                    place.BodyAddress);
             _store.Dead(slot.Address, slot.Length, wholePage: true);
         }
 
@@ -100,7 +105,8 @@ public sealed partial class UnitCore
             if (!place.PayloadIntact && slot.State != PageState.Corrupt) return;
             var origin = place.DamagedHeaders is null ? EntryCodec.PeekOrigin(record.Body.Span) : default;
             if (slot.Origin != default && origin != default && slot.Origin != origin)
-                throw new LogDamagedException($"The log holds two values for position {record.Position}.", place.BodyAddress);
+                throw new LogDamagedException($"The log holds two values for position {record.Position}.",
+                    place.BodyAddress);
             _store.Dead(slot.Address, slot.Length, wholePage: true);
         }
 
@@ -112,7 +118,8 @@ public sealed partial class UnitCore
 
     private void Reflected(in LogRecord record, in RecordPlace place)
     {
-        if (place.DamagedHeaders is null) Index(EntryCodec.DecodeHeaders(record.Body), _store.SegmentOf(place.BodyAddress));
+        if (place.DamagedHeaders is null)
+            Index(EntryCodec.DecodeHeaders(record.Body), _store.SegmentOf(place.BodyAddress));
         _pageLsn = place.Lsn;
         RaiseEnd(record.Position, place.Lsn);
     }
@@ -124,7 +131,8 @@ public sealed partial class UnitCore
             _corrupt.Add(record.Position, new CorruptPage(false, damaged.Seed, damaged.Check), hidesStreams: true);
             _store.Set(
                 record.Position,
-                new PageSlot(PageState.Corrupt, place.BodyAddress, record.Body.Length, record.CheckedLength, default, place.Lsn));
+                new PageSlot(PageState.Corrupt, place.BodyAddress, record.Body.Length, record.CheckedLength, default,
+                    place.Lsn));
             _pageLsn = place.Lsn;
             RaiseEnd(record.Position, place.Lsn);
             return;
@@ -132,7 +140,8 @@ public sealed partial class UnitCore
 
         var entry = EntryCodec.DecodeHeaders(record.Body);
         Place(entry, record.Body.Length, record.CheckedLength, place);
-        if (!place.PayloadIntact) _corrupt.Add(entry.Position, CorruptPage.Of(record.Body.Span[..record.CheckedLength]));
+        if (!place.PayloadIntact)
+            _corrupt.Add(entry.Position, CorruptPage.Of(record.Body.Span[..record.CheckedLength]));
     }
 
     // What the deleted beginning of the log had established, besides pages below the mark.
@@ -154,7 +163,8 @@ public sealed partial class UnitCore
     {
         var r = new WireReader(record.Body);
         var version = r.Byte();
-        if (version != SnapshotVersion) throw new LogDamagedException($"State format {version} is unknown.", place.BodyAddress);
+        if (version != SnapshotVersion)
+            throw new LogDamagedException($"State format {version} is unknown.", place.BodyAddress);
         var sealedBelow = r.Epoch();
         var installed = r.Epoch();
         var start = r.Position();

@@ -3,7 +3,8 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit;
 
-// What this unit knows of streams: its newest data positions, told to sequencers below the epoch's start, and to those who join its chains below the mark.
+// What this unit knows of streams: its newest data positions, told to sequencers below the epoch's start, and to those
+// who join its chains below the mark.
 public sealed partial class UnitCore
 {
     // Another one after each start, for each start appends something: streams are then known in another order.
@@ -15,10 +16,12 @@ public sealed partial class UnitCore
         var tails = ImmutableArray.CreateBuilder<StreamTail>(request.Streams.Length);
         var below = LogPosition.Max(_start, request.Below);
         foreach (var stream in request.Streams) tails.Add(new StreamTail(stream, _streams.NewestBelow(stream, below)));
-        return new UnitAnswer(StreamsLsn, new StreamTailsResponse(Status.Ok, Epoch, tails.MoveToImmutable(), !_corrupt.HideStreams));
+        return new UnitAnswer(StreamsLsn,
+            new StreamTailsResponse(Status.Ok, Epoch, tails.MoveToImmutable(), !_corrupt.HideStreams));
     }
 
-    // R4: a copied entry below the start may have changed a list just now, and a trim may have made the lists complete, so every record of pages so far counts.
+    // R4: a copied entry below the start may have changed a list just now, and a trim may have made the lists complete,
+    // so every record of pages so far counts.
     private long StreamsLsn => Math.Max(Math.Max(_endLsn, _markLsn), Math.Max(_epochLsn, _pageLsn));
 
     private UnitAnswer ListStreamTails(ListStreamTailsRequest request)
@@ -28,10 +31,12 @@ public sealed partial class UnitCore
         var tails = _streams.List(request.Below, ref next);
         return new UnitAnswer(
             StreamsLsn,
-            new ListStreamTailsResponse(Status.Ok, Epoch, tails, new StreamListCursor(_run, next), next == _streams.Count, !_corrupt.HideStreams));
+            new ListStreamTailsResponse(Status.Ok, Epoch, tails, new StreamListCursor(_run, next),
+                next == _streams.Count, !_corrupt.HideStreams));
     }
 
-    // Written down in records as the cleaner writes them, several for a long list: what is in some of them already is passed over when it is told again.
+    // Written down in records as the cleaner writes them, several for a long list: what is in some of them already is
+    // passed over when it is told again.
     private UnitAnswer ImportStreamTails(ImportStreamTailsRequest request)
     {
         if (Refuses(request, out var refusal)) return refusal;

@@ -10,8 +10,10 @@ public sealed partial class UnitCore
         if (Refuses(request, out var refusal)) return refusal;
         if (IsOutOfReach(request.Position)) return Refuse(request, Status.BadRequest, 0);
         var tombstone = ReadOnlyMemory<byte>.Empty;
-        if (!request.Tombstone.IsEmpty && !TryTombstone(request, out tombstone)) return Refuse(request, Status.BadRequest, 0);
-        if (request.Position < _mark) return new UnitAnswer(Math.Max(_markLsn, _epochLsn), new AckResponse(Status.Ok, Epoch));
+        if (!request.Tombstone.IsEmpty && !TryTombstone(request, out tombstone))
+            return Refuse(request, Status.BadRequest, 0);
+        if (request.Position < _mark)
+            return new UnitAnswer(Math.Max(_markLsn, _epochLsn), new AckResponse(Status.Ok, Epoch));
         var slot = _store.Find(request.Position);
         // Final, except that a bare mark may still learn the headers from another replica.
         var news = slot.State != PageState.Trimmed || (slot.HeaderLength == 0 && !tombstone.IsEmpty);
@@ -48,7 +50,8 @@ public sealed partial class UnitCore
     private void ApplyTrim(in LogRecord record, in RecordPlace place)
     {
         var slot = _store.Find(record.Position);
-        if (slot.State is not (PageState.Trimmed or PageState.Unwritten)) _store.Dead(slot.Address, slot.Length - slot.HeaderLength, wholePage: true);
+        if (slot.State is not (PageState.Trimmed or PageState.Unwritten))
+            _store.Dead(slot.Address, slot.Length - slot.HeaderLength, wholePage: true);
         if (record.Body.IsEmpty)
         {
             _store.Set(record.Position, slot with { State = PageState.Trimmed, Lsn = place.Lsn });
@@ -58,7 +61,8 @@ public sealed partial class UnitCore
             var entry = EntryCodec.DecodeHeaders(record.Body);
             _store.Set(
                 record.Position,
-                new PageSlot(PageState.Trimmed, place.BodyAddress, record.Body.Length, record.Body.Length, entry.Origin, place.Lsn));
+                new PageSlot(PageState.Trimmed, place.BodyAddress, record.Body.Length, record.Body.Length, entry.Origin,
+                    place.Lsn));
             Index(entry, _store.SegmentOf(place.BodyAddress));
             _corrupt.StreamsKnown(record.Position);
         }

@@ -5,15 +5,16 @@ namespace Corfu.Unit;
 
 public sealed partial class UnitCore
 {
-    // The newest record that positions of streams are known from: a page, junk, a tombstone or a list that was taken over.
+    // The newest record that positions of streams are known from: a page, junk, a tombstone or a list that was taken
+    // over.
     private long _pageLsn;
 
     private UnitAnswer Write(WriteRequest request)
     {
         if (Refuses(request, out var refusal)) return refusal;
         if (!TryDecode(request.Entry, out var entry)) return Refuse(request, Status.BadRequest, 0);
-        // R4: a writer writes under one epoch throughout. R9: what an older epoch left unfinished is not written but completed or
-        // filled, so nothing of this verb belongs below the epoch's start.
+        // R4: a writer writes under one epoch throughout. R9: what an older epoch left unfinished is not written but
+        // completed or filled, so nothing of this verb belongs below the epoch's start.
         if (entry.Kind != EntryKind.Data || entry.Position.Epoch != request.Epoch || entry.Position < _start)
             return Refuse(request, Status.BadRequest, 0);
         if (_streams.Count >= _options.MaxStreams && AddsStream(entry)) return Refuse(request, Status.NoSpace, 0);
@@ -31,7 +32,9 @@ public sealed partial class UnitCore
     }
 
     private UnitAnswer Complete(CompleteRequest request) =>
-        Refuses(request, out var refusal) ? refusal : Answer(CompleteOne(request.Entry, request.Epoch, out var lsn), lsn);
+        Refuses(request, out var refusal)
+            ? refusal
+            : Answer(CompleteOne(request.Entry, request.Epoch, out var lsn), lsn);
 
     // R4: one answer for all, which waits for the newest record that any of the outcomes reflects.
     private UnitAnswer CompleteMany(CompleteManyRequest request)
@@ -76,7 +79,8 @@ public sealed partial class UnitCore
             : Answer(Store(request.Entry, entry, out var lsn), lsn);
     }
 
-    private UnitAnswer Answer(in WriteOutcome outcome, long lsn) => new(Math.Max(lsn, _epochLsn), new WriteResponse(outcome, Epoch));
+    private UnitAnswer Answer(in WriteOutcome outcome, long lsn) =>
+        new(Math.Max(lsn, _epochLsn), new WriteResponse(outcome, Epoch));
 
     // Write-once: the first value of a position is its last. Junk takes the place like data does (TOCS 2.1).
     private WriteOutcome Store(ReadOnlyMemory<byte> bytes, LogEntry entry, out long lsn)
@@ -91,7 +95,8 @@ public sealed partial class UnitCore
                 break;
             case PageState.Data or PageState.Junk:
                 // R4: the loser waits for the winner's record, and hears who won.
-                return new WriteOutcome(Status.AlreadyWritten, slot.State == PageState.Data ? EntryKind.Data : EntryKind.Junk, slot.Origin);
+                return new WriteOutcome(Status.AlreadyWritten,
+                    slot.State == PageState.Data ? EntryKind.Data : EntryKind.Junk, slot.Origin);
             case PageState.Trimmed:
                 return new WriteOutcome(Status.Trimmed);
             default:
@@ -116,8 +121,11 @@ public sealed partial class UnitCore
 
     private void Place(LogEntry entry, int length, int headerLength, in RecordPlace place)
     {
-        var state = entry.Kind == EntryKind.Junk ? PageState.Junk : place.PayloadIntact ? PageState.Data : PageState.Corrupt;
-        _store.Set(entry.Position, new PageSlot(state, place.BodyAddress, length, headerLength, entry.Origin, place.Lsn));
+        var state = entry.Kind == EntryKind.Junk
+            ? PageState.Junk
+            : place.PayloadIntact ? PageState.Data : PageState.Corrupt;
+        _store.Set(entry.Position,
+            new PageSlot(state, place.BodyAddress, length, headerLength, entry.Origin, place.Lsn));
         if (state != PageState.Corrupt) _corrupt.Remove(entry.Position);
         _pageLsn = place.Lsn;
         RaiseEnd(entry.Position, place.Lsn);

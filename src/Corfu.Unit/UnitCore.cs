@@ -3,13 +3,13 @@ using Corfu.Protocol;
 namespace Corfu.Unit;
 
 /// <summary>
-/// The write-once page space of one storage unit (TOCS 2.1, Fig. 4), as a pure state machine: a request in, an answer out, every
-/// change a record of the store's log (R3). Passive: it talks to nobody and knows no chain. Not thread-safe; the handler's lock is
-/// its only user's.
+/// The write-once page space of one storage unit (TOCS 2.1, Fig. 4), as a pure state machine: a request in, an answer
+/// out, every change a record of the store's log (R3). Passive: it talks to nobody and knows no chain. Not thread-safe;
+/// the handler's lock is its only user's.
 /// </summary>
 /// <remarks>
-/// R4, one uniform rule: each answer names the log sequence number of the newest record that it reflects, and whoever holds the answer
-/// releases it only when the store is durable up to there.
+/// R4, one uniform rule: each answer names the log sequence number of the newest record that it reflects, and whoever
+/// holds the answer releases it only when the store is durable up to there.
 /// </remarks>
 public sealed partial class UnitCore : IPageStates
 {
@@ -34,8 +34,8 @@ public sealed partial class UnitCore : IPageStates
     private long _endLsn;
 
     /// <summary>
-    /// No position is stored or trimmed farther above everything that the unit knows of: the next epoch begins above what a unit reports (R13), so one wrong
-    /// position would use up the log.
+    /// No position is stored or trimmed farther above everything that the unit knows of: the next epoch begins above
+    /// what a unit reports (R13), so one wrong position would use up the log.
     /// </summary>
     public const long Reach = 1L << 40;
 
@@ -46,7 +46,8 @@ public sealed partial class UnitCore : IPageStates
     }
 
     /// <summary>Reads the store's log back and makes the unit ready to serve.</summary>
-    /// <exception cref="LogDamagedException">The log lacks something that was acknowledged (R6), or holds a record that makes no sense.</exception>
+    /// <exception cref="LogDamagedException">The log lacks something that was acknowledged (R6), or holds a record that
+    /// makes no sense.</exception>
     public static async ValueTask<UnitCore> OpenAsync(IPageStore store, UnitCoreOptions options)
     {
         var core = new UnitCore(store, options);
@@ -54,9 +55,12 @@ public sealed partial class UnitCore : IPageStates
         {
             await store.RecoverAsync(core.Replay, core.Restore);
         }
-        catch (Exception error) when (error is LogDamagedException or StoreFailedException && store is PageStore { StartedFromCheckpoint: true })
+        catch (Exception error)
+            when (error is LogDamagedException or StoreFailedException
+                && store is PageStore { StartedFromCheckpoint: true })
         {
-            // R3: the log has everything. What is wrong with it is found again, and what was wrong with the checkpoint is not.
+            // R3: the log has everything. What is wrong with it is found again, and what was wrong with the checkpoint
+            // is not.
             core = new UnitCore(store, options);
             await store.RecoverAsync(core.Replay);
         }
@@ -91,14 +95,15 @@ public sealed partial class UnitCore : IPageStates
         _ => new UnitAnswer(0, request.Fail(Status.Unsupported, Epoch)),
     };
 
-    // Fig. 4's "if epoch != s_epoch respond err_sealed", with the two directions told apart: a request from behind must learn, a
-    // request from ahead must bring its projection first (R14).
+    // Fig. 4's "if epoch != s_epoch respond err_sealed", with the two directions told apart: a request from behind must
+    // learn, a request from ahead must bring its projection first (R14).
     private bool Refuses(Request request, out UnitAnswer refusal)
     {
         refusal = default;
         if (request.Epoch == _installed && request.Epoch >= _sealedBelow && _installed != Epoch.None) return false;
 #if PLANTED
-        if (Planted.Is("unit-serves-what-it-has-not-installed") && request.Epoch > _installed && request.Epoch >= _sealedBelow) return false;
+        if (Planted.Is("unit-serves-what-it-has-not-installed") && request.Epoch > _installed
+            && request.Epoch >= _sealedBelow) return false;
 #endif
         var status = request.Epoch < _sealedBelow || request.Epoch == Epoch.None ? Status.Sealed : Status.NotInstalled;
         refusal = new UnitAnswer(_epochLsn, request.Fail(status, Epoch));
@@ -128,12 +133,15 @@ public sealed partial class UnitCore : IPageStates
     {
         var (pages, bytes) = _store.Size;
         var lsn = Math.Max(_epochLsn, Math.Max(_markLsn, _endLsn));
-        return new UnitAnswer(lsn, new UnitInfoResponse(Status.Ok, Epoch, _sealedBelow, _installed, _end, _mark, pages, bytes)
-        {
-            Health = _store.Health,
-            CorruptPages = _corrupt.Count,
-            Reason = _store.Health == UnitHealth.ReadOnly ? "The disk is full: no pages are taken until a trim frees space." : "",
-        });
+        return new UnitAnswer(lsn,
+            new UnitInfoResponse(Status.Ok, Epoch, _sealedBelow, _installed, _end, _mark, pages, bytes)
+            {
+                Health = _store.Health,
+                CorruptPages = _corrupt.Count,
+                Reason = _store.Health == UnitHealth.ReadOnly
+                ? "The disk is full: no pages are taken until a trim frees space."
+                : "",
+            });
     }
 
     private void RaiseEnd(LogPosition position, long lsn)

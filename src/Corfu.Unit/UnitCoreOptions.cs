@@ -9,8 +9,9 @@ public sealed record UnitCoreOptions
     public ClusterId Cluster { get; init; }
 
     /// <summary>
-    /// Streams that the unit keeps tails of, at about 150 bytes of memory each. An append that would add another one gets <see cref="Status.NoSpace"/>; what other
-    /// replicas have taken already is completed and copied here all the same. Default 4,000,000.
+    /// Streams that the unit keeps tails of, at about 150 bytes of memory each. An append that would add another one
+    /// gets <see cref="Status.NoSpace"/>; what other replicas have taken already is completed and copied here all the
+    /// same. Default 4,000,000.
     /// </summary>
     public int MaxStreams { get; init; } = 4_000_000;
 

@@ -4,8 +4,8 @@ using Corfu.Transport;
 namespace Corfu.Unit;
 
 /// <summary>
-/// A unit as a role of a process: a short lock around the core, one queue of answers that wait for durability, page reads off the
-/// lock. It has no thread and no clock of its own, so the simulator runs it as it is.
+/// A unit as a role of a process: a short lock around the core, one queue of answers that wait for durability, page
+/// reads off the lock. It has no thread and no clock of its own, so the simulator runs it as it is.
 /// </summary>
 public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAsyncDisposable
 {
@@ -17,7 +17,8 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
     // Guards the core and the store's synchronous side. Order: _gate before _queueGate.
     private readonly Lock _gate = new();
 
-    // Guards _waiting and _durable. Answers enter in the order of the log, or later, so the queue's head is always the next to go.
+    // Guards _waiting and _durable. Answers enter in the order of the log, or later, so the queue's head is always the
+    // next to go.
     private readonly Lock _queueGate = new();
     private readonly Queue<WaitingAnswer> _waiting = new();
     private int _waitingCount;
@@ -54,7 +55,8 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
 
     public NodeId Id { get; }
 
-    /// <summary>Completes, with the reason, when the store has failed: from then on everything is answered with <see cref="Status.Failed"/>.</summary>
+    /// <summary>Completes, with the reason, when the store has failed: from then on everything is answered with
+    /// <see cref="Status.Failed"/>.</summary>
     public Task<Exception> Fault => _fault.Task;
 
     /// <summary>Pages found damaged by reads since the start.</summary>
@@ -233,7 +235,9 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
         {
             reply.Send(await PageReader.ReadAsync(_store, plan, this));
         }
-        catch (Exception error) when (error is IOException or StoreFailedException or ObjectDisposedException or UnauthorizedAccessException)
+        catch (Exception error)
+            when (error is IOException or StoreFailedException or ObjectDisposedException
+                or UnauthorizedAccessException)
         {
             reply.Send(request.Fail(Status.Failed, plan.Epoch));
         }

@@ -9,6 +9,7 @@ public sealed record UnitHandlerOptions
     /// <summary>Reads that may wait for the disk at once; reads beyond get Overloaded. Default 4,096.</summary>
     public int MaxPendingReads { get; init; } = 4096;
 
-    /// <summary>Bytes of pages that these reads may hold at once; a single read is always let in. Default 64 MiB.</summary>
+    /// <summary>Bytes of pages that these reads may hold at once; a single read is always let in. Default 64
+    /// MiB.</summary>
     public long MaxPendingReadBytes { get; init; } = 64 << 20;
 }

@@ -35,5 +35,6 @@ public static class UnitTelemetry
         Meter.CreateCounter<long>("corfu.unit.corrupt_pages", "{page}", "Pages that a read found damaged.");
 
     internal static readonly Counter<long> Overloaded =
-        Meter.CreateCounter<long>("corfu.unit.overloaded", "{request}", "Requests refused because a limit of the handler was reached.");
+        Meter.CreateCounter<long>("corfu.unit.overloaded", "{request}",
+            "Requests refused because a limit of the handler was reached.");
 }

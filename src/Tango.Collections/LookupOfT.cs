@@ -2,7 +2,8 @@ using System.Diagnostics.CodeAnalysis;
 
 namespace Tango.Collections;
 
-/// <summary>What was found: a value, or nothing. An async method has no out parameter, and null may be a value.</summary>
+/// <summary>What was found: a value, or nothing. An async method has no out parameter, and null may be a
+/// value.</summary>
 public readonly record struct Lookup<T>(bool Found, T? Value)
 {
     public static Lookup<T> None => default;

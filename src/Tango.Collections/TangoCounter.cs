@@ -7,13 +7,14 @@ public sealed partial class TangoCounter : TangoObject
     private long _value;
 
     /// <summary>
-    /// Adds without reading: transactions that only add never conflict with each other. As nobody would hear of an overflow, the value stops at
-    /// <see cref="long.MaxValue"/> or <see cref="long.MinValue"/>.
+    /// Adds without reading: transactions that only add never conflict with each other. As nobody would hear of an
+    /// overflow, the value stops at <see cref="long.MaxValue"/> or <see cref="long.MinValue"/>.
     /// </summary>
     [Mutator(1)]
     public partial ValueTask AddAsync(long amount, CancellationToken cancellationToken = default);
 
-    /// <summary>Adds and returns the new value, which no other caller gets when all add the same positive amount.</summary>
+    /// <summary>Adds and returns the new value, which no other caller gets when all add the same positive
+    /// amount.</summary>
     /// <exception cref="TangoRejectedException">The value would overflow; it is unchanged.</exception>
     [Mutator(2, MayReject = true)]
     public partial ValueTask<long> IncrementAsync(long amount = 1, CancellationToken cancellationToken = default);

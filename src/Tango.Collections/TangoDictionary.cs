@@ -3,12 +3,12 @@ using System.Collections.Immutable;
 namespace Tango.Collections;
 
 /// <summary>
-/// A replicated map. Operations on one key conflict, in transactions, only with operations on the same key and with those on the whole map
-/// (<see cref="CountAsync"/>, <see cref="SnapshotAsync"/>, <see cref="ClearAsync"/>).
+/// A replicated map. Operations on one key conflict, in transactions, only with operations on the same key and with
+/// those on the whole map (<see cref="CountAsync"/>, <see cref="SnapshotAsync"/>, <see cref="ClearAsync"/>).
 /// </summary>
 /// <typeparam name="TKey">
-/// A type whose equal values have equal bytes: integers, strings, Guid, enums, tuples and [TangoValue] records of them. Others, such as
-/// <c>decimal</c>, are refused when the object is opened.
+/// A type whose equal values have equal bytes: integers, strings, Guid, enums, tuples and [TangoValue] records of them.
+/// Others, such as <c>decimal</c>, are refused when the object is opened.
 /// </typeparam>
 /// <typeparam name="TValue">An immutable type: readers share the instances in the view.</typeparam>
 [TangoObject("tango.dictionary")]
@@ -20,13 +20,16 @@ public sealed partial class TangoDictionary<TKey, TValue> : TangoObject
 
     /// <summary>Adds or replaces, without reading. Durable in the log when it completes.</summary>
     [Mutator(1)]
-    public partial ValueTask SetAsync([VersionKey] TKey key, TValue value, CancellationToken cancellationToken = default);
+    public partial ValueTask SetAsync([VersionKey] TKey key, TValue value,
+        CancellationToken cancellationToken = default);
 
     /// <summary>False if the key is there already; nothing is changed then.</summary>
     [Mutator(2)]
-    public partial ValueTask<bool> TryAddAsync([VersionKey] TKey key, TValue value, CancellationToken cancellationToken = default);
+    public partial ValueTask<bool> TryAddAsync([VersionKey] TKey key, TValue value,
+        CancellationToken cancellationToken = default);
 
-    /// <summary>Replaces only if the key has the value <paramref name="expected"/> (by the type's own Equals); true if it had.</summary>
+    /// <summary>Replaces only if the key has the value <paramref name="expected"/> (by the type's own Equals); true if
+    /// it had.</summary>
     [Mutator(3)]
     public partial ValueTask<bool> TryUpdateAsync(
         [VersionKey] TKey key, TValue value, TValue expected, CancellationToken cancellationToken = default);
@@ -37,11 +40,13 @@ public sealed partial class TangoDictionary<TKey, TValue> : TangoObject
 
     /// <summary>Removes the key and returns the value it had.</summary>
     [Mutator(5)]
-    public partial ValueTask<Lookup<TValue>> TakeAsync([VersionKey] TKey key, CancellationToken cancellationToken = default);
+    public partial ValueTask<Lookup<TValue>> TakeAsync([VersionKey] TKey key,
+        CancellationToken cancellationToken = default);
 
     /// <summary>Adds the key if it is missing; returns the value it has then.</summary>
     [Mutator(6)]
-    public partial ValueTask<TValue> GetOrAddAsync([VersionKey] TKey key, TValue value, CancellationToken cancellationToken = default);
+    public partial ValueTask<TValue> GetOrAddAsync([VersionKey] TKey key, TValue value,
+        CancellationToken cancellationToken = default);
 
     /// <summary>Removes all keys; conflicts with every other operation.</summary>
     [Mutator(7)]
@@ -49,22 +54,25 @@ public sealed partial class TangoDictionary<TKey, TValue> : TangoObject
 
     /// <summary>Linearizable.</summary>
     [Accessor]
-    public partial ValueTask<Lookup<TValue>> TryGetAsync([VersionKey] TKey key, CancellationToken cancellationToken = default);
+    public partial ValueTask<Lookup<TValue>> TryGetAsync([VersionKey] TKey key,
+        CancellationToken cancellationToken = default);
 
     /// <summary>Linearizable.</summary>
     [Accessor]
-    public partial ValueTask<bool> ContainsKeyAsync([VersionKey] TKey key, CancellationToken cancellationToken = default);
+    public partial ValueTask<bool> ContainsKeyAsync([VersionKey] TKey key,
+        CancellationToken cancellationToken = default);
 
     /// <summary>Linearizable; in a transaction it conflicts with every write to the map.</summary>
     [Accessor]
     public partial ValueTask<int> CountAsync(CancellationToken cancellationToken = default);
 
     /// <summary>
-    /// The whole map at one position, for synchronous reads and enumeration; taking it costs nothing. Its order differs between
-    /// processes. In a transaction it conflicts with every write to the map.
+    /// The whole map at one position, for synchronous reads and enumeration; taking it costs nothing. Its order differs
+    /// between processes. In a transaction it conflicts with every write to the map.
     /// </summary>
     [Accessor]
-    public partial ValueTask<ImmutableDictionary<TKey, TValue>> SnapshotAsync(CancellationToken cancellationToken = default);
+    public partial ValueTask<ImmutableDictionary<TKey, TValue>> SnapshotAsync(
+        CancellationToken cancellationToken = default);
 
     private void ApplySet(TKey key, TValue value) => _items = _items.SetItem(key, value);
 
@@ -77,7 +85,8 @@ public sealed partial class TangoDictionary<TKey, TValue> : TangoObject
 
     private bool ApplyTryUpdate(TKey key, TValue value, TValue expected)
     {
-        if (!_items.TryGetValue(key, out TValue? current) || !EqualityComparer<TValue>.Default.Equals(current, expected)) return false;
+        if (!_items.TryGetValue(key, out TValue? current)
+            || !EqualityComparer<TValue>.Default.Equals(current, expected)) return false;
         _items = _items.SetItem(key, value);
         return true;
     }
@@ -105,7 +114,8 @@ public sealed partial class TangoDictionary<TKey, TValue> : TangoObject
 
     private void ApplyClear() => _items = _items.Clear();
 
-    private Lookup<TValue> ReadTryGet(TKey key) => _items.TryGetValue(key, out TValue? value) ? Lookup.Of(value) : Lookup<TValue>.None;
+    private Lookup<TValue> ReadTryGet(TKey key) =>
+        _items.TryGetValue(key, out TValue? value) ? Lookup.Of(value) : Lookup<TValue>.None;
 
     private bool ReadContainsKey(TKey key) => _items.ContainsKey(key);
 

@@ -2,7 +2,8 @@ using System.Collections.Immutable;
 
 namespace Tango.Collections;
 
-/// <summary>A replicated list. Every operation concerns the whole list, because an insertion moves all behind it; each costs O(log n).</summary>
+/// <summary>A replicated list. Every operation concerns the whole list, because an insertion moves all behind it; each
+/// costs O(log n).</summary>
 /// <typeparam name="T">An immutable type: readers share the instances in the view.</typeparam>
 [TangoObject("tango.list")]
 public sealed partial class TangoList<T> : TangoObject
@@ -46,7 +47,8 @@ public sealed partial class TangoList<T> : TangoObject
 
     private void ApplyInsert(int index, T item)
     {
-        if (index < 0 || index > _items.Count) throw Reject($"cannot insert at {index}: the list has {_items.Count} items");
+        if (index < 0 || index > _items.Count)
+            throw Reject($"cannot insert at {index}: the list has {_items.Count} items");
         _items = _items.Insert(index, item);
     }
 
@@ -66,12 +68,15 @@ public sealed partial class TangoList<T> : TangoObject
 
     private void ApplyClear() => _items = [];
 
-    private Lookup<T> ReadTryGet(int index) => index < 0 || index >= _items.Count ? Lookup<T>.None : Lookup.Of(_items[index]);
+    private Lookup<T> ReadTryGet(int index) =>
+        index < 0 || index >= _items.Count ? Lookup<T>.None : Lookup.Of(_items[index]);
 
     private int ReadCount() => _items.Count;
 
     private ImmutableList<T> ReadSnapshot() => _items;
 
     private T At(int index) =>
-        index < 0 || index >= _items.Count ? throw Reject($"no item {index}: the list has {_items.Count} items") : _items[index];
+        index < 0 || index >= _items.Count
+            ? throw Reject($"no item {index}: the list has {_items.Count} items")
+            : _items[index];
 }

@@ -3,14 +3,15 @@ using System.Collections.Immutable;
 namespace Tango.Collections;
 
 /// <summary>
-/// A replicated first-in-first-out queue. Enqueueing does not read, so transactions that only enqueue never conflict; those that take or
-/// look conflict with every change of the queue.
+/// A replicated first-in-first-out queue. Enqueueing does not read, so transactions that only enqueue never conflict;
+/// those that take or look conflict with every change of the queue.
 /// </summary>
 /// <typeparam name="T">An immutable type: readers share the instances in the view.</typeparam>
 [TangoObject("tango.queue")]
 public sealed partial class TangoQueue<T> : TangoObject
 {
-    // A balanced tree rather than ImmutableQueue, whose dequeue now and then costs O(n), again for every snapshot, and which cannot count.
+    // A balanced tree rather than ImmutableQueue, whose dequeue now and then costs O(n), again for every snapshot, and
+    // which cannot count.
     private ImmutableList<T> _items = [];
 
     /// <summary>Durable in the log when it completes.</summary>
@@ -23,7 +24,8 @@ public sealed partial class TangoQueue<T> : TangoObject
 
     /// <summary>Takes up to <paramref name="most"/> of the oldest items, oldest first.</summary>
     [Mutator(3)]
-    public partial ValueTask<ImmutableArray<T>> DequeueManyAsync(int most, CancellationToken cancellationToken = default);
+    public partial ValueTask<ImmutableArray<T>> DequeueManyAsync(int most,
+        CancellationToken cancellationToken = default);
 
     [Mutator(4)]
     public partial ValueTask ClearAsync(CancellationToken cancellationToken = default);

@@ -7,7 +7,8 @@ public sealed partial class TangoRegister<T> : TangoObject
 {
     private T? _value;
 
-    /// <summary>Durable in the log when it completes. Concurrent writes are ordered by the log; the last one stays.</summary>
+    /// <summary>Durable in the log when it completes. Concurrent writes are ordered by the log; the last one
+    /// stays.</summary>
     [Mutator(1)]
     public partial ValueTask WriteAsync(T? value, CancellationToken cancellationToken = default);
 
@@ -15,9 +16,11 @@ public sealed partial class TangoRegister<T> : TangoObject
     [Mutator(2)]
     public partial ValueTask<T?> ExchangeAsync(T? value, CancellationToken cancellationToken = default);
 
-    /// <summary>Writes only if the register holds <paramref name="expected"/> (by the type's own Equals); true if it did.</summary>
+    /// <summary>Writes only if the register holds <paramref name="expected"/> (by the type's own Equals); true if it
+    /// did.</summary>
     [Mutator(3)]
-    public partial ValueTask<bool> CompareAndSetAsync(T? value, T? expected, CancellationToken cancellationToken = default);
+    public partial ValueTask<bool> CompareAndSetAsync(T? value, T? expected,
+        CancellationToken cancellationToken = default);
 
     /// <summary>Linearizable.</summary>
     [Accessor]

@@ -3,7 +3,8 @@ using System.Collections.Immutable;
 namespace Tango.Collections;
 
 /// <summary>
-/// A replicated set. Operations on one item conflict, in transactions, only with operations on the same item and with those on the whole set.
+/// A replicated set. Operations on one item conflict, in transactions, only with operations on the same item and with
+/// those on the whole set.
 /// </summary>
 /// <typeparam name="T">As the key of <see cref="TangoDictionary{TKey,TValue}"/>.</typeparam>
 [TangoObject("tango.set")]
@@ -41,8 +42,8 @@ public sealed partial class TangoSet<T> : TangoObject
     public partial ValueTask<int> CountAsync(CancellationToken cancellationToken = default);
 
     /// <summary>
-    /// The whole set at one position; taking it costs nothing. Its order differs between processes. In a transaction it conflicts with every
-    /// write to the set.
+    /// The whole set at one position; taking it costs nothing. Its order differs between processes. In a transaction it
+    /// conflicts with every write to the set.
     /// </summary>
     [Accessor]
     public partial ValueTask<ImmutableHashSet<T>> SnapshotAsync(CancellationToken cancellationToken = default);

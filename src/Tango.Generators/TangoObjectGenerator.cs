@@ -3,7 +3,8 @@ using Microsoft.CodeAnalysis.CSharp.Syntax;
 
 namespace Tango.Generators;
 
-/// <summary>Writes update and query helpers, apply dispatch and checkpoint code of [TangoObject] classes (Tango 3.1).</summary>
+/// <summary>Writes update and query helpers, apply dispatch and checkpoint code of [TangoObject] classes (Tango
+/// 3.1).</summary>
 [Generator(LanguageNames.CSharp)]
 public sealed class TangoObjectGenerator : IIncrementalGenerator
 {

@@ -10,14 +10,18 @@ internal static class AgentTest
 {
     public static byte[] Bytes(long i) => Encoding.UTF8.GetBytes($"{i}");
 
-    public static ClusterOperations OperationsOf(TestCluster cluster, CorfuClient client) => new(client, cluster.Transport, TimeProvider.System);
+    public static ClusterOperations OperationsOf(TestCluster cluster, CorfuClient client) =>
+        new(client, cluster.Transport, TimeProvider.System);
 
     public static Rebuilder Rebuilder(TestCluster cluster, CorfuClient client, RebuildOptions? options = null) =>
-        new(client, cluster.Transport, TimeProvider.System, options: options ?? new RebuildOptions { Batch = 16, RetryDelay = TimeSpan.FromMilliseconds(1) });
+        new(client, cluster.Transport, TimeProvider.System,
+            options: options ?? new RebuildOptions { Batch = 16, RetryDelay = TimeSpan.FromMilliseconds(1) });
 
-    public static async Task AppendAsync(CorfuClient client, int from, int count, params ImmutableArray<StreamId> streams)
+    public static async Task AppendAsync(CorfuClient client, int from, int count,
+        params ImmutableArray<StreamId> streams)
     {
-        for (var i = from; i < from + count; i++) Assert.Equal(i, (await client.AppendAsync(Bytes(i), streams)).Position.Offset);
+        for (var i = from; i < from + count; i++)
+            Assert.Equal(i, (await client.AppendAsync(Bytes(i), streams)).Position.Offset);
     }
 
     public static async Task AssertWholeAsync(CorfuClient client, int count)

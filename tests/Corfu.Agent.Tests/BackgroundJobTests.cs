@@ -4,19 +4,26 @@ namespace Corfu.Agent.Tests;
 
 public sealed class BackgroundJobTests
 {
-    private static readonly AgentOptions Options = new() { Self = default, StalledJobLimit = TimeSpan.FromSeconds(30), StalledJobPause = TimeSpan.FromSeconds(60) };
+    private static readonly AgentOptions Options = new()
+    {
+        Self = default,
+        StalledJobLimit = TimeSpan.FromSeconds(30),
+        StalledJobPause = TimeSpan.FromSeconds(60)
+    };
 
     private readonly BackgroundJob _job = new(JobKind.Rebuild, TimeSpan.FromSeconds(5));
     private long _done;
 
     private static TimeSpan At(int seconds) => TimeSpan.FromSeconds(seconds);
 
-    private bool IsPassedOnAt(int seconds, long epoch = 1) => _job.PassOnIfStalled(new Epoch(epoch), At(seconds), Options);
+    private bool IsPassedOnAt(int seconds, long epoch = 1) =>
+        _job.PassOnIfStalled(new Epoch(epoch), At(seconds), Options);
 
     private void Start(int seconds)
     {
         _job.BecomeEligible(At(seconds));
-        _job.BecomeRunning(At(seconds), () => new JobProgress("rebuild", _done, 10, 0, "unit 7 does not answer"), CancellationToken.None);
+        _job.BecomeRunning(At(seconds), () => new JobProgress("rebuild", _done, 10, 0, "unit 7 does not answer"),
+            CancellationToken.None);
         Assert.False(IsPassedOnAt(seconds));
     }
 

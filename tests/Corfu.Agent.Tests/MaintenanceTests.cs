@@ -8,7 +8,8 @@ using static Corfu.Agent.Tests.AgentTest;
 
 namespace Corfu.Agent.Tests;
 
-/// <summary>What agents do in the background: once in a cluster, by the first of them, and not at all when automation is off.</summary>
+/// <summary>What agents do in the background: once in a cluster, by the first of them, and not at all when automation
+/// is off.</summary>
 public class MaintenanceTests
 {
     private static readonly AgentOptions Fast = new()
@@ -34,12 +35,15 @@ public class MaintenanceTests
 
         public Agents(TestCluster cluster, int count, AgentOptions options, ILogger? logger = null)
         {
-            ImmutableArray<NodeEndpoint> endpoints = [.. Enumerable.Range(0, count).Select(i => new NodeEndpoint("test", 1000 + i))];
-            ImmutableArray<NodeEndpoint> peers = [.. endpoints, .. cluster.Units.Concat(cluster.Acceptors).Append(cluster.First.Sequencer).Select(a => a.Endpoint)];
+            ImmutableArray<NodeEndpoint> endpoints = [.. Enumerable.Range(0, count)
+                .Select(i => new NodeEndpoint("test", 1000 + i))];
+            ImmutableArray<NodeEndpoint> peers = [.. endpoints,
+                .. cluster.Units.Concat(cluster.Acceptors).Append(cluster.First.Sequencer).Select(a => a.Endpoint)];
             foreach (var endpoint in endpoints)
             {
                 var agent = new ClusterAgent(
-                    options with { Self = endpoint, Peers = peers }, cluster.Transport, cluster.Transport, TimeProvider.System, new TestEntropy(endpoint.Port), logger,
+                    options with { Self = endpoint, Peers = peers }, cluster.Transport, cluster.Transport,
+                    TimeProvider.System, new TestEntropy(endpoint.Port), logger,
                     reconfiguration: TestCluster.Options.Reconfiguration);
                 cluster.Transport.Serve(endpoint, agent);
                 All.Add(agent);
@@ -58,7 +62,8 @@ public class MaintenanceTests
     }
 
     private static async Task<AgentInfoResponse> AskAsync(TestCluster cluster, ClusterAgent agent) =>
-        await cluster.Transport.CallAsync(new NodeAddress(agent.Id, new NodeEndpoint("test", 1000)), new AgentInfoRequest(Epoch.None), default);
+        await cluster.Transport.CallAsync(new NodeAddress(agent.Id, new NodeEndpoint("test", 1000)),
+            new AgentInfoRequest(Epoch.None), default);
 
     private static async Task<TestCluster> OfManySegmentsAsync()
     {
@@ -85,7 +90,8 @@ public class MaintenanceTests
             await Task.Yield();
         }
 
-        Assert.Contains(await cluster.Client().ReadHistoryAsync(100), p => p.Reason.Contains("migration", StringComparison.Ordinal));
+        Assert.Contains(await cluster.Client().ReadHistoryAsync(100),
+            p => p.Reason.Contains("migration", StringComparison.Ordinal));
         await AssertWholeAsync(cluster.Client(), 120);
     }
 
@@ -118,7 +124,8 @@ public class MaintenanceTests
         await client.RefreshAsync();
         for (var i = 0; i < 10; i++)
         {
-            var projection = await OperationsOf(cluster, client).ReplaceSequencerAsync(client.Projection.Sequencer.Id, [cluster.AddSequencer()], "by hand");
+            var projection = await OperationsOf(cluster, client)
+                .ReplaceSequencerAsync(client.Projection.Sequencer.Id, [cluster.AddSequencer()], "by hand");
             while (agents.All[0].Projection?.Epoch != projection.Epoch) await Task.Yield();
             Assert.Empty((await AskAsync(cluster, agents.All[0])).Work);
         }
@@ -134,7 +141,8 @@ public class MaintenanceTests
         await AppendAsync(client, 0, 60);
         var spare = await cluster.AddUnitAsync();
         await OperationsOf(cluster, client).ReplaceUnitAsync(cluster.Units[0].Id, [spare], "gone");
-        await using var agents = new Agents(cluster, 1, Fast with { Scrub = null, BackOffStep = TimeSpan.Zero }, new ThrowingLogger());
+        await using var agents = new Agents(cluster, 1, Fast with { Scrub = null, BackOffStep = TimeSpan.Zero },
+            new ThrowingLogger());
         while (agents.All[0].Projection is not { } projection || Rebuilder.IsNeeded(projection)) await Task.Yield();
         await AssertWholeAsync(cluster.Client(), 60);
     }
@@ -146,7 +154,8 @@ public class MaintenanceTests
 
         public bool IsEnabled(LogLevel logLevel) => true;
 
-        public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter) =>
+        public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception,
+            Func<TState, Exception?, string> formatter) =>
             throw new IOException("the disk is full");
     }
 }

@@ -8,7 +8,8 @@ namespace Corfu.Agent.Tests;
 
 public class PaperTests
 {
-    /// <summary>TOCS 2.5, Fig. 5 (B) to (C): "Once F6 is completely rebuilt on F8 ..., the system moves to projection (C), where F8 is now used to service all reads".</summary>
+    /// <summary>TOCS 2.5, Fig. 5 (B) to (C): "Once F6 is completely rebuilt on F8 ..., the system moves to projection
+    /// (C), where F8 is now used to service all reads".</summary>
     [Fact]
     public async Task Tocs25_a_rebuilt_replacement_serves_the_whole_range()
     {
@@ -24,7 +25,8 @@ public class PaperTests
         await AssertWholeAsync(client, 50);
     }
 
-    /// <summary>TOCS 2.6: "a small amount of proactive data movement ... to merge consecutive ranges" bounds the projection.</summary>
+    /// <summary>TOCS 2.6: "a small amount of proactive data movement ... to merge consecutive ranges" bounds the
+    /// projection.</summary>
     [Fact]
     public async Task Tocs26_a_thousand_reconfigurations_of_a_live_log_leave_a_small_projection()
     {
@@ -39,10 +41,13 @@ public class PaperTests
             // The log grows all the time, but not faster than its units can be rebuilt.
             permits.Release(3);
 
-            // Of four epochs, two begin with a lost unit, one with another sequencer, one with the rebuilt replacements.
-            await ReplaceOneAsync(cluster, operations, admin.Projection.Units[round * 7 % admin.Projection.Units.Length]);
+            // Of four epochs, two begin with a lost unit, one with another sequencer, one with the rebuilt
+            // replacements.
+            await ReplaceOneAsync(cluster, operations,
+                admin.Projection.Units[round * 7 % admin.Projection.Units.Length]);
             await operations.ReplaceSequencerAsync(admin.Projection.Sequencer.Id, [cluster.AddSequencer()], "test");
-            await ReplaceOneAsync(cluster, operations, admin.Projection.Units[round * 3 % admin.Projection.Units.Length]);
+            await ReplaceOneAsync(cluster, operations,
+                admin.Projection.Units[round * 3 % admin.Projection.Units.Length]);
             await rebuilder.RunAsync();
         }
 
@@ -59,7 +64,8 @@ public class PaperTests
         Assert.Equal(30, history.Length);
         Assert.All(history, p => Assert.NotNull(p.ProposedAt));
         Assert.Contains(history, p => p.Reason == "a unit is dead");
-        Assert.Equal(Enumerable.Range(0, 30).Select(i => admin.Projection.Epoch.Value - i), history.Select(p => p.Epoch.Value));
+        Assert.Equal(Enumerable.Range(0, 30).Select(i => admin.Projection.Epoch.Value - i),
+            history.Select(p => p.Epoch.Value));
     }
 
     private static async Task ReplaceOneAsync(TestCluster cluster, ClusterOperations operations, NodeAddress dead)
@@ -68,13 +74,15 @@ public class PaperTests
         await operations.ReplaceUnitAsync(dead.Id, [await cluster.AddUnitAsync()], "a unit is dead");
     }
 
-    private static async Task<List<LogPosition>> AppendUntilAsync(CorfuClient client, SemaphoreSlim permits, CancellationToken stop)
+    private static async Task<List<LogPosition>> AppendUntilAsync(CorfuClient client, SemaphoreSlim permits,
+        CancellationToken stop)
     {
         var positions = new List<LogPosition>();
         while (!stop.IsCancellationRequested)
         {
             await permits.WaitAsync(CancellationToken.None);
-            var result = await client.AppendAsync(Bytes(positions.Count), ImmutableArray<StreamId>.Empty, CancellationToken.None);
+            var result = await client.AppendAsync(Bytes(positions.Count), ImmutableArray<StreamId>.Empty,
+                CancellationToken.None);
             Assert.Equal(AppendOutcome.Appended, result.Outcome);
             positions.Add(result.Position);
         }

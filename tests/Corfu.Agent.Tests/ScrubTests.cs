@@ -15,7 +15,8 @@ public class ScrubTests
         var damage = new Damage();
         for (var i = 12; i < 100; i += 12) damage.Add(cluster.Units[0], new LogPosition(i));
         cluster.Transport.Rewrite = damage.Rewrite;
-        var scrubber = new Scrubber(client, TimeProvider.System, options: new ScrubOptions { Batch = 7, PositionsPerSecond = null });
+        var scrubber = new Scrubber(client, TimeProvider.System,
+            options: new ScrubOptions { Batch = 7, PositionsPerSecond = null });
         var first = await scrubber.RunPassAsync();
         Assert.Equal((1, 8L, 82L, 0L), (first.Pass, first.Mended, first.Sound, first.Unrecoverable));
         Assert.True(damage.Healed.IsCompleted);
@@ -40,8 +41,10 @@ public class ScrubTests
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => stopped.RunPassAsync(stop.Token));
         Assert.Equal(new LogPosition(20), stopped.Progress.Next);
         cluster.Transport.Trace = new();
-        var whole = await new Scrubber(client, TimeProvider.System, options: options, resume: stopped.Progress).RunPassAsync();
+        var whole = await new Scrubber(client, TimeProvider.System, options: options,
+            resume: stopped.Progress).RunPassAsync();
         Assert.Equal((1, 50L), (whole.Pass, whole.Sound));
-        Assert.Equal(30, cluster.Transport.Trace.Select(t => t.Request).OfType<ReadRequest>().Sum(r => r.Positions.Length) / 2);
+        Assert.Equal(30,
+            cluster.Transport.Trace.Select(t => t.Request).OfType<ReadRequest>().Sum(r => r.Positions.Length) / 2);
     }
 }

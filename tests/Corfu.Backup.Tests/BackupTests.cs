@@ -5,7 +5,8 @@ namespace Corfu.Backup.Tests;
 
 public sealed class BackupTests
 {
-    private static async Task<BackupManifest> BackupAsync(CorfuClient client, IBackupFolder folder, BackupOptions? options = null) =>
+    private static async Task<BackupManifest> BackupAsync(CorfuClient client, IBackupFolder folder,
+        BackupOptions? options = null) =>
         await new LogBackup(client, folder, TimeProvider.System, options ?? Logs.Small).RunAsync();
 
     [Fact]
@@ -86,7 +87,8 @@ public sealed class BackupTests
         var folder = new MemoryFolder();
         var manifest = await new LogBackup(client, folder, TimeProvider.System, Logs.Small).RunAsync(progress =>
         {
-            if (trim.IsCompleted && progress.Copied.Offset < 400) trim = client.TrimPrefixAsync(new LogPosition(410)).AsTask();
+            if (trim.IsCompleted && progress.Copied.Offset < 400)
+                trim = client.TrimPrefixAsync(new LogPosition(410)).AsTask();
         });
         await trim;
         Assert.Equal((410L, 410L), (manifest.TrimMark, manifest.End));
@@ -102,9 +104,12 @@ public sealed class BackupTests
         var path = Directory.CreateTempSubdirectory("corfu-backup-").FullName;
         try
         {
-            await File.WriteAllTextAsync(Path.Combine(path, BackupFile.StreamsNameOf(20)), "cut short", TestContext.Current.CancellationToken);
-            using (var folder = DirectoryBackupFolder.OpenToWrite(path)) await new LogBackup(client, folder, TimeProvider.System, Logs.Small).RunAsync();
-            using (var folder = DirectoryBackupFolder.OpenToRead(path)) await (await BackupReader.OpenAsync(folder)).VerifyAsync();
+            await File.WriteAllTextAsync(Path.Combine(path, BackupFile.StreamsNameOf(20)), "cut short",
+                TestContext.Current.CancellationToken);
+            using (var folder = DirectoryBackupFolder.OpenToWrite(path))
+                await new LogBackup(client, folder, TimeProvider.System, Logs.Small).RunAsync();
+            using (var folder = DirectoryBackupFolder.OpenToRead(path))
+                await (await BackupReader.OpenAsync(folder)).VerifyAsync();
             Assert.False(File.Exists(Path.Combine(path, BackupFile.StreamsNameOf(20))));
         }
         finally
@@ -157,7 +162,8 @@ public sealed class BackupTests
         var folder = new MemoryFolder();
         await BackupAsync(await one.FillAsync(), folder);
         var before = folder[BackupManifest.FileName];
-        var refused = await Assert.ThrowsAsync<BackupException>(async () => await BackupAsync(await two.FillAsync(), folder));
+        var refused =
+            await Assert.ThrowsAsync<BackupException>(async () => await BackupAsync(await two.FillAsync(), folder));
         Assert.Contains(one.Id.ToString(), refused.Message, StringComparison.Ordinal);
         Assert.Equal(before, folder[BackupManifest.FileName]);
     }
@@ -169,7 +175,16 @@ public sealed class BackupTests
         var client = await cluster.FillAsync();
         var damaged = new LogPosition(25);
         cluster.Transport.Rewrite = (_, _, answer) => answer is ReadResponse read
-            ? read with { Pages = [.. read.Pages.Select(p => p.Position == damaged ? new PageResult(damaged, PageState.Corrupt, false, default, default) : p)] }
+            ? read
+                with
+            {
+                Pages =
+                    [.. read.Pages.Select(
+                        p =>
+                            p.Position == damaged
+                                ? new PageResult(damaged, PageState.Corrupt, false, default, default)
+                                : p)]
+            }
             : answer;
         var folder = new MemoryFolder();
         var failed = await Assert.ThrowsAsync<PageCorruptException>(() => BackupAsync(client, folder));
@@ -193,11 +208,13 @@ public sealed class BackupTests
                 var changed = whole.ToArray();
                 changed[at] ^= 0x10;
                 folder[name] = changed;
-                await Assert.ThrowsAsync<BackupDamagedException>(async () => await (await BackupReader.OpenAsync(folder)).VerifyAsync());
+                await Assert.ThrowsAsync<BackupDamagedException>(
+                    async () => await (await BackupReader.OpenAsync(folder)).VerifyAsync());
             }
 
             folder[name] = whole[..^1];
-            await Assert.ThrowsAsync<BackupDamagedException>(async () => await (await BackupReader.OpenAsync(folder)).VerifyAsync());
+            await Assert.ThrowsAsync<BackupDamagedException>(
+                async () => await (await BackupReader.OpenAsync(folder)).VerifyAsync());
             folder[name] = whole;
         }
 
@@ -213,7 +230,9 @@ public sealed class BackupTests
         var manifest = await BackupAsync(client, folder);
         var lost = new MemoryFolder();
         foreach (var name in folder.List().Where(n => n != manifest.Files[1].Name)) lost[name] = folder[name];
-        var damaged = await Assert.ThrowsAsync<BackupDamagedException>(async () => await (await BackupReader.OpenAsync(lost)).VerifyAsync());
+        var damaged =
+            await Assert.ThrowsAsync<BackupDamagedException>(
+                async () => await (await BackupReader.OpenAsync(lost)).VerifyAsync());
         Assert.Equal(manifest.Files[1].Name, damaged.File);
         await Assert.ThrowsAsync<BackupDamagedException>(() => BackupAsync(client, lost));
     }

@@ -10,7 +10,14 @@ internal static class Logs
     public static readonly StreamId Odd = new(301);
     public static readonly StreamId Even = new(300);
 
-    public static readonly BackupOptions Small = new() { FileSize = 600, BatchPositions = 8, PollInterval = TimeSpan.FromMilliseconds(1), TrimInterval = TimeSpan.FromTicks(1), RetryDelay = TimeSpan.FromMilliseconds(5) };
+    public static readonly BackupOptions Small = new()
+    {
+        FileSize = 600,
+        BatchPositions = 8,
+        PollInterval = TimeSpan.FromMilliseconds(1),
+        TrimInterval = TimeSpan.FromTicks(1),
+        RetryDelay = TimeSpan.FromMilliseconds(5)
+    };
 
     public static async Task AppendAsync(this CorfuClient client, int from, int count)
     {
@@ -22,13 +29,15 @@ internal static class Logs
     public static async Task<LogPosition> LeaveHoleAsync(this TestCluster cluster, params StreamId[] streams)
     {
         var epoch = cluster.First.Epoch;
-        return (await cluster.Transport.CallAsync(cluster.First.Sequencer, new TokenRequest(epoch, 1, [.. streams]), default)).First;
+        return (await cluster.Transport.CallAsync(cluster.First.Sequencer, new TokenRequest(epoch, 1, [.. streams]),
+            default)).First;
     }
 
     public static async Task<ImmutableArray<LogReadResult>> AllAsync(this CorfuClient client)
     {
         var tail = (await client.CheckAsync([])).Tail;
-        return await client.ReadManyAsync([.. Enumerable.Range(0, (int)tail.Offset).Select(i => new LogPosition(i))], mode: ReadMode.Observe);
+        return await client.ReadManyAsync([.. Enumerable.Range(0, (int)tail.Offset).Select(i => new LogPosition(i))],
+            mode: ReadMode.Observe);
     }
 
     /// <summary>Everything but the epochs, which are each cluster's own.</summary>
@@ -37,8 +46,11 @@ internal static class Logs
     private static string Line(LogReadResult page)
     {
         if (page.Entry is not { } e) return $"{page.Position.Offset} {page.State}";
-        var streams = string.Join(' ', e.Streams.Select(s => $"{s.Stream}[{string.Join(',', s.Backpointers.Select(b => b.Offset))}]"));
-        return $"{page.Position.Offset} {page.State} {e.Kind} {e.Origin} {e.WriterTime.ToUnixTimeMilliseconds()} {streams} {Convert.ToHexString(e.Payload.Span)}";
+        var streams =
+            string.Join(' ',
+                e.Streams.Select(s => $"{s.Stream}[{string.Join(',', s.Backpointers.Select(b => b.Offset))}]"));
+        return $"{page.Position.Offset} {page.State} {e.Kind} {e.Origin} {e.WriterTime.ToUnixTimeMilliseconds()} "
+            + $"{streams} {Convert.ToHexString(e.Payload.Span)}";
     }
 
     /// <summary>A log with everything in it: data of streams, a filled hole, trims of both kinds.</summary>
@@ -58,17 +70,20 @@ internal static class Logs
     {
         var client = cluster.Client();
         await client.AppendAsync(0, 20);
-        for (var i = 20; i < 40; i++) (await client.AppendAsync(Encoding.UTF8.GetBytes($"entry {i}"), [i < 26 ? Even : Late])).Require();
+        for (var i = 20; i < 40; i++)
+            (await client.AppendAsync(Encoding.UTF8.GetBytes($"entry {i}"), [i < 26 ? Even : Late])).Require();
         await client.TrimPrefixAsync(new LogPosition(24));
         return client;
     }
 
     public static readonly StreamId Late = new(302);
 
-    /// <summary>R22: who opens them is told what is trimmed, as in the log that <see cref="TrimStreamsAsync"/> has made.</summary>
+    /// <summary>R22: who opens them is told what is trimmed, as in the log that <see cref="TrimStreamsAsync"/> has
+    /// made.</summary>
     public static async Task AssertTrimmedAsync(CorfuClient log)
     {
-        var tails = (await log.CheckAsync([Even, Odd, Late, new StreamId(303)])).Streams.Select(t => t.Positions.Select(p => p.Offset));
+        var tails = (await log.CheckAsync([Even, Odd, Late, new StreamId(303)])).Streams
+            .Select(t => t.Positions.Select(p => p.Offset));
         Assert.Equal([[25, 24, 23, 22], [19, 17, 15, 13], [39, 38, 37, 36], []], tails);
         foreach (var stream in (StreamId[])[Even, Odd])
         {

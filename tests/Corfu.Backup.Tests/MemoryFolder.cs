@@ -19,7 +19,10 @@ internal sealed class MemoryFolder : IBackupFolder
 
     public IReadOnlyList<string> List() => [.. _files.Keys.Order(StringComparer.Ordinal)];
 
-    public Stream Open(string name) => _files.TryGetValue(name, out var bytes) ? new MemoryStream(bytes, false) : throw new FileNotFoundException("not there");
+    public Stream Open(string name) =>
+        _files.TryGetValue(name, out var bytes)
+            ? new MemoryStream(bytes, false)
+            : throw new FileNotFoundException("not there");
 
     public IBackupFileWriter Create(string name)
     {
@@ -28,7 +31,8 @@ internal sealed class MemoryFolder : IBackupFolder
         return new Writer(this, name);
     }
 
-    /// <summary>The manifest names durable files only, or a power cut between the two would leave a broken backup.</summary>
+    /// <summary>The manifest names durable files only, or a power cut between the two would leave a broken
+    /// backup.</summary>
     public void Replace(string name, ReadOnlySpan<byte> content)
     {
         foreach (var file in BackupManifest.Decode(content).AllFiles) Assert.DoesNotContain(file.Name, _volatile);
@@ -38,7 +42,8 @@ internal sealed class MemoryFolder : IBackupFolder
     public void Delete(string name)
     {
         // What the manifest names is there until another one is.
-        if (_files.TryGetValue(BackupManifest.FileName, out var manifest)) Assert.DoesNotContain(BackupManifest.Decode(manifest).AllFiles, f => f.Name == name);
+        if (_files.TryGetValue(BackupManifest.FileName, out var manifest))
+            Assert.DoesNotContain(BackupManifest.Decode(manifest).AllFiles, f => f.Name == name);
         _files.Remove(name);
     }
 

@@ -6,7 +6,8 @@ namespace Corfu.Backup.Tests;
 
 public sealed class MirrorTests
 {
-    private static LogMirror Mirror(CorfuClient source, CorfuClient target) => new(source, target, TimeProvider.System, Logs.Small);
+    private static LogMirror Mirror(CorfuClient source, CorfuClient target) =>
+        new(source, target, TimeProvider.System, Logs.Small);
 
     /// <summary>Runs a mirror until the condition holds of its progress.</summary>
     private static async Task RunUntilAsync(CorfuClient source, CorfuClient target, Func<CopyProgress, bool> until)
@@ -153,7 +154,8 @@ public sealed class MirrorTests
         Assert.Equal(await source.WalkAsync(Logs.Odd, 8), await target.WalkAsync(Logs.Odd, 8));
     }
 
-    /// <summary>The heads of the mirror's chains lose a unit while copies are under way: some positions below the new start are missing then.</summary>
+    /// <summary>The heads of the mirror's chains lose a unit while copies are under way: some positions below the new
+    /// start are missing then.</summary>
     [Fact]
     public async Task A_unit_of_the_mirror_dies_while_it_is_written()
     {
@@ -164,18 +166,22 @@ public sealed class MirrorTests
         var dead = b.Units[0];
         var writes = 0;
         b.Transport.Faults = (to, request) => ValueTask.FromResult(
-            request is CompleteRequest && to == dead && Interlocked.Increment(ref writes) > 30 ? Fault.RequestLost : Fault.None);
+            request is CompleteRequest && to == dead && Interlocked.Increment(ref writes) > 30
+                ? Fault.RequestLost
+                : Fault.None);
         var mirroring = RunUntilAsync(a.Client(), target, p => p.Lag == 0 && p.Copied.Offset == 201);
         while (Volatile.Read(ref writes) <= 30) await Task.Yield();
         b.Transport.Stop(dead.Id);
-        await b.Client().ReconfigureAsync(p => p.HasUnit(dead.Id) ? Membership.Of(p).Without(dead.Id) : null, "unit 0 is dead");
+        await b.Client().ReconfigureAsync(p => p.HasUnit(dead.Id) ? Membership.Of(p).Without(dead.Id) : null,
+            "unit 0 is dead");
         await mirroring;
         Assert.Equal((await source.AllAsync()).Lines(), (await b.Client().AllAsync()).Lines());
         Assert.Equal(await source.WalkAsync(Logs.Even, 8), await b.Client().WalkAsync(Logs.Even, 8));
     }
 
     /// <summary>A copier that was killed in the midst of a window: the next one finds what it left undone.</summary>
-    /// <summary>R15 in a mirror: below the new start there are copies that still arrive, and nobody fills. The rebuild waits for them.</summary>
+    /// <summary>R15 in a mirror: below the new start there are copies that still arrive, and nobody fills. The rebuild
+    /// waits for them.</summary>
     [Fact]
     public async Task A_unit_of_the_mirror_is_rebuilt_while_copies_of_its_range_still_arrive()
     {
@@ -188,7 +194,12 @@ public sealed class MirrorTests
         b.Transport.Stop(dead.Id);
         var operations = new ClusterOperations(target, b.Transport, TimeProvider.System);
         await operations.ReplaceUnitAsync(dead.Id, [spare], "dead");
-        var options = new RebuildOptions { Batch = 16, RetryDelay = TimeSpan.FromMilliseconds(1), MaxRetryDelay = TimeSpan.FromMilliseconds(5) };
+        var options = new RebuildOptions
+        {
+            Batch = 16,
+            RetryDelay = TimeSpan.FromMilliseconds(1),
+            MaxRetryDelay = TimeSpan.FromMilliseconds(5)
+        };
         var rebuilding = new Rebuilder(b.Client(), b.Transport, TimeProvider.System, options: options).RunAsync();
         await Mirror(source, b.Client()).CatchUpAsync();
         var rebuilt = await rebuilding;
@@ -200,7 +211,8 @@ public sealed class MirrorTests
             var position = new LogPosition(i);
             var chain = rebuilt.ChainOf(position);
             if (!chain.Replicas.Any(r => r.Unit == spare.Id)) continue;
-            var (there, partner) = (await b.LookAsync(spare, position), chain.Replicas.First(r => r.Unit != spare.Id).Unit);
+            var (there, partner) =
+                (await b.LookAsync(spare, position), chain.Replicas.First(r => r.Unit != spare.Id).Unit);
             Assert.Equal((await b.LookAsync(rebuilt.AddressOf(partner), position)).Origin, there.Origin);
             Assert.NotEqual(PageState.Unwritten, there.State);
         }
@@ -218,7 +230,9 @@ public sealed class MirrorTests
         var writer = target.CopyWriter(a.Id);
         foreach (var position in new[] { 10, 12, 13, 30 }) await writer.PutAsync(log[position].Entry!);
         await b.Client().ReconfigureAsync(Membership.Of, "the start is above holes now");
-        var refused = await Assert.ThrowsAsync<BackupException>(() => new MirrorPromotion(target, null, TimeProvider.System).RunAsync());
+        var refused =
+            await Assert.ThrowsAsync<BackupException>(
+                () => new MirrorPromotion(target, null, TimeProvider.System).RunAsync());
         Assert.Contains("missing", refused.Message, StringComparison.Ordinal);
         await RunUntilAsync(source, b.Client(), p => p.Lag == 0 && p.Copied.Offset == 41);
         Assert.Equal(log.Lines(), (await target.AllAsync()).Lines());
@@ -287,7 +301,8 @@ public sealed class MirrorTests
             if (request is ImportStreamTailsRequest) stop.Cancel();
             return new(stop.IsCancellationRequested ? Fault.Refused : Fault.None);
         };
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => Mirror(source, b.Client()).CatchUpAsync(stop.Token));
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(
+            () => Mirror(source, b.Client()).CatchUpAsync(stop.Token));
         b.Transport.Faults = null;
         var target = b.Client();
         Assert.Equal(24, (await target.FindExtentAsync()).TrimMark.Offset);
@@ -309,14 +324,17 @@ public sealed class MirrorTests
             stop.Cancel();
             return new(Fault.Refused);
         };
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => Mirror(source, b.Client()).CatchUpAsync(stop.Token));
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(
+            () => Mirror(source, b.Client()).CatchUpAsync(stop.Token));
         b.Transport.Faults = null;
         var target = b.Client();
         Assert.Equal(24, (await target.FindExtentAsync()).TrimMark.Offset);
         await Mirror(source, target).CatchUpAsync();
         await Logs.AssertTrimmedAsync(b.Client());
         foreach (var unit in b.Units)
-            Assert.Equal(24, (await b.Transport.CallAsync(unit, new UnitInfoRequest(Epoch.None), TestContext.Current.CancellationToken)).TrimMark.Offset);
+            Assert.Equal(24,
+                (await b.Transport.CallAsync(unit, new UnitInfoRequest(Epoch.None),
+                    TestContext.Current.CancellationToken)).TrimMark.Offset);
     }
 
     [Fact]
@@ -329,18 +347,22 @@ public sealed class MirrorTests
         for (var i = 0; i < 10; i++) (await source.AppendAsync("late"u8.ToArray(), [Logs.Late])).Require();
         var target = b.Client();
         var trim = Task.CompletedTask;
-        var mirror = new LogMirror(source, target, TimeProvider.System, Logs.Small with { TrimInterval = TimeSpan.FromHours(1) })
+        var mirror = new LogMirror(source, target, TimeProvider.System,
+            Logs.Small with { TrimInterval = TimeSpan.FromHours(1) })
         {
             Progress = progress =>
             {
-                if (trim.IsCompleted && progress.Copied.Offset < 400) trim = source.TrimPrefixAsync(new LogPosition(410)).AsTask();
+                if (trim.IsCompleted && progress.Copied.Offset < 400)
+                    trim = source.TrimPrefixAsync(new LogPosition(410)).AsTask();
             },
         };
         await mirror.CatchUpAsync();
         await trim;
-        Assert.Equal([409, 408, 407, 406], (await b.Client().CheckAsync([Logs.Late])).Streams[0].Positions.Select(p => p.Offset));
+        Assert.Equal([409, 408, 407, 406], (await b.Client().CheckAsync([Logs.Late])).Streams[0].Positions
+            .Select(p => p.Offset));
         await new MirrorPromotion(target, null, TimeProvider.System).RunAsync();
-        Assert.Equal([409, 408, 407, 406], (await b.Client().CheckAsync([Logs.Late])).Streams[0].Positions.Select(p => p.Offset));
+        Assert.Equal([409, 408, 407, 406], (await b.Client().CheckAsync([Logs.Late])).Streams[0].Positions
+            .Select(p => p.Offset));
     }
 
     [Fact]
@@ -353,10 +375,12 @@ public sealed class MirrorTests
         await MirrorTarget.AttachAsync(target, a.Id);
         var epoch = target.Projection.Epoch;
         var foreign = new LogEntry(
-            new LogPosition(20, epoch), new EntryOrigin(new WriterId(new Guid("00000000-0000-0000-0000-00000000000f")), 1), EntryKind.Data,
+            new LogPosition(20, epoch),
+            new EntryOrigin(new WriterId(new Guid("00000000-0000-0000-0000-00000000000f")), 1), EntryKind.Data,
             DateTimeOffset.UnixEpoch, [], new byte[] { 1 });
         var chain = target.Projection.ChainOf(foreign.Position);
-        await b.Transport.CallAsync(target.Projection.AddressOf(chain.Head), new WriteRequest(epoch, EntryCodec.Encode(foreign)), default);
+        await b.Transport.CallAsync(target.Projection.AddressOf(chain.Head),
+            new WriteRequest(epoch, EntryCodec.Encode(foreign)), default);
         var diverged = await Assert.ThrowsAsync<LogDivergedException>(() => Mirror(source, target).RunAsync());
         Assert.Equal(20, diverged.Position.Offset);
     }
@@ -371,7 +395,8 @@ public sealed class MirrorTests
         await Mirror(await a.FillAsync(), target).CatchUpAsync();
         await Assert.ThrowsAsync<BackupException>(async () => await Mirror(await c.FillAsync(), target).CatchUpAsync());
         await Assert.ThrowsAsync<BackupException>(() => Mirror(target, target).CatchUpAsync());
-        await Assert.ThrowsAsync<BackupException>(() => new MirrorPromotion(target, c.Client(), TimeProvider.System).RunAsync());
+        await Assert.ThrowsAsync<BackupException>(
+            () => new MirrorPromotion(target, c.Client(), TimeProvider.System).RunAsync());
     }
 
     [Fact]

@@ -30,7 +30,8 @@ public sealed class RestoreTests
         Assert.Equal(await source.WalkAsync(Logs.Even, 8), await target.WalkAsync(Logs.Even, 8));
     }
 
-    /// <summary>An epoch means nothing outside its cluster: a restored entry carries that of its writing here.</summary>
+    /// <summary>An epoch means nothing outside its cluster: a restored entry carries that of its writing
+    /// here.</summary>
     [Fact]
     public async Task Entries_get_an_epoch_of_the_new_cluster()
     {
@@ -42,7 +43,8 @@ public sealed class RestoreTests
         var target = fresh.Client();
         await RestoreAsync(await BackupAsync(source), target);
         Assert.Equal(6, (await source.AllAsync())[^1].Entry!.Position.Epoch.Value);
-        Assert.All((await target.AllAsync()).Where(p => p.Entry is not null), p => Assert.True(p.Entry!.Position.Epoch <= target.Projection.Epoch));
+        Assert.All((await target.AllAsync()).Where(p => p.Entry is not null),
+            p => Assert.True(p.Entry!.Position.Epoch <= target.Projection.Epoch));
         Assert.Equal((await source.AllAsync()).Lines(), (await target.AllAsync()).Lines());
     }
 
@@ -147,7 +149,10 @@ public sealed class RestoreTests
         using var stop = new CancellationTokenSource();
         var restore = new LogRestore(await BackupReader.OpenAsync(folder), target, TimeProvider.System);
         await Assert.ThrowsAnyAsync<OperationCanceledException>(
-            () => restore.RunAsync(copying: p => { if (p.Copied.Offset > 100) stop.Cancel(); }, cancellationToken: stop.Token));
+            () => restore.RunAsync(copying: p =>
+            {
+                if (p.Copied.Offset > 100) stop.Cancel();
+            }, cancellationToken: stop.Token));
         var bystander = fresh.Client();
         await Assert.ThrowsAsync<LogIsMirrorException>(() => bystander.AppendAsync(0, 1));
         await RestoreAsync(folder, fresh.Client());
@@ -183,7 +188,8 @@ public sealed class RestoreTests
         Assert.Equal((await source.AllAsync()).Lines(), (await fresh.Client().AllAsync()).Lines());
     }
 
-    /// <summary>The last step closes the cluster to copies and then opens it for appends: between the two it is neither.</summary>
+    /// <summary>The last step closes the cluster to copies and then opens it for appends: between the two it is
+    /// neither.</summary>
     [Fact]
     public async Task A_restore_that_was_cut_short_while_it_promoted_is_finished_by_the_same_command()
     {

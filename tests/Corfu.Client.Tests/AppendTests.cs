@@ -20,7 +20,9 @@ public class AppendTests
     {
         await using var cluster = await TestCluster.StartAsync(units, replicas);
         var client = cluster.Client();
-        var results = await Task.WhenAll(Enumerable.Range(0, 200).Select(i => client.AppendAsync(Bytes($"entry {i}"), [A]).AsTask()));
+        var results =
+            await Task.WhenAll(Enumerable.Range(0, 200)
+                .Select(i => client.AppendAsync(Bytes($"entry {i}"), [A]).AsTask()));
         Assert.All(results, r => Assert.True(r.IsAppended));
         Assert.Equal(200, results.Select(r => r.Position).Distinct().Count());
         var read = await cluster.Client().ReadManyAsync([.. results.Select(r => r.Position)]);
@@ -43,7 +45,8 @@ public class AppendTests
         {
             ImmutableArray<StreamId> streams = i % 3 == 0 ? [A, B] : i % 3 == 1 ? [A] : [B];
             var results = await Task.WhenAll(
-                Enumerable.Range(0, 10).Select(j => (j % 2 == 0 ? one : two).AppendAsync(Bytes($"{i}.{j}"), streams).AsTask()));
+                Enumerable.Range(0, 10)
+                    .Select(j => (j % 2 == 0 ? one : two).AppendAsync(Bytes($"{i}.{j}"), streams).AsTask()));
             for (var j = 0; j < 10; j++) expected[results[j].Position] = $"{i}.{j}";
         }
 
@@ -151,7 +154,8 @@ public class AppendTests
         for (var i = 0; i < 10; i++) Assert.True((await client.AppendAsync(Bytes($"{i}"), [A])).IsAppended);
         var stream = new LogStream(client, A);
         await stream.SyncAsync();
-        for (var i = 0; i < 10; i++) Assert.Equal($"{i}", Encoding.UTF8.GetString((await stream.ReadNextAsync())!.Payload.Span));
+        for (var i = 0; i < 10; i++)
+            Assert.Equal($"{i}", Encoding.UTF8.GetString((await stream.ReadNextAsync())!.Payload.Span));
         Assert.Null(await stream.ReadNextAsync());
     }
 
@@ -179,7 +183,8 @@ public class AppendTests
             if (request is WriteRequest) await gate.Task;
             return Fault.None;
         };
-        var appends = new[] { "first", "second" }.Select(text => client.AppendAsync(Bytes(text), [A]).AsTask()).ToArray();
+        var appends = new[] { "first", "second" }.Select(text => client.AppendAsync(Bytes(text), [A]).AsTask())
+            .ToArray();
         await Assert.ThrowsAsync<LogOverloadedException>(() => client.AppendAsync(Bytes("third"), [A]).AsTask());
         gate.SetResult();
         Assert.Equal([0L, 1], (await Task.WhenAll(appends)).Select(append => append.Position.Offset));

@@ -131,7 +131,8 @@ public class CheckTests
         Assert.False(other.IsCompleted);
         gate.SetResult();
         await Task.WhenAll(first, other);
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => client.CheckAsync([A], cancellationToken: cancel.Token).AsTask());
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(
+            () => client.CheckAsync([A], cancellationToken: cancel.Token).AsTask());
     }
 
     [Fact]
@@ -143,7 +144,8 @@ public class CheckTests
         var (stale, fresh) = (cluster.Client(), cluster.Client());
         await stale.AppendAsync(Bytes("0"), [A]);
         var sequencer = cluster.AddSequencer();
-        await fresh.ReconfigureAsync(p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer), "test");
+        await fresh.ReconfigureAsync(p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer),
+            "test");
         for (var i = 1; i < 5; i++) await fresh.AppendAsync(Bytes($"{i}"), [A]);
         Assert.Equal(1, (await stale.CheckAsync([], ReadConsistency.Session)).Tail.Offset);
         var check = await stale.CheckAsync([A]);
@@ -171,9 +173,12 @@ public class CheckTests
         for (var i = 0; i < 5; i++) last = (await client.AppendAsync(Bytes($"{i}"), [A])).Position;
         var damaged = cluster.Units[(int)(last.Offset % 3)];
         cluster.Transport.Rewrite = (to, _, response) =>
-            to == damaged && response is StreamTailsResponse tails ? tails with { Complete = false, Tails = [] } : response;
+            to == damaged && response is StreamTailsResponse tails
+                ? tails with { Complete = false, Tails = [] }
+                : response;
         var sequencer = cluster.AddSequencer();
-        await client.ReconfigureAsync(p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer), "test");
+        await client.ReconfigureAsync(p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer),
+            "test");
         Assert.Equal(last, (await client.CheckAsync([A])).Streams[0].Positions[0]);
     }
 
@@ -215,9 +220,11 @@ public class CheckTests
         var client = cluster.Client();
         var first = await client.AppendAsync(Bytes("old"), [B]);
         var sequencer = cluster.AddSequencer();
-        await client.ReconfigureAsync(p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer), "test");
+        await client.ReconfigureAsync(p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer),
+            "test");
         var second = await client.AppendAsync(Bytes("a"), [A]);
-        var hole = (await cluster.Transport.CallAsync(sequencer, new TokenRequest(new Epoch(2), 1, [A]), default)).First;
+        var hole =
+            (await cluster.Transport.CallAsync(sequencer, new TokenRequest(new Epoch(2), 1, [A]), default)).First;
         var third = await client.AppendAsync(Bytes("a"), [A]);
         cluster.Transport.Stop(sequencer.Id);
         var check = await client.CheckAsync([A, B]);
@@ -281,7 +288,9 @@ public class CheckTests
         // The unit that the stale client would ask is cut off from the new epoch and goes on serving the old one.
         var removed = cluster.Units[1];
         cluster.Transport.Faults = (to, request) =>
-            new(to == removed && request is SealRequest or InstallRequest && to == removed ? Fault.RequestLost : Fault.None);
+            new(to == removed && request is SealRequest or InstallRequest && to == removed
+                ? Fault.RequestLost
+                : Fault.None);
         await fresh.ReconfigureAsync(p => p.HasUnit(removed.Id) ? Membership.Of(p).Without(removed.Id) : null, "test");
         var appended = await fresh.AppendAsync(Bytes("1"), []);
         var next = await fresh.AppendAsync(Bytes("2"), []);
@@ -297,7 +306,8 @@ public class CheckTests
         await client.AppendAsync(Bytes("0"), [A]);
         var small = cluster.AddSequencer(new SequencerOptions { MaxStreams = 1 });
         await client.ReconfigureAsync(p => p.Sequencer == small ? null : Membership.Of(p).WithSequencer(small), "test");
-        await Assert.ThrowsAsync<LogUnavailableException>(() => client.CheckAsync([A, B]).AsTask().WaitAsync(TimeSpan.FromSeconds(10)));
+        await Assert.ThrowsAsync<LogUnavailableException>(
+            () => client.CheckAsync([A, B]).AsTask().WaitAsync(TimeSpan.FromSeconds(10)));
         Assert.Single((await client.CheckAsync([A])).Streams[0].Positions);
     }
 }

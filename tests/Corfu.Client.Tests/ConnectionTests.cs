@@ -11,7 +11,8 @@ public class ConnectionTests
     [InlineData("corfu://a:1,b:2, c:3/", 3)]
     [InlineData("corfu://[::1]:7001,127.0.0.1:7001", 2)]
     [InlineData("corfu://a:1,a:1", 1)]
-    public void A_connection_string_names_endpoints(string text, int count) => Assert.Equal(count, ConnectionString.Parse(text).Endpoints.Length);
+    public void A_connection_string_names_endpoints(string text, int count) =>
+        Assert.Equal(count, ConnectionString.Parse(text).Endpoints.Length);
 
     [Theory]
     [InlineData("localhost:7001", "starts with corfu://")]
@@ -26,8 +27,10 @@ public class ConnectionTests
         Assert.Contains(what, error.Message);
     }
 
-    private static Task<CorfuClient> ConnectAsync(TestCluster cluster, params NodeAddress[] nodes) => CorfuClient.ConnectAsync(
-        new ConnectionString([.. nodes.Select(n => n.Endpoint)]), cluster.Transport, TimeProvider.System, new TestEntropy(9),
+    private static Task<CorfuClient> ConnectAsync(TestCluster cluster, params NodeAddress[] nodes) =>
+        CorfuClient.ConnectAsync(
+        new ConnectionString([.. nodes.Select(n => n.Endpoint)]), cluster.Transport, TimeProvider.System,
+        new TestEntropy(9),
         TestCluster.Options with { Layout = new() { MaxAttempts = 2, RoundTimeout = TimeSpan.FromMilliseconds(200) } });
 
     [Fact]
@@ -35,7 +38,8 @@ public class ConnectionTests
     {
         await using var cluster = await TestCluster.StartAsync(3, 2, acceptors: 3);
         var sequencer = cluster.AddSequencer();
-        await cluster.Client().ReconfigureAsync(p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer), "test");
+        await cluster.Client()
+            .ReconfigureAsync(p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer), "test");
         await using var client = await ConnectAsync(cluster, cluster.Units[0], cluster.Acceptors[1]);
         Assert.Equal(new Epoch(2), client.Projection.Epoch);
         Assert.True((await client.AppendAsync("x"u8.ToArray(), [])).IsAppended);
@@ -46,7 +50,8 @@ public class ConnectionTests
     {
         await using var cluster = await TestCluster.StartAsync(1, 1);
         var nowhere = new NodeAddress(NodeId.None, new NodeEndpoint("nowhere", 1));
-        var error = await Assert.ThrowsAsync<ClusterNotFoundException>(() => ConnectAsync(cluster, cluster.Units[0], nowhere));
+        var error =
+            await Assert.ThrowsAsync<ClusterNotFoundException>(() => ConnectAsync(cluster, cluster.Units[0], nowhere));
         Assert.Contains("test:7001: roles Unit", error.Message);
         Assert.Contains("nowhere:1: connection refused", error.Message);
     }
@@ -60,7 +65,9 @@ public class ConnectionTests
         Assert.Contains("never started", error.Message);
 
         // A standby knows nothing; who is silent may.
-        error = await Assert.ThrowsAsync<ClusterNotFoundException>(() => ConnectAsync(cluster, fresh, new NodeAddress(default, new NodeEndpoint("127.0.0.1", 9))));
+        error =
+            await Assert.ThrowsAsync<ClusterNotFoundException>(
+                () => ConnectAsync(cluster, fresh, new NodeAddress(default, new NodeEndpoint("127.0.0.1", 9))));
         Assert.Contains("127.0.0.1:9", error.Message);
         Assert.DoesNotContain("never started", error.Message);
         cluster.Transport.Faults = (_, _) => new(Fault.RequestLost);
@@ -85,7 +92,8 @@ public class ConnectionTests
         cluster.Transport.Faults = (to, _) => to.Id == cluster.Acceptors[0].Id ? new(frozen.Task) : new(Fault.None);
         var patient = TestCluster.Options with { Layout = new() { RoundTimeout = TimeSpan.FromHours(1) } };
         await using var client = await CorfuClient.ConnectAsync(
-            new ConnectionString([cluster.Acceptors[0].Endpoint, cluster.Acceptors[2].Endpoint]), cluster.Transport, TimeProvider.System, new TestEntropy(9), patient);
+            new ConnectionString([cluster.Acceptors[0].Endpoint, cluster.Acceptors[2].Endpoint]), cluster.Transport,
+            TimeProvider.System, new TestEntropy(9), patient);
         Assert.True((await client.AppendAsync("x"u8.ToArray(), [])).IsAppended);
         Assert.Equal(Epoch.First, (await client.RefreshAsync()).Epoch);
         frozen.SetResult(Fault.Refused);

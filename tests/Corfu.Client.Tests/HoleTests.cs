@@ -15,7 +15,8 @@ public class HoleTests
     private static string Text(LogReadResult result) => Encoding.UTF8.GetString(result.Entry!.Payload.Span);
 
     /// <summary>A token that nobody will use.</summary>
-    private static async Task<LogPosition> GrantAsync(TestCluster cluster, CorfuClient client, params StreamId[] streams)
+    private static async Task<LogPosition> GrantAsync(TestCluster cluster, CorfuClient client,
+        params StreamId[] streams)
     {
         var projection = client.Projection;
         var response = await cluster.Transport.CallAsync(
@@ -67,11 +68,13 @@ public class HoleTests
         await using var cluster = await TestCluster.StartAsync(3, 3);
         var (dying, client) = (cluster.Client(), cluster.Client());
         var writes = 0;
-        cluster.Transport.Faults = (_, request) => new(request is WriteRequest && ++writes > 1 ? Fault.RequestLost : Fault.None);
+        cluster.Transport.Faults =
+            (_, request) => new(request is WriteRequest && ++writes > 1 ? Fault.RequestLost : Fault.None);
         var append = dying.AppendAsync(Bytes("half"), [A]).AsTask();
         var read = (await client.ReadManyAsync([LogPosition.Zero]))[0];
         Assert.Equal("half", Text(read));
-        foreach (var unit in cluster.Units) Assert.Equal(PageState.Data, (await cluster.LookAsync(unit, LogPosition.Zero)).State);
+        foreach (var unit in cluster.Units)
+            Assert.Equal(PageState.Data, (await cluster.LookAsync(unit, LogPosition.Zero)).State);
 
         // The writer, which goes on trying, finds its own entry there.
         cluster.Transport.Faults = null;
@@ -85,7 +88,8 @@ public class HoleTests
         var (dying, client) = (cluster.Client(), cluster.Client());
         var damage = new Damage();
         var writes = 0;
-        cluster.Transport.Faults = (_, request) => new(request is WriteRequest && ++writes > 2 ? Fault.RequestLost : Fault.None);
+        cluster.Transport.Faults =
+            (_, request) => new(request is WriteRequest && ++writes > 2 ? Fault.RequestLost : Fault.None);
         var append = dying.AppendAsync(Bytes("two of three"), [A]).AsTask();
         damage.Add(cluster.Units[0], LogPosition.Zero);
         cluster.Transport.Rewrite = damage.Rewrite;
@@ -99,19 +103,24 @@ public class HoleTests
     public async Task A_value_that_only_a_damaged_head_holds_is_neither_filled_nor_invented()
     {
         await using var cluster = await TestCluster.StartAsync(3, 3);
-        var (dying, client) = (cluster.Client(TestCluster.Options with { OperationTimeout = TimeSpan.FromMilliseconds(200) }), cluster.Client());
+        var (dying, client) =
+            (cluster.Client(TestCluster.Options with { OperationTimeout = TimeSpan.FromMilliseconds(200) }),
+                cluster.Client());
         var damage = new Damage();
         var writes = 0;
-        cluster.Transport.Faults = (_, request) => new(request is WriteRequest && ++writes > 1 ? Fault.RequestLost : Fault.None);
+        cluster.Transport.Faults =
+            (_, request) => new(request is WriteRequest && ++writes > 1 ? Fault.RequestLost : Fault.None);
         var append = dying.AppendAsync(Bytes("one of three"), [A]).AsTask();
         damage.Add(cluster.Units[0], LogPosition.Zero);
         cluster.Transport.Rewrite = damage.Rewrite;
         Assert.Equal(PageState.Corrupt, (await client.ReadManyAsync([LogPosition.Zero]))[0].State);
         Assert.Equal(AppendOutcome.Unknown, (await append).Outcome);
-        foreach (var unit in cluster.Units.Skip(1)) Assert.Equal(PageState.Unwritten, (await cluster.LookAsync(unit, LogPosition.Zero)).State);
+        foreach (var unit in cluster.Units.Skip(1))
+            Assert.Equal(PageState.Unwritten, (await cluster.LookAsync(unit, LogPosition.Zero)).State);
     }
 
-    /// <summary>The simulator's seed 1880: the filler came back in an epoch in which all of the position's segment is trimmed.</summary>
+    /// <summary>The simulator's seed 1880: the filler came back in an epoch in which all of the position's segment is
+    /// trimmed.</summary>
     [Fact]
     public async Task A_position_that_is_trimmed_away_while_it_is_being_filled_is_answered_as_trimmed()
     {
@@ -121,13 +130,16 @@ public class HoleTests
         var asked = 0;
         cluster.Transport.Faults = async (_, request) =>
         {
-            if (request is not ReadRequest { Detail: ReadDetail.Full } || Interlocked.Increment(ref asked) != 2) return Fault.None;
+            if (request is not ReadRequest { Detail: ReadDetail.Full } || Interlocked.Increment(ref asked) != 2)
+                return Fault.None;
             for (var i = 0; i < 3; i++) await other.AppendAsync(Bytes($"{i}"), [A]);
             var one = cluster.Chains(2, 2)[..1];
-            await other.ReconfigureAsync(p => p.Segments.Length > 1 ? null : Membership.Of(p).WithNextChains(one, []), "another segment");
+            await other.ReconfigureAsync(p => p.Segments.Length > 1 ? null : Membership.Of(p).WithNextChains(one, []),
+                "another segment");
             await other.TrimPrefixAsync((await other.CheckAsync([])).Tail);
             var sequencer = cluster.AddSequencer();
-            await other.ReconfigureAsync(p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer), "sequencer");
+            await other.ReconfigureAsync(
+                p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer), "sequencer");
             Assert.True(other.Projection.TrimMark > LogPosition.Zero);
             return Fault.None;
         };
@@ -135,15 +147,19 @@ public class HoleTests
         Assert.True(asked >= 2);
     }
 
-    /// <summary>What operators are told to do about it: nobody was ever shown or promised the value, so the log goes on without it.</summary>
+    /// <summary>What operators are told to do about it: nobody was ever shown or promised the value, so the log goes on
+    /// without it.</summary>
     [Fact]
     public async Task When_the_damaged_head_leaves_what_only_it_held_becomes_junk_and_was_not_appended()
     {
         await using var cluster = await TestCluster.StartAsync(3, 3);
-        var (dying, client) = (cluster.Client(TestCluster.Options with { OperationTimeout = TimeSpan.FromMilliseconds(200) }), cluster.Client());
+        var (dying, client) =
+            (cluster.Client(TestCluster.Options with { OperationTimeout = TimeSpan.FromMilliseconds(200) }),
+                cluster.Client());
         var damage = new Damage();
         var writes = 0;
-        cluster.Transport.Faults = (_, request) => new(request is WriteRequest && ++writes > 1 ? Fault.RequestLost : Fault.None);
+        cluster.Transport.Faults =
+            (_, request) => new(request is WriteRequest && ++writes > 1 ? Fault.RequestLost : Fault.None);
         var append = dying.AppendAsync(Bytes("one of three"), [A]).AsTask();
         damage.Add(cluster.Units[0], LogPosition.Zero);
         cluster.Transport.Rewrite = damage.Rewrite;
@@ -151,17 +167,20 @@ public class HoleTests
         var unknown = await append;
         cluster.Transport.Faults = null;
         var bad = cluster.Units[0].Id;
-        await client.ReconfigureAsync(p => p.Units.Any(u => u.Id == bad) ? Membership.Of(p).Without(bad) : null, "damaged");
+        await client.ReconfigureAsync(p => p.Units.Any(u => u.Id == bad) ? Membership.Of(p).Without(bad) : null,
+            "damaged");
         Assert.Equal(PageState.Junk, (await client.ReadManyAsync([LogPosition.Zero]))[0].State);
         Assert.Equal(AppendOutcome.NotAppended, await dying.ResolveAsync(unknown));
     }
 
-    /// <summary>The simulator's seeds 529 and 795: the second replica's write was still under way when a reader gave the page up.</summary>
+    /// <summary>The simulator's seeds 529 and 795: the second replica's write was still under way when a reader gave
+    /// the page up.</summary>
     [Fact]
     public async Task A_value_that_a_damaged_head_holds_is_waited_for_on_its_way_to_the_next_replica()
     {
         await using var cluster = await TestCluster.StartAsync(2, 2);
-        var (writer, client) = (cluster.Client(), cluster.Client(TestCluster.Options with { HoleWait = TimeSpan.FromSeconds(2) }));
+        var (writer, client) =
+            (cluster.Client(), cluster.Client(TestCluster.Options with { HoleWait = TimeSpan.FromSeconds(2) }));
         var damage = new Damage();
         cluster.Transport.Rewrite = damage.Rewrite;
         var waitedFor = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -284,7 +303,8 @@ public class HoleTests
         cluster.Transport.Faults = async (_, request) =>
         {
             if (request is TokenRequest token) graces.Add(token.GraceMilliseconds);
-            if (request is WriteRequest write && graces.Count <= 3) await other.FillAsync(EntryCodec.PeekPosition(write.Entry.Span));
+            if (request is WriteRequest write && graces.Count <= 3)
+                await other.FillAsync(EntryCodec.PeekPosition(write.Entry.Span));
             return Fault.None;
         };
         Assert.Equal(3, (await cluster.Client().AppendAsync(Bytes("x"), [A])).Position.Offset);

@@ -18,7 +18,8 @@ public sealed class ClientLogConformance : LogConformance, IAsyncDisposable
     protected override async Task<LogPosition> LeaveHoleAsync(ImmutableArray<StreamId> streams)
     {
         var first = _cluster!.First;
-        return (await _cluster.Transport.CallAsync(first.Sequencer, new TokenRequest(first.Epoch, 1, streams), default)).First;
+        return (await _cluster.Transport.CallAsync(first.Sequencer, new TokenRequest(first.Epoch, 1, streams),
+            default)).First;
     }
 
     public async ValueTask DisposeAsync()
@@ -34,7 +35,10 @@ public sealed class InMemoryLogConformance : LogConformance
 
     public InMemoryLogConformance()
     {
-        _log = new InMemoryCorfuLog(new InMemoryLogOptions { NextAppendFault = () => _faults.TryDequeue(out var fault) ? fault : AppendFault.None });
+        _log =
+            new InMemoryCorfuLog(
+                new InMemoryLogOptions
+                { NextAppendFault = () => _faults.TryDequeue(out var fault) ? fault : AppendFault.None });
     }
 
     protected override Task<ICorfuLog> OpenAsync() => Task.FromResult<ICorfuLog>(_log);

@@ -17,7 +17,8 @@ public partial class PaperTests
         return played;
     }
 
-    /// <summary>Tango 5: "striding backward on the log, issuing N/K reads to build the list for a stream with N entries".</summary>
+    /// <summary>Tango 5: "striding backward on the log, issuing N/K reads to build the list for a stream with N
+    /// entries".</summary>
     [Fact]
     public async Task Tango5_a_stream_of_n_entries_is_walked_with_n_over_k_reads()
     {
@@ -36,7 +37,8 @@ public partial class PaperTests
         Assert.InRange(log.Reads, 1, n / StreamHeader.MaxBackpointers + batches);
     }
 
-    /// <summary>Tango 5: when all K backpointers lead to junk, "a client ... resorts to scanning the log backwards to find an earlier valid entry".</summary>
+    /// <summary>Tango 5: when all K backpointers lead to junk, "a client ... resorts to scanning the log backwards to
+    /// find an earlier valid entry".</summary>
     [Fact]
     public async Task Tango5_when_all_backpointers_are_bare_junk_the_log_is_scanned_backwards()
     {
@@ -61,7 +63,8 @@ public partial class PaperTests
 
     private static ReadOnlyMemory<byte> Bytes(string text) => Encoding.UTF8.GetBytes(text);
 
-    private static Task<CorfuClient> AppendedAsync(TestCluster cluster, int count) => AppendedAsync(cluster, count, cluster.Client());
+    private static Task<CorfuClient> AppendedAsync(TestCluster cluster, int count) =>
+        AppendedAsync(cluster, count, cluster.Client());
 
     private static async Task<CorfuClient> AppendedAsync(TestCluster cluster, int count, CorfuClient client)
     {
@@ -69,7 +72,8 @@ public partial class PaperTests
         return client;
     }
 
-    /// <summary>TOCS 2.2: "log positions are mapped to storage pages in the corresponding list of extents via ... round-robin".</summary>
+    /// <summary>TOCS 2.2: "log positions are mapped to storage pages in the corresponding list of extents via ...
+    /// round-robin".</summary>
     [Fact]
     public async Task Tocs22_positions_go_round_robin_over_the_chains()
     {
@@ -78,11 +82,13 @@ public partial class PaperTests
         for (var i = 0; i < 9; i++)
         {
             for (var unit = 0; unit < 3; unit++)
-                Assert.Equal(unit == i % 3 ? PageState.Data : PageState.Unwritten, (await cluster.LookAsync(cluster.Units[unit], new LogPosition(i))).State);
+                Assert.Equal(unit == i % 3 ? PageState.Data : PageState.Unwritten,
+                    (await cluster.LookAsync(cluster.Units[unit], new LogPosition(i))).State);
         }
     }
 
-    /// <summary>TOCS 2.3: a client "first goes to the sequencer ... and can write to it without contention from other clients".</summary>
+    /// <summary>TOCS 2.3: a client "first goes to the sequencer ... and can write to it without contention from other
+    /// clients".</summary>
     [Fact]
     public async Task Tocs23_with_tokens_no_two_appends_contend()
     {
@@ -97,7 +103,8 @@ public partial class PaperTests
         Assert.Equal(200, writes);
     }
 
-    /// <summary>TOCS 2.4: the client "updates them in a deterministic order, waiting for each storage unit to respond before moving to the next one".</summary>
+    /// <summary>TOCS 2.4: the client "updates them in a deterministic order, waiting for each storage unit to respond
+    /// before moving to the next one".</summary>
     [Fact]
     public async Task Tocs24_replicas_are_written_in_chain_order_one_after_the_other()
     {
@@ -109,7 +116,8 @@ public partial class PaperTests
         Assert.Equal(client.Projection.Active.Chains.SelectMany(c => c.Replicas.Select(r => r.Unit)), writes);
     }
 
-    /// <summary>TOCS 2.4: "one of them will arrive second at the first unit of the chain": the head decides between a writer and a filler.</summary>
+    /// <summary>TOCS 2.4: "one of them will arrive second at the first unit of the chain": the head decides between a
+    /// writer and a filler.</summary>
     [Fact]
     public async Task Tocs24_the_head_decides_between_a_writer_and_a_filler()
     {
@@ -119,7 +127,8 @@ public partial class PaperTests
         cluster.Transport.Faults = async (_, request) =>
         {
             // The writer has the head; the filler comes before it reaches the second replica.
-            if (request is WriteRequest && ++writes == 2) Assert.Equal(PageState.Data, (await filler.FillAsync(LogPosition.Zero)).State);
+            if (request is WriteRequest && ++writes == 2)
+                Assert.Equal(PageState.Data, (await filler.FillAsync(LogPosition.Zero)).State);
             return Fault.None;
         };
         Assert.Equal(LogPosition.Zero, (await writer.AppendAsync(Bytes("x"), [])).Require());
@@ -143,13 +152,15 @@ public partial class PaperTests
         };
         var append = writer.AppendAsync(Bytes("x"), []).AsTask();
         await headWritten.Task;
-        Assert.Equal(PageState.Unwritten, (await reader.ReadManyAsync([LogPosition.Zero], mode: ReadMode.Observe))[0].State);
+        Assert.Equal(PageState.Unwritten,
+            (await reader.ReadManyAsync([LogPosition.Zero], mode: ReadMode.Observe))[0].State);
         Assert.Equal(PageState.Data, (await reader.ReadManyAsync([LogPosition.Zero]))[0].State);
         gate.SetResult();
         Assert.True((await append).IsAppended);
     }
 
-    /// <summary>TOCS 2.5: "messages from sealed epochs can be aborted": a client with an obsolete projection cannot write.</summary>
+    /// <summary>TOCS 2.5: "messages from sealed epochs can be aborted": a client with an obsolete projection cannot
+    /// write.</summary>
     [Fact]
     public async Task Tocs25_a_sealed_epoch_takes_no_writes()
     {
@@ -157,13 +168,15 @@ public partial class PaperTests
         var (old, other) = (cluster.Client(), cluster.Client());
         await AppendedAsync(cluster, 3, old);
         var sequencer = cluster.AddSequencer();
-        await other.ReconfigureAsync(p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer), "test");
+        await other.ReconfigureAsync(p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer),
+            "test");
         var result = await old.AppendAsync(Bytes("x"), []);
         Assert.Equal(new Epoch(2), result.Position.Epoch);
         Assert.Equal(new Epoch(2), old.Projection.Epoch);
     }
 
-    /// <summary>TOCS 2.5, Fig. 5 (A) to (B): "replacing F6 with F8 for new appends beyond the current tail of the log, while servicing reads ... with the remaining mirror".</summary>
+    /// <summary>TOCS 2.5, Fig. 5 (A) to (B): "replacing F6 with F8 for new appends beyond the current tail of the log,
+    /// while servicing reads ... with the remaining mirror".</summary>
     [Fact]
     public async Task Tocs25_new_appends_go_to_a_replacement_while_the_mirror_serves_the_old_range()
     {
@@ -172,26 +185,32 @@ public partial class PaperTests
         var (dead, mirror, spare) = (cluster.Units[0], cluster.Units[1], await cluster.AddUnitAsync());
         cluster.Transport.Stop(dead.Id);
         var chain = new Chain([new Replica(mirror.Id), new Replica(spare.Id)]);
-        await client.ReconfigureAsync(p => p.HasUnit(dead.Id) ? Membership.Of(p).Without(dead.Id).WithNextChains([chain], [spare]) : null, "F6 fails");
+        await client.ReconfigureAsync(
+            p => p.HasUnit(dead.Id) ? Membership.Of(p).Without(dead.Id).WithNextChains([chain], [spare]) : null,
+            "F6 fails");
         await AppendedAsync(cluster, 10, client);
         var read = await client.ReadManyAsync([.. Enumerable.Range(0, 20).Select(i => new LogPosition(i))]);
         Assert.All(read, r => Assert.True(r.IsData));
         Assert.Equal(PageState.Data, (await cluster.LookAsync(spare, new LogPosition(15))).State);
     }
 
-    /// <summary>TOCS 2.3: "The starting counter of a new sequencer is determined using the highest page written on each storage unit".</summary>
+    /// <summary>TOCS 2.3: "The starting counter of a new sequencer is determined using the highest page written on each
+    /// storage unit".</summary>
     [Fact]
     public async Task Tocs23_a_new_sequencer_starts_above_the_highest_page_written()
     {
         await using var cluster = await TestCluster.StartAsync(3, 2);
         var client = await AppendedAsync(cluster, 7);
         var sequencer = cluster.AddSequencer();
-        var projection = await client.ReconfigureAsync(p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer), "test");
+        var projection =
+            await client.ReconfigureAsync(
+                p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer), "test");
         Assert.Equal(7, projection.Start.Offset);
         Assert.Equal(7, (await client.AppendAsync(Bytes("x"), [])).Position.Offset);
     }
 
-    /// <summary>TOCS 2.5: "multiple clients can initiate reconfiguration simultaneously, but only one of them succeeds in proposing the new projection".</summary>
+    /// <summary>TOCS 2.5: "multiple clients can initiate reconfiguration simultaneously, but only one of them succeeds
+    /// in proposing the new projection".</summary>
     [Fact]
     public async Task Tocs25_of_simultaneous_proposals_one_is_decided()
     {
@@ -203,7 +222,8 @@ public partial class PaperTests
         Assert.Equal(new Epoch(2), results[0].Epoch);
     }
 
-    /// <summary>TOCS 2.6: trim informs "CORFU when individual log positions are no longer in use"; the address space becomes sparse.</summary>
+    /// <summary>TOCS 2.6: trim informs "CORFU when individual log positions are no longer in use"; the address space
+    /// becomes sparse.</summary>
     [Fact]
     public async Task Tocs26_any_position_can_be_trimmed_alone()
     {

@@ -63,13 +63,15 @@ public class ReadTests
         var chain = cluster.First.ChainOf(LogPosition.Zero);
         var lost = 0;
         cluster.Transport.Faults = (to, request) => new(
-            to.Id == chain.Tail && (request is WriteRequest || (request is ReadRequest { Detail: ReadDetail.Full } && lost++ == 0))
+            to.Id == chain.Tail
+            && (request is WriteRequest || (request is ReadRequest { Detail: ReadDetail.Full } && lost++ == 0))
                 ? Fault.RequestLost
                 : Fault.None);
         var append = dying.AppendAsync(Bytes("half"), [A]).AsTask();
 
         // The tail fails once, and is asked again: the head alone has the page, and observing must not show it.
-        Assert.Equal(PageState.Unwritten, (await reader.ReadManyAsync([LogPosition.Zero], mode: ReadMode.Observe))[0].State);
+        Assert.Equal(PageState.Unwritten,
+            (await reader.ReadManyAsync([LogPosition.Zero], mode: ReadMode.Observe))[0].State);
         cluster.Transport.Faults = null;
         Assert.True((await append).IsAppended);
     }
@@ -96,7 +98,8 @@ public class ReadTests
         var damage = new Damage();
 
         // Each chain's head: what stands behind a good copy in chain order may just not have arrived there.
-        foreach (var position in positions.Where(p => p.Offset % 2 == 0)) damage.Add(cluster.Units[0], position, PageState.Unwritten);
+        foreach (var position in positions.Where(p => p.Offset % 2 == 0))
+            damage.Add(cluster.Units[0], position, PageState.Unwritten);
         cluster.Transport.Rewrite = damage.Rewrite;
         while (!damage.Healed.IsCompleted)
         {
@@ -143,7 +146,8 @@ public class ReadTests
         Assert.Equal(6, (await client.AuditReplicasAsync(LogPosition.Zero, 12)).Sound);
     }
 
-    /// <summary>Found by the simulator: what only a damaged head has was never acknowledged, so that nothing is lost.</summary>
+    /// <summary>Found by the simulator: what only a damaged head has was never acknowledged, so that nothing is
+    /// lost.</summary>
     [Fact]
     public async Task An_audit_takes_what_only_a_damaged_head_has_for_an_append_under_way()
     {
@@ -153,7 +157,8 @@ public class ReadTests
         var chain = cluster.First.ChainOf(position);
         var damage = new Damage();
         foreach (var replica in chain.Replicas)
-            damage.Add(cluster.First.AddressOf(replica.Unit), position, replica.Unit == chain.Head ? PageState.Corrupt : PageState.Unwritten);
+            damage.Add(cluster.First.AddressOf(replica.Unit), position,
+                replica.Unit == chain.Head ? PageState.Corrupt : PageState.Unwritten);
         cluster.Transport.Rewrite = damage.Rewrite;
         var audit = await client.AuditReplicasAsync(LogPosition.Zero, 1);
         Assert.Empty(audit.Unrecoverable);

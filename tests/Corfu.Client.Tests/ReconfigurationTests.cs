@@ -16,7 +16,8 @@ public class ReconfigurationTests
     private static Task<Projection> ReplaceSequencerAsync(TestCluster cluster, CorfuClient client)
     {
         var sequencer = cluster.AddSequencer();
-        return client.ReconfigureAsync(p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer), "sequencer");
+        return client.ReconfigureAsync(p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer),
+            "sequencer");
     }
 
     private static async Task<List<string>> PlayAsync(CorfuClient client)
@@ -57,7 +58,8 @@ public class ReconfigurationTests
         var (refused, handOvers) = (0, 0);
         cluster.Transport.Rewrite = (_, _, response) =>
         {
-            if (response is TokenResponse { Status: Status.UnknownStream } && Interlocked.Increment(ref refused) == count) allRefused.SetResult();
+            if (response is TokenResponse { Status: Status.UnknownStream }
+                && Interlocked.Increment(ref refused) == count) allRefused.SetResult();
             return response;
         };
         cluster.Transport.Faults = async (_, request) =>
@@ -99,7 +101,9 @@ public class ReconfigurationTests
         var append = writer.AppendAsync(Bytes("caught"), []).AsTask();
         await stuck.Task;
         Assert.False(append.IsCompleted);
-        await cluster.Reconfigurer().ReconfigureAsync(cluster.First, p => p.HasUnit(frozen.Id) ? Membership.Of(p).Without(frozen.Id) : null, "frozen");
+        await cluster.Reconfigurer()
+            .ReconfigureAsync(cluster.First, p => p.HasUnit(frozen.Id) ? Membership.Of(p).Without(frozen.Id) : null,
+                "frozen");
         await writer.RefreshAsync();
         var result = await append;
         Assert.True(result.IsAppended);
@@ -110,7 +114,13 @@ public class ReconfigurationTests
     public async Task A_client_that_waits_learns_of_a_new_epoch_without_asking_again()
     {
         await using var cluster = await TestCluster.StartAsync(3, 2);
-        var (writer, other) = (cluster.Client(TestCluster.Options with { RefreshInterval = TimeSpan.FromMinutes(1), RetryDelay = TimeSpan.FromMinutes(1), MaxRetryDelay = TimeSpan.FromMinutes(1) }), cluster.Client());
+        var (writer, other) =
+            (cluster.Client(TestCluster.Options with
+            {
+                RefreshInterval = TimeSpan.FromMinutes(1),
+                RetryDelay = TimeSpan.FromMinutes(1),
+                MaxRetryDelay = TimeSpan.FromMinutes(1)
+            }), cluster.Client());
         var watching = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         cluster.Transport.Faults = (_, request) =>
         {
@@ -129,7 +139,8 @@ public class ReconfigurationTests
     {
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var (writer, other) = (cluster.Client(), cluster.Client());
-        var (arrived, isSealed) = (new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously), new TaskCompletionSource<Fault>(TaskCreationOptions.RunContinuationsAsynchronously));
+        var (arrived, isSealed) = (new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously),
+            new TaskCompletionSource<Fault>(TaskCreationOptions.RunContinuationsAsynchronously));
         var reads = 0;
         cluster.Transport.Faults = async (_, request) =>
         {
@@ -151,8 +162,8 @@ public class ReconfigurationTests
     }
 
     /// <summary>
-    /// Found by the simulator: what was left of the round, less than a millisecond, was no delay at all, and the wait for the seals a loop that held its thread (and,
-    /// where the clock is virtual, for ever).
+    /// Found by the simulator: what was left of the round, less than a millisecond, was no delay at all, and the wait
+    /// for the seals a loop that held its thread (and, where the clock is virtual, for ever).
     /// </summary>
     [Fact]
     public async Task The_wait_for_seals_ends_though_less_than_a_millisecond_is_left()
@@ -162,7 +173,9 @@ public class ReconfigurationTests
         cluster.Transport.Faults = (_, request) => request is SealRequest ? new(never.Task) : new(Fault.None);
         var options = TestCluster.Options.Reconfiguration with { RoundTimeout = TimeSpan.FromMilliseconds(300.4) };
         var reconfigurer = cluster.Reconfigurer(new JumpingTime(most: 20), options);
-        await Assert.ThrowsAsync<ReconfigurationException>(() => reconfigurer.ReconfigureAsync(cluster.First, p => Membership.Of(p).Without(cluster.Units[0].Id), "silent"));
+        await Assert.ThrowsAsync<ReconfigurationException>(
+            () => reconfigurer.ReconfigureAsync(cluster.First, p => Membership.Of(p).Without(cluster.Units[0].Id),
+                "silent"));
     }
 
     [Fact]
@@ -182,7 +195,8 @@ public class ReconfigurationTests
         Assert.Equal(0, result.Position.Offset);
         Assert.Equal(1, (await change!).Start.Offset);
         Assert.Equal(["caught"], await PlayAsync(other));
-        foreach (var unit in cluster.Units) Assert.Equal(PageState.Data, (await cluster.LookAsync(unit, result.Position)).State);
+        foreach (var unit in cluster.Units)
+            Assert.Equal(PageState.Data, (await cluster.LookAsync(unit, result.Position)).State);
     }
 
     [Fact]
@@ -215,7 +229,9 @@ public class ReconfigurationTests
         for (var i = 0; i < 30; i++) await client.AppendAsync(Bytes($"{i}"), [A]);
         var dead = cluster.Units[1];
         cluster.Transport.Stop(dead.Id);
-        var projection = await client.ReconfigureAsync(p => p.HasUnit(dead.Id) ? Membership.Of(p).Without(dead.Id) : null, "unit 1 is dead");
+        var projection =
+            await client.ReconfigureAsync(p => p.HasUnit(dead.Id) ? Membership.Of(p).Without(dead.Id) : null,
+                "unit 1 is dead");
         Assert.False(projection.HasUnit(dead.Id));
         for (var i = 30; i < 60; i++) await client.AppendAsync(Bytes($"{i}"), [A]);
         Assert.Equal(Enumerable.Range(0, 60).Select(i => $"{i}"), await PlayAsync(client));
@@ -232,16 +248,22 @@ public class ReconfigurationTests
         Assert.Equal(Epoch.First, client.Projection.Epoch);
     }
 
-    /// <summary>The simulator's seed 1316: replicas were set while two units were gone, and the chain of just these two had no survivor for ever after.</summary>
+    /// <summary>The simulator's seed 1316: replicas were set while two units were gone, and the chain of just these two
+    /// had no survivor for ever after.</summary>
     [Fact]
     public async Task R14_a_chain_for_new_entries_needs_a_unit_that_answers()
     {
         await using var cluster = await TestCluster.StartAsync(3, 3);
         var client = cluster.Client();
-        await client.ReconfigureAsync(p => p.Active.Chains.Length == 1 ? null : Membership.Of(p).WithNextChains(cluster.Chains(3, 3)[..1], []), "one chain");
+        await client.ReconfigureAsync(
+            p => p.Active.Chains.Length == 1 ? null : Membership.Of(p).WithNextChains(cluster.Chains(3, 3)[..1], []),
+            "one chain");
         var silent = cluster.Units.Skip(1).ToList();
         cluster.Transport.Faults = (to, _) => new(silent.Contains(to) ? Fault.Refused : Fault.None);
-        Task<Projection> SpreadAsync() => client.ReconfigureAsync(p => p.Active.Chains.Length == 3 ? null : Membership.Of(p).WithNextChains(cluster.Chains(3, 2), []), "three chains");
+        Task<Projection> SpreadAsync() =>
+            client.ReconfigureAsync(
+                p => p.Active.Chains.Length == 3 ? null : Membership.Of(p).WithNextChains(cluster.Chains(3, 2), []),
+                "three chains");
         var error = await Assert.ThrowsAsync<ReconfigurationException>(SpreadAsync);
         Assert.Contains("would have no unit that answers", error.Message, StringComparison.Ordinal);
         foreach (var unit in silent) Assert.Contains(unit.Id.ToString(), error.Message, StringComparison.Ordinal);
@@ -267,7 +289,8 @@ public class ReconfigurationTests
         await Assert.ThrowsAsync<ReconfigurationException>(() => client.ReconfigureAsync(
             p => Membership.Of(p) with
             {
-                Segments = [p.Active with { Chains = p.Active.Chains.SetItem(0, new Chain([p.Active.Chains[0].Replicas[0]])) }],
+                Segments = [p.Active
+                    with { Chains = p.Active.Chains.SetItem(0, new Chain([p.Active.Chains[0].Replicas[0]])) }],
             },
             "test"));
     }
@@ -278,7 +301,8 @@ public class ReconfigurationTests
         await using var cluster = await TestCluster.StartAsync(3, 2);
         var client = cluster.Client();
         await client.AppendAsync(Bytes("0"), [A]);
-        foreach (var unit in cluster.Units) await cluster.Transport.CallAsync(unit, new SealRequest(new Epoch(2)), default);
+        foreach (var unit in cluster.Units)
+            await cluster.Transport.CallAsync(unit, new SealRequest(new Epoch(2)), default);
         Assert.True((await client.AppendAsync(Bytes("1"), [A])).IsAppended);
         Assert.Equal(new Epoch(2), client.Projection.Epoch);
         Assert.Equal(cluster.First.Sequencer, client.Projection.Sequencer);
@@ -292,7 +316,9 @@ public class ReconfigurationTests
         var (one, two) = (cluster.Client(), cluster.Client());
         await one.AppendAsync(Bytes("0"), [A]);
         var installing = false;
-        cluster.Transport.Faults = (_, request) => new(!installing && request is InstallRequest or BootstrapRequest ? Fault.RequestLost : Fault.None);
+        cluster.Transport.Faults =
+            (_, request) =>
+                new(!installing && request is InstallRequest or BootstrapRequest ? Fault.RequestLost : Fault.None);
         await ReplaceSequencerAsync(cluster, one);
         installing = true;
         cluster.Transport.Faults = null;
@@ -320,12 +346,14 @@ public class ReconfigurationTests
         for (var i = 0; i < 10; i++) await client.AppendAsync(Bytes($"{i}"), [A]);
         var added = await cluster.AddUnitAsync();
         var projection = await client.ReconfigureAsync(
-            p => p.HasUnit(added.Id) ? null : Membership.Of(p).WithNextChains(cluster.Chains(3, 2), [added]), "capacity");
+            p => p.HasUnit(added.Id) ? null : Membership.Of(p).WithNextChains(cluster.Chains(3, 2), [added]),
+            "capacity");
         Assert.Equal(2, projection.Segments.Length);
         Assert.Equal(10, projection.Active.From.Offset);
         for (var i = 10; i < 40; i++) await client.AppendAsync(Bytes($"{i}"), [A]);
         Assert.Equal(Enumerable.Range(0, 40).Select(i => $"{i}"), await PlayAsync(cluster.Client()));
-        Assert.Equal(PageState.Data, (await cluster.LookAsync(added, new LogPosition(10 + ((3 + 1 - (10 % 3)) % 3)))).State);
+        Assert.Equal(PageState.Data,
+            (await cluster.LookAsync(added, new LogPosition(10 + ((3 + 1 - (10 % 3)) % 3)))).State);
     }
 
     [Fact]
@@ -334,12 +362,14 @@ public class ReconfigurationTests
         await using var cluster = await TestCluster.StartAsync(3, 2);
         var (one, two) = (cluster.Client(), cluster.Client());
         await one.AppendAsync(Bytes("0"), [A]);
-        foreach (var unit in cluster.Units) await cluster.Transport.CallAsync(unit, new SealRequest(new Epoch(2)), default);
+        foreach (var unit in cluster.Units)
+            await cluster.Transport.CallAsync(unit, new SealRequest(new Epoch(2)), default);
         var rivals = 0;
         cluster.Transport.Faults = async (_, request) =>
         {
             // Another is first, between the decision to propose and the proposal.
-            if (request is SealRequest && Interlocked.Increment(ref rivals) == 1) await ReplaceSequencerAsync(cluster, two);
+            if (request is SealRequest && Interlocked.Increment(ref rivals) == 1)
+                await ReplaceSequencerAsync(cluster, two);
             return Fault.None;
         };
         Assert.True((await one.AppendAsync(Bytes("1"), [A])).IsAppended);

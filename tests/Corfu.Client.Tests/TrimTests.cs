@@ -25,7 +25,8 @@ public class TrimTests
         var read = await client.ReadManyAsync([.. Enumerable.Range(0, 12).Select(i => new LogPosition(i))]);
         for (var i = 0; i < 12; i++) Assert.Equal(i < 7 ? PageState.Trimmed : PageState.Data, read[i].State);
         foreach (var unit in cluster.Units)
-            Assert.Equal(7, (await cluster.Transport.CallAsync(unit, new UnitInfoRequest(default), default)).TrimMark.Offset);
+            Assert.Equal(7,
+                (await cluster.Transport.CallAsync(unit, new UnitInfoRequest(default), default)).TrimMark.Offset);
     }
 
     [Fact]
@@ -33,7 +34,8 @@ public class TrimTests
     {
         await using var cluster = await TestCluster.StartAsync(1, 1);
         var client = await FilledAsync(cluster, 3);
-        await Assert.ThrowsAsync<ArgumentOutOfRangeException>(() => client.TrimPrefixAsync(new LogPosition(4)).AsTask());
+        await Assert.ThrowsAsync<ArgumentOutOfRangeException>(
+            () => client.TrimPrefixAsync(new LogPosition(4)).AsTask());
         await Assert.ThrowsAsync<ArgumentOutOfRangeException>(() => client.TrimAsync(new LogPosition(3)).AsTask());
     }
 
@@ -48,7 +50,8 @@ public class TrimTests
         Assert.True(trimmed.Entry!.TryGetStream(A, out _));
         var stream = new LogStream(client, A);
         await stream.SyncAsync();
-        for (var i = 0; i < 4; i++) Assert.Equal($"{i}", Encoding.UTF8.GetString((await stream.ReadNextAsync())!.Payload.Span));
+        for (var i = 0; i < 4; i++)
+            Assert.Equal($"{i}", Encoding.UTF8.GetString((await stream.ReadNextAsync())!.Payload.Span));
         await Assert.ThrowsAsync<LogTrimmedException>(() => stream.ReadNextAsync().AsTask());
     }
 
@@ -61,10 +64,12 @@ public class TrimTests
         var chain = projection.ChainOf(LogPosition.Zero);
         await cluster.Transport.CallAsync(
             projection.AddressOf(chain.Tail), new TrimPrefixRequest(projection.Epoch, new LogPosition(2)), default);
-        Assert.Equal(PageState.Data, (await cluster.LookAsync(projection.AddressOf(chain.Head), LogPosition.Zero)).State);
+        Assert.Equal(PageState.Data,
+            (await cluster.LookAsync(projection.AddressOf(chain.Head), LogPosition.Zero)).State);
         // The writer knows the position to be committed and may read it at any replica; this one asks the tail.
         Assert.Equal(PageState.Trimmed, (await cluster.Client().ReadManyAsync([LogPosition.Zero]))[0].State);
-        Assert.Equal(PageState.Trimmed, (await cluster.LookAsync(projection.AddressOf(chain.Head), LogPosition.Zero)).State);
+        Assert.Equal(PageState.Trimmed,
+            (await cluster.LookAsync(projection.AddressOf(chain.Head), LogPosition.Zero)).State);
     }
 
     [Fact]
@@ -97,14 +102,16 @@ public class TrimTests
         };
         var late = await cluster.Client().AppendAsync(Encoding.UTF8.GetBytes("late"), [A]);
         Assert.Equal(AppendOutcome.Unknown, late.Outcome);
-        foreach (var unit in cluster.Units) Assert.Equal(PageState.Trimmed, (await cluster.LookAsync(unit, late.Position)).State);
+        foreach (var unit in cluster.Units)
+            Assert.Equal(PageState.Trimmed, (await cluster.LookAsync(unit, late.Position)).State);
         Assert.True((await cluster.Client().AppendAsync(Encoding.UTF8.GetBytes("next"), [A])).IsAppended);
     }
 
     private static Task ReplaceSequencerAsync(TestCluster cluster, CorfuClient client)
     {
         var sequencer = cluster.AddSequencer();
-        return client.ReconfigureAsync(p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer), "sequencer");
+        return client.ReconfigureAsync(p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer),
+            "sequencer");
     }
 
     [Fact]
@@ -115,21 +122,25 @@ public class TrimTests
 
         // One chain, so that its second replica is the head of none.
         var projection = await other.ReconfigureAsync(
-            p => p.Active.Chains.Length == 1 ? null : Membership.Of(p).WithNextChains(cluster.Chains(2, 2)[..1], []), "one chain");
+            p => p.Active.Chains.Length == 1 ? null : Membership.Of(p).WithNextChains(cluster.Chains(2, 2)[..1], []),
+            "one chain");
         var (head, tail) = (projection.Active.Chains[0].Head, projection.Active.Chains[0].Tail);
         for (var i = 0; i < 3; i++) await other.AppendAsync(Encoding.UTF8.GetBytes($"{i}"), [A]);
         await cluster.Transport.CallAsync(projection.Sequencer, new TokenRequest(projection.Epoch, 10, [], 0), default);
 
         // A trim up to the tail, above everything written, which the head never hears of.
-        cluster.Transport.Faults = (to, request) => new(to.Id == head && request is TrimPrefixRequest ? Fault.RequestLost : Fault.None);
+        cluster.Transport.Faults =
+            (to, request) => new(to.Id == head && request is TrimPrefixRequest ? Fault.RequestLost : Fault.None);
         var trimmer = cluster.Client(TestCluster.Options with { OperationTimeout = TimeSpan.FromMilliseconds(100) });
         await Assert.ThrowsAsync<LogUnavailableException>(() => trimmer.TrimPrefixAsync(new LogPosition(13)).AsTask());
 
         // The next epoch begins where the head says. What it grants must not be trimmed at the other replica already.
-        cluster.Transport.Faults = (to, request) => new(to.Id == tail && request is SealRequest ? Fault.RequestLost : Fault.None);
+        cluster.Transport.Faults =
+            (to, request) => new(to.Id == tail && request is SealRequest ? Fault.RequestLost : Fault.None);
         await ReplaceSequencerAsync(cluster, other);
         cluster.Transport.Faults = null;
-        for (var i = 0; i < 5; i++) Assert.True((await other.AppendAsync(Encoding.UTF8.GetBytes($"{i}"), [A])).IsAppended);
+        for (var i = 0; i < 5; i++)
+            Assert.True((await other.AppendAsync(Encoding.UTF8.GetBytes($"{i}"), [A])).IsAppended);
     }
 
     [Fact]
@@ -143,7 +154,8 @@ public class TrimTests
 
         // The next epoch begins at 3, and the one after it above everything.
         await ReplaceSequencerAsync(cluster, client);
-        for (var i = 3; i < 20; i++) Assert.Equal(i, (await client.AppendAsync(Encoding.UTF8.GetBytes($"{i}"), [A])).Position.Offset);
+        for (var i = 3; i < 20; i++)
+            Assert.Equal(i, (await client.AppendAsync(Encoding.UTF8.GetBytes($"{i}"), [A])).Position.Offset);
         await ReplaceSequencerAsync(cluster, client);
         await client.TrimPrefixAsync(tail);
         await client.TrimAsync(new LogPosition(7, Epoch.First));
@@ -165,6 +177,7 @@ public class TrimTests
         await away.TrimAsync(new LogPosition(4));
         await cluster.Client().TrimPrefixAsync(new LogPosition(6));
         foreach (var unit in cluster.Units)
-            Assert.Equal(6, (await cluster.Transport.CallAsync(unit, new UnitInfoRequest(default), default)).TrimMark.Offset);
+            Assert.Equal(6,
+                (await cluster.Transport.CallAsync(unit, new UnitInfoRequest(default), default)).TrimMark.Offset);
     }
 }

@@ -38,7 +38,8 @@ public sealed class HistoryCheckTests : IDisposable
     [InlineData("compared\t4\t2", "replica\t3\tdiffers", "replicas at 3")]
     [InlineData("end", "", "did not come to its end")]
     public void What_is_wrong_in_the_log_is_found(string line, string planted, string told) =>
-        Assert.Contains(Check(s_history, [.. s_audit.Select(l => l == line ? planted : l)]), v => v.Contains(told, StringComparison.Ordinal));
+        Assert.Contains(Check(s_history, [.. s_audit.Select(l => l == line ? planted : l)]),
+            v => v.Contains(told, StringComparison.Ordinal));
 
     [Theory]
     [InlineData("append\tc1-1\t10", "append\tc1-1\t45", "and began after 2 was acknowledged")]
@@ -48,13 +49,16 @@ public sealed class HistoryCheckTests : IDisposable
     [InlineData("appended\tc1-2\t40\t2\t1", "appended\tc1-2\t40\t0\t1", "two appends were acknowledged at 0")]
     [InlineData("check\t45\t48\t3", "unexpected\t45\t48\tboom", "unexpected: boom")]
     public void What_clients_were_told_wrongly_is_found(string line, string planted, string told) =>
-        Assert.Contains(Check([.. s_history.Select(l => l == line ? planted : l)], s_audit), v => v.Contains(told, StringComparison.Ordinal));
+        Assert.Contains(Check([.. s_history.Select(l => l == line ? planted : l)], s_audit),
+            v => v.Contains(told, StringComparison.Ordinal));
 
     [Fact]
     public void A_follower_that_missed_an_entry_is_found()
     {
-        Assert.Contains(Check([.. s_history.Where(l => l != Play("c1-1", 0))], s_audit), v => v.Contains("was shown another stream", StringComparison.Ordinal));
-        Assert.Contains(Check(s_history, [.. s_audit.Where(l => l != StreamLine("c1-2", 2))]), v => v.Contains("a fresh reader of stream", StringComparison.Ordinal));
+        Assert.Contains(Check([.. s_history.Where(l => l != Play("c1-1", 0))], s_audit),
+            v => v.Contains("was shown another stream", StringComparison.Ordinal));
+        Assert.Contains(Check(s_history, [.. s_audit.Where(l => l != StreamLine("c1-2", 2))]),
+            v => v.Contains("a fresh reader of stream", StringComparison.Ordinal));
     }
 
     [Fact]

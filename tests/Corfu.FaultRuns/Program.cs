@@ -6,25 +6,53 @@ using Corfu.FaultRuns.PowerCuts;
 using Corfu.FaultRuns.PowerCuts.Recorded;
 using Corfu.FaultRuns.Returns;
 
-var minutes = new Option<double>("--minutes") { Description = "how long faults are injected", DefaultValueFactory = _ => 30 };
+var minutes = new Option<double>("--minutes")
+{
+    Description = "how long faults are injected",
+    DefaultValueFactory = _ => 30
+};
 var seed = new Option<int>("--seed") { Description = "of the faults and their order", DefaultValueFactory = _ => 1 };
-var only = new Option<FaultKind[]>("--only") { Description = "these kinds of fault only", AllowMultipleArgumentsPerToken = true };
-var manual = new Option<bool>("--manual") { Description = "agents only look, and the run does what operators do; else agents reconfigure on their own, with two spare units and a standby sequencer" };
-var root = new RootCommand("Real processes, real faults: runs a cluster and its clients, hurts it, and checks the histories (docs/testing.md).") { minutes, seed, only, manual };
+var only = new Option<FaultKind[]>("--only")
+{
+    Description = "these kinds of fault only",
+    AllowMultipleArgumentsPerToken = true
+};
+var manual = new Option<bool>("--manual")
+{
+    Description = "agents only look, and the run does what operators do; else agents reconfigure on their own, with "
+    + "two spare units and a standby sequencer"
+};
+var root = new RootCommand("Real processes, real faults: runs a cluster and its clients, hurts it, and checks the "
+    + "histories (docs/testing.md).") { minutes, seed, only, manual };
 root.SetAction((result, stop) => Guarded(() =>
-    new FaultRun(result.GetValue(seed), TimeSpan.FromMinutes(result.GetValue(minutes)), result.GetValue(only) ?? [], !result.GetValue(manual), Console.Out).RunAsync(stop)));
+    new FaultRun(result.GetValue(seed), TimeSpan.FromMinutes(result.GetValue(minutes)), result.GetValue(only) ?? [],
+        !result.GetValue(manual), Console.Out).RunAsync(stop)));
 
-var cuts = new Option<int>("--cuts") { Description = "how many times the power is cut", DefaultValueFactory = _ => 200 };
-var withoutSync = new Option<bool>("--without-fsync") { Description = "let fsync do nothing: entries must be lost within a few cuts" };
-var power = new Command("power-cut", "Cuts the power of a unit's disk again and again, and looks for what was acknowledged.") { cuts, seed, withoutSync };
+var cuts = new Option<int>("--cuts")
+{
+    Description = "how many times the power is cut",
+    DefaultValueFactory = _ => 200
+};
+var withoutSync = new Option<bool>("--without-fsync")
+{ Description = "let fsync do nothing: entries must be lost within a few cuts" };
+var power = new Command("power-cut",
+    "Cuts the power of a unit's disk again and again, and looks for what was acknowledged.") { cuts, seed,
+        withoutSync };
 power.SetAction((result, stop) => Guarded(() =>
-    new PowerCutRun(result.GetValue(seed), result.GetValue(cuts), result.GetValue(withoutSync), Console.Out).RunAsync(stop)));
+    new PowerCutRun(result.GetValue(seed), result.GetValue(cuts), result.GetValue(withoutSync), Console.Out)
+        .RunAsync(stop)));
 root.Add(power);
 
 var states = new Option<int>("--states") { Description = "distinct states to try", DefaultValueFactory = _ => 10_000 };
-var stride = new Option<int>("--stride") { Description = "only every so manieth moment of a life", DefaultValueFactory = _ => 1 };
+var stride = new Option<int>("--stride")
+{
+    Description = "only every so manieth moment of a life",
+    DefaultValueFactory = _ => 1
+};
 var noSync = new Option<bool>("--without-sync") { Description = "let syncs do nothing: entries must be lost" };
-var recorded = new Command("power-cuts", "Cuts the power of a unit over a recorded disk, at every moment and in many ways, and starts it on what is left.") { states, stride, seed, noSync };
+var recorded = new Command("power-cuts",
+    "Cuts the power of a unit over a recorded disk, at every moment and in many ways, and starts it on what is left.")
+    { states, stride, seed, noSync };
 recorded.SetAction((result, stop) => Guarded(async () =>
 {
     using var run = new RecordedCuts(result.GetValue(seed), result.GetValue(noSync), Console.Out);
@@ -32,15 +60,27 @@ recorded.SetAction((result, stop) => Guarded(async () =>
 }));
 root.Add(recorded);
 
-var kills = new Option<int>("--kills") { Description = "how many units are killed, one after another", DefaultValueFactory = _ => 20 };
-var returns = new Command("returns", "Kills units, lets agents take them out, starts them again and waits until they are full replicas; appends go on.") { kills, seed };
-returns.SetAction((result, stop) => Guarded(() => new ReturnsRun(result.GetValue(kills), result.GetValue(seed), Console.Out).RunAsync(stop)));
+var kills = new Option<int>("--kills")
+{
+    Description = "how many units are killed, one after another",
+    DefaultValueFactory = _ => 20
+};
+var returns = new Command("returns",
+    "Kills units, lets agents take them out, starts them again and waits until they are full replicas; appends go on.")
+    { kills, seed };
+returns.SetAction(
+    (result, stop) =>
+        Guarded(() => new ReturnsRun(result.GetValue(kills), result.GetValue(seed), Console.Out).RunAsync(stop)));
 root.Add(returns);
 
 var flips = new Option<int>("--flips") { Description = "how many bits are flipped", DefaultValueFactory = _ => 300 };
 var batch = new Option<int>("--batch") { Description = "how many before each start", DefaultValueFactory = _ => 10 };
-var bitFlips = new Command("bit-flips", "Flips bits in one unit's log of a stopped cluster, starts it and reads everything.") { flips, batch, seed };
-bitFlips.SetAction((result, stop) => Guarded(() => new BitFlipRun(result.GetValue(flips), result.GetValue(batch), result.GetValue(seed), Console.Out).RunAsync(stop)));
+var bitFlips = new Command("bit-flips",
+    "Flips bits in one unit's log of a stopped cluster, starts it and reads everything.") { flips, batch, seed };
+bitFlips.SetAction(
+    (result, stop) =>
+        Guarded(() => new BitFlipRun(result.GetValue(flips), result.GetValue(batch), result.GetValue(seed), Console.Out)
+            .RunAsync(stop)));
 root.Add(bitFlips);
 
 var cleanup = new Command("cleanup", "Takes away what killed runs have left.");
@@ -52,7 +92,9 @@ var name = new Option<string>("--name") { Required = true };
 var history = new Option<string>("--history") { Required = true };
 var client = new Command("client", "One workload process.") { connect, name, seed, history };
 client.Hidden = true;
-client.SetAction(result => WorkClient.RunAsync(result.GetValue(connect)!, result.GetValue(name)!, result.GetValue(seed), result.GetValue(history)!));
+client.SetAction(
+    result => WorkClient.RunAsync(result.GetValue(connect)!, result.GetValue(name)!, result.GetValue(seed),
+        result.GetValue(history)!));
 root.Add(client);
 
 var file = new Option<string>("--file") { Required = true };
@@ -69,7 +111,8 @@ proxy.SetAction(result => DelayProxy.RunAsync(result.GetValue(port), result.GetV
 root.Add(proxy);
 
 // Ctrl-C and SIGTERM end the faults, not the judgement.
-return await root.Parse(args).InvokeAsync(new InvocationConfiguration { ProcessTerminationTimeout = TimeSpan.FromMinutes(10) });
+return await root.Parse(args)
+    .InvokeAsync(new InvocationConfiguration { ProcessTerminationTimeout = TimeSpan.FromMinutes(10) });
 
 static async Task<int> Guarded(Func<Task<int>> run)
 {

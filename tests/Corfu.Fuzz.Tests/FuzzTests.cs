@@ -2,7 +2,8 @@ using Corfu.Fuzz;
 
 namespace Corfu.Fuzz.Tests;
 
-/// <summary>A small share of the release run (docs/testing.md), and its own parts: a fuzzer that cannot find anything proves nothing.</summary>
+/// <summary>A small share of the release run (docs/testing.md), and its own parts: a fuzzer that cannot find anything
+/// proves nothing.</summary>
 public sealed class FuzzTests : IDisposable
 {
     private readonly string _folder = Directory.CreateTempSubdirectory("corfu-fuzz-").FullName;
@@ -56,7 +57,8 @@ public sealed class FuzzTests : IDisposable
     [Fact]
     public void A_decoder_that_trusts_a_length_is_found()
     {
-        var trusting = new Target("trusting", 1, [[4, 0, 0, 0, 1, 2, 3, 4]], b => GC.KeepAlive(new byte[b.Length < 4 ? 0 : BitConverter.ToInt32(b) & 0xFFFFFFF]));
+        var trusting = new Target("trusting", 1, [[4, 0, 0, 0, 1, 2, 3, 4]],
+            b => GC.KeepAlive(new byte[b.Length < 4 ? 0 : BitConverter.ToInt32(b) & 0xFFFFFFF]));
         var careless = new Target("careless", 1, [[4, 0, 0, 0, 1, 2, 3, 4]], b => _ = b[b[0]]);
         Assert.False(new Campaign([trusting], 1, TextWriter.Null).Run(3_000));
         Assert.False(new Campaign([careless], 1, TextWriter.Null).Run(3_000));

@@ -18,7 +18,8 @@ public sealed class Campaign(IReadOnlyList<Target> targets, int seed, TextWriter
 
     public IEnumerable<Finding> Findings => Feeders.SelectMany(f => f.Findings);
 
-    /// <summary>True when nothing was found. A state that is known counts: <paramref name="inputs"/> are all of them.</summary>
+    /// <summary>True when nothing was found. A state that is known counts: <paramref name="inputs"/> are all of
+    /// them.</summary>
     public bool Run(long inputs, CancellationToken stop = default)
     {
         if (state is not null) CampaignState.Load(state, seed, Feeders);
@@ -43,14 +44,19 @@ public sealed class Campaign(IReadOnlyList<Target> targets, int seed, TextWriter
         Remember();
 
         foreach (var feeder in Feeders) output.WriteLine(Summary(feeder));
-        output.WriteLine($"{"all decoders",-18} inputs {fed,9} accepted {Feeders.Sum(f => f.Accepted),9} findings {known + Findings.Count()}");
+        output.WriteLine(
+            $"{"all decoders",-18} inputs {fed,9} accepted {Feeders.Sum(f => f.Accepted),9} findings "
+            + $"{known + Findings.Count()}");
         return known == 0 && !Findings.Any();
     }
 
     private string FindingsFile => state + ".findings";
 
     // Of earlier pieces of this run.
-    private int Known() => state is not null && File.Exists(FindingsFile) ? File.ReadLines(FindingsFile).Count(l => l.StartsWith("FINDING", StringComparison.Ordinal)) : 0;
+    private int Known() =>
+        state is not null && File.Exists(FindingsFile)
+            ? File.ReadLines(FindingsFile).Count(l => l.StartsWith("FINDING", StringComparison.Ordinal))
+            : 0;
 
     // At once: a run in pieces may end at any time.
     private void Remember()
@@ -66,7 +72,8 @@ public sealed class Campaign(IReadOnlyList<Target> targets, int seed, TextWriter
     }
 
     private static string Summary(Feeder f) =>
-        $"{f.Target.Name,-18} inputs {f.Inputs,9} accepted {f.Accepted,9} findings {f.Findings.Count} most allocated {f.MostAllocated >> 10} KiB slowest {f.Slowest.TotalMilliseconds:F1} ms";
+        $"{f.Target.Name,-18} inputs {f.Inputs,9} accepted {f.Accepted,9} findings {f.Findings.Count} most allocated "
+        + $"{f.MostAllocated >> 10} KiB slowest {f.Slowest.TotalMilliseconds:F1} ms";
 
     // There is no way to stop a decoder that does not return, but to say which input it was.
     private void Watch()
@@ -78,7 +85,8 @@ public sealed class Campaign(IReadOnlyList<Target> targets, int seed, TextWriter
             var input = feeder.Inputs - 1;
             if (_watched != (feeder, input)) (_watched, _usedBefore) = ((feeder, input), used);
             if (used - _usedBefore < Hang && feeder.Running < Deadlock) continue;
-            output.WriteLine(new Finding(feeder.Target.Name, input, $"does not return within {Hang.TotalSeconds} s", feeder.InputAt(input)));
+            output.WriteLine(new Finding(feeder.Target.Name, input, $"does not return within {Hang.TotalSeconds} s",
+                feeder.InputAt(input)));
             output.Flush();
             Environment.FailFast($"{feeder.Target.Name} hangs at input {input}");
         }

@@ -2,7 +2,8 @@ using System.Globalization;
 
 namespace Corfu.Fuzz;
 
-/// <summary>How far a campaign has come, in a file of its own, so that a long one can be run in pieces: a line per decoder.</summary>
+/// <summary>How far a campaign has come, in a file of its own, so that a long one can be run in pieces: a line per
+/// decoder.</summary>
 internal static class CampaignState
 {
     public static void Load(string path, int seed, IEnumerable<Feeder> feeders)
@@ -22,7 +23,8 @@ internal static class CampaignState
     {
         var fresh = path + ".new";
         File.WriteAllLines(fresh, [Head(seed), .. feeders.Select(f =>
-            string.Join('\t', f.Target.Name, Text(f.Inputs), Text(f.Accepted), Text(f.MostAllocated), Text(f.Slowest.Ticks)))]);
+            string.Join('\t', f.Target.Name, Text(f.Inputs), Text(f.Accepted), Text(f.MostAllocated),
+                Text(f.Slowest.Ticks)))]);
         File.Move(fresh, path, overwrite: true);
     }
 

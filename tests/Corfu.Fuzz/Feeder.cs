@@ -24,7 +24,8 @@ public sealed class Feeder(Target target, int seed)
     public List<Finding> Findings { get; } = [];
 
     /// <summary>How long the input at hand has been running; read by the watchdog's thread.</summary>
-    public TimeSpan Running => Volatile.Read(ref _began) is > 0 and var began ? Stopwatch.GetElapsedTime(began) : TimeSpan.Zero;
+    public TimeSpan Running =>
+        Volatile.Read(ref _began) is > 0 and var began ? Stopwatch.GetElapsedTime(began) : TimeSpan.Zero;
 
     /// <summary>Behind what another process has fed already.</summary>
     public void GoOn(long inputs, long accepted, long mostAllocated, TimeSpan slowest) =>
@@ -76,18 +77,26 @@ public sealed class Feeder(Target target, int seed)
         var allocated = GC.GetAllocatedBytesForCurrentThread() - before;
         MostAllocated = Math.Max(MostAllocated, allocated);
         if (took > Slowest) Slowest = took;
-        if (wrong is not null) Report(number, $"{wrong.GetType().Name}: {wrong.Message} {Place(wrong)}", wrong.GetType().Name + Place(wrong), copy);
-        if (allocated > target.Limit(copy.Length)) Report(number, $"{allocated} bytes allocated for {copy.Length}, limit {target.Limit(copy.Length)}", "allocated", copy);
+        if (wrong is not null)
+            Report(number, $"{wrong.GetType().Name}: {wrong.Message} {Place(wrong)}",
+                wrong.GetType().Name + Place(wrong), copy);
+        if (allocated > target.Limit(copy.Length))
+            Report(number, $"{allocated} bytes allocated for {copy.Length}, limit {target.Limit(copy.Length)}",
+                "allocated", copy);
     }
 
     private void Report(long number, string what, string kind, byte[] bytes)
     {
-        if (Findings.Count < MaxFindings && _kinds.Add(kind)) Findings.Add(new Finding(target.Name, number, what, bytes));
+        if (Findings.Count < MaxFindings && _kinds.Add(kind))
+            Findings.Add(new Finding(target.Name, number, what, bytes));
     }
 
     private static string Place(Exception e)
     {
-        var frames = (e.StackTrace ?? "").Split('\n').Where(l => l.Contains(" Corfu.", StringComparison.Ordinal) || l.Contains(" Tango.", StringComparison.Ordinal) || l.Contains(" JobScheduler.", StringComparison.Ordinal));
+        var frames = (e.StackTrace ?? "").Split('\n')
+            .Where(
+                l => l.Contains(" Corfu.", StringComparison.Ordinal) || l.Contains(" Tango.", StringComparison.Ordinal)
+                    || l.Contains(" JobScheduler.", StringComparison.Ordinal));
         return string.Join(" <", frames.Take(2).Select(l => l.Trim().Split(" in ")[0]));
     }
 }

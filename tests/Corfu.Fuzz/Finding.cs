@@ -4,5 +4,6 @@ namespace Corfu.Fuzz;
 public sealed record Finding(string Target, long Input, string What, byte[] Bytes)
 {
     public override string ToString() =>
-        $"FINDING {Target} input {Input}: {What}{Environment.NewLine}  {(Bytes.Length > 4096 ? $"{Bytes.Length} bytes" : Convert.ToHexStringLower(Bytes))}";
+        $"FINDING {Target} input {Input}: {What}{Environment.NewLine}  {(Bytes.Length > 4096 ? $"{Bytes.Length} "
+        + "bytes" : Convert.ToHexStringLower(Bytes))}";
 }

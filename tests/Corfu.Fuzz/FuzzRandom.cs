@@ -1,6 +1,7 @@
 namespace Corfu.Fuzz;
 
-/// <summary>SplitMix64: one of its own for every input, so that any input can be made again from seed, target and number alone.</summary>
+/// <summary>SplitMix64: one of its own for every input, so that any input can be made again from seed, target and
+/// number alone.</summary>
 public struct FuzzRandom(ulong seed)
 {
     private ulong _state = seed;

@@ -2,13 +2,15 @@ using System.Buffers.Binary;
 
 namespace Corfu.Fuzz;
 
-/// <summary>Changes samples where formats are sensitive: lengths and counts, boundaries of parts, repetition, and what comes from elsewhere.</summary>
+/// <summary>Changes samples where formats are sensitive: lengths and counts, boundaries of parts, repetition, and what
+/// comes from elsewhere.</summary>
 public static class Mutator
 {
     private const int MaxLength = 1 << 16;
 
     private static readonly long[] Extremes =
-        [0, 1, -1, 2, 4, 8, 16, 255, 256, 65535, 65536, int.MaxValue, int.MinValue, long.MaxValue, long.MinValue, 0x7FFF, 1 << 20, (8 << 20) + 1];
+        [0, 1, -1, 2, 4, 8, 16, 255, 256, 65535, 65536, int.MaxValue, int.MinValue, long.MaxValue, long.MinValue,
+            0x7FFF, 1 << 20, (8 << 20) + 1];
 
     public static byte[] Mutate(ref FuzzRandom random, IReadOnlyList<byte[]> samples)
     {
@@ -40,7 +42,8 @@ public static class Mutator
                 break;
             case 5:
                 var cut = random.Next(bytes.Count);
-                bytes.RemoveRange(cut, random.OneIn(2) ? bytes.Count - cut : Math.Min(1 + random.Next(16), bytes.Count - cut));
+                bytes.RemoveRange(cut,
+                    random.OneIn(2) ? bytes.Count - cut : Math.Min(1 + random.Next(16), bytes.Count - cut));
                 break;
             case 6:
                 bytes.InsertRange(random.Next(bytes.Count + 1), Noise(ref random, 1 + random.Next(24)));
@@ -48,7 +51,8 @@ public static class Mutator
             case 7:
                 var from = random.Next(bytes.Count);
                 var part = bytes.GetRange(from, Math.Min(1 + random.Next(64), bytes.Count - from));
-                for (var copies = random.OneIn(8) ? 100 : 1; copies > 0 && bytes.Count < MaxLength; copies--) bytes.InsertRange(random.Next(bytes.Count + 1), part);
+                for (var copies = random.OneIn(8) ? 100 : 1; copies > 0 && bytes.Count < MaxLength; copies--)
+                    bytes.InsertRange(random.Next(bytes.Count + 1), part);
                 break;
             default:
                 var other = samples[random.Next(samples.Count)];
@@ -61,7 +65,8 @@ public static class Mutator
         }
     }
 
-    /// <summary>An extreme, or a little more or less than what is there, in any of the widths that formats use.</summary>
+    /// <summary>An extreme, or a little more or less than what is there, in any of the widths that formats
+    /// use.</summary>
     private static void WriteNumber(ref FuzzRandom random, List<byte> bytes)
     {
         var width = 1 << random.Next(4);

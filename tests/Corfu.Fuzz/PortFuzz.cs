@@ -10,8 +10,9 @@ using Corfu.Transport;
 namespace Corfu.Fuzz;
 
 /// <summary>
-/// Every role of every node of a running cluster gets damaged handshakes and frames, while a good client appends and reads. Every append must
-/// succeed, and the process must not grow. What is well-formed and changes a node's state is left out: whoever may connect may do that.
+/// Every role of every node of a running cluster gets damaged handshakes and frames, while a good client appends and
+/// reads. Every append must succeed, and the process must not grow. What is well-formed and changes a node's state is
+/// left out: whoever may connect may do that.
 /// </summary>
 public sealed class PortFuzz(int seed, TextWriter output)
 {
@@ -24,7 +25,8 @@ public sealed class PortFuzz(int seed, TextWriter output)
 
     public async Task<bool> RunAsync(int frames)
     {
-        await using var cluster = await EmbeddedCluster.StartAsync(new EmbeddedClusterOptions { Units = 3, Replicas = 2, Automatic = false });
+        await using var cluster =
+            await EmbeddedCluster.StartAsync(new EmbeddedClusterOptions { Units = 3, Replicas = 2, Automatic = false });
         await using var good = await cluster.ConnectAsync();
         using var stop = new CancellationTokenSource();
         var working = WorkAsync(good, stop.Token);
@@ -59,7 +61,9 @@ public sealed class PortFuzz(int seed, TextWriter output)
         }
 
         if (trouble is null && grown > MemoryAllowance) trouble = $"the process has grown by {grown >> 20} MiB";
-        await output.WriteLineAsync($"{"ports",-18} frames {sent,9} connections {connections} appends meanwhile {appends} grown {grown >> 10} KiB{(trouble is null ? "" : " FINDING " + trouble)}");
+        await output.WriteLineAsync(
+            $"{"ports",-18} frames {sent,9} connections {connections} appends meanwhile {appends} grown "
+            + $"{grown >> 10} KiB{(trouble is null ? "" : " FINDING " + trouble)}");
         return trouble is null;
     }
 
@@ -73,7 +77,8 @@ public sealed class PortFuzz(int seed, TextWriter output)
             try
             {
                 var info = await transport.CallAsync(unit, new UnitInfoRequest(Epoch.None), default);
-                text += $"; {unit.Id}: {info.Status}, sealed below {info.SealedBelow}, installed {info.Installed}, end {info.End}";
+                text += $"; {unit.Id}: {info.Status}, sealed below {info.SealedBelow}, installed {info.Installed}, "
+                    + $"end {info.End}";
             }
             catch (TransportException e)
             {
@@ -93,11 +98,14 @@ public sealed class PortFuzz(int seed, TextWriter output)
             while (!stop.IsCancellationRequested)
             {
                 using var patience = new CancellationTokenSource(Patience);
-                var position = (await client.AppendAsync(BitConverter.GetBytes(appends), [new StreamId(300)], patience.Token)).Require();
+                var position =
+                    (await client.AppendAsync(BitConverter.GetBytes(appends), [new StreamId(300)], patience.Token))
+                        .Require();
                 appends++;
                 if (appends % 64 != 0) continue;
                 var read = (await client.ReadManyAsync([position], cancellationToken: patience.Token))[0];
-                if (!read.IsData || BitConverter.ToInt64(read.Entry!.Payload.Span) != appends - 1) return (appends, $"{position} reads as {read.State}");
+                if (!read.IsData || BitConverter.ToInt64(read.Entry!.Payload.Span) != appends - 1)
+                    return (appends, $"{position} reads as {read.State}");
             }
 
             return (appends, null);
@@ -155,7 +163,8 @@ public sealed class PortFuzz(int seed, TextWriter output)
         }
     }
 
-    // Several frames in one input are only told apart by the node; the first that it refuses ends the connection, but the ones before count.
+    // Several frames in one input are only told apart by the node; the first that it refuses ends the connection, but
+    // the ones before count.
     private static bool IsHarmless(byte[] bytes)
     {
         var at = 0;
@@ -182,7 +191,8 @@ public sealed class PortFuzz(int seed, TextWriter output)
 
     private static bool IsHarmless(Request? request) => request switch
     {
-        null or ReadRequest or ConfirmEpochRequest or UnitInfoRequest or StreamTailsRequest or ListStreamTailsRequest or TailRequest or GrantsRequest or SequencerInfoRequest or LatestRequest
+        null or ReadRequest or ConfirmEpochRequest or UnitInfoRequest or StreamTailsRequest or ListStreamTailsRequest
+            or TailRequest or GrantsRequest or SequencerInfoRequest or LatestRequest
             or ReadSlotRequest or TokenRequest { Count: <= 4 } or AgentInfoRequest => true,
         // Says of nobody that it leaves, and switches nothing.
         PingRequest ping => !ping.Leaving && ping.Automation == default,

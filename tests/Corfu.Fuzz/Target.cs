@@ -3,7 +3,8 @@ namespace Corfu.Fuzz;
 /// <summary>One decoder under attack.</summary>
 /// <param name="Share">How many of a round's inputs are its.</param>
 /// <param name="Feed">Decodes; nothing but the documented exceptions may leave it.</param>
-public sealed record Target(string Name, int Share, IReadOnlyList<byte[]> Samples, Action<byte[]> Feed, params Type[] Documented)
+public sealed record Target(string Name, int Share, IReadOnlyList<byte[]> Samples, Action<byte[]> Feed,
+    params Type[] Documented)
 {
     /// <summary>Makes checks and lengths fit again, so that damage gets past them to what stands behind.</summary>
     public Action<byte[]>? Repair { get; init; }

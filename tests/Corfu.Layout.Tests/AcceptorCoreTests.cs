@@ -8,11 +8,14 @@ public sealed class AcceptorCoreTests
 
     private LayoutResponse Do(LayoutRequest request) => (LayoutResponse)_core.Handle(request).Response;
 
-    private LayoutResponse Prepare(long slot, long round) => Do(new PrepareRequest(new Epoch(slot), Setup.Ballot(round)));
+    private LayoutResponse Prepare(long slot, long round) =>
+        Do(new PrepareRequest(new Epoch(slot), Setup.Ballot(round)));
 
-    private LayoutResponse Accept(long slot, long round, string reason = "test") => Do(new AcceptRequest(Setup.Ballot(round), Setup.Projection(slot, reason)));
+    private LayoutResponse Accept(long slot, long round, string reason = "test") =>
+        Do(new AcceptRequest(Setup.Ballot(round), Setup.Projection(slot, reason)));
 
-    private LayoutResponse Decided(long slot, string reason = "test") => Do(new DecidedRequest(Setup.Projection(slot, reason)));
+    private LayoutResponse Decided(long slot, string reason = "test") =>
+        Do(new DecidedRequest(Setup.Projection(slot, reason)));
 
     [Fact]
     public void A_promise_refuses_lower_ballots_and_says_the_higher_one()
@@ -38,7 +41,8 @@ public sealed class AcceptorCoreTests
         Prepare(1, 1);
         Accept(1, 1, "first");
         var answer = Prepare(1, 2);
-        Assert.Equal((Setup.Ballot(1), "first", false), (answer.Slot!.Accepted, answer.Slot.Value!.Reason, answer.Slot.IsDecided));
+        Assert.Equal((Setup.Ballot(1), "first", false),
+            (answer.Slot!.Accepted, answer.Slot.Value!.Reason, answer.Slot.IsDecided));
     }
 
     [Fact]
@@ -138,7 +142,11 @@ public sealed class AcceptorCoreTests
     private static string Describe(AcceptorCore core)
     {
         var slots = Enumerable.Range(1, 45).Select(slot => core.Handle(new ReadSlotRequest(new Epoch(slot))).Response);
-        return string.Join('\n', slots.Append(core.Handle(new LatestRequest(Epoch.None)).Response).Cast<LayoutResponse>()
-            .Select(r => $"{r.Status} {r.Latest?.Epoch} {r.Slot?.Promised} {r.Slot?.Accepted} {r.Slot?.Value?.Epoch} {r.Slot?.IsDecided}"));
+        return string.Join('\n', slots.Append(core.Handle(new LatestRequest(Epoch.None)).Response)
+            .Cast<LayoutResponse>()
+            .Select(
+                r =>
+                    $"{r.Status} {r.Latest?.Epoch} {r.Slot?.Promised} {r.Slot?.Accepted} {r.Slot?.Value?.Epoch} "
+                    + $"{r.Slot?.IsDecided}"));
     }
 }

@@ -56,7 +56,8 @@ public sealed class AcceptorHandlerTests
     [Fact]
     public async Task R2_a_projection_of_another_cluster_is_not_accepted()
     {
-        await using var handler = await AcceptorHandler.OpenAsync(new TestDevice(), Setup.Cluster, Setup.Acceptor(0).Id);
+        await using var handler = await AcceptorHandler.OpenAsync(new TestDevice(), Setup.Cluster,
+            Setup.Acceptor(0).Id);
         var foreign = Setup.Of(new ClusterId(Guid.AllBitsSet), 1);
         var sink = new Sink();
         Send(handler, sink, 1, new AcceptRequest(Setup.Ballot(1), foreign));
@@ -91,7 +92,8 @@ public sealed class AcceptorHandlerTests
     public async Task A_full_disk_refuses_what_finds_no_room_and_goes_on_when_there_is_some()
     {
         var device = new TestDevice();
-        await using var handler = await AcceptorHandler.OpenAsync(device, Setup.Cluster, Setup.Acceptor(0).Id, new AcceptorOptions { Reserve = 0 });
+        await using var handler = await AcceptorHandler.OpenAsync(device, Setup.Cluster, Setup.Acceptor(0).Id,
+            new AcceptorOptions { Reserve = 0 });
         var sink = new Sink();
         device.Capacity = 0;
         Send(handler, sink, 1, Prepare);
@@ -114,7 +116,8 @@ public sealed class AcceptorHandlerTests
         var device = new TestDevice();
         var options = new AcceptorOptions { Reserve = 32 << 10, CompactAfter = 4 << 10 };
         var sink = new Sink();
-        await using (var handler = await AcceptorHandler.OpenAsync(device, Setup.Cluster, Setup.Acceptor(0).Id, options))
+        await using (var handler = await AcceptorHandler.OpenAsync(device, Setup.Cluster, Setup.Acceptor(0).Id,
+            options))
         {
             device.Capacity = 0;
             for (var round = 1; round <= 400; round++)
@@ -137,7 +140,8 @@ public sealed class AcceptorHandlerTests
     public async Task Too_many_waiting_requests_are_refused()
     {
         var device = new TestDevice();
-        await using var handler = await AcceptorHandler.OpenAsync(device, Setup.Cluster, Setup.Acceptor(0).Id, new AcceptorOptions { MaxWaiting = 2 });
+        await using var handler = await AcceptorHandler.OpenAsync(device, Setup.Cluster, Setup.Acceptor(0).Id,
+            new AcceptorOptions { MaxWaiting = 2 });
         var sink = new Sink();
         for (var i = 1u; i <= 3; i++) Send(handler, sink, i, new LatestRequest(Epoch.None));
         Assert.Equal((3u, Status.Overloaded), (sink.Sent[0].Correlation, sink.Sent[0].Response.Status));
@@ -172,7 +176,8 @@ public sealed class AcceptorHandlerTests
     public async Task Of_too_many_who_watch_the_oldest_are_answered_early()
     {
         var device = new TestDevice();
-        var handler = await AcceptorHandler.OpenAsync(device, Setup.Cluster, Setup.Acceptor(0).Id, new AcceptorOptions { MaxWatchers = 2 });
+        var handler = await AcceptorHandler.OpenAsync(device, Setup.Cluster, Setup.Acceptor(0).Id,
+            new AcceptorOptions { MaxWatchers = 2 });
         var sinks = Enumerable.Range(0, 4).Select(_ => new Sink()).ToArray();
         foreach (var sink in sinks)
         {
@@ -211,7 +216,8 @@ public sealed class AcceptorHandlerTests
     {
         var device = new TestDevice();
         var options = new AcceptorOptions { KeptSlots = 4, Reserve = 0 };
-        await using (var handler = await AcceptorHandler.OpenAsync(device, Setup.Cluster, Setup.Acceptor(0).Id, options))
+        await using (var handler = await AcceptorHandler.OpenAsync(device, Setup.Cluster, Setup.Acceptor(0).Id,
+            options))
         {
             var sink = new Sink();
             for (var i = 1u; i <= 40; i++)
@@ -233,7 +239,8 @@ public sealed class AcceptorHandlerTests
     {
         var device = new TestDevice();
         await (await AcceptorHandler.OpenAsync(device, Setup.Cluster, Setup.Acceptor(0).Id)).DisposeAsync();
-        await Assert.ThrowsAsync<AcceptorLogDamagedException>(() => AcceptorHandler.OpenAsync(device, new ClusterId(Guid.NewGuid())));
+        await Assert.ThrowsAsync<AcceptorLogDamagedException>(
+            () => AcceptorHandler.OpenAsync(device, new ClusterId(Guid.NewGuid())));
     }
 
     [Fact]

@@ -62,7 +62,8 @@ public sealed class AcceptorLogTests
         var device = await FormattedAsync();
         var (log, _) = await OpenAsync(device);
         var first = device.Area(0).Length;
-        await log.AppendAsync([new PromiseRecord(new Epoch(3), Setup.Ballot(5)), new DecidedRecord(Setup.Projection(2)), new FloorRecord(new Epoch(2))]);
+        await log.AppendAsync([new PromiseRecord(new Epoch(3), Setup.Ballot(5)), new DecidedRecord(Setup.Projection(2)),
+            new FloorRecord(new Epoch(2))]);
         var projection = ProjectionCodec.Encode(Setup.Projection(2));
         var hex = Convert.ToHexString(device.Area(0).AsSpan(first));
         Assert.StartsWith("41435047", hex);
@@ -80,7 +81,8 @@ public sealed class AcceptorLogTests
     {
         await Assert.ThrowsAsync<AcceptorLogDamagedException>(() => OpenAsync(new TestDevice()));
         var device = await FormattedAsync();
-        await Assert.ThrowsAsync<AcceptorLogDamagedException>(async () => await AcceptorLog.FormatAsync(device, Setup.Cluster, Id));
+        await Assert.ThrowsAsync<AcceptorLogDamagedException>(
+            async () => await AcceptorLog.FormatAsync(device, Setup.Cluster, Id));
     }
 
     [Fact]
@@ -144,7 +146,8 @@ public sealed class AcceptorLogTests
         {
             var device = await FormattedAsync();
             var (log, core) = await OpenAsync(device);
-            for (var slot = 1; slot <= 3; slot++) await log.AppendAsync(core.Handle(new DecidedRequest(Setup.Projection(slot))).Records);
+            for (var slot = 1; slot <= 3; slot++)
+                await log.AppendAsync(core.Handle(new DecidedRequest(Setup.Projection(slot))).Records);
             var pictures = new List<TestDevice>();
             device.BeforeFlush = () => pictures.Add(device.Crash(random));
             await log.CompactAsync(core.Snapshot());
@@ -160,7 +163,8 @@ public sealed class AcceptorLogTests
         }
     }
 
-    /// <summary>kill -9 leaves everything to the page cache: what the next process finds there and answers from must be durable by then (R4, R12).</summary>
+    /// <summary>kill -9 leaves everything to the page cache: what the next process finds there and answers from must be
+    /// durable by then (R4, R12).</summary>
     [Fact]
     public async Task What_a_killed_acceptor_left_unflushed_outlives_the_power_once_its_successor_serves_it()
     {
@@ -174,7 +178,9 @@ public sealed class AcceptorLogTests
         await log.CompactAsync(core.Snapshot());
         await log.AppendAsync([new DecidedRecord(Setup.Projection(2))]);
         Assert.Equal(4, killed.Count);
-        Assert.All(killed, k => Assert.NotEqual((k.Area(0).Length, k.Area(1).Length), (k.PowerCut().Area(0).Length, k.PowerCut().Area(1).Length)));
+        Assert.All(killed,
+            k => Assert.NotEqual((k.Area(0).Length, k.Area(1).Length),
+                (k.PowerCut().Area(0).Length, k.PowerCut().Area(1).Length)));
         foreach (var left in killed)
         {
             var (_, served) = await OpenAsync(left);
@@ -182,7 +188,8 @@ public sealed class AcceptorLogTests
             Assert.Contains(0, new[] { left.PowerCut().Area(0).Length, left.PowerCut().Area(1).Length });
             var (_, again) = await OpenAsync(left.PowerCut());
             Assert.Equal(served.Latest, again.Latest);
-            Assert.Equal(((LayoutResponse)served.Handle(new ReadSlotRequest(new Epoch(2))).Response).Slot, ((LayoutResponse)again.Handle(new ReadSlotRequest(new Epoch(2))).Response).Slot);
+            Assert.Equal(((LayoutResponse)served.Handle(new ReadSlotRequest(new Epoch(2))).Response).Slot,
+                ((LayoutResponse)again.Handle(new ReadSlotRequest(new Epoch(2))).Response).Slot);
         }
     }
 
@@ -203,7 +210,8 @@ public sealed class AcceptorLogTests
         {
             var device = new TestDevice();
             device.Write(0, 0, formatted.AsSpan(0, torn));
-            await Assert.ThrowsAsync<AcceptorLogDamagedException>(() => AcceptorHandler.OpenAsync(device, Setup.Cluster));
+            await Assert.ThrowsAsync<AcceptorLogDamagedException>(
+                () => AcceptorHandler.OpenAsync(device, Setup.Cluster));
             await using var handler = await AcceptorHandler.OpenAsync(device, Setup.Cluster, Id);
             Assert.Equal(Id, handler.Id);
         }

@@ -13,7 +13,13 @@ public sealed class LayoutClientTests
             _network,
             SystemEntropy.Instance,
             TimeProvider.System,
-            new LayoutClientOptions { MaxAttempts = attempts, FirstBackOff = TimeSpan.FromMilliseconds(1), MaxBackOff = TimeSpan.FromMilliseconds(10), Endpoints = endpoints });
+            new LayoutClientOptions
+            {
+                MaxAttempts = attempts,
+                FirstBackOff = TimeSpan.FromMilliseconds(1),
+                MaxBackOff = TimeSpan.FromMilliseconds(10),
+                Endpoints = endpoints
+            });
 
     private async Task<Projection> StartAsync()
     {
@@ -53,17 +59,21 @@ public sealed class LayoutClientTests
     {
         var first = await StartAsync();
         Down(0, 2);
-        await Assert.ThrowsAsync<LayoutUnavailableException>(() => Client(attempts: 3).ReadLatestAsync(first.Acceptors));
-        await Assert.ThrowsAsync<LayoutUnavailableException>(() => Client(attempts: 3).ProposeAsync(first, Setup.Projection(2)));
+        await Assert.ThrowsAsync<LayoutUnavailableException>(
+            () => Client(attempts: 3).ReadLatestAsync(first.Acceptors));
+        await Assert.ThrowsAsync<LayoutUnavailableException>(
+            () => Client(attempts: 3).ProposeAsync(first, Setup.Projection(2)));
         await Assert.ThrowsAsync<LayoutUnavailableException>(() => Client(attempts: 3).HandOverAsync(first));
         Assert.False(await Client().HasNoSuccessorAsync(first));
     }
 
-    /// <summary>Found by the simulator: a client that slept while all acceptors were replaced asked identities that were gone for ever.</summary>
+    /// <summary>Found by the simulator: a client that slept while all acceptors were replaced asked identities that
+    /// were gone for ever.</summary>
     [Theory]
     [InlineData(1, false)]
     [InlineData(7, true)]
-    public async Task A_client_that_slept_while_every_acceptor_was_replaced_finds_the_new_ones(int endpoint, bool isTold)
+    public async Task A_client_that_slept_while_every_acceptor_was_replaced_finds_the_new_ones(int endpoint,
+        bool isTold)
     {
         var first = await StartAsync();
         await _network.AddAsync(3, 4, 5);
@@ -71,7 +81,8 @@ public sealed class LayoutClientTests
         await Client().ProposeAsync(first, second);
         await Client().HandOverAsync(second);
         Down(0, 1, 2);
-        await Assert.ThrowsAsync<LayoutUnavailableException>(() => Client(attempts: 3).ReadLatestAsync(first.Acceptors));
+        await Assert.ThrowsAsync<LayoutUnavailableException>(
+            () => Client(attempts: 3).ReadLatestAsync(first.Acceptors));
 
         // A new acceptor answers where an old one did, or at an endpoint of the connection string.
         var place = Setup.Acceptor(endpoint).Endpoint;
@@ -111,7 +122,8 @@ public sealed class LayoutClientTests
     {
         var first = await StartAsync();
         _network.Allow = (to, request) => request is not AcceptRequest || to == Setup.Acceptor(0);
-        await Assert.ThrowsAsync<LayoutUnavailableException>(() => Client(attempts: 1).ProposeAsync(first, Setup.Projection(2, "lost")));
+        await Assert.ThrowsAsync<LayoutUnavailableException>(
+            () => Client(attempts: 1).ProposeAsync(first, Setup.Projection(2, "lost")));
         _network.Allow = null;
         Down(0);
         Assert.Equal(first, await Client().ReadLatestAsync(first.Acceptors));
@@ -139,13 +151,15 @@ public sealed class LayoutClientTests
     public async Task A_lagging_client_jumps()
     {
         var projection = await StartAsync();
-        for (var epoch = 2; epoch <= 10; epoch++) projection = await Client().ProposeAsync(projection, Setup.Projection(epoch));
+        for (var epoch = 2; epoch <= 10; epoch++)
+            projection = await Client().ProposeAsync(projection, Setup.Projection(epoch));
         var before = _network.Requests;
         Assert.Equal(new Epoch(10), (await Client().ReadLatestAsync(Setup.Acceptors(0)))!.Epoch);
         Assert.InRange(_network.Requests - before, 1, 12);
     }
 
-    /// <summary>R12: the successors hold the decided state before the old ones retire; a client that knows only old ones finds its way.</summary>
+    /// <summary>R12: the successors hold the decided state before the old ones retire; a client that knows only old
+    /// ones finds its way.</summary>
     [Fact]
     public async Task Acceptors_change_and_the_old_ones_retire()
     {
@@ -179,7 +193,8 @@ public sealed class LayoutClientTests
         Down(2);
         Assert.True(await Client().HasNoSuccessorAsync(first));
         _network.Allow = (to, request) => request is not AcceptRequest || to == Setup.Acceptor(0);
-        await Assert.ThrowsAsync<LayoutUnavailableException>(() => Client(attempts: 1).ProposeAsync(first, Setup.Projection(2)));
+        await Assert.ThrowsAsync<LayoutUnavailableException>(
+            () => Client(attempts: 1).ProposeAsync(first, Setup.Projection(2)));
         _network.Allow = null;
         Assert.False(await Client().HasNoSuccessorAsync(first));
         Down();
@@ -204,7 +219,8 @@ public sealed class LayoutClientTests
         await Assert.ThrowsAsync<ArgumentException>(() => Client().ProposeFirstAsync(Setup.Projection(3)));
     }
 
-    /// <summary>Rival proposers and readers, lossy network, acceptors that crash: one decision per epoch, and no reader goes back.</summary>
+    /// <summary>Rival proposers and readers, lossy network, acceptors that crash: one decision per epoch, and no reader
+    /// goes back.</summary>
     [Theory]
     [InlineData(1)]
     [InlineData(2)]
@@ -232,7 +248,13 @@ public sealed class LayoutClientTests
             network,
             SystemEntropy.Instance,
             TimeProvider.System,
-            new LayoutClientOptions { MaxAttempts = 100, RoundTimeout = TimeSpan.FromMilliseconds(50), FirstBackOff = TimeSpan.FromMilliseconds(1), MaxBackOff = TimeSpan.FromMilliseconds(8) });
+            new LayoutClientOptions
+            {
+                MaxAttempts = 100,
+                RoundTimeout = TimeSpan.FromMilliseconds(50),
+                FirstBackOff = TimeSpan.FromMilliseconds(1),
+                MaxBackOff = TimeSpan.FromMilliseconds(8)
+            });
 
         async Task RivalAsync(int rival)
         {
@@ -249,6 +271,7 @@ public sealed class LayoutClientTests
             }
         }
 
-        void Agree(Projection projection) => Assert.Equal(decided.GetOrAdd(projection.Epoch.Value, projection), projection);
+        void Agree(Projection projection) =>
+            Assert.Equal(decided.GetOrAdd(projection.Epoch.Value, projection), projection);
     }
 }

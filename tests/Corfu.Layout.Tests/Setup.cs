@@ -7,7 +7,8 @@ internal static class Setup
 {
     public static readonly ClusterId Cluster = new(new Guid("c0000000-0000-0000-0000-000000000001"));
 
-    public static NodeAddress Acceptor(int index) => new(new NodeId(new Guid(index + 1, 0, 0, new byte[8])), new NodeEndpoint("acceptor", index + 1));
+    public static NodeAddress Acceptor(int index) =>
+        new(new NodeId(new Guid(index + 1, 0, 0, new byte[8])), new NodeEndpoint("acceptor", index + 1));
 
     public static ImmutableArray<NodeAddress> Acceptors(params int[] indexes) => [.. indexes.Select(Acceptor)];
 
@@ -16,7 +17,8 @@ internal static class Setup
 
     public static Projection Of(ClusterId cluster, long epoch, string reason = "test", params int[] acceptors)
     {
-        var unit = new NodeAddress(new NodeId(new Guid("a0000000-0000-0000-0000-000000000001")), new NodeEndpoint("u", 1));
+        var unit = new NodeAddress(new NodeId(new Guid("a0000000-0000-0000-0000-000000000001")),
+            new NodeEndpoint("u", 1));
         return new Projection(
             cluster,
             new Epoch(epoch),
@@ -29,5 +31,6 @@ internal static class Setup
             reason);
     }
 
-    public static Ballot Ballot(long round, byte proposer = 1) => new(round, new Guid(0, 0, 0, [0, 0, 0, 0, 0, 0, 0, proposer]));
+    public static Ballot Ballot(long round, byte proposer = 1) =>
+        new(round, new Guid(0, 0, 0, [0, 0, 0, 0, 0, 0, 0, proposer]));
 }

@@ -23,7 +23,8 @@ internal sealed class TestDevice : IAcceptorDevice
 
     public void Write(int area, long offset, ReadOnlySpan<byte> bytes)
     {
-        if (offset + bytes.Length > Math.Max(Capacity, _current[area].Length)) throw new IOException("No space left on device", 28);
+        if (offset + bytes.Length > Math.Max(Capacity, _current[area].Length))
+            throw new IOException("No space left on device", 28);
         if (offset + bytes.Length > _current[area].Length) Array.Resize(ref _current[area], (int)offset + bytes.Length);
         bytes.CopyTo(_current[area].AsSpan((int)offset));
     }
@@ -61,7 +62,8 @@ internal sealed class TestDevice : IAcceptorDevice
         return survivor;
     }
 
-    /// <summary>What the next process finds when this one is killed now: all that was written, of which a power cut still takes what was not flushed.</summary>
+    /// <summary>What the next process finds when this one is killed now: all that was written, of which a power cut
+    /// still takes what was not flushed.</summary>
     public TestDevice Kill()
     {
         var left = new TestDevice();
@@ -99,7 +101,9 @@ internal sealed class TestDevice : IAcceptorDevice
     private byte[] Torn(int area, Random random)
     {
         var (old, now) = (_durable[area], _current[area]);
-        var bytes = new byte[random.Next(2) == 0 ? now.Length : random.Next(Math.Min(old.Length, now.Length), Math.Max(old.Length, now.Length) + 1)];
+        var bytes = new byte[random.Next(2) == 0
+            ? now.Length
+            : random.Next(Math.Min(old.Length, now.Length), Math.Max(old.Length, now.Length) + 1)];
         var fromNew = false;
         for (var i = 0; i < bytes.Length; i++)
         {

@@ -5,8 +5,8 @@ using Corfu.Transport;
 namespace Corfu.Layout.Tests;
 
 /// <summary>
-/// Acceptors behind a network that loses, delays and repeats messages, and can crash: real handlers over torn devices, requests through the
-/// real codec. Everything random comes from one seed, but threads interleave as they like.
+/// Acceptors behind a network that loses, delays and repeats messages, and can crash: real handlers over torn devices,
+/// requests through the real codec. Everything random comes from one seed, but threads interleave as they like.
 /// </summary>
 internal sealed class TestNetwork(int seed) : ITransport
 {
@@ -42,13 +42,15 @@ internal sealed class TestNetwork(int seed) : ITransport
         lock (_handlers) (_devices[id], _handlers[id]) = (survivor, handler);
     }
 
-    public async ValueTask<TResponse> CallAsync<TResponse>(NodeAddress to, Request<TResponse> request, CancellationToken cancellationToken)
+    public async ValueTask<TResponse> CallAsync<TResponse>(NodeAddress to, Request<TResponse> request,
+        CancellationToken cancellationToken)
         where TResponse : Response
     {
         Interlocked.Increment(ref Requests);
         await HopAsync();
         if (Down.Contains(to.Id)) throw new TransportException("down", outcomeUnknown: false);
-        if (Allow is { } allow && !allow(to, request)) throw new TransportException("not allowed", outcomeUnknown: true);
+        if (Allow is { } allow && !allow(to, request))
+            throw new TransportException("not allowed", outcomeUnknown: true);
         if (Chance(Loss)) throw new TransportException("lost", outcomeUnknown: true);
         var answer = Deliver<TResponse>(to.Id, request);
         if (Chance(Loss)) _ = Deliver<TResponse>(to.Id, request);
@@ -59,7 +61,8 @@ internal sealed class TestNetwork(int seed) : ITransport
 
     public void Drop(NodeAddress node) => throw new NotSupportedException();
 
-    /// <summary>Which acceptor says who it is at an endpoint; requests find acceptors by their identities alone.</summary>
+    /// <summary>Which acceptor says who it is at an endpoint; requests find acceptors by their identities
+    /// alone.</summary>
     public Dictionary<NodeEndpoint, NodeId> Listening { get; } = [];
 
     public ValueTask<NodeDescription> DescribeAsync(NodeEndpoint endpoint, CancellationToken cancellationToken) =>
@@ -72,7 +75,8 @@ internal sealed class TestNetwork(int seed) : ITransport
     {
         var bytes = new FrameBuffer();
         MessageCodec.WriteRequest(bytes, 1, request);
-        var received = MessageCodec.ReadRequest(FrameHeader.Parse(bytes.WrittenSpan), bytes.WrittenMemory[MessageCodec.HeaderSize..])!;
+        var received = MessageCodec.ReadRequest(FrameHeader.Parse(bytes.WrittenSpan),
+            bytes.WrittenMemory[MessageCodec.HeaderSize..])!;
         var sink = new Sink<TResponse>(request);
         AcceptorHandler handler;
         lock (_handlers) handler = _handlers[id];
@@ -96,13 +100,15 @@ internal sealed class TestNetwork(int seed) : ITransport
     private sealed class Sink<TResponse>(Request<TResponse> request) : IReplySink
         where TResponse : Response
     {
-        public TaskCompletionSource<TResponse> Answer { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
+        public TaskCompletionSource<TResponse> Answer { get; } =
+            new(TaskCreationOptions.RunContinuationsAsynchronously);
 
         public void Send(uint correlation, Opcode opcode, Response response)
         {
             var bytes = new FrameBuffer();
             MessageCodec.WriteResponse(bytes, correlation, opcode, response);
-            Answer.SetResult((TResponse)MessageCodec.ReadResponse(request, FrameHeader.Parse(bytes.WrittenSpan), bytes.WrittenMemory[MessageCodec.HeaderSize..]));
+            Answer.SetResult((TResponse)MessageCodec.ReadResponse(request, FrameHeader.Parse(bytes.WrittenSpan),
+                bytes.WrittenMemory[MessageCodec.HeaderSize..]));
         }
     }
 }

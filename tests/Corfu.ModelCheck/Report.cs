@@ -28,7 +28,8 @@ public static class Report
 
         if (results.Count == 0) return Unknown(only, output);
         var violations = results.Count(r => r.Violation is not null);
-        output.WriteLine($"states {results.Sum(r => r.States)} depth {results.Max(r => r.Depth)} violations {violations}");
+        output.WriteLine(
+            $"states {results.Sum(r => r.States)} depth {results.Max(r => r.Depth)} violations {violations}");
         return violations == 0 ? 0 : 1;
     }
 
@@ -41,7 +42,9 @@ public static class Report
         {
             var found = Hunt(flaw, only, maxStates);
             if (found is null) missed++;
-            output.WriteLine($"{NameOf(flaw),-24}{(found is null ? "NOT FOUND" : $"found in {found.Scenario} after {found.States} states, {found.Depth} steps: {found.Violation}")}");
+            output.WriteLine(
+                $"{NameOf(flaw),-24}{(found is null ? "NOT FOUND" : $"found in {found.Scenario} after {found.States} "
+                + $"states, {found.Depth} steps: {found.Violation}")}");
             if (found is not null && flaws.Count == 1) Trace(found, output);
             output.Flush();
         }
@@ -63,17 +66,21 @@ public static class Report
         return best;
     }
 
-    public static string NameOf(Flaw flaw) => string.Concat(flaw.ToString().Select((c, i) => char.IsUpper(c) ? (i == 0 ? "" : "-") + char.ToLowerInvariant(c) : c.ToString()));
+    public static string NameOf(Flaw flaw) =>
+        string.Concat(flaw.ToString()
+            .Select((c, i) => char.IsUpper(c) ? (i == 0 ? "" : "-") + char.ToLowerInvariant(c) : c.ToString()));
 
     private static ImmutableArray<Flaw> Flaws => [.. Enum.GetValues<Flaw>().Where(f => f != Flaw.None)];
 
-    private static IEnumerable<Scenario> Chosen(Flaw flaw, string? only) => Scenarios.All(flaw).Where(s => only is null || s.Name == only);
+    private static IEnumerable<Scenario> Chosen(Flaw flaw, string? only) =>
+        Scenarios.All(flaw).Where(s => only is null || s.Name == only);
 
     private static void Tell(SearchResult result, TextWriter output)
     {
         var end = result.Violation is not null ? "VIOLATION" : result.Exhausted ? "exhausted" : "bound reached";
         output.WriteLine(
-            $"{result.Scenario,-16}{result.States,10} states {result.Moves,11} moves  depth {result.Depth,3}  {result.Time.TotalSeconds,6:0.0} s  {end}");
+            $"{result.Scenario,-16}{result.States,10} states {result.Moves,11} moves  depth {result.Depth,3}  "
+            + $"{result.Time.TotalSeconds,6:0.0} s  {end}");
         if (result.Violation is not null) Trace(result, output);
     }
 

@@ -2,12 +2,14 @@ using Corfu.Protocol;
 
 namespace Corfu.Protocol.Tests;
 
-/// <summary>Any bytes at all decode to a value or to <see cref="MalformedDataException"/>, without allocating what a length field claims.</summary>
+/// <summary>Any bytes at all decode to a value or to <see cref="MalformedDataException"/>, without allocating what a
+/// length field claims.</summary>
 public sealed class AnyBytesTests
 {
     private static readonly Opcode[] Requests = [.. Enum.GetValues<Opcode>().Where(o => o != Opcode.None)];
 
-    /// <summary>Garbage of a few hundred bytes may cost its decoder some multiple of its own size, never the megabytes that it claims.</summary>
+    /// <summary>Garbage of a few hundred bytes may cost its decoder some multiple of its own size, never the megabytes
+    /// that it claims.</summary>
     private const long AllocationBound = 256 << 10;
 
     private static void Bounded(Action decode)
@@ -35,7 +37,8 @@ public sealed class AnyBytesTests
         for (var i = 0; i < 2_000; i++)
         {
             var bytes = Mutate(random, samples[random.Next(samples.Length)]);
-            var header = new FrameHeader(bytes.Length, 1, new Epoch(random.Next(4)), Requests[random.Next(Requests.Length)], (Status)random.Next(20));
+            var header = new FrameHeader(bytes.Length, 1, new Epoch(random.Next(4)),
+                Requests[random.Next(Requests.Length)], (Status)random.Next(20));
             Bounded(() => MessageCodec.ReadRequest(header, bytes));
             var request = SampleMessages.Requests()[random.Next(SampleMessages.Requests().Count)];
             Bounded(() => MessageCodec.ReadResponse(request, header with { Opcode = request.Opcode }, bytes));

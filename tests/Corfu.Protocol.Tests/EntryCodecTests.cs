@@ -7,8 +7,10 @@ public sealed class EntryCodecTests
 {
     private static readonly EntryOrigin Origin = new(new WriterId(new Guid("00112233-4455-6677-8899-aabbccddeeff")), 7);
 
-    private static LogEntry Entry(long position, ImmutableArray<StreamHeader> streams, byte[] payload, EntryKind kind = EntryKind.Data) =>
-        new(new LogPosition(position, new Epoch(3)), Origin, kind, DateTimeOffset.FromUnixTimeMilliseconds(1_700_000_000_000), streams, payload);
+    private static LogEntry Entry(long position, ImmutableArray<StreamHeader> streams, byte[] payload,
+        EntryKind kind = EntryKind.Data) =>
+        new(new LogPosition(position, new Epoch(3)), Origin, kind,
+            DateTimeOffset.FromUnixTimeMilliseconds(1_700_000_000_000), streams, payload);
 
     private static StreamHeader Header(ulong stream, params long[] back) =>
         new(new StreamId(stream), [.. back.Select(b => new LogPosition(b))]);
@@ -17,12 +19,15 @@ public sealed class EntryCodecTests
     [Fact]
     public void Golden_bytes_of_a_data_entry_with_relative_and_absolute_backpointers()
     {
-        var bytes = EntryCodec.Encode(Entry(100_000, [Header(257, 99_999, 99_000), Header(258, 1)], "corfu"u8.ToArray()));
+        var bytes =
+            EntryCodec.Encode(Entry(100_000, [Header(257, 99_999, 99_000), Header(258, 1)], "corfu"u8.ToArray()));
         Assert.Equal(
-            "434645310101020073000000" + "6E000000" + "0300000000000000" + "A086010000000000" + "33221100554477668899AABBCCDDEEFF"
+            "434645310101020073000000" + "6E000000" + "0300000000000000" + "A086010000000000"
+            + "33221100554477668899AABBCCDDEEFF"
             + "0700000000000000" + "0068E5CF8B010000" + "05000000",
             Convert.ToHexString(bytes.AsSpan(0, 68)));
-        Assert.Equal("0101000000000000" + "02" + "0100E803" + "0201000000000000" + "81" + "0100000000000000", Convert.ToHexString(bytes.AsSpan(80, 30)));
+        Assert.Equal("0101000000000000" + "02" + "0100E803" + "0201000000000000" + "81" + "0100000000000000",
+            Convert.ToHexString(bytes.AsSpan(80, 30)));
         Assert.Equal("636F726675", Convert.ToHexString(bytes.AsSpan(110)));
     }
 

@@ -3,8 +3,9 @@ using System.Runtime.CompilerServices;
 namespace Corfu.Protocol.Tests;
 
 /// <summary>
-/// The wire of the baseline, recorded: one file per opcode in <c>Golden/</c>, a line per sample message. A recording changes never; a later
-/// version adds messages and fields behind those recorded here (docs/compatibility.md). Set CORFU_RECORD=1 to record a new opcode.
+/// The wire of the baseline, recorded: one file per opcode in <c>Golden/</c>, a line per sample message. A recording
+/// changes never; a later version adds messages and fields behind those recorded here (docs/compatibility.md). Set
+/// CORFU_RECORD=1 to record a new opcode.
 /// </summary>
 public sealed class GoldenTests
 {
@@ -28,9 +29,11 @@ public sealed class GoldenTests
     [Fact]
     public void Every_recording_is_of_a_message()
     {
-        var names = Directory.EnumerateFiles(Path.Combine(AppContext.BaseDirectory, "Golden")).Select(Path.GetFileNameWithoutExtension);
+        var names = Directory.EnumerateFiles(Path.Combine(AppContext.BaseDirectory, "Golden"))
+            .Select(Path.GetFileNameWithoutExtension);
         Assert.All(names, name => Assert.Contains(Opcodes, row => $"{(int)row.Data:000}-{row.Data}" == name));
     }
 
-    private static string SourceFolder([CallerFilePath] string file = "") => Path.Combine(Path.GetDirectoryName(file)!, "Golden");
+    private static string SourceFolder([CallerFilePath] string file = "") =>
+        Path.Combine(Path.GetDirectoryName(file)!, "Golden");
 }

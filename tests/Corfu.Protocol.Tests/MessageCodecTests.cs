@@ -33,7 +33,8 @@ public sealed class MessageCodecTests
         foreach (var (request, response) in SampleMessages.Responses())
         {
             var frame = SampleMessages.Frame(request.Opcode, response);
-            var back = MessageCodec.ReadResponse(request, FrameHeader.Parse(frame), frame.AsMemory(MessageCodec.HeaderSize));
+            var back = MessageCodec.ReadResponse(request, FrameHeader.Parse(frame),
+                frame.AsMemory(MessageCodec.HeaderSize));
             Assert.Equal(response.GetType(), back.GetType());
             Assert.Equal(response.Status, back.Status);
             Assert.Equal(Convert.ToHexString(frame), Convert.ToHexString(SampleMessages.Frame(request.Opcode, back)));
@@ -65,7 +66,8 @@ public sealed class MessageCodecTests
         {
             var frame = SampleMessages.Frame(request.Opcode, response);
             byte[] longer = [.. frame[MessageCodec.HeaderSize..], 1, 2, 3];
-            var back = MessageCodec.ReadResponse(request, FrameHeader.Parse(frame) with { BodyLength = longer.Length }, longer);
+            var back = MessageCodec.ReadResponse(request, FrameHeader.Parse(frame) with { BodyLength = longer.Length },
+                longer);
             Assert.Equal(Convert.ToHexString(frame), Convert.ToHexString(SampleMessages.Frame(request.Opcode, back)));
         }
     }

@@ -30,22 +30,31 @@ internal static class SampleMessages
     public static IReadOnlyList<Request> Requests()
     {
         var p = Projection(Epoch);
-        var entry = EntryCodec.Encode(new LogEntry(new LogPosition(3, Epoch), Origin, EntryKind.Data, DateTimeOffset.UnixEpoch, [], new byte[] { 1 }));
+        var entry =
+            EntryCodec.Encode(new LogEntry(new LogPosition(3, Epoch), Origin, EntryKind.Data, DateTimeOffset.UnixEpoch,
+                [], new byte[] { 1 }));
         ImmutableArray<StreamId> streams = [new StreamId(256), new StreamId(300)];
         var ballot = new Ballot(3, Id(5));
         return
         [
             new WriteRequest(Epoch, entry), new CompleteRequest(Epoch, entry), new FillRequest(Epoch, entry),
             new ReadRequest(Epoch, [new LogPosition(1), new LogPosition(9)], ReadDetail.Headers),
-            new TrimRequest(Epoch, new LogPosition(4), new byte[] { 9 }), new TrimPrefixRequest(Epoch, new LogPosition(4)),
-            new SealRequest(Epoch), new InstallRequest(p), new ConfirmEpochRequest(Epoch), new StreamTailsRequest(Epoch, streams),
+            new TrimRequest(Epoch, new LogPosition(4), new byte[] { 9 }),
+            new TrimPrefixRequest(Epoch, new LogPosition(4)),
+            new SealRequest(Epoch), new InstallRequest(p), new ConfirmEpochRequest(Epoch),
+            new StreamTailsRequest(Epoch, streams),
             new UnitInfoRequest(Epoch), new RepairRequest(Epoch, entry), new CompleteManyRequest(Epoch, [entry, entry]),
-            new ListStreamTailsRequest(Epoch, new LogPosition(10), new StreamListCursor(8192, 7)), new ImportStreamTailsRequest(Epoch, Tails),
+            new ListStreamTailsRequest(Epoch, new LogPosition(10), new StreamListCursor(8192, 7)),
+            new ImportStreamTailsRequest(Epoch, Tails),
             new BootstrapRequest(p), new TokenRequest(Epoch, 2, streams, 30), new TailRequest(Epoch, streams),
-            new LoadStreamsRequest(Epoch, Tails), new GrantsRequest(Epoch, [new LogPosition(7)]), new SequencerInfoRequest(Epoch),
-            new AdvanceRequest(Epoch, new LogPosition(7), new LogPosition(12), [new AdvancedEntry(new LogPosition(9), streams)]),
-            new PrepareRequest(Epoch, ballot), new AcceptRequest(ballot, p), new DecidedRequest(p), new LatestRequest(Epoch), new ReadSlotRequest(Epoch), new WatchRequest(Epoch),
-            new PingRequest(Epoch, Node(6), true, new Automation(2, true)), new SuspicionRequest(Epoch, NodeRole.Unit, Node(7)), new AgentInfoRequest(Epoch),
+            new LoadStreamsRequest(Epoch, Tails), new GrantsRequest(Epoch, [new LogPosition(7)]),
+            new SequencerInfoRequest(Epoch),
+            new AdvanceRequest(Epoch, new LogPosition(7), new LogPosition(12),
+                [new AdvancedEntry(new LogPosition(9), streams)]),
+            new PrepareRequest(Epoch, ballot), new AcceptRequest(ballot, p), new DecidedRequest(p),
+            new LatestRequest(Epoch), new ReadSlotRequest(Epoch), new WatchRequest(Epoch),
+            new PingRequest(Epoch, Node(6), true, new Automation(2, true)),
+            new SuspicionRequest(Epoch, NodeRole.Unit, Node(7)), new AgentInfoRequest(Epoch),
             new SetAutomationRequest(Epoch, new Automation(3, false)),
         ];
     }
@@ -68,7 +77,9 @@ internal static class SampleMessages
             (requests[Opcode.Write], new WriteResponse(Status.AlreadyWritten, Epoch, EntryKind.Junk, Origin)),
             (requests[Opcode.Fill], new WriteResponse(Status.Ok, Epoch)),
             (requests[Opcode.CompleteMany], new CompleteManyResponse(
-                Status.Ok, Epoch, [new WriteOutcome(Status.Ok), new WriteOutcome(Status.AlreadyWritten, EntryKind.Data, Origin), new WriteOutcome(Status.Trimmed)])),
+                Status.Ok, Epoch,
+                [new WriteOutcome(Status.Ok), new WriteOutcome(Status.AlreadyWritten, EntryKind.Data, Origin),
+                    new WriteOutcome(Status.Trimmed)])),
             (requests[Opcode.CompleteMany], new CompleteManyResponse(Status.NoSpace, Epoch, [])),
             (requests[Opcode.Read], new ReadResponse(Status.Ok, Epoch, [page])),
             (requests[Opcode.Read], new ReadResponse(Status.Sealed, Epoch, [])),
@@ -76,10 +87,13 @@ internal static class SampleMessages
             (requests[Opcode.Seal], new SealResponse(Status.Ok, Epoch, new LogPosition(8), new LogPosition(2))),
             (requests[Opcode.StreamTails], new StreamTailsResponse(Status.Ok, Epoch, Tails, true)),
             (requests[Opcode.StreamTails], new StreamTailsResponse(Status.Ok, Epoch, Tails, false)),
-            (requests[Opcode.ListStreamTails], new ListStreamTailsResponse(Status.Ok, Epoch, Tails, new StreamListCursor(8192, 9), true, false)),
-            (requests[Opcode.ListStreamTails], new ListStreamTailsResponse(Status.NotInstalled, Epoch, [], default, false, false)),
+            (requests[Opcode.ListStreamTails], new ListStreamTailsResponse(Status.Ok, Epoch, Tails,
+                new StreamListCursor(8192, 9), true, false)),
+            (requests[Opcode.ListStreamTails], new ListStreamTailsResponse(Status.NotInstalled, Epoch, [], default,
+                false, false)),
             (requests[Opcode.ImportStreamTails], new AckResponse(Status.BadRequest, Epoch)),
-            (requests[Opcode.UnitInfo], new UnitInfoResponse(Status.Ok, Epoch, Epoch, Epoch, new LogPosition(8), new LogPosition(2), 3, 4)
+            (requests[Opcode.UnitInfo], new UnitInfoResponse(Status.Ok, Epoch, Epoch, Epoch, new LogPosition(8),
+                new LogPosition(2), 3, 4)
             {
                 Health = UnitHealth.ReadOnly, CorruptPages = 5, Reason = "full",
             }),
@@ -96,7 +110,8 @@ internal static class SampleMessages
             (requests[Opcode.Ping], new PingResponse(Status.Ok, Epoch, new Automation(2, true), [Node(8).Endpoint])),
             (requests[Opcode.Suspicion], new SuspicionResponse(Status.Ok, Epoch, false, NodeHealth.Dead, "refused")),
             (requests[Opcode.AgentInfo], new AgentInfoResponse(
-                Status.Ok, Epoch, new Automation(2, true), "no standby", [new NodeReport(Node(2), NodeRole.Unit, NodeDuty.Spare, NodeHealth.Alive, "")],
+                Status.Ok, Epoch, new Automation(2, true), "no standby",
+                [new NodeReport(Node(2), NodeRole.Unit, NodeDuty.Spare, NodeHealth.Alive, "")],
                 [new WorkReport(JobKind.Rebuild, "rebuild", 3, 10, 4096, 900, true, "no answer")])),
             (requests[Opcode.SetAutomation], new AckResponse(Status.Ok, Epoch)),
         ];

@@ -52,7 +52,8 @@ public sealed class EpochTests
         Assert.Equal(Status.Ok, core.Handle(new SequencerInfoRequest(new Epoch(2))).Status);
     }
 
-    /// <summary>R7: tokens and remembered tails die with their epoch; the start may lie below what was granted.</summary>
+    /// <summary>R7: tokens and remembered tails die with their epoch; the start may lie below what was
+    /// granted.</summary>
     [Fact]
     public void A_new_epoch_forgets_the_old_ones_tokens_tails_and_grants()
     {

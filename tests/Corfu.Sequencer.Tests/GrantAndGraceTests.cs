@@ -25,7 +25,8 @@ public sealed class GrantAndGraceTests
     {
         var core = Setup.Started(options: new SequencerOptions { RememberedGrants = 8, RememberedWords = 1000 });
         for (var i = 0; i < 100; i++) core.Token(1, 300);
-        Assert.Equal(Enumerable.Range(92, 8).Select(i => (long)i), core.Grants([.. Enumerable.Range(0, 100).Select(i => (long)i)]).Select(g => g.Position.Offset));
+        Assert.Equal(Enumerable.Range(92, 8).Select(i => (long)i),
+            core.Grants([.. Enumerable.Range(0, 100).Select(i => (long)i)]).Select(g => g.Position.Offset));
     }
 
     [Fact]
@@ -102,6 +103,7 @@ public sealed class GrantAndGraceTests
             }
         }
 
-        foreach (var (stream, list) in history) Assert.Equal(list.AsEnumerable().Reverse().Take(4), core.TailOf(stream).Tails[0].Offsets());
+        foreach (var (stream, list) in history)
+            Assert.Equal(list.AsEnumerable().Reverse().Take(4), core.TailOf(stream).Tails[0].Offsets());
     }
 }

@@ -2,7 +2,8 @@ using Corfu.Protocol;
 
 namespace Corfu.Sequencer.Tests;
 
-/// <summary>A mirror's tail is its copier's word (TOCS 3.1: snapshots and mirroring by copying growing prefixes of the log).</summary>
+/// <summary>A mirror's tail is its copier's word (TOCS 3.1: snapshots and mirroring by copying growing prefixes of the
+/// log).</summary>
 public sealed class MirrorTests
 {
     private static readonly ClusterId Source = new(new Guid("c0000000-0000-0000-0000-000000000002"));
@@ -10,13 +11,16 @@ public sealed class MirrorTests
     private static SequencerCore Mirror(long epoch, long start)
     {
         var core = new SequencerCore(Setup.Self);
-        Assert.Equal(Status.Ok, core.Handle(new BootstrapRequest(Setup.Projection(epoch, start, mirrorOf: Source))).Status);
+        Assert.Equal(Status.Ok,
+            core.Handle(new BootstrapRequest(Setup.Projection(epoch, start, mirrorOf: Source))).Status);
         return core;
     }
 
-    private static TailResponse Advance(SequencerCore core, long from, long to, params (long Position, ulong Stream)[] entries) =>
+    private static TailResponse Advance(SequencerCore core, long from, long to,
+        params (long Position, ulong Stream)[] entries) =>
         (TailResponse)core.Handle(new AdvanceRequest(
-            core.Epoch, new LogPosition(from), new LogPosition(to), [.. entries.Select(e => new AdvancedEntry(new LogPosition(e.Position), Setup.Ids(e.Stream)))]));
+            core.Epoch, new LogPosition(from), new LogPosition(to),
+            [.. entries.Select(e => new AdvancedEntry(new LogPosition(e.Position), Setup.Ids(e.Stream)))]));
 
     [Fact]
     public void A_mirror_grants_nothing()
@@ -54,7 +58,8 @@ public sealed class MirrorTests
         Assert.Equal(LogPosition.Zero, core.TailOf().Tail);
     }
 
-    /// <summary>Below the start of an epoch there may be positions that the copier has still to complete: no reader may see a tail above them.</summary>
+    /// <summary>Below the start of an epoch there may be positions that the copier has still to complete: no reader may
+    /// see a tail above them.</summary>
     [Fact]
     public void A_new_epoch_waits_for_the_word_that_includes_its_start()
     {

@@ -12,11 +12,14 @@ public sealed class PaperTests
         for (var i = 0; i < 10; i++) Assert.Equal(new LogPosition(i), core.Token().First);
     }
 
-    /// <summary>TOCS 2.3: the starting counter of a new sequencer comes from the sealed units, here from the projection.</summary>
+    /// <summary>TOCS 2.3: the starting counter of a new sequencer comes from the sealed units, here from the
+    /// projection.</summary>
     [Fact]
-    public void A_new_sequencer_starts_where_the_projection_says() => Assert.Equal(new LogPosition(77), Setup.Started(5, 77).Token().First);
+    public void A_new_sequencer_starts_where_the_projection_says() =>
+        Assert.Equal(new LogPosition(77), Setup.Started(5, 77).Token().First);
 
-    /// <summary>Tango 5: "maintains the last K offsets it has issued for each stream ID" and returns them with the new offset.</summary>
+    /// <summary>Tango 5: "maintains the last K offsets it has issued for each stream ID" and returns them with the new
+    /// offset.</summary>
     [Fact]
     public void A_token_comes_with_the_last_K_positions_of_its_streams()
     {
@@ -25,7 +28,8 @@ public sealed class PaperTests
         Assert.Equal([5, 4, 3, 2], core.Token(1, 300).Previous[0].Offsets());
     }
 
-    /// <summary>Tango 4.1: one entry may belong to several streams; the answer has a header for each, in request order.</summary>
+    /// <summary>Tango 4.1: one entry may belong to several streams; the answer has a header for each, in request
+    /// order.</summary>
     [Fact]
     public void A_token_for_several_streams_is_one_position_in_all_of_them()
     {
@@ -37,7 +41,8 @@ public sealed class PaperTests
         Assert.Equal([[2, 0], [2, 1], [2]], core.TailOf(300, 301, 302).Tails.Select(t => t.Offsets()));
     }
 
-    /// <summary>Tango 5: "also supports an interface to return this information without incrementing the counter".</summary>
+    /// <summary>Tango 5: "also supports an interface to return this information without incrementing the
+    /// counter".</summary>
     [Fact]
     public void A_tail_query_grants_nothing()
     {
@@ -48,7 +53,8 @@ public sealed class PaperTests
         Assert.Equal(new LogPosition(3), core.Token().First);
     }
 
-    /// <summary>Tango 5, failure handling: two sequencers must never serve one epoch; the old one's tokens die with its epoch.</summary>
+    /// <summary>Tango 5, failure handling: two sequencers must never serve one epoch; the old one's tokens die with its
+    /// epoch.</summary>
     [Fact]
     public void Another_incarnation_cannot_be_started_by_a_projection_that_names_this_one()
     {

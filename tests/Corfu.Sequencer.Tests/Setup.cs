@@ -7,9 +7,11 @@ internal static class Setup
 {
     public static readonly NodeId Self = new(new Guid("5e900000-0000-0000-0000-000000000001"));
 
-    public static Projection Projection(long epoch, long start, NodeId? sequencer = null, string reason = "test", ClusterId mirrorOf = default, ClusterId? cluster = null)
+    public static Projection Projection(long epoch, long start, NodeId? sequencer = null, string reason = "test",
+        ClusterId mirrorOf = default, ClusterId? cluster = null)
     {
-        var unit = new NodeAddress(new NodeId(new Guid("a0000000-0000-0000-0000-000000000001")), new NodeEndpoint("u", 1));
+        var unit = new NodeAddress(new NodeId(new Guid("a0000000-0000-0000-0000-000000000001")),
+            new NodeEndpoint("u", 1));
         return new Projection(
             cluster ?? new ClusterId(new Guid("c0000000-0000-0000-0000-000000000001")),
             new Epoch(epoch),
@@ -30,13 +32,15 @@ internal static class Setup
         return core;
     }
 
-    public static Status Bootstrap(this SequencerCore core, long epoch, long start, NodeId? sequencer = null, string reason = "test") =>
+    public static Status Bootstrap(this SequencerCore core, long epoch, long start, NodeId? sequencer = null,
+        string reason = "test") =>
         core.Handle(new BootstrapRequest(Projection(epoch, start, sequencer, reason))).Status;
 
     public static TokenResponse Token(this SequencerCore core, int count = 1, params ulong[] streams) =>
         core.TokenAt(core.Epoch.Value, count, 0, streams);
 
-    public static TokenResponse TokenAt(this SequencerCore core, long epoch, int count, ushort grace, params ulong[] streams) =>
+    public static TokenResponse TokenAt(this SequencerCore core, long epoch, int count, ushort grace,
+        params ulong[] streams) =>
         (TokenResponse)core.Handle(new TokenRequest(new Epoch(epoch), count, Ids(streams), grace));
 
     public static TailResponse TailOf(this SequencerCore core, params ulong[] streams) =>
@@ -46,11 +50,13 @@ internal static class Setup
         core.Handle(new LoadStreamsRequest(core.Epoch, [Tail(stream, positions)])).Status;
 
     public static ImmutableArray<Grant> Grants(this SequencerCore core, params long[] positions) =>
-        ((GrantsResponse)core.Handle(new GrantsRequest(core.Epoch, [.. positions.Select(p => new LogPosition(p))]))).Grants;
+        ((GrantsResponse)core.Handle(new GrantsRequest(core.Epoch,
+            [.. positions.Select(p => new LogPosition(p))]))).Grants;
 
     public static ImmutableArray<StreamId> Ids(params ulong[] streams) => [.. streams.Select(s => new StreamId(s))];
 
-    public static StreamTail Tail(ulong stream, params long[] positions) => new(new StreamId(stream), [.. positions.Select(p => new LogPosition(p))]);
+    public static StreamTail Tail(ulong stream, params long[] positions) =>
+        new(new StreamId(stream), [.. positions.Select(p => new LogPosition(p))]);
 
     public static long[] Offsets(this StreamTail tail) => [.. tail.Positions.Select(p => p.Offset)];
 }

@@ -17,7 +17,9 @@ public sealed class SeedTests
 
     [Fact]
     public void Other_seeds_make_other_runs()
-        => Assert.NotEqual(HashOf(Simulate("--seeds", "2", "--start", "1")), HashOf(Simulate("--seeds", "2", "--start", "3")));
+        =>
+        Assert.NotEqual(HashOf(Simulate("--seeds", "2", "--start", "1")),
+            HashOf(Simulate("--seeds", "2", "--start", "3")));
 
     [Fact]
     public void Plans_that_once_found_a_bug_pass() => Assert.Contains(" failed 0", Simulate("--regressions"));
@@ -25,7 +27,8 @@ public sealed class SeedTests
     [Fact]
     public void A_run_that_misses_a_required_situation_fails()
     {
-        (int code, string output) = Run("--seeds", "2", "--start", "1", "--require", "unit sealed", "--require", "pigs fly");
+        (int code, string output) = Run("--seeds", "2", "--start", "1", "--require", "unit sealed", "--require",
+            "pigs fly");
         Assert.Equal(1, code);
         Assert.Contains("situation never reached: pigs fly", output);
         Assert.DoesNotContain("never reached: unit sealed", output);

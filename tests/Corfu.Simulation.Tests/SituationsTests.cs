@@ -7,13 +7,17 @@ public sealed class SituationsTests
 {
     [Fact]
     public void A_long_run_that_reached_everything_lacks_nothing()
-        => Assert.Empty(Situations.MissingIn(Runs(Situations.EnoughSeedsForAll, [.. Situations.Common, .. Situations.Rare])));
+        =>
+        Assert.Empty(
+            Situations.MissingIn(Runs(Situations.EnoughSeedsForAll, [.. Situations.Common, .. Situations.Rare])));
 
     [Fact]
     public void Each_situation_that_a_long_run_missed_is_named()
     {
         string[] all = [.. Situations.Common, .. Situations.Rare];
-        foreach (string missed in all) Assert.Equal([missed], Situations.MissingIn(Runs(Situations.EnoughSeedsForAll, [.. all.Where(s => s != missed)])));
+        foreach (string missed in all)
+            Assert.Equal([missed],
+                Situations.MissingIn(Runs(Situations.EnoughSeedsForAll, [.. all.Where(s => s != missed)])));
     }
 
     [Fact]

@@ -24,7 +24,8 @@ public sealed class TxCheckerTests
         return history;
     }
 
-    private static void Finds(string checker, TxHistory history) => Assert.Contains(TxChecker.CheckAll(history), v => v.Checker == checker);
+    private static void Finds(string checker, TxHistory history) =>
+        Assert.Contains(TxChecker.CheckAll(history), v => v.Checker == checker);
 
     [Fact]
     public void A_correct_history_passes() => Assert.Empty(TxChecker.CheckAll(Good()));
@@ -37,18 +38,23 @@ public sealed class TxCheckerTests
         Finds(CheckerNames.Transactions, history);
     }
 
-    /// <summary>R23: the model refuses what the object refuses, wherever the write stands in its transaction, and nothing else.</summary>
+    /// <summary>R23: the model refuses what the object refuses, wherever the write stands in its transaction, and
+    /// nothing else.</summary>
     [Theory]
     [InlineData(1, 21, 13, true)]
     [InlineData(0, 21, 13, false)]
     [InlineData(1, 0, 13, false)]
     [InlineData(1, 21, 14, false)]
-    public void A_refused_write_is_told_has_no_effect_and_takes_no_other_with_it(int told, long seenBehind, long seenAtGate, bool isRight)
+    public void A_refused_write_is_told_has_no_effect_and_takes_no_other_with_it(int told, long seenBehind,
+        long seenAtGate, bool isRight)
     {
         var history = new TxHistory { Refuses = (key, before, _) => key == "gate" && before != 0 };
         history.Transactions.Add(new TxOp(1, 1, 5, TxDecision.Committed, Map(), Map(("gate", 13))));
-        history.Transactions.Add(new TxOp(2, 6, 9, TxDecision.Committed, Map(("a", 0)), Map(("gate", 14), ("a", 21))) { Refused = told });
-        history.Transactions.Add(new TxOp(3, 10, 12, TxDecision.Committed, Map(("a", seenBehind), ("gate", seenAtGate)), Map()));
+        history.Transactions.Add(new TxOp(2, 6, 9, TxDecision.Committed, Map(("a", 0)),
+            Map(("gate", 14), ("a", 21)))
+        { Refused = told });
+        history.Transactions.Add(new TxOp(3, 10, 12, TxDecision.Committed, Map(("a", seenBehind), ("gate", seenAtGate)),
+            Map()));
         history.Places[13] = (0, 0);
         history.Places[14] = (1, 0);
         history.Places[21] = (1, 1);
@@ -92,7 +98,11 @@ public sealed class TxCheckerTests
     public void An_unknown_outcome_follows_the_model()
     {
         TxHistory history = Good();
-        history.Transactions[0] = history.Transactions[0] with { Decision = TxDecision.Unknown, End = LogHistory.Never };
+        history.Transactions[0] = history.Transactions[0] with
+        {
+            Decision = TxDecision.Unknown,
+            End = LogHistory.Never
+        };
         Assert.Empty(TxChecker.CheckAll(history));
     }
 

@@ -2,16 +2,30 @@ using System.CommandLine;
 using Corfu.Simulation.Runner;
 
 var seeds = new Option<int>("--seeds") { Description = "how many seeds to run", DefaultValueFactory = _ => 200 };
-var start = new Option<ulong?>("--start") { Description = "the first seed: 1, or with --planted near the one where each bug was found last" };
+var start = new Option<ulong?>("--start")
+{ Description = "the first seed: 1, or with --planted near the one where each bug was found last" };
 var seed = new Option<ulong?>("--seed") { Description = "run this one seed, in this process" };
 var trace = new Option<bool>("--trace") { Description = "with --seed: print every event" };
-var workers = new Option<int>("--workers") { Description = "processes", DefaultValueFactory = _ => Environment.ProcessorCount };
-var planted = new Option<string?>("--planted") { Description = "find a planted bug by name, all of them, or make the table of them (needs a build with -p:Planted=true)" };
+var workers = new Option<int>("--workers")
+{
+    Description = "processes",
+    DefaultValueFactory = _ => Environment.ProcessorCount
+};
+var planted = new Option<string?>("--planted")
+{
+    Description = "find a planted bug by name, all of them, or make the table of them (needs a build with "
+    + "-p:Planted=true)"
+};
 var regressions = new Option<bool>("--regressions") { Description = "run the named plans that once found a bug" };
 var plant = new Option<string?>("--plant") { Description = "run with this bug switched on", Hidden = true };
-var require = new Option<string[]>("--require") { Description = "fail unless this situation occurs", DefaultValueFactory = _ => [] };
+var require = new Option<string[]>("--require")
+{
+    Description = "fail unless this situation occurs",
+    DefaultValueFactory = _ => []
+};
 var serve = new Option<bool>("--serve") { Hidden = true };
-var root = new RootCommand("Runs the whole Corfu cluster and its clients on one thread, from one seed per run (docs/testing.md).")
+var root = new RootCommand("Runs the whole Corfu cluster and its clients on one thread, from one seed per run "
+    + "(docs/testing.md).")
 {
     seeds, start, seed, trace, workers, planted, regressions, plant, require, serve,
 };
@@ -32,6 +46,7 @@ root.SetAction(result =>
 
     return result.GetValue(seed) is { } one
         ? SingleSeed.Run(one, result.GetValue(trace), Console.Out)
-        : SeedSweep.Run(result.GetValue(start) ?? 1, result.GetValue(seeds), result.GetValue(workers), result.GetValue(require)!, Console.Out);
+        : SeedSweep.Run(result.GetValue(start) ?? 1, result.GetValue(seeds), result.GetValue(workers),
+            result.GetValue(require)!, Console.Out);
 });
 return root.Parse(args).Invoke();

@@ -2,7 +2,8 @@ using Corfu.Protocol;
 
 namespace Corfu.Transport.Tests;
 
-/// <summary>Answers writes with Ok at the request's epoch, reads with the requested positions; can hold its answers back.</summary>
+/// <summary>Answers writes with Ok at the request's epoch, reads with the requested positions; can hold its answers
+/// back.</summary>
 internal sealed class EchoRole(NodeId id) : IRoleHandler
 {
     private readonly List<(Request Request, ReplyTo Reply)> _held = [];

@@ -23,15 +23,18 @@ public sealed class FuzzTests
             Ping,
             new ReadRequest(new Epoch(1), [.. Enumerable.Range(0, 5).Select(i => new LogPosition(i))], ReadDetail.Full),
             new TokenRequest(new Epoch(1), 3, [new StreamId(300), new StreamId(301)]),
-            new LoadStreamsRequest(new Epoch(1), [new StreamTail(new StreamId(300), [new LogPosition(4), new LogPosition(2)])]),
+            new LoadStreamsRequest(new Epoch(1),
+                [new StreamTail(new StreamId(300), [new LogPosition(4), new LogPosition(2)])]),
             new WriteRequest(new Epoch(1), new byte[300]),
             new PrepareRequest(new Epoch(1), new Ballot(1, Guid.Empty)),
         ];
         for (var round = 0; round < 150; round++)
         {
             using var socket = await server.RawAsync(echo);
-            var bytes = Enumerable.Range(0, 4).SelectMany(i => Wire.Frame((uint)i, requests[random.Next(requests.Length)])).ToArray();
-            for (var changes = random.Next(1, 4); changes > 0; changes--) bytes[random.Next(bytes.Length)] = (byte)random.Next(256);
+            var bytes = Enumerable.Range(0, 4)
+                .SelectMany(i => Wire.Frame((uint)i, requests[random.Next(requests.Length)])).ToArray();
+            for (var changes = random.Next(1, 4); changes > 0; changes--)
+                bytes[random.Next(bytes.Length)] = (byte)random.Next(256);
             await socket.SendAsync(bytes.AsMemory(0, random.Next(1, bytes.Length + 1)));
         }
 
@@ -40,7 +43,8 @@ public sealed class FuzzTests
         Assert.True((await transport.CallAsync(server.AddressOf(echo), Ping, default)).IsOk);
     }
 
-    /// <summary>A node that answers anything at all: calls end in an exception of the documented kind or in an answer, and never hang.</summary>
+    /// <summary>A node that answers anything at all: calls end in an exception of the documented kind or in an answer,
+    /// and never hang.</summary>
     [Theory]
     [InlineData(1)]
     [InlineData(2)]
@@ -54,18 +58,23 @@ public sealed class FuzzTests
             listener.Start();
             var endpoint = new NodeEndpoint("127.0.0.1", ((IPEndPoint)listener.LocalEndpoint).Port);
             using var transport = TestServer.Connect();
-            var call = transport.CallAsync(new NodeAddress(id, endpoint), new TailRequest(new Epoch(1), [new StreamId(300)]), default).AsTask();
+            var call = transport.CallAsync(new NodeAddress(id, endpoint),
+                new TailRequest(new Epoch(1), [new StreamId(300)]), default).AsTask();
             using var peer = await listener.AcceptSocketAsync();
 
             // One connection: where it is lost before the request was sent, the transport's second attempt is refused.
             listener.Stop();
             await TestServer.ReceiveAsync(peer, Wire.HelloSize);
-            var welcome = Convert.FromHexString("434F5246550D0A1A" + "0100" + "0000" + "12000000" + "11111111222233334444555555555555" + "0000");
+            var welcome =
+                Convert.FromHexString("434F5246550D0A1A" + "0100" + "0000" + "12000000"
+                    + "11111111222233334444555555555555" + "0000");
             if (random.Next(2) == 0) welcome[random.Next(welcome.Length)] ^= (byte)(1 << random.Next(8));
             await peer.SendAsync(welcome);
             var answer = new byte[20 + random.Next(60)];
             random.NextBytes(answer);
-            if (random.Next(3) > 0) Convert.FromHexString("3C000000" + "00000000" + "0100000000000000" + "22" + "00" + "0000").CopyTo(answer, 0);
+            if (random.Next(3) > 0)
+                Convert.FromHexString("3C000000" + "00000000" + "0100000000000000" + "22" + "00" + "0000")
+                    .CopyTo(answer, 0);
             try
             {
                 await peer.SendAsync(answer);

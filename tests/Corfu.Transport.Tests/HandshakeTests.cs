@@ -28,7 +28,8 @@ public sealed class HandshakeTests
     public void Later_fields_of_the_answer_are_passed_over()
     {
         var role = new RoleIdentity(NodeRole.Unit, new NodeId(Guid.NewGuid()));
-        byte[] longer = [.. new Welcome(1, Status.Ok, new NodeDescription(TestServer.Cluster, [role])).Encode(), 1, 2, 3];
+        byte[] longer = [.. new Welcome(1, Status.Ok, new NodeDescription(TestServer.Cluster, [role])).Encode(), 1, 2,
+            3];
         longer[12] += 3;
         Assert.Equal(longer.Length - Welcome.HeaderSize, Welcome.BodyLength(longer));
         Assert.Equal([role], Welcome.Decode(longer, longer.AsSpan(Welcome.HeaderSize)).Description.Roles);
@@ -61,7 +62,9 @@ public sealed class HandshakeTests
         server.AddEcho();
         using var transport = TestServer.Connect();
         var stranger = new NodeAddress(new NodeId(Guid.NewGuid()), server.Endpoint);
-        var e = await Assert.ThrowsAsync<TransportException>(async () => await transport.CallAsync(stranger, new ConfirmEpochRequest(new Epoch(1)), default));
+        var e =
+            await Assert.ThrowsAsync<TransportException>(
+                async () => await transport.CallAsync(stranger, new ConfirmEpochRequest(new Epoch(1)), default));
         Assert.False(e.OutcomeUnknown);
         Assert.Contains("identity", e.Message);
     }
@@ -73,7 +76,8 @@ public sealed class HandshakeTests
         var echo = server.AddEcho();
         using var transport = new TcpTransport(new TcpTransportOptions { Cluster = new ClusterId(Guid.NewGuid()) });
         var e = await Assert.ThrowsAsync<TransportException>(
-            async () => await transport.CallAsync(server.AddressOf(echo), new ConfirmEpochRequest(new Epoch(1)), default));
+            async () => await transport.CallAsync(server.AddressOf(echo), new ConfirmEpochRequest(new Epoch(1)),
+                default));
         Assert.False(e.OutcomeUnknown);
         Assert.Contains("cluster", e.Message);
     }
@@ -86,7 +90,8 @@ public sealed class HandshakeTests
         using var transport = new TcpTransport();
         Assert.Equal(TestServer.Cluster, (await transport.DescribeAsync(server.Endpoint, default)).Cluster);
         var e = await Assert.ThrowsAsync<TransportException>(
-            async () => await transport.CallAsync(server.AddressOf(echo), new ConfirmEpochRequest(new Epoch(1)), default));
+            async () => await transport.CallAsync(server.AddressOf(echo), new ConfirmEpochRequest(new Epoch(1)),
+                default));
         Assert.False(e.OutcomeUnknown);
         Assert.Equal(0, echo.Requests);
     }
@@ -114,7 +119,8 @@ public sealed class HandshakeTests
         await socket.SendAsync("GET / HTTP/1.1\r\nHost: here\r\nUser-Agent: somebody\r\n\r\n"u8.ToArray());
         Assert.Empty(await TestServer.ReceiveAsync(socket, 10));
         using var transport = TestServer.Connect();
-        Assert.True((await transport.CallAsync(server.AddressOf(echo), new ConfirmEpochRequest(new Epoch(1)), default)).IsOk);
+        Assert.True(
+            (await transport.CallAsync(server.AddressOf(echo), new ConfirmEpochRequest(new Epoch(1)), default)).IsOk);
     }
 
     [Fact]
@@ -125,7 +131,9 @@ public sealed class HandshakeTests
         taken.Bind(new System.Net.IPEndPoint(System.Net.IPAddress.Loopback, 0));
         var port = ((System.Net.IPEndPoint)taken.LocalEndPoint!).Port;
         var nobody = new NodeAddress(new NodeId(Guid.NewGuid()), new NodeEndpoint("127.0.0.1", port));
-        var e = await Assert.ThrowsAsync<TransportException>(async () => await transport.CallAsync(nobody, new ConfirmEpochRequest(new Epoch(1)), default));
+        var e =
+            await Assert.ThrowsAsync<TransportException>(
+                async () => await transport.CallAsync(nobody, new ConfirmEpochRequest(new Epoch(1)), default));
         Assert.False(e.OutcomeUnknown);
     }
 

@@ -11,11 +11,13 @@ public sealed class ServerFrameTests
     [Fact]
     public async Task Golden_bytes_of_request_and_answer()
     {
-        Assert.Equal("10000000" + "05000000" + "0700000000000000" + "09" + "00" + "0000", Convert.ToHexString(Wire.Frame(5, Ping)));
+        Assert.Equal("10000000" + "05000000" + "0700000000000000" + "09" + "00" + "0000",
+            Convert.ToHexString(Wire.Frame(5, Ping)));
         await using var server = await TestServer.StartAsync();
         using var socket = await server.RawAsync(server.AddEcho());
         await socket.SendAsync(Wire.Frame(5, Ping));
-        Assert.Equal("10000000" + "05000000" + "0700000000000000" + "09" + "00" + "0000", Convert.ToHexString(await TestServer.ReceiveAsync(socket, 20)));
+        Assert.Equal("10000000" + "05000000" + "0700000000000000" + "09" + "00" + "0000",
+            Convert.ToHexString(await TestServer.ReceiveAsync(socket, 20)));
     }
 
     [Fact]
@@ -23,7 +25,8 @@ public sealed class ServerFrameTests
     {
         await using var server = await TestServer.StartAsync();
         using var socket = await server.RawAsync(server.AddEcho());
-        foreach (var b in Wire.Frame(1, new ReadRequest(new Epoch(1), [new LogPosition(3)], ReadDetail.Full))) await socket.SendAsync(new[] { b });
+        foreach (var b in Wire.Frame(1, new ReadRequest(new Epoch(1), [new LogPosition(3)], ReadDetail.Full)))
+            await socket.SendAsync(new[] { b });
         var answer = await TestServer.ReceiveAsync(socket, 20);
         Assert.Equal(1u, BinaryPrimitives.ReadUInt32LittleEndian(answer.AsSpan(4)));
     }
@@ -186,7 +189,12 @@ public sealed class ServerFrameTests
     [Fact]
     public async Task Too_many_answers_at_once_for_a_peer_that_does_not_read()
     {
-        await using var server = await TestServer.StartAsync(new ServerTransportOptions { MaxOutputBuffer = 4 << 20, PauseReadingAt = 1 << 20 });
+        await using var server =
+            await TestServer.StartAsync(new ServerTransportOptions
+            {
+                MaxOutputBuffer = 4 << 20,
+                PauseReadingAt = 1 << 20
+            });
         var echo = server.AddEcho();
         echo.PageSize = 1 << 20;
         echo.Hold = true;

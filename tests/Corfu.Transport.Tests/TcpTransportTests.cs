@@ -20,7 +20,8 @@ public sealed class TcpTransportTests
         var to = server.AddressOf(echo);
         var calls = new Task<ReadResponse>[5000];
         for (var i = 0; i < calls.Length; i++)
-            calls[i] = transport.CallAsync(to, new ReadRequest(new Epoch(1), [new LogPosition(i)], ReadDetail.Full), default).AsTask();
+            calls[i] = transport.CallAsync(to, new ReadRequest(new Epoch(1), [new LogPosition(i)], ReadDetail.Full),
+                default).AsTask();
         await Poll.UntilAsync(() => echo.HeldCount == calls.Length);
         echo.Release(newestFirst: true);
         var answers = await Task.WhenAll(calls);
@@ -42,7 +43,8 @@ public sealed class TcpTransportTests
         var to = server.AddressOf(echo);
         await Task.WhenAll(Enumerable.Range(0, 64).Select(_ => Task.Run(async () =>
         {
-            for (var i = 0; i < 200; i++) Assert.Equal(Status.Ok, (await transport.CallAsync(to, Ping, default)).Status);
+            for (var i = 0; i < 200; i++)
+                Assert.Equal(Status.Ok, (await transport.CallAsync(to, Ping, default)).Status);
         })));
         Assert.Equal(64 * 200, echo.Requests);
         Assert.Equal(1, transport.ConnectionCount);
@@ -76,8 +78,14 @@ public sealed class TcpTransportTests
         using var listener = new Socket(SocketType.Stream, ProtocolType.Tcp);
         listener.Bind(new IPEndPoint(IPAddress.Loopback, 0));
         listener.Listen();
-        using var transport = new TcpTransport(new TcpTransportOptions { Cluster = TestServer.Cluster, ConnectTimeout = TimeSpan.FromMinutes(5) });
-        var to = new NodeAddress(new NodeId(Guid.NewGuid()), new NodeEndpoint("127.0.0.1", ((IPEndPoint)listener.LocalEndPoint!).Port));
+        using var transport =
+            new TcpTransport(new TcpTransportOptions
+            {
+                Cluster = TestServer.Cluster,
+                ConnectTimeout = TimeSpan.FromMinutes(5)
+            });
+        var to = new NodeAddress(new NodeId(Guid.NewGuid()),
+            new NodeEndpoint("127.0.0.1", ((IPEndPoint)listener.LocalEndPoint!).Port));
         var call = transport.CallAsync(to, Ping, default).AsTask();
         using var accepted = await listener.AcceptAsync(TestContext.Current.CancellationToken);
         transport.Drop(to);
@@ -97,7 +105,8 @@ public sealed class TcpTransportTests
         for (var round = 0; round < 3; round++)
         {
             var written = transport.CallAsync(to, new WriteRequest(new Epoch(1), new byte[size]), default).AsTask();
-            var read = await transport.CallAsync(to, new ReadRequest(new Epoch(1), [new LogPosition(9)], ReadDetail.Full), default);
+            var read = await transport.CallAsync(to,
+                new ReadRequest(new Epoch(1), [new LogPosition(9)], ReadDetail.Full), default);
             Assert.Equal(size, read.Pages[0].Bytes.Length);
             Assert.Equal(-1, read.Pages[0].Bytes.Span.IndexOfAnyExcept((byte)9));
             Assert.True((await written).IsOk);
@@ -112,7 +121,8 @@ public sealed class TcpTransportTests
         using var transport = TestServer.Connect();
         var to = server.AddressOf(echo);
         await Assert.ThrowsAsync<EntryTooLargeException>(
-            async () => await transport.CallAsync(to, new WriteRequest(new Epoch(1), new byte[MessageLimits.MaxFrame]), default));
+            async () => await transport.CallAsync(to, new WriteRequest(new Epoch(1), new byte[MessageLimits.MaxFrame]),
+                default));
         Assert.True((await transport.CallAsync(to, Ping, default)).IsOk);
     }
 
@@ -127,7 +137,8 @@ public sealed class TcpTransportTests
         var lost = Enumerable.Range(0, 10).Select(_ => transport.CallAsync(to, Ping, default).AsTask()).ToArray();
         await Poll.UntilAsync(() => echo.HeldCount == 10);
         server.Registry.Remove(echo.Id);
-        foreach (var call in lost) Assert.True((await Assert.ThrowsAsync<TransportException>(() => call)).OutcomeUnknown);
+        foreach (var call in lost)
+            Assert.True((await Assert.ThrowsAsync<TransportException>(() => call)).OutcomeUnknown);
         echo.Hold = false;
         server.Registry.Add(echo);
         Assert.True((await transport.CallAsync(to, Ping, default)).IsOk);
@@ -140,7 +151,13 @@ public sealed class TcpTransportTests
         var time = new ManualTime();
         await using var server = await TestServer.StartAsync();
         var echo = new EchoRole(new NodeId(Guid.NewGuid()));
-        using var transport = new TcpTransport(new TcpTransportOptions { Cluster = TestServer.Cluster, FirstBackOff = TimeSpan.FromSeconds(10), MaxBackOff = TimeSpan.FromSeconds(10) }, time);
+        using var transport =
+            new TcpTransport(new TcpTransportOptions
+            {
+                Cluster = TestServer.Cluster,
+                FirstBackOff = TimeSpan.FromSeconds(10),
+                MaxBackOff = TimeSpan.FromSeconds(10)
+            }, time);
         var to = server.AddressOf(echo);
         await Assert.ThrowsAsync<TransportException>(async () => await transport.CallAsync(to, Ping, default));
         server.Registry.Add(echo);
@@ -156,7 +173,12 @@ public sealed class TcpTransportTests
         var time = new ManualTime();
         await using var server = await TestServer.StartAsync();
         var echo = server.AddEcho();
-        using var transport = new TcpTransport(new TcpTransportOptions { Cluster = TestServer.Cluster, RequestTimeout = TimeSpan.FromSeconds(8) }, time);
+        using var transport =
+            new TcpTransport(new TcpTransportOptions
+            {
+                Cluster = TestServer.Cluster,
+                RequestTimeout = TimeSpan.FromSeconds(8)
+            }, time);
         var to = server.AddressOf(echo);
         echo.Hold = true;
         var slow = transport.CallAsync(to, Ping, default).AsTask();
@@ -169,7 +191,9 @@ public sealed class TcpTransportTests
         Assert.True((await Assert.ThrowsAsync<TransportException>(() => slow)).OutcomeUnknown);
         echo.Release(newestFirst: false);
         for (var i = 0; i < 10; i++)
-            Assert.Equal(new LogPosition(i), (await transport.CallAsync(to, new ReadRequest(new Epoch(1), [new LogPosition(i)], ReadDetail.Full), default)).Pages[0].Position);
+            Assert.Equal(new LogPosition(i),
+                (await transport.CallAsync(to, new ReadRequest(new Epoch(1), [new LogPosition(i)], ReadDetail.Full),
+                    default)).Pages[0].Position);
         Assert.Equal(1, transport.ConnectionCount);
     }
 
@@ -179,7 +203,12 @@ public sealed class TcpTransportTests
         var time = new ManualTime();
         await using var server = await TestServer.StartAsync();
         var echo = server.AddEcho();
-        using var transport = new TcpTransport(new TcpTransportOptions { Cluster = TestServer.Cluster, RequestTimeout = TimeSpan.FromSeconds(8) }, time);
+        using var transport =
+            new TcpTransport(new TcpTransportOptions
+            {
+                Cluster = TestServer.Cluster,
+                RequestTimeout = TimeSpan.FromSeconds(8)
+            }, time);
         echo.Hold = true;
         var call = transport.CallAsync(server.AddressOf(echo), Ping, default).AsTask();
         await Poll.UntilAsync(() => echo.HeldCount == 1);
@@ -232,7 +261,8 @@ public sealed class TcpTransportTests
             {
                 using var source = new CancellationTokenSource();
                 var position = new LogPosition((worker * 1000) + i);
-                var call = transport.CallAsync(to, new ReadRequest(new Epoch(1), [position], ReadDetail.State), source.Token).AsTask();
+                var call = transport.CallAsync(to, new ReadRequest(new Epoch(1), [position], ReadDetail.State),
+                    source.Token).AsTask();
                 source.Cancel();
                 try
                 {
@@ -252,9 +282,11 @@ public sealed class TcpTransportTests
         await using var server = await TestServer.StartAsync();
         var echo = server.AddEcho();
         echo.Hold = true;
-        using var transport = new TcpTransport(new TcpTransportOptions { Cluster = TestServer.Cluster, MaxInFlight = 2 });
+        using var transport =
+            new TcpTransport(new TcpTransportOptions { Cluster = TestServer.Cluster, MaxInFlight = 2 });
         var to = server.AddressOf(echo);
-        var held = new[] { transport.CallAsync(to, Ping, default).AsTask(), transport.CallAsync(to, Ping, default).AsTask() };
+        var held = new[] { transport.CallAsync(to, Ping, default).AsTask(),
+            transport.CallAsync(to, Ping, default).AsTask() };
         await Poll.UntilAsync(() => echo.HeldCount == 2);
         var refused = transport.CallAsync(to, Ping, default);
         Assert.True(refused.IsFaulted);
@@ -273,7 +305,9 @@ public sealed class TcpTransportTests
         var call = transport.CallAsync(new NodeAddress(new NodeId(Guid.NewGuid()), endpoint), Ping, default).AsTask();
         using var peer = await listener.AcceptSocketAsync();
         await TestServer.ReceiveAsync(peer, Wire.HelloSize);
-        await peer.SendAsync(Convert.FromHexString("434F5246550D0A1A" + "0100" + "0000" + "12000000" + "11111111222233334444555555555555" + "0000"));
+        await peer.SendAsync(
+            Convert.FromHexString("434F5246550D0A1A" + "0100" + "0000" + "12000000" + "11111111222233334444555555555555"
+                + "0000"));
         var request = await TestServer.ReceiveAsync(peer, 20);
         request[0] = request[1] = request[2] = request[3] = 0xff;
         await peer.SendAsync(request);
@@ -281,7 +315,8 @@ public sealed class TcpTransportTests
         Assert.Empty(await TestServer.ReceiveAsync(peer, 1));
     }
 
-    /// <summary>The receive loop copies pages and lets all other answers be decoded from its buffer: true only while no other holds memory.</summary>
+    /// <summary>The receive loop copies pages and lets all other answers be decoded from its buffer: true only while no
+    /// other holds memory.</summary>
     [Fact]
     public void Only_reads_answer_with_memory()
     {
@@ -295,23 +330,30 @@ public sealed class TcpTransportTests
     {
         if (type == typeof(ReadOnlyMemory<byte>) || type == typeof(Memory<byte>)) return true;
         if (!seen.Add(type)) return false;
-        if (type.IsGenericType && type.GetGenericTypeDefinition() == typeof(ImmutableArray<>)) return HoldsMemory(type.GetGenericArguments()[0], seen);
+        if (type.IsGenericType && type.GetGenericTypeDefinition() == typeof(ImmutableArray<>))
+            return HoldsMemory(type.GetGenericArguments()[0], seen);
         return type.Assembly == typeof(Response).Assembly
-            && type.GetFields(BindingFlags.Instance | BindingFlags.Public | BindingFlags.NonPublic).Any(f => HoldsMemory(f.FieldType, seen));
+            && type.GetFields(BindingFlags.Instance | BindingFlags.Public | BindingFlags.NonPublic)
+                .Any(f => HoldsMemory(f.FieldType, seen));
     }
 
     [Fact]
     public async Task A_node_that_is_away_is_logged_once()
     {
         var log = new Lines();
-        var options = new TcpTransportOptions { FirstBackOff = TimeSpan.FromMilliseconds(1), MaxBackOff = TimeSpan.FromMilliseconds(1) };
+        var options = new TcpTransportOptions
+        {
+            FirstBackOff = TimeSpan.FromMilliseconds(1),
+            MaxBackOff = TimeSpan.FromMilliseconds(1)
+        };
         using var transport = new TcpTransport(options, logger: log);
         NodeAddress away;
         await using (var server = await TestServer.StartAsync()) away = server.AddressOf(server.AddEcho());
         var attempts = 0;
         while (attempts < 20)
         {
-            var fault = await Assert.ThrowsAsync<TransportException>(() => transport.CallAsync(away, Ping, default).AsTask());
+            var fault =
+                await Assert.ThrowsAsync<TransportException>(() => transport.CallAsync(away, Ping, default).AsTask());
             if (fault.Fault != TransportFault.BackOff) attempts++;
         }
 
@@ -328,7 +370,8 @@ public sealed class TcpTransportTests
         public bool IsEnabled(Microsoft.Extensions.Logging.LogLevel logLevel) => true;
 
         public void Log<TState>(
-            Microsoft.Extensions.Logging.LogLevel logLevel, Microsoft.Extensions.Logging.EventId eventId, TState state, Exception? exception,
+            Microsoft.Extensions.Logging.LogLevel logLevel, Microsoft.Extensions.Logging.EventId eventId, TState state,
+            Exception? exception,
             Func<TState, Exception?, string> formatter)
         {
             lock (Written) Written.Add(formatter(state, exception));

@@ -30,7 +30,8 @@ internal sealed class TestServer : IAsyncDisposable
 
     public NodeEndpoint Endpoint { get; }
 
-    public static async Task<TestServer> StartAsync(ServerTransportOptions? options = null, TimeProvider? time = null, int port = 0)
+    public static async Task<TestServer> StartAsync(ServerTransportOptions? options = null, TimeProvider? time = null,
+        int port = 0)
     {
         var registry = new RoleRegistry(Cluster, options, time);
         var builder = WebApplication.CreateSlimBuilder();
@@ -38,11 +39,13 @@ internal sealed class TestServer : IAsyncDisposable
         builder.WebHost.ConfigureKestrel(k => k.Listen(IPAddress.Loopback, port, l => l.UseCorfu(registry)));
         var app = builder.Build();
         await app.StartAsync();
-        var address = app.Services.GetRequiredService<IServer>().Features.Get<IServerAddressesFeature>()!.Addresses.Single();
+        var address = app.Services.GetRequiredService<IServer>().Features.Get<IServerAddressesFeature>()!.Addresses
+            .Single();
         return new TestServer(app, registry, new Uri(address).Port);
     }
 
-    public static TcpTransport Connect(TimeProvider? time = null) => new(new TcpTransportOptions { Cluster = Cluster }, time);
+    public static TcpTransport Connect(TimeProvider? time = null) =>
+        new(new TcpTransportOptions { Cluster = Cluster }, time);
 
     public EchoRole AddEcho()
     {

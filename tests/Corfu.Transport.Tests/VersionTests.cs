@@ -4,8 +4,8 @@ using Corfu.Server;
 namespace Corfu.Transport.Tests;
 
 /// <summary>
-/// A rolling upgrade on the wire: a synthetic next version has a field more in a request and in its answer, and an opcode more. Nodes of
-/// both versions serve clients of both.
+/// A rolling upgrade on the wire: a synthetic next version has a field more in a request and in its answer, and an
+/// opcode more. Nodes of both versions serve clients of both.
 /// </summary>
 public sealed class VersionTests
 {
@@ -13,7 +13,8 @@ public sealed class VersionTests
     private const int None = -1;
 
     private static readonly WireProtocol Next = WireProtocol.Current.Next(
-        (Opcode.ConfirmEpoch, LongerRequest.Read), (Later, static (Epoch epoch, ref WireReader _) => new LaterRequest(epoch)));
+        (Opcode.ConfirmEpoch, LongerRequest.Read),
+        (Later, static (Epoch epoch, ref WireReader _) => new LaterRequest(epoch)));
 
     [Theory]
     [InlineData(false, false)]
@@ -23,10 +24,16 @@ public sealed class VersionTests
     public async Task Nodes_of_both_versions_serve_clients_of_both(bool newNode, bool newClient)
     {
         var role = new BothRole();
-        await using var server = await TestServer.StartAsync(new ServerTransportOptions { Protocol = newNode ? Next : WireProtocol.Current });
+        await using var server =
+            await TestServer.StartAsync(
+                new ServerTransportOptions { Protocol = newNode ? Next : WireProtocol.Current });
         server.Registry.Add(role);
         using var transport = new TcpTransport(
-            new TcpTransportOptions { Cluster = TestServer.Cluster, Protocol = newClient ? Next : WireProtocol.Current });
+            new TcpTransportOptions
+            {
+                Cluster = TestServer.Cluster,
+                Protocol = newClient ? Next : WireProtocol.Current
+            });
         var to = server.AddressOf(role);
         var both = newNode && newClient;
 
@@ -38,7 +45,8 @@ public sealed class VersionTests
         }
         else
         {
-            Assert.Equal(Status.Ok, (await transport.CallAsync(to, new ConfirmEpochRequest(new Epoch(3)), default)).Status);
+            Assert.Equal(Status.Ok,
+                (await transport.CallAsync(to, new ConfirmEpochRequest(new Epoch(3)), default)).Status);
         }
 
         Assert.Equal(newNode ? newClient ? 7 : None : null, role.Field);
@@ -48,7 +56,8 @@ public sealed class VersionTests
         Assert.Equal(both ? Status.Ok : Status.Unsupported, later.Status);
 
         // Everything else is as it was, on the same connection.
-        var read = await transport.CallAsync(to, new ReadRequest(new Epoch(3), [new LogPosition(5)], ReadDetail.State), default);
+        var read = await transport.CallAsync(to, new ReadRequest(new Epoch(3), [new LogPosition(5)], ReadDetail.State),
+            default);
         Assert.Equal(new LogPosition(5), read.Pages.Single().Position);
         Assert.Equal(1, server.Registry.ConnectionCount);
     }
@@ -59,7 +68,8 @@ public sealed class VersionTests
 
         public override void WriteBody(ref WireWriter w) => w.Int32(Field);
 
-        public static Request Read(Epoch epoch, ref WireReader r) => new LongerRequest(epoch, r.Remaining > 0 ? r.Int32() : None);
+        public static Request Read(Epoch epoch, ref WireReader r) =>
+            new LongerRequest(epoch, r.Remaining > 0 ? r.Int32() : None);
 
         public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) =>
             new LongerResponse(status, epoch, r.Remaining > 0 ? r.Int32() : None);
@@ -96,7 +106,9 @@ public sealed class VersionTests
             reply.Send(request switch
             {
                 LongerRequest l => new LongerResponse(Status.Ok, l.Epoch, l.Field),
-                ReadRequest r => new ReadResponse(Status.Ok, r.Epoch, [.. r.Positions.Select(p => new PageResult(p, PageState.Unwritten, false, default, default))]),
+                ReadRequest r =>
+                    new ReadResponse(Status.Ok, r.Epoch,
+                        [.. r.Positions.Select(p => new PageResult(p, PageState.Unwritten, false, default, default))]),
                 _ => request.Fail(Status.Ok, request.Epoch),
             });
         }

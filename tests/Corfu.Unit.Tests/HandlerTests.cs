@@ -47,17 +47,21 @@ public sealed class HandlerTests
     public async Task Waiting_answers_are_limited()
     {
         var store = new MemoryPageStore(commitByHand: true);
-        var unit = await HandlerClient.OpenAsync(store, new UnitHandlerOptions { MaxWaitingAnswers = 3 }, install: false);
+        var unit = await HandlerClient.OpenAsync(store, new UnitHandlerOptions { MaxWaitingAnswers = 3 },
+            install: false);
         var install = unit.AskAsync(new InstallRequest(Entries.Projection(1)));
-        var writes = Enumerable.Range(0, 5).Select(i => unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(i)))).ToList();
+        var writes = Enumerable.Range(0, 5).Select(i => unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(i))))
+            .ToList();
         Assert.Equal(3, writes.Count(w => w.IsCompleted));
         Assert.All(writes.Where(w => w.IsCompleted), w => Assert.Equal(Status.Overloaded, w.Result.Status));
         store.MakeDurable(store.AppendedUntil);
         await install;
         Assert.Equal(Status.Ok, (await writes[0]).Status);
         // Overloaded means that nothing was done.
-        var states = (await unit.AskAsync(new ReadRequest(Epoch.First, Entries.Positions(1, 2, 3, 4), ReadDetail.State))).Pages;
-        Assert.Equal([PageState.Data, PageState.Unwritten, PageState.Unwritten, PageState.Unwritten], states.Select(p => p.State));
+        var states =
+            (await unit.AskAsync(new ReadRequest(Epoch.First, Entries.Positions(1, 2, 3, 4), ReadDetail.State))).Pages;
+        Assert.Equal([PageState.Data, PageState.Unwritten, PageState.Unwritten, PageState.Unwritten],
+            states.Select(p => p.State));
     }
 
     [Fact]
@@ -73,8 +77,10 @@ public sealed class HandlerTests
         var segment = new byte[files.Length(0)];
         files.Read(0, 0, segment);
         files.Damage(0, segment.AsSpan().IndexOf("unmistakable"u8), b => (byte)(b ^ 1));
-        Assert.Equal(PageState.Corrupt, (await unit.AskAsync(new ReadRequest(Epoch.First, Entries.Positions(0), ReadDetail.Full))).Pages[0].State);
-        Assert.Equal(PageState.Corrupt, (await unit.AskAsync(new ReadRequest(Epoch.First, Entries.Positions(0), ReadDetail.State))).Pages[0].State);
+        Assert.Equal(PageState.Corrupt,
+            (await unit.AskAsync(new ReadRequest(Epoch.First, Entries.Positions(0), ReadDetail.Full))).Pages[0].State);
+        Assert.Equal(PageState.Corrupt,
+            (await unit.AskAsync(new ReadRequest(Epoch.First, Entries.Positions(0), ReadDetail.State))).Pages[0].State);
         Assert.Equal(Status.Corrupt, (await unit.AskAsync(new FillRequest(Epoch.First, Entries.Junk(0)))).Status);
         Assert.Equal(1, unit.Handler.CorruptPages);
     }
@@ -91,7 +97,9 @@ public sealed class HandlerTests
             for (var i = 0; i < 50; i++)
             {
                 // Two callers compete for each position.
-                var write = await unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data((caller / 2 * 50) + i, sequence: caller)));
+                var write =
+                    await unit.AskAsync(new WriteRequest(Epoch.First,
+                        Entries.Data((caller / 2 * 50) + i, sequence: caller)));
                 if (write.Status == Status.Ok) won++;
                 else Assert.Equal(Status.AlreadyWritten, write.Status);
             }

@@ -3,7 +3,8 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit.Tests;
 
-/// <summary>One test per claim of "CORFU: A Distributed Shared Log" (TOCS 2013), section 2.1 and Figure 4, about storage units.</summary>
+/// <summary>One test per claim of "CORFU: A Distributed Shared Log" (TOCS 2013), section 2.1 and Figure 4, about
+/// storage units.</summary>
 public sealed class PaperTests
 {
     [Fact] // 2.1: "Reads on pages that have not yet been written should return an error code (err_unwritten)."
@@ -30,7 +31,9 @@ public sealed class PaperTests
         Assert.Equal(PageState.Trimmed, unit.Page(5).State);
     }
 
-    [Fact] // 2.1: "A write to an address that exists in the hash-map returns err_deleted if the deleted bit is set and err_written if it is not."
+    // 2.1: "A write to an address that exists in the hash-map returns err_deleted if the deleted bit is set and
+    // err_written if it is not."
+    [Fact]
     public async Task Write_of_deleted_returns_err_deleted()
     {
         var unit = await CoreHarness.OpenAsync();
@@ -43,12 +46,15 @@ public sealed class PaperTests
     public async Task The_address_space_is_sparse_and_64_bits_wide()
     {
         var unit = await CoreHarness.OpenAsync();
-        foreach (var position in new[] { 0L, 1L << 40, long.MaxValue - 1 }) Assert.Equal(Status.Ok, unit.Write(position).Status);
+        foreach (var position in new[] { 0L, 1L << 40, long.MaxValue - 1 })
+            Assert.Equal(Status.Ok, unit.Write(position).Status);
         Assert.Equal(PageState.Data, unit.Page(1L << 40).State);
         Assert.Equal(3, unit.Ask(new UnitInfoRequest(Epoch.First)).Pages);
     }
 
-    [Fact] // 2.1: "Reads and writes to addresses before the watermark that are not in the hash-map return err_deleted immediately."
+    // 2.1: "Reads and writes to addresses before the watermark that are not in the hash-map return err_deleted
+    // immediately."
+    [Fact]
     public async Task Everything_below_the_watermark_is_deleted()
     {
         var unit = await CoreHarness.OpenAsync();
@@ -57,7 +63,9 @@ public sealed class PaperTests
         Assert.Equal(Status.Trimmed, unit.Write(50).Status);
     }
 
-    [Fact] // 2.1: "Junk writes are initially treated as conventional writes, either succeeding or returning err_written or err_deleted."
+    // 2.1: "Junk writes are initially treated as conventional writes, either succeeding or returning err_written or
+    // err_deleted."
+    [Fact]
     public async Task Junk_is_written_once_like_data()
     {
         var unit = await CoreHarness.OpenAsync();
@@ -73,11 +81,14 @@ public sealed class PaperTests
     {
         var unit = await CoreHarness.OpenAsync();
         var entry = new LogEntry(
-            new LogPosition(0, Epoch.First), new EntryOrigin(Entries.Writer, 0), EntryKind.Junk, DateTimeOffset.UnixEpoch, [], new byte[4096]);
+            new LogPosition(0, Epoch.First), new EntryOrigin(Entries.Writer, 0), EntryKind.Junk,
+            DateTimeOffset.UnixEpoch, [], new byte[4096]);
         Assert.Equal(Status.BadRequest, unit.Ask(new FillRequest(Epoch.First, EntryCodec.Encode(entry))).Status);
     }
 
-    [Fact] // 2.1: "When a particular epoch number is sealed at a storage unit, it must reject all subsequent messages sent with an epoch equal or lower." Our Seal names the first epoch that is not rejected.
+    // 2.1: "When a particular epoch number is sealed at a storage unit, it must reject all subsequent messages sent
+    // with an epoch equal or lower." Our Seal names the first epoch that is not rejected.
+    [Fact]
     public async Task A_seal_rejects_every_lower_epoch()
     {
         var unit = await CoreHarness.OpenAsync(installed: 6);
@@ -85,7 +96,9 @@ public sealed class PaperTests
         for (var epoch = 1; epoch < 7; epoch++) Assert.Equal(Status.Sealed, unit.Write(0, epoch).Status);
     }
 
-    [Fact] // 2.1: the acknowledgment of a seal includes "the highest logical page address that has been written on its address space thus far".
+    // 2.1: the acknowledgment of a seal includes "the highest logical page address that has been written on its address
+    // space thus far".
+    [Fact]
     public async Task A_seal_reports_the_highest_address()
     {
         var unit = await CoreHarness.OpenAsync();
@@ -94,7 +107,9 @@ public sealed class PaperTests
         Assert.Equal(18, unit.Seal(2).End.Offset);
     }
 
-    [Fact] // 2.1: "When a seal command arrives with a new epoch to seal, the storage unit first flushes all ongoing operations."
+    // 2.1: "When a seal command arrives with a new epoch to seal, the storage unit first flushes all ongoing
+    // operations."
+    [Fact]
     public async Task A_seal_is_answered_after_all_operations_before_it()
     {
         var store = new MemoryPageStore(commitByHand: true);
@@ -111,7 +126,9 @@ public sealed class PaperTests
         Assert.Equal(Status.Ok, (await install).Status);
     }
 
-    [Fact] // Figure 4: "Upon (read, epoch, addr): if epoch != s_epoch respond err_sealed", a higher epoch included (here: NotInstalled).
+    // Figure 4: "Upon (read, epoch, addr): if epoch != s_epoch respond err_sealed", a higher epoch included (here:
+    // NotInstalled).
+    [Fact]
     public async Task Reads_need_exactly_the_units_epoch()
     {
         var unit = await CoreHarness.OpenAsync(installed: 3);
@@ -120,7 +137,9 @@ public sealed class PaperTests
         Assert.Equal(Status.NotInstalled, unit.Read(ReadDetail.Full, 4, 0).Status);
     }
 
-    [Fact] // Figure 4: "if written, (err_written, page-content)": the loser learns what is there; ours names kind and writer (R4, R9).
+    // Figure 4: "if written, (err_written, page-content)": the loser learns what is there; ours names kind and writer
+    // (R4, R9).
+    [Fact]
     public async Task The_loser_of_a_race_learns_whose_page_it_is()
     {
         var unit = await CoreHarness.OpenAsync();
@@ -128,7 +147,8 @@ public sealed class PaperTests
         Assert.Equal(new EntryOrigin(Entries.Writer, 42), unit.Write(0, sequence: 43).StoredOrigin);
     }
 
-    [Fact] // Figure 4: "Upon (delete, addr) request: mark addr deleted, respond (ack)": also for what was never written.
+    // Figure 4: "Upon (delete, addr) request: mark addr deleted, respond (ack)": also for what was never written.
+    [Fact]
     public async Task Delete_is_acknowledged_whatever_was_there()
     {
         var unit = await CoreHarness.OpenAsync();

@@ -17,7 +17,15 @@ public sealed class CommandTests
     {
         (_, SchedulerOptions? options, _) = await Invoke(
             "--trace", "a.swf", "--compress", "1.5", "--nodes", "64", "--replicas", "5", "--data", "d", "--run", "r");
-        Assert.Equal(new SchedulerOptions { Trace = "a.swf", Compress = 1.5, Nodes = 64, Replicas = 5, Data = "d", Run = "r" }, options);
+        Assert.Equal(new SchedulerOptions
+        {
+            Trace = "a.swf",
+            Compress = 1.5,
+            Nodes = 64,
+            Replicas = 5,
+            Data = "d",
+            Run = "r"
+        }, options);
     }
 
     [Theory]

@@ -11,7 +11,8 @@ internal sealed class InMemoryLogSource(InMemoryCorfuLog log) : ILogSource
 
     public string? ResumeArguments => "--data memory";
 
-    public ValueTask<ICorfuLog> ConnectAsync(CancellationToken cancellationToken) => ValueTask.FromResult<ICorfuLog>(log);
+    public ValueTask<ICorfuLog> ConnectAsync(CancellationToken cancellationToken) =>
+        ValueTask.FromResult<ICorfuLog>(log);
 
     public ValueTask DisposeAsync() => ValueTask.CompletedTask;
 }

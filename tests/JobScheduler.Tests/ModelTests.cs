@@ -4,7 +4,8 @@ using JobScheduler.Workloads.Model;
 
 namespace JobScheduler.Tests;
 
-/// <summary>Claims of Lublin and Feitelson (2003) that a faithful generator must show, within sampling error (fixed seeds).</summary>
+/// <summary>Claims of Lublin and Feitelson (2003) that a faithful generator must show, within sampling error (fixed
+/// seeds).</summary>
 public sealed class ModelTests
 {
     private const int Sample = 20_000;
@@ -104,7 +105,8 @@ public sealed class ModelTests
         Workload raw = LublinFeitelsonModel.Generate(5000, 128, seed);
         Workload loaded = LoadCalibration.Apply(raw);
         Assert.True(ReferenceScheduler.Run(loaded).Count(entry => entry.WaitSeconds > 0) >= 0.3 * 5000);
-        Assert.Equal(raw.Jobs.Select(job => (job.Number, job.Nodes, job.RunSeconds)), loaded.Jobs.Select(job => (job.Number, job.Nodes, job.RunSeconds)));
+        Assert.Equal(raw.Jobs.Select(job => (job.Number, job.Nodes, job.RunSeconds)),
+            loaded.Jobs.Select(job => (job.Number, job.Nodes, job.RunSeconds)));
     }
 
     [Fact]

@@ -69,7 +69,8 @@ public sealed class ObjectTests : IAsyncDisposable
 
             var nodes = new List<int>();
             foreach (long holder in held.Keys)
-                nodes.AddRange((await pool.HeldAsync(holder)).SelectMany(range => Enumerable.Range(range.First, range.Count)));
+                nodes.AddRange((await pool.HeldAsync(holder))
+                    .SelectMany(range => Enumerable.Range(range.First, range.Count)));
             Assert.Equal(held.Values.Sum(), nodes.Distinct().Count());
             Assert.All(nodes, node => Assert.InRange(node, 0, size - 1));
             Assert.Equal(size - nodes.Count, await pool.FreeAsync());
@@ -113,7 +114,8 @@ public sealed class ObjectTests : IAsyncDisposable
         await tally.CountAsync(2, TransactionKind.Finish, 1);
         await tally.CountAsync(0, TransactionKind.Submit, 9);
         await tally.CountAsync(0, TransactionKind.Other, 0);
-        Assert.Equal([new(0, new ReplicaTotals(1, 0, 0, 1, 0, 0)), new(2, new ReplicaTotals(0, 1, 1, 0, 3, 1))], await tally.SnapshotAsync());
+        Assert.Equal([new(0, new ReplicaTotals(1, 0, 0, 1, 0, 0)), new(2, new ReplicaTotals(0, 1, 1, 0, 3, 1))],
+            await tally.SnapshotAsync());
     }
 
     public async ValueTask DisposeAsync() => await _runtime.DisposeAsync();

@@ -16,7 +16,8 @@ public sealed class PlannerTests
     {
         var view = new SchedulerView([], 0, 0, 0, 4, []);
         Assert.Equal(new Step.Submit(0, 3), Planner(new SchedulingLimits { SubmitBatch = 3 }).Next(view));
-        Assert.Equal(new Step.Submit(8, 2), Planner(new SchedulingLimits { SubmitBatch = 3 }).Next(view with { Submitted = 8 }));
+        Assert.Equal(new Step.Submit(8, 2), Planner(new SchedulingLimits { SubmitBatch = 3 })
+            .Next(view with { Submitted = 8 }));
     }
 
     [Fact]
@@ -31,16 +32,22 @@ public sealed class PlannerTests
     {
         SchedulerView view = View(free: 6, clock: 120) with
         {
-            Heads = [Wide, Wide with { Number = 10, Nodes = 1 }, Wide with { Number = 11, Nodes = 2 }, Wide with { Number = 12, Nodes = 1 }],
+            Heads = [Wide, Wide with { Number = 10, Nodes = 1 }, Wide with { Number = 11, Nodes = 2 },
+                Wide with { Number = 12, Nodes = 1 }],
         };
         Assert.Equal("9,10 at 120", Started(view));
-        Assert.Equal("9 at 100", Started(view with { Clock = 50, Heads = [Wide, Wide with { Number = 10, SubmitSeconds = 101, Nodes = 1 }] }));
+        Assert.Equal("9 at 100",
+            Started(view
+                with
+            { Clock = 50, Heads = [Wide, Wide with { Number = 10, SubmitSeconds = 101, Nodes = 1 }] }));
     }
 
     [Fact]
     public void Only_the_finish_that_makes_room_at_last_moves_the_clock()
     {
-        var step = (Step.Finish)Planner().Next(View(free: 0, clock: 50, Running(1, 90, 1), Running(2, 150, 2), Running(3, 150, 1), Running(4, 150, 1)));
+        var step = (Step.Finish)Planner()
+            .Next(View(free: 0, clock: 50, Running(1, 90, 1), Running(2, 150, 2), Running(3, 150, 1),
+                Running(4, 150, 1)));
         Assert.Equal([1L, 2L, 3L], step.Jobs.Select(job => job.Job.Number));
         Assert.Equal(3, step.Enabling?.Job.Number);
     }
@@ -71,8 +78,8 @@ public sealed class PlannerTests
     }
 
     /// <summary>
-    /// The two rules in the planner's remarks, attacked: replicas plan from views of any age, transactions commit in any order if only what
-    /// they read is unchanged, and the schedule is still the plain one.
+    /// The two rules in the planner's remarks, attacked: replicas plan from views of any age, transactions commit in
+    /// any order if only what they read is unchanged, and the schedule is still the plain one.
     /// </summary>
     [Theory]
     [InlineData(1, 8)]
@@ -86,7 +93,8 @@ public sealed class PlannerTests
         var random = new ModelRandom(seed);
         // Few distinct times, so that ties of all kinds occur.
         var workload = new Workload("t", nodes, Enumerable.Range(0, 400).Select(i =>
-            new Job(i, Draw(random, 300) * 5, Draw(random, 12) * 5, 1 + Draw(random, Draw(random, 4) == 0 ? nodes : Math.Max(1, nodes / 4)), 1)));
+            new Job(i, Draw(random, 300) * 5, Draw(random, 12) * 5,
+                1 + Draw(random, Draw(random, 4) == 0 ? nodes : Math.Max(1, nodes / 4)), 1)));
         var model = new ReplicatedModel(workload, random);
         model.RunToEnd();
         Assert.Equal(
@@ -98,7 +106,8 @@ public sealed class PlannerTests
     internal static int Draw(ModelRandom random, int below) => (int)(random.NextBits() % (ulong)below);
 
     private static Planner Planner(SchedulingLimits? limits = null) =>
-        new(new Workload("t", 4, Enumerable.Range(0, 10).Select(i => new Job(i, 100, 10, 1, 1))), limits ?? new SchedulingLimits { PendingLowWater = 1 });
+        new(new Workload("t", 4, Enumerable.Range(0, 10).Select(i => new Job(i, 100, 10, 1, 1))),
+            limits ?? new SchedulingLimits { PendingLowWater = 1 });
 
     private static string Started(SchedulerView view)
     {
@@ -106,7 +115,9 @@ public sealed class PlannerTests
         return $"{string.Join(',', step.Jobs.Select(job => job.Number))} at {step.AtSeconds}";
     }
 
-    private static SchedulerView View(int free, long clock, params RunningJob[] running) => new([Wide], 1, 10, clock, free, running);
+    private static SchedulerView View(int free, long clock, params RunningJob[] running) =>
+        new([Wide], 1, 10, clock, free, running);
 
-    private static RunningJob Running(long number, long finish, int nodes) => new(new PendingJob(number, 0, finish, nodes, 1), 0);
+    private static RunningJob Running(long number, long finish, int nodes) =>
+        new(new PendingJob(number, 0, finish, nodes, 1), 0);
 }

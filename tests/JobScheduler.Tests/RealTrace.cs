@@ -2,7 +2,8 @@ using JobScheduler.Workloads;
 
 namespace JobScheduler.Tests;
 
-/// <summary>The real trace lies beside the repository on the machines that test against it; elsewhere its tests are skipped.</summary>
+/// <summary>The real trace lies beside the repository on the machines that test against it; elsewhere its tests are
+/// skipped.</summary>
 internal static class RealTrace
 {
     public static Workload Read() => SwfReader.Read(Path(), 1);

@@ -26,6 +26,7 @@ public sealed class ReferenceSchedulerTests
         Assert.Equal([3L, 3], Starts(4, (3, 0, 4), (3, 5, 4)));
 
     private static long[] Starts(int nodes, params (long Submit, long Run, int Nodes)[] jobs) =>
-        [.. ReferenceScheduler.Run(new Workload("t", nodes, jobs.Select((job, i) => new Job(i, job.Submit, job.Run, job.Nodes, 1))))
+        [.. ReferenceScheduler.Run(new Workload("t", nodes,
+            jobs.Select((job, i) => new Job(i, job.Submit, job.Run, job.Nodes, 1))))
             .Select(entry => entry.StartSeconds)];
 }

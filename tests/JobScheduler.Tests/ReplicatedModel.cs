@@ -7,14 +7,15 @@ using JobScheduler.Workloads.Model;
 namespace JobScheduler.Tests;
 
 /// <summary>
-/// The shared state without a log: every committed transaction makes a new version. A transaction planned on an old version commits iff what
-/// it read is the same now, which is exactly what Tango checks.
+/// The shared state without a log: every committed transaction makes a new version. A transaction planned on an old
+/// version commits iff what it read is the same now, which is exactly what Tango checks.
 /// </summary>
 internal sealed class ReplicatedModel(Workload workload, ModelRandom random)
 {
     private const int OldestView = 6;
 
-    private readonly Planner _planner = new(workload, new SchedulingLimits { SubmitBatch = 7, PendingLowWater = 3, FinishBatch = 4, StartBatch = 3 });
+    private readonly Planner _planner =
+        new(workload, new SchedulingLimits { SubmitBatch = 7, PendingLowWater = 3, FinishBatch = 4, StartBatch = 3 });
     private readonly List<State> _versions = [new State(workload.Nodes)];
 
     public Dictionary<long, long> Starts { get; } = [];
@@ -44,7 +45,8 @@ internal sealed class ReplicatedModel(Workload workload, ModelRandom random)
                     Commit(Now with
                     {
                         Submitted = submit.From + submit.Count,
-                        Queue = Now.Queue.AddRange(workload.Jobs.Skip(submit.From).Take(submit.Count).Select(PendingJob.From)),
+                        Queue = Now.Queue.AddRange(workload.Jobs.Skip(submit.From).Take(submit.Count)
+                            .Select(PendingJob.From)),
                     });
                     break;
                 case Step.Start start:
@@ -71,14 +73,17 @@ internal sealed class ReplicatedModel(Workload workload, ModelRandom random)
             return;
         }
 
-        Assert.True(Now.Free >= start.Jobs.Sum(job => job.Nodes), "a start that was planned on enough nodes finds too few");
+        Assert.True(Now.Free >= start.Jobs.Sum(job => job.Nodes),
+            "a start that was planned on enough nodes finds too few");
         foreach (PendingJob job in start.Jobs)
             Starts.Add(job.Number, start.AtSeconds);
         Commit((start.AtSeconds > Now.Clock ? Now.WithClock(start.AtSeconds) : Now) with
         {
             Queue = Now.Queue.RemoveRange(0, start.Jobs.Length),
             Free = Now.Free - start.Jobs.Sum(job => job.Nodes),
-            Running = Now.Running.AddRange(start.Jobs.Select(job => KeyValuePair.Create(job.Number, new RunningJob(job, start.AtSeconds)))),
+            Running =
+                Now.Running.AddRange(
+                    start.Jobs.Select(job => KeyValuePair.Create(job.Number, new RunningJob(job, start.AtSeconds)))),
         });
     }
 
@@ -121,7 +126,8 @@ internal sealed class ReplicatedModel(Workload workload, ModelRandom random)
 
         public ImmutableList<PendingJob> Queue { get; init; } = [];
 
-        public ImmutableDictionary<long, RunningJob> Running { get; init; } = ImmutableDictionary<long, RunningJob>.Empty;
+        public ImmutableDictionary<long, RunningJob> Running { get; init; } =
+            ImmutableDictionary<long, RunningJob>.Empty;
 
         public long Clock { get; private init; }
 

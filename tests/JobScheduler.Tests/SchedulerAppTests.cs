@@ -23,7 +23,8 @@ public sealed class SchedulerAppTests
         (int code, string output, string errors) = await Run(options);
         Assert.True(code == ExitCodes.Success, output + errors);
         Assert.Matches(
-            @"^jobs=400 done=400 lost=0 duplicate=0 overcommitted=0 nodes_free=64 schedule=match transactions=\d+ aborted=\d+ seconds=\d+\.\d\d$",
+            @"^jobs=400 done=400 lost=0 duplicate=0 overcommitted=0 nodes_free=64 schedule=match "
+            + @"transactions=\d+ aborted=\d+ seconds=\d+\.\d\d$",
             LastLine(output));
         Assert.Equal(replicas, Shares(output).Length);
         Assert.All(Shares(output), share => Assert.True(share >= 10, $"a replica committed {share} %\n{output}"));
@@ -32,7 +33,8 @@ public sealed class SchedulerAppTests
     [Fact]
     public async Task A_lightly_loaded_trace_ends_with_the_plain_schedule()
     {
-        var workload = new Workload("light", 16, Enumerable.Range(0, 300).Select(i => new Job(i, i * 100, 150, 1 + i % 5, i % 4)));
+        var workload = new Workload("light", 16,
+            Enumerable.Range(0, 300).Select(i => new Job(i, i * 100, 150, 1 + i % 5, i % 4)));
         (int code, string output, string errors) = await Run(new SchedulerOptions(), workload);
         Assert.True(code == ExitCodes.Success, output + errors);
     }
@@ -40,7 +42,8 @@ public sealed class SchedulerAppTests
     [Fact]
     public async Task A_run_of_one_job_ends()
     {
-        (int code, string output, _) = await Run(new SchedulerOptions(), new Workload("one", 4, [new Job(5, 10, 0, 4, -1)]));
+        (int code, string output, _) = await Run(new SchedulerOptions(),
+            new Workload("one", 4, [new Job(5, 10, 0, 4, -1)]));
         Assert.Equal(ExitCodes.Success, code);
         Assert.StartsWith("jobs=1 done=1 lost=0", LastLine(output));
     }
@@ -103,15 +106,18 @@ public sealed class SchedulerAppTests
     private static string Transactions(string output) => Regex.Match(LastLine(output), @"transactions=\d+").Value;
 
     private static double[] Shares(string output) =>
-        [.. Regex.Matches(output, @"replica \d+ .* = ([\d.]+) ?%").Select(match => double.Parse(match.Groups[1].Value, CultureInfo.InvariantCulture))];
+        [.. Regex.Matches(output, @"replica \d+ .* = ([\d.]+) ?%")
+            .Select(match => double.Parse(match.Groups[1].Value, CultureInfo.InvariantCulture))];
 
     private async Task<(int Code, string Output, string Errors)> Run(
-        SchedulerOptions options, Workload? workload = null, IProgressDisplay? display = null, CancellationToken cancellationToken = default)
+        SchedulerOptions options, Workload? workload = null, IProgressDisplay? display = null,
+        CancellationToken cancellationToken = default)
     {
         var output = new StringWriter();
         var errors = new StringWriter();
         var app = new SchedulerApp(
-            options, workload ?? WorkloadSource.Load(options), new InMemoryLogSource(_log), output, errors, display ?? new NoDisplay());
+            options, workload ?? WorkloadSource.Load(options), new InMemoryLogSource(_log), output, errors,
+            display ?? new NoDisplay());
         int code = await app.RunAsync(cancellationToken);
         return (code, output.ToString(), errors.ToString());
     }

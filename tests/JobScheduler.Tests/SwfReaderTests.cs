@@ -31,7 +31,9 @@ public sealed class SwfReaderTests
     {
         var packed = new MemoryStream();
         using (var gzip = new GZipStream(packed, CompressionMode.Compress, leaveOpen: true))
-            gzip.Write(Encoding.ASCII.GetBytes(string.Concat(Enumerable.Range(1, 500).Select(i => Good.Replace("1 10", $"{i} 10") + "\n"))));
+            gzip.Write(
+                Encoding.ASCII.GetBytes(
+                    string.Concat(Enumerable.Range(1, 500).Select(i => Good.Replace("1 10", $"{i} 10") + "\n"))));
         byte[] bytes = packed.ToArray();
         bytes[20] ^= 0xff;
         bytes[40] ^= 0xff;
@@ -74,7 +76,13 @@ public sealed class SwfReaderTests
     [InlineData("size", "-1", "field 8 (requested processors)")]
     public void A_bad_field_is_named_with_its_file_and_line(string what, string value, string field)
     {
-        string bad = what switch { "run" => Line(2, run: value), "submit" => Line(2, value), _ => Line(2, size: value) };
+        string bad = what switch
+        {
+            "run" => Line(2, run: value),
+            "submit" => Line(2, value),
+            _ =>
+            Line(2, size: value)
+        };
         var e = Assert.Throws<TraceFormatException>(() => Read($"; a comment\n{Good}\n{bad}\n"));
         Assert.Equal(3, e.Line);
         Assert.Equal(field, e.Field);
@@ -89,7 +97,8 @@ public sealed class SwfReaderTests
     }
 
     [Fact]
-    public void A_long_line_is_refused() => Assert.Equal("field 19", Assert.Throws<TraceFormatException>(() => Read(Good + " 5")).Field);
+    public void A_long_line_is_refused() =>
+        Assert.Equal("field 19", Assert.Throws<TraceFormatException>(() => Read(Good + " 5")).Field);
 
     [Fact]
     public void A_job_number_given_twice_is_refused()
@@ -123,8 +132,10 @@ public sealed class SwfReaderTests
         Assert.NotEqual(original, Read($"; MaxNodes: 16\n{Good}").Fingerprint());
     }
 
-    private static Workload Read(string text) => SwfReader.Read(new MemoryStream(Encoding.UTF8.GetBytes(text)), "some.swf", 8);
+    private static Workload Read(string text) =>
+        SwfReader.Read(new MemoryStream(Encoding.UTF8.GetBytes(text)), "some.swf", 8);
 
-    private static string Line(int number = 1, string submit = "10", string run = "60", string size = "4", string requested = "-1") =>
+    private static string Line(int number = 1, string submit = "10", string run = "60", string size = "4",
+        string requested = "-1") =>
         $"{number} {submit} -1 {run} {size} -1 -1 {requested} -1 -1 1 7 1 -1 -1 -1 -1 -1";
 }

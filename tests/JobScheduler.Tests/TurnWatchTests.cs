@@ -6,7 +6,12 @@ public sealed class TurnWatchTests
 {
     private static readonly TimeSpan Stall = TimeSpan.FromSeconds(1);
 
-    private static readonly SchedulingLimits Limits = new() { TurnLength = 4, StallTimeout = Stall, StartsBeforeTurn = 1 };
+    private static readonly SchedulingLimits Limits = new()
+    {
+        TurnLength = 4,
+        StallTimeout = Stall,
+        StartsBeforeTurn = 1
+    };
 
     private readonly ManualTime _time = new();
 

@@ -17,15 +17,18 @@ public sealed class VerifierTests
         Verdict verdict = Verifier.Check(Two, Right());
         Assert.Empty(verdict.Faults);
         Assert.Equal(
-            "jobs=2 done=2 lost=0 duplicate=0 overcommitted=0 nodes_free=4 schedule=match transactions=5 aborted=3 seconds=1.50",
-            Summary.LastLine(Right(), new RunFigures(TimeSpan.FromSeconds(1.5), 5, 3, TimeSpan.FromMilliseconds(1), 0), verdict));
+            "jobs=2 done=2 lost=0 duplicate=0 overcommitted=0 nodes_free=4 schedule=match transactions=5 aborted=3 "
+            + "seconds=1.50",
+            Summary.LastLine(Right(), new RunFigures(TimeSpan.FromSeconds(1.5), 5, 3, TimeSpan.FromMilliseconds(1), 0),
+                verdict));
     }
 
     [Fact]
     public void A_lost_job_is_found()
     {
         FinalState state = Right();
-        Verdict verdict = Verifier.Check(Two, state with { Finished = state.Finished.Where(pair => pair.Key == 1).ToDictionary() });
+        Verdict verdict = Verifier.Check(Two,
+            state with { Finished = state.Finished.Where(pair => pair.Key == 1).ToDictionary() });
         Assert.Equal((1, 1, false, false), (verdict.Done, verdict.Lost, verdict.ScheduleMatches, verdict.Ok));
     }
 
@@ -33,7 +36,8 @@ public sealed class VerifierTests
     public void A_repeated_execution_is_found()
     {
         FinalState state = Right();
-        Verdict verdict = Verifier.Check(Two, state with { Replicas = state.Replicas.SetItem(1, new ReplicaTotals(0, 1, 0, 0, 1, 0)) });
+        Verdict verdict = Verifier.Check(Two,
+            state with { Replicas = state.Replicas.SetItem(1, new ReplicaTotals(0, 1, 0, 0, 1, 0)) });
         Assert.Equal((1L, false), (verdict.Duplicate, verdict.Ok));
     }
 
@@ -75,7 +79,8 @@ public sealed class VerifierTests
     {
         FinalState state = Right();
         string text = string.Join('\n', Summary.Lines(
-            Two, state, new RunFigures(TimeSpan.FromSeconds(2), 5, 3, TimeSpan.FromMilliseconds(500), 0), Verifier.Check(Two, state)));
+            Two, state, new RunFigures(TimeSpan.FromSeconds(2), 5, 3, TimeSpan.FromMilliseconds(500), 0),
+            Verifier.Check(Two, state)));
         Assert.Contains("mean 00:00:02, max 00:00:05; 1 jobs waited", text);
         Assert.Contains("75.0", text);
         Assert.Contains("2.00 of them per job", text);
@@ -85,7 +90,8 @@ public sealed class VerifierTests
     private static FinalState Right() => new(
         ReferenceScheduler.Run(Two).ToDictionary(
             entry => entry.Job.Number,
-            entry => new FinishedJob(PendingJob.From(entry.Job), entry.StartSeconds, [new NodeRange(0, entry.Job.Nodes)])),
+            entry => new FinishedJob(PendingJob.From(entry.Job), entry.StartSeconds,
+                [new NodeRange(0, entry.Job.Nodes)])),
         0,
         0,
         4,
@@ -93,5 +99,10 @@ public sealed class VerifierTests
         ImmutableSortedDictionary<int, ReplicaTotals>.Empty.Add(0, new ReplicaTotals(1, 2, 2, 0, 2, 2)));
 
     private static FinalState With(FinalState state, long number, Func<FinishedJob, FinishedJob> change) =>
-        state with { Finished = state.Finished.ToDictionary(pair => pair.Key, pair => pair.Key == number ? change(pair.Value) : pair.Value) };
+        state
+            with
+        {
+            Finished = state.Finished.ToDictionary(pair => pair.Key,
+                pair => pair.Key == number ? change(pair.Value) : pair.Value)
+        };
 }

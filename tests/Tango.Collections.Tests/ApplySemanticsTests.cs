@@ -2,7 +2,8 @@ using System.Collections.Immutable;
 
 namespace Tango.Collections.Tests;
 
-/// <summary>Random operations against a plain collection; now and then the view is replaced by one loaded from its checkpoint.</summary>
+/// <summary>Random operations against a plain collection; now and then the view is replaced by one loaded from its
+/// checkpoint.</summary>
 public sealed class ApplySemanticsTests
 {
     private const int Steps = 4000;
@@ -38,7 +39,8 @@ public sealed class ApplySemanticsTests
                     Assert.Equal(model.Remove(key), view.Apply<bool>(4, bytes, Bytes.NoArguments));
                     break;
                 case 4:
-                    Assert.Equal(known ? Lookup.Of(current) : Lookup<long>.None, view.Apply<Lookup<long>>(5, bytes, Bytes.NoArguments));
+                    Assert.Equal(known ? Lookup.Of(current) : Lookup<long>.None,
+                        view.Apply<Lookup<long>>(5, bytes, Bytes.NoArguments));
                     model.Remove(key);
                     break;
                 case 5:
@@ -53,13 +55,15 @@ public sealed class ApplySemanticsTests
                     view.Reload();
                     break;
                 default:
-                    Assert.Equal(known ? Lookup.Of(current) : Lookup<long>.None, view.Read<Lookup<long>>("ReadTryGet", key));
+                    Assert.Equal(known ? Lookup.Of(current) : Lookup<long>.None,
+                        view.Read<Lookup<long>>("ReadTryGet", key));
                     Assert.Equal(known, view.Read<bool>("ReadContainsKey", key));
                     break;
             }
             Assert.Equal(model.Count, view.Read<int>("ReadCount"));
         }
-        Assert.Equal(model.OrderBy(p => p.Key), view.Read<ImmutableDictionary<string, long>>("ReadSnapshot").OrderBy(p => p.Key));
+        Assert.Equal(model.OrderBy(p => p.Key), view.Read<ImmutableDictionary<string, long>>("ReadSnapshot")
+            .OrderBy(p => p.Key));
     }
 
     [Fact]
@@ -142,7 +146,8 @@ public sealed class ApplySemanticsTests
                     break;
                 default:
                     if (!exists) Refused(view, index, item, index != model.Count);
-                    Assert.Equal(exists ? Lookup.Of(model[index]) : Lookup<string>.None, view.Read<Lookup<string>>("ReadTryGet", index));
+                    Assert.Equal(exists ? Lookup.Of(model[index]) : Lookup<string>.None,
+                        view.Read<Lookup<string>>("ReadTryGet", index));
                     break;
             }
             Assert.Equal(model.Count, view.Read<int>("ReadCount"));
@@ -252,6 +257,7 @@ public sealed class ApplySemanticsTests
     {
         Assert.Throws<TangoRejectedException>(() => view.Apply(3, Bytes.NoKey, Bytes.Arguments(index, item)));
         Assert.Throws<TangoRejectedException>(() => view.Apply(4, Bytes.NoKey, Bytes.Arguments(index)));
-        if (insertToo) Assert.Throws<TangoRejectedException>(() => view.Apply(2, Bytes.NoKey, Bytes.Arguments(index, item)));
+        if (insertToo)
+            Assert.Throws<TangoRejectedException>(() => view.Apply(2, Bytes.NoKey, Bytes.Arguments(index, item)));
     }
 }

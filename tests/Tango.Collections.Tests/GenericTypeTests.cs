@@ -18,13 +18,16 @@ public sealed class GenericTypeTests
     {
         TangoObjectType[] types =
         [
-            TypeOf<TangoCounter>(), TypeOf<TangoRegister<int>>(), TypeOf<TangoDictionary<int, int>>(), TypeOf<TangoSet<int>>(), TypeOf<TangoList<int>>(),
+            TypeOf<TangoCounter>(), TypeOf<TangoRegister<int>>(), TypeOf<TangoDictionary<int, int>>(),
+            TypeOf<TangoSet<int>>(), TypeOf<TangoList<int>>(),
             TypeOf<TangoQueue<int>>(),
         ];
         Assert.Equal(types.Length, types.Select(t => t.Name).Distinct().Count());
-        foreach (TangoObjectType type in types) Assert.Equal(Enumerable.Range(1, type.Mutators.Count), type.Mutators.Select(m => m.Number));
+        foreach (TangoObjectType type in types)
+            Assert.Equal(Enumerable.Range(1, type.Mutators.Count), type.Mutators.Select(m => m.Number));
         // Every public class with the attribute is listed above.
-        int declared = typeof(TangoCounter).Assembly.GetExportedTypes().Count(t => t.GetCustomAttribute<TangoObjectAttribute>() is not null);
+        int declared = typeof(TangoCounter).Assembly.GetExportedTypes()
+            .Count(t => t.GetCustomAttribute<TangoObjectAttribute>() is not null);
         Assert.Equal(types.Length, declared);
     }
 

@@ -9,7 +9,8 @@ public sealed class RuntimeTests
     public async Task Two_replicas_of_a_dictionary_are_one_map()
     {
         await using var cluster = new Cluster();
-        TangoDictionary<string, int>[] maps = [await cluster.OpenAsync<TangoDictionary<string, int>>(), await cluster.OpenAsync<TangoDictionary<string, int>>()];
+        TangoDictionary<string, int>[] maps = [await cluster.OpenAsync<TangoDictionary<string, int>>(),
+            await cluster.OpenAsync<TangoDictionary<string, int>>()];
         var model = new Dictionary<string, int>();
         var random = new Random(11);
         for (int step = 0; step < 600; step++)
@@ -29,7 +30,8 @@ public sealed class RuntimeTests
                     Assert.Equal(model.Remove(key), await map.RemoveAsync(key));
                     break;
                 case 3:
-                    Assert.Equal(model.TryGetValue(key, out int value), (await map.TryGetAsync(key)).TryGet(out int read));
+                    Assert.Equal(model.TryGetValue(key, out int value),
+                        (await map.TryGetAsync(key)).TryGet(out int read));
                     Assert.Equal(value, read);
                     break;
                 case 4:
@@ -63,8 +65,10 @@ public sealed class RuntimeTests
     public async Task One_of_many_concurrent_adds_of_a_key_wins()
     {
         await using var cluster = new Cluster();
-        TangoSet<string>[] sets = [await cluster.OpenAsync<TangoSet<string>>(), await cluster.OpenAsync<TangoSet<string>>()];
-        bool[] results = await Task.WhenAll(Enumerable.Range(0, 20).Select(i => sets[i % 2].AddAsync("leader").AsTask()));
+        TangoSet<string>[] sets = [await cluster.OpenAsync<TangoSet<string>>(),
+            await cluster.OpenAsync<TangoSet<string>>()];
+        bool[] results =
+            await Task.WhenAll(Enumerable.Range(0, 20).Select(i => sets[i % 2].AddAsync("leader").AsTask()));
         Assert.Single(results, r => r);
         Assert.Equal(1, await sets[0].CountAsync());
     }
@@ -74,7 +78,8 @@ public sealed class RuntimeTests
     {
         await using var cluster = new Cluster();
         TangoCounter[] counters = [await cluster.OpenAsync<TangoCounter>(), await cluster.OpenAsync<TangoCounter>()];
-        long[] numbers = await Task.WhenAll(Enumerable.Range(0, 100).Select(i => counters[i % 2].IncrementAsync().AsTask()));
+        long[] numbers =
+            await Task.WhenAll(Enumerable.Range(0, 100).Select(i => counters[i % 2].IncrementAsync().AsTask()));
         Assert.Equal(Enumerable.Range(1, 100).Select(i => (long)i), numbers.Order());
         await counters[0].SetAsync(long.MaxValue);
         await Assert.ThrowsAsync<TangoRejectedException>(() => counters[1].IncrementAsync().AsTask());
@@ -103,13 +108,25 @@ public sealed class RuntimeTests
         TangoDictionary<string, int> other = await cluster.OpenAsync<TangoDictionary<string, int>>();
         await map.SetAsync("a", 1);
 
-        Assert.True((await WithConflictAsync(runtime, async () => await map.TryGetAsync("a"), () => other.SetAsync("b", 1), map)).IsCommitted);
-        Assert.False((await WithConflictAsync(runtime, async () => await map.TryGetAsync("a"), () => other.SetAsync("a", 2), map)).IsCommitted);
-        Assert.False((await WithConflictAsync(runtime, async () => await map.CountAsync(), () => other.SetAsync("b", 2), map)).IsCommitted);
-        Assert.False((await WithConflictAsync(runtime, async () => await map.TryGetAsync("a"), () => other.ClearAsync(), map)).IsCommitted);
+        Assert.True(
+            (await WithConflictAsync(runtime, async () => await map.TryGetAsync("a"), () => other.SetAsync("b", 1),
+                map)).IsCommitted);
+        Assert.False(
+            (await WithConflictAsync(runtime, async () => await map.TryGetAsync("a"), () => other.SetAsync("a", 2),
+                map)).IsCommitted);
+        Assert.False(
+            (await WithConflictAsync(runtime, async () => await map.CountAsync(), () => other.SetAsync("b", 2),
+                map)).IsCommitted);
+        Assert.False(
+            (await WithConflictAsync(runtime, async () => await map.TryGetAsync("a"), () => other.ClearAsync(),
+                map)).IsCommitted);
         // R16: what returns a value reads its key.
-        Assert.False((await WithConflictAsync(runtime, async () => await map.RemoveAsync("a"), () => other.SetAsync("a", 3), map)).IsCommitted);
-        Assert.True((await WithConflictAsync(runtime, async () => await map.RemoveAsync("a"), () => other.SetAsync("c", 3), map)).IsCommitted);
+        Assert.False(
+            (await WithConflictAsync(runtime, async () => await map.RemoveAsync("a"), () => other.SetAsync("a", 3),
+                map)).IsCommitted);
+        Assert.True(
+            (await WithConflictAsync(runtime, async () => await map.RemoveAsync("a"), () => other.SetAsync("c", 3),
+                map)).IsCommitted);
     }
 
     [Fact]
@@ -158,9 +175,12 @@ public sealed class RuntimeTests
     {
         await using var cluster = new Cluster();
         TangoRuntime runtime = cluster.NewRuntime();
-        var noKey = await Assert.ThrowsAsync<TangoFormatException>(() => runtime.OpenAsync<TangoDictionary<decimal, int>>("a").AsTask());
+        var noKey =
+            await Assert.ThrowsAsync<TangoFormatException>(
+                () => runtime.OpenAsync<TangoDictionary<decimal, int>>("a").AsTask());
         Assert.Contains("version key", noKey.Message, StringComparison.Ordinal);
-        var noFormat = await Assert.ThrowsAsync<TangoFormatException>(() => runtime.OpenAsync<TangoList<Exception>>("b").AsTask());
+        var noFormat =
+            await Assert.ThrowsAsync<TangoFormatException>(() => runtime.OpenAsync<TangoList<Exception>>("b").AsTask());
         Assert.Contains("no formatter", noFormat.Message, StringComparison.Ordinal);
         Assert.Empty(await runtime.ListObjectsAsync());
     }

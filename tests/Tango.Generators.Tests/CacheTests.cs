@@ -10,10 +10,13 @@ public sealed class CacheTests
     [Fact]
     public void An_unrelated_edit_generates_nothing_again()
     {
-        CSharpCompilation compilation = Compiler.Compile(Value + Sources.NodePool.Replace("namespace Cluster;", "", StringComparison.Ordinal));
+        CSharpCompilation compilation =
+            Compiler.Compile(Value + Sources.NodePool.Replace("namespace Cluster;", "", StringComparison.Ordinal));
         GeneratorDriver driver = Compiler.Driver().RunGenerators(compilation);
-        compilation = compilation.AddSyntaxTrees(CSharpSyntaxTree.ParseText("class Unrelated { int X; }", Compiler.ParseOptions));
-        AssertReasons(driver.RunGenerators(compilation), IncrementalStepRunReason.Cached, IncrementalStepRunReason.Unchanged);
+        compilation =
+            compilation.AddSyntaxTrees(CSharpSyntaxTree.ParseText("class Unrelated { int X; }", Compiler.ParseOptions));
+        AssertReasons(driver.RunGenerators(compilation), IncrementalStepRunReason.Cached,
+            IncrementalStepRunReason.Unchanged);
     }
 
     [Fact]
@@ -23,14 +26,17 @@ public sealed class CacheTests
         GeneratorDriver driver = Compiler.Driver().RunGenerators(Compiler.Compile(source));
         string edited = source.Replace("not enough nodes", "too few nodes", StringComparison.Ordinal);
         Assert.NotEqual(source, edited);
-        AssertReasons(driver.RunGenerators(Compiler.Compile(edited)), IncrementalStepRunReason.Unchanged, IncrementalStepRunReason.Cached);
+        AssertReasons(driver.RunGenerators(Compiler.Compile(edited)), IncrementalStepRunReason.Unchanged,
+            IncrementalStepRunReason.Cached);
     }
 
     [Fact]
     public void A_new_member_does()
     {
         GeneratorDriver driver = Compiler.Driver().RunGenerators(Compiler.Compile(Value));
-        driver = driver.RunGenerators(Compiler.Compile(Value.Replace("string User", "string User, int Nodes", StringComparison.Ordinal)));
+        driver =
+            driver.RunGenerators(
+                Compiler.Compile(Value.Replace("string User", "string User, int Nodes", StringComparison.Ordinal)));
         AssertReasons(driver, IncrementalStepRunReason.Modified);
     }
 

@@ -10,13 +10,17 @@ namespace Tango.Generators.Tests;
 internal static class Compiler
 {
     private const string Usings =
-        "using System; using System.Collections.Generic; using System.Collections.Immutable; using System.Linq; using System.Threading; "
+        "using System; using System.Collections.Generic; using System.Collections.Immutable; using System.Linq; "
+        + "using System.Threading; "
         + "using System.Threading.Tasks; using Tango; using Tango.Formatting;\n";
 
     private static readonly ImmutableArray<MetadataReference> References =
     [
         .. ((string)AppContext.GetData("TRUSTED_PLATFORM_ASSEMBLIES")!).Split(Path.PathSeparator)
-            .Where(p => Path.GetFileName(p) is var n && (n.StartsWith("System.", StringComparison.Ordinal) || n is "netstandard.dll" or "mscorlib.dll"))
+            .Where(
+                p =>
+                    Path.GetFileName(p) is var n
+                    && (n.StartsWith("System.", StringComparison.Ordinal) || n is "netstandard.dll" or "mscorlib.dll"))
             .Append(typeof(TangoObject).Assembly.Location)
             .Select(p => MetadataReference.CreateFromFile(p)),
     ];
@@ -28,23 +32,27 @@ internal static class Compiler
         [CSharpSyntaxTree.ParseText(Usings + source, ParseOptions, path: "Snippet.cs")],
         References,
         new CSharpCompilationOptions(
-            OutputKind.DynamicallyLinkedLibrary, nullableContextOptions: NullableContextOptions.Enable, warningLevel: 9999));
+            OutputKind.DynamicallyLinkedLibrary, nullableContextOptions: NullableContextOptions.Enable,
+            warningLevel: 9999));
 
     public static GeneratorDriver Driver() => CSharpGeneratorDriver.Create(
         [new TangoObjectGenerator().AsSourceGenerator(), new TangoValueGenerator().AsSourceGenerator()],
         parseOptions: ParseOptions,
-        driverOptions: new GeneratorDriverOptions(IncrementalGeneratorOutputKind.None, trackIncrementalGeneratorSteps: true));
+        driverOptions: new GeneratorDriverOptions(IncrementalGeneratorOutputKind.None,
+            trackIncrementalGeneratorSteps: true));
 
     public static Compilation Generate(string source)
     {
-        Driver().RunGeneratorsAndUpdateCompilation(Compile(source), out Compilation updated, out ImmutableArray<Diagnostic> diagnostics);
+        Driver().RunGeneratorsAndUpdateCompilation(Compile(source), out Compilation updated,
+            out ImmutableArray<Diagnostic> diagnostics);
         Assert.Empty(diagnostics);
         return updated;
     }
 
     /// <summary>The text generated from a source, all files one after the other.</summary>
     public static string Generated(string source) =>
-        string.Join("\n", Driver().RunGenerators(Compile(source)).GetRunResult().GeneratedTrees.Select(t => t.ToString())).Replace("\r\n", "\n");
+        string.Join("\n", Driver().RunGenerators(Compile(source)).GetRunResult().GeneratedTrees
+            .Select(t => t.ToString())).Replace("\r\n", "\n");
 
     /// <summary>The ids reported by the analyzers, in order of place, as "TANGO004 line".</summary>
     public static async Task<string[]> Diagnose(string source)
@@ -55,15 +63,18 @@ internal static class Compiler
 
     public static async Task<ImmutableArray<Diagnostic>> Analyze(string source)
     {
-        ImmutableArray<DiagnosticAnalyzer> analyzers = [new TangoObjectAnalyzer(), new TangoValueAnalyzer(), new TangoApplyAnalyzer()];
-        ImmutableArray<Diagnostic> found = await Generate(source).WithAnalyzers(analyzers).GetAnalyzerDiagnosticsAsync();
+        ImmutableArray<DiagnosticAnalyzer> analyzers = [new TangoObjectAnalyzer(), new TangoValueAnalyzer(),
+            new TangoApplyAnalyzer()];
+        ImmutableArray<Diagnostic> found = await Generate(source).WithAnalyzers(analyzers)
+            .GetAnalyzerDiagnosticsAsync();
         Assert.DoesNotContain(found, d => d.Id == "AD0001");
         return found;
     }
 
     /// <summary>Errors and warnings of the compiler itself, generated code included.</summary>
     public static string[] Errors(Compilation compilation) =>
-        [.. compilation.GetDiagnostics().Where(d => d.Severity >= DiagnosticSeverity.Warning).Select(d => d.ToString())];
+        [.. compilation.GetDiagnostics().Where(d => d.Severity >= DiagnosticSeverity.Warning)
+            .Select(d => d.ToString())];
 
     public static Assembly Load(string source)
     {

@@ -7,12 +7,16 @@ public sealed class DiagnosticsTests
 {
     [Theory]
     [InlineData("TANGO001", "[TangoObject(\"t\")] public sealed class A : TangoObject { }")]
-    [InlineData("TANGO001", "public static class Outer { [TangoObject(\"t\")] public sealed partial class A : TangoObject { } }")]
+    [InlineData("TANGO001",
+        "public static class Outer { [TangoObject(\"t\")] public sealed partial class A : TangoObject { } }")]
     [InlineData("TANGO002", "[TangoObject(\"t\")] public sealed partial class A { }")]
     [InlineData("TANGO002", "[TangoObject(\"t\")] public abstract partial class A : TangoObject { }")]
-    [InlineData("TANGO019", "[TangoObject(\"t\")] public sealed partial class A : TangoObject { } [TangoObject(\"t\")] public sealed partial class B : TangoObject { }")]
+    [InlineData("TANGO019",
+        "[TangoObject(\"t\")] public sealed partial class A : TangoObject { } [TangoObject(\"t\")] public sealed "
+        + "partial class B : TangoObject { }")]
     [InlineData("TANGO002", "[TangoObject(\"\")] public sealed partial class A : TangoObject { }")]
-    [InlineData("TANGO002", "[TangoObject(\"t\")] public sealed partial class A(int x) : TangoObject { public int X => x; }")]
+    [InlineData("TANGO002",
+        "[TangoObject(\"t\")] public sealed partial class A(int x) : TangoObject { public int X => x; }")]
     public async Task Classes(string id, string source) => Assert.Contains(id, await Compiler.Diagnose(source));
 
     [Theory]
@@ -21,22 +25,33 @@ public sealed class DiagnosticsTests
     [InlineData("TANGO003", "[Mutator(1)] public partial ValueTask A(); private void ApplyA() { }")]
     [InlineData("TANGO003", "[Mutator(1)] public partial ValueTask AAsync(ref int x); private void ApplyA(int x) { }")]
     [InlineData("TANGO003", "[Mutator(1)] public partial ValueTask AAsync<T>(T x); private void ApplyA<T>(T x) { }")]
-    [InlineData("TANGO003", "[Mutator(1)] public partial ValueTask AAsync(CancellationToken ct, int x); private void ApplyA(int x) { }")]
+    [InlineData("TANGO003",
+        "[Mutator(1)] public partial ValueTask AAsync(CancellationToken ct, int x); private void ApplyA(int x) { }")]
     [InlineData("TANGO003", "[Accessor] public partial ValueTask AAsync(); private void ReadA() { }")]
     [InlineData("TANGO004", "[Mutator(1)] public partial ValueTask AAsync(int x);")]
     [InlineData("TANGO004", "[Mutator(1)] public partial ValueTask AAsync(int x); private void ApplyA(long x) { }")]
     [InlineData("TANGO004", "[Mutator(1)] public partial ValueTask<int> AAsync(); private void ApplyA() { }")]
     [InlineData("TANGO004", "[Accessor] public partial ValueTask<int> AAsync(); private long ReadA() => 1;")]
     [InlineData("TANGO005", "[Mutator(0)] public partial ValueTask AAsync(); private void ApplyA() { }")]
-    [InlineData("TANGO006", "[Mutator(1)] public partial ValueTask AAsync(); private void ApplyA() { } [Mutator(1)] public partial ValueTask BAsync(); private void ApplyB() { }")]
-    [InlineData("TANGO007", "[Mutator(1)] public partial ValueTask AAsync(object x); private void ApplyA(object x) { }")]
-    [InlineData("TANGO007", "[Mutator(1)] public partial ValueTask AAsync(List<Action> x); private void ApplyA(List<Action> x) { }")]
-    [InlineData("TANGO007", "[Mutator(1)] public partial ValueTask AAsync(int[,] x); private void ApplyA(int[,] x) { }")]
+    [InlineData("TANGO006",
+        "[Mutator(1)] public partial ValueTask AAsync(); private void ApplyA() { } [Mutator(1)] public partial "
+        + "ValueTask BAsync(); private void ApplyB() { }")]
+    [InlineData("TANGO007",
+        "[Mutator(1)] public partial ValueTask AAsync(object x); private void ApplyA(object x) { }")]
+    [InlineData("TANGO007",
+        "[Mutator(1)] public partial ValueTask AAsync(List<Action> x); private void ApplyA(List<Action> x) { }")]
+    [InlineData("TANGO007",
+        "[Mutator(1)] public partial ValueTask AAsync(int[,] x); private void ApplyA(int[,] x) { }")]
     [InlineData("TANGO008", "[Mutator(1)] public partial ValueTask AAsync(Uri x); private void ApplyA(Uri x) { }")]
-    [InlineData("TANGO013", "[Mutator(1)] public partial ValueTask AAsync([VersionKey] decimal x); private void ApplyA(decimal x) { }")]
-    [InlineData("TANGO013", "[Accessor] public partial ValueTask<int> AAsync([VersionKey] (int, double) x); private int ReadA((int, double) x) => 0;")]
-    [InlineData("TANGO013", "[Accessor] public partial ValueTask<int> AAsync([VersionKey] byte[] x); private int ReadA(byte[] x) => 0;")]
-    public async Task Operations(string id, string members) => Assert.Equal([id], await Compiler.Diagnose(Sources.Object(members)));
+    [InlineData("TANGO013",
+        "[Mutator(1)] public partial ValueTask AAsync([VersionKey] decimal x); private void ApplyA(decimal x) { }")]
+    [InlineData("TANGO013",
+        "[Accessor] public partial ValueTask<int> AAsync([VersionKey] (int, double) x); private int ReadA((int, "
+        + "double) x) => 0;")]
+    [InlineData("TANGO013",
+        "[Accessor] public partial ValueTask<int> AAsync([VersionKey] byte[] x); private int ReadA(byte[] x) => 0;")]
+    public async Task Operations(string id, string members) =>
+        Assert.Equal([id], await Compiler.Diagnose(Sources.Object(members)));
 
     [Theory]
     [InlineData("TANGO009", "private List<int> _x = [];")]
@@ -45,7 +60,8 @@ public sealed class DiagnosticsTests
     [InlineData("TANGO009", "private ImmutableDictionary<int, byte[]> _x = ImmutableDictionary<int, byte[]>.Empty;")]
     [InlineData("TANGO009", "private (int, List<int>) _x;")]
     [InlineData("TANGO009", "public HashSet<int> X { get; private set; } = [];")]
-    [InlineData("TANGO009", "private Holder? _x; [TangoValue] public sealed class Holder { [TangoMember(0)] public int A { get; set; } }")]
+    [InlineData("TANGO009",
+        "private Holder? _x; [TangoValue] public sealed class Holder { [TangoMember(0)] public int A { get; set; } }")]
     [InlineData("TANGO009", "private Holder _x; [TangoValue] public record struct Holder(ImmutableArray<int[]> A);")]
     [InlineData("TANGO010", "private static int s_x; private int Use() => s_x;")]
     [InlineData("TANGO007", "private Action? _x;")]
@@ -60,13 +76,19 @@ public sealed class DiagnosticsTests
     }
 
     [Theory]
-    [InlineData("private int _a; private readonly int _b = 5; private const int C = 1; private static readonly int[] D = [1]; private int Use() => _b + C + D[0];")]
-    [InlineData("private ImmutableSortedSet<string> _x = ImmutableSortedSet<string>.Empty.WithComparer(TangoOrder<string>.Comparer);")]
-    [InlineData("private ImmutableDictionary<int, ImmutableArray<byte>> _x = ImmutableDictionary<int, ImmutableArray<byte>>.Empty;")]
+    [InlineData("private int _a; private readonly int _b = 5; private const int C = 1; private static readonly int[] "
+        + "D = [1]; private int Use() => _b + C + D[0];")]
+    [InlineData("private ImmutableSortedSet<string> _x = "
+        + "ImmutableSortedSet<string>.Empty.WithComparer(TangoOrder<string>.Comparer);")]
+    [InlineData("private ImmutableDictionary<int, ImmutableArray<byte>> _x = ImmutableDictionary<int, "
+        + "ImmutableArray<byte>>.Empty;")]
     [InlineData("private (int, string)? _x; private DayOfWeek _d; private decimal _m;")]
-    [InlineData("private Holder _x; [TangoValue] public record struct Holder(int A, Deep? B); [TangoValue] public sealed record Deep(ImmutableList<Deep> C);")]
-    [InlineData("[Mutator(1)] public partial ValueTask AAsync(List<int[]> x, CancellationToken ct = default); private void ApplyA(List<int[]> x) { }")]
-    [InlineData("[Accessor] public partial ValueTask<Uri> AAsync(object anything); private Uri ReadA(object anything) => new(\"x:y\");")]
+    [InlineData("private Holder _x; [TangoValue] public record struct Holder(int A, Deep? B); [TangoValue] public "
+        + "sealed record Deep(ImmutableList<Deep> C);")]
+    [InlineData("[Mutator(1)] public partial ValueTask AAsync(List<int[]> x, CancellationToken ct = default); "
+        + "private void ApplyA(List<int[]> x) { }")]
+    [InlineData("[Accessor] public partial ValueTask<Uri> AAsync(object anything); private Uri ReadA(object "
+        + "anything) => new(\"x:y\");")]
     public async Task Fine(string members) => Assert.Empty(await Compiler.Diagnose(Sources.Object(members)));
 
     [Theory]
@@ -96,7 +118,8 @@ public sealed class DiagnosticsTests
     [InlineData("Func<Guid> f = Guid.NewGuid; _x = f().Version;")]
     [InlineData("_x = Helper();")]
     [InlineData("_x = Indirect;")]
-    public async Task Not_deterministic(string statement) => Assert.Contains("TANGO011", await Compiler.Diagnose(InApply(statement)));
+    public async Task Not_deterministic(string statement) =>
+        Assert.Contains("TANGO011", await Compiler.Diagnose(InApply(statement)));
 
     [Theory]
     [InlineData("foreach (var p in _map) _x += p.Key;")]
@@ -112,7 +135,8 @@ public sealed class DiagnosticsTests
     [InlineData("_x = new List<int>(_set)[0];")]
     [InlineData("_x = string.Join(',', _set).Length;")]
     [InlineData("_x = string.Concat(_map.Values).Length;")]
-    public async Task Hash_order(string statement) => Assert.Contains("TANGO012", await Compiler.Diagnose(InApply(statement)));
+    public async Task Hash_order(string statement) =>
+        Assert.Contains("TANGO012", await Compiler.Diagnose(InApply(statement)));
 
     [Theory]
     [InlineData("_x = _map.Count + _set.Count;")]
@@ -130,7 +154,8 @@ public sealed class DiagnosticsTests
     [InlineData("_x = new[] { \"a\" }.OrderBy(s => s, StringComparer.Ordinal).Count();")]
     [InlineData("_x = new[] { \"a\" }.OrderBy(s => s.Length).Count();")]
     [InlineData("_x = ImmutableSortedSet.Create<string>(StringComparer.Ordinal).Count;")]
-    [InlineData("_x = \"a\".StartsWith('b') || \"a\".StartsWith(\"b\", StringComparison.Ordinal) || \"a\".Contains(\"b\") ? 1 : 0;")]
+    [InlineData("_x = \"a\".StartsWith('b') || \"a\".StartsWith(\"b\", StringComparison.Ordinal) || "
+        + "\"a\".Contains(\"b\") ? 1 : 0;")]
     [InlineData("_x = (int)System.Net.HttpStatusCode.OK + System.Net.IPAddress.Loopback.GetAddressBytes()[0];")]
     [InlineData("_x = 1.5.ToString(System.Globalization.CultureInfo.InvariantCulture).Length + 5.ToString().Length;")]
     [InlineData("_x = \"a\".ToUpperInvariant().Length + string.CompareOrdinal(\"a\", \"b\");")]
@@ -147,7 +172,8 @@ public sealed class DiagnosticsTests
     [InlineData("_x = ImmutableSortedSet.Create(\"a\", \"b\").Count;")]
     [InlineData("_x = new SortedDictionary<string, int>().Count;")]
     [InlineData("var l = new List<string>(); l.Sort(); _x = l.Count;")]
-    public async Task Culture_order(string statement) => Assert.Equal(["TANGO017"], await Compiler.Diagnose(InApply(statement)));
+    public async Task Culture_order(string statement) =>
+        Assert.Equal(["TANGO017"], await Compiler.Diagnose(InApply(statement)));
 
     [Fact]
     public async Task What_only_readers_do_may_vary()
@@ -161,34 +187,52 @@ public sealed class DiagnosticsTests
     }
 
     [Theory]
-    [InlineData("[Mutator(1)] public partial ValueTask AAsync(); private void ApplyA() => throw Reject(\"no\");", "TANGO014")]
-    [InlineData("[Mutator(1)] public partial ValueTask AAsync(); private void ApplyA() => Check(); private void Check() { throw Reject(\"no\"); }", "TANGO014")]
-    [InlineData("[Mutator(1, MayReject = true)] public partial ValueTask AAsync(); private void ApplyA() => throw Reject(\"no\");", null)]
-    [InlineData("[Mutator(1)] public partial ValueTask<int> AAsync(); private int ApplyA() => throw Reject(\"no\");", null)]
-    [InlineData("private int _x; [Mutator(1)] public partial ValueTask<int> AAsync(); private int ApplyA() { _x++; if (_x > 3) throw Reject(\"no\"); return 1; }", "TANGO018")]
-    [InlineData("private int _x; [Mutator(1)] public partial ValueTask<int> AAsync(); private int ApplyA() { while (true) { if (_x > 3) throw Reject(\"no\"); _x = 1; } }", "TANGO018")]
-    [InlineData("private int _x; [Mutator(1)] public partial ValueTask<int> AAsync(); private int ApplyA() { (_x, _) = (1, 2); throw Reject(\"no\"); }", "TANGO018")]
-    [InlineData("private int _x; [Mutator(1)] public partial ValueTask<int> AAsync(); private int ApplyA() { if (_x > 3) { _x = 0; return 1; } throw Reject(\"no\"); }", null)]
-    [InlineData("private int _x; [Mutator(1)] public partial ValueTask<int> AAsync(); private int ApplyA() => _x = _x > 3 ? throw Reject(\"no\") : 4;", null)]
+    [InlineData("[Mutator(1)] public partial ValueTask AAsync(); private void ApplyA() => throw Reject(\"no\");",
+        "TANGO014")]
+    [InlineData("[Mutator(1)] public partial ValueTask AAsync(); private void ApplyA() => Check(); private void "
+        + "Check() { throw Reject(\"no\"); }", "TANGO014")]
+    [InlineData("[Mutator(1, MayReject = true)] public partial ValueTask AAsync(); private void ApplyA() => throw "
+        + "Reject(\"no\");", null)]
+    [InlineData("[Mutator(1)] public partial ValueTask<int> AAsync(); private int ApplyA() => throw Reject(\"no\");",
+        null)]
+    [InlineData("private int _x; [Mutator(1)] public partial ValueTask<int> AAsync(); private int ApplyA() { _x++; "
+        + "if (_x > 3) throw Reject(\"no\"); return 1; }", "TANGO018")]
+    [InlineData("private int _x; [Mutator(1)] public partial ValueTask<int> AAsync(); private int ApplyA() { while "
+        + "(true) { if (_x > 3) throw Reject(\"no\"); _x = 1; } }", "TANGO018")]
+    [InlineData("private int _x; [Mutator(1)] public partial ValueTask<int> AAsync(); private int ApplyA() { (_x, _) "
+        + "= (1, 2); throw Reject(\"no\"); }", "TANGO018")]
+    [InlineData("private int _x; [Mutator(1)] public partial ValueTask<int> AAsync(); private int ApplyA() { if (_x "
+        + "> 3) { _x = 0; return 1; } throw Reject(\"no\"); }", null)]
+    [InlineData("private int _x; [Mutator(1)] public partial ValueTask<int> AAsync(); private int ApplyA() => _x = "
+        + "_x > 3 ? throw Reject(\"no\") : 4;", null)]
     [InlineData("private int _x; public int X => _x;", "TANGO015")]
     [InlineData("private int _x; public int Get() => _x;", "TANGO015")]
     [InlineData("private int _x; internal void Set(int x) { _x = x; }", "TANGO015")]
-    [InlineData("private int _x; [Accessor] public partial ValueTask<int> AAsync(); private int ReadA() => _x++;", "TANGO016")]
-    [InlineData("private int _x; [Accessor] public partial ValueTask<int> AAsync(); private int ReadA() { (_x, _) = (1, 2); return 0; }", "TANGO016")]
-    [InlineData("private int _x; [Accessor] public partial ValueTask<int> AAsync(); private int ReadA() => Half(); private int Half() => _x / 2;", null)]
+    [InlineData("private int _x; [Accessor] public partial ValueTask<int> AAsync(); private int ReadA() => _x++;",
+        "TANGO016")]
+    [InlineData("private int _x; [Accessor] public partial ValueTask<int> AAsync(); private int ReadA() { (_x, _) = "
+        + "(1, 2); return 0; }", "TANGO016")]
+    [InlineData("private int _x; [Accessor] public partial ValueTask<int> AAsync(); private int ReadA() => Half(); "
+        + "private int Half() => _x / 2;", null)]
     public async Task Rejections_and_state(string members, string? id) =>
         Assert.Equal(id is null ? [] : [id], await Compiler.Diagnose(Sources.Object(members)));
 
     [Theory]
     [InlineData("TANGO020", "[TangoValue] public abstract record A(int X);")]
     [InlineData("TANGO020", "public static class O { [TangoValue] private sealed record A(int X); }")]
-    [InlineData("TANGO020", "[TangoValue] public sealed class A { public A(string other) { } [TangoMember(0)] public int X { get; } }")]
-    [InlineData("TANGO020", "[TangoValue] public sealed class A { [TangoMember(0)] private int _x; public A(int x) => _x = x; public int X => _x; }")]
-    [InlineData("TANGO021", "[TangoValue] public sealed record A([property: TangoMember(0)] int X, [property: TangoMember(0)] int Y);")]
+    [InlineData("TANGO020",
+        "[TangoValue] public sealed class A { public A(string other) { } [TangoMember(0)] public int X { get; } }")]
+    [InlineData("TANGO020",
+        "[TangoValue] public sealed class A { [TangoMember(0)] private int _x; public A(int x) => _x = x; public int "
+        + "X => _x; }")]
+    [InlineData("TANGO021",
+        "[TangoValue] public sealed record A([property: TangoMember(0)] int X, [property: TangoMember(0)] int Y);")]
     [InlineData("TANGO021", "[TangoValue(Reserved = [0])] public sealed record A([property: TangoMember(0)] int X);")]
-    [InlineData("TANGO022", "[TangoValue] public sealed record A([property: TangoMember(0)] int X, [property: TangoMember(2)] int Y);")]
+    [InlineData("TANGO022",
+        "[TangoValue] public sealed record A([property: TangoMember(0)] int X, [property: TangoMember(2)] int Y);")]
     [InlineData("TANGO022", "[TangoValue] public sealed record A([property: TangoMember(1)] int X);")]
-    [InlineData("TANGO023", "[TangoValue] public sealed record A([property: TangoMember(0)] int X) { public int Y { get; init; } }")]
+    [InlineData("TANGO023",
+        "[TangoValue] public sealed record A([property: TangoMember(0)] int X) { public int Y { get; init; } }")]
     [InlineData("TANGO023", "[TangoValue] public sealed record A(int X) { public int Y { get; init; } }")]
     [InlineData("TANGO007", "[TangoValue] public sealed record A(Action X);")]
     [InlineData("TANGO008", "[TangoValue] public sealed record A(ImmutableList<Version> X);")]
@@ -200,23 +244,31 @@ public sealed class DiagnosticsTests
         string? root = AppContext.BaseDirectory;
         while (root is not null && !File.Exists(Path.Combine(root, "Corfu.sln"))) root = Path.GetDirectoryName(root);
         Assert.NotNull(root);
-        string releases = await File.ReadAllTextAsync(Path.Combine(root, "src/Tango.Generators/AnalyzerReleases.Unshipped.md"));
+        string releases =
+            await File.ReadAllTextAsync(Path.Combine(root, "src/Tango.Generators/AnalyzerReleases.Unshipped.md"));
         string help = await File.ReadAllTextAsync(Path.Combine(root, "docs/analyzers.md"));
         DiagnosticDescriptor[] rules =
         [
             .. new TangoObjectAnalyzer().SupportedDiagnostics, .. new TangoValueAnalyzer().SupportedDiagnostics,
             .. new TangoApplyAnalyzer().SupportedDiagnostics,
         ];
-        Assert.All(rules, r => Assert.Contains($"{r.Id} | Tango | {r.DefaultSeverity} | {r.Title}", releases, StringComparison.Ordinal));
-        Assert.All(rules, r => Assert.Contains($"## {r.Id}\n\n{r.Title}. {r.Description}", help.Replace("\r\n", "\n"), StringComparison.Ordinal));
+        Assert.All(rules,
+            r => Assert.Contains($"{r.Id} | Tango | {r.DefaultSeverity} | {r.Title}", releases,
+                StringComparison.Ordinal));
+        Assert.All(rules,
+            r => Assert.Contains($"## {r.Id}\n\n{r.Title}. {r.Description}", help.Replace("\r\n", "\n"),
+                StringComparison.Ordinal));
     }
 
     [Fact]
     public async Task A_message_says_what_to_write()
     {
-        var found = await Compiler.Analyze(Sources.Object("[Mutator(1)] public partial ValueTask<int> AAsync(string? x, CancellationToken ct);"));
+        var found =
+            await Compiler.Analyze(
+                Sources.Object("[Mutator(1)] public partial ValueTask<int> AAsync(string? x, CancellationToken ct);"));
         Diagnostic diagnostic = Assert.Single(found);
-        Assert.Equal("'AAsync' needs 'private int ApplyA(string? x)'", diagnostic.GetMessage(System.Globalization.CultureInfo.InvariantCulture));
+        Assert.Equal("'AAsync' needs 'private int ApplyA(string? x)'",
+            diagnostic.GetMessage(System.Globalization.CultureInfo.InvariantCulture));
         Assert.NotEmpty(diagnostic.Descriptor.HelpLinkUri);
         Assert.NotEmpty(diagnostic.Descriptor.Description.ToString(System.Globalization.CultureInfo.InvariantCulture));
     }

@@ -23,13 +23,16 @@ public sealed class ObjectGeneratorTests
                 private bool _on;
 
                 [Mutator(1)]
-                public partial ValueTask<bool> TurnAsync([VersionKey] int lamp, bool on, CancellationToken ct = default);
+                public partial ValueTask<bool> TurnAsync(
+                    [VersionKey] int lamp, bool on, CancellationToken ct = default);
 
                 private bool ApplyTurn(int lamp, bool on) => _on = on;
             }
             """);
-        if (Environment.GetEnvironmentVariable("UPDATE_SNAPSHOTS") is { } folder) File.WriteAllText(Path.Combine(folder, "Switch.g.txt"), generated);
-        string expected = File.ReadAllText(Path.Combine(AppContext.BaseDirectory, "Snapshots", "Switch.g.txt")).Replace("\r\n", "\n");
+        if (Environment.GetEnvironmentVariable("UPDATE_SNAPSHOTS") is { } folder)
+            File.WriteAllText(Path.Combine(folder, "Switch.g.txt"), generated);
+        string expected = File.ReadAllText(Path.Combine(AppContext.BaseDirectory, "Snapshots", "Switch.g.txt"))
+            .Replace("\r\n", "\n");
         Assert.Equal(expected, generated);
     }
 
@@ -47,15 +50,18 @@ public sealed class ObjectGeneratorTests
                 internal sealed partial class Inner<@event, TValue> : TangoObject
                     where @event : notnull, IComparable<@event>
                 {
-                    private ImmutableSortedDictionary<@event, TValue?> _items = ImmutableSortedDictionary<@event, TValue?>.Empty;
+                    private ImmutableSortedDictionary<@event, TValue?> _items =
+                        ImmutableSortedDictionary<@event, TValue?>.Empty;
 
                     public int Version { get; private set; }
 
                     [Mutator(7)]
-                    internal partial ValueTask PutAsync([VersionKey] @event @new, [VersionKey] string part, TValue? value, TOuter? outer);
+                    internal partial ValueTask PutAsync(
+                        [VersionKey] @event @new, [VersionKey] string part, TValue? value, TOuter? outer);
 
                     [Accessor]
-                    private partial ValueTask<ImmutableSortedDictionary<@event, TValue?>> AllAsync(CancellationToken @in);
+                    private partial ValueTask<ImmutableSortedDictionary<@event, TValue?>> AllAsync(
+                        CancellationToken @in);
 
                     private void ApplyPut(@event @new, string part, TValue? value, TOuter? outer)
                     {
@@ -76,7 +82,9 @@ public sealed class ObjectGeneratorTests
         Type type = Compiler.Load(Sources.NodePool).GetType("Cluster.NodePool", throwOnError: true)!;
         ITangoView view = Create(type);
         Apply(view, 3, "", "920105");
-        byte[] taken = Apply(view, 1, "cd03e8", "9102", new ApplyResult<int[]>()) is ApplyResult<int[]> { Value: { } v } ? [.. v.Select(i => (byte)i)] : [];
+        byte[] taken = Apply(view, 1, "cd03e8", "9102", new ApplyResult<int[]>()) is ApplyResult<int[]> { Value: { } v }
+            ? [.. v.Select(i => (byte)i)]
+            : [];
         Assert.Equal([1, 2], taken);
         Assert.Throws<TangoRejectedException>(() => Apply(view, 1, "02", "9109"));
         Assert.Throws<TangoUnknownRecordException>(() => Apply(view, 99, "", "90"));
@@ -89,7 +97,8 @@ public sealed class ObjectGeneratorTests
         ITangoView loaded = Create(type);
         loaded.LoadState(state.WrittenSpan);
         Apply(loaded, 2, "cd03e8", "90");
-        var full = (IEnumerable<int>)type.GetField("_free", BindingFlags.Instance | BindingFlags.NonPublic)!.GetValue(loaded)!;
+        var full = (IEnumerable<int>)type.GetField("_free", BindingFlags.Instance | BindingFlags.NonPublic)!
+            .GetValue(loaded)!;
         Assert.Equal([1, 2, 3, 4, 5], full);
     }
 
@@ -115,8 +124,10 @@ public sealed class ObjectGeneratorTests
     {
         string source = Sources.Object(
             """
-            private ImmutableSortedSet<string> _set = ImmutableSortedSet.Create<string>(StringComparer.OrdinalIgnoreCase, "a");
-            private ImmutableDictionary<string, int> _map = ImmutableDictionary.Create<string, int>(StringComparer.OrdinalIgnoreCase);
+            private ImmutableSortedSet<string> _set =
+                ImmutableSortedSet.Create<string>(StringComparer.OrdinalIgnoreCase, "a");
+            private ImmutableDictionary<string, int> _map =
+                ImmutableDictionary.Create<string, int>(StringComparer.OrdinalIgnoreCase);
             """);
         Type type = Compiler.Load(source).GetType("Subject")!;
         var state = new ArrayBufferWriter<byte>();
@@ -134,15 +145,18 @@ public sealed class ObjectGeneratorTests
         Type type = Compiler.Load(Sources.NodePool).GetType("Cluster.NodePool", throwOnError: true)!;
         TangoObjectType facts = Facts(type);
         Assert.Equal("node-pool", facts.Name);
-        Assert.Equal([(1, "Allocate", true), (2, "Release", false), (3, "AddNodes", false)], facts.Mutators.Select(m => (m.Number, m.Name, m.Reads)));
+        Assert.Equal([(1, "Allocate", true), (2, "Release", false), (3, "AddNodes", false)],
+            facts.Mutators.Select(m => (m.Number, m.Name, m.Reads)));
     }
 
     private static TangoObjectType Facts(Type type) => (TangoObjectType)type
-        .GetProperties(BindingFlags.Static | BindingFlags.NonPublic).Single(p => p.PropertyType == typeof(TangoObjectType)).GetValue(null)!;
+        .GetProperties(BindingFlags.Static | BindingFlags.NonPublic)
+        .Single(p => p.PropertyType == typeof(TangoObjectType)).GetValue(null)!;
 
     private static ITangoView Create(Type type) => (ITangoView)Activator.CreateInstance(type)!;
 
-    private static ApplyResult? Apply(ITangoView view, int mutator, string key, string arguments, ApplyResult? result = null)
+    private static ApplyResult? Apply(ITangoView view, int mutator, string key, string arguments,
+        ApplyResult? result = null)
     {
         view.Apply(mutator, Convert.FromHexString(key), Convert.FromHexString(arguments), new ApplyContext(result));
         return result;

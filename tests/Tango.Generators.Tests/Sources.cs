@@ -10,10 +10,12 @@ internal static class Sources
         public sealed partial class NodePool : TangoObject
         {
             private ImmutableSortedSet<int> _free = ImmutableSortedSet<int>.Empty;
-            private ImmutableDictionary<long, ImmutableArray<int>> _held = ImmutableDictionary<long, ImmutableArray<int>>.Empty;
+            private ImmutableDictionary<long, ImmutableArray<int>> _held =
+                ImmutableDictionary<long, ImmutableArray<int>>.Empty;
 
             [Mutator(1, MayReject = true)]
-            public partial ValueTask<int[]> AllocateAsync([VersionKey] long job, int count, CancellationToken ct = default);
+            public partial ValueTask<int[]> AllocateAsync(
+                [VersionKey] long job, int count, CancellationToken ct = default);
 
             [Mutator(2)]
             public partial ValueTask ReleaseAsync([VersionKey] long job, CancellationToken ct = default);
@@ -25,7 +27,8 @@ internal static class Sources
             public partial ValueTask<int> FreeAsync(CancellationToken ct = default);
 
             [Accessor]
-            internal partial ValueTask<(bool, string?)> HoldsAsync([VersionKey] long job, string? @class, CancellationToken ct = default);
+            internal partial ValueTask<(bool, string?)> HoldsAsync(
+                [VersionKey] long job, string? @class, CancellationToken ct = default);
 
             private int[] ApplyAllocate(long job, int count)
             {

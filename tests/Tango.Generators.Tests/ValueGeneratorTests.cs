@@ -22,7 +22,8 @@ public sealed class ValueGeneratorTests
             [TangoValue]
             public sealed class Mixed
             {
-                public Mixed(int first) => First = first > 9 ? throw new ArgumentOutOfRangeException(nameof(first)) : first;
+                public Mixed(int first) => First =
+                    first > 9 ? throw new ArgumentOutOfRangeException(nameof(first)) : first;
 
                 [TangoMember(0)] public int First { get; }
 
@@ -70,7 +71,8 @@ public sealed class ValueGeneratorTests
         Check(assembly, "Empty", "90");
 
         Type job = assembly.GetType("V.Job", throwOnError: true)!;
-        // R18: a record of keys may be a key; and a record written before a member existed, or by a newer type, is read.
+        // R18: a record of keys may be a key; and a record written before a member existed, or by a newer type, is
+        // read.
         Assert.True(IsKey(job));
         Assert.False(IsKey(assembly.GetType("V.Tree", throwOnError: true)!));
         Assert.False(IsKey(assembly.GetType("V.Mixed", throwOnError: true)!));
@@ -85,7 +87,8 @@ public sealed class ValueGeneratorTests
     public void A_cyclic_type_without_end_is_refused_when_read()
     {
         Assembly assembly = Compiler.Load("[TangoValue] public sealed record Loop(int Value, Loop? Next);");
-        Assert.Throws<TangoFormatException>(() => Read(assembly.GetType("Loop")!, string.Concat(Enumerable.Repeat("9201", 100_000)) + "c0"));
+        Assert.Throws<TangoFormatException>(
+            () => Read(assembly.GetType("Loop")!, string.Concat(Enumerable.Repeat("9201", 100_000)) + "c0"));
     }
 
     [Fact]
@@ -120,7 +123,8 @@ public sealed class ValueGeneratorTests
     private static object? Call(string method, Type type, params object?[] arguments)
     {
         const BindingFlags flags = BindingFlags.Static | BindingFlags.NonPublic | BindingFlags.DoNotWrapExceptions;
-        return typeof(ValueGeneratorTests).GetMethod(method, flags)!.MakeGenericMethod(type).Invoke(null, flags, null, arguments, null);
+        return typeof(ValueGeneratorTests).GetMethod(method, flags)!.MakeGenericMethod(type)
+            .Invoke(null, flags, null, arguments, null);
     }
 
     private static string WriteOf<T>(T value)

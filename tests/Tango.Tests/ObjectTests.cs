@@ -22,7 +22,8 @@ public class ObjectTests
         await using var world = new World();
         var (_, accounts) = await world.OpenAccountsAsync();
         await accounts.SetAsync("x", 5);
-        var rejected = await Assert.ThrowsAsync<TangoRejectedException>(async () => await accounts.WithdrawAsync("x", 6));
+        var rejected =
+            await Assert.ThrowsAsync<TangoRejectedException>(async () => await accounts.WithdrawAsync("x", 6));
         Assert.Equal("insufficient funds", rejected.Reason);
         Assert.Equal(5, await accounts.BalanceAsync("x"));
         await accounts.WithdrawAsync("x", 5);

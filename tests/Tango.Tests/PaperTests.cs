@@ -3,10 +3,12 @@ using Corfu.Protocol;
 
 namespace Tango.Tests;
 
-/// <summary>One test per claim of "Tango: Distributed Data Structures over a Shared Log" (SOSP 2013); the claim is cited.</summary>
+/// <summary>One test per claim of "Tango: Distributed Data Structures over a Shared Log" (SOSP 2013); the claim is
+/// cited.</summary>
 public class PaperTests
 {
-    /// <summary>3.1: "the state of the object can be reconstructed by simply creating a new instance and calling query_helper on Tango".</summary>
+    /// <summary>3.1: "the state of the object can be reconstructed by simply creating a new instance and calling
+    /// query_helper on Tango".</summary>
     [Fact]
     public async Task Durability_a_new_instance_reconstructs_the_state()
     {
@@ -18,7 +20,8 @@ public class PaperTests
         Assert.Equal(3, await again.BalanceAsync("x"));
     }
 
-    /// <summary>3.1: "a Tango object with multiple views on different machines provides linearizable semantics".</summary>
+    /// <summary>3.1: "a Tango object with multiple views on different machines provides linearizable
+    /// semantics".</summary>
     [Fact]
     public async Task Consistency_an_accessor_sees_every_mutator_that_completed_before_it()
     {
@@ -32,7 +35,8 @@ public class PaperTests
         }
     }
 
-    /// <summary>3.2: "Each client that encounters the commit record decides – independently but deterministically – whether it should commit or abort".</summary>
+    /// <summary>3.2: "Each client that encounters the commit record decides – independently but deterministically –
+    /// whether it should commit or abort".</summary>
     [Fact]
     public async Task Every_runtime_decides_a_commit_record_alike()
     {
@@ -49,7 +53,8 @@ public class PaperTests
         Assert.Contains(outcomes, outcome => outcome.IsCommitted);
     }
 
-    /// <summary>3.2: "Commit records ensure atomicity": an update becomes visible with all others of its transaction or not at all.</summary>
+    /// <summary>3.2: "Commit records ensure atomicity": an update becomes visible with all others of its transaction or
+    /// not at all.</summary>
     [Fact]
     public async Task A_transaction_over_two_objects_is_seen_whole()
     {
@@ -64,7 +69,8 @@ public class PaperTests
         var writing = WriteAsync();
         for (var i = 0; i < 200; i++)
         {
-            await using var transaction = reader.BeginTx(new TransactionOptions { StaleSnapshot = true, StartFresh = true });
+            await using var transaction =
+                reader.BeginTx(new TransactionOptions { StaleSnapshot = true, StartFresh = true });
             Assert.Equal(0, await c.BalanceAsync("x") + await d.BalanceAsync("x"));
             Assert.True((await transaction.EndTxAsync()).IsCommitted);
         }
@@ -85,7 +91,8 @@ public class PaperTests
         }
     }
 
-    /// <summary>3.2, Read-only transactions: "the EndTX call does not insert a commit record into the shared log".</summary>
+    /// <summary>3.2, Read-only transactions: "the EndTX call does not insert a commit record into the shared
+    /// log".</summary>
     [Fact]
     public async Task A_read_only_transaction_appends_nothing_and_is_validated_at_the_tail()
     {
@@ -104,7 +111,8 @@ public class PaperTests
         Assert.IsType<TxOutcome.Aborted>(await late.EndTxAsync());
     }
 
-    /// <summary>3.2: "fast read-only transactions from stale snapshots by having EndTX make the commit/abort decision locally".</summary>
+    /// <summary>3.2: "fast read-only transactions from stale snapshots by having EndTX make the commit/abort decision
+    /// locally".</summary>
     [Fact]
     public async Task A_stale_snapshot_transaction_does_not_ask_the_log()
     {
@@ -129,7 +137,8 @@ public class PaperTests
         Assert.Equal(asked, checks);
     }
 
-    /// <summary>3.2: "Write-only transactions require an append on the shared log but can commit immediately without playing the log forward".</summary>
+    /// <summary>3.2: "Write-only transactions require an append on the shared log but can commit immediately without
+    /// playing the log forward".</summary>
     [Fact]
     public async Task A_write_only_transaction_commits_with_its_append()
     {
@@ -145,7 +154,8 @@ public class PaperTests
         Assert.Equal(2, await accounts.BalanceAsync("y"));
     }
 
-    /// <summary>3.2, Versioning: keys name "disjoint sub-region[s] of the data structure", so that transactions on them do not conflict.</summary>
+    /// <summary>3.2, Versioning: keys name "disjoint sub-region[s] of the data structure", so that transactions on them
+    /// do not conflict.</summary>
     [Fact]
     public async Task Transactions_on_different_keys_do_not_conflict()
     {
@@ -158,14 +168,16 @@ public class PaperTests
         Assert.True((await second.EndTxAsync()).IsCommitted);
     }
 
-    /// <summary>3.2, Naming: the directory is itself an object with a hard-coded id and maps names to unique ids.</summary>
+    /// <summary>3.2, Naming: the directory is itself an object with a hard-coded id and maps names to unique
+    /// ids.</summary>
     [Fact]
     public async Task Naming_one_name_is_one_object_everywhere()
     {
         await using var world = new World();
         var a = world.NewRuntime();
         var b = world.NewRuntime();
-        await Task.WhenAll(a.OpenAsync<Accounts>("x").AsTask(), b.OpenAsync<Accounts>("x").AsTask(), b.OpenAsync<Accounts>("y").AsTask());
+        await Task.WhenAll(a.OpenAsync<Accounts>("x").AsTask(), b.OpenAsync<Accounts>("x").AsTask(),
+            b.OpenAsync<Accounts>("y").AsTask());
         var entries = await a.ListObjectsAsync();
         Assert.Equal(["x", "y"], entries.Select(e => e.Name));
         Assert.Equal(2, entries.Select(e => e.Id).Distinct().Count());
@@ -173,7 +185,8 @@ public class PaperTests
         Assert.Equal(entries, await b.ListObjectsAsync());
     }
 
-    /// <summary>4: a client "selectively consume[s] the subsequence of updates that concern [it] while skipping over those that do not".</summary>
+    /// <summary>4: a client "selectively consume[s] the subsequence of updates that concern [it] while skipping over
+    /// those that do not".</summary>
     [Fact]
     public async Task A_runtime_plays_only_the_streams_of_its_objects()
     {
@@ -187,7 +200,8 @@ public class PaperTests
         Assert.Equal(1, await x.BalanceAsync("k"));
     }
 
-    /// <summary>4.1: "multiappend the commit record to all the streams involved in the write set": one place in the order, met by every host.</summary>
+    /// <summary>4.1: "multiappend the commit record to all the streams involved in the write set": one place in the
+    /// order, met by every host.</summary>
     [Fact]
     public async Task A_commit_record_is_in_the_stream_of_every_object_written()
     {
@@ -223,7 +237,8 @@ public class PaperTests
         Assert.Equal(3, await hosted.BalanceAsync("x") + await hosted.BalanceAsync("y"));
     }
 
-    /// <summary>5, Failure handling: "crashed clients can create holes in the log"; readers fill them and go on.</summary>
+    /// <summary>5, Failure handling: "crashed clients can create holes in the log"; readers fill them and go
+    /// on.</summary>
     [Fact]
     public async Task Holes_are_filled_and_playback_goes_on()
     {

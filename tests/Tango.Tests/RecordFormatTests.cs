@@ -15,7 +15,8 @@ public class RecordFormatTests
         await using var world = new World();
         var (_, accounts) = await world.OpenAccountsAsync();
         await accounts.SetAsync("x", 5);
-        Assert.Equal<byte[]>([0x95, 1, 0xcd, 1, 0, 1, 0xc4, 9, .. KeyOfX, 0xc4, 8, 0, 0, 0, 0, 0, 0, 0, 5], await LastRecordAsync(world));
+        Assert.Equal<byte[]>([0x95, 1, 0xcd, 1, 0, 1, 0xc4, 9, .. KeyOfX, 0xc4, 8, 0, 0, 0, 0, 0, 0, 0, 5],
+            await LastRecordAsync(world));
 
         await accounts.ClearAsync();
         Assert.Equal<byte[]>([0x95, 1, 0xcd, 1, 0, 4, 0xc0, 0xc4, 0], await LastRecordAsync(world));
@@ -45,7 +46,8 @@ public class RecordFormatTests
         await accounts.ClearAsync();
         Assert.True((await whole.EndTxAsync()).IsCommitted);
         Assert.Equal<byte[]>(
-            [0x96, 2, 0, 2, 0x91, 0x92, 0xcd, 1, 0, 0xc0, 0x91, 0x94, 0xcd, 1, 0, 4, 0xc0, 0xc4, 0, 0x90], await LastRecordAsync(world));
+            [0x96, 2, 0, 2, 0x91, 0x92, 0xcd, 1, 0, 0xc0, 0x91, 0x94, 0xcd, 1, 0, 4, 0xc0, 0xc4, 0, 0x90],
+            await LastRecordAsync(world));
     }
 
     [Fact]
@@ -64,7 +66,8 @@ public class RecordFormatTests
     [Theory]
     [InlineData(new byte[] { 0x94, 2, 0, 0, 0x90 }, "a newer entry format")]
     [InlineData(new byte[] { 0x94, 1, 0, 0, 0x91, 0x91, 99 }, "an unknown record kind")]
-    [InlineData(new byte[] { 0x94, 1, 0, 0, 0x91, 0x96, 2, 2, 0, 0x90, 0x90, 0x90 }, "an unknown flag of a commit record")]
+    [InlineData(new byte[] { 0x94, 1, 0, 0, 0x91, 0x96, 2, 2, 0, 0x90, 0x90, 0x90 },
+        "an unknown flag of a commit record")]
     [InlineData(new byte[] { 0x94, 1, 0, 0, 0x91, 0x95, 1 }, "a record that ends too early")]
     [InlineData(new byte[0], "nothing")]
     public async Task What_cannot_be_read_stops_the_objects_of_its_streams_only(byte[] payload, string what)

@@ -4,8 +4,8 @@ using Corfu.Protocol;
 namespace Tango.Tests;
 
 /// <summary>
-/// R10: a tail may count grants that were never written, and the next epoch grants their positions again. A snapshot must not claim to include
-/// what may still appear below such a tail.
+/// R10: a tail may count grants that were never written, and the next epoch grants their positions again. A snapshot
+/// must not claim to include what may still appear below such a tail.
 /// </summary>
 public class TakenBackTailTests
 {
@@ -35,9 +35,11 @@ public class TakenBackTailTests
         public void Add(StreamId stream, LogPosition from) => inner.Add(stream, from);
 
         public async ValueTask<LogPosition> SyncAsync(
-            ReadConsistency consistency = ReadConsistency.Linearizable, CancellationToken cancellationToken = default) =>
+            ReadConsistency consistency = ReadConsistency.Linearizable,
+            CancellationToken cancellationToken = default) =>
             await inner.SyncAsync(consistency, cancellationToken) + 10;
 
-        public ValueTask<LogEntry?> ReadNextAsync(CancellationToken cancellationToken = default) => inner.ReadNextAsync(cancellationToken);
+        public ValueTask<LogEntry?> ReadNextAsync(CancellationToken cancellationToken = default) =>
+            inner.ReadNextAsync(cancellationToken);
     }
 }

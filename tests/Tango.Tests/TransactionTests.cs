@@ -214,7 +214,9 @@ public class TransactionTests
         var result = await runtime.RunTransactionAsync(async _ =>
         {
             attempts++;
-            return await accounts.BalanceAsync("x") is var balance and > 0 ? balance : throw new InvalidOperationException("empty");
+            return await accounts.BalanceAsync("x") is var balance and > 0
+                ? balance
+                : throw new InvalidOperationException("empty");
         });
         Assert.Equal((7, 2), (result.Value, attempts));
 

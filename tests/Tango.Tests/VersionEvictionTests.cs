@@ -1,6 +1,7 @@
 namespace Tango.Tests;
 
-/// <summary>R18: versions of keys are kept in bounded number; a snapshot older than what is kept cannot commit.</summary>
+/// <summary>R18: versions of keys are kept in bounded number; a snapshot older than what is kept cannot
+/// commit.</summary>
 public class VersionEvictionTests
 {
     [Fact]

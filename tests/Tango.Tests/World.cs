@@ -5,7 +5,8 @@ using Corfu.Protocol;
 namespace Tango.Tests;
 
 /// <summary>One in-memory log and the runtimes on it.</summary>
-internal sealed class World(InMemoryLogOptions? options = null, TimeProvider? time = null, bool realCursor = false) : IAsyncDisposable
+internal sealed class World(InMemoryLogOptions? options = null, TimeProvider? time = null, bool realCursor = false)
+    : IAsyncDisposable
 {
     private readonly List<TangoRuntime> _runtimes = [];
 
@@ -13,7 +14,8 @@ internal sealed class World(InMemoryLogOptions? options = null, TimeProvider? ti
 
     public TangoRuntime NewRuntime(TangoOptions? options = null)
     {
-        var runtime = new TangoRuntime(Log, realCursor ? () => new StreamCursor(Log) : Log.OpenCursor, time ?? TimeProvider.System, SystemEntropy.Instance, options);
+        var runtime = new TangoRuntime(Log, realCursor ? () => new StreamCursor(Log) : Log.OpenCursor,
+            time ?? TimeProvider.System, SystemEntropy.Instance, options);
         _runtimes.Add(runtime);
         return runtime;
     }

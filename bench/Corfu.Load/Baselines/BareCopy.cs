@@ -6,8 +6,9 @@ using Microsoft.Win32.SafeHandles;
 namespace Corfu.Load;
 
 /// <summary>
-/// What copying entries from one process's disk to another's costs at least: read a batch from a file, send each entry to an echo server and wait for
-/// the answers, write the batch to a new file and fdatasync. Batches overlap as a rebuild's do.
+/// What copying entries from one process's disk to another's costs at least: read a batch from a file, send each entry
+/// to an echo server and wait for the answers, write the batch to a new file and fdatasync. Batches overlap as a
+/// rebuild's do.
 /// </summary>
 internal static partial class BareCopy
 {
@@ -37,9 +38,13 @@ internal static partial class BareCopy
                     var at = Interlocked.Increment(ref next) * buffer.Length;
                     RandomAccess.Read(source, buffer, at % (FileSize - buffer.Length));
                     await Task.WhenAll(Enumerable.Range(0, Batch).Select(
-                        i => transport.CallAsync(role.Address, new WriteRequest(Epoch.First, buffer.AsMemory(i * size, size)), CancellationToken.None).AsTask()));
+                        i =>
+                            transport.CallAsync(role.Address,
+                                new WriteRequest(Epoch.First, buffer.AsMemory(i * size, size)),
+                                CancellationToken.None).AsTask()));
                     RandomAccess.Write(target, buffer, at);
-                    if (OperatingSystem.IsLinux() && FDataSync(target) != 0) throw new IOException($"fdatasync failed (errno {Marshal.GetLastPInvokeError()}).");
+                    if (OperatingSystem.IsLinux() && FDataSync(target) != 0)
+                        throw new IOException($"fdatasync failed (errno {Marshal.GetLastPInvokeError()}).");
                     Interlocked.Add(ref copied, buffer.Length);
                 }
             })));

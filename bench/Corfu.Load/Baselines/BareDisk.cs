@@ -5,8 +5,8 @@ using Microsoft.Win32.SafeHandles;
 namespace Corfu.Load;
 
 /// <summary>
-/// What one caller's durable write costs at least: write and fdatasync, one after the other, into a file whose blocks were written
-/// before (never-written extents make fdatasync journal).
+/// What one caller's durable write costs at least: write and fdatasync, one after the other, into a file whose blocks
+/// were written before (never-written extents make fdatasync journal).
 /// </summary>
 internal sealed partial class BareDisk : IDisposable
 {
@@ -48,7 +48,8 @@ internal sealed partial class BareDisk : IDisposable
         RandomAccess.Write(_file, _data, _at);
         _at = _at + (2 * _data.Length) > FileSize ? 0 : _at + _data.Length;
         if (!OperatingSystem.IsLinux()) RandomAccess.FlushToDisk(_file);
-        else if (FDataSync(_file) != 0) throw new IOException($"fdatasync failed (errno {Marshal.GetLastPInvokeError()}).");
+        else if (FDataSync(_file) != 0)
+            throw new IOException($"fdatasync failed (errno {Marshal.GetLastPInvokeError()}).");
     }
 
     public void Dispose()

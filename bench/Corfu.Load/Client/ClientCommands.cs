@@ -14,7 +14,8 @@ internal static class ClientCommands
 
     public static Command Holes() => Create(
         "holes",
-        "How long a reader needs for a hole: abandoned by its writer, and written at the head alone; and what appends lose to a reader at the tail.",
+        "How long a reader needs for a hole: abandoned by its writer, and written at the head alone; and what "
+        + "appends lose to a reader at the tail.",
         HoleTimes.RunAsync);
 
     private static Command Create(string name, string description, Func<string, RunParameters, int, string, Task> run)
@@ -30,7 +31,8 @@ internal static class ClientCommands
             var parameters = options.Parameters(result, cluster.Description);
             Console.WriteLine(string.Create(
                 CultureInfo.InvariantCulture,
-                $"{name}: {parameters.InFlight} in flight, {parameters.Target}; {RunInfo.Current.Machine}, commit {RunInfo.Current.Commit}"));
+                $"{name}: {parameters.InFlight} in flight, {parameters.Target}; {RunInfo.Current.Machine}, commit "
+                + $"{RunInfo.Current.Commit}"));
             await run(cluster.ConnectionString, parameters, result.GetValue(options.Rounds), folder.Path);
             return 0;
         });
@@ -42,5 +44,6 @@ internal static class ClientCommands
 
     /// <summary>Times in microseconds.</summary>
     public static void Print(string name, double perSecond, double p50, double p99) =>
-        Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"  {name,-42} {perSecond,10:0}/s  p50 {p50,8:0} us  p99 {p99,8:0} us"));
+        Console.WriteLine(string.Create(CultureInfo.InvariantCulture,
+            $"  {name,-42} {perSecond,10:0}/s  p50 {p50,8:0} us  p99 {p99,8:0} us"));
 }

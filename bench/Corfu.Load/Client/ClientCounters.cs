@@ -14,9 +14,11 @@ internal sealed class ClientCounters : IDisposable
     {
         _listener.InstrumentPublished = static (instrument, listener) =>
         {
-            if (instrument.Meter.Name == ClientTelemetry.MeterName && instrument is Counter<long> && IsRare(instrument.Name)) listener.EnableMeasurementEvents(instrument);
+            if (instrument.Meter.Name == ClientTelemetry.MeterName && instrument is Counter<long>
+                && IsRare(instrument.Name)) listener.EnableMeasurementEvents(instrument);
         };
-        _listener.SetMeasurementEventCallback<long>((instrument, value, _, _) => _counts.AddOrUpdate(instrument.Name, value, (_, sum) => sum + value));
+        _listener.SetMeasurementEventCallback<long>(
+            (instrument, value, _, _) => _counts.AddOrUpdate(instrument.Name, value, (_, sum) => sum + value));
         _listener.Start();
     }
 
@@ -25,5 +27,6 @@ internal sealed class ClientCounters : IDisposable
     public void Dispose() => _listener.Dispose();
 
     // Counting must not cost the hot paths anything.
-    private static bool IsRare(string name) => name.StartsWith("corfu.client.holes", StringComparison.Ordinal) || name == "corfu.client.fills";
+    private static bool IsRare(string name) =>
+        name.StartsWith("corfu.client.holes", StringComparison.Ordinal) || name == "corfu.client.fills";
 }

@@ -8,10 +8,11 @@ using Corfu.Transport;
 namespace Corfu.Load;
 
 /// <summary>
-/// Leaves holes behind appends and has them read at once, by a client that appends itself. In flight are appends beside it, of another process. Then a
-/// reader follows the log's tail with no hole in it: what it fills, an append has lost.
+/// Leaves holes behind appends and has them read at once, by a client that appends itself. In flight are appends beside
+/// it, of another process. Then a reader follows the log's tail with no hole in it: what it fills, an append has lost.
 /// </summary>
-internal sealed class HoleTimes(string cluster, CorfuClient client, RunParameters p, ClientCounters counters, string folder) : IDisposable
+internal sealed class HoleTimes(string cluster, CorfuClient client, RunParameters p, ClientCounters counters,
+    string folder) : IDisposable
 {
     private const int ReadAhead = 256;
 
@@ -56,7 +57,8 @@ internal sealed class HoleTimes(string cluster, CorfuClient client, RunParameter
         {
             Console.WriteLine(string.Create(
                 CultureInfo.InvariantCulture,
-                $"  median: {name,-42} p50 {Median(values.Select(v => v.P50)),8:0} us  p99 {Median(values.Select(v => v.P99)),8:0} us"));
+                $"  median: {name,-42} p50 {Median(values.Select(v => v.P50)),8:0} us  p99 "
+                + $"{Median(values.Select(v => v.P99)),8:0} us"));
         }
     }
 
@@ -69,7 +71,8 @@ internal sealed class HoleTimes(string cluster, CorfuClient client, RunParameter
         }
 
         // Longer by as much as it may take longer to start.
-        var load = _appender.RunAsync(new WorkerOrder(WorkloadKind.Append, cluster, p.InFlight - 1, p.Size, seconds + 0.1));
+        var load =
+            _appender.RunAsync(new WorkerOrder(WorkloadKind.Append, cluster, p.InFlight - 1, p.Size, seconds + 0.1));
         await measure();
         var report = await load;
         Report("appends beside", LatencyHistogram.FromSparse(report.Histogram), report.Seconds);
@@ -79,12 +82,14 @@ internal sealed class HoleTimes(string cluster, CorfuClient client, RunParameter
     private async Task EchoAsync(string target)
     {
         await using var workload = await Workloads.OpenAsync(WorkloadKind.Echo, target);
-        var (histogram, seconds, _) = await ClosedLoop.RunAsync(1, TimeSpan.FromSeconds(p.Seconds / 2), workload.Prepare(1, p.Size));
+        var (histogram, seconds, _) = await ClosedLoop.RunAsync(1, TimeSpan.FromSeconds(p.Seconds / 2),
+            workload.Prepare(1, p.Size));
         Report("bare echo beside the load", histogram, seconds);
     }
 
     /// <summary>
-    /// What no hole can be closed without: a look at the chain, a look at the head, the shortest wait (R10), and a durable write there.
+    /// What no hole can be closed without: a look at the chain, a look at the head, the shortest wait (R10), and a
+    /// durable write there.
     /// </summary>
     private async Task LeastAsync(string target)
     {
@@ -122,7 +127,8 @@ internal sealed class HoleTimes(string cluster, CorfuClient client, RunParameter
             var met = Stopwatch.GetTimestamp();
             var read = await client.ReadManyAsync([hole]);
             histogram.Record((long)Stopwatch.GetElapsedTime(met).TotalNanoseconds);
-            if (read[0].State != (head ? PageState.Data : PageState.Junk)) throw new CorfuException($"{hole} is {read[0].State}.");
+            if (read[0].State != (head ? PageState.Data : PageState.Junk))
+                throw new CorfuException($"{hole} is {read[0].State}.");
         }
 
         var seconds = Stopwatch.GetElapsedTime(began).TotalSeconds;
@@ -132,13 +138,16 @@ internal sealed class HoleTimes(string cluster, CorfuClient client, RunParameter
 
     private async Task<LogPosition> LeaveAsync(Projection projection, bool head)
     {
-        var token = await _transport.CallAsync(projection.Sequencer, new TokenRequest(projection.Epoch, 1, []), default);
+        var token = await _transport.CallAsync(projection.Sequencer, new TokenRequest(projection.Epoch, 1, []),
+            default);
         if (!token.IsOk) throw CorfuException.FromStatus(token.Status, "A token");
         if (!head) return token.First;
         var chain = projection.ChainOf(token.First);
         var at = new LogPosition(token.First.Offset, projection.Epoch);
-        var entry = new LogEntry(at, new EntryOrigin(new WriterId(Guid.NewGuid()), 1), EntryKind.Data, DateTimeOffset.UtcNow, [], new byte[p.Size]);
-        var written = await _transport.CallAsync(projection.AddressOf(chain.Head), new WriteRequest(projection.Epoch, EntryCodec.Encode(entry)), default);
+        var entry = new LogEntry(at, new EntryOrigin(new WriterId(Guid.NewGuid()), 1), EntryKind.Data,
+            DateTimeOffset.UtcNow, [], new byte[p.Size]);
+        var written = await _transport.CallAsync(projection.AddressOf(chain.Head),
+            new WriteRequest(projection.Epoch, EntryCodec.Encode(entry)), default);
         return written.IsOk ? token.First : throw CorfuException.FromStatus(written.Status, "A write");
     }
 
@@ -162,7 +171,9 @@ internal sealed class HoleTimes(string cluster, CorfuClient client, RunParameter
         if (!_print) return;
         Console.WriteLine(string.Create(
             CultureInfo.InvariantCulture,
-            $"  {"reader at the tail, none abandoned",-42} {read / Stopwatch.GetElapsedTime(began).TotalSeconds,10:0}/s  {counters["holes.met"] - met} met before they were written, {counters["fills"] - filled} filled: lost by an append"));
+            $"  {"reader at the tail, none abandoned",-42} "
+            + $"{read / Stopwatch.GetElapsedTime(began).TotalSeconds,10:0}/s  {counters["holes.met"] - met} met "
+            + $"before they were written, {counters["fills"] - filled} filled: lost by an append"));
     }
 
     private void Report(string name, LatencyHistogram histogram, double seconds) =>

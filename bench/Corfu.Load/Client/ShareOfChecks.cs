@@ -19,8 +19,10 @@ internal static class ShareOfChecks
         for (var round = 0; round <= rounds; round++)
         {
             var queries = await ClosedLoop.RunAsync(
-                p.InFlight, length, async _ => await transport.CallAsync(projection.Sequencer, query, CancellationToken.None));
-            var session = await ClosedLoop.RunAsync(p.InFlight, length, async _ => await client.CheckAsync([], ReadConsistency.Session));
+                p.InFlight, length,
+                async _ => await transport.CallAsync(projection.Sequencer, query, CancellationToken.None));
+            var session = await ClosedLoop.RunAsync(p.InFlight, length,
+                async _ => await client.CheckAsync([], ReadConsistency.Session));
             var confirmed = await ClosedLoop.RunAsync(p.InFlight, length, async _ => await client.CheckAsync([]));
             if (round == 0) continue;
             ClientCommands.Print("tail queries, one per caller", queries.Histogram, queries.Seconds);
@@ -32,9 +34,11 @@ internal static class ShareOfChecks
 
         Console.WriteLine(string.Create(
             CultureInfo.InvariantCulture,
-            $"  confirmed: {Median(ofQueries):0.00} of the tail queries, {Median(ofSession):0.00} of the session checks (medians)"));
+            $"  confirmed: {Median(ofQueries):0.00} of the tail queries, {Median(ofSession):0.00} of the session "
+            + $"checks (medians)"));
 
-        static double PerSecond((LatencyHistogram Histogram, double Seconds, long Failures) result) => result.Histogram.Count / result.Seconds;
+        static double PerSecond((LatencyHistogram Histogram, double Seconds, long Failures) result) =>
+            result.Histogram.Count / result.Seconds;
     }
 
     private static double Median(List<double> values)

@@ -7,7 +7,8 @@ namespace Corfu.Load;
 internal sealed class FailoverRun(CorfuClient client, int appenders, int streams)
 {
     private readonly CancellationTokenSource _stop = new();
-    private readonly List<(Epoch Epoch, DateTimeOffset At)>[] _firsts = [.. Enumerable.Range(0, appenders).Select(_ => new List<(Epoch, DateTimeOffset)>())];
+    private readonly List<(Epoch Epoch, DateTimeOffset At)>[] _firsts =
+        [.. Enumerable.Range(0, appenders).Select(_ => new List<(Epoch, DateTimeOffset)>())];
     private Task _running = Task.CompletedTask;
     private long _appended;
     private long _failed;
@@ -29,7 +30,8 @@ internal sealed class FailoverRun(CorfuClient client, int appenders, int streams
     public async Task HealAsync(Epoch before, TimeSpan after)
     {
         var began = TimeProvider.System.GetTimestamp();
-        while (!_firsts.All(first => Has(first, before)) && TimeProvider.System.GetElapsedTime(began) < TimeSpan.FromSeconds(60)) await Task.Delay(10);
+        while (!_firsts.All(first => Has(first, before))
+            && TimeProvider.System.GetElapsedTime(began) < TimeSpan.FromSeconds(60)) await Task.Delay(10);
         await Task.Delay(after);
     }
 
@@ -63,14 +65,16 @@ internal sealed class FailoverRun(CorfuClient client, int appenders, int streams
         {
             try
             {
-                var result = await client.AppendAsync(payload, streams == 0 ? [] : [new StreamId((ulong)(random.Next(streams) + 1000))]);
+                var result = await client.AppendAsync(payload,
+                    streams == 0 ? [] : [new StreamId((ulong)(random.Next(streams) + 1000))]);
                 if (result.Outcome == AppendOutcome.Unknown) Interlocked.Increment(ref _unknown);
                 if (result.Outcome != AppendOutcome.Appended) continue;
                 Interlocked.Increment(ref _appended);
                 var now = DateTimeOffset.UtcNow;
                 lock (_firsts[index])
                 {
-                    if (_firsts[index].Count == 0 || _firsts[index][^1].Epoch < result.Position.Epoch) _firsts[index].Add((result.Position.Epoch, now));
+                    if (_firsts[index].Count == 0 || _firsts[index][^1].Epoch < result.Position.Epoch)
+                        _firsts[index].Add((result.Position.Epoch, now));
                 }
             }
             catch (CorfuException)

@@ -13,14 +13,16 @@ internal static class ClosedLoop
     {
         var start = Stopwatch.GetTimestamp();
         var end = start + (long)(duration.TotalSeconds * Stopwatch.Frequency);
-        var results = await Task.WhenAll(Enumerable.Range(0, callers).Select(caller => Task.Run(() => CallAsync(caller, end, operation))));
+        var results = await Task.WhenAll(Enumerable.Range(0, callers)
+            .Select(caller => Task.Run(() => CallAsync(caller, end, operation))));
         var seconds = Stopwatch.GetElapsedTime(start).TotalSeconds;
         var total = new LatencyHistogram();
         foreach (var (histogram, _) in results) total.Add(histogram);
         return (total, seconds, results.Sum(result => result.Failures));
     }
 
-    private static async Task<(LatencyHistogram Histogram, long Failures)> CallAsync(int caller, long end, Func<int, ValueTask> operation)
+    private static async Task<(LatencyHistogram Histogram, long Failures)> CallAsync(int caller, long end,
+        Func<int, ValueTask> operation)
     {
         var histogram = new LatencyHistogram();
         long failures = 0;

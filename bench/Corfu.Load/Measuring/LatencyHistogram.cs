@@ -1,8 +1,8 @@
 namespace Corfu.Load;
 
 /// <summary>
-/// Counts of nanoseconds in log-linear buckets: 64 per power of two, so a value is off by at most 1.6 %. Not thread-safe; each caller
-/// has its own and they are added up at the end.
+/// Counts of nanoseconds in log-linear buckets: 64 per power of two, so a value is off by at most 1.6 %. Not
+/// thread-safe; each caller has its own and they are added up at the end.
 /// </summary>
 internal sealed class LatencyHistogram
 {
@@ -25,7 +25,8 @@ internal sealed class LatencyHistogram
         Count += other.Count;
     }
 
-    /// <summary>The value in nanoseconds that <paramref name="fraction"/> of the samples do not exceed; 0 without samples.</summary>
+    /// <summary>The value in nanoseconds that <paramref name="fraction"/> of the samples do not exceed; 0 without
+    /// samples.</summary>
     public double Quantile(double fraction)
     {
         if (Count == 0) return 0;

@@ -6,7 +6,8 @@ internal sealed record RoundResult(long Operations, double Seconds, double P50, 
     public double PerSecond => Operations / Seconds;
 
     public static RoundResult Of(LatencyHistogram histogram, double seconds, long failures) => new(
-        histogram.Count, seconds, histogram.Quantile(0.5) / 1000, histogram.Quantile(0.99) / 1000, histogram.Quantile(0.999) / 1000, failures);
+        histogram.Count, seconds, histogram.Quantile(0.5) / 1000, histogram.Quantile(0.99) / 1000,
+        histogram.Quantile(0.999) / 1000, failures);
 
     /// <summary>The median of each figure by itself.</summary>
     public static RoundResult Median(IReadOnlyCollection<RoundResult> rounds) => new(

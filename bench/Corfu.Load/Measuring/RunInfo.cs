@@ -7,7 +7,8 @@ namespace Corfu.Load;
 internal sealed record RunInfo(string Machine, string Commit, string Runtime, DateTimeOffset Time)
 {
     public static RunInfo Current { get; } = new(
-        $"{Environment.ProcessorCount} x {ProcessorName()}, {GC.GetGCMemoryInfo().TotalAvailableMemoryBytes >> 30} GiB, {RuntimeInformation.OSDescription}",
+        $"{Environment.ProcessorCount} x {ProcessorName()}, {GC.GetGCMemoryInfo().TotalAvailableMemoryBytes >> 30} "
+        + $"GiB, {RuntimeInformation.OSDescription}",
         CommitName(),
         RuntimeInformation.FrameworkDescription,
         DateTimeOffset.UtcNow);
@@ -15,7 +16,9 @@ internal sealed record RunInfo(string Machine, string Commit, string Runtime, Da
     private static string ProcessorName()
     {
         const string Source = "/proc/cpuinfo";
-        var line = File.Exists(Source) ? File.ReadLines(Source).FirstOrDefault(text => text.StartsWith("model name", StringComparison.Ordinal)) : null;
+        var line = File.Exists(Source)
+            ? File.ReadLines(Source).FirstOrDefault(text => text.StartsWith("model name", StringComparison.Ordinal))
+            : null;
         return line?.Split(':', 2)[1].Trim() ?? RuntimeInformation.ProcessArchitecture.ToString();
     }
 
@@ -23,7 +26,12 @@ internal sealed record RunInfo(string Machine, string Commit, string Runtime, Da
     {
         try
         {
-            using var git = Process.Start(new ProcessStartInfo("git", "describe --always --dirty") { RedirectStandardOutput = true, RedirectStandardError = true });
+            using var git =
+                Process.Start(new ProcessStartInfo("git", "describe --always --dirty")
+                {
+                    RedirectStandardOutput = true,
+                    RedirectStandardError = true
+                });
             var text = git!.StandardOutput.ReadToEnd().Trim();
             git.WaitForExit();
             return text.Length > 0 ? text : "unknown";

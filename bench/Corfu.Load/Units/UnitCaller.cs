@@ -5,8 +5,10 @@ using Corfu.Unit;
 
 namespace Corfu.Load.Units;
 
-/// <summary>One caller of a unit in the same process: one write under way at a time, awaited without an allocation per call.</summary>
-internal sealed class UnitCaller(UnitHandler unit, Epoch epoch, int caller, int callers, int payload, int streams = 0) : IReplySink, IValueTaskSource
+/// <summary>One caller of a unit in the same process: one write under way at a time, awaited without an allocation per
+/// call.</summary>
+internal sealed class UnitCaller(UnitHandler unit, Epoch epoch, int caller, int callers, int payload, int streams = 0)
+    : IReplySink, IValueTaskSource
 {
     private readonly EntryOrigin _origin = new(new WriterId(new Guid(caller, 0, 0, new byte[8])), 0);
     private readonly byte[] _payload = new byte[payload];
@@ -19,7 +21,9 @@ internal sealed class UnitCaller(UnitHandler unit, Epoch epoch, int caller, int 
         _done.Reset();
         var position = new LogPosition((_writes * callers) + caller, epoch);
         var origin = _origin with { Sequence = _writes++ };
-        var entry = EntryCodec.Encode(new LogEntry(position, origin, EntryKind.Data, DateTimeOffset.UnixEpoch, Streams(position), _payload));
+        var entry =
+            EntryCodec.Encode(new LogEntry(position, origin, EntryKind.Data, DateTimeOffset.UnixEpoch,
+                Streams(position), _payload));
         unit.Handle(new WriteRequest(epoch, entry), new ReplyTo(this, 0, Opcode.Write));
         unit.BatchEnd();
         return new ValueTask(this, _done.Version);
@@ -39,6 +43,7 @@ internal sealed class UnitCaller(UnitHandler unit, Epoch epoch, int caller, int 
 
     public ValueTaskSourceStatus GetStatus(short token) => _done.GetStatus(token);
 
-    public void OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) =>
+    public void OnCompleted(Action<object?> continuation, object? state, short token,
+        ValueTaskSourceOnCompletedFlags flags) =>
         _done.OnCompleted(continuation, state, token, flags);
 }

@@ -6,8 +6,9 @@ using Corfu.Unit;
 namespace Corfu.Load.Units;
 
 /// <summary>
-/// One storage unit that fills up: many entries in many streams, the throughput at the start and at the end, the memory that it takes, and how
-/// long a start takes afterwards. Arguments: [entries] [streams] [payload bytes] [callers] [folder].
+/// One storage unit that fills up: many entries in many streams, the throughput at the start and at the end, the memory
+/// that it takes, and how long a start takes afterwards. Arguments: [entries] [streams] [payload bytes] [callers]
+/// [folder].
 /// </summary>
 internal static class UnitFill
 {
@@ -21,7 +22,8 @@ internal static class UnitFill
         var callers = args.Length > 3 ? int.Parse(args[3], CultureInfo.InvariantCulture) : 64;
         using var folder = new WorkFolder(args.Length > 4 ? new DirectoryInfo(args[4]) : null);
         var path = Path.Combine(folder.Path, "unit");
-        Console.WriteLine($"one unit, {entries:N0} entries of {payload} bytes in {streams:N0} streams, {callers} callers");
+        Console.WriteLine(
+            $"one unit, {entries:N0} entries of {payload} bytes in {streams:N0} streams, {callers} callers");
         await FillAsync(path, entries, streams, payload, callers);
         var size = new DirectoryInfo(path).EnumerateFiles("*", SearchOption.AllDirectories).Sum(f => f.Length);
         Console.WriteLine($"on disk {size >> 20:N0} MiB");
@@ -31,9 +33,12 @@ internal static class UnitFill
 
     private static async Task FillAsync(string path, long entries, int streams, int payload, int callers)
     {
-        await using var node = await UnitNode.OpenAsync(new UnitNodeOptions { Folder = path, Cluster = UnitLoad.Cluster }, SystemEntropy.Instance);
+        await using var node =
+            await UnitNode.OpenAsync(new UnitNodeOptions { Folder = path, Cluster = UnitLoad.Cluster },
+                SystemEntropy.Instance);
         await UnitLoad.InstallAsync(node);
-        var all = Enumerable.Range(0, callers).Select(i => new UnitCaller(node.Handler, Epoch.First, i, callers, payload, streams)).ToArray();
+        var all = Enumerable.Range(0, callers)
+            .Select(i => new UnitCaller(node.Handler, Epoch.First, i, callers, payload, streams)).ToArray();
         var perPart = entries / Parts / callers;
         var rates = new double[Parts];
         for (var part = 0; part < Parts; part++)
@@ -46,13 +51,15 @@ internal static class UnitFill
             rates[part] = perPart * callers / Stopwatch.GetElapsedTime(clock).TotalSeconds;
             Console.WriteLine(string.Create(
                 CultureInfo.InvariantCulture,
-                $"{(part + 1) * 100 / Parts,3} %  {rates[part],9:F0} writes/s  memory {Environment.WorkingSet >> 20} MiB, managed {GC.GetTotalMemory(false) >> 20} MiB"));
+                $"{(part + 1) * 100 / Parts,3} %  {rates[part],9:F0} writes/s  memory {Environment.WorkingSet >> 20} "
+                + $"MiB, managed {GC.GetTotalMemory(false) >> 20} MiB"));
         }
 
         // The first part warms up; two and two are compared.
         var first = (rates[1] + rates[2]) / 2;
         var last = (rates[^1] + rates[^2]) / 2;
-        Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"at the start {first:F0}, at the end {last:F0} writes/s: {last / first:F2}"));
+        Console.WriteLine(string.Create(CultureInfo.InvariantCulture,
+            $"at the start {first:F0}, at the end {last:F0} writes/s: {last / first:F2}"));
     }
 
     private static async Task ReopenAsync(string path)
@@ -60,9 +67,11 @@ internal static class UnitFill
         for (var start = 0; start < 2; start++)
         {
             var clock = Stopwatch.GetTimestamp();
-            await using var node = await UnitNode.OpenAsync(new UnitNodeOptions { Folder = path, MustExist = true }, SystemEntropy.Instance);
+            await using var node = await UnitNode.OpenAsync(new UnitNodeOptions { Folder = path, MustExist = true },
+                SystemEntropy.Instance);
             var elapsed = Stopwatch.GetElapsedTime(clock);
-            Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"start {start + 1}: serves after {elapsed.TotalSeconds:F2} s"));
+            Console.WriteLine(string.Create(CultureInfo.InvariantCulture,
+                $"start {start + 1}: serves after {elapsed.TotalSeconds:F2} s"));
         }
     }
 }

@@ -5,8 +5,8 @@ using Corfu.Unit;
 namespace Corfu.Load.Units;
 
 /// <summary>
-/// Durable writes of one storage unit alone, in process, beside bare write and fdatasync on the same disk: alternating rounds, so that
-/// both see the same machine. Arguments: [seconds per round] [rounds] [payload bytes] [folder].
+/// Durable writes of one storage unit alone, in process, beside bare write and fdatasync on the same disk: alternating
+/// rounds, so that both see the same machine. Arguments: [seconds per round] [rounds] [payload bytes] [folder].
 /// </summary>
 internal static class UnitLoad
 {
@@ -21,7 +21,9 @@ internal static class UnitLoad
         var duration = TimeSpan.FromSeconds(seconds);
         using var folder = new WorkFolder(args.Length > 3 ? new DirectoryInfo(args[3]) : null);
         Console.WriteLine($"unit alone, durable, {payload}-byte pages, {seconds} s a round");
-        Console.WriteLine($"{"round",5} {"bare p50 us",12} {"one p50 us",11} {"ratio",6} {"one/s",8} {"64/s",9} {"64 p50 us",10} {"64 p99 us",10}");
+        Console.WriteLine(
+            $"{"round",5} {"bare p50 us",12} {"one p50 us",11} {"ratio",6} {"one/s",8} {"64/s",9} {"64 p50 us",10} "
+            + $"{"64 p99 us",10}");
         for (var round = 1; round <= rounds; round++)
         {
             var bare = BareDisk.Run(folder.Path, payload + EntryOverhead, duration);
@@ -33,17 +35,22 @@ internal static class UnitLoad
         return 0;
     }
 
-    private static void Print(int round, RoundResult bare, RoundResult one, RoundResult many) => Console.WriteLine(string.Create(
+    private static void Print(int round, RoundResult bare, RoundResult one, RoundResult many) =>
+        Console.WriteLine(string.Create(
         CultureInfo.InvariantCulture,
-        $"{round,5} {bare.P50,12:F1} {one.P50,11:F1} {one.P50 / bare.P50,6:F2} {one.PerSecond,8:F0} {many.PerSecond,9:F0} {many.P50,10:F1} {many.P99,10:F1}"));
+        $"{round,5} {bare.P50,12:F1} {one.P50,11:F1} {one.P50 / bare.P50,6:F2} {one.PerSecond,8:F0} "
+        + $"{many.PerSecond,9:F0} {many.P50,10:F1} {many.P99,10:F1}"));
 
     private static async Task<RoundResult> MeasureAsync(string folder, int callers, int payload, TimeSpan duration)
     {
-        await using var node = await UnitNode.OpenAsync(new UnitNodeOptions { Folder = folder, Cluster = Cluster }, SystemEntropy.Instance);
+        await using var node = await UnitNode.OpenAsync(new UnitNodeOptions { Folder = folder, Cluster = Cluster },
+            SystemEntropy.Instance);
         await InstallAsync(node);
-        var all = Enumerable.Range(0, callers).Select(i => new UnitCaller(node.Handler, Epoch.First, i, callers, payload)).ToArray();
+        var all = Enumerable.Range(0, callers)
+            .Select(i => new UnitCaller(node.Handler, Epoch.First, i, callers, payload)).ToArray();
         await ClosedLoop.RunAsync(callers, duration / 4, caller => all[caller].WriteAsync());
-        var (histogram, elapsed, failures) = await ClosedLoop.RunAsync(callers, duration, caller => all[caller].WriteAsync());
+        var (histogram, elapsed, failures) = await ClosedLoop.RunAsync(callers, duration,
+            caller => all[caller].WriteAsync());
         return RoundResult.Of(histogram, elapsed, failures);
     }
 

@@ -1,8 +1,8 @@
 namespace Corfu.Load;
 
 /// <summary>
-/// Rounds of one workload, each beside its baselines, so that all of them met the same machine. Echo has the same transport, sizes,
-/// connections and window; the disk baseline is one caller's.
+/// Rounds of one workload, each beside its baselines, so that all of them met the same machine. Echo has the same
+/// transport, sizes, connections and window; the disk baseline is one caller's.
 /// </summary>
 internal sealed class Campaign(RunParameters parameters, int rounds, string folder)
 {
@@ -16,15 +16,22 @@ internal sealed class Campaign(RunParameters parameters, int rounds, string fold
             var echoTarget = await echo.AddressAsync();
             List<RoundResult> measured = [], echoes = [], disks = [];
             // Connections, tiers of compiled code: not what a round is about.
-            await RunRoundAsync(workers, kind ?? WorkloadKind.Echo, kind is null ? echoTarget : target, parameters.Seconds / 2);
+            await RunRoundAsync(workers, kind ?? WorkloadKind.Echo, kind is null ? echoTarget : target,
+                parameters.Seconds / 2);
             for (var i = 0; i < rounds; i++)
             {
-                echoes.Add(await RunRoundAsync(workers, WorkloadKind.Echo, echoTarget, kind is null ? parameters.Seconds : parameters.Seconds / 2));
-                if (disk) disks.Add(BareDisk.Run(folder, parameters.Size, TimeSpan.FromSeconds(parameters.Seconds / 2)));
-                if (kind is { } workload) measured.Add(await RunRoundAsync(workers, workload, target, parameters.Seconds));
+                echoes.Add(await RunRoundAsync(workers, WorkloadKind.Echo, echoTarget,
+                    kind is null ? parameters.Seconds : parameters.Seconds / 2));
+                if (disk)
+                    disks.Add(BareDisk.Run(folder, parameters.Size, TimeSpan.FromSeconds(parameters.Seconds / 2)));
+                if (kind is { } workload)
+                    measured.Add(await RunRoundAsync(workers, workload, target, parameters.Seconds));
             }
 
-            var fioResult = disk && fio ? await Fio.RunAsync(folder, parameters.Size, TimeSpan.FromSeconds(parameters.Seconds)) : null;
+            var fioResult =
+                disk && fio
+                    ? await Fio.RunAsync(folder, parameters.Size, TimeSpan.FromSeconds(parameters.Seconds))
+                    : null;
             return Report(verb, kind is null ? echoes : measured, kind is null ? [] : echoes, disks, fioResult);
         }
         finally
@@ -33,16 +40,19 @@ internal sealed class Campaign(RunParameters parameters, int rounds, string fold
         }
     }
 
-    private RunReport Report(string verb, List<RoundResult> measured, List<RoundResult> echoes, List<RoundResult> disks, RoundResult? fio)
+    private RunReport Report(string verb, List<RoundResult> measured, List<RoundResult> echoes, List<RoundResult> disks,
+        RoundResult? fio)
     {
         var median = RoundResult.Median(measured);
         var echo = echoes.Count > 0 ? RoundResult.Median(echoes) : null;
         var disk = disks.Count > 0 ? RoundResult.Median(disks) : null;
         return new RunReport(
-            verb, RunInfo.Current, parameters, median, measured, echo, disk, fio, median.PerSecond / echo?.PerSecond, median.P50 / disk?.P50);
+            verb, RunInfo.Current, parameters, median, measured, echo, disk, fio, median.PerSecond / echo?.PerSecond,
+            median.P50 / disk?.P50);
     }
 
-    private async Task<RoundResult> RunRoundAsync(WorkerProcess[] workers, WorkloadKind kind, string target, double seconds)
+    private async Task<RoundResult> RunRoundAsync(WorkerProcess[] workers, WorkloadKind kind, string target,
+        double seconds)
     {
         var reports = await Task.WhenAll(workers.Select((worker, index) =>
         {

@@ -7,12 +7,15 @@ namespace Corfu.Load;
 internal static class ClusterCommands
 {
     public static Command Append() => Create(
-        "append", "Durable appends through the client, each acknowledged by all replicas of its chain.", WorkloadKind.Append, disk: true);
+        "append", "Durable appends through the client, each acknowledged by all replicas of its chain.",
+        WorkloadKind.Append, disk: true);
 
-    public static Command Check() => Create("check", "Linearizable checks of the log's tail.", WorkloadKind.Check, disk: false);
+    public static Command Check() =>
+        Create("check", "Linearizable checks of the log's tail.", WorkloadKind.Check, disk: false);
 
     public static Command Transaction() => Create(
-        "tx", "Tango transactions: transfers between two of ten thousand keys, retried until committed.", WorkloadKind.Transaction, disk: true);
+        "tx", "Tango transactions: transfers between two of ten thousand keys, retried until committed.",
+        WorkloadKind.Transaction, disk: true);
 
     private static Command Create(string name, string description, WorkloadKind kind, bool disk)
     {
@@ -24,8 +27,10 @@ internal static class ClusterCommands
         {
             using var folder = new WorkFolder(result.GetValue(options.Directory));
             await using var cluster = await LoadCluster.StartAsync(result, options, folder.Path, cancellationToken);
-            var campaign = new Campaign(options.Parameters(result, cluster.Description), result.GetValue(options.Rounds), folder.Path);
-            var report = await campaign.RunAsync(name, kind, cluster.ConnectionString, disk, result.GetValue(options.Fio));
+            var campaign = new Campaign(options.Parameters(result, cluster.Description),
+                result.GetValue(options.Rounds), folder.Path);
+            var report = await campaign.RunAsync(name, kind, cluster.ConnectionString, disk,
+                result.GetValue(options.Fio));
             return await ReportOutput.WriteAsync(result, options, report);
         });
         return command;

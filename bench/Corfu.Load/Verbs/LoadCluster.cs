@@ -21,15 +21,21 @@ internal sealed class LoadCluster : IAsyncDisposable
 
     public string Description { get; }
 
-    public static async Task<LoadCluster> StartAsync(ParseResult result, LoadOptions options, string folder, CancellationToken cancellationToken)
+    public static async Task<LoadCluster> StartAsync(ParseResult result, LoadOptions options, string folder,
+        CancellationToken cancellationToken)
     {
         if (result.GetValue(options.Connect) is { } connect) return new LoadCluster(connect, connect, null, folder);
-        var shape = new ClusterShape { Units = result.GetValue(options.Units), Replicas = result.GetValue(options.Replicas) };
+        var shape = new ClusterShape
+        {
+            Units = result.GetValue(options.Units),
+            Replicas = result.GetValue(options.Replicas)
+        };
         if (shape.Faults() is { Count: > 0 } faults) throw new NodeStartException(string.Join('\n', faults));
         var processes = new ProcessCluster(NodeCommandLine.Self(NodeProcessCommand.Name));
         var path = Path.Combine(folder, $"cluster-{shape.Units}-{shape.Replicas}");
         var state = await processes.UpWholeAsync(path, shape, cancellationToken);
-        return new LoadCluster(state.ConnectionString, $"{shape.Units} unit processes, {shape.Replicas} replicas", processes, path);
+        return new LoadCluster(state.ConnectionString, $"{shape.Units} unit processes, {shape.Replicas} replicas",
+            processes, path);
     }
 
     public async ValueTask DisposeAsync()

@@ -10,7 +10,8 @@ internal static class ReportOutput
     {
         await ReportWriter.WriteAsync(report, Console.Out);
         if (result.GetValue(options.Output) is { } file)
-            await File.AppendAllTextAsync(file.FullName, JsonSerializer.Serialize(report, LoadJson.Default.RunReport) + "\n");
+            await File.AppendAllTextAsync(file.FullName,
+                JsonSerializer.Serialize(report, LoadJson.Default.RunReport) + "\n");
         return report.Median.Operations > 0 ? 0 : 1;
     }
 }

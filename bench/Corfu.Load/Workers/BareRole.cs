@@ -11,8 +11,10 @@ internal sealed record BareRole(NodeAddress Address, ClusterId Cluster)
     public static BareRole Parse(string text)
     {
         var parts = text.Split('/');
-        if (parts.Length != 3 || !NodeEndpoint.TryParse(parts[0], out var endpoint)) throw new FormatException($"'{text}' is no role's address.");
-        return new BareRole(new NodeAddress(new NodeId(Guid.Parse(parts[1])), endpoint), new ClusterId(Guid.Parse(parts[2])));
+        if (parts.Length != 3 || !NodeEndpoint.TryParse(parts[0], out var endpoint))
+            throw new FormatException($"'{text}' is no role's address.");
+        return new BareRole(new NodeAddress(new NodeId(Guid.Parse(parts[1])), endpoint),
+            new ClusterId(Guid.Parse(parts[2])));
     }
 
     /// <summary>One connection per transport, so one transport per process is one connection per process.</summary>

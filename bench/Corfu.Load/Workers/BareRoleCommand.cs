@@ -30,15 +30,19 @@ internal static class BareRoleCommand
     private static async Task<int> RunAsync(string kind, CancellationToken cancellationToken)
     {
         var cluster = new ClusterId(Guid.NewGuid());
-        IRoleHandler handler = kind == Echo ? new EchoHandler(new NodeId(Guid.NewGuid())) : new SequencerHandler(SystemEntropy.Instance);
+        IRoleHandler handler =
+            kind == Echo ? new EchoHandler(new NodeId(Guid.NewGuid())) : new SequencerHandler(SystemEntropy.Instance);
         using var registry = new RoleRegistry(cluster);
         registry.Add(handler);
         var builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
         builder.Logging.SetMinimumLevel(LogLevel.Warning);
-        builder.WebHost.UseKestrelCore().ConfigureKestrel(kestrel => kestrel.Listen(IPAddress.Loopback, 0, listen => listen.UseCorfu(registry)));
+        builder.WebHost.UseKestrelCore()
+            .ConfigureKestrel(kestrel => kestrel.Listen(IPAddress.Loopback, 0, listen => listen.UseCorfu(registry)));
         await using var app = builder.Build();
         await app.StartAsync(cancellationToken);
-        var role = new BareRole(new NodeAddress(handler.Id, new NodeEndpoint("127.0.0.1", new Uri(app.Urls.First()).Port)), cluster);
+        var role =
+            new BareRole(new NodeAddress(handler.Id, new NodeEndpoint("127.0.0.1", new Uri(app.Urls.First()).Port)),
+                cluster);
         if (kind == Sequencer) await BootstrapAsync(role);
         await Console.Out.WriteLineAsync(role.ToString());
         await Console.In.ReadLineAsync(cancellationToken);

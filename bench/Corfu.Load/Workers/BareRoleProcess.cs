@@ -12,7 +12,8 @@ internal sealed class BareRoleProcess : IDisposable
     public static BareRoleProcess Start(string kind) => new(ChildProcess.Start(BareRoleCommand.Name, kind));
 
     public async Task<string> AddressAsync() =>
-        await _process.StandardOutput.ReadLineAsync() ?? throw new IOException("The process of the bare role has died.");
+        await _process.StandardOutput.ReadLineAsync()
+        ?? throw new IOException("The process of the bare role has died.");
 
     public void Dispose() => ChildProcess.Stop(_process);
 }

@@ -34,7 +34,8 @@ internal static class ClusterWorkloads
 
     private sealed class CheckWorkload(CorfuClient client) : IWorkload
     {
-        public Func<int, ValueTask> Prepare(int callers, int size) => async _ => await client.CheckAsync(ImmutableArray<StreamId>.Empty);
+        public Func<int, ValueTask> Prepare(int callers, int size) =>
+            async _ => await client.CheckAsync(ImmutableArray<StreamId>.Empty);
 
         public ValueTask DisposeAsync() => client.DisposeAsync();
     }

@@ -44,7 +44,8 @@ internal sealed class HeldAppends
             while (!_stop.IsCancellationRequested)
             {
                 if (_permits is not null) await _permits.WaitAsync(_stop.Token);
-                if ((await client.AppendAsync(payload, [], CancellationToken.None)).IsAppended) Interlocked.Increment(ref _done);
+                if ((await client.AppendAsync(payload, [], CancellationToken.None)).IsAppended)
+                    Interlocked.Increment(ref _done);
             }
         }
         catch (OperationCanceledException)

@@ -6,8 +6,8 @@ using Tango.Collections;
 namespace Corfu.Load;
 
 /// <summary>
-/// Transfers between two of <see cref="Accounts"/> keys of one dictionary, read and written in a transaction; aborts are retried, so an
-/// operation is a committed transfer.
+/// Transfers between two of <see cref="Accounts"/> keys of one dictionary, read and written in a transaction; aborts
+/// are retried, so an operation is a committed transfer.
 /// </summary>
 internal sealed class TransactionWorkload : IWorkload
 {
@@ -26,8 +26,10 @@ internal sealed class TransactionWorkload : IWorkload
 
     public static async Task<TransactionWorkload> OpenAsync(CorfuClient client)
     {
-        var runtime = new TangoRuntime(client, () => new StreamCursor(client), TimeProvider.System, SystemEntropy.Instance);
-        return new TransactionWorkload(client, runtime, await runtime.OpenAsync<TangoDictionary<int, long>>("load/accounts"));
+        var runtime = new TangoRuntime(client, () => new StreamCursor(client), TimeProvider.System,
+            SystemEntropy.Instance);
+        return new TransactionWorkload(client, runtime,
+            await runtime.OpenAsync<TangoDictionary<int, long>>("load/accounts"));
     }
 
     public Func<int, ValueTask> Prepare(int callers, int size)

@@ -29,14 +29,16 @@ internal static class WorkerCommand
         return command;
     }
 
-    private static async Task<WorkerReport> RunAsync(Dictionary<(WorkloadKind, string), IWorkload> targets, WorkerOrder order)
+    private static async Task<WorkerReport> RunAsync(Dictionary<(WorkloadKind, string), IWorkload> targets,
+        WorkerOrder order)
     {
         try
         {
             if (!targets.TryGetValue((order.Kind, order.Target), out var workload))
                 targets.Add((order.Kind, order.Target), workload = await Workloads.OpenAsync(order.Kind, order.Target));
             var operation = workload.Prepare(order.Callers, order.Size);
-            var (histogram, seconds, failures) = await ClosedLoop.RunAsync(order.Callers, TimeSpan.FromSeconds(order.Seconds), operation);
+            var (histogram, seconds, failures) = await ClosedLoop.RunAsync(order.Callers,
+                TimeSpan.FromSeconds(order.Seconds), operation);
             return new WorkerReport(histogram.ToSparse(), seconds, failures);
         }
         catch (Exception e) when (e is CorfuException or IOException or Tango.TangoException)

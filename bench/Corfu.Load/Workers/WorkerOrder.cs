@@ -3,7 +3,8 @@ using System.Text.Json.Serialization;
 namespace Corfu.Load;
 
 /// <summary>What a generator process is told to do for one round; one line of JSON on its standard input.</summary>
-/// <param name="Target">For echo and tokens <c>endpoint/identity/cluster</c> of the bare role, otherwise a connection string.</param>
+/// <param name="Target">For echo and tokens <c>endpoint/identity/cluster</c> of the bare role, otherwise a connection
+/// string.</param>
 /// <param name="Callers">Operations at once from this process.</param>
 /// <param name="Size">Payload bytes of one operation.</param>
 internal sealed record WorkerOrder(WorkloadKind Kind, string Target, int Callers, int Size, double Seconds);

@@ -17,7 +17,8 @@ internal sealed class WorkerProcess : IDisposable
     {
         await _process.StandardInput.WriteLineAsync(JsonSerializer.Serialize(order, LoadJson.Default.WorkerOrder));
         await _process.StandardInput.FlushAsync();
-        var line = await _process.StandardOutput.ReadLineAsync() ?? throw new IOException("A load generator process has died.");
+        var line = await _process.StandardOutput.ReadLineAsync()
+            ?? throw new IOException("A load generator process has died.");
         var report = JsonSerializer.Deserialize(line, LoadJson.Default.WorkerReport)!;
         return report.Error is null ? report : throw new IOException(report.Error);
     }

@@ -5,8 +5,8 @@ using Corfu.Protocol;
 namespace JobScheduler.App;
 
 /// <summary>
-/// Measures durable appends with one in flight, the unit the run's speed is told in. The entries belong to no stream: no replica ever
-/// fetches them.
+/// Measures durable appends with one in flight, the unit the run's speed is told in. The entries belong to no stream:
+/// no replica ever fetches them.
 /// </summary>
 public static class AppendProbe
 {
@@ -17,7 +17,8 @@ public static class AppendProbe
     private const int PayloadBytes = 200;
 
     /// <summary>The durations, in the order taken.</summary>
-    public static async Task<IReadOnlyList<TimeSpan>> MeasureAsync(ICorfuLog log, TimeProvider time, CancellationToken cancellationToken)
+    public static async Task<IReadOnlyList<TimeSpan>> MeasureAsync(ICorfuLog log, TimeProvider time,
+        CancellationToken cancellationToken)
     {
         var payload = new byte[PayloadBytes];
         var durations = new List<TimeSpan>(Samples);

@@ -11,7 +11,8 @@ internal sealed class ConnectedLogSource(string connection) : ILogSource
 
     public string? ResumeArguments => $"--connect {connection}";
 
-    public ValueTask<ICorfuLog> ConnectAsync(CancellationToken cancellationToken) => _clients.ConnectAsync(cancellationToken);
+    public ValueTask<ICorfuLog> ConnectAsync(CancellationToken cancellationToken) =>
+        _clients.ConnectAsync(cancellationToken);
 
     public ValueTask DisposeAsync() => _clients.DisposeAsync();
 }

@@ -3,7 +3,8 @@ using Corfu.Hosting;
 
 namespace JobScheduler.App;
 
-/// <summary>A cluster inside this process: 3 storage units on FASTER files, 2 replicas of every entry, durable writes.</summary>
+/// <summary>A cluster inside this process: 3 storage units on FASTER files, 2 replicas of every entry, durable
+/// writes.</summary>
 internal sealed class EmbeddedLogSource : ILogSource
 {
     private static readonly EmbeddedClusterOptions Shape = new() { Units = 3, Replicas = 2 };
@@ -19,7 +20,8 @@ internal sealed class EmbeddedLogSource : ILogSource
         _clients = new ClientSet(cluster.ConnectionString);
     }
 
-    public string Description => $"embedded cluster of {Shape.Units} units with {Shape.Replicas} replicas in {_folder ?? "a temporary folder"}";
+    public string Description =>
+        $"embedded cluster of {Shape.Units} units with {Shape.Replicas} replicas in {_folder ?? "a temporary folder"}";
 
     public string? ResumeArguments => _folder is null ? null : $"--data {_folder}";
 
@@ -30,7 +32,8 @@ internal sealed class EmbeddedLogSource : ILogSource
         return new EmbeddedLogSource(cluster, folder);
     }
 
-    public ValueTask<ICorfuLog> ConnectAsync(CancellationToken cancellationToken) => _clients.ConnectAsync(cancellationToken);
+    public ValueTask<ICorfuLog> ConnectAsync(CancellationToken cancellationToken) =>
+        _clients.ConnectAsync(cancellationToken);
 
     public async ValueTask DisposeAsync()
     {

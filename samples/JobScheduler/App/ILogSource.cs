@@ -8,7 +8,8 @@ public interface ILogSource : IAsyncDisposable
     /// <summary>For the first line of the output.</summary>
     string Description { get; }
 
-    /// <summary>How the run can be continued after it was stopped; null when its state is gone with the process.</summary>
+    /// <summary>How the run can be continued after it was stopped; null when its state is gone with the
+    /// process.</summary>
     string? ResumeArguments { get; }
 
     /// <summary>A new client of the log, with its own connections. Disposed with the source.</summary>

@@ -20,7 +20,8 @@ public sealed class ReplicaHost : IAsyncDisposable
 
     /// <summary>Opens <paramref name="count"/> replicas on the state named <paramref name="run"/>.</summary>
     public static async Task<ReplicaHost> OpenAsync(
-        ILogSource source, string run, int count, Workload workload, SchedulingLimits limits, TimeProvider time, CancellationToken cancellationToken)
+        ILogSource source, string run, int count, Workload workload, SchedulingLimits limits, TimeProvider time,
+        CancellationToken cancellationToken)
     {
         var host = new ReplicaHost();
         try
@@ -43,7 +44,8 @@ public sealed class ReplicaHost : IAsyncDisposable
         return host;
     }
 
-    /// <summary>Runs all replicas until all jobs are finished. When one of them fails, the others are stopped.</summary>
+    /// <summary>Runs all replicas until all jobs are finished. When one of them fails, the others are
+    /// stopped.</summary>
     public async Task RunAsync(CancellationToken cancellationToken)
     {
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);

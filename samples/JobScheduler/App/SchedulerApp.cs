@@ -9,7 +9,8 @@ using Tango;
 namespace JobScheduler.App;
 
 /// <summary>One run from the first line of output to the last.</summary>
-public sealed class SchedulerApp(SchedulerOptions options, Workload workload, ILogSource source, TextWriter output, TextWriter errors, IProgressDisplay display)
+public sealed class SchedulerApp(SchedulerOptions options, Workload workload, ILogSource source, TextWriter output,
+    TextWriter errors, IProgressDisplay display)
 {
     private const int TurnsPerReplica = 8;
 
@@ -17,18 +18,22 @@ public sealed class SchedulerApp(SchedulerOptions options, Workload workload, IL
     private readonly List<TimeSpan> _appends = [];
 
     /// <summary>Runs to the end and returns the exit code.</summary>
-    /// <exception cref="OperationCanceledException">Stopped; <see cref="SayHowToResume"/> tells how to go on.</exception>
+    /// <exception cref="OperationCanceledException">Stopped; <see cref="SayHowToResume"/> tells how to go
+    /// on.</exception>
     public async Task<int> RunAsync(CancellationToken cancellationToken)
     {
         string fingerprint = workload.Fingerprint();
         string run = options.Run ?? fingerprint[..12];
         await output.WriteLineAsync(Text(
-            $"{workload.Jobs.Count:N0} jobs on {workload.Nodes:N0} nodes ({workload.Name}), {options.Replicas} scheduler replicas, run {run}"));
+            $"{workload.Jobs.Count:N0} jobs on {workload.Nodes:N0} nodes ({workload.Name}), {options.Replicas} ")
+            + Text($"scheduler replicas, run {run}"));
         await output.WriteLineAsync(source.Description);
-        await using ReplicaHost host = await ReplicaHost.OpenAsync(source, run, options.Replicas, workload, Limits(), _time, cancellationToken);
+        await using ReplicaHost host = await ReplicaHost.OpenAsync(source, run, options.Replicas, workload, Limits(),
+            _time, cancellationToken);
         if (await host.Replicas[0].SetUpAsync(cancellationToken) != fingerprint)
         {
-            await errors.WriteLineAsync($"error: run \"{run}\" in this log belongs to another workload; give it another --run name.");
+            await errors.WriteLineAsync(
+                $"error: run \"{run}\" in this log belongs to another workload; give it another --run name.");
             return ExitCodes.Usage;
         }
 
@@ -68,11 +73,13 @@ public sealed class SchedulerApp(SchedulerOptions options, Workload workload, IL
         }
     }
 
-    private async Task<int> ReportAsync(ReplicaHost host, string run, int resumed, TimeSpan elapsed, CancellationToken cancellationToken)
+    private async Task<int> ReportAsync(ReplicaHost host, string run, int resumed, TimeSpan elapsed,
+        CancellationToken cancellationToken)
     {
         // A runtime that took no part: all it knows, it has from the log.
         FinalState state = await WithFreshStateAsync(
-            await source.ConnectAsync(cancellationToken), run, fresh => fresh.FinalAsync(cancellationToken), cancellationToken);
+            await source.ConnectAsync(cancellationToken), run, fresh => fresh.FinalAsync(cancellationToken),
+            cancellationToken);
         Verdict verdict = Verifier.Check(workload, state);
         var figures = new RunFigures(
             elapsed,
@@ -87,7 +94,8 @@ public sealed class SchedulerApp(SchedulerOptions options, Workload workload, IL
     }
 
     private Task<int> DoneAsync(ICorfuLog log, string run, CancellationToken cancellationToken) =>
-        WithFreshStateAsync(log, run, async state => await state.Finished.CountAsync(cancellationToken), cancellationToken).AsTask();
+        WithFreshStateAsync(log, run, async state => await state.Finished.CountAsync(cancellationToken),
+            cancellationToken).AsTask();
 
     private async ValueTask<T> WithFreshStateAsync<T>(
         ICorfuLog log, string run, Func<SchedulerState, ValueTask<T>> read, CancellationToken cancellationToken)
@@ -99,7 +107,8 @@ public sealed class SchedulerApp(SchedulerOptions options, Workload workload, IL
     private ProgressSnapshot Snapshot(ReplicaHost host, TimeSpan elapsed)
     {
         // The replica that is furthest ahead knows best.
-        SchedulerView? view = host.Replicas.Select(replica => replica.LatestView).OfType<SchedulerView>().MaxBy(view => view.Started - view.Running.Count);
+        SchedulerView? view = host.Replicas.Select(replica => replica.LatestView).OfType<SchedulerView>()
+            .MaxBy(view => view.Started - view.Running.Count);
         return new ProgressSnapshot(
             view is null ? 0 : view.Started - view.Running.Count,
             workload.Jobs.Count,
@@ -115,7 +124,11 @@ public sealed class SchedulerApp(SchedulerOptions options, Workload workload, IL
     private SchedulingLimits Limits()
     {
         var limits = new SchedulingLimits();
-        return limits with { TurnLength = Math.Clamp(workload.Jobs.Count / (options.Replicas * TurnsPerReplica), 1, limits.TurnLength) };
+        return limits with
+        {
+            TurnLength = Math.Clamp(workload.Jobs.Count / (options.Replicas * TurnsPerReplica), 1,
+                limits.TurnLength)
+        };
     }
 
     private static string Text(FormattableString text) => text.ToString(CultureInfo.InvariantCulture);

@@ -11,5 +11,6 @@ internal static class SchedulerRuntime
     private const int AppendsInFlight = 4;
 
     public static TangoRuntime Create(ICorfuLog log, TimeProvider time) =>
-        new(log, () => new StreamCursor(log), time, SystemEntropy.Instance, new TangoOptions { MaxAppendsInFlight = AppendsInFlight });
+        new(log, () => new StreamCursor(log), time, SystemEntropy.Instance,
+            new TangoOptions { MaxAppendsInFlight = AppendsInFlight });
 }

@@ -2,7 +2,8 @@ using System.Runtime.InteropServices;
 
 namespace JobScheduler.App;
 
-/// <summary>Turns Ctrl-C and a polite kill into cancellation. A second one ends the process at once: the log can take it.</summary>
+/// <summary>Turns Ctrl-C and a polite kill into cancellation. A second one ends the process at once: the log can take
+/// it.</summary>
 internal sealed class StopSignals : IDisposable
 {
     private readonly CancellationTokenSource _stop = new();

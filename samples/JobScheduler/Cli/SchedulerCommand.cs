@@ -10,7 +10,9 @@ public sealed class SchedulerCommand
 {
     private readonly Option<string?> _trace = new("--trace")
     {
-        Description = "Jobs in the Standard Workload Format, plain or gzip. Without it: jobs of the Lublin-Feitelson workload model.",
+        Description =
+            "Jobs in the Standard Workload Format, plain or gzip. Without it: jobs of the Lublin-Feitelson workload "
+            + "model.",
         HelpName = "FILE",
     };
 
@@ -24,7 +26,8 @@ public sealed class SchedulerCommand
 
     private readonly Option<int> _nodes = new("--nodes")
     {
-        Description = "Nodes of the machine when the trace's header names neither MaxNodes nor MaxProcs, and for the model.",
+        Description =
+            "Nodes of the machine when the trace's header names neither MaxNodes nor MaxProcs, and for the model.",
         HelpName = "N",
         DefaultValueFactory = _ => SchedulerOptions.DefaultNodes,
     };
@@ -58,13 +61,16 @@ public sealed class SchedulerCommand
 
     private readonly Option<string?> _data = new("--data")
     {
-        Description = "Keep the embedded cluster's state in this folder; started again with the same arguments, the run continues.",
+        Description =
+            "Keep the embedded cluster's state in this folder; started again with the same arguments, the run "
+            + "continues.",
         HelpName = "DIR",
     };
 
     private readonly Option<string?> _run = new("--run")
     {
-        Description = "Name of this run in the log. Without it the run is named after its jobs: the same arguments continue it.",
+        Description =
+            "Name of this run in the log. Without it the run is named after its jobs: the same arguments continue it.",
         HelpName = "NAME",
     };
 
@@ -72,7 +78,8 @@ public sealed class SchedulerCommand
     public SchedulerCommand(Func<SchedulerOptions, Task<int>> run)
     {
         Root = new RootCommand(
-            "A batch-system scheduler (first come, first served) whose whole state lives in Tango objects, run by several replicas at once.")
+            "A batch-system scheduler (first come, first served) whose whole state lives in Tango objects, run by "
+            + "several replicas at once.")
         {
             _trace, _compress, _nodes, _jobs, _seed, _replicas, _connect, _data, _run,
         };
@@ -103,7 +110,8 @@ public sealed class SchedulerCommand
 
     public RootCommand Root { get; }
 
-    /// <summary>Parses and runs. Wrong arguments print all faults to <paramref name="errors"/> and give <see cref="ExitCodes.Usage"/>.</summary>
+    /// <summary>Parses and runs. Wrong arguments print all faults to <paramref name="errors"/> and give
+    /// <see cref="ExitCodes.Usage"/>.</summary>
     public async Task<int> InvokeAsync(string[] args, TextWriter errors)
     {
         ParseResult parse = Root.Parse(args);
@@ -116,7 +124,11 @@ public sealed class SchedulerCommand
         }
 
         // Ctrl-C is the run's own business: it stops its replicas and says how to resume.
-        return await parse.InvokeAsync(new InvocationConfiguration { ProcessTerminationTimeout = null, EnableDefaultExceptionHandler = false });
+        return await parse.InvokeAsync(new InvocationConfiguration
+        {
+            ProcessTerminationTimeout = null,
+            EnableDefaultExceptionHandler = false
+        });
     }
 
     private static void AtLeastOne(Option<int> option) => option.Validators.Add(result =>
@@ -127,12 +139,16 @@ public sealed class SchedulerCommand
 
     // Null: it is not given, or no number, which the parser itself reports after the validators.
     private static int? NumberIn(OptionResult result) =>
-        result.Tokens.Count == 1 && int.TryParse(result.Tokens[0].Value, NumberStyles.Integer, CultureInfo.InvariantCulture, out int number) ? number : null;
+        result.Tokens.Count == 1
+        && int.TryParse(result.Tokens[0].Value, NumberStyles.Integer, CultureInfo.InvariantCulture, out int number)
+        ? number
+        : null;
 
     private static double ParseFactor(ArgumentResult result)
     {
         string text = result.Tokens[0].Value;
-        if (double.TryParse(text, NumberStyles.Float, CultureInfo.InvariantCulture, out double factor) && double.IsFinite(factor) && factor > 0)
+        if (double.TryParse(text, NumberStyles.Float, CultureInfo.InvariantCulture, out double factor)
+            && double.IsFinite(factor) && factor > 0)
             return factor;
         result.AddError($"--compress needs a number above 0; \"{text}\" is not that.");
         return 1;

@@ -24,6 +24,7 @@ public sealed record SchedulerOptions
 
     public string? Data { get; init; }
 
-    /// <summary>Separates runs in one log. Null: named after the workload, so that the same arguments find the same run again.</summary>
+    /// <summary>Separates runs in one log. Null: named after the workload, so that the same arguments find the same run
+    /// again.</summary>
     public string? Run { get; init; }
 }

@@ -9,10 +9,11 @@ namespace JobScheduler.Objects;
 /// The nodes of the machine: which are free and which job holds which. An own object, written with the generator.
 /// </summary>
 /// <remarks>
-/// Allocating and releasing are versioned by job, so that a release never aborts a start that runs beside it. That is sound although both touch
-/// the free nodes: neither tells its caller which nodes they are (<see cref="HeldAsync"/> does, afterwards, by the same key), and a
-/// start that found enough nodes still finds enough after any release. Two starts are ordered by the head of the pending queue. Should anything
-/// else allocate beside them, the pool itself rejects: no node is ever given out twice.
+/// Allocating and releasing are versioned by job, so that a release never aborts a start that runs beside it. That is
+/// sound although both touch the free nodes: neither tells its caller which nodes they are (<see cref="HeldAsync"/>
+/// does, afterwards, by the same key), and a start that found enough nodes still finds enough after any release. Two
+/// starts are ordered by the head of the pending queue. Should anything else allocate beside them, the pool itself
+/// rejects: no node is ever given out twice.
 /// </remarks>
 [TangoObject("job-scheduler/node-pool")]
 public sealed partial class NodePool : TangoObject
@@ -24,7 +25,8 @@ public sealed partial class NodePool : TangoObject
 
     // Bit n % 64 of word n / 64 is set while node n is free.
     private ImmutableArray<ulong> _freeBits = [];
-    private ImmutableDictionary<long, ImmutableArray<NodeRange>> _held = ImmutableDictionary<long, ImmutableArray<NodeRange>>.Empty;
+    private ImmutableDictionary<long, ImmutableArray<NodeRange>> _held =
+        ImmutableDictionary<long, ImmutableArray<NodeRange>>.Empty;
 
     /// <summary>Gives a new pool its nodes, all free.</summary>
     [Mutator(1, MayReject = true)]
@@ -33,7 +35,8 @@ public sealed partial class NodePool : TangoObject
     /// <summary>Gives the job the lowest free nodes.</summary>
     /// <exception cref="TangoRejectedException">Too few are free, or the job holds some already.</exception>
     [Mutator(2, MayReject = true)]
-    public partial ValueTask AllocateAsync([VersionKey] long job, int count, CancellationToken cancellationToken = default);
+    public partial ValueTask AllocateAsync([VersionKey] long job, int count,
+        CancellationToken cancellationToken = default);
 
     /// <summary>Takes the job's nodes back.</summary>
     [Mutator(3, MayReject = true)]
@@ -41,7 +44,8 @@ public sealed partial class NodePool : TangoObject
 
     /// <summary>The nodes a job holds, lowest first; none if it holds none.</summary>
     [Accessor]
-    public partial ValueTask<ImmutableArray<NodeRange>> HeldAsync([VersionKey] long job, CancellationToken cancellationToken = default);
+    public partial ValueTask<ImmutableArray<NodeRange>> HeldAsync([VersionKey] long job,
+        CancellationToken cancellationToken = default);
 
     [Accessor]
     public partial ValueTask<int> FreeAsync(CancellationToken cancellationToken = default);

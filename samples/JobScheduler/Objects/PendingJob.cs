@@ -3,7 +3,8 @@ using Tango;
 
 namespace JobScheduler.Objects;
 
-/// <summary>A submitted job in the pending queue. Jobs are submitted ahead of the virtual clock: none starts before <see cref="SubmitSeconds"/>.</summary>
+/// <summary>A submitted job in the pending queue. Jobs are submitted ahead of the virtual clock: none starts before
+/// <see cref="SubmitSeconds"/>.</summary>
 [TangoValue]
 public readonly record struct PendingJob(
     [property: TangoMember(0)] long Number,

@@ -4,19 +4,22 @@ using Tango;
 namespace JobScheduler.Objects;
 
 /// <summary>
-/// Counts committed transactions per replica, inside those transactions: the counts survive kills of the process, and an execution that
-/// happened twice cannot hide.
+/// Counts committed transactions per replica, inside those transactions: the counts survive kills of the process, and
+/// an execution that happened twice cannot hide.
 /// </summary>
 [TangoObject("job-scheduler/tally")]
 public sealed partial class TransactionTally : TangoObject
 {
-    private ImmutableSortedDictionary<int, ReplicaTotals> _replicas = ImmutableSortedDictionary<int, ReplicaTotals>.Empty;
+    private ImmutableSortedDictionary<int, ReplicaTotals> _replicas =
+        ImmutableSortedDictionary<int, ReplicaTotals>.Empty;
 
     [Mutator(1)]
-    public partial ValueTask CountAsync([VersionKey] int replica, TransactionKind kind, int jobs, CancellationToken cancellationToken = default);
+    public partial ValueTask CountAsync([VersionKey] int replica, TransactionKind kind, int jobs,
+        CancellationToken cancellationToken = default);
 
     [Accessor]
-    public partial ValueTask<ImmutableSortedDictionary<int, ReplicaTotals>> SnapshotAsync(CancellationToken cancellationToken = default);
+    public partial ValueTask<ImmutableSortedDictionary<int, ReplicaTotals>> SnapshotAsync(
+        CancellationToken cancellationToken = default);
 
     private void ApplyCount(int replica, TransactionKind kind, int jobs)
     {

@@ -4,8 +4,8 @@ using Tango;
 namespace JobScheduler.Objects;
 
 /// <summary>
-/// Usage per user. Charging is a blind addition: it reads nothing, so that jobs of one user can finish side by side without a conflict, which
-/// reading and writing back a dictionary's value could not.
+/// Usage per user. Charging is a blind addition: it reads nothing, so that jobs of one user can finish side by side
+/// without a conflict, which reading and writing back a dictionary's value could not.
 /// </summary>
 [TangoObject("job-scheduler/usage")]
 public sealed partial class UsageLedger : TangoObject
@@ -13,10 +13,12 @@ public sealed partial class UsageLedger : TangoObject
     private ImmutableSortedDictionary<int, UserUsage> _users = ImmutableSortedDictionary<int, UserUsage>.Empty;
 
     [Mutator(1)]
-    public partial ValueTask ChargeAsync([VersionKey] int user, long nodeSeconds, CancellationToken cancellationToken = default);
+    public partial ValueTask ChargeAsync([VersionKey] int user, long nodeSeconds,
+        CancellationToken cancellationToken = default);
 
     [Accessor]
-    public partial ValueTask<ImmutableSortedDictionary<int, UserUsage>> SnapshotAsync(CancellationToken cancellationToken = default);
+    public partial ValueTask<ImmutableSortedDictionary<int, UserUsage>> SnapshotAsync(
+        CancellationToken cancellationToken = default);
 
     private void ApplyCharge(int user, long nodeSeconds)
     {

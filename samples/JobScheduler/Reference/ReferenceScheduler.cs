@@ -3,8 +3,8 @@ using JobScheduler.Workloads;
 namespace JobScheduler.Reference;
 
 /// <summary>
-/// First come, first served without backfilling, in one thread and one loop: what the replicated scheduler is checked against. It
-/// shares nothing with it but the workload.
+/// First come, first served without backfilling, in one thread and one loop: what the replicated scheduler is checked
+/// against. It shares nothing with it but the workload.
 /// </summary>
 public static class ReferenceScheduler
 {

@@ -14,13 +14,16 @@ public static class Summary
     public static IEnumerable<string> Lines(Workload workload, FinalState state, RunFigures figures, Verdict verdict)
     {
         yield return "";
-        yield return Text($"workload            {workload.Name}: {workload.Jobs.Count:N0} jobs on {workload.Nodes:N0} nodes");
+        yield return Text(
+            $"workload            {workload.Name}: {workload.Jobs.Count:N0} jobs on {workload.Nodes:N0} nodes");
         if (figures.Resumed > 0)
             yield return Text($"resumed             {figures.Resumed:N0} jobs had been finished before");
         foreach (string line in Schedule(workload, state))
             yield return line;
         yield return Text($"seconds             {figures.Elapsed.TotalSeconds:F2}");
-        yield return Text($"transactions        {state.Transactions:N0} committed; this process {figures.Committed:N0}, with {figures.Aborted:N0} aborted and retried");
+        yield return Text(
+            $"transactions        {state.Transactions:N0} committed; this process {figures.Committed:N0}, with ")
+            + Text($"{figures.Aborted:N0} aborted and retried");
         foreach ((int replica, ReplicaTotals totals) in state.Replicas)
             yield return Replica(replica, totals, state.Transactions);
         foreach (string line in Speed(workload, figures))
@@ -35,7 +38,10 @@ public static class Summary
 
     /// <summary>The last line, for scripts.</summary>
     public static string LastLine(FinalState state, RunFigures figures, Verdict verdict) => Text(
-        $"jobs={verdict.Jobs} done={verdict.Done} lost={verdict.Lost} duplicate={verdict.Duplicate} overcommitted={verdict.Overcommitted} nodes_free={verdict.FreeNodes} schedule={(verdict.ScheduleMatches ? "match" : "mismatch")} transactions={state.Transactions} aborted={figures.Aborted} seconds={figures.Elapsed.TotalSeconds:F2}");
+        $"jobs={verdict.Jobs} done={verdict.Done} lost={verdict.Lost} duplicate={verdict.Duplicate} ")
+        + Text($"overcommitted={verdict.Overcommitted} nodes_free={verdict.FreeNodes} ")
+        + Text($"schedule={(verdict.ScheduleMatches ? "match" : "mismatch")} transactions={state.Transactions} ")
+        + Text($"aborted={figures.Aborted} seconds={figures.Elapsed.TotalSeconds:F2}");
 
     /// <summary>Virtual seconds as days and time of day.</summary>
     public static string Duration(double seconds)
@@ -54,15 +60,22 @@ public static class Summary
         double utilisation = last > first ? work / ((double)workload.Nodes * (last - first)) : 0;
         yield return Text($"virtual time        {Duration(last - first)} from the first submit to the last finish");
         yield return Text($"utilisation         {utilisation:P1}");
-        yield return Text($"waiting             mean {Duration(state.Finished.Values.Average(Wait))}, max {Duration(state.Finished.Values.Max(Wait))}; {state.Finished.Values.Count(job => Wait(job) > 0):N0} jobs waited");
-        yield return Text($"users               {state.Usage.Count:N0}, {state.Usage.Values.Sum(usage => usage.NodeSeconds) / 3600.0:N0} node hours");
+        yield return Text(
+            $"waiting             mean {Duration(state.Finished.Values.Average(Wait))}, max ")
+            + Text($"{Duration(state.Finished.Values.Max(Wait))}; ")
+            + Text($"{state.Finished.Values.Count(job => Wait(job) > 0):N0} jobs waited");
+        yield return Text(
+            $"users               {state.Usage.Count:N0}, ")
+            + Text($"{state.Usage.Values.Sum(usage => usage.NodeSeconds) / 3600.0:N0} node hours");
     }
 
     private static string Replica(int replica, ReplicaTotals totals, long all)
     {
         double share = all == 0 ? 0 : (double)totals.Total / all;
         string remark = share < FairShare ? Text($"  below {FairShare:P0}") : "";
-        return Text($"  replica {replica,-9} {totals.Total,9:N0} = {share:P1}: {totals.Submits:N0} submits, {totals.Starts:N0} starts, {totals.Finishes:N0} finishes{remark}");
+        return Text(
+            $"  replica {replica,-9} {totals.Total,9:N0} = {share:P1}: {totals.Submits:N0} submits, ")
+            + Text($"{totals.Starts:N0} starts, {totals.Finishes:N0} finishes{remark}");
     }
 
     private static IEnumerable<string> Speed(Workload workload, RunFigures figures)
@@ -71,7 +84,9 @@ public static class Summary
         if (figures.AppendMedian <= TimeSpan.Zero || jobs == 0)
             yield break;
         double appends = figures.Elapsed / figures.AppendMedian / jobs;
-        yield return Text($"durable append      p50 {figures.AppendMedian.TotalMicroseconds:N0} us, one in flight; the run took {appends:F2} of them per job");
+        yield return Text(
+            $"durable append      p50 {figures.AppendMedian.TotalMicroseconds:N0} us, one in flight; the run took ")
+            + Text($"{appends:F2} of them per job");
     }
 
     private static double Wait(FinishedJob job) => job.StartSeconds - job.Job.SubmitSeconds;

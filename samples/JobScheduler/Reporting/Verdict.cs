@@ -5,12 +5,14 @@ namespace JobScheduler.Reporting;
 /// <param name="Done">Of those, finished ones.</param>
 /// <param name="Lost">Of those, never finished.</param>
 /// <param name="Duplicate">Executions beyond the first of a job.</param>
-/// <param name="Overcommitted">Jobs that were given a node which another job held, or nodes that the machine or the job does not have.</param>
+/// <param name="Overcommitted">Jobs that were given a node which another job held, or nodes that the machine or the job
+/// does not have.</param>
 /// <param name="FreeNodes">Free in the pool at the end.</param>
 /// <param name="Faults">Readable, one sentence each; empty when all is well.</param>
 /// <param name="ScheduleMatches">Every job started when the plain scheduler starts it.</param>
 public sealed record Verdict(
-    int Jobs, int Done, int Lost, long Duplicate, int Overcommitted, int FreeNodes, bool ScheduleMatches, IReadOnlyList<string> Faults)
+    int Jobs, int Done, int Lost, long Duplicate, int Overcommitted, int FreeNodes, bool ScheduleMatches,
+    IReadOnlyList<string> Faults)
 {
     public bool Ok => Faults.Count == 0;
 }

@@ -23,7 +23,9 @@ public static class Verifier
             if (finished.StartSeconds == entry.StartSeconds && finished.Job == PendingJob.From(entry.Job))
                 continue;
             if (wrong++ < FaultsNamed)
-                faults.Add($"job {entry.Job.Number} started at {finished.StartSeconds}, not at {entry.StartSeconds}, or ran as another job");
+                faults.Add(
+                    $"job {entry.Job.Number} started at {finished.StartSeconds}, not at {entry.StartSeconds}, or ran "
+                    + "as another job");
         }
 
         if (wrong > FaultsNamed)
@@ -37,10 +39,12 @@ public static class Verifier
         int overcommitted = Overcommitted(workload.Nodes, state.Finished.Values);
         Require(faults, overcommitted == 0, $"{overcommitted} jobs shared a node or ran on nodes that do not exist");
         Require(faults, state.FreeNodes == workload.Nodes, $"{state.FreeNodes} of {workload.Nodes} nodes are free");
-        Require(faults, state is { Pending: 0, Running: 0 }, $"{state.Pending} jobs are still pending and {state.Running} running");
+        Require(faults, state is { Pending: 0, Running: 0 },
+            $"{state.Pending} jobs are still pending and {state.Running} running");
         CheckUsage(faults, state);
         return new Verdict(
-            workload.Jobs.Count, done, lost, duplicate, overcommitted, state.FreeNodes, wrong == 0 && lost == 0 && foreign == 0, faults);
+            workload.Jobs.Count, done, lost, duplicate, overcommitted, state.FreeNodes,
+            wrong == 0 && lost == 0 && foreign == 0, faults);
     }
 
     // Every transaction counts the jobs it starts or finishes, so an execution that overwrote another one still shows.
@@ -79,7 +83,8 @@ public static class Verifier
     private static void CheckUsage(List<string> faults, FinalState state)
     {
         var expected = state.Finished.Values.GroupBy(job => job.Job.User)
-            .ToDictionary(group => group.Key, group => new UserUsage(group.Count(), group.Sum(job => job.Job.NodeSeconds)));
+            .ToDictionary(group => group.Key,
+                group => new UserUsage(group.Count(), group.Sum(job => job.Job.NodeSeconds)));
         bool same = expected.Count == state.Usage.Count
             && state.Usage.All(pair => expected.TryGetValue(pair.Key, out UserUsage usage) && usage == pair.Value);
         Require(faults, same, "usage per user does not add up to the finished jobs");

@@ -4,8 +4,8 @@ using JobScheduler.Objects;
 namespace JobScheduler.Scheduling;
 
 /// <summary>
-/// Keeps a replica's finishing transaction under way beside its other work. Used by the replica's own loop only; the task it starts touches
-/// nothing of it.
+/// Keeps a replica's finishing transaction under way beside its other work. Used by the replica's own loop only; the
+/// task it starts touches nothing of it.
 /// </summary>
 internal sealed class FinishCrew(SchedulerTransactions transactions)
 {
@@ -23,7 +23,10 @@ internal sealed class FinishCrew(SchedulerTransactions transactions)
             return;
         _underWay.GetAwaiter().GetResult();
         _jobs = jobs;
-        _underWay = jobs.IsEmpty ? Task.CompletedTask : transactions.FinishAsync(new Step.Finish(jobs, null), cancellationToken);
+        _underWay =
+            jobs.IsEmpty
+                ? Task.CompletedTask
+                : transactions.FinishAsync(new Step.Finish(jobs, null), cancellationToken);
     }
 
     /// <summary>Finishes all the jobs of a step; those that are under way already are waited for.</summary>

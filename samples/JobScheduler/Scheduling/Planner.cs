@@ -11,12 +11,14 @@ namespace JobScheduler.Scheduling;
 /// First come, first served fixes every start time, whatever order transactions commit in, as long as two rules hold:
 /// <list type="number">
 /// <item>A job may be finished once its end is not after the start of the first pending job. That start is at least
-/// <see cref="Earliest"/>; when nodes are lacking, it is the end of the running job whose nodes suffice at last (the enabling one).</item>
-/// <item>The transaction that finishes the enabling job also moves the clock to its end. Without that job the first pending one does not
-/// fit, so no start can be dated too early. All other permitted finishes leave the clock alone, and thus disturb nobody.</item>
+/// <see cref="Earliest"/>; when nodes are lacking, it is the end of the running job whose nodes suffice at last (the
+/// enabling one).</item>
+/// <item>The transaction that finishes the enabling job also moves the clock to its end. Without that job the first
+/// pending one does not fit, so no start can be dated too early. All other permitted finishes leave the clock alone,
+/// and thus disturb nobody.</item>
 /// </list>
-/// Both stay true when the view is old: starts only get later along the queue. So a finish needs to be sure of nothing but that its job still
-/// runs, a start of nothing but that its jobs are still the first and the clock is what it was.
+/// Both stay true when the view is old: starts only get later along the queue. So a finish needs to be sure of nothing
+/// but that its job still runs, a start of nothing but that its jobs are still the first and the clock is what it was.
 /// </remarks>
 public sealed class Planner(Workload workload, SchedulingLimits limits)
 {
@@ -33,13 +35,14 @@ public sealed class Planner(Workload workload, SchedulingLimits limits)
     }
 
     /// <summary>
-    /// Jobs that have ended as far as anybody can tell and that <paramref name="mine"/> says are this replica's to finish, at most
-    /// <see cref="SchedulingLimits.FinishBatch"/>.
+    /// Jobs that have ended as far as anybody can tell and that <paramref name="mine"/> says are this replica's to
+    /// finish, at most <see cref="SchedulingLimits.FinishBatch"/>.
     /// </summary>
     public ImmutableArray<RunningJob> Ended(SchedulerView view, Func<RunningJob, bool> mine)
     {
         long horizon = Earliest(view);
-        return [.. view.Running.Where(job => job.FinishSeconds <= horizon && mine(job)).OrderBy(job => job.FinishSeconds).Take(limits.FinishBatch)];
+        return [.. view.Running.Where(job => job.FinishSeconds <= horizon && mine(job))
+            .OrderBy(job => job.FinishSeconds).Take(limits.FinishBatch)];
     }
 
     /// <summary>No job that is not yet started can start before this; no limit once there is none.</summary>
@@ -47,7 +50,9 @@ public sealed class Planner(Workload workload, SchedulingLimits limits)
     {
         if (view.Head is { } head)
             return Math.Max(view.Clock, head.SubmitSeconds);
-        return view.Submitted < workload.Jobs.Count ? Math.Max(view.Clock, workload.Jobs[view.Submitted].SubmitSeconds) : long.MaxValue;
+        return view.Submitted < workload.Jobs.Count
+            ? Math.Max(view.Clock, workload.Jobs[view.Submitted].SubmitSeconds)
+            : long.MaxValue;
     }
 
     private static Step.Start StartAt(long now, SchedulerView view)

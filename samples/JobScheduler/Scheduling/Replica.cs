@@ -6,8 +6,8 @@ using Tango;
 namespace JobScheduler.Scheduling;
 
 /// <summary>
-/// One scheduler replica: its own runtime and views, no channel to the others but the log. It starts jobs while it is its turn, and all the time
-/// finishes its share of the jobs that have ended.
+/// One scheduler replica: its own runtime and views, no channel to the others but the log. It starts jobs while it is
+/// its turn, and all the time finishes its share of the jobs that have ended.
 /// </summary>
 public sealed class Replica
 {
@@ -22,7 +22,8 @@ public sealed class Replica
     private readonly TurnWatch _turns;
     private SchedulerView? _latest;
 
-    public Replica(int id, int replicas, Workload workload, SchedulingLimits limits, TangoRuntime runtime, SchedulerState state, TimeProvider time)
+    public Replica(int id, int replicas, Workload workload, SchedulingLimits limits, TangoRuntime runtime,
+        SchedulerState state, TimeProvider time)
     {
         _id = id;
         _replicas = replicas;
@@ -41,7 +42,8 @@ public sealed class Replica
     public SchedulerView? LatestView => Volatile.Read(ref _latest);
 
     /// <summary>Ties the state to the workload; returns the fingerprint it is tied to.</summary>
-    public Task<string> SetUpAsync(CancellationToken cancellationToken) => _transactions.SetUpAsync(_workload, cancellationToken);
+    public Task<string> SetUpAsync(CancellationToken cancellationToken) =>
+        _transactions.SetUpAsync(_workload, cancellationToken);
 
     /// <summary>Works until all jobs are finished.</summary>
     public async Task RunAsync(CancellationToken cancellationToken)
@@ -60,7 +62,8 @@ public sealed class Replica
                     await _crew.AllAsync();
                     return;
                 case Step.Submit submit when mine:
-                    await ProgressAsync(_transactions.SubmitAsync(_workload, submit, cancellationToken), cancellationToken);
+                    await ProgressAsync(_transactions.SubmitAsync(_workload, submit, cancellationToken),
+                        cancellationToken);
                     break;
                 case Step.Start start when mine:
                     await ProgressAsync(_transactions.StartAsync(start, cancellationToken), cancellationToken);
@@ -75,7 +78,8 @@ public sealed class Replica
         }
     }
 
-    // Finishes that nobody waits for: they go in groups, larger ones while this replica starts jobs and would wait for them.
+    // Finishes that nobody waits for: they go in groups, larger ones while this replica starts jobs and would wait for
+    // them.
     private void LaunchFinishes(SchedulerView view, bool isStarting, CancellationToken cancellationToken)
     {
         ImmutableArray<RunningJob> ended = _planner.Ended(view, _turns.IsStalled ? _ => true : IsMine);

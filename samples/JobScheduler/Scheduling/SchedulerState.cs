@@ -34,7 +34,8 @@ public sealed class SchedulerState
     public required TransactionTally Tally { get; init; }
 
     /// <summary>Opens the group, creating it when the log has none of that name.</summary>
-    public static async Task<SchedulerState> OpenAsync(TangoRuntime runtime, string name, CancellationToken cancellationToken)
+    public static async Task<SchedulerState> OpenAsync(TangoRuntime runtime, string name,
+        CancellationToken cancellationToken)
     {
         // Names are the directory's, which all runs in one log share.
         string prefix = $"job-scheduler/{name}";
@@ -61,8 +62,8 @@ public sealed class SchedulerState
     public ValueTask RefreshAsync(CancellationToken cancellationToken) => _runtime.SyncAsync(cancellationToken);
 
     /// <summary>
-    /// What this runtime has played so far, all at one position. A transaction that is never ended: it costs no message, and reading it
-    /// conflicts with nobody.
+    /// What this runtime has played so far, all at one position. A transaction that is never ended: it costs no
+    /// message, and reading it conflicts with nobody.
     /// </summary>
     /// <param name="heads">How many of the first pending jobs are wanted.</param>
     public async ValueTask<SchedulerView> ViewAsync(int heads, CancellationToken cancellationToken)

@@ -7,10 +7,11 @@ using Tango.Collections;
 namespace JobScheduler.Scheduling;
 
 /// <summary>
-/// The transactions of one replica. Each re-reads, inside, what its plan relied on; the first replica to commit wins, and the others are told
-/// that theirs did not happen.
+/// The transactions of one replica. Each re-reads, inside, what its plan relied on; the first replica to commit wins,
+/// and the others are told that theirs did not happen.
 /// </summary>
-public sealed class SchedulerTransactions(TangoRuntime runtime, SchedulerState state, int replica, ReplicaCounters counters)
+public sealed class SchedulerTransactions(TangoRuntime runtime, SchedulerState state, int replica,
+    ReplicaCounters counters)
 {
     /// <summary>Ties this state to a workload and makes its node pool, unless that has been done.</summary>
     /// <returns>The fingerprint that the state is tied to.</returns>
@@ -41,7 +42,8 @@ public sealed class SchedulerTransactions(TangoRuntime runtime, SchedulerState s
     }
 
     /// <summary>Submits jobs of the workload in first-come order, if nobody else has submitted any since.</summary>
-    public Task<bool> SubmitAsync(Workload workload, Step.Submit step, CancellationToken cancellationToken) => CommitAsync(
+    public Task<bool> SubmitAsync(Workload workload, Step.Submit step, CancellationToken cancellationToken) =>
+        CommitAsync(
         TransactionKind.Submit,
         () => step.Count,
         async () =>
@@ -56,7 +58,8 @@ public sealed class SchedulerTransactions(TangoRuntime runtime, SchedulerState s
         cancellationToken);
 
     /// <summary>
-    /// Starts the jobs if they are still the first pending ones and the clock is where the plan saw it: pending -> nodes -> running.
+    /// Starts the jobs if they are still the first pending ones and the clock is where the plan saw it: pending ->
+    /// nodes -> running.
     /// </summary>
     public Task<bool> StartAsync(Step.Start step, CancellationToken cancellationToken) => CommitAsync(
         TransactionKind.Start,
@@ -82,8 +85,8 @@ public sealed class SchedulerTransactions(TangoRuntime runtime, SchedulerState s
         cancellationToken);
 
     /// <summary>
-    /// Finishes those of the jobs that still run: running -> finished, nodes given back, usage charged. The planner's rule on enabling
-    /// finishes is kept here: such a one takes the clock along.
+    /// Finishes those of the jobs that still run: running -> finished, nodes given back, usage charged. The planner's
+    /// rule on enabling finishes is kept here: such a one takes the clock along.
     /// </summary>
     public Task<bool> FinishAsync(Step.Finish step, CancellationToken cancellationToken)
     {
@@ -117,10 +120,12 @@ public sealed class SchedulerTransactions(TangoRuntime runtime, SchedulerState s
         await state.Usage.ChargeAsync(job.Job.User, job.Job.NodeSeconds, cancellationToken);
     }
 
-    /// <summary>Runs one transaction once. A loser is not retried as it was: the state it lost to decides what comes next.</summary>
+    /// <summary>Runs one transaction once. A loser is not retried as it was: the state it lost to decides what comes
+    /// next.</summary>
     /// <param name="jobs">How many jobs it concerns, asked after the body.</param>
     /// <param name="body">Returns false to give up: the state is no longer what the plan saw.</param>
-    private async Task<bool> CommitAsync(TransactionKind kind, Func<int> jobs, Func<Task<bool>> body, CancellationToken cancellationToken)
+    private async Task<bool> CommitAsync(TransactionKind kind, Func<int> jobs, Func<Task<bool>> body,
+        CancellationToken cancellationToken)
     {
         await using TangoTransaction transaction = runtime.BeginTx();
         try
@@ -139,7 +144,8 @@ public sealed class SchedulerTransactions(TangoRuntime runtime, SchedulerState s
         switch (await transaction.EndTxAsync(cancellationToken))
         {
             case TxOutcome.Committed { RejectedWrites: > 0 } committed:
-                throw new InvalidOperationException($"{committed.RejectedWrites} writes of a {kind} transaction were rejected when they were applied.");
+                throw new InvalidOperationException(
+                    $"{committed.RejectedWrites} writes of a {kind} transaction were rejected when they were applied.");
             case TxOutcome.Committed:
                 counters.Committed();
                 return true;

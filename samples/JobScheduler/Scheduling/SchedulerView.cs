@@ -11,7 +11,8 @@ namespace JobScheduler.Scheduling;
 /// <param name="FreeNodes">Nodes no running job holds.</param>
 /// <param name="Running">In any order.</param>
 public sealed record SchedulerView(
-    ImmutableArray<PendingJob> Heads, int Pending, int Submitted, long Clock, int FreeNodes, IReadOnlyCollection<RunningJob> Running)
+    ImmutableArray<PendingJob> Heads, int Pending, int Submitted, long Clock, int FreeNodes,
+    IReadOnlyCollection<RunningJob> Running)
 {
     /// <summary>The first pending job, or null.</summary>
     public PendingJob? Head => Heads.IsEmpty ? null : Heads[0];

@@ -30,6 +30,7 @@ public sealed record SchedulingLimits
     /// <summary>How many starts before its turn a replica begins to look often.</summary>
     public int StartsBeforeTurn { get; init; } = 8;
 
-    /// <summary>After this long without any progress the next replica takes the turn over; the one after it waits twice as long.</summary>
+    /// <summary>After this long without any progress the next replica takes the turn over; the one after it waits twice
+    /// as long.</summary>
     public TimeSpan StallTimeout { get; init; } = TimeSpan.FromMilliseconds(250);
 }

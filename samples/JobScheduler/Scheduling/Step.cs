@@ -19,7 +19,8 @@ public abstract record Step
 
     /// <summary>Finish these jobs: the first pending one cannot start without their nodes.</summary>
     /// <param name="Enabling">
-    /// The last of them, when it ends later than the clock: its transaction moves the clock there. Null when all ended in the past already.
+    /// The last of them, when it ends later than the clock: its transaction moves the clock there. Null when all ended
+    /// in the past already.
     /// </param>
     public sealed record Finish(ImmutableArray<RunningJob> Jobs, RunningJob? Enabling) : Step;
 

@@ -1,9 +1,9 @@
 namespace JobScheduler.Scheduling;
 
 /// <summary>
-/// Whose turn it is to start jobs. Turns pass from replica to replica after a fixed number of starts, as the shared state shows it. They only keep
-/// the replicas out of each other's way: when the state stands still, the next replica takes the turn over, and if both act, one of
-/// their transactions aborts.
+/// Whose turn it is to start jobs. Turns pass from replica to replica after a fixed number of starts, as the shared
+/// state shows it. They only keep the replicas out of each other's way: when the state stands still, the next replica
+/// takes the turn over, and if both act, one of their transactions aborts.
 /// </summary>
 public sealed class TurnWatch(int replica, int replicas, SchedulingLimits limits, TimeProvider time)
 {
@@ -11,7 +11,8 @@ public sealed class TurnWatch(int replica, int replicas, SchedulingLimits limits
     private long _since;
     private int _takenOver = -1;
 
-    /// <summary>The shared state has stood still for so long that others seem to be gone: their share of the work is everybody's.</summary>
+    /// <summary>The shared state has stood still for so long that others seem to be gone: their share of the work is
+    /// everybody's.</summary>
     public bool IsStalled { get; private set; }
 
     /// <summary>When to look at the log again, if nothing else is to be done until then.</summary>

@@ -8,7 +8,8 @@ internal sealed class SwfHeader
     private int? _maxNodes;
     private int? _maxProcs;
 
-    /// <summary>The size of the machine: MaxNodes, else MaxProcs. Null when the header names neither, or says "unknown" (-1).</summary>
+    /// <summary>The size of the machine: MaxNodes, else MaxProcs. Null when the header names neither, or says "unknown"
+    /// (-1).</summary>
     public int? Nodes => _maxNodes ?? _maxProcs;
 
     /// <summary>Takes one comment line, with its leading semicolon. The first value of a label counts.</summary>
@@ -27,6 +28,8 @@ internal sealed class SwfHeader
         text = text[label.Length..].TrimStart();
         int digits = text.IndexOfAnyExceptInRange('0', '9');
         ReadOnlySpan<char> number = digits < 0 ? text : text[..digits];
-        return int.TryParse(number, NumberStyles.None, CultureInfo.InvariantCulture, out int value) && value > 0 ? value : null;
+        return int.TryParse(number, NumberStyles.None, CultureInfo.InvariantCulture, out int value) && value > 0
+            ? value
+            : null;
     }
 }

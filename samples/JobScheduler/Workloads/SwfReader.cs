@@ -4,8 +4,8 @@ using System.IO.Compression;
 namespace JobScheduler.Workloads;
 
 /// <summary>
-/// Reads a trace in the Standard Workload Format (Chapin et al. 1999): comment lines start with a semicolon, every other line is one
-/// job of 18 numbers, -1 meaning unknown. Plain text or gzip, told apart by the first two bytes.
+/// Reads a trace in the Standard Workload Format (Chapin et al. 1999): comment lines start with a semicolon, every
+/// other line is one job of 18 numbers, -1 meaning unknown. Plain text or gzip, told apart by the first two bytes.
 /// </summary>
 public static class SwfReader
 {
@@ -17,12 +17,15 @@ public static class SwfReader
     private static readonly string[] FieldNames =
     [
         "job number", "submit time", "wait time", "run time", "allocated processors", "average CPU time", "used memory",
-        "requested processors", "requested time", "requested memory", "status", "user", "group", "executable", "queue", "partition",
+        "requested processors", "requested time", "requested memory", "status", "user", "group", "executable", "queue",
+        "partition",
         "preceding job", "think time",
     ];
 
-    /// <summary>Reads <paramref name="path"/>; <paramref name="defaultNodes"/> is the machine's size when the header does not say.</summary>
-    /// <exception cref="TraceFormatException">The file cannot be opened or a line is not a job that this machine can run.</exception>
+    /// <summary>Reads <paramref name="path"/>; <paramref name="defaultNodes"/> is the machine's size when the header
+    /// does not say.</summary>
+    /// <exception cref="TraceFormatException">The file cannot be opened or a line is not a job that this machine can
+    /// run.</exception>
     public static Workload Read(string path, int defaultNodes)
     {
         try
@@ -39,7 +42,9 @@ public static class SwfReader
     /// <summary>As the other, from a seekable stream; <paramref name="name"/> is how errors call it.</summary>
     public static Workload Read(Stream stream, string name, int defaultNodes)
     {
-        using Stream content = IsGzip(stream) ? new GZipStream(stream, CompressionMode.Decompress, leaveOpen: true) : stream;
+        using Stream content = IsGzip(stream)
+            ? new GZipStream(stream, CompressionMode.Decompress, leaveOpen: true)
+            : stream;
         using var reader = new StreamReader(content);
         var header = new SwfHeader();
         var jobs = new List<(Job Job, int Line)>();
@@ -78,7 +83,8 @@ public static class SwfReader
             throw new TraceFormatException(name, 0, null, "has no jobs");
         foreach ((Job job, int line) in jobs)
         {
-            // The size came from field 8 only where field 5 is unknown; the user looks there first, so field 5 is named.
+            // The size came from field 8 only where field 5 is unknown; the user looks there first, so field 5 is
+            // named.
             if (job.Nodes > nodes)
                 throw Fault(name, line, 5, $"job {job.Number} needs {job.Nodes} nodes, the machine has {nodes}");
         }
@@ -150,13 +156,16 @@ public static class SwfReader
             }
 
             if (_values.Length < FieldCount)
-                throw Fault(_values.Length + 1, $"is missing: a job has {FieldCount} fields, this line has {_values.Length}");
+                throw Fault(_values.Length + 1,
+                    $"is missing: a job has {FieldCount} fields, this line has {_values.Length}");
             if (_values.Length > FieldCount)
-                throw new TraceFormatException(file, line, $"field {FieldCount + 1}", $"a job has {FieldCount} fields, this line has {_values.Length}");
+                throw new TraceFormatException(file, line, $"field {FieldCount + 1}",
+                    $"a job has {FieldCount} fields, this line has {_values.Length}");
         }
 
         public long Whole(int field) =>
-            long.TryParse(_values[field - 1], NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out long value)
+            long.TryParse(_values[field - 1], NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture,
+                out long value)
                 ? value
                 : throw Fault(field, $"\"{Shorten(_values[field - 1])}\" is not a whole number in range");
 

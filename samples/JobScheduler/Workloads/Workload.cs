@@ -3,7 +3,8 @@ using System.Security.Cryptography;
 
 namespace JobScheduler.Workloads;
 
-/// <summary>The jobs of one run in first-come order (submit time, then job number), and the machine they run on.</summary>
+/// <summary>The jobs of one run in first-come order (submit time, then job number), and the machine they run
+/// on.</summary>
 public sealed class Workload
 {
     /// <summary>Job numbers must be unique; the order given does not matter.</summary>
@@ -20,13 +21,16 @@ public sealed class Workload
 
     public IReadOnlyList<Job> Jobs { get; }
 
-    /// <summary>Divides every submit time by <paramref name="factor"/> (whole seconds, rounded down): the same jobs arrive in less time.</summary>
+    /// <summary>Divides every submit time by <paramref name="factor"/> (whole seconds, rounded down): the same jobs
+    /// arrive in less time.</summary>
     public Workload Compress(double factor) => factor == 1
         ? this
-        : new Workload(Name, Nodes, Jobs.Select(job => job with { SubmitSeconds = (long)Math.Floor(job.SubmitSeconds / factor) }));
+        : new Workload(Name, Nodes,
+            Jobs.Select(job => job with { SubmitSeconds = (long)Math.Floor(job.SubmitSeconds / factor) }));
 
     /// <summary>
-    /// Names this exact workload (machine, jobs, times), so that a resumed run can refuse a log that was written for another one.
+    /// Names this exact workload (machine, jobs, times), so that a resumed run can refuse a log that was written for
+    /// another one.
     /// </summary>
     public string Fingerprint()
     {

@@ -8,12 +8,14 @@ namespace Corfu.Agent;
 internal static class ActivePlacement
 {
     /// <summary>
-    /// A spare takes the place of a unit that leaves (<see cref="Membership.WithReplaced"/>). Where spares are missing, the chains of new
-    /// entries are made anew from the units that remain, as a new cluster's are, so that they keep their replicas while there are units enough.
+    /// A spare takes the place of a unit that leaves (<see cref="Membership.WithReplaced"/>). Where spares are missing,
+    /// the chains of new entries are made anew from the units that remain, as a new cluster's are, so that they keep
+    /// their replicas while there are units enough.
     /// </summary>
     /// <returns>The membership given, if nothing is to be changed.</returns>
     /// <exception cref="ReconfigurationException">A chain would have no full replica left (R14).</exception>
-    public static Membership Without(Membership membership, Projection projection, ImmutableArray<UnitExit> exits, int replicas)
+    public static Membership Without(Membership membership, Projection projection, ImmutableArray<UnitExit> exits,
+        int replicas)
     {
         var before = membership;
         foreach (var exit in exits)
@@ -22,26 +24,35 @@ internal static class ActivePlacement
             if (!projection.HasUnit(exit.Unit.Id)) continue;
             var spare = exit.Spare is { } one && !projection.HasUnit(one.Id) ? exit.Spare : null;
             if (exit.Keeps) membership = Leave(membership, exit.Unit.Id, spare);
-            else membership = spare is { } heir ? membership.WithReplaced(exit.Unit.Id, heir) : membership.Without(exit.Unit.Id);
+            else
+                membership = spare is { } heir
+                    ? membership.WithReplaced(exit.Unit.Id, heir)
+                    : membership.Without(exit.Unit.Id);
         }
 
         if (ReferenceEquals(before, membership)) return before;
         var chains = Active(membership);
         var units = Units(chains);
-        return Shortest(chains) < Math.Min(replicas, units.Count) ? membership.WithNextChains(Ring(units, replicas), []) : membership;
+        return Shortest(chains) < Math.Min(replicas, units.Count)
+            ? membership.WithNextChains(Ring(units, replicas), [])
+            : membership;
     }
 
-    /// <summary>A spare that came late: it takes its share of new entries, and joins the closed chains that units have left (TOCS 2.5, Fig. 5 C and D).</summary>
+    /// <summary>A spare that came late: it takes its share of new entries, and joins the closed chains that units have
+    /// left (TOCS 2.5, Fig. 5 C and D).</summary>
     public static Membership With(Membership membership, NodeAddress spare, int replicas) => membership
         .WithNextChains(Ring([.. Units(Active(membership)), spare.Id], replicas), [spare])
         .WithJoining(chain => chain.Replicas.Length < replicas ? spare.Id : null, [spare]);
 
-    /// <summary>Whether entries that are not trimmed have fewer replicas than they should. What is trimmed is about to be migrated.</summary>
+    /// <summary>Whether entries that are not trimmed have fewer replicas than they should. What is trimmed is about to
+    /// be migrated.</summary>
     public static bool IsShort(Projection projection, int replicas) => projection.Segments.Any(segment =>
-        (segment.Until is not { } until || until > projection.TrimMark) && segment.Chains.Any(chain => chain.Replicas.Length < replicas));
+        (segment.Until is not { } until || until > projection.TrimMark)
+        && segment.Chains.Any(chain => chain.Replicas.Length < replicas));
 
     /// <summary>The chains that new entries will have.</summary>
-    public static ImmutableArray<Chain> Active(Membership membership) => membership.NextChains ?? membership.Segments[^1].Chains;
+    public static ImmutableArray<Chain> Active(Membership membership) =>
+        membership.NextChains ?? membership.Segments[^1].Chains;
 
     /// <summary>As many chains as units, each with the next ones behind its head.</summary>
     public static ImmutableArray<Chain> Ring(IReadOnlyList<NodeId> units, int replicas)
@@ -86,5 +97,6 @@ internal static class ActivePlacement
         return units;
     }
 
-    private static IEnumerable<NodeId> Full(Chain chain) => chain.Replicas.Take(chain.FullCount).Select(replica => replica.Unit);
+    private static IEnumerable<NodeId> Full(Chain chain) =>
+        chain.Replicas.Take(chain.FullCount).Select(replica => replica.Unit);
 }

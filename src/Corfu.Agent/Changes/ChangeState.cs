@@ -9,14 +9,17 @@ namespace Corfu.Agent;
 /// <code>
 ///                 verdicts ask for it        it is this agent's turn         others share the suspicion
 ///   Idle ----------------------> Proposed ----------------------> Asking ----------------------> Deciding
-///    ^                               | verdicts ask for nothing     | they do not                    | an epoch is decided
+///    ^                               | verdicts ask for nothing     | they do not                    | an epoch is
+/// decided
 ///    +-------------------------------+------------------------------+--------------------------------+
 /// </code>
-/// <c>_change is null</c> if and only if Idle; <c>_stop is not null</c> if and only if Asking or Deciding. Everything is guarded by the agent's gate. Agents need
-/// no agreement on who acts: the layout decides one successor per epoch (R12).
+/// <c>_change is null</c> if and only if Idle; <c>_stop is not null</c> if and only if Asking or Deciding. Everything
+/// is guarded by the agent's gate. Agents need no agreement on who acts: the layout decides one successor per epoch
+/// (R12).
 /// </summary>
 internal sealed class ChangeState(
-    Lock gate, AgentOptions options, ClusterView view, Monitor monitor, SuspicionPoll suspicions, Reconfigurer reconfigurer, AgentClock clock, ILogger logger)
+    Lock gate, AgentOptions options, ClusterView view, Monitor monitor, SuspicionPoll suspicions,
+    Reconfigurer reconfigurer, AgentClock clock, ILogger logger)
 {
     private enum State
     {
@@ -70,13 +73,16 @@ internal sealed class ChangeState(
                 case State.Proposed when !change!.IsSame(_change):
                     BecomeProposed(change);
                     break;
-                case State.Asking or State.Deciding when change is not null && change.Exits.Length > _change!.Exits.Length && !change.IsSame(_change):
-                    // A reconfiguration that waits for the seal of a unit that is now known to be gone would wait in vain.
+                case State.Asking or State.Deciding
+                    when change is not null && change.Exits.Length > _change!.Exits.Length && !change.IsSame(_change):
+                    // A reconfiguration that waits for the seal of a unit that is now known to be gone would wait in
+                    // vain.
                     _stop!.Cancel();
                     break;
             }
 
-            if (_state == State.Proposed && clock.Now - _since >= options.BackOffStep * Rank(_change!, projection)) BecomeAsking(projection, stopped);
+            if (_state == State.Proposed && clock.Now - _since >= options.BackOffStep * Rank(_change!, projection))
+                BecomeAsking(projection, stopped);
         }
     }
 
@@ -144,19 +150,22 @@ internal sealed class ChangeState(
         },
         clock.Now);
 
-    private NodeVerdict VerdictOf(NodeId id) => monitor.Find(id) is { } node && clock.Now >= node.DisagreedUntil ? monitor.VerdictOf(node) : default;
+    private NodeVerdict VerdictOf(NodeId id) =>
+        monitor.Find(id) is { } node && clock.Now >= node.DisagreedUntil ? monitor.VerdictOf(node) : default;
 
-    // The watchers of a process that is gone act in their order; what concerns no process is for the first agent of all. The agents of processes that go are
-    // left out: their own silence may be noticed a probe later.
+    // The watchers of a process that is gone act in their order; what concerns no process is for the first agent of
+    // all. The agents of processes that go are left out: their own silence may be noticed a probe later.
     private int Rank(PlannedChange change, Projection projection)
     {
-        List<NodeEndpoint> processes = [.. change.Exits.Select(exit => exit.Unit.Endpoint), .. change.Acceptors.Select(acceptor => acceptor.Old.Endpoint)];
+        List<NodeEndpoint> processes = [.. change.Exits.Select(exit => exit.Unit.Endpoint),
+            .. change.Acceptors.Select(acceptor => acceptor.Old.Endpoint)];
         if (change.NewSequencer is not null) processes.Add(projection.Sequencer.Endpoint);
         HashSet<NodeEndpoint> going = [.. change.Exits.Where(exit => !exit.Keeps).Select(exit => exit.Unit.Endpoint)];
         if (change.NewSequencer is not null) going.Add(projection.Sequencer.Endpoint);
         return processes.Count > 0
             ? processes.Min(process => monitor.RankFor(process, going.Contains))
-            : monitor.Agents.Count(agent => agent.Address.Endpoint.CompareTo(options.Self) < 0 && monitor.IsAlive(agent));
+            : monitor.Agents.Count(
+                agent => agent.Address.Endpoint.CompareTo(options.Self) < 0 && monitor.IsAlive(agent));
     }
 
     private void Tell(string note)

@@ -4,7 +4,8 @@ using Corfu.Protocol;
 
 namespace Corfu.Agent;
 
-/// <summary>Verdicts in, at most one change out. Pure, no clock: times are since any fixed moment. Not thread-safe.</summary>
+/// <summary>Verdicts in, at most one change out. Pure, no clock: times are since any fixed moment. Not
+/// thread-safe.</summary>
 internal sealed class PolicyCore
 {
     private readonly PolicyOptions _options;
@@ -19,7 +20,8 @@ internal sealed class PolicyCore
         _sequencers = new ChangeBudget(_options.SequencerBurst, _options.SequencerRefill);
     }
 
-    /// <summary>A new epoch was learnt: changes that agents made, this one or another, count against the rate limit.</summary>
+    /// <summary>A new epoch was learnt: changes that agents made, this one or another, count against the rate
+    /// limit.</summary>
     public void Saw(Projection before, Projection after, TimeSpan now)
     {
         if (!ReconfigurationReason.TryParse(after.Reason, out var reason) || !reason.IsAutomatic) return;
@@ -38,11 +40,14 @@ internal sealed class PolicyCore
         if (sequencer is null && exits.IsEmpty && acceptors.IsEmpty)
         {
             var joins = DecideJoin(view, replicas, now);
-            var joined = joins is null ? null : new PlannedChange([], NodeId.None, null, replicas, "entries have too few replicas") { Joins = joins };
+            var joined = joins is null
+                ? null
+                : new PlannedChange([], NodeId.None, null, replicas, "entries have too few replicas") { Joins = joins };
             return new PolicyDecision(joined, string.Join("; ", notes));
         }
 
-        var change = new PlannedChange(exits, sequencer is null ? NodeId.None : view.Projection.Sequencer.Id, sequencer, replicas, string.Join("; ", whys))
+        var change = new PlannedChange(exits, sequencer is null ? NodeId.None : view.Projection.Sequencer.Id, sequencer,
+            replicas, string.Join("; ", whys))
         {
             Acceptors = acceptors,
         };
@@ -70,14 +75,16 @@ internal sealed class PolicyCore
         return view.Standbys[0];
     }
 
-    private ImmutableArray<UnitExit> DecideUnits(PolicyView view, int replicas, TimeSpan now, List<string> notes, List<string> whys)
+    private ImmutableArray<UnitExit> DecideUnits(PolicyView view, int replicas, TimeSpan now, List<string> notes,
+        List<string> whys)
     {
         var exits = ImmutableArray<UnitExit>.Empty;
         var spares = new Queue<NodeAddress>(view.Spares);
         foreach (var unit in view.Projection.Units)
         {
             var verdict = view.VerdictOf(unit.Id);
-            var keeps = verdict.Health == NodeHealth.Full || (verdict.Health == NodeHealth.Slow && verdict.Since >= _options.LeaveSlowAfter);
+            var keeps = verdict.Health == NodeHealth.Full
+                || (verdict.Health == NodeHealth.Slow && verdict.Since >= _options.LeaveSlowAfter);
             if (!verdict.IsGone && !(keeps && IsActive(view.Projection, unit.Id))) continue;
             spares.TryPeek(out var spare);
             var exit = new UnitExit(unit, spares.Count > 0 ? spare : null, keeps);
@@ -95,11 +102,15 @@ internal sealed class PolicyCore
         return exits;
     }
 
-    // Whoever left without a spare has left chains too short. While a unit is away that may have to leave, the spare is kept for its place.
+    // Whoever left without a spare has left chains too short. While a unit is away that may have to leave, the spare is
+    // kept for its place.
     private NodeAddress? DecideJoin(PolicyView view, int replicas, TimeSpan now)
     {
-        if (view.Spares.IsEmpty || !ActivePlacement.IsShort(view.Projection, replicas) || !_units.HasOne(now)) return null;
-        return view.Projection.Units.All(unit => view.VerdictOf(unit.Id).Health is NodeHealth.Alive) ? view.Spares[0] : null;
+        if (view.Spares.IsEmpty || !ActivePlacement.IsShort(view.Projection, replicas) || !_units.HasOne(now))
+            return null;
+        return view.Projection.Units.All(unit => view.VerdictOf(unit.Id).Health is NodeHealth.Alive)
+            ? view.Spares[0]
+            : null;
     }
 
     // One at a time, so that the acceptors that remain are a majority of both sets.
@@ -108,7 +119,8 @@ internal sealed class PolicyCore
         foreach (var acceptor in view.Projection.Acceptors)
         {
             var verdict = view.VerdictOf(acceptor.Id);
-            if (!verdict.IsGone || (verdict.Health == NodeHealth.Silent && verdict.Since < _options.AcceptorSilentAfter)) continue;
+            if (!verdict.IsGone
+                || (verdict.Health == NodeHealth.Silent && verdict.Since < _options.AcceptorSilentAfter)) continue;
             if (view.Acceptors.IsEmpty)
             {
                 notes.Add($"acceptor {acceptor.Endpoint}: {verdict.Why}; there is none to take its place");

@@ -8,10 +8,12 @@ public sealed record PolicyOptions
     /// <summary>Replicas of new entries; null keeps as many as the longest chain of the active segment has.</summary>
     public int? Replicas { get; init; }
 
-    /// <summary>New entries never get fewer replicas than this, or than they have, by an agent's decision: a partition must not shrink chains to one.</summary>
+    /// <summary>New entries never get fewer replicas than this, or than they have, by an agent's decision: a partition
+    /// must not shrink chains to one.</summary>
     public int MinReplicas { get; init; } = 2;
 
-    /// <summary>Units that may be taken out in a row; one more after every <see cref="UnitRefill"/>. All agents together, since all see every epoch.</summary>
+    /// <summary>Units that may be taken out in a row; one more after every <see cref="UnitRefill"/>. All agents
+    /// together, since all see every epoch.</summary>
     public int UnitBurst { get; init; } = 3;
 
     public TimeSpan UnitRefill { get; init; } = TimeSpan.FromSeconds(60);
@@ -21,10 +23,12 @@ public sealed record PolicyOptions
 
     public TimeSpan SequencerRefill { get; init; } = TimeSpan.FromSeconds(5);
 
-    /// <summary>An acceptor that is silent, and not known to be dead, is missed only after so long: nothing waits for it while the others are a majority.</summary>
+    /// <summary>An acceptor that is silent, and not known to be dead, is missed only after so long: nothing waits for
+    /// it while the others are a majority.</summary>
     public TimeSpan AcceptorSilentAfter { get; init; } = TimeSpan.FromSeconds(10);
 
-    /// <summary>New entries go elsewhere when a unit is slow for so long. It keeps what it has, so nothing is copied. Null: it is only reported.</summary>
+    /// <summary>New entries go elsewhere when a unit is slow for so long. It keeps what it has, so nothing is copied.
+    /// Null: it is only reported.</summary>
     public TimeSpan? LeaveSlowAfter { get; init; } = TimeSpan.FromSeconds(30);
 
     /// <exception cref="ArgumentException">An option is out of range.</exception>

@@ -7,7 +7,8 @@ namespace Corfu.Agent;
 /// <param name="Spares">Freshly formatted units that answer, best first.</param>
 /// <param name="Standbys">Sequencers that answer, best first.</param>
 internal sealed record PolicyView(
-    Projection Projection, Func<NodeId, NodeVerdict> VerdictOf, ImmutableArray<NodeAddress> Spares, ImmutableArray<NodeAddress> Standbys)
+    Projection Projection, Func<NodeId, NodeVerdict> VerdictOf, ImmutableArray<NodeAddress> Spares,
+    ImmutableArray<NodeAddress> Standbys)
 {
     /// <summary>Acceptors that answer and that the projection does not name, best first.</summary>
     public ImmutableArray<NodeAddress> Acceptors { get; init; } = [];

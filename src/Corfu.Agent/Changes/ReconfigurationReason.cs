@@ -1,6 +1,7 @@
 namespace Corfu.Agent;
 
-/// <summary>Why an epoch was made and by whom, as the text that its projection carries; its time is <c>Projection.ProposedAt</c>.</summary>
+/// <summary>Why an epoch was made and by whom, as the text that its projection carries; its time is
+/// <c>Projection.ProposedAt</c>.</summary>
 /// <param name="By">An agent's endpoint, or the tool that an operator used.</param>
 public sealed record ReconfigurationReason(bool IsAutomatic, string By, string Text)
 {
@@ -10,7 +11,8 @@ public sealed record ReconfigurationReason(bool IsAutomatic, string By, string T
 
     public override string ToString() => $"{(IsAutomatic ? Agent : Operator)}{By}{Separator}{Text}";
 
-    /// <summary>False for what <see cref="ToString"/> did not make: a client's renewal of a sealed epoch, say.</summary>
+    /// <summary>False for what <see cref="ToString"/> did not make: a client's renewal of a sealed epoch,
+    /// say.</summary>
     public static bool TryParse(string reason, out ReconfigurationReason parsed)
     {
         parsed = new ReconfigurationReason(false, "", reason);

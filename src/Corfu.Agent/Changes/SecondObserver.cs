@@ -6,7 +6,8 @@ namespace Corfu.Agent;
 internal static class SecondObserver
 {
     /// <param name="answers">Of the agents that answered in time.</param>
-    /// <param name="others">Agents that could be asked: not on the node's own process, and not certainly gone themselves.</param>
+    /// <param name="others">Agents that could be asked: not on the node's own process, and not certainly gone
+    /// themselves.</param>
     public static bool Agrees(NodeVerdict mine, IReadOnlyCollection<SuspicionResponse> answers, int others)
     {
         // Nobody is left who could be asked: only what the node or its machine says itself is enough then.
@@ -26,9 +27,11 @@ internal static class SecondObserver
     public static bool IsPartition(NodeVerdict mine, IReadOnlyCollection<SuspicionResponse> answers) =>
         mine.Health == NodeHealth.Silent && answers.Any(answer => answer.Answers);
 
-    private static (int Agree, int Contradict) Count(NodeVerdict mine, IReadOnlyCollection<SuspicionResponse> answers) => (
+    private static (int Agree, int Contradict) Count(NodeVerdict mine,
+        IReadOnlyCollection<SuspicionResponse> answers) => (
         answers.Count(answer => IsSame(mine.Health, answer)),
-        answers.Count(answer => answer.Answers && answer.Health is not NodeHealth.Failed && !IsSame(mine.Health, answer)));
+        answers.Count(
+            answer => answer.Answers && answer.Health is not NodeHealth.Failed && !IsSame(mine.Health, answer)));
 
     private static bool IsSame(NodeHealth mine, SuspicionResponse answer) => mine switch
     {

@@ -6,8 +6,9 @@ namespace Corfu.Agent;
 internal readonly record struct JobProgress(string What, long Done, long Total, long Bytes, string? Trouble);
 
 /// <summary>
-/// Long work that a cluster needs once, one run at a time. It may run while <see cref="EligibleSince"/> is not null: it is needed, and no agent before this one
-/// works at it. A job without progress for <see cref="AgentOptions.StalledJobLimit"/> is passed on: the next agent may work at it, until it is done here or no
+/// Long work that a cluster needs once, one run at a time. It may run while <see cref="EligibleSince"/> is not null: it
+/// is needed, and no agent before this one works at it. A job without progress for
+/// <see cref="AgentOptions.StalledJobLimit"/> is passed on: the next agent may work at it, until it is done here or no
 /// longer needed. Everything is guarded by the agent's gate.
 /// </summary>
 internal sealed class BackgroundJob(JobKind kind, TimeSpan interval)
@@ -41,7 +42,8 @@ internal sealed class BackgroundJob(JobKind kind, TimeSpan interval)
     /// <summary>Of the run under way.</summary>
     public Func<JobProgress>? Progress { get; private set; }
 
-    public bool MayStart(TimeSpan now, TimeSpan delay) => !IsRunning && EligibleSince is { } since && now - since >= delay && now >= NotBefore;
+    public bool MayStart(TimeSpan now, TimeSpan delay) =>
+        !IsRunning && EligibleSince is { } since && now - since >= delay && now >= NotBefore;
 
     public void BecomeEligible(TimeSpan now)
     {

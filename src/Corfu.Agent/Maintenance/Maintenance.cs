@@ -7,12 +7,14 @@ using Microsoft.Extensions.Logging;
 namespace Corfu.Agent;
 
 /// <summary>
-/// The background jobs of a cluster: joining replicas are rebuilt (TOCS 2.5, Fig. 5 C), small segments migrated (TOCS 2.6), replicas compared. The first live
-/// agent in the order of endpoints works; every other one asks the agent before it whether a job was passed on (<see cref="BackgroundJob"/>). Two agents at once,
-/// where agents do not see each other, do no harm. A run that is cut short loses nothing: what is done is in the projection and on the units.
+/// The background jobs of a cluster: joining replicas are rebuilt (TOCS 2.5, Fig. 5 C), small segments migrated (TOCS
+/// 2.6), replicas compared. The first live agent in the order of endpoints works; every other one asks the agent before
+/// it whether a job was passed on (<see cref="BackgroundJob"/>). Two agents at once, where agents do not see each
+/// other, do no harm. A run that is cut short loses nothing: what is done is in the projection and on the units.
 /// </summary>
 internal sealed class Maintenance(
-    Lock gate, AgentOptions options, ClusterView view, Monitor monitor, ITransport probes, ITransport transport, TimeProvider time, AgentClock clock, IEntropy entropy,
+    Lock gate, AgentOptions options, ClusterView view, Monitor monitor, ITransport probes, ITransport transport,
+    TimeProvider time, AgentClock clock, IEntropy entropy,
     ILogger logger)
 {
     // Guarded by gate, like all below.
@@ -55,12 +57,15 @@ internal sealed class Maintenance(
             // What joins for a migration is the migrator's.
             Step(_rebuild, Rebuilder.IsNeeded(projection, _migrator?.Moving), projection);
             // While one is under way its segment is not ready for another.
-            Step(_migration, _migration.IsRunning || MigrationPlan.Next(projection, options.MaxSegments, Answers) is not null, projection);
+            Step(_migration,
+                _migration.IsRunning || MigrationPlan.Next(projection, options.MaxSegments, Answers) is not null,
+                projection);
             Step(_scrub, options.Scrub is not null, projection);
             var now = clock.Now;
             if (_rebuild.MayStart(now, options.BackOffStep)) StartRebuild(projection, stopped);
             // An agent that has just started does not know the others yet.
-            if (!isChanging && !_rebuild.IsRunning && _migration.MayStart(now, options.LeadAfter)) StartMigration(projection, stopped);
+            if (!isChanging && !_rebuild.IsRunning && _migration.MayStart(now, options.LeadAfter))
+                StartMigration(projection, stopped);
             if (_scrub.MayStart(now, options.ScrubAfter)) StartScrub(projection, options.Scrub!, stopped);
         }
     }
@@ -73,9 +78,11 @@ internal sealed class Maintenance(
         [
             .. from job in Jobs
                where job.IsRunning || job.PassedOn is not null
-               let progress = job.Progress?.Invoke() ?? new JobProgress(job.Kind.ToString().ToLowerInvariant(), 0, 0, 0, null)
+               let progress = job.Progress?.Invoke()
+                   ?? new JobProgress(job.Kind.ToString().ToLowerInvariant(), 0, 0, 0, null)
                select new WorkReport(
-                   job.Kind, progress.What, progress.Done, progress.Total, progress.Bytes, job.IsRunning ? (long)(now - job.Began).TotalMilliseconds : 0,
+                   job.Kind, progress.What, progress.Done, progress.Total, progress.Bytes,
+                   job.IsRunning ? (long)(now - job.Began).TotalMilliseconds : 0,
                    job.PassedOn is not null, job.PassedOn ?? progress.Trouble ?? ""),
         ];
     }
@@ -86,7 +93,8 @@ internal sealed class Maintenance(
         if (!mayWork) job.BecomeIneligible();
         else if (!isNeeded) job.BecomeUnneeded();
         else job.BecomeEligible(clock.Now);
-        if (job.EligibleSince is not null && job.PassOnIfStalled(projection.Epoch, clock.Now, options)) AgentLog.PassedOn(logger, job.Kind.ToString(), job.PassedOn!);
+        if (job.EligibleSince is not null && job.PassOnIfStalled(projection.Epoch, clock.Now, options))
+            AgentLog.PassedOn(logger, job.Kind.ToString(), job.PassedOn!);
     }
 
     private void AskPredecessorIfDue(CancellationToken stopped)
@@ -142,16 +150,21 @@ internal sealed class Maintenance(
 
     private bool Answers(NodeId unit)
     {
-        lock (gate) return monitor.Find(unit) is { } node && monitor.VerdictOf(node).Health is NodeHealth.Alive or NodeHealth.Slow;
+        lock (gate)
+            return monitor.Find(unit) is { } node
+                && monitor.VerdictOf(node).Health is NodeHealth.Alive or NodeHealth.Slow;
     }
 
     private void StartRebuild(Projection projection, CancellationToken stopped)
     {
-        // Replicas that are missing come first. The rebuild copies what the migration has begun, too, and that goes on from there.
+        // Replicas that are missing come first. The rebuild copies what the migration has begun, too, and that goes on
+        // from there.
         _migration.Stop?.Cancel();
         var client = ClientOf(projection);
         var rebuilder = new Rebuilder(client, transport, time, logger, options.Rebuild);
-        Start(_rebuild, client, () => ProgressOf($"rebuild of {NamesOf(rebuilder.Progress.Targets)}", rebuilder.Progress), RebuildAsync, stopped);
+        Start(_rebuild, client,
+            () => ProgressOf($"rebuild of {NamesOf(rebuilder.Progress.Targets)}", rebuilder.Progress), RebuildAsync,
+            stopped);
 
         async Task RebuildAsync(CancellationToken cancellationToken)
         {
@@ -168,7 +181,8 @@ internal sealed class Maintenance(
         var client = ClientOf(projection);
         var migrator = _migrator = new Migrator(client, transport, time, options.Migration);
         var reason = new ReconfigurationReason(true, options.Self.ToString(), "migration").ToString();
-        Start(_migration, client, () => ProgressOf($"migration of {RangeOf(migrator.Moving)}", migrator.Progress), MigrateAsync, stopped);
+        Start(_migration, client, () => ProgressOf($"migration of {RangeOf(migrator.Moving)}", migrator.Progress),
+            MigrateAsync, stopped);
 
         async Task MigrateAsync(CancellationToken cancellationToken)
         {
@@ -198,10 +212,12 @@ internal sealed class Maintenance(
 
     private CorfuClient ClientOf(Projection projection) => new(projection, transport, time, entropy, null, logger);
 
-    private void Start(BackgroundJob job, CorfuClient client, Func<JobProgress> progress, Func<CancellationToken, Task> run, CancellationToken stopped) =>
+    private void Start(BackgroundJob job, CorfuClient client, Func<JobProgress> progress,
+        Func<CancellationToken, Task> run, CancellationToken stopped) =>
         job.Running = RunAsync(job, client, run, job.BecomeRunning(clock.Now, progress, stopped));
 
-    private async Task RunAsync(BackgroundJob job, CorfuClient client, Func<CancellationToken, Task> run, CancellationToken cancellationToken)
+    private async Task RunAsync(BackgroundJob job, CorfuClient client, Func<CancellationToken, Task> run,
+        CancellationToken cancellationToken)
     {
         // Outside the gate, which the caller holds.
         await Task.Yield();
@@ -234,16 +250,26 @@ internal sealed class Maintenance(
     }
 
     private string NamesOf(ImmutableArray<NodeId> units) => string.Join(
-        ", ", units.Select(unit => view.Projection is { } projection && projection.HasUnit(unit) ? projection.AddressOf(unit).Endpoint.ToString() : unit.ToString()));
+        ", ",
+        units.Select(
+            unit => view.Projection is { } projection && projection.HasUnit(unit)
+                ? projection.AddressOf(unit).Endpoint.ToString()
+                : unit.ToString()));
 
-    private static string RangeOf((LogPosition From, LogPosition Until)? range) => range is { } moving ? $"{moving.From.Offset} to {moving.Until.Offset}" : "segments";
+    private static string RangeOf((LogPosition From, LogPosition Until)? range) =>
+        range is { } moving ? $"{moving.From.Offset} to {moving.Until.Offset}" : "segments";
 
-    private static JobProgress ProgressOf(string what, RebuildProgress progress) => new(what, progress.Done, progress.Total, progress.CopiedBytes, progress.Trouble);
+    private static JobProgress ProgressOf(string what, RebuildProgress progress) =>
+        new(what, progress.Done, progress.Total, progress.CopiedBytes, progress.Trouble);
 
     private static JobProgress ProgressOf(ScrubProgress scrub)
     {
         var found = scrub.Mended + scrub.Unrecoverable + scrub.Diverged;
-        var what = found == 0 ? $"scrub {scrub.Pass}" : $"scrub {scrub.Pass} ({scrub.Mended} mended, {scrub.Unrecoverable} without a good copy, {scrub.Diverged} differ)";
+        var what =
+            found == 0
+                ? $"scrub {scrub.Pass}"
+                : $"scrub {scrub.Pass} ({scrub.Mended} mended, {scrub.Unrecoverable} without a good copy, "
+                    + $"{scrub.Diverged} differ)";
         return new JobProgress(what, scrub.Done, scrub.Done + (scrub.Until - scrub.Next), 0, null);
     }
 }

@@ -3,14 +3,16 @@ using Corfu.Protocol;
 
 namespace Corfu.Agent;
 
-/// <summary>Which segment moves next, and onto which chains. The same for everybody who looks at the same projection.</summary>
+/// <summary>Which segment moves next, and onto which chains. The same for everybody who looks at the same
+/// projection.</summary>
 /// <param name="Segment">Closed, and whole.</param>
 /// <param name="Chains">Those of a neighbour, with which it is one afterwards.</param>
 internal sealed record MigrationPlan(Segment Segment, ImmutableArray<Chain> Chains)
 {
     /// <summary>
-    /// Null where nothing needs to move, or nothing can now. What is trimmed as a whole goes first, the newest of it: that moves no entries, only what is known of
-    /// their streams. Else, where there are more segments than there should be, the smallest goes onto its larger neighbour.
+    /// Null where nothing needs to move, or nothing can now. What is trimmed as a whole goes first, the newest of it:
+    /// that moves no entries, only what is known of their streams. Else, where there are more segments than there
+    /// should be, the smallest goes onto its larger neighbour.
     /// </summary>
     /// <param name="answers">Who may take part; null: everybody.</param>
     public static MigrationPlan? Next(Projection projection, int maxSegments, Func<NodeId, bool>? answers = null)
@@ -19,7 +21,8 @@ internal sealed record MigrationPlan(Segment Segment, ImmutableArray<Chain> Chai
         for (var i = Math.Min(trimmed, projection.Segments.Length - 1) - 1; i >= 0; i--)
         {
             var (segment, next) = (projection.Segments[i], projection.Segments[i + 1]);
-            if (IsReady(segment, answers) && IsReady(next, answers) && CanCombine(segment, next)) return new MigrationPlan(segment, next.Chains);
+            if (IsReady(segment, answers) && IsReady(next, answers) && CanCombine(segment, next))
+                return new MigrationPlan(segment, next.Chains);
         }
 
         return projection.Segments.Length > maxSegments ? Smallest(projection, answers) : null;
@@ -35,7 +38,8 @@ internal sealed record MigrationPlan(Segment Segment, ImmutableArray<Chain> Chai
             var neighbours = new List<Segment>();
             if (i > 0) neighbours.Add(projection.Segments[i - 1]);
             neighbours.Add(projection.Segments[i + 1]);
-            foreach (var neighbour in neighbours.Where(n => IsReady(n, answers) && CanCombine(segment, n)).OrderByDescending(Length).Take(1))
+            foreach (var neighbour in neighbours.Where(n => IsReady(n, answers) && CanCombine(segment, n))
+                .OrderByDescending(Length).Take(1))
                 best = new MigrationPlan(segment, neighbour.Chains);
         }
 
@@ -50,11 +54,14 @@ internal sealed record MigrationPlan(Segment Segment, ImmutableArray<Chain> Chai
     }
 
     // Everything so far, if it is open.
-    private static long Length(Segment segment) => segment.Until is { } until ? until.Offset - segment.From.Offset : long.MaxValue;
+    private static long Length(Segment segment) =>
+        segment.Until is { } until ? until.Offset - segment.From.Offset : long.MaxValue;
 
-    // What is being rebuilt, or migrated by another, is not touched. Who does not answer could not be sealed, or takes nothing: appends would stop for that again and again, for nothing.
+    // What is being rebuilt, or migrated by another, is not touched. Who does not answer could not be sealed, or takes
+    // nothing: appends would stop for that again and again, for nothing.
     private static bool IsReady(Segment segment, Func<NodeId, bool>? answers) =>
-        segment.Chains.All(c => c.FullCount == c.Replicas.Length && (answers is null || c.Replicas.All(r => answers(r.Unit))));
+        segment.Chains.All(
+            c => c.FullCount == c.Replicas.Length && (answers is null || c.Replicas.All(r => answers(r.Unit))));
 
     private static bool CanCombine(Segment segment, Segment neighbour) =>
         CommonLength(segment.Chains.Length, neighbour.Chains.Length) <= Client.Membership.MaxChains;

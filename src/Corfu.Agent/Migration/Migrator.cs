@@ -6,10 +6,12 @@ using Corfu.Transport;
 namespace Corfu.Agent;
 
 /// <summary>
-/// Keeps projections small (TOCS 2.6): neighbours that cannot be merged are brought onto the same chains, smallest first. The intent is in no
-/// projection: whoever looks at the same segments comes to the same plan, so it may be stopped and started at any point.
+/// Keeps projections small (TOCS 2.6): neighbours that cannot be merged are brought onto the same chains, smallest
+/// first. The intent is in no projection: whoever looks at the same segments comes to the same plan, so it may be
+/// stopped and started at any point.
 /// </summary>
-public sealed class Migrator(CorfuClient client, ITransport transport, TimeProvider time, RebuildOptions? options = null)
+public sealed class Migrator(CorfuClient client, ITransport transport, TimeProvider time,
+    RebuildOptions? options = null)
 {
     private readonly RebuildOptions _options = options ?? new RebuildOptions();
     private readonly RateLimit _rate = new(time, options?.BytesPerSecond);
@@ -27,13 +29,14 @@ public sealed class Migrator(CorfuClient client, ITransport transport, TimeProvi
     public (LogPosition From, LogPosition Until)? Moving => _moving is { } range ? (range.From, range.Until) : null;
 
     /// <summary>
-    /// Migrates until nothing is trimmed as a whole and there are at most so many segments, or nothing is left that can be. Segments that are being
-    /// rebuilt wait.
+    /// Migrates until nothing is trimmed as a whole and there are at most so many segments, or nothing is left that can
+    /// be. Segments that are being rebuilt wait.
     /// </summary>
     /// <param name="answers">Units of which this says no keep their segments where they are; null: none does.</param>
     /// <exception cref="RebuildException">A segment cannot be copied.</exception>
     public async Task<Projection> CompactAsync(
-        int maxSegments, string reason, Func<NodeId, bool>? answers = null, CancellationToken cancellationToken = default)
+        int maxSegments, string reason, Func<NodeId, bool>? answers = null,
+        CancellationToken cancellationToken = default)
     {
         var projection = await client.RefreshAsync(cancellationToken);
         try
@@ -52,12 +55,15 @@ public sealed class Migrator(CorfuClient client, ITransport transport, TimeProvi
         return projection;
     }
 
-    private async Task<Projection> MigrateAsync(Segment segment, ImmutableArray<Chain> chains, string reason, CancellationToken cancellationToken)
+    private async Task<Projection> MigrateAsync(Segment segment, ImmutableArray<Chain> chains, string reason,
+        CancellationToken cancellationToken)
     {
         var (from, until) = (segment.From, segment.Until!.Value);
         _meter = new RebuildMeter(time);
         var begun = await client.ReconfigureAsync(
-            p => Find(p, from, until) is { } now && CanTake(p, chains) && !HasAll(now, chains) ? Membership.Of(p).WithMigrating(from, chains) : null,
+            p => Find(p, from, until) is { } now && CanTake(p, chains) && !HasAll(now, chains)
+                ? Membership.Of(p).WithMigrating(from, chains)
+                : null,
             $"{reason}: {from} to {until} joined",
             cancellationToken);
         var units = new UnitCaller(transport);
@@ -65,9 +71,11 @@ public sealed class Migrator(CorfuClient client, ITransport transport, TimeProvi
         while (Find(begun, from, until) is { } joined && HasAll(joined, chains))
         {
             _meter.Expect(until.Offset - from.Offset);
-            await new RangeCopier(client, units, batches, time, _options, _meter).CopyAsync(from, until, cancellationToken);
+            await new RangeCopier(client, units, batches, time, _options, _meter).CopyAsync(from, until,
+                cancellationToken);
 
-            // R15: a copy counts for the epoch that it began in. After another one, who joins may have been away meanwhile, so that nothing was copied to him.
+            // R15: a copy counts for the epoch that it began in. After another one, who joins may have been away
+            // meanwhile, so that nothing was copied to him.
             var copied = begun.Epoch;
             var moved = false;
             begun = await client.ReconfigureAsync(
@@ -91,5 +99,6 @@ public sealed class Migrator(CorfuClient client, ITransport transport, TimeProvi
         chains.All(c => c.Replicas.All(r => projection.HasUnit(r.Unit)));
 
     private static bool HasAll(Segment segment, ImmutableArray<Chain> chains) =>
-        MigrationPlan.Pairs(segment.Chains, chains).All(pair => pair.New.Replicas.All(r => pair.Old.Replicas.Any(o => o.Unit == r.Unit)));
+        MigrationPlan.Pairs(segment.Chains, chains)
+            .All(pair => pair.New.Replicas.All(r => pair.Old.Replicas.Any(o => o.Unit == r.Unit)));
 }

@@ -38,7 +38,8 @@ internal sealed class ArrivalWindow(DetectorOptions options)
         var deviation = Math.Max(Math.Sqrt(variance), options.MinDeviation.TotalMilliseconds);
         var y = (silence.TotalMilliseconds - mean - options.AcceptablePause.TotalMilliseconds) / deviation;
 
-        // The logistic approximation of the normal distribution's tail; its logarithm directly, which never under-flows.
+        // The logistic approximation of the normal distribution's tail; its logarithm directly, which never
+        // under-flows.
         var x = y * (1.5976 + (0.070566 * y * y));
         return (x > 30 ? x : Math.Log(1 + Math.Exp(x))) / Math.Log(10);
     }

@@ -3,13 +3,15 @@ using Corfu.Protocol;
 namespace Corfu.Agent;
 
 /// <summary>
-/// Samples in, verdicts out: one observer's view of the nodes that it watches. Pure, no clock: times are since any fixed moment. Not thread-safe.
+/// Samples in, verdicts out: one observer's view of the nodes that it watches. Pure, no clock: times are since any
+/// fixed moment. Not thread-safe.
 /// </summary>
 internal sealed class DetectorCore
 {
     private readonly DetectorOptions _options;
 
-    // Ordered, so that nothing depends on how identities hash. A process is in _processes as long as one of its nodes is watched.
+    // Ordered, so that nothing depends on how identities hash. A process is in _processes as long as one of its nodes
+    // is watched.
     private readonly SortedDictionary<NodeId, NodeState> _nodes = [];
     private readonly SortedDictionary<NodeEndpoint, ProcessState> _processes = [];
     private TimeSpan? _lastTick;
@@ -26,13 +28,15 @@ internal sealed class DetectorCore
     {
         if (_nodes.TryGetValue(node.Id, out var known) && known.Endpoint == node.Endpoint) return;
         Forget(node.Id);
-        if (!_processes.TryGetValue(node.Endpoint, out var process)) _processes.Add(node.Endpoint, process = new ProcessState(_options, now));
+        if (!_processes.TryGetValue(node.Endpoint, out var process))
+            _processes.Add(node.Endpoint, process = new ProcessState(_options, now));
         _nodes.Add(node.Id, new NodeState(node.Endpoint, role, process, now, hasAnswered));
     }
 
     public void Forget(NodeId node)
     {
-        if (_nodes.Remove(node, out var state) && !_nodes.Values.Any(other => other.Process == state.Process)) _processes.Remove(state.Endpoint);
+        if (_nodes.Remove(node, out var state) && !_nodes.Values.Any(other => other.Process == state.Process))
+            _processes.Remove(state.Endpoint);
     }
 
     public bool Watches(NodeId node) => _nodes.ContainsKey(node);
@@ -52,8 +56,8 @@ internal sealed class DetectorCore
     }
 
     /// <summary>
-    /// Called at least once per <see cref="DetectorOptions.Interval"/>. After a longer pause the agent itself stood still, and what it missed meanwhile is held
-    /// against no node.
+    /// Called at least once per <see cref="DetectorOptions.Interval"/>. After a longer pause the agent itself stood
+    /// still, and what it missed meanwhile is held against no node.
     /// </summary>
     public void Tick(TimeSpan now)
     {
@@ -69,23 +73,30 @@ internal sealed class DetectorCore
 
     public NodeVerdict Judge(NodeId node, TimeSpan now)
     {
-        if (!_nodes.TryGetValue(node, out var s)) return new NodeVerdict(NodeHealth.Unknown, TimeSpan.Zero, 0, Note: "not watched");
+        if (!_nodes.TryGetValue(node, out var s))
+            return new NodeVerdict(NodeHealth.Unknown, TimeSpan.Zero, 0, Note: "not watched");
         var silence = now - s.LastAnswer;
         var phi = s.Process.Phi(now);
         if (s.ReplacedSince is { } replaced) return Of(NodeHealth.Replaced, now - replaced);
         if (s.LeftAt is { } left && now - left < _options.LeaveGrace) return Of(NodeHealth.Leaving, now - left);
         if (s.Failures >= _options.MinFailures) return Of(NodeHealth.Failed, now - s.FirstFailure);
-        if (!s.HasAnswered && now - s.WatchedSince < _options.FirstAnswer) return Of(NodeHealth.Unknown, now - s.WatchedSince, "it has not answered yet");
-        if (s.Refusals >= _options.MinRefusals && now - s.FirstRefusal >= _options.DeadAfter) return Of(NodeHealth.Dead, now - s.FirstRefusal);
+        if (!s.HasAnswered && now - s.WatchedSince < _options.FirstAnswer)
+            return Of(NodeHealth.Unknown, now - s.WatchedSince, "it has not answered yet");
+        if (s.Refusals >= _options.MinRefusals && now - s.FirstRefusal >= _options.DeadAfter)
+            return Of(NodeHealth.Dead, now - s.FirstRefusal);
         if (IsSilent(s, phi, now)) return Of(NodeHealth.Silent, silence);
         if (s.FullSince is { } full) return Of(NodeHealth.Full, now - full);
         if (s.IsSlow) return Of(NodeHealth.Slow, now - s.SlowSince!.Value);
-        return s.HasAnswered ? Of(NodeHealth.Alive, now - s.AliveSince) : Of(NodeHealth.Unknown, now - s.WatchedSince, "it has never answered");
+        return s.HasAnswered
+            ? Of(NodeHealth.Alive, now - s.AliveSince)
+            : Of(NodeHealth.Unknown, now - s.WatchedSince, "it has never answered");
 
-        NodeVerdict Of(NodeHealth health, TimeSpan since, string? note = null) => new(health, since, phi, s.RoundTrip, note);
+        NodeVerdict Of(NodeHealth health, TimeSpan since, string? note = null) =>
+            new(health, since, phi, s.RoundTrip, note);
     }
 
-    // A process that answers in none of its roles is frozen or cut off; a role that does not answer while its process does is stuck.
+    // A process that answers in none of its roles is frozen or cut off; a role that does not answer while its process
+    // does is stuck.
     private bool IsSilent(NodeState state, double phi, TimeSpan now)
     {
         var silence = now - state.Process.LastAnswer;
@@ -112,7 +123,8 @@ internal sealed class DetectorCore
     {
         var reach = state.IsSlow ? 0.5 : 1;
         var floor = _options.SlowFloor.TotalMilliseconds;
-        if (state.RoundTrip < floor * reach || state.RoundTrip < MedianOfOthers(node, state.Role) * _options.SlowFactor * reach)
+        if (state.RoundTrip < floor * reach
+            || state.RoundTrip < MedianOfOthers(node, state.Role) * _options.SlowFactor * reach)
         {
             state.SlowSince = null;
             state.IsSlow = false;

@@ -8,17 +8,20 @@ public sealed record DetectorOptions
     /// <summary>Between two probes of a watched process that answers.</summary>
     public TimeSpan Interval { get; init; } = TimeSpan.FromMilliseconds(200);
 
-    /// <summary>A node whose machine refuses connections is dead after so long, and after <see cref="MinRefusals"/> refusals: one that is restarted at once is not.</summary>
+    /// <summary>A node whose machine refuses connections is dead after so long, and after <see cref="MinRefusals"/>
+    /// refusals: one that is restarted at once is not.</summary>
     public TimeSpan DeadAfter { get; init; } = TimeSpan.FromMilliseconds(150);
 
     public int MinRefusals { get; init; } = 3;
 
-    /// <summary>Phi from which silence counts (phi-accrual, Hayashibara 2004): 8 is one false alarm in 10^8 probes, were answers normally distributed.</summary>
+    /// <summary>Phi from which silence counts (phi-accrual, Hayashibara 2004): 8 is one false alarm in 10^8 probes,
+    /// were answers normally distributed.</summary>
     public double SilentPhi { get; init; } = 8;
 
     /// <summary>
-    /// Silence counts from here on: of a whole process, if its answers never took as long before (<see cref="SilentPhi"/>), or of one role while its process answers.
-    /// Twice as long while most of the other processes are late too.
+    /// Silence counts from here on: of a whole process, if its answers never took as long before
+    /// (<see cref="SilentPhi"/>), or of one role while its process answers. Twice as long while most of the other
+    /// processes are late too.
     /// </summary>
     public TimeSpan SilentAfter { get; init; } = TimeSpan.FromSeconds(2);
 
@@ -40,14 +43,16 @@ public sealed record DetectorOptions
     /// <summary>A node that said that it stops may be away for so long.</summary>
     public TimeSpan LeaveGrace { get; init; } = TimeSpan.FromSeconds(30);
 
-    /// <summary>Slow: a mean round trip of this many times the median of the same role, and at least <see cref="SlowFloor"/>, for <see cref="SlowAfter"/>.</summary>
+    /// <summary>Slow: a mean round trip of this many times the median of the same role, and at least
+    /// <see cref="SlowFloor"/>, for <see cref="SlowAfter"/>.</summary>
     public double SlowFactor { get; init; } = 10;
 
     public TimeSpan SlowFloor { get; init; } = TimeSpan.FromMilliseconds(200);
 
     public TimeSpan SlowAfter { get; init; } = TimeSpan.FromSeconds(10);
 
-    /// <summary>An agent whose own step comes later than this stood still itself, and holds what it missed against no node.</summary>
+    /// <summary>An agent whose own step comes later than this stood still itself, and holds what it missed against no
+    /// node.</summary>
     public TimeSpan OwnStall { get; init; } = TimeSpan.FromMilliseconds(400);
 
     /// <exception cref="ArgumentException">An option is out of range.</exception>

@@ -2,7 +2,8 @@ using Corfu.Protocol;
 
 namespace Corfu.Agent;
 
-/// <summary>What is remembered of one process, whichever of its roles answered: a process that stands still answers in none of them.</summary>
+/// <summary>What is remembered of one process, whichever of its roles answered: a process that stands still answers in
+/// none of them.</summary>
 internal sealed class ProcessState(DetectorOptions options, TimeSpan watchedSince)
 {
     private readonly ArrivalWindow _window = new(options);
@@ -11,7 +12,8 @@ internal sealed class ProcessState(DetectorOptions options, TimeSpan watchedSinc
 
     public bool HasAnswered { get; private set; }
 
-    /// <summary>Its machine says that it is not there: then it is not late, and what comes next is another start.</summary>
+    /// <summary>Its machine says that it is not there: then it is not late, and what comes next is another
+    /// start.</summary>
     public bool IsRefusing { get; private set; }
 
     public double Phi(TimeSpan now) => _window.Phi(now - LastAnswer);
@@ -30,7 +32,8 @@ internal sealed class ProcessState(DetectorOptions options, TimeSpan watchedSinc
 }
 
 /// <summary>What is remembered of one node.</summary>
-internal sealed class NodeState(NodeEndpoint endpoint, NodeRole role, ProcessState process, TimeSpan watchedSince, bool hasAnswered)
+internal sealed class NodeState(NodeEndpoint endpoint, NodeRole role, ProcessState process, TimeSpan watchedSince,
+    bool hasAnswered)
 {
     private const double Smoothing = 0.1;
 

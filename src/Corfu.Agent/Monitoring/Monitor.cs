@@ -6,10 +6,11 @@ using Microsoft.Extensions.Logging;
 namespace Corfu.Agent;
 
 /// <summary>
-/// Finds the processes of the cluster, probes them, and judges their roles. A process that this agent watches (<see cref="PeerTable"/>) is probed at
-/// <see cref="DetectorOptions.Interval"/> through its agent, its roles at <see cref="AgentOptions.SlowInterval"/>, and everything at once when its agent does not
-/// answer. Of the processes that other agents watch, one is polled in every <see cref="AgentOptions.SlowInterval"/>, so that spares and leaders are known;
-/// this agent never holds them gone. Everything is guarded by the agent's gate.
+/// Finds the processes of the cluster, probes them, and judges their roles. A process that this agent watches
+/// (<see cref="PeerTable"/>) is probed at <see cref="DetectorOptions.Interval"/> through its agent, its roles at
+/// <see cref="AgentOptions.SlowInterval"/>, and everything at once when its agent does not answer. Of the processes
+/// that other agents watch, one is polled in every <see cref="AgentOptions.SlowInterval"/>, so that spares and leaders
+/// are known; this agent never holds them gone. Everything is guarded by the agent's gate.
 /// </summary>
 internal sealed class Monitor
 {
@@ -32,7 +33,8 @@ internal sealed class Monitor
     private CancellationToken _stopped;
 
     public Monitor(
-        Lock gate, AgentOptions options, NodeId self, ClusterView view, Prober prober, ITransport probes, TimeProvider time, AgentClock clock, ILogger logger)
+        Lock gate, AgentOptions options, NodeId self, ClusterView view, Prober prober, ITransport probes,
+        TimeProvider time, AgentClock clock, ILogger logger)
     {
         _gate = gate;
         _options = options;
@@ -83,7 +85,8 @@ internal sealed class Monitor
         // Another identity: the process was started again.
         if (peer.Agent != agent.Id) peer.NextDescribe = Min(peer.NextDescribe, _clock.Now);
         if (!isLeaving) return;
-        foreach (var node in _nodes.Values.Where(node => node.Address.Endpoint == agent.Endpoint)) _detector.RecordLeaving(node.Address.Id, _clock.Now);
+        foreach (var node in _nodes.Values.Where(node => node.Address.Endpoint == agent.Endpoint))
+            _detector.RecordLeaving(node.Address.Id, _clock.Now);
     }
 
     /// <summary>Starts the probes that are due.</summary>
@@ -98,7 +101,9 @@ internal sealed class Monitor
             _stopped = stopped;
             var now = _clock.Now;
             _detector.Tick(now);
-            if (_view.Projection is { } projection && _peers.Forget(endpoint => NodesOf(projection).Any(node => node.Endpoint == endpoint), now)) _nodesAreStale = true;
+            if (_view.Projection is { } projection
+                && _peers.Forget(endpoint => NodesOf(projection).Any(node => node.Endpoint == endpoint), now))
+                _nodesAreStale = true;
             if (_nodesAreStale) ChooseNodes();
             ChooseWatched(now);
             PollNext(now);
@@ -133,9 +138,11 @@ internal sealed class Monitor
     public NodeVerdict VerdictOf(MonitoredNode node)
     {
         if (!_detector.Watches(node.Address.Id))
-            return new NodeVerdict(node.Answers ? NodeHealth.Alive : NodeHealth.Unknown, TimeSpan.Zero, 0, Note: "watched by other agents");
+            return new NodeVerdict(node.Answers ? NodeHealth.Alive : NodeHealth.Unknown, TimeSpan.Zero, 0,
+                Note: "watched by other agents");
         var verdict = _detector.Judge(node.Address.Id, _clock.Now);
-        if (verdict.Health is NodeHealth.Failed or NodeHealth.Full && node.Says.Length > 0) return verdict with { Note = $"says {node.Says}, for {NodeVerdict.Seconds(verdict.Since)}" };
+        if (verdict.Health is NodeHealth.Failed or NodeHealth.Full && node.Says.Length > 0)
+            return verdict with { Note = $"says {node.Says}, for {NodeVerdict.Seconds(verdict.Since)}" };
         return verdict.Health == NodeHealth.Silent && node.IsReachedByOthers
             ? verdict with { Health = NodeHealth.Partitioned, Note = $"{verdict.Why}, but another agent reaches it" }
             : verdict;
@@ -151,7 +158,10 @@ internal sealed class Monitor
             NodeRole.Unit when projection.HasUnit(node.Address.Id) => NodeDuty.Serving,
             NodeRole.Unit => node.IsFresh ? NodeDuty.Spare : node.Epoch > Epoch.None ? NodeDuty.Removed : NodeDuty.None,
             NodeRole.Sequencer => projection.Sequencer.Id == node.Address.Id ? NodeDuty.Serving : NodeDuty.Standby,
-            NodeRole.Acceptor => projection.Acceptors.Any(acceptor => acceptor.Id == node.Address.Id) ? NodeDuty.Serving : NodeDuty.Standby,
+            NodeRole.Acceptor =>
+                projection.Acceptors.Any(acceptor => acceptor.Id == node.Address.Id)
+                    ? NodeDuty.Serving
+                    : NodeDuty.Standby,
             _ => NodeDuty.Serving,
         };
     }
@@ -165,17 +175,21 @@ internal sealed class Monitor
            select node.Address,
     ];
 
-    /// <summary>Live agents that act before this one about a process: the agents between the two, in the order of endpoints.</summary>
+    /// <summary>Live agents that act before this one about a process: the agents between the two, in the order of
+    /// endpoints.</summary>
     public int RankFor(NodeEndpoint process, Predicate<NodeEndpoint> isGoing) =>
         _peers.AgentsBetween(process, peer => !isGoing(peer.Endpoint) && IsAgentAlive(peer));
 
     /// <summary>The agents of other processes, those that watch a process first.</summary>
     public IEnumerable<MonitoredNode> AgentsBehind(NodeEndpoint process) =>
-        _peers.Behind(process).Where(peer => peer.Endpoint != _options.Self).Select(peer => Find(peer.Agent)).OfType<MonitoredNode>();
+        _peers.Behind(process).Where(peer => peer.Endpoint != _options.Self).Select(peer => Find(peer.Agent))
+            .OfType<MonitoredNode>();
 
-    /// <summary>The live agent just before this one in the order of endpoints; null: this one is the first of all.</summary>
+    /// <summary>The live agent just before this one in the order of endpoints; null: this one is the first of
+    /// all.</summary>
     public NodeAddress? Predecessor =>
-        Agents.Where(agent => agent.Address.Endpoint.CompareTo(_options.Self) < 0 && IsAlive(agent)).Select(agent => (NodeAddress?)agent.Address).MaxBy(agent => agent!.Value.Endpoint);
+        Agents.Where(agent => agent.Address.Endpoint.CompareTo(_options.Self) < 0 && IsAlive(agent))
+            .Select(agent => (NodeAddress?)agent.Address).MaxBy(agent => agent!.Value.Endpoint);
 
     /// <summary>Another agent asked about a node and this one probed it.</summary>
     public void Record(NodeId id, ProbeSample sample) => _detector.Record(id, sample, _clock.Now);
@@ -203,7 +217,8 @@ internal sealed class Monitor
 
         foreach (var peer in _peers.All)
         {
-            foreach (var role in peer.Roles.Where(role => role.Id != _self)) wanted.TryAdd(role.Id, (new NodeAddress(role.Id, peer.Endpoint), role.Role));
+            foreach (var role in peer.Roles.Where(role => role.Id != _self))
+                wanted.TryAdd(role.Id, (new NodeAddress(role.Id, peer.Endpoint), role.Role));
         }
 
         foreach (var id in _nodes.Keys.Where(id => !wanted.ContainsKey(id)).ToList())
@@ -222,7 +237,11 @@ internal sealed class Monitor
 
     private void ChooseWatched(TimeSpan now)
     {
-        _peers.Watch(IsAgentAlive, _nodes.Values.Any(node => DutyOf(node) == NodeDuty.Serving && VerdictOf(node) is { IsGone: true } or { Health: NodeHealth.Partitioned }));
+        _peers.Watch(IsAgentAlive,
+            _nodes.Values.Any(
+                node =>
+                    DutyOf(node) == NodeDuty.Serving
+                    && VerdictOf(node) is { IsGone: true } or { Health: NodeHealth.Partitioned }));
         foreach (var node in _nodes.Values)
         {
             var isWatched = _peers.Find(node.Address.Endpoint) is null or { IsWatched: true };
@@ -267,7 +286,9 @@ internal sealed class Monitor
                 }
 
                 // Asked again only when its agent is not reached any more.
-                peer.NextDescribe = description is null || peer.Agent.IsNone ? _clock.Now + _options.SlowInterval : TimeSpan.MaxValue;
+                peer.NextDescribe = description is null || peer.Agent.IsNone
+                    ? _clock.Now + _options.SlowInterval
+                    : TimeSpan.MaxValue;
             }
         }
     }
@@ -302,13 +323,16 @@ internal sealed class Monitor
     {
         if (sample.IsAnswer) peer.Hear(now);
         // A removed unit that has formatted itself anew is another role of the same process.
-        if (sample.Outcome == ProbeOutcome.Replaced && peer.Roles.Any(role => role.Id == node.Address.Id)) peer.NextDescribe = Min(peer.NextDescribe, now);
+        if (sample.Outcome == ProbeOutcome.Replaced && peer.Roles.Any(role => role.Id == node.Address.Id))
+            peer.NextDescribe = Min(peer.NextDescribe, now);
         if (node.Role != NodeRole.Agent || sample.Outcome == ProbeOutcome.None) return;
         peer.AgentAnswers = sample.IsAnswer;
         if (sample.IsAnswer) return;
         // What has become of the process shows in its other roles, or in other ones.
         peer.NextDescribe = Min(peer.NextDescribe, now);
-        foreach (var other in _nodes.Values.Where(other => other.Address.Endpoint == peer.Endpoint && other.Role != NodeRole.Acceptor)) other.NextProbe = Min(other.NextProbe, now);
+        foreach (var other in _nodes.Values.Where(
+            other => other.Address.Endpoint == peer.Endpoint && other.Role != NodeRole.Acceptor))
+            other.NextProbe = Min(other.NextProbe, now);
     }
 
     private void Learn(MonitoredNode node, Response? answer)
@@ -343,7 +367,9 @@ internal sealed class Monitor
         if (sample.Outcome == ProbeOutcome.Answered)
         {
             var hasAgent = _peers.Find(node.Address.Endpoint) is { AgentAnswers: true };
-            return node.Role == NodeRole.Acceptor || (node.Role != NodeRole.Agent && hasAgent) ? _options.SlowInterval : _options.Detector.Interval;
+            return node.Role == NodeRole.Acceptor || (node.Role != NodeRole.Agent && hasAgent)
+                ? _options.SlowInterval
+                : _options.Detector.Interval;
         }
 
         // Often until the verdict is certain; those that heal what a dead process leaves need the processors more.
@@ -351,15 +377,16 @@ internal sealed class Monitor
         return DutyOf(node) == NodeDuty.Serving ? _options.Detector.Interval : _options.SlowInterval;
     }
 
-    // A node that serves an older epoch than the newest is told (R14), as a client that met it would do. The proposer installs an epoch everywhere itself: the
-    // first time nothing is sent.
+    // A node that serves an older epoch than the newest is told (R14), as a client that met it would do. The proposer
+    // installs an epoch everywhere itself: the first time nothing is sent.
     private async Task CatchUpAsync(MonitoredNode node)
     {
         Projection? newest;
         lock (_gate)
         {
             newest = _view.Projection;
-            var isNamed = newest is not null && (newest.HasUnit(node.Address.Id) || newest.Sequencer.Id == node.Address.Id);
+            var isNamed = newest is not null
+                && (newest.HasUnit(node.Address.Id) || newest.Sequencer.Id == node.Address.Id);
             if (!isNamed || node.Epoch >= newest!.Epoch || _clock.Now < node.NextInstall) return;
             var isFirst = node.NextInstall == TimeSpan.Zero;
             node.NextInstall = _clock.Now + _options.SlowInterval;
@@ -386,14 +413,16 @@ internal sealed class Monitor
         if (verdict.Health == before || !_detector.Watches(node.Address.Id)) return false;
         node.Reported = verdict.Health;
         var name = $"{node.Role} {node.Address.Endpoint}";
-        if (verdict.Health == NodeHealth.Alive && before != NodeHealth.Unknown) AgentLog.Recovered(_logger, name, before.ToString());
+        if (verdict.Health == NodeHealth.Alive && before != NodeHealth.Unknown)
+            AgentLog.Recovered(_logger, name, before.ToString());
         if (verdict.Health is NodeHealth.Alive or NodeHealth.Unknown) return false;
         AgentTelemetry.Suspicions.Add(1, new KeyValuePair<string, object?>("health", verdict.Health.ToString()));
         AgentLog.Verdict(_logger, name, verdict.Health.ToString(), verdict.Why);
         return verdict.IsGone;
     }
 
-    private static IEnumerable<NodeAddress> NodesOf(Projection projection) => [.. projection.Units, .. projection.Acceptors, projection.Sequencer];
+    private static IEnumerable<NodeAddress> NodesOf(Projection projection) =>
+        [.. projection.Units, .. projection.Acceptors, projection.Sequencer];
 
     private static TimeSpan Min(TimeSpan a, TimeSpan b) => a < b ? a : b;
 }

@@ -36,9 +36,10 @@ internal sealed class Peer(NodeEndpoint endpoint, TimeSpan added)
 }
 
 /// <summary>
-/// The processes of the cluster in the order of their endpoints, and who watches whom. Every process is watched by the next
-/// <see cref="AgentOptions.Watchers"/> live agents behind it in that order, which begins again at its end. An agent finds its own processes without asking:
-/// it goes back from itself until it has met that many live agents, and watches everything on the way, dead processes included. Guarded by the caller.
+/// The processes of the cluster in the order of their endpoints, and who watches whom. Every process is watched by the
+/// next <see cref="AgentOptions.Watchers"/> live agents behind it in that order, which begins again at its end. An
+/// agent finds its own processes without asking: it goes back from itself until it has met that many live agents, and
+/// watches everything on the way, dead processes included. Guarded by the caller.
 /// </summary>
 internal sealed class PeerTable(NodeEndpoint self, AgentOptions options)
 {
@@ -52,17 +53,22 @@ internal sealed class PeerTable(NodeEndpoint self, AgentOptions options)
     /// <summary>Beyond <see cref="AgentOptions.MaxPeers"/> it is ignored.</summary>
     public void Add(NodeEndpoint endpoint, TimeSpan now)
     {
-        if (_peers.Count < options.MaxPeers && !_peers.ContainsKey(endpoint)) _peers.Add(endpoint, new Peer(endpoint, now));
+        if (_peers.Count < options.MaxPeers && !_peers.ContainsKey(endpoint))
+            _peers.Add(endpoint, new Peer(endpoint, now));
     }
 
     /// <summary>
-    /// Drops processes that have not been heard of for long and that the projection does not name. Other agents are told only of processes that this one heard
-    /// itself (<see cref="Heard"/>), so that agents do not remind each other for ever of a process that is gone.
+    /// Drops processes that have not been heard of for long and that the projection does not name. Other agents are
+    /// told only of processes that this one heard itself (<see cref="Heard"/>), so that agents do not remind each other
+    /// for ever of a process that is gone.
     /// </summary>
     /// <returns>Whether any was dropped.</returns>
     public bool Forget(Func<NodeEndpoint, bool> isNamed, TimeSpan now)
     {
-        var silent = _peers.Values.Where(p => p.Endpoint != self && now - p.LastHeard >= options.ForgetPeerAfter && !isNamed(p.Endpoint)).ToList();
+        var silent =
+            _peers.Values.Where(
+                p => p.Endpoint != self && now - p.LastHeard >= options.ForgetPeerAfter && !isNamed(p.Endpoint))
+                .ToList();
         foreach (var peer in silent) _peers.Remove(peer.Endpoint);
         return silent.Count > 0;
     }
@@ -92,7 +98,8 @@ internal sealed class PeerTable(NodeEndpoint self, AgentOptions options)
         if (Find(self) is { } own) own.IsWatched = true;
     }
 
-    /// <summary>Live agents between a process and this one. The first of a process's watchers has none before it.</summary>
+    /// <summary>Live agents between a process and this one. The first of a process's watchers has none before
+    /// it.</summary>
     public int AgentsBetween(NodeEndpoint process, Predicate<Peer> isAgentAlive)
     {
         var agents = 0;
@@ -107,7 +114,8 @@ internal sealed class PeerTable(NodeEndpoint self, AgentOptions options)
 
     /// <summary>The processes behind one in the order: those of its watchers first.</summary>
     public IEnumerable<Peer> Behind(NodeEndpoint process) =>
-        _peers.Values.Where(p => p.Endpoint.CompareTo(process) > 0).Concat(_peers.Values.Where(p => p.Endpoint.CompareTo(process) < 0));
+        _peers.Values.Where(p => p.Endpoint.CompareTo(process) > 0)
+            .Concat(_peers.Values.Where(p => p.Endpoint.CompareTo(process) < 0));
 
     /// <summary>The next process that is not watched, one after another; null: all are.</summary>
     public Peer? NextToPoll()

@@ -25,7 +25,8 @@ internal sealed class Prober(NodeAddress self, ITransport transport, ClusterView
         }
         catch (OperationCanceledException)
         {
-            return new Probe(new ProbeSample(stopped.IsCancellationRequested ? ProbeOutcome.None : ProbeOutcome.Nothing, time.GetElapsedTime(began)), null);
+            return new Probe(new ProbeSample(stopped.IsCancellationRequested ? ProbeOutcome.None : ProbeOutcome.Nothing,
+                time.GetElapsedTime(began)), null);
         }
     }
 
@@ -35,9 +36,12 @@ internal sealed class Prober(NodeAddress self, ITransport transport, ClusterView
         return role switch
         {
             NodeRole.Unit => await transport.CallAsync(address, new UnitInfoRequest(epoch), cancellationToken),
-            NodeRole.Sequencer => await transport.CallAsync(address, new SequencerInfoRequest(epoch), cancellationToken),
+            NodeRole.Sequencer =>
+                await transport.CallAsync(address, new SequencerInfoRequest(epoch), cancellationToken),
             NodeRole.Acceptor => await transport.CallAsync(address, new LatestRequest(epoch), cancellationToken),
-            _ => await transport.CallAsync(address, new PingRequest(epoch, self, false, view.Automation), cancellationToken),
+            _ =>
+                await transport.CallAsync(address, new PingRequest(epoch, self, false, view.Automation),
+                    cancellationToken),
         };
     }
 

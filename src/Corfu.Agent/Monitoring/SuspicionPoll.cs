@@ -5,18 +5,23 @@ using Microsoft.Extensions.Logging;
 namespace Corfu.Agent;
 
 /// <summary>
-/// The second observer, both sides: asks other agents whether they share a suspicion, those first that watch the node, and answers when asked. An agent that
-/// is asked probes the node itself first, so it can answer about nodes that it does not watch.
+/// The second observer, both sides: asks other agents whether they share a suspicion, those first that watch the node,
+/// and answers when asked. An agent that is asked probes the node itself first, so it can answer about nodes that it
+/// does not watch.
 /// </summary>
 internal sealed class SuspicionPoll(
-    Lock gate, AgentOptions options, ClusterView view, Monitor monitor, Prober prober, ITransport probes, TimeProvider time, AgentClock clock, ILogger logger)
+    Lock gate, AgentOptions options, ClusterView view, Monitor monitor, Prober prober, ITransport probes,
+    TimeProvider time, AgentClock clock, ILogger logger)
 {
     /// <summary>Whether enough other agents share the suspicions that a change rests on.</summary>
-    public async Task<bool> IsAgreedAsync(PlannedChange change, Projection projection, CancellationToken cancellationToken)
+    public async Task<bool> IsAgreedAsync(PlannedChange change, Projection projection,
+        CancellationToken cancellationToken)
     {
         List<Task<bool>> questions = [];
-        if (change.NewSequencer is not null) questions.Add(IsAgreedAsync(NodeRole.Sequencer, projection.Sequencer, cancellationToken));
-        foreach (var acceptor in change.Acceptors) questions.Add(IsAgreedAsync(NodeRole.Acceptor, acceptor.Old, cancellationToken));
+        if (change.NewSequencer is not null)
+            questions.Add(IsAgreedAsync(NodeRole.Sequencer, projection.Sequencer, cancellationToken));
+        foreach (var acceptor in change.Acceptors)
+            questions.Add(IsAgreedAsync(NodeRole.Acceptor, acceptor.Old, cancellationToken));
         foreach (var exit in change.Exits) questions.Add(IsAgreedAsync(NodeRole.Unit, exit.Unit, cancellationToken));
         var agreed = await Task.WhenAll(questions);
         if (agreed.All(yes => yes)) return true;
@@ -33,11 +38,13 @@ internal sealed class SuspicionPoll(
         {
             if (monitor.Find(node.Id) is not { } suspect) return false;
             mine = monitor.VerdictOf(suspect);
-            others = [.. from agent in monitor.AgentsBehind(node.Endpoint) where !monitor.VerdictOf(agent).IsCertain select agent.Address];
+            others = [.. from agent in monitor.AgentsBehind(node.Endpoint)
+                where !monitor.VerdictOf(agent).IsCertain select agent.Address];
         }
 
         List<SuspicionResponse> answers = [];
-        List<Task<SuspicionResponse?>> asked = [.. others.Take(options.MaxSuspicionsAsked).Select(agent => AskAsync(agent, role, node, cancellationToken))];
+        List<Task<SuspicionResponse?>> asked = [.. others.Take(options.MaxSuspicionsAsked)
+            .Select(agent => AskAsync(agent, role, node, cancellationToken))];
         while (asked.Count > 0)
         {
             var first = await Task.WhenAny(asked);
@@ -58,7 +65,8 @@ internal sealed class SuspicionPoll(
         return false;
     }
 
-    private async Task<SuspicionResponse?> AskAsync(NodeAddress agent, NodeRole role, NodeAddress node, CancellationToken cancellationToken)
+    private async Task<SuspicionResponse?> AskAsync(NodeAddress agent, NodeRole role, NodeAddress node,
+        CancellationToken cancellationToken)
     {
         using var timeout = new CancellationTokenSource(options.SuspicionTimeout, time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
@@ -83,7 +91,8 @@ internal sealed class SuspicionPoll(
         lock (gate)
         {
             // A node that it holds gone, or that is overdue, has a probe under way: another would wait in vain.
-            hasProbed = monitor.Find(request.Suspect.Id) is { } known && monitor.VerdictOf(known) is var held && (held.IsGone || (known.IsProbing && IsOverdue(held)));
+            hasProbed = monitor.Find(request.Suspect.Id) is { } known && monitor.VerdictOf(known) is var held
+                && (held.IsGone || (known.IsProbing && IsOverdue(held)));
         }
 
         var sample = hasProbed

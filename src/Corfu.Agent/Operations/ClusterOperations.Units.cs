@@ -7,12 +7,15 @@ namespace Corfu.Agent;
 public sealed partial class ClusterOperations
 {
     /// <summary>
-    /// Capacity (TOCS 2.5, Fig. 5 D): from now on entries go to these units too, in chains as long as before. What is written stays where it is.
+    /// Capacity (TOCS 2.5, Fig. 5 D): from now on entries go to these units too, in chains as long as before. What is
+    /// written stays where it is.
     /// </summary>
     /// <param name="units">Freshly formatted.</param>
-    public async Task<Projection> AddUnitsAsync(ImmutableArray<NodeAddress> units, string reason, CancellationToken cancellationToken = default)
+    public async Task<Projection> AddUnitsAsync(ImmutableArray<NodeAddress> units, string reason,
+        CancellationToken cancellationToken = default)
     {
-        var usable = await FindSparesAsync([.. units.Where(u => !client.Projection.HasUnit(u.Id))], cancellationToken, all: true);
+        var usable = await FindSparesAsync([.. units.Where(u => !client.Projection.HasUnit(u.Id))], cancellationToken,
+            all: true);
         return await client.ReconfigureAsync(
             p =>
             {
@@ -20,7 +23,9 @@ public sealed partial class ClusterOperations
                 if (added.Count == 0) return null;
                 foreach (var unit in added)
                 {
-                    if (!usable.Contains(unit)) throw new ReconfigurationException($"Unit {unit} does not answer, or has been used before (R2).");
+                    if (!usable.Contains(unit))
+                        throw new ReconfigurationException(
+                            $"Unit {unit} does not answer, or has been used before (R2).");
                 }
 
                 var replicas = p.Active.Chains.Max(c => c.FullCount);
@@ -28,22 +33,27 @@ public sealed partial class ClusterOperations
                 // Closed chains that a unit has left are filled up too: nobody else would, once no spare is left.
                 return added.Aggregate(
                     Membership.Of(p).WithNextChains(chains, added),
-                    (membership, unit) => membership.WithJoining(chain => chain.Replicas.Length < replicas ? unit.Id : null, [unit]));
+                    (membership, unit) =>
+                        membership.WithJoining(chain => chain.Replicas.Length < replicas ? unit.Id : null, [unit]));
             },
             reason,
             cancellationToken);
     }
 
     /// <summary>
-    /// A healthy unit leaves without a moment of fewer replicas: a spare takes its place for new entries, and joins beside it in what is
-    /// closed; when that is rebuilt, it goes. Without spares other units inherit, as far as there are units enough.
+    /// A healthy unit leaves without a moment of fewer replicas: a spare takes its place for new entries, and joins
+    /// beside it in what is closed; when that is rebuilt, it goes. Without spares other units inherit, as far as there
+    /// are units enough.
     /// </summary>
-    /// <param name="rebuilder">Does the long part. Interrupted, the operation goes on where it was when it is called again.</param>
+    /// <param name="rebuilder">Does the long part. Interrupted, the operation goes on where it was when it is called
+    /// again.</param>
     public async Task<Projection> RetireUnitAsync(
-        NodeId unit, ImmutableArray<NodeAddress> spares, Rebuilder rebuilder, string reason, CancellationToken cancellationToken = default)
+        NodeId unit, ImmutableArray<NodeAddress> spares, Rebuilder rebuilder, string reason,
+        CancellationToken cancellationToken = default)
     {
         var usable = await FindSparesAsync(spares, cancellationToken);
-        await client.ReconfigureAsync(p => Retiring(p, unit, usable.FirstOrDefault(s => !p.HasUnit(s.Id))), reason, cancellationToken);
+        await client.ReconfigureAsync(p => Retiring(p, unit, usable.FirstOrDefault(s => !p.HasUnit(s.Id))), reason,
+            cancellationToken);
         await rebuilder.RunAsync(cancellationToken);
         return await DropUnitAsync(unit, reason, cancellationToken);
     }
@@ -54,7 +64,8 @@ public sealed partial class ClusterOperations
         var chains = projection.Active.Chains;
         var length = chains.Max(c => c.FullCount);
         var rest = UnitsOf(chains).Where(u => u != unit).ToList();
-        if (spare == default && rest.Count == 0) throw new ReconfigurationException($"Unit {unit} is the only one that takes entries: add another first.");
+        if (spare == default && rest.Count == 0)
+            throw new ReconfigurationException($"Unit {unit} is the only one that takes entries: add another first.");
         var membership = Membership.Of(projection);
         if (IsServing(chains, unit) && spare == default)
         {
@@ -63,7 +74,8 @@ public sealed partial class ClusterOperations
         else if (IsServing(chains, unit))
         {
             var next = chains.Select(c => new Chain(
-                [.. c.Replicas.Where(r => r.Unit != unit), .. c.Replicas.Where(r => r.Unit == unit).Select(_ => new Replica(spare.Id))]));
+                [.. c.Replicas.Where(r => r.Unit != unit), .. c.Replicas.Where(r => r.Unit == unit)
+                    .Select(_ => new Replica(spare.Id))]));
             membership = membership.WithNextChains([.. next], [spare]);
         }
 
@@ -92,18 +104,24 @@ public sealed partial class ClusterOperations
     }
 
     /// <summary>
-    /// Another number of replicas: at once for new entries, in a new segment; what is written follows in the background, segment by segment, onto
-    /// the same chains, and the segments become one.
+    /// Another number of replicas: at once for new entries, in a new segment; what is written follows in the
+    /// background, segment by segment, onto the same chains, and the segments become one.
     /// </summary>
-    /// <param name="migrator">Does the long part. Interrupted, the operation goes on where it was when it is called again.</param>
-    public async Task<Projection> SetReplicasAsync(int replicas, Migrator migrator, string reason, CancellationToken cancellationToken = default)
+    /// <param name="migrator">Does the long part. Interrupted, the operation goes on where it was when it is called
+    /// again.</param>
+    public async Task<Projection> SetReplicasAsync(int replicas, Migrator migrator, string reason,
+        CancellationToken cancellationToken = default)
     {
         await client.ReconfigureAsync(
             p =>
             {
                 var units = UnitsOf(p.Active.Chains);
-                if (replicas < 1 || replicas > units.Count) throw new ReconfigurationException($"{replicas} replicas need as many units; {units.Count} take entries.");
-                return p.Active.Chains.All(c => c.FullCount == replicas) ? null : Membership.Of(p).WithNextChains(ActivePlacement.Ring(units, replicas), []);
+                if (replicas < 1 || replicas > units.Count)
+                    throw new ReconfigurationException(
+                        $"{replicas} replicas need as many units; {units.Count} take entries.");
+                return p.Active.Chains.All(c => c.FullCount == replicas)
+                    ? null
+                    : Membership.Of(p).WithNextChains(ActivePlacement.Ring(units, replicas), []);
             },
             reason,
             cancellationToken);
@@ -111,33 +129,39 @@ public sealed partial class ClusterOperations
     }
 
     /// <summary>
-    /// R14's override, for an operator alone. The caller asserts that these units are destroyed and will never answer again; entries that only
-    /// they held are lost. Chains with a survivor lose nothing.
+    /// R14's override, for an operator alone. The caller asserts that these units are destroyed and will never answer
+    /// again; entries that only they held are lost. Chains with a survivor lose nothing.
     /// </summary>
-    /// <param name="spares">Freshly formatted; one for each destroyed unit, or as many as there are, in this order.</param>
+    /// <param name="spares">Freshly formatted; one for each destroyed unit, or as many as there are, in this
+    /// order.</param>
     public async Task<Projection> ReplaceDestroyedUnitsAsync(
-        ImmutableArray<NodeId> destroyed, ImmutableArray<NodeAddress> spares, string reason, CancellationToken cancellationToken = default)
+        ImmutableArray<NodeId> destroyed, ImmutableArray<NodeAddress> spares, string reason,
+        CancellationToken cancellationToken = default)
     {
         var usable = await FindSparesAsync(spares, cancellationToken);
         return await client.ReconfigureAsync(
             p =>
             {
                 var left = new Queue<NodeAddress>(usable.Where(s => !p.HasUnit(s.Id)));
-                var lost = destroyed.Where(p.HasUnit).Select(u => (u, left.TryDequeue(out var spare) ? spare : (NodeAddress?)null)).ToImmutableArray();
+                var lost = destroyed.Where(p.HasUnit)
+                    .Select(u => (u, left.TryDequeue(out var spare) ? spare : (NodeAddress?)null)).ToImmutableArray();
                 return lost.IsEmpty ? null : Membership.Of(p).WithDestroyed(lost);
             },
-            $"{reason}; destroyed, by the operator's word: {string.Join(", ", destroyed.Select(u => u.ToString()[..8]))}",
+            $"{reason}; destroyed, by the operator's word: "
+            + $"{string.Join(", ", destroyed.Select(u => u.ToString()[..8]))}",
             cancellationToken);
     }
 
     /// <summary>A unit, acceptor or sequencer with the same identity listens elsewhere.</summary>
     /// <exception cref="ReconfigurationException">It does not answer there.</exception>
-    public async Task<Projection> MoveNodeAsync(NodeAddress node, string reason, CancellationToken cancellationToken = default)
+    public async Task<Projection> MoveNodeAsync(NodeAddress node, string reason,
+        CancellationToken cancellationToken = default)
     {
         try
         {
             var found = await transport.DescribeAsync(node.Endpoint, cancellationToken);
-            if (!found.Roles.Any(r => r.Id == node.Id)) throw new ReconfigurationException($"{node.Id} is not what answers at {node.Endpoint}.");
+            if (!found.Roles.Any(r => r.Id == node.Id))
+                throw new ReconfigurationException($"{node.Id} is not what answers at {node.Endpoint}.");
         }
         catch (TransportException e)
         {
@@ -148,14 +172,17 @@ public sealed partial class ClusterOperations
             p =>
             {
                 var moved = Membership.Of(p).WithEndpoint(node);
-                var same = moved.Sequencer == p.Sequencer && moved.Units.SequenceEqual(p.Units) && moved.Acceptors.SequenceEqual(p.Acceptors);
+                var same = moved.Sequencer == p.Sequencer && moved.Units.SequenceEqual(p.Units)
+                    && moved.Acceptors.SequenceEqual(p.Acceptors);
                 return same ? null : moved;
             },
             reason,
             cancellationToken);
     }
 
-    private static bool IsServing(ImmutableArray<Chain> chains, NodeId unit) => chains.Any(c => c.Replicas.Any(r => r.Unit == unit));
+    private static bool IsServing(ImmutableArray<Chain> chains, NodeId unit) =>
+        chains.Any(c => c.Replicas.Any(r => r.Unit == unit));
 
-    private static List<NodeId> UnitsOf(ImmutableArray<Chain> chains) => [.. chains.SelectMany(c => c.Replicas).Select(r => r.Unit).Distinct()];
+    private static List<NodeId> UnitsOf(ImmutableArray<Chain> chains) =>
+        [.. chains.SelectMany(c => c.Replicas).Select(r => r.Unit).Distinct()];
 }

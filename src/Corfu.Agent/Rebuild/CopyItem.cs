@@ -18,7 +18,8 @@ internal sealed class CopyItem(LogPosition position, Chain chain)
     /// <summary>What joining replicas hold already, to be compared.</summary>
     public List<(NodeId Unit, PageResult Page)> Held { get; } = [];
 
-    /// <summary>Joining replicas that were trimmed there before they had anything, and so do not know its streams (R5): they get the headers.</summary>
+    /// <summary>Joining replicas that were trimmed there before they had anything, and so do not know its streams (R5):
+    /// they get the headers.</summary>
     public List<NodeId> Bare { get; } = [];
 
     public bool NeedsEntry => Lacking.Count > 0 || Damaged.Count > 0 || Bare.Count > 0;

@@ -5,11 +5,12 @@ using Corfu.Protocol;
 namespace Corfu.Agent;
 
 /// <summary>
-/// Decides every position of a closed range on every replica of its chain, joining ones too (R15). Batches overlap; each is carried out under the
-/// newest projection known, as often as it takes.
+/// Decides every position of a closed range on every replica of its chain, joining ones too (R15). Batches overlap;
+/// each is carried out under the newest projection known, as often as it takes.
 /// </summary>
 internal sealed class RangeCopier(
-    CorfuClient client, UnitCaller units, BatchCopier batches, TimeProvider time, RebuildOptions options, RebuildMeter meter)
+    CorfuClient client, UnitCaller units, BatchCopier batches, TimeProvider time, RebuildOptions options,
+    RebuildMeter meter)
 {
     private readonly StreamTailCopier _tails = new(units);
     private readonly Lock _gate = new();
@@ -27,7 +28,8 @@ internal sealed class RangeCopier(
         var workers = new List<Task>();
         for (var i = 0; i < options.BatchesInFlight; i++) workers.Add(WorkAsync(until.Offset, stop));
         await Task.WhenAll(workers);
-        await PersistAsync(projection => _tails.CopyAsync(projection, from, until, cancellationToken), cancellationToken);
+        await PersistAsync(projection => _tails.CopyAsync(projection, from, until, cancellationToken),
+            cancellationToken);
     }
 
     private async Task WorkAsync(long until, CancellationTokenSource stop)
@@ -58,10 +60,11 @@ internal sealed class RangeCopier(
     }
 
     /// <summary>
-    /// Copies the trim mark first: what it covers need not be copied. Only as far as the range goes: a mark beyond it may lie above everything
-    /// written, and must not pass those that stand before the unit in an active chain (R13).
+    /// Copies the trim mark first: what it covers need not be copied. Only as far as the range goes: a mark beyond it
+    /// may lie above everything written, and must not pass those that stand before the unit in an active chain (R13).
     /// </summary>
-    private async ValueTask<Status> CopyMarkAsync(Projection projection, LogPosition from, LogPosition until, CancellationToken cancellationToken)
+    private async ValueTask<Status> CopyMarkAsync(Projection projection, LogPosition from, LogPosition until,
+        CancellationToken cancellationToken)
     {
         var mark = projection.TrimMark;
         var targets = new List<NodeId>();
@@ -75,7 +78,8 @@ internal sealed class RangeCopier(
 
             foreach (var source in segment.Chains.Select(c => c.Tail).Distinct())
             {
-                var info = await units.CallAsync(projection, source, new UnitInfoRequest(projection.Epoch), cancellationToken);
+                var info = await units.CallAsync(projection, source, new UnitInfoRequest(projection.Epoch),
+                    cancellationToken);
                 if (!info.IsOk) return info.Status;
                 mark = LogPosition.Max(mark, info.TrimMark);
             }
@@ -85,7 +89,8 @@ internal sealed class RangeCopier(
         if (mark == LogPosition.Zero) return Status.Ok;
         foreach (var target in targets)
         {
-            var trimmed = await units.CallAsync(projection, target, new TrimPrefixRequest(projection.Epoch, mark), cancellationToken);
+            var trimmed = await units.CallAsync(projection, target, new TrimPrefixRequest(projection.Epoch, mark),
+                cancellationToken);
             if (!trimmed.IsOk) return trimmed.Status;
         }
 
@@ -111,7 +116,9 @@ internal sealed class RangeCopier(
                     continue;
                 }
             }
-            catch (Exception e) when (e is TransportException or LogUnavailableException or LayoutUnavailableException or LogIsMirrorException)
+            catch (Exception e)
+                when (e is TransportException or LogUnavailableException or LayoutUnavailableException
+                    or LogIsMirrorException)
             {
                 meter.Met(e.Message);
             }

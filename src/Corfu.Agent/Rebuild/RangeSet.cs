@@ -22,5 +22,6 @@ internal sealed class RangeSet
         _ranges.Insert(at, (first, end));
     }
 
-    public bool Covers(LogPosition from, LogPosition until) => _ranges.Exists(r => r.From <= from.Offset && r.Until >= until.Offset);
+    public bool Covers(LogPosition from, LogPosition until) =>
+        _ranges.Exists(r => r.From <= from.Offset && r.Until >= until.Offset);
 }

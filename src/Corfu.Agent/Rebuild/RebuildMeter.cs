@@ -33,6 +33,7 @@ internal sealed class RebuildMeter(TimeProvider time)
     public void Met(string trouble) => _trouble = trouble;
 
     public RebuildProgress ToProgress(ImmutableArray<NodeId> targets) => new(
-        targets, Interlocked.Read(ref _total), Interlocked.Read(ref _done), Interlocked.Read(ref _copied), Interlocked.Read(ref _bytes),
+        targets, Interlocked.Read(ref _total), Interlocked.Read(ref _done), Interlocked.Read(ref _copied),
+        Interlocked.Read(ref _bytes),
         Interlocked.Read(ref _closed), time.GetElapsedTime(_began), _trouble);
 }

@@ -8,8 +8,9 @@ using Microsoft.Extensions.Logging.Abstractions;
 namespace Corfu.Agent;
 
 /// <summary>
-/// Brings joining replicas up to date and makes them full (TOCS 2.5, Fig. 5 C; R15). Works on whatever the newest projection says is joining, whoever
-/// put it there, so it may be stopped and started at any point, and in several processes at once. One run at a time per instance.
+/// Brings joining replicas up to date and makes them full (TOCS 2.5, Fig. 5 C; R15). Works on whatever the newest
+/// projection says is joining, whoever put it there, so it may be stopped and started at any point, and in several
+/// processes at once. One run at a time per instance.
 /// </summary>
 public sealed class Rebuilder
 {
@@ -20,14 +21,15 @@ public sealed class Rebuilder
     private readonly UnitCaller _units;
     private readonly RateLimit _rate;
 
-    // R15: what this instance has seen decided on a unit that has been joining the same chains in every epoch since, up to that of _known. A unit may leave
-    // a chain and join it again, and has then missed what was copied meanwhile.
+    // R15: what this instance has seen decided on a unit that has been joining the same chains in every epoch since, up
+    // to that of _known. A unit may leave a chain and join it again, and has then missed what was copied meanwhile.
     private readonly SortedDictionary<NodeId, RangeSet> _rebuilt = [];
     private Projection? _known;
     private RebuildMeter _meter;
     private volatile TargetList _targets = new([]);
 
-    public Rebuilder(CorfuClient client, ITransport transport, TimeProvider time, ILogger? logger = null, RebuildOptions? options = null)
+    public Rebuilder(CorfuClient client, ITransport transport, TimeProvider time, ILogger? logger = null,
+        RebuildOptions? options = null)
     {
         _client = client;
         _time = time;
@@ -48,11 +50,14 @@ public sealed class Rebuilder
     public RebuildProgress Progress => _meter.ToProgress(_targets.Units);
 
     /// <summary>Whether the projection has anything to rebuild.</summary>
-    /// <param name="except">A segment that is being migrated: what joins there is brought up to date by the migrator.</param>
+    /// <param name="except">A segment that is being migrated: what joins there is brought up to date by the
+    /// migrator.</param>
     public static bool IsNeeded(Projection projection, (LogPosition From, LogPosition Until)? except = null) =>
-        projection.Segments.Any(s => HasJoining(s) && (except is not { } moving || s.From != moving.From || s.Until != moving.Until));
+        projection.Segments.Any(
+            s => HasJoining(s) && (except is not { } moving || s.From != moving.From || s.Until != moving.Until));
 
-    /// <summary>Returns when nothing is joining any more. Waits for units that do not answer, for as long as they are in the projection.</summary>
+    /// <summary>Returns when nothing is joining any more. Waits for units that do not answer, for as long as they are
+    /// in the projection.</summary>
     /// <returns>The projection in force then.</returns>
     /// <exception cref="RebuildException">A unit cannot be rebuilt. It stays joining; replace it.</exception>
     /// <exception cref="OperationCanceledException">Interrupted: another run goes on from there.</exception>
@@ -67,7 +72,8 @@ public sealed class Rebuilder
             await LearnAsync(projection, cancellationToken);
             var waiting = Waiting(projection);
             _targets = new TargetList([.. waiting.SelectMany(w => w.Targets).Distinct()]);
-            var left = waiting.Sum(w => w.Segment.Until!.Value.Offset - w.Segment.From.Offset) + _meter.ToProgress([]).Done;
+            var left = waiting.Sum(w => w.Segment.Until!.Value.Offset - w.Segment.From.Offset)
+                + _meter.ToProgress([]).Done;
             _meter.Expect(left - expected);
             expected = left;
             if (waiting.Count == 0 || _time.GetElapsedTime(joined) >= _options.JoinInterval)
@@ -88,7 +94,8 @@ public sealed class Rebuilder
             projection = _client.Projection;
             await LearnAsync(projection, cancellationToken);
             // The others may not have been there for a while: the next copy finds most of it done.
-            foreach (var target in await StayedAsync(targets, began, projection, cancellationToken)) Note(target, segment);
+            foreach (var target in await StayedAsync(targets, began, projection, cancellationToken))
+                Note(target, segment);
         }
     }
 
@@ -97,13 +104,15 @@ public sealed class Rebuilder
         if (_known is { } known && known.Epoch != projection.Epoch)
         {
             var units = _rebuilt.Keys.ToImmutableArray();
-            foreach (var unit in units.Except(await StayedAsync(units, known, projection, cancellationToken))) _rebuilt.Remove(unit);
+            foreach (var unit in units.Except(await StayedAsync(units, known, projection, cancellationToken)))
+                _rebuilt.Remove(unit);
         }
 
         _known = projection;
     }
 
-    /// <summary>Of these units, those that have been joining the same chains in every epoch from one projection's to the other's, as the layout tells it.</summary>
+    /// <summary>Of these units, those that have been joining the same chains in every epoch from one projection's to
+    /// the other's, as the layout tells it.</summary>
     private async Task<ImmutableArray<NodeId>> StayedAsync(
         ImmutableArray<NodeId> units, Projection since, Projection now, CancellationToken cancellationToken)
     {
@@ -111,11 +120,14 @@ public sealed class Rebuilder
         if (epochs == 0 || units.IsEmpty) return units;
         if (epochs > MaxEpochsMissed) return [];
         var between = epochs == 1 ? [now] : await _client.ReadHistoryAsync(now.Epoch, (int)epochs, cancellationToken);
-        return between.Length < epochs ? [] : [.. units.Where(u => between.All(p => Places(p, u).SequenceEqual(Places(since, u))))];
+        return between.Length < epochs
+            ? []
+            : [.. units.Where(u => between.All(p => Places(p, u).SequenceEqual(Places(since, u))))];
     }
 
     // Where the unit is joining.
-    private static IEnumerable<(LogPosition From, LogPosition? Until, int Chains, int Chain)> Places(Projection projection, NodeId unit) =>
+    private static IEnumerable<(LogPosition From, LogPosition? Until, int Chains, int Chain)> Places(
+        Projection projection, NodeId unit) =>
         from segment in projection.Segments
         from chain in Enumerable.Range(0, segment.Chains.Length)
         where segment.Chains[chain].Replicas.Any(r => r.Joining && r.Unit == unit)
@@ -133,11 +145,13 @@ public sealed class Rebuilder
         if (!IsAnythingRebuilt(projection)) return projection;
         return await _client.ReconfigureAsync(
             p => p.Epoch == projection.Epoch && IsAnythingRebuilt(p) ? Membership.Of(p).WithRebuilt(IsRebuilt) : null,
-            $"rebuilt {string.Join(", ", projection.Segments.SelectMany(Joining).Distinct().Select(u => u.ToString()[..8]))}",
+            "rebuilt " + string.Join(
+                ", ", projection.Segments.SelectMany(Joining).Distinct().Select(u => u.ToString()[..8])),
             cancellationToken);
     }
 
-    private bool IsAnythingRebuilt(Projection projection) => projection.Segments.Any(s => Joining(s).Any(u => IsRebuilt(s, u)));
+    private bool IsAnythingRebuilt(Projection projection) =>
+        projection.Segments.Any(s => Joining(s).Any(u => IsRebuilt(s, u)));
 
     private bool IsRebuilt(Segment segment, NodeId unit) =>
 #if PLANTED

@@ -10,7 +10,8 @@ internal sealed class TargetWriter(UnitCaller units, RebuildOptions options, Reb
     private readonly SemaphoreSlim _others = new(options.WritesInFlight);
 
     /// <returns>Ok: the unit holds all of them, or has been told to trim them.</returns>
-    public async Task<Status> CompleteAsync(Projection projection, NodeId unit, List<PageResult> pages, CancellationToken cancellationToken)
+    public async Task<Status> CompleteAsync(Projection projection, NodeId unit, List<PageResult> pages,
+        CancellationToken cancellationToken)
     {
         var done = 0;
         while (done < pages.Count)
@@ -20,7 +21,8 @@ internal sealed class TargetWriter(UnitCaller units, RebuildOptions options, Reb
             await _frames.WaitAsync(cancellationToken);
             try
             {
-                var response = await units.CallAsync(projection, unit, new CompleteManyRequest(projection.Epoch, entries), cancellationToken);
+                var response = await units.CallAsync(projection, unit,
+                    new CompleteManyRequest(projection.Epoch, entries), cancellationToken);
                 if (!response.IsOk) return response.Status;
                 if (response.Outcomes.IsEmpty) return Status.Overloaded;
                 foreach (var outcome in response.Outcomes)
@@ -56,14 +58,16 @@ internal sealed class TargetWriter(UnitCaller units, RebuildOptions options, Reb
     }
 
     /// <summary>Only the identical entry is taken.</summary>
-    public async Task<Status> RepairAsync(Projection projection, NodeId unit, LogPosition position, ReadOnlyMemory<byte> entry, CancellationToken cancellationToken)
+    public async Task<Status> RepairAsync(Projection projection, NodeId unit, LogPosition position,
+        ReadOnlyMemory<byte> entry, CancellationToken cancellationToken)
     {
         var status = await SendAsync(projection, unit, new RepairRequest(projection.Epoch, entry), cancellationToken);
         if (status == Status.Conflict) throw Differs(unit, position);
         return status == Status.Trimmed ? Status.Ok : status;
     }
 
-    public async Task<Status> SendAsync(Projection projection, NodeId unit, Request<AckResponse> request, CancellationToken cancellationToken)
+    public async Task<Status> SendAsync(Projection projection, NodeId unit, Request<AckResponse> request,
+        CancellationToken cancellationToken)
     {
         await _others.WaitAsync(cancellationToken);
         try

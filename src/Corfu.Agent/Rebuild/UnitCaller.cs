@@ -3,7 +3,8 @@ using Corfu.Transport;
 
 namespace Corfu.Agent;
 
-/// <summary>One request to one unit under one projection, which the unit gets first where it has not heard of it (R14).</summary>
+/// <summary>One request to one unit under one projection, which the unit gets first where it has not heard of it
+/// (R14).</summary>
 internal sealed class UnitCaller(ITransport transport)
 {
     public async ValueTask<TResponse> CallAsync<TResponse>(

@@ -4,7 +4,8 @@ namespace Corfu.Agent;
 
 internal static partial class AgentLog
 {
-    [LoggerMessage(30, LogLevel.Information, "Scrub {Pass}: {Sound} positions sound, {Mended} mended, {Unrecoverable} without a good copy")]
+    [LoggerMessage(30, LogLevel.Information,
+        "Scrub {Pass}: {Sound} positions sound, {Mended} mended, {Unrecoverable} without a good copy")]
     public static partial void Scrubbed(ILogger logger, int pass, long sound, long mended, long unrecoverable);
 
     [LoggerMessage(31, LogLevel.Warning, "The scrub waits: {Reason}")]

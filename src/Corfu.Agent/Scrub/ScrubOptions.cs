@@ -9,7 +9,8 @@ public sealed record ScrubOptions
     public int Batch { get; init; } = 256;
 
     /// <summary>
-    /// At most so many positions a second; null: as fast as it goes. Every one of them costs each of its replicas a read of the page.
+    /// At most so many positions a second; null: as fast as it goes. Every one of them costs each of its replicas a
+    /// read of the page.
     /// </summary>
     public long? PositionsPerSecond { get; init; } = 2000;
 

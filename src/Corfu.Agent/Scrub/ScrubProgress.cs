@@ -11,7 +11,8 @@ namespace Corfu.Agent;
 /// <param name="Unrecoverable">Positions of this pass without a good copy.</param>
 /// <param name="Diverged">Positions of this pass whose good copies differ.</param>
 public sealed record ScrubProgress(
-    int Pass, LogPosition Next, LogPosition Until, long Sound, long Undecided, long Mended, long Unrecoverable, long Diverged)
+    int Pass, LogPosition Next, LogPosition Until, long Sound, long Undecided, long Mended, long Unrecoverable,
+    long Diverged)
 {
     public static readonly ScrubProgress None = new(0, default, default, 0, 0, 0, 0, 0);
 

@@ -7,8 +7,8 @@ using Microsoft.Extensions.Logging.Abstractions;
 namespace Corfu.Agent;
 
 /// <summary>
-/// Looks for pages that nobody reads and that a replica has lost or damaged, and has them given back while there is a good copy. Works on any
-/// log, in any number of processes; stopped, another one goes on at the progress of this one.
+/// Looks for pages that nobody reads and that a replica has lost or damaged, and has them given back while there is a
+/// good copy. Works on any log, in any number of processes; stopped, another one goes on at the progress of this one.
 /// </summary>
 public sealed class Scrubber
 {
@@ -21,7 +21,8 @@ public sealed class Scrubber
 
     /// <param name="resume">Where an earlier scrub ended; null: a first pass.</param>
     public Scrubber(
-        CorfuClient client, TimeProvider time, ILogger? logger = null, ScrubOptions? options = null, ScrubProgress? resume = null)
+        CorfuClient client, TimeProvider time, ILogger? logger = null, ScrubOptions? options = null,
+        ScrubProgress? resume = null)
     {
         _client = client;
         _time = time;

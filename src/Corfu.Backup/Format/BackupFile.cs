@@ -22,9 +22,11 @@ public sealed record BackupFile(string Name, long From, long Until, long Bytes, 
 
     public static bool IsAnyName(string name) => IsName(name) || IsStreamsName(name);
 
-    private static string Name19(string prefix, long position) => string.Create(System.Globalization.CultureInfo.InvariantCulture, $"{prefix}{position:D19}{Suffix}");
+    private static string Name19(string prefix, long position) =>
+        string.Create(System.Globalization.CultureInfo.InvariantCulture, $"{prefix}{position:D19}{Suffix}");
 
     private static bool IsName(string name, string prefix) =>
-        name.Length == prefix.Length + 19 + Suffix.Length && name.StartsWith(prefix, StringComparison.Ordinal) && name.EndsWith(Suffix, StringComparison.Ordinal)
+        name.Length == prefix.Length + 19 + Suffix.Length && name.StartsWith(prefix, StringComparison.Ordinal)
+        && name.EndsWith(Suffix, StringComparison.Ordinal)
         && !name.AsSpan(prefix.Length, 19).ContainsAnyExceptInRange('0', '9');
 }

@@ -19,14 +19,16 @@ public readonly record struct BackupFileHeader(ClusterId Cluster, LogPosition Fr
         BinaryPrimitives.WriteUInt16LittleEndian(bytes.AsSpan(4), Version);
         Cluster.Value.TryWriteBytes(bytes.AsSpan(8));
         BinaryPrimitives.WriteInt64LittleEndian(bytes.AsSpan(24), From.Offset);
-        BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(CheckOffset), Crc32C.Compute(bytes.AsSpan(0, CheckOffset)));
+        BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(CheckOffset),
+            Crc32C.Compute(bytes.AsSpan(0, CheckOffset)));
         return bytes;
     }
 
     /// <exception cref="MalformedDataException">No backup file begins here, or one of another version.</exception>
     public static BackupFileHeader Decode(ReadOnlySpan<byte> bytes)
     {
-        if (bytes.Length < Size || BinaryPrimitives.ReadUInt32LittleEndian(bytes) != Magic) throw new MalformedDataException("It is no backup file");
+        if (bytes.Length < Size || BinaryPrimitives.ReadUInt32LittleEndian(bytes) != Magic)
+            throw new MalformedDataException("It is no backup file");
         var version = BinaryPrimitives.ReadUInt16LittleEndian(bytes[4..]);
         if (version != Version) throw new MalformedDataException($"Its format, {version}, is unknown");
         if (BinaryPrimitives.ReadUInt32LittleEndian(bytes[CheckOffset..]) != Crc32C.Compute(bytes[..CheckOffset]))

@@ -6,16 +6,18 @@ using Corfu.Protocol;
 namespace Corfu.Backup;
 
 /// <summary>
-/// What a backup consists of. Replaced whole, and only after every file that it names is durable: a backup is what its manifest says, and
-/// other files are leftovers.
+/// What a backup consists of. Replaced whole, and only after every file that it names is durable: a backup is what its
+/// manifest says, and other files are leftovers.
 /// </summary>
 /// <param name="TrimMark">Everything below was trimmed in the log.</param>
 /// <param name="End">Exclusive. Every position from the mark to here is in the files.</param>
-/// <param name="Streams">Which streams had entries below the mark, as far as the log knew; null below no mark, and in backups of version 1.</param>
+/// <param name="Streams">Which streams had entries below the mark, as far as the log knew; null below no mark, and in
+/// backups of version 1.</param>
 /// <param name="Check">CRC-32C of the manifest without it, hexadecimal.</param>
 public sealed record BackupManifest(
     int Format, Guid Cluster, long TrimMark, long End, DateTimeOffset Written, ImmutableArray<BackupFile> Files,
-    [property: JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingNull)] BackupFile? Streams = null, string Check = "")
+    [property: JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingNull)] BackupFile? Streams = null,
+    string Check = "")
 {
     public const string FileName = "manifest.json";
     public const int Version = 2;
@@ -25,9 +27,11 @@ public sealed record BackupManifest(
     [JsonIgnore]
     public IEnumerable<BackupFile> AllFiles => Streams is { } streams ? Files.Append(streams) : Files;
 
-    public static BackupManifest Empty(ClusterId cluster) => new(Version, cluster.Value, 0, 0, DateTimeOffset.UnixEpoch, []);
+    public static BackupManifest Empty(ClusterId cluster) =>
+        new(Version, cluster.Value, 0, 0, DateTimeOffset.UnixEpoch, []);
 
-    public byte[] Encode() => JsonSerializer.SerializeToUtf8Bytes(this with { Check = CheckOf(this) }, BackupJson.Default.BackupManifest);
+    public byte[] Encode() =>
+        JsonSerializer.SerializeToUtf8Bytes(this with { Check = CheckOf(this) }, BackupJson.Default.BackupManifest);
 
     /// <exception cref="BackupDamagedException">It is not what was written.</exception>
     public static BackupManifest Decode(ReadOnlySpan<byte> bytes)
@@ -35,7 +39,8 @@ public sealed record BackupManifest(
         BackupManifest manifest;
         try
         {
-            manifest = JsonSerializer.Deserialize(bytes, BackupJson.Default.BackupManifest) ?? throw Damaged("it is empty");
+            manifest = JsonSerializer.Deserialize(bytes, BackupJson.Default.BackupManifest)
+                ?? throw Damaged("it is empty");
         }
         catch (JsonException e)
         {
@@ -43,7 +48,8 @@ public sealed record BackupManifest(
         }
 
         if (manifest.Format is < 1 or > Version) throw Damaged($"its format, {manifest.Format}, is unknown");
-        if (manifest.Files.IsDefault || manifest.Files.Any(f => f is null) || manifest.Check != CheckOf(manifest)) throw Damaged("its check does not fit");
+        if (manifest.Files.IsDefault || manifest.Files.Any(f => f is null) || manifest.Check != CheckOf(manifest))
+            throw Damaged("its check does not fit");
         manifest.RequireWhole();
         return manifest;
     }
@@ -54,18 +60,22 @@ public sealed record BackupManifest(
         var next = TrimMark;
         foreach (var file in Files)
         {
-            if (!BackupFile.IsName(file.Name) || file.From < 0 || file.Until <= file.From || file.From > next || file.Until <= next || file.Bytes < BackupFileHeader.Size)
+            if (!BackupFile.IsName(file.Name) || file.From < 0 || file.Until <= file.From || file.From > next
+                || file.Until <= next || file.Bytes < BackupFileHeader.Size)
                 throw Damaged($"the file {file.Name} does not follow what is before it");
             next = file.Until;
         }
 
         if (next != End) throw Damaged("its files do not reach its end");
-        if (Streams is { } streams && (Format < 2 || !BackupFile.IsStreamsName(streams.Name) || streams.Until != TrimMark || streams.Bytes < BackupFileHeader.Size))
+        if (Streams is { } streams
+            && (Format < 2 || !BackupFile.IsStreamsName(streams.Name) || streams.Until != TrimMark
+                || streams.Bytes < BackupFileHeader.Size))
             throw Damaged($"the file {streams.Name} does not fit its trim mark");
     }
 
     private static string CheckOf(BackupManifest manifest) =>
-        Crc32C.Compute(JsonSerializer.SerializeToUtf8Bytes(manifest with { Check = "" }, BackupJson.Default.BackupManifest))
+        Crc32C.Compute(JsonSerializer.SerializeToUtf8Bytes(manifest with { Check = "" },
+            BackupJson.Default.BackupManifest))
             .ToString("x8", System.Globalization.CultureInfo.InvariantCulture);
 
     private static BackupDamagedException Damaged(string what, Exception? inner = null) => new(FileName, what, inner);

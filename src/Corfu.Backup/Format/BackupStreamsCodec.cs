@@ -31,13 +31,16 @@ public static class BackupStreamsCodec
     public static int BodyLength(ReadOnlySpan<byte> header)
     {
         var length = BinaryPrimitives.ReadInt32LittleEndian(header);
-        return length is >= 0 and <= MessageLimits.MaxFrame ? length : throw new MalformedDataException($"A block states a length of {length}");
+        return length is >= 0 and <= MessageLimits.MaxFrame
+            ? length
+            : throw new MalformedDataException($"A block states a length of {length}");
     }
 
     /// <exception cref="MalformedDataException">The block is damaged.</exception>
     public static ImmutableArray<StreamTail> Decode(ReadOnlySpan<byte> header, ReadOnlyMemory<byte> body)
     {
-        if (header.Length != HeaderSize || BodyLength(header) != body.Length) throw new MalformedDataException("A block's length is not the one it states");
+        if (header.Length != HeaderSize || BodyLength(header) != body.Length)
+            throw new MalformedDataException("A block's length is not the one it states");
         if (BinaryPrimitives.ReadUInt32LittleEndian(header[CheckOffset..]) != Crc32C.Compute(body.Span))
             throw new MalformedDataException("A block's check does not fit its bytes");
         var r = new WireReader(body);

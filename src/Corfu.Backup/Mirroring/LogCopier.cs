@@ -5,8 +5,8 @@ using Corfu.Protocol;
 namespace Corfu.Backup;
 
 /// <summary>
-/// Brings a mirror up to what it is given, batch by batch. Everything below <see cref="Frontier"/> is at all replicas; what is copied beyond it
-/// at any moment is one window (<see cref="CopyWriter.MaxWindow"/>).
+/// Brings a mirror up to what it is given, batch by batch. Everything below <see cref="Frontier"/> is at all replicas;
+/// what is copied beyond it at any moment is one window (<see cref="CopyWriter.MaxWindow"/>).
 /// </summary>
 internal sealed class LogCopier
 {
@@ -30,10 +30,11 @@ internal sealed class LogCopier
     public LogPosition Mark { get; private set; }
 
     /// <summary>
-    /// Goes on where an earlier copier may have stopped: a window below the mirror's end, since what that one left undone is there. What is
-    /// there already is compared with the source.
+    /// Goes on where an earlier copier may have stopped: a window below the mirror's end, since what that one left
+    /// undone is there. What is there already is compared with the source.
     /// </summary>
-    public static async ValueTask<LogCopier> ResumeAsync(CorfuClient target, ClusterId source, CancellationToken cancellationToken)
+    public static async ValueTask<LogCopier> ResumeAsync(CorfuClient target, ClusterId source,
+        CancellationToken cancellationToken)
     {
         var extent = await target.FindExtentAsync(cancellationToken);
         var from = new LogPosition(Math.Max(extent.TrimMark.Offset, extent.End.Offset - CopyWriter.MaxWindow));
@@ -42,10 +43,12 @@ internal sealed class LogCopier
 
     /// <summary>The source is trimmed below the mark. The mirror's own frontier may lie below it.</summary>
     /// <param name="streams">
-    /// What the source knows of streams below the mark. Asked for where the mark covers entries that were not copied, and the first time, for an earlier copier may have
-    /// been cut short when it had brought the mark, perhaps to some units only, and nothing else.
+    /// What the source knows of streams below the mark. Asked for where the mark covers entries that were not copied,
+    /// and the first time, for an earlier copier may have been cut short when it had brought the mark, perhaps to some
+    /// units only, and nothing else.
     /// </param>
-    public async ValueTask TrimAsync(LogPosition mark, Func<LogPosition, ValueTask<ImmutableArray<StreamTail>>> streams, CancellationToken cancellationToken)
+    public async ValueTask TrimAsync(LogPosition mark, Func<LogPosition, ValueTask<ImmutableArray<StreamTail>>> streams,
+        CancellationToken cancellationToken)
     {
         if (mark > Mark || !_saidMark)
         {
@@ -62,7 +65,8 @@ internal sealed class LogCopier
         _saidMark = true;
     }
 
-    // The sequencer may have told readers by now that there are no such streams. In a new epoch, which begins above the mark, it asks the units.
+    // The sequencer may have told readers by now that there are no such streams. In a new epoch, which begins above the
+    // mark, it asks the units.
     private async ValueTask PutStreamsAsync(ImmutableArray<StreamTail> tails, CancellationToken cancellationToken)
     {
         var known = await _target.ListTrimmedStreamsAsync(Mark, cancellationToken);
@@ -71,7 +75,8 @@ internal sealed class LogCopier
         await _writer.PutTrimmedStreamsAsync(news, cancellationToken);
         var current = _target.Projection;
         await _target.ReconfigureAsync(
-            p => p.Epoch == current.Epoch && p.MirrorOf == current.MirrorOf ? Membership.Of(p) : null, $"streams trimmed below {Mark.Offset} are known", cancellationToken);
+            p => p.Epoch == current.Epoch && p.MirrorOf == current.MirrorOf ? Membership.Of(p) : null,
+            $"streams trimmed below {Mark.Offset} are known", cancellationToken);
     }
 
     /// <summary>Says again how far it is, for a sequencer that has begun an epoch since and waits for it.</summary>
@@ -80,7 +85,8 @@ internal sealed class LogCopier
     /// <summary>The batch begins at the frontier, or below where the mirror is trimmed further than that.</summary>
     public async ValueTask CopyAsync(CopyBatch batch, CancellationToken cancellationToken)
     {
-        if (batch.From > Frontier) throw new BackupException($"The copy would leave a gap from {Frontier.Offset} to {batch.From.Offset}.");
+        if (batch.From > Frontier)
+            throw new BackupException($"The copy would leave a gap from {Frontier.Offset} to {batch.From.Offset}.");
         var at = batch.From;
         var window = new List<CopiedPage>();
         foreach (var page in batch.Pages)
@@ -117,18 +123,20 @@ internal sealed class LogCopier
         await AdvanceAsync(to, entries.DrainToImmutable(), cancellationToken);
     }
 
-    private async ValueTask AdvanceAsync(LogPosition to, ImmutableArray<AdvancedEntry> entries, CancellationToken cancellationToken)
+    private async ValueTask AdvanceAsync(LogPosition to, ImmutableArray<AdvancedEntry> entries,
+        CancellationToken cancellationToken)
     {
         if (to < Frontier) return;
         await _writer.AdvanceAsync(Frontier, to, entries, cancellationToken);
         Frontier = to;
     }
 
-    private Task PutAsync(CopiedPage page, LogPosition position, CancellationToken cancellationToken) => page.Kind switch
-    {
-        _ when position < Mark => Task.CompletedTask,
-        CopiedKind.Entry => _writer.PutAsync(page.Entry!, cancellationToken).AsTask(),
-        CopiedKind.Tombstone => _writer.PutTrimAsync(position, page.Entry, cancellationToken).AsTask(),
-        _ => _writer.PutTrimAsync(position, null, cancellationToken).AsTask(),
-    };
+    private Task PutAsync(CopiedPage page, LogPosition position, CancellationToken cancellationToken) =>
+        page.Kind switch
+        {
+            _ when position < Mark => Task.CompletedTask,
+            CopiedKind.Entry => _writer.PutAsync(page.Entry!, cancellationToken).AsTask(),
+            CopiedKind.Tombstone => _writer.PutTrimAsync(position, page.Entry, cancellationToken).AsTask(),
+            _ => _writer.PutTrimAsync(position, null, cancellationToken).AsTask(),
+        };
 }

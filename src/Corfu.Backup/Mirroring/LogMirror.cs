@@ -4,8 +4,9 @@ using Corfu.Protocol;
 namespace Corfu.Backup;
 
 /// <summary>
-/// Copies a log to another cluster for as long as it runs (TOCS 3: copying growing prefixes of the log). The mirror is at every moment a prefix of
-/// its source, positions preserved, and can be read like any log. Keeps no state of its own: where to go on is written in the mirror.
+/// Copies a log to another cluster for as long as it runs (TOCS 3: copying growing prefixes of the log). The mirror is
+/// at every moment a prefix of its source, positions preserved, and can be read like any log. Keeps no state of its
+/// own: where to go on is written in the mirror.
 /// </summary>
 public sealed class LogMirror
 {
@@ -52,9 +53,11 @@ public sealed class LogMirror
     }
 
     /// <summary>Copies what the source holds now, and returns.</summary>
-    public Task CatchUpAsync(CancellationToken cancellationToken = default) => CatchUpAsync(_source.Projection.Cluster, cancellationToken);
+    public Task CatchUpAsync(CancellationToken cancellationToken = default) =>
+        CatchUpAsync(_source.Projection.Cluster, cancellationToken);
 
-    /// <param name="expected">What the target has to be a mirror of: the source, or itself while it is being promoted.</param>
+    /// <param name="expected">What the target has to be a mirror of: the source, or itself while it is being
+    /// promoted.</param>
     internal async Task CatchUpAsync(ClusterId expected, CancellationToken cancellationToken)
     {
         var tail = (await _source.CheckAsync([], cancellationToken: cancellationToken)).Tail;
@@ -64,7 +67,8 @@ public sealed class LogMirror
     private async Task FollowAsync((LogPosition Tail, ClusterId Expected)? once, CancellationToken cancellationToken)
     {
         var source = _source.Projection.Cluster;
-        if (once is null || once.Value.Expected == source) await MirrorTarget.AttachAsync(_target, source, cancellationToken);
+        if (once is null || once.Value.Expected == source)
+            await MirrorTarget.AttachAsync(_target, source, cancellationToken);
         var copier = await LogCopier.ResumeAsync(_target, once?.Expected ?? source, cancellationToken);
         var reader = new LogPrefixReader(_source, _options);
         var count = new CopyProgress(copier.Frontier, default, 0, 0);
@@ -81,9 +85,11 @@ public sealed class LogMirror
             await foreach (var batch in reader.ReadAsync(copier.Frontier, tail, cancellationToken))
             {
                 // Trimmed since the mark was looked at: no page tells its streams any more.
-                if (batch.Pages.Any(p => p.Kind == CopiedKind.Trimmed && p.Until > copier.Mark)) await FollowTrimsAsync(copier, tail, cancellationToken);
+                if (batch.Pages.Any(p => p.Kind == CopiedKind.Trimmed && p.Until > copier.Mark))
+                    await FollowTrimsAsync(copier, tail, cancellationToken);
                 await copier.CopyAsync(batch, cancellationToken);
-                count = new CopyProgress(copier.Frontier, tail, count.Positions + (batch.To - batch.From), count.Bytes + batch.Bytes);
+                count = new CopyProgress(copier.Frontier, tail, count.Positions + (batch.To - batch.From),
+                    count.Bytes + batch.Bytes);
                 Progress?.Invoke(count);
             }
 
@@ -98,12 +104,17 @@ public sealed class LogMirror
     {
         var extent = await _source.FindExtentAsync(cancellationToken);
 
-        // The mirror's copier never writes above the source's tail; a lower tail means that the source forgot what the mirror has.
+        // The mirror's copier never writes above the source's tail; a lower tail means that the source forgot what the
+        // mirror has.
         if (LogPosition.Max(tail, extent.End) < copier.Frontier)
-            throw new BackupException($"The source's log ends at {tail.Offset}, below {copier.Frontier.Offset}, which the mirror has: the source has lost entries.");
-        await copier.TrimAsync(LogPosition.Min(extent.TrimMark, tail), mark => _source.ListTrimmedStreamsAsync(mark, cancellationToken), cancellationToken);
+            throw new BackupException(
+                $"The source's log ends at {tail.Offset}, below {copier.Frontier.Offset}, which the mirror has: the "
+                + "source has lost entries.");
+        await copier.TrimAsync(LogPosition.Min(extent.TrimMark, tail),
+            mark => _source.ListTrimmedStreamsAsync(mark, cancellationToken), cancellationToken);
     }
 
     private static bool IsPassing(CorfuException e) =>
-        e is LogUnavailableException or TransportException or Client.Layout.LayoutUnavailableException or ReconfigurationException;
+        e is LogUnavailableException or TransportException or Client.Layout.LayoutUnavailableException
+            or ReconfigurationException;
 }

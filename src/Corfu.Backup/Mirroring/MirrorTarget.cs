@@ -7,11 +7,12 @@ namespace Corfu.Backup;
 public static class MirrorTarget
 {
     /// <summary>
-    /// Makes an empty cluster a mirror of <paramref name="source"/>; one that is that already stays it. From then on it grants no positions
-    /// (<see cref="Projection.MirrorOf"/>).
+    /// Makes an empty cluster a mirror of <paramref name="source"/>; one that is that already stays it. From then on it
+    /// grants no positions (<see cref="Projection.MirrorOf"/>).
     /// </summary>
     /// <exception cref="BackupException">There is something in its log, or it mirrors another.</exception>
-    public static async Task<Projection> AttachAsync(CorfuClient target, ClusterId source, CancellationToken cancellationToken = default)
+    public static async Task<Projection> AttachAsync(CorfuClient target, ClusterId source,
+        CancellationToken cancellationToken = default)
     {
         var own = target.Projection.Cluster;
         if (own == source) throw new BackupException($"Source and target are one cluster, {own}.");
@@ -24,10 +25,12 @@ public static class MirrorTarget
 
         // First closed to everybody: what others appended until its seal shows in its start.
         var closed = await target.ReconfigureAsync(
-            p => p.IsMirror ? null : Membership.Of(p).WithMirrorOf(own), $"closed before it becomes a mirror of {source}", cancellationToken);
+            p => p.IsMirror ? null : Membership.Of(p).WithMirrorOf(own),
+            $"closed before it becomes a mirror of {source}", cancellationToken);
         if (closed.MirrorOf == own && closed.Start > LogPosition.Zero)
         {
-            await target.ReconfigureAsync(p => p.MirrorOf == own ? Membership.Of(p).WithMirrorOf(ClusterId.None) : null, "not empty, so no mirror", cancellationToken);
+            await target.ReconfigureAsync(p => p.MirrorOf == own ? Membership.Of(p).WithMirrorOf(ClusterId.None) : null,
+                "not empty, so no mirror", cancellationToken);
             throw NotEmpty(own, closed.Start);
         }
 
@@ -52,5 +55,6 @@ public static class MirrorTarget
         new($"Cluster {cluster} is being promoted; finish that with 'corfu mirror promote'.");
 
     private static BackupException NotEmpty(ClusterId cluster, LogPosition end) =>
-        new($"Cluster {cluster} is not empty: its log reaches position {end.Offset}. A copy needs a new cluster, so that every entry keeps its position.");
+        new($"Cluster {cluster} is not empty: its log reaches position {end.Offset}. A copy needs a new cluster, so "
+            + "that every entry keeps its position.");
 }

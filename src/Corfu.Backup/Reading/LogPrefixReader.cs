@@ -5,12 +5,13 @@ using Corfu.Protocol;
 
 namespace Corfu.Backup;
 
-/// <summary>Reads a running log from one end to the other, every position decided: holes are closed on the way (R10).</summary>
+/// <summary>Reads a running log from one end to the other, every position decided: holes are closed on the way
+/// (R10).</summary>
 internal sealed class LogPrefixReader(ICorfuLog log, BackupOptions options)
 {
     /// <summary>
-    /// Ends before <paramref name="to"/> where the tail that it came from was taken back: those positions were never written, and a later
-    /// epoch grants them anew.
+    /// Ends before <paramref name="to"/> where the tail that it came from was taken back: those positions were never
+    /// written, and a later epoch grants them anew.
     /// </summary>
     /// <exception cref="PageCorruptException">No replica has a sound copy of a page.</exception>
     public async IAsyncEnumerable<CopyBatch> ReadAsync(
@@ -26,7 +27,8 @@ internal sealed class LogPrefixReader(ICorfuLog log, BackupOptions options)
                 while (next < to && reads.Count < options.ReadAhead)
                 {
                     var count = (int)Math.Min(size, to - next);
-                    reads.Enqueue((next, log.ReadManyAsync(Range(next, count), cancellationToken: cancellationToken).AsTask()));
+                    reads.Enqueue((next, log.ReadManyAsync(Range(next, count), cancellationToken: cancellationToken)
+                        .AsTask()));
                     next += count;
                 }
 
@@ -71,9 +73,12 @@ internal sealed class LogPrefixReader(ICorfuLog log, BackupOptions options)
                     whole = false;
                     return new CopyBatch(first, end, pages.DrainToImmutable());
                 case PageState.Corrupt:
-                    throw new PageCorruptException($"Position {at.Offset}: no replica has a sound copy of it, so that the log cannot be copied beyond it");
+                    throw new PageCorruptException(
+                        $"Position {at.Offset}: no replica has a sound copy of it, so that the log cannot be copied "
+                        + "beyond it");
                 case PageState.Trimmed when result.Entry is null:
-                    if (pages.Count > 0 && pages[^1].Kind == CopiedKind.Trimmed) pages[^1] = pages[^1] with { Count = pages[^1].Count + 1 };
+                    if (pages.Count > 0 && pages[^1].Kind == CopiedKind.Trimmed)
+                        pages[^1] = pages[^1] with { Count = pages[^1].Count + 1 };
                     else pages.Add(new CopiedPage(CopiedKind.Trimmed, at, 1, null));
                     break;
                 case PageState.Trimmed:

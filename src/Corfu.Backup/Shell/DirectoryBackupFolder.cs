@@ -19,7 +19,8 @@ public sealed partial class DirectoryBackupFolder : IBackupFolder
 
     public string Name => _path;
 
-    /// <summary>To write a backup, alone. The directory is made if need be; one with other things in it is refused.</summary>
+    /// <summary>To write a backup, alone. The directory is made if need be; one with other things in it is
+    /// refused.</summary>
     /// <exception cref="BackupException">In use, or not a backup's.</exception>
     public static DirectoryBackupFolder OpenToWrite(string path)
     {
@@ -30,18 +31,23 @@ public sealed partial class DirectoryBackupFolder : IBackupFolder
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            throw new BackupException($"The backup folder {path} cannot be made: {e.Message} Give a folder that can be written.", e);
+            throw new BackupException(
+                $"The backup folder {path} cannot be made: {e.Message} Give a folder that can be written.", e);
         }
 
         // Also what an earlier run wrote and did not come to sync: leftovers are told by the manifest that is there.
         SyncDirectory(path);
         SyncDirectory(Path.GetDirectoryName(path) ?? path);
-        var names = Directory.EnumerateFileSystemEntries(path).Select(Path.GetFileName).Where(n => n != LockName).ToList();
-        if (names.Count > 0 && !names.Contains(BackupManifest.FileName) && !names.TrueForAll(n => BackupFile.IsAnyName(n!) || n == BackupManifest.FileName + Temporary))
-            throw new BackupException($"The folder {path} holds something else than a backup: give a new or empty folder.");
+        var names = Directory.EnumerateFileSystemEntries(path).Select(Path.GetFileName).Where(n => n != LockName)
+            .ToList();
+        if (names.Count > 0 && !names.Contains(BackupManifest.FileName)
+            && !names.TrueForAll(n => BackupFile.IsAnyName(n!) || n == BackupManifest.FileName + Temporary))
+            throw new BackupException(
+                $"The folder {path} holds something else than a backup: give a new or empty folder.");
         try
         {
-            return new DirectoryBackupFolder(path, new FileStream(Path.Combine(path, LockName), FileMode.OpenOrCreate, FileAccess.Write, FileShare.None));
+            return new DirectoryBackupFolder(path,
+                new FileStream(Path.Combine(path, LockName), FileMode.OpenOrCreate, FileAccess.Write, FileShare.None));
         }
         catch (IOException e)
         {
@@ -61,12 +67,15 @@ public sealed partial class DirectoryBackupFolder : IBackupFolder
 
     private const string Temporary = ".new";
 
-    public IReadOnlyList<string> List() => [.. Directory.EnumerateFiles(_path).Select(f => Path.GetFileName(f)).Order(StringComparer.Ordinal)];
+    public IReadOnlyList<string> List() =>
+        [.. Directory.EnumerateFiles(_path).Select(f => Path.GetFileName(f)).Order(StringComparer.Ordinal)];
 
-    public Stream Open(string name) => new FileStream(Path.Combine(_path, name), FileMode.Open, FileAccess.Read, FileShare.Read, WriteBuffer);
+    public Stream Open(string name) =>
+        new FileStream(Path.Combine(_path, name), FileMode.Open, FileAccess.Read, FileShare.Read, WriteBuffer);
 
     public IBackupFileWriter Create(string name) =>
-        new FileWriter(new FileStream(Path.Combine(_path, name), FileMode.Create, FileAccess.Write, FileShare.Read, WriteBuffer));
+        new FileWriter(new FileStream(Path.Combine(_path, name), FileMode.Create, FileAccess.Write, FileShare.Read,
+            WriteBuffer));
 
     public void Replace(string name, ReadOnlySpan<byte> content)
     {

@@ -6,7 +6,8 @@ using Corfu.Transport;
 
 namespace Corfu.Cli;
 
-/// <summary>A connected administrator: a client, the operations, and the cluster's agents, for the length of one command.</summary>
+/// <summary>A connected administrator: a client, the operations, and the cluster's agents, for the length of one
+/// command.</summary>
 internal sealed class AdminSession : IAsyncDisposable
 {
     private readonly TcpTransport _transport;
@@ -44,11 +45,14 @@ internal sealed class AdminSession : IAsyncDisposable
             .Concat(projection.Acceptors.Select(acceptor => acceptor.Endpoint))
             .Append(projection.Sequencer.Endpoint)
             .ToHashSet();
-        var infos = (await Task.WhenAll(endpoints.Select(endpoint => Connections.AskAgentAsync(endpoint, cancellationToken)))).ToList();
+        var infos =
+            (await Task.WhenAll(endpoints.Select(endpoint => Connections.AskAgentAsync(endpoint, cancellationToken))))
+                .ToList();
         // Agents know processes that the projection does not name: spares and standbys.
         var more = infos.SelectMany(info => info?.Info.Nodes ?? []).Select(node => node.Address.Endpoint).ToHashSet();
         more.ExceptWith(endpoints);
-        infos.AddRange(await Task.WhenAll(more.Select(endpoint => Connections.AskAgentAsync(endpoint, cancellationToken))));
+        infos.AddRange(
+            await Task.WhenAll(more.Select(endpoint => Connections.AskAgentAsync(endpoint, cancellationToken))));
         return [.. infos.OfType<AgentAnswer>().OrderBy(info => info.Agent.Endpoint)];
     }
 
@@ -56,7 +60,8 @@ internal sealed class AdminSession : IAsyncDisposable
     /// <exception cref="UsageException">It is no endpoint, or serves no such role.</exception>
     public async Task<NodeAddress> FindAsync(string endpoint, NodeRole role, CancellationToken cancellationToken)
     {
-        if (!NodeEndpoint.TryParse(endpoint, out var parsed)) throw new UsageException($"'{endpoint}' is no host:port.");
+        if (!NodeEndpoint.TryParse(endpoint, out var parsed))
+            throw new UsageException($"'{endpoint}' is no host:port.");
         var description = await _transport.DescribeAsync(parsed, cancellationToken);
         var found = description.Roles.FirstOrDefault(candidate => candidate.Role == role);
         return found.Id.IsNone
@@ -70,19 +75,24 @@ internal sealed class AdminSession : IAsyncDisposable
     {
         var projection = Client.Projection;
         var named = projection.Units
-            .Where(unit => unit.Endpoint.ToString() == text || unit.Id.ToString().StartsWith(text, StringComparison.OrdinalIgnoreCase))
+            .Where(
+                unit =>
+                    unit.Endpoint.ToString() == text
+                    || unit.Id.ToString().StartsWith(text, StringComparison.OrdinalIgnoreCase))
             .ToArray();
         if (named.Length == 1) return named[0];
         var found = named.Length == 0 ? "no unit" : "several units";
         var units = string.Join(", ", projection.Units.Select(unit => unit.Endpoint));
-        throw new UsageException($"'{text}' names {found} of the cluster: give its host:port or its identity. Its units: {units}.");
+        throw new UsageException(
+            $"'{text}' names {found} of the cluster: give its host:port or its identity. Its units: {units}.");
     }
 
     public async Task<bool> AnswersAsync(NodeAddress unit, CancellationToken cancellationToken)
     {
         try
         {
-            return (await _transport.CallAsync(unit, new UnitInfoRequest(Client.Projection.Epoch), cancellationToken)).IsOk;
+            return (await _transport.CallAsync(unit, new UnitInfoRequest(Client.Projection.Epoch),
+                cancellationToken)).IsOk;
         }
         catch (TransportException)
         {

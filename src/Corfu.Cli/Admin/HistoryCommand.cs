@@ -11,13 +11,21 @@ internal static class HistoryCommand
     {
         var connect = LogCommand.ConnectOption();
         var json = ClusterCommand.JsonOption();
-        var count = new Option<int>("--count") { Description = "Epochs at most.", HelpName = "N", DefaultValueFactory = _ => 50 };
+        var count = new Option<int>("--count")
+        {
+            Description = "Epochs at most.",
+            HelpName = "N",
+            DefaultValueFactory = _ => 50
+        };
         count.Validators.Add(result =>
         {
-            var isNumber = int.TryParse(result.Tokens.SingleOrDefault()?.Value, CultureInfo.InvariantCulture, out var number);
+            var isNumber = int.TryParse(result.Tokens.SingleOrDefault()?.Value, CultureInfo.InvariantCulture,
+                out var number);
             if (isNumber && number < 1) result.AddError("--count must be at least 1.");
         });
-        var command = new Command("history", "Show the cluster's epochs, newest first: when each was proposed, by whom and why. The time is its proposer's clock.") { connect, count, json };
+        var command = new Command("history",
+            "Show the cluster's epochs, newest first: when each was proposed, by whom and why. The time is its "
+            + "proposer's clock.") { connect, count, json };
         command.SetAction(async (result, cancellationToken) =>
         {
             await using var session = await AdminSession.OpenAsync(result.GetRequiredValue(connect), cancellationToken);
@@ -25,11 +33,13 @@ internal static class HistoryCommand
             var output = result.InvocationConfiguration.Output;
             if (result.GetValue(json))
             {
-                foreach (var epoch in history) await output.WriteLineAsync(JsonSerializer.Serialize(EpochJson.Of(epoch), CliJson.Lines.EpochJson));
+                foreach (var epoch in history)
+                    await output.WriteLineAsync(JsonSerializer.Serialize(EpochJson.Of(epoch), CliJson.Lines.EpochJson));
                 return ExitCode.Ok;
             }
 
-            var rows = new List<string[]> { new[] { "EPOCH", "PROPOSED", "START", "SEGMENTS", "UNITS", "SEQUENCER", "WHY" } };
+            var rows = new List<string[]> { new[] { "EPOCH", "PROPOSED", "START", "SEGMENTS", "UNITS", "SEQUENCER",
+                "WHY" } };
             rows.AddRange(history.Select(epoch => new[]
             {
                 epoch.Epoch.Value.ToString(CultureInfo.InvariantCulture),

@@ -11,9 +11,10 @@ internal static class StatusCommand
 {
     private const string Description =
         """
-        Show a running cluster, through any of its nodes. The first line is the verdict: OK, DEGRADED (appends succeed and something is
-        missing), DOWN (appends do not succeed) or MIRROR, and why. Then epoch, tail, chains, long work, and how each node is and why.
-        With --watch again every second, until Ctrl-C. Exit code 0 if appends succeed (OK, DEGRADED), else 1.
+        Show a running cluster, through any of its nodes. The first line is the verdict: OK, DEGRADED (appends succeed
+        and something is missing), DOWN (appends do not succeed) or MIRROR, and why. Then epoch, tail, chains, long
+        work, and how each node is and why. With --watch again every second, until Ctrl-C. Exit code 0 if appends
+        succeed (OK, DEGRADED), else 1.
         """;
 
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
@@ -39,7 +40,8 @@ internal static class StatusCommand
                 var now = TimeProvider.System.GetTimestamp();
                 var elapsed = before is null ? (TimeSpan?)null : TimeProvider.System.GetElapsedTime(at, now);
                 var status = await TakeAsync(session, before, elapsed, cancellationToken);
-                if (result.GetValue(json)) await output.WriteLineAsync(JsonSerializer.Serialize(status, CliJson.Lines.StatusJson));
+                if (result.GetValue(json))
+                    await output.WriteLineAsync(JsonSerializer.Serialize(status, CliJson.Lines.StatusJson));
                 else await StatusReport.WriteAsync(output, status);
                 if (!result.GetValue(watch)) return status.AppendsSucceed ? ExitCode.Ok : ExitCode.Failed;
                 (before, at) = (status, now);
@@ -60,7 +62,8 @@ internal static class StatusCommand
             var known = projection ?? session.Client.Projection;
             var roles = RolesOf(known, agents);
             var answers = (await Task.WhenAll(roles.Select(async role =>
-                (role.Address.Id, Answer: await RoleProbe.AskAsync(session.Transport, role.Address, role.Role, cancellationToken)))))
+                (role.Address.Id, Answer: await RoleProbe.AskAsync(session.Transport, role.Address, role.Role,
+                    cancellationToken)))))
                 .ToDictionary(answer => answer.Id, answer => answer.Answer);
             var verdict = ClusterVerdict.Of(projection, answers.GetValueOrDefault);
             if (!verdict.IsServing && TimeProvider.System.GetElapsedTime(began) < Settling)
@@ -69,7 +72,8 @@ internal static class StatusCommand
                 continue;
             }
 
-            var newest = agents.OrderByDescending(agent => agent.Info.Epoch).Select(agent => agent.Info).FirstOrDefault();
+            var newest = agents.OrderByDescending(agent => agent.Info.Epoch).Select(agent => agent.Info)
+                .FirstOrDefault();
             var tail = answers.GetValueOrDefault(known.Sequencer.Id)?.Tail?.Offset;
             return new StatusJson(
                 verdict.ToString(),

@@ -9,8 +9,9 @@ internal static class BackupCommand
 {
     private const string Description =
         """
-        Copy the log of a running cluster into a folder: everything below its tail, holes closed. Run again with the same folder it goes on where
-        it ended; what was trimmed meanwhile is let go. Ctrl-C leaves a whole backup of what it has.
+        Copy the log of a running cluster into a folder: everything below its tail, holes closed. Run again with the
+        same folder it goes on where it ended; what was trimmed meanwhile is let go. Ctrl-C leaves a whole backup of
+        what it has.
         """;
 
     private const string VerifyDescription =
@@ -19,17 +20,24 @@ internal static class BackupCommand
     public static Command Create()
     {
         var connect = LogCommand.ConnectOption();
-        var to = new Option<DirectoryInfo>("--to") { Description = "The backup's folder; made if need be.", HelpName = "DIR", Required = true };
+        var to = new Option<DirectoryInfo>("--to")
+        {
+            Description = "The backup's folder; made if need be.",
+            HelpName = "DIR",
+            Required = true
+        };
         var command = new Command("backup", Description) { connect, to };
         command.SetAction(async (result, cancellationToken) =>
         {
             var error = result.InvocationConfiguration.Error;
             using var folder = DirectoryBackupFolder.OpenToWrite(result.GetRequiredValue(to).FullName);
-            await using var client = await Connections.ConnectAsync(result.GetRequiredValue(connect), cancellationToken);
+            await using var client = await Connections.ConnectAsync(result.GetRequiredValue(connect),
+                cancellationToken);
             var progress = new ProgressLines(error, "backed up");
             try
             {
-                var manifest = await new LogBackup(client, folder, TimeProvider.System).RunAsync(progress.Report, cancellationToken);
+                var manifest = await new LogBackup(client, folder, TimeProvider.System).RunAsync(progress.Report,
+                    cancellationToken);
                 await result.InvocationConfiguration.Output.WriteLineAsync(Summary(manifest, progress.Last.Positions));
             }
             catch (OperationCanceledException)
@@ -54,12 +62,14 @@ internal static class BackupCommand
             var backup = await BackupReader.OpenAsync(folder, cancellationToken);
             var progress = new ProgressLines(result.InvocationConfiguration.Error, "verified");
             await backup.VerifyAsync(progress.Report, cancellationToken);
-            await result.InvocationConfiguration.Output.WriteLineAsync("sound: " + Summary(backup.Manifest, progress.Last.Positions));
+            await result.InvocationConfiguration.Output.WriteLineAsync(
+                "sound: " + Summary(backup.Manifest, progress.Last.Positions));
             return ExitCode.Ok;
         });
         return command;
     }
 
     private static string Summary(BackupManifest manifest, long positions) =>
-        $"cluster {manifest.Cluster}, positions {manifest.TrimMark} to {manifest.End}, {manifest.AllFiles.Count()} files, {manifest.AllFiles.Sum(f => f.Bytes)} bytes; {positions} positions in this run";
+        $"cluster {manifest.Cluster}, positions {manifest.TrimMark} to {manifest.End}, {manifest.AllFiles.Count()} "
+        + $"files, {manifest.AllFiles.Sum(f => f.Bytes)} bytes; {positions} positions in this run";
 }

@@ -22,7 +22,9 @@ internal sealed class ProgressLines(TextWriter error, string verb)
         var rate = (progress.Positions - _before.Positions) / elapsed.TotalSeconds;
         var bytes = (progress.Bytes - _before.Bytes) / elapsed.TotalSeconds / (1 << 20);
         var left = rate > 0 ? $", {TimeSpan.FromSeconds(Math.Round(progress.Lag / rate)):g} left" : "";
-        error.WriteLine($"{verb} up to {progress.Copied.Offset}, {progress.Lag} behind, {rate:F0} positions/s, {bytes:F1} MiB/s{(progress.Lag > 0 ? left : "")}");
+        error.WriteLine(
+            $"{verb} up to {progress.Copied.Offset}, {progress.Lag} behind, {rate:F0} positions/s, {bytes:F1} "
+            + $"MiB/s{(progress.Lag > 0 ? left : "")}");
         _reported = Stopwatch.GetTimestamp();
         _before = progress;
     }

@@ -19,9 +19,12 @@ internal static class ClusterCommand
         NodeInitCommands.ClusterInit(),
         ClusterStatusCommand.Create(),
         ClusterDownCommand.Create(),
-        ClusterUpCommand.CreateAdd("add-unit", AddUnit, (shape, count) => shape with { Units = shape.Units + count, TakeUnitsIn = true }),
-        ClusterUpCommand.CreateAdd("add-spare", AddSpare, (shape, count) => shape with { Spares = shape.Spares + count }),
-        ClusterUpCommand.CreateAdd("add-sequencer", AddSequencer, (shape, count) => shape with { Sequencers = shape.Sequencers + count }),
+        ClusterUpCommand.CreateAdd("add-unit", AddUnit,
+            (shape, count) => shape with { Units = shape.Units + count, TakeUnitsIn = true }),
+        ClusterUpCommand.CreateAdd("add-spare", AddSpare,
+            (shape, count) => shape with { Spares = shape.Spares + count }),
+        ClusterUpCommand.CreateAdd("add-sequencer", AddSequencer,
+            (shape, count) => shape with { Sequencers = shape.Sequencers + count }),
     };
 
     public static Option<DirectoryInfo> DirectoryOption() => new("--dir", "-d")

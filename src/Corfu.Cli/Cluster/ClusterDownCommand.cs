@@ -9,7 +9,8 @@ internal static class ClusterDownCommand
     public static Command Create()
     {
         var directory = ClusterCommand.DirectoryOption();
-        var command = new Command("down", "Stop the cluster's processes. Its data stays; 'cluster up' continues from there.") { directory };
+        var command = new Command("down",
+            "Stop the cluster's processes. Its data stays; 'cluster up' continues from there.") { directory };
         command.SetAction(async (result, cancellationToken) =>
         {
             var cluster = new ProcessCluster(NodeCommandLine.Self(NodeCommand.Name, NodeCommand.ConfigOption));

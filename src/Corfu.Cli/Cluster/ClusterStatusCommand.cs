@@ -8,8 +8,8 @@ internal static class ClusterStatusCommand
 {
     private const string Description =
         """
-        Show the cluster's processes and what each role says about itself. The last line is the verdict, as 'corfu status' prints it.
-        Exit code 0 if appends succeed, else 1.
+        Show the cluster's processes and what each role says about itself. The last line is the verdict, as 'corfu
+        status' prints it. Exit code 0 if appends succeed, else 1.
         """;
 
     public static Command Create()

@@ -8,10 +8,11 @@ internal static class ClusterUpCommand
 {
     private const string Description =
         """
-        Start the cluster in a folder, or make a new one there. Processes that run already are left alone, so this also brings a cluster
-        back after any of its processes, or all of them, were killed. --units, --spares and --sequencers above today's numbers add nodes.
-        A node that cannot start keeps no other from starting: standard error says why and what to do. Waits until the cluster serves,
-        then prints the connection string and a table of its processes. Exit code 0 if the cluster serves, else 1.
+        Start the cluster in a folder, or make a new one there. Processes that run already are left alone, so this also
+        brings a cluster back after any of its processes, or all of them, were killed. --units, --spares and
+        --sequencers above today's numbers add nodes. A node that cannot start keeps no other from starting: standard
+        error says why and what to do. Waits until the cluster serves, then prints the connection string and a table of
+        its processes. Exit code 0 if the cluster serves, else 1.
         """;
 
     public static Command Create()
@@ -21,10 +22,13 @@ internal static class ClusterUpCommand
         var units = Number("--units", "Storage units that take entries (new cluster: 3).");
         var replicas = Number("--replicas", "Replicas of every entry (new cluster: 2).");
         var spares = Number("--spares", "Units that wait to take the place of one that fails (new cluster: 0).");
-        var sequencers = Number("--sequencers", "Sequencer processes: one serves, the others stand by (new cluster: 1).");
+        var sequencers = Number("--sequencers",
+            "Sequencer processes: one serves, the others stand by (new cluster: 1).");
         var manual = new Option<bool>("--manual")
         {
-            Description = "A new cluster's agents report failures and never reconfigure on their own ('corfu reconfigure auto on' lets them).",
+            Description =
+                "A new cluster's agents report failures and never reconfigure on their own ('corfu reconfigure auto "
+                + "on' lets them).",
         };
         var host = new Option<string>("--host")
         {
@@ -32,12 +36,14 @@ internal static class ClusterUpCommand
             HelpName = "IP",
             DefaultValueFactory = _ => "127.0.0.1",
         };
-        var port = new Option<int?>("--port") { Description = "First of a new cluster's consecutive ports (default: free ones).", HelpName = "P" };
+        var port = new Option<int?>("--port")
+        { Description = "First of a new cluster's consecutive ports (default: free ones).", HelpName = "P" };
         var insecure = new Option<bool>("--insecure")
         {
             Description = "Accept an address other than loopback although connections are not encrypted yet.",
         };
-        var command = new Command("up", Description) { directory, units, replicas, spares, sequencers, manual, host, port, insecure, json };
+        var command = new Command("up", Description) { directory, units, replicas, spares, sequencers, manual, host,
+            port, insecure, json };
         command.SetAction((result, cancellationToken) =>
         {
             var folder = result.GetRequiredValue(directory).FullName;
@@ -64,14 +70,21 @@ internal static class ClusterUpCommand
     {
         var directory = ClusterCommand.DirectoryOption();
         var json = ClusterCommand.JsonOption();
-        var count = new Option<int>("--count") { Description = "How many.", HelpName = "N", DefaultValueFactory = _ => 1 };
+        var count = new Option<int>("--count")
+        {
+            Description = "How many.",
+            HelpName = "N",
+            DefaultValueFactory = _ => 1
+        };
         var command = new Command(name, description) { directory, count, json };
         command.SetAction((result, cancellationToken) =>
         {
             var folder = result.GetRequiredValue(directory).FullName;
-            if (result.GetValue(count) < 1) throw new UsageException($"--count must be at least 1, not {result.GetValue(count)}.");
+            if (result.GetValue(count) < 1)
+                throw new UsageException($"--count must be at least 1, not {result.GetValue(count)}.");
             ClusterFolder.Open(folder);
-            return RunAsync(folder, add(ShapeOf(folder), result.GetValue(count)), result, result.GetValue(json), cancellationToken);
+            return RunAsync(folder, add(ShapeOf(folder), result.GetValue(count)), result, result.GetValue(json),
+                cancellationToken);
         });
         return command;
     }
@@ -81,7 +94,13 @@ internal static class ClusterUpCommand
         if (!ClusterFolder.Exists(folder)) return new ClusterShape();
         var manifest = ClusterFolder.Open(folder).Manifest;
         var (units, spares, sequencers) = manifest.Counts();
-        return new ClusterShape { Units = units, Replicas = manifest.Replicas, Spares = spares, Sequencers = sequencers };
+        return new ClusterShape
+        {
+            Units = units,
+            Replicas = manifest.Replicas,
+            Spares = spares,
+            Sequencers = sequencers
+        };
     }
 
     private static async Task<int> RunAsync(
@@ -95,5 +114,6 @@ internal static class ClusterUpCommand
         return state.Verdict.IsServing ? ExitCode.Ok : ExitCode.Failed;
     }
 
-    private static Option<int?> Number(string name, string description) => new(name) { Description = description, HelpName = "N" };
+    private static Option<int?> Number(string name, string description) =>
+        new(name) { Description = description, HelpName = "N" };
 }

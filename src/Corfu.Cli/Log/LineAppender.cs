@@ -11,7 +11,8 @@ internal sealed class LineAppender(
     ICorfuLog log, ImmutableArray<StreamId> streams, int inFlight, TextWriter output, TextWriter error)
 {
     // Bounded by what is in flight: every append in it has at most one line here.
-    private readonly Channel<string> _acknowledged = Channel.CreateUnbounded<string>(new UnboundedChannelOptions { SingleReader = true });
+    private readonly Channel<string> _acknowledged =
+        Channel.CreateUnbounded<string>(new UnboundedChannelOptions { SingleReader = true });
     private readonly SemaphoreSlim _free = new(inFlight, inFlight);
     private Exception? _failure;
     private long _printed;
@@ -40,7 +41,8 @@ internal sealed class LineAppender(
         if (_failure is null) return ExitCode.Ok;
         var interrupted = cancellationToken.IsCancellationRequested;
         await error.WriteLineAsync(interrupted ? "Interrupted." : _failure.Message);
-        await error.WriteLineAsync($"Acknowledged and printed: {_printed}. In the log or not ('corfu log dump' shows): {_unknown}.");
+        await error.WriteLineAsync(
+            $"Acknowledged and printed: {_printed}. In the log or not ('corfu log dump' shows): {_unknown}.");
         return interrupted ? ExitCode.Interrupted : ExitCode.Failed;
     }
 

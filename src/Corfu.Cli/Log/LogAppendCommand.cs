@@ -11,9 +11,10 @@ internal static class LogAppendCommand
 {
     private const string Description =
         """
-        Append standard input as one entry, or with --lines every line of it as an entry. Prints the position of each entry, with --lines
-        followed by a tab and the line, once it is durable on all replicas. With several in flight that is not the order of the input.
-        Ctrl-C ends it at once, with exit code 130, and says how many entries are acknowledged.
+        Append standard input as one entry, or with --lines every line of it as an entry. Prints the position of each
+        entry, with --lines followed by a tab and the line, once it is durable on all replicas. With several in flight
+        that is not the order of the input. Ctrl-C ends it at once, with exit code 130, and says how many entries are
+        acknowledged.
         """;
 
     private const int MaxInFlight = 65_536;
@@ -32,13 +33,16 @@ internal static class LogAppendCommand
         inFlight.Validators.Add(result =>
         {
             // The parser itself reports what is not a number.
-            var isNumber = int.TryParse(result.Tokens.SingleOrDefault()?.Value, CultureInfo.InvariantCulture, out var number);
-            if (isNumber && number is < 1 or > MaxInFlight) result.AddError($"--in-flight must be between 1 and {MaxInFlight}.");
+            var isNumber = int.TryParse(result.Tokens.SingleOrDefault()?.Value, CultureInfo.InvariantCulture,
+                out var number);
+            if (isNumber && number is < 1 or > MaxInFlight)
+                result.AddError($"--in-flight must be between 1 and {MaxInFlight}.");
         });
         var command = new Command("append", Description) { connect, streams, lines, inFlight };
         command.SetAction(async (result, cancellationToken) =>
         {
-            await using var client = await Connections.ConnectAsync(result.GetRequiredValue(connect), cancellationToken);
+            await using var client = await Connections.ConnectAsync(result.GetRequiredValue(connect),
+                cancellationToken);
             var ids = result.GetValue(streams)!.Distinct().Select(id => new StreamId(id)).ToImmutableArray();
             var output = result.InvocationConfiguration.Output;
             var error = result.InvocationConfiguration.Error;
@@ -50,13 +54,15 @@ internal static class LogAppendCommand
     }
 
     private static async Task<int> AppendOneAsync(
-        CorfuClient client, ImmutableArray<StreamId> streams, TextWriter output, TextWriter error, CancellationToken cancellationToken)
+        CorfuClient client, ImmutableArray<StreamId> streams, TextWriter output, TextWriter error,
+        CancellationToken cancellationToken)
     {
         ReadOnlyMemory<byte> payload;
         try
         {
             // A read of standard input cannot be cancelled: it is left behind, and ends with the process.
-            payload = await Task.Run(() => ReadInput(client.MaxPayload), CancellationToken.None).WaitAsync(cancellationToken);
+            payload = await Task.Run(() => ReadInput(client.MaxPayload), CancellationToken.None)
+                .WaitAsync(cancellationToken);
         }
         catch (OperationCanceledException)
         {

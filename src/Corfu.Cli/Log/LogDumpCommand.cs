@@ -10,8 +10,9 @@ internal static class LogDumpCommand
 {
     private const string Description =
         """
-        Print entries in log order: streams with their backpointers, kind, and the records of Tango decoded. The log is left as it is: holes
-        are shown, not closed. With --json one object a line, the payload in base64; decoded records come along where there are any.
+        Print entries in log order: streams with their backpointers, kind, and the records of Tango decoded. The log is
+        left as it is: holes are shown, not closed. With --json one object a line, the payload in base64; decoded
+        records come along where there are any.
         """;
 
     private const int Batch = 256;
@@ -21,23 +22,31 @@ internal static class LogDumpCommand
         var connect = LogCommand.ConnectOption();
         var from = LogCommand.PositionOption("--from", "First position (default: the first one there).");
         var to = LogCommand.PositionOption("--to", "Position to stop before (default: the tail).");
-        var stream = new Option<ulong?>("--stream", "-s") { Description = "Only entries of this stream.", HelpName = "ID" };
+        var stream = new Option<ulong?>("--stream", "-s")
+        {
+            Description = "Only entries of this stream.",
+            HelpName = "ID"
+        };
         var json = new Option<bool>("--json") { Description = "One JSON object a line." };
         var command = new Command("dump", Description) { connect, from, to, stream, json };
         command.SetAction(async (result, cancellationToken) =>
         {
-            await using var client = await Connections.ConnectAsync(result.GetRequiredValue(connect), cancellationToken);
+            await using var client = await Connections.ConnectAsync(result.GetRequiredValue(connect),
+                cancellationToken);
             var tail = (await client.CheckAsync([], ReadConsistency.Linearizable, cancellationToken)).Tail;
             var end = LogPosition.Min(result.GetValue(to) ?? tail, tail);
             var only = result.GetValue(stream) is { } id ? new StreamId(id) : (StreamId?)null;
             var output = result.InvocationConfiguration.Output;
-            var start = LogPosition.Max(result.GetValue(from) ?? client.Projection.TrimMark, client.Projection.TrimMark);
+            var start = LogPosition.Max(result.GetValue(from) ?? client.Projection.TrimMark,
+                client.Projection.TrimMark);
             for (var at = start; at < end; at += Batch)
             {
                 var count = (int)Math.Min(Batch, end - at);
                 var pages = await client.ReadManyAsync(
-                    [.. Enumerable.Range(0, count).Select(i => at + i)], ReadDetail.Full, ReadMode.Observe, cancellationToken);
-                foreach (var page in pages.Where(page => only is not { } wanted || page.Entry?.TryGetStream(wanted, out _) == true))
+                    [.. Enumerable.Range(0, count).Select(i => at + i)], ReadDetail.Full, ReadMode.Observe,
+                    cancellationToken);
+                foreach (var page in pages.Where(
+                    page => only is not { } wanted || page.Entry?.TryGetStream(wanted, out _) == true))
                     await WriteAsync(output, page, result.GetValue(json));
             }
 

@@ -8,8 +8,8 @@ internal static class LogFillCommand
 {
     private const string Description =
         """
-        Close a hole: complete what its chain's head holds, or fill the position with junk, without waiting for its writer. A position that
-        was never granted is refused. Prints what the position holds afterwards.
+        Close a hole: complete what its chain's head holds, or fill the position with junk, without waiting for its
+        writer. A position that was never granted is refused. Prints what the position holds afterwards.
         """;
 
     public static Command Create()
@@ -19,9 +19,11 @@ internal static class LogFillCommand
         var command = new Command("fill", Description) { connect, position };
         command.SetAction(async (result, cancellationToken) =>
         {
-            await using var client = await Connections.ConnectAsync(result.GetRequiredValue(connect), cancellationToken);
+            await using var client = await Connections.ConnectAsync(result.GetRequiredValue(connect),
+                cancellationToken);
             var page = await client.FillAsync(result.GetValue(position), cancellationToken);
-            await result.InvocationConfiguration.Output.WriteLineAsync($"{page.Position}: {page.State.ToString().ToLowerInvariant()}");
+            await result.InvocationConfiguration.Output.WriteLineAsync(
+                $"{page.Position}: {page.State.ToString().ToLowerInvariant()}");
             return page.State is PageState.Data or PageState.Junk or PageState.Trimmed ? ExitCode.Ok : ExitCode.Failed;
         });
         return command;

@@ -8,7 +8,8 @@ namespace Corfu.Cli;
 internal static class LogReadCommand
 {
     private const string Description =
-        "Write the payload of one entry to standard output, exactly its bytes. Exit code 3 if the position holds no data; it is left as it is.";
+        "Write the payload of one entry to standard output, exactly its bytes. Exit code 3 if the position holds no "
+        + "data; it is left as it is.";
 
     public static Command Create()
     {
@@ -17,8 +18,10 @@ internal static class LogReadCommand
         var command = new Command("read", Description) { connect, position };
         command.SetAction(async (result, cancellationToken) =>
         {
-            await using var client = await Connections.ConnectAsync(result.GetRequiredValue(connect), cancellationToken);
-            var pages = await client.ReadManyAsync([result.GetValue(position)], ReadDetail.Full, ReadMode.Observe, cancellationToken);
+            await using var client = await Connections.ConnectAsync(result.GetRequiredValue(connect),
+                cancellationToken);
+            var pages = await client.ReadManyAsync([result.GetValue(position)], ReadDetail.Full, ReadMode.Observe,
+                cancellationToken);
             if (pages[0] is { IsData: true, Entry: { } entry })
             {
                 await using var output = Console.OpenStandardOutput();
@@ -26,7 +29,8 @@ internal static class LogReadCommand
                 return ExitCode.Ok;
             }
 
-            await result.InvocationConfiguration.Error.WriteLineAsync($"{pages[0].Position}: {pages[0].State.ToString().ToLowerInvariant()}");
+            await result.InvocationConfiguration.Error.WriteLineAsync(
+                $"{pages[0].Position}: {pages[0].State.ToString().ToLowerInvariant()}");
             return ExitCode.NoData;
         });
         return command;

@@ -11,19 +11,21 @@ internal static class LogTailCommand
 {
     private const string Description =
         """
-        Print the log's tail: the lowest position not granted; every acknowledged entry lies below it. With --stream also the
-        newest positions of those streams, in the same moment.
+        Print the log's tail: the lowest position not granted; every acknowledged entry lies below it. With --stream
+        also the newest positions of those streams, in the same moment.
         """;
 
     public static Command Create()
     {
         var connect = LogCommand.ConnectOption();
-        var streams = LogCommand.StreamsOption("A stream whose newest positions are wanted too; may be given several times.");
+        var streams =
+            LogCommand.StreamsOption("A stream whose newest positions are wanted too; may be given several times.");
         var json = ClusterCommand.JsonOption();
         var command = new Command("tail", Description) { connect, streams, json };
         command.SetAction(async (result, cancellationToken) =>
         {
-            await using var client = await Connections.ConnectAsync(result.GetRequiredValue(connect), cancellationToken);
+            await using var client = await Connections.ConnectAsync(result.GetRequiredValue(connect),
+                cancellationToken);
             var ids = result.GetValue(streams)!.Distinct().Select(id => new StreamId(id)).ToImmutableArray();
             var check = await client.CheckAsync(ids, ReadConsistency.Linearizable, cancellationToken);
             await WriteAsync(result.InvocationConfiguration.Output, check, result.GetValue(json));
@@ -42,6 +44,8 @@ internal static class LogTailCommand
 
         await output.WriteLineAsync(check.Tail.ToString());
         foreach (var stream in check.Streams)
-            await output.WriteLineAsync($"stream {stream.Stream}: {(stream.Positions.IsEmpty ? "empty" : string.Join(' ', stream.Positions.Select(p => p.Offset)))}");
+            await output.WriteLineAsync(
+                $"stream {stream.Stream}: "
+                + $"{(stream.Positions.IsEmpty ? "empty" : string.Join(' ', stream.Positions.Select(p => p.Offset)))}");
     }
 }

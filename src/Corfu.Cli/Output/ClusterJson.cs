@@ -6,7 +6,8 @@ namespace Corfu.Cli;
 /// <summary>A cluster's state as JSON.</summary>
 /// <param name="Writable">Whether appends succeed.</param>
 internal sealed record ClusterJson(
-    string Cluster, string ConnectionString, bool Writable, string Verdict, ProjectionJson? Projection, IReadOnlyList<RoleJson> Roles,
+    string Cluster, string ConnectionString, bool Writable, string Verdict, ProjectionJson? Projection,
+    IReadOnlyList<RoleJson> Roles,
     IReadOnlyList<string> Problems)
 {
     public static ClusterJson Of(ClusterState state) => new(
@@ -19,18 +20,21 @@ internal sealed record ClusterJson(
         state.Problems);
 }
 
-internal sealed record ProjectionJson(long Epoch, long Start, string Sequencer, IReadOnlyList<IReadOnlyList<string>> Chains, string Reason)
+internal sealed record ProjectionJson(long Epoch, long Start, string Sequencer,
+    IReadOnlyList<IReadOnlyList<string>> Chains, string Reason)
 {
     public static ProjectionJson Of(Projection projection) => new(
         projection.Epoch.Value,
         projection.Start.Offset,
         projection.Sequencer.Id.ToString(),
-        [.. projection.Active.Chains.Select(chain => chain.Replicas.Select(replica => replica.Unit.ToString()).ToArray())],
+        [.. projection.Active.Chains.Select(
+            chain => chain.Replicas.Select(replica => replica.Unit.ToString()).ToArray())],
         projection.Reason);
 }
 
 internal sealed record RoleJson(
-    string Node, string Role, string? Id, string Endpoint, int? ProcessId, string? Folder, string Duty, bool Serving, string Detail)
+    string Node, string Role, string? Id, string Endpoint, int? ProcessId, string? Folder, string Duty, bool Serving,
+    string Detail)
 {
     public static RoleJson Of(NodeState state) => new(
         state.Node,

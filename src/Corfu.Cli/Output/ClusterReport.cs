@@ -17,7 +17,8 @@ internal static class ClusterReport
 
         await output.WriteLineAsync(state.ConnectionString);
         await output.WriteLineAsync();
-        var rows = new List<string[]> { new[] { "NODE", "ROLE", "IDENTITY", "ENDPOINT", "PROCESS", "DUTY", "STATE", "FOLDER" } };
+        var rows = new List<string[]> { new[] { "NODE", "ROLE", "IDENTITY", "ENDPOINT", "PROCESS", "DUTY", "STATE",
+            "FOLDER" } };
         rows.AddRange(state.Nodes.Select(node => new[]
         {
             node.Node.Length == 0 ? "-" : node.Node,
@@ -32,7 +33,8 @@ internal static class ClusterReport
         foreach (var line in TextTable.Format(rows)) await output.WriteLineAsync(line);
         await output.WriteLineAsync();
         if (state.Projection is { } projection)
-            await output.WriteLineAsync($"epoch {projection.Epoch.Value}, {projection.Active.Chains.Length} chains: {projection.Reason}");
+            await output.WriteLineAsync(
+                $"epoch {projection.Epoch.Value}, {projection.Active.Chains.Length} chains: {projection.Reason}");
         await output.WriteLineAsync(state.Verdict.ToString());
     }
 }

@@ -21,7 +21,8 @@ internal sealed record EntryJson(
     public static EntryJson Of(LogReadResult page)
     {
         var kind = page.State.ToString().ToLowerInvariant();
-        if (page.Entry is not { } entry) return new EntryJson(page.Position.Offset, null, kind, [], null, null, null, null, null);
+        if (page.Entry is not { } entry)
+            return new EntryJson(page.Position.Offset, null, kind, [], null, null, null, null, null);
         var records = page.IsData ? TangoRecords.Read(entry.Payload) : [];
         return new EntryJson(
             page.Position.Offset,

@@ -29,7 +29,9 @@ internal static class EntryText
     }
 
     private static string Stream(StreamHeader header) =>
-        header.Backpointers.IsEmpty ? header.Stream.ToString() : $"{header.Stream}<-{string.Join(',', header.Backpointers.Select(p => p.Offset))}";
+        header.Backpointers.IsEmpty
+            ? header.Stream.ToString()
+            : $"{header.Stream}<-{string.Join(',', header.Backpointers.Select(p => p.Offset))}";
 
     /// <summary>As text if it is some, else in hexadecimal; cut after <see cref="PreviewBytes"/> bytes.</summary>
     private static string Preview(ReadOnlySpan<byte> payload)

@@ -9,12 +9,14 @@ namespace Corfu.Cli;
 /// <param name="Automatic">Whether agents reconfigure on their own; null when none answers.</param>
 /// <param name="Held">What agents would do and may not, and why not.</param>
 internal sealed record StatusJson(
-    string Verdict, bool AppendsSucceed, ProjectionJson Projection, int Segments, long TrimMark, long? Tail, double? Rate, bool? Automatic,
+    string Verdict, bool AppendsSucceed, ProjectionJson Projection, int Segments, long TrimMark, long? Tail,
+    double? Rate, bool? Automatic,
     IReadOnlyList<string> Held, IReadOnlyList<WorkJson> Work, IReadOnlyList<HealthJson> Nodes);
 
 /// <param name="Agent">Who works at it.</param>
 /// <param name="PassedOn">It made no progress there, and the next agent may work at it.</param>
-internal sealed record WorkJson(string Agent, string What, long Done, long Total, long Bytes, double ElapsedSeconds, double? RemainingSeconds, bool PassedOn, string Why)
+internal sealed record WorkJson(string Agent, string What, long Done, long Total, long Bytes, double ElapsedSeconds,
+    double? RemainingSeconds, bool PassedOn, string Why)
 {
     public static WorkJson Of(NodeAddress agent, WorkReport work) => new(
         agent.Endpoint.ToString(), work.What, work.Done, work.Total, work.Bytes, work.ElapsedMilliseconds / 1000.0,

@@ -9,12 +9,15 @@ internal static class StatusReport
     {
         var p = status.Projection;
         var tail = status.Tail?.ToString(CultureInfo.InvariantCulture) ?? "unknown";
-        var rate = status.Rate is { } perSecond ? string.Create(CultureInfo.InvariantCulture, $", {perSecond:0} positions/s") : "";
+        var rate = status.Rate is { } perSecond
+            ? string.Create(CultureInfo.InvariantCulture, $", {perSecond:0} positions/s")
+            : "";
         var automatic = status.Automatic switch { true => "on", false => "off", _ => "no agent answers" };
         await output.WriteLineAsync(status.Verdict);
         await output.WriteLineAsync($"epoch {p.Epoch}: {p.Reason}");
         await output.WriteLineAsync(
-            $"tail {tail}{rate}; trimmed below {status.TrimMark}; {status.Segments} segments, {p.Chains.Count} chains for new entries");
+            $"tail {tail}{rate}; trimmed below {status.TrimMark}; {status.Segments} segments, {p.Chains.Count} "
+            + "chains for new entries");
         var chains = p.Chains.Select(chain => string.Join('>', chain.Select(unit => NameOf(status, unit))));
         await output.WriteLineAsync(string.Join("  ", chains));
         await output.WriteLineAsync($"automatic reconfiguration: {automatic}");
@@ -34,7 +37,8 @@ internal static class StatusReport
         TimeSpan? remaining = work.RemainingSeconds is { } left ? TimeSpan.FromSeconds(left) : null;
         // Between two runs there is nothing to count.
         var isRunning = elapsed > TimeSpan.Zero;
-        var line = isRunning ? Progress.Line(work.What, work.Done, work.Total, work.Bytes, elapsed, remaining) : work.What;
+        var line =
+            isRunning ? Progress.Line(work.What, work.Done, work.Total, work.Bytes, elapsed, remaining) : work.What;
         if (work.PassedOn) return $"{line}; passed on to the next agent: {work.Why}";
         return work.Why.Length > 0 ? $"{line}; {work.Why}" : line;
     }

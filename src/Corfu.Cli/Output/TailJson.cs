@@ -8,7 +8,10 @@ internal sealed record TailJson(long Tail, long Epoch, IReadOnlyList<StreamTailJ
     public static TailJson Of(LogCheck check) => new(
         check.Tail.Offset,
         check.Tail.Epoch.Value,
-        check.Streams.IsDefaultOrEmpty ? null : [.. check.Streams.Select(s => new StreamTailJson(s.Stream.Value, [.. s.Positions.Select(p => p.Offset)]))]);
+        check.Streams.IsDefaultOrEmpty
+            ? null
+            : [.. check.Streams.Select(
+                s => new StreamTailJson(s.Stream.Value, [.. s.Positions.Select(p => p.Offset)]))]);
 }
 
 internal sealed record StreamTailJson(ulong Id, IReadOnlyList<long> Positions);

@@ -8,8 +8,8 @@ using Tango.Formatting;
 namespace Corfu.Cli;
 
 /// <summary>
-/// The records of Tango in a payload (docs/formats-tango.md), read without the types that wrote them: objects by number, arguments as
-/// JSON.
+/// The records of Tango in a payload (docs/formats-tango.md), read without the types that wrote them: objects by
+/// number, arguments as JSON.
 /// </summary>
 public static class TangoRecords
 {
@@ -35,7 +35,8 @@ public static class TangoRecords
     public static string ToLine(JsonElement record)
     {
         var text = new StringBuilder(record.GetProperty("kind").GetString());
-        foreach (var member in record.EnumerateObject().Skip(1)) text.Append(' ').Append(member.Name).Append(' ').Append(member.Value.GetRawText());
+        foreach (var member in record.EnumerateObject().Skip(1))
+            text.Append(' ').Append(member.Name).Append(' ').Append(member.Value.GetRawText());
         return text.ToString();
     }
 
@@ -60,7 +61,10 @@ public static class TangoRecords
             var length = reader.ReadArrayHeader();
             var kind = (RecordKind)reader.ReadInt32();
             json.WriteStartObject();
-            json.WriteString("kind", Enum.IsDefined(kind) ? kind.ToString().ToLowerInvariant() : ((int)kind).ToString(System.Globalization.CultureInfo.InvariantCulture));
+            json.WriteString("kind",
+                Enum.IsDefined(kind)
+                    ? kind.ToString().ToLowerInvariant()
+                    : ((int)kind).ToString(System.Globalization.CultureInfo.InvariantCulture));
             var rest = length - 1;
             switch (kind)
             {

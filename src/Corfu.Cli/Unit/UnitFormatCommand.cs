@@ -8,9 +8,10 @@ internal static class UnitFormatCommand
 {
     private const string Description =
         """
-        Give the unit of a stopped node a new, empty folder and a new identity, when its data is lost or damaged. The old folder is renamed
-        and kept. When the node runs again its unit is a spare, and what the old one held is copied from the other replicas. If no other
-        replica has it, the cluster refuses to go on without the old unit: 'corfu reconfigure replace-destroyed' says what then.
+        Give the unit of a stopped node a new, empty folder and a new identity, when its data is lost or damaged. The
+        old folder is renamed and kept. When the node runs again its unit is a spare, and what the old one held is
+        copied from the other replicas. If no other replica has it, the cluster refuses to go on without the old unit:
+        'corfu reconfigure replace-destroyed' says what then.
         """;
 
     public static Command Create()

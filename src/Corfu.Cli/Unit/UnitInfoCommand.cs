@@ -7,7 +7,9 @@ namespace Corfu.Cli;
 /// <summary><c>corfu unit info</c>.</summary>
 internal static class UnitInfoCommand
 {
-    private const string Description = "Show who the units in a folder are and what they take on disk; also of running units. Their logs are not read.";
+    private const string Description =
+        "Show who the units in a folder are and what they take on disk; also of running units. Their logs are not "
+        + "read.";
 
     public static Command Create()
     {
@@ -18,7 +20,8 @@ internal static class UnitInfoCommand
             var folder = result.GetRequiredValue(data).FullName;
             var units = UnitInspector.Find(folder);
             if (units.Count == 0) throw new UnitFolderException($"{folder} holds no unit.");
-            foreach (var unit in units) await WriteAsync(result.InvocationConfiguration.Output, UnitInspector.Describe(unit));
+            foreach (var unit in units)
+                await WriteAsync(result.InvocationConfiguration.Output, UnitInspector.Describe(unit));
             return ExitCode.Ok;
         });
         return command;
@@ -30,6 +33,7 @@ internal static class UnitInfoCommand
         await output.WriteLineAsync($"  unit       {report.Identity.Unit} of cluster {report.Identity.Cluster}");
         await output.WriteLineAsync(string.Create(
             CultureInfo.InvariantCulture,
-            $"  disk       {report.BytesOnDisk:N0} bytes, {report.Segments} segments of {report.Identity.Store.SegmentSize >> 20} MiB, known to be durable up to {report.DurableMark:N0}"));
+            $"  disk       {report.BytesOnDisk:N0} bytes, {report.Segments} segments of "
+            + $"{report.Identity.Store.SegmentSize >> 20} MiB, known to be durable up to {report.DurableMark:N0}"));
     }
 }

@@ -4,16 +4,20 @@ using Microsoft.Extensions.Diagnostics.HealthChecks;
 
 namespace Corfu.Extensions;
 
-/// <summary>Healthy while a linearizable check of the log's tail succeeds: sequencer and a chain answer in the newest epoch.</summary>
+/// <summary>Healthy while a linearizable check of the log's tail succeeds: sequencer and a chain answer in the newest
+/// epoch.</summary>
 internal sealed class CorfuClientHealthCheck(CorfuConnection connection, TimeProvider time) : IHealthCheck
 {
-    public async Task<HealthCheckResult> CheckHealthAsync(HealthCheckContext context, CancellationToken cancellationToken = default)
+    public async Task<HealthCheckResult> CheckHealthAsync(HealthCheckContext context,
+        CancellationToken cancellationToken = default)
     {
-        if (connection.Current is not { } client) return new HealthCheckResult(context.Registration.FailureStatus, "The client is not connected.");
+        if (connection.Current is not { } client)
+            return new HealthCheckResult(context.Registration.FailureStatus, "The client is not connected.");
         using var timeout = new HealthTimeout(time, cancellationToken);
         try
         {
-            var check = await client.CheckAsync([], ReadConsistency.Linearizable, timeout.Token).AsTask().WaitAsync(timeout.Token);
+            var check = await client.CheckAsync([], ReadConsistency.Linearizable, timeout.Token).AsTask()
+                .WaitAsync(timeout.Token);
             return HealthCheckResult.Healthy($"The log's tail is {check.Tail}.");
         }
         catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
@@ -28,8 +32,8 @@ internal sealed class CorfuClientHealthCheck(CorfuConnection connection, TimePro
 }
 
 /// <summary>
-/// The time that a health check may take. An operation goes on for as long as its own time-out while the cluster is away; whoever asks
-/// for the health of a service wants an answer now.
+/// The time that a health check may take. An operation goes on for as long as its own time-out while the cluster is
+/// away; whoever asks for the health of a service wants an answer now.
 /// </summary>
 internal sealed class HealthTimeout : IDisposable
 {

@@ -12,7 +12,8 @@ public sealed class CorfuClientSettings
     public CorfuClientOptions Client { get; set; } = new();
 
     /// <summary>
-    /// How long the host's start waits for the cluster; zero does not wait, and the client connects when it is first needed.
+    /// How long the host's start waits for the cluster; zero does not wait, and the client connects when it is first
+    /// needed.
     /// </summary>
     public TimeSpan ConnectTimeout { get; set; } = TimeSpan.FromSeconds(30);
 }

@@ -9,7 +9,8 @@ public sealed class CorfuClientSettingsValidator : IValidateOptions<CorfuClientS
     public ValidateOptionsResult Validate(string? name, CorfuClientSettings options)
     {
         List<string> faults = [];
-        if (!ConnectionString.TryParse(options.ConnectionString, out _, out var fault)) faults.Add("ConnectionString: " + fault);
+        if (!ConnectionString.TryParse(options.ConnectionString, out _, out var fault))
+            faults.Add("ConnectionString: " + fault);
         if (options.ConnectTimeout < TimeSpan.Zero) faults.Add("ConnectTimeout: it must not be negative.");
         try
         {

@@ -27,7 +27,9 @@ internal sealed class CorfuConnection(IOptions<CorfuClientSettings> settings, IL
         try
         {
             if (_client is null)
-                Volatile.Write(ref _client, await CorfuClient.ConnectAsync(settings.Value.ConnectionString, settings.Value.Client, _logger, cancellationToken));
+                Volatile.Write(ref _client,
+                    await CorfuClient.ConnectAsync(settings.Value.ConnectionString, settings.Value.Client, _logger,
+                        cancellationToken));
             return _client!;
         }
         finally

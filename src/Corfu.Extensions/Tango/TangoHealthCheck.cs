@@ -7,7 +7,8 @@ namespace Corfu.Extensions;
 /// <summary>Healthy while the runtime can play the log up to its tail.</summary>
 internal sealed class TangoHealthCheck(TangoHost host, TimeProvider time) : IHealthCheck
 {
-    public async Task<HealthCheckResult> CheckHealthAsync(HealthCheckContext context, CancellationToken cancellationToken = default)
+    public async Task<HealthCheckResult> CheckHealthAsync(HealthCheckContext context,
+        CancellationToken cancellationToken = default)
     {
         if (host.Current is not { } runtime) return HealthCheckResult.Healthy("The runtime is not in use yet.");
         using var timeout = new HealthTimeout(time, cancellationToken);

@@ -6,7 +6,8 @@ using Tango;
 
 namespace Corfu.Extensions;
 
-internal sealed class TangoHost(ICorfuConnection connection, IOptions<TangoSettings> settings, ILoggerFactory loggers, TimeProvider time)
+internal sealed class TangoHost(ICorfuConnection connection, IOptions<TangoSettings> settings, ILoggerFactory loggers,
+    TimeProvider time)
     : ITangoHost, IAsyncDisposable
 {
     private readonly SemaphoreSlim _gate = new(1, 1);
@@ -27,7 +28,8 @@ internal sealed class TangoHost(ICorfuConnection connection, IOptions<TangoSetti
             {
                 var client = await connection.GetClientAsync(cancellationToken);
                 var made = new TangoRuntime(
-                    client, () => new StreamCursor(client), time, SystemEntropy.Instance, settings.Value.Runtime, loggers.CreateLogger<TangoRuntime>());
+                    client, () => new StreamCursor(client), time, SystemEntropy.Instance, settings.Value.Runtime,
+                    loggers.CreateLogger<TangoRuntime>());
                 Volatile.Write(ref _runtime, made);
             }
 

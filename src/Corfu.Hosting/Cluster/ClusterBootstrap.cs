@@ -9,8 +9,9 @@ using Microsoft.Extensions.Logging;
 namespace Corfu.Hosting;
 
 /// <summary>
-/// Brings a cluster whose nodes listen to the point where it serves: the first projection of a new one, a new sequencer's take-over
-/// otherwise. Every step is idempotent, so that it may be cut short anywhere and begun again, by anybody.
+/// Brings a cluster whose nodes listen to the point where it serves: the first projection of a new one, a new
+/// sequencer's take-over otherwise. Every step is idempotent, so that it may be cut short anywhere and begun again, by
+/// anybody.
 /// </summary>
 internal sealed class ClusterBootstrap
 {
@@ -35,18 +36,23 @@ internal sealed class ClusterBootstrap
         _logger = logger;
     }
 
-    /// <param name="takesUnitsIn">Whether units that the folder means to take entries, and that wait, are taken in.</param>
+    /// <param name="takesUnitsIn">Whether units that the folder means to take entries, and that wait, are taken
+    /// in.</param>
     /// <returns>The projection that is served.</returns>
     public static async Task<Projection> RunAsync(
-        ClusterFolder folder, ILoggerFactory loggers, TimeProvider time, CancellationToken cancellationToken, bool takesUnitsIn = false)
+        ClusterFolder folder, ILoggerFactory loggers, TimeProvider time, CancellationToken cancellationToken,
+        bool takesUnitsIn = false)
     {
         var manifest = folder.WithPresent().Manifest;
         using var activity = HostingTelemetry.Activities.StartActivity("corfu.hosting.bootstrap");
-        using var transport = new TcpTransport(new TcpTransportOptions { Cluster = manifest.ClusterId }, time, logger: loggers.CreateLogger<TcpTransport>());
+        using var transport = new TcpTransport(new TcpTransportOptions { Cluster = manifest.ClusterId }, time,
+            logger: loggers.CreateLogger<TcpTransport>());
         var bootstrap = new ClusterBootstrap(manifest, transport, time, loggers.CreateLogger<ClusterBootstrap>());
         var projection = await bootstrap.RunAsync(cancellationToken);
         folder.MarkStarted();
-        return takesUnitsIn ? await bootstrap.TakeInAsync(projection, manifest.ChainUnits(), cancellationToken) : projection;
+        return takesUnitsIn
+            ? await bootstrap.TakeInAsync(projection, manifest.ChainUnits(), cancellationToken)
+            : projection;
     }
 
     private async Task<Projection> RunAsync(CancellationToken cancellationToken)
@@ -55,7 +61,9 @@ internal sealed class ClusterBootstrap
         var latest = await _layout.FindLatestAsync(_manifest.AllAcceptors(), cancellationToken);
         if (latest is null)
         {
-            if (_manifest.Started) throw new NodeStartException("No layout acceptor that answers knows the cluster's projection: start those that do.");
+            if (_manifest.Started)
+                throw new NodeStartException(
+                    "No layout acceptor that answers knows the cluster's projection: start those that do.");
             latest = await CreateAsync(sequencers[0], cancellationToken);
             HostingLog.Bootstrapped(_logger, latest.Cluster, latest.Epoch, latest.Sequencer.Id);
         }
@@ -72,9 +80,11 @@ internal sealed class ClusterBootstrap
         return latest;
     }
 
-    private async Task<Projection> TakeInAsync(Projection current, ImmutableArray<NodeAddress> units, CancellationToken cancellationToken)
+    private async Task<Projection> TakeInAsync(Projection current, ImmutableArray<NodeAddress> units,
+        CancellationToken cancellationToken)
     {
-        var active = current.Active.Chains.SelectMany(chain => chain.Replicas).Select(replica => replica.Unit).Distinct().Count();
+        var active = current.Active.Chains.SelectMany(chain => chain.Replicas).Select(replica => replica.Unit)
+            .Distinct().Count();
         ImmutableArray<NodeAddress> waiting = [.. units.Where(unit => !current.HasUnit(unit.Id))];
         if (active >= units.Length || waiting.IsEmpty) return current;
         await using var client = new CorfuClient(current, _transport, _time, SystemEntropy.Instance);
@@ -86,7 +96,8 @@ internal sealed class ClusterBootstrap
         return await operations.AddUnitsAsync([.. fresh.Take(units.Length - active)], reason, cancellationToken);
     }
 
-    private async Task<Projection> TakeOverAsync(Projection latest, ImmutableArray<NodeAddress> sequencers, CancellationToken cancellationToken)
+    private async Task<Projection> TakeOverAsync(Projection latest, ImmutableArray<NodeAddress> sequencers,
+        CancellationToken cancellationToken)
     {
         var began = _time.GetTimestamp();
         while (true)
@@ -95,7 +106,9 @@ internal sealed class ClusterBootstrap
             {
                 return await _reconfigurer.ReconfigureAsync(
                     latest,
-                    current => sequencers.Any(running => running.Id == current.Sequencer.Id) ? null : Membership.Of(current).WithSequencer(sequencers[0]),
+                    current => sequencers.Any(running => running.Id == current.Sequencer.Id)
+                        ? null
+                        : Membership.Of(current).WithSequencer(sequencers[0]),
                     new ReconfigurationReason(false, "cluster up", "a sequencer was started").ToString(),
                     cancellationToken);
             }
@@ -135,9 +148,12 @@ internal sealed class ClusterBootstrap
     {
         var description = await _transport.DescribeAsync(endpoint, cancellationToken);
         if (description.Cluster != _manifest.ClusterId)
-            throw new NodeStartException($"The process at {endpoint} belongs to the cluster {description.Cluster}, not {_manifest.ClusterId}.");
+            throw new NodeStartException(
+                $"The process at {endpoint} belongs to the cluster {description.Cluster}, not {_manifest.ClusterId}.");
         var role = description.Roles.FirstOrDefault(role => role.Role == NodeRole.Sequencer);
-        return role.Id.IsNone ? throw new NodeStartException($"The process at {endpoint} runs no sequencer.") : new NodeAddress(role.Id, endpoint);
+        return role.Id.IsNone
+            ? throw new NodeStartException($"The process at {endpoint} runs no sequencer.")
+            : new NodeAddress(role.Id, endpoint);
     }
 
     private Task<Projection> CreateAsync(NodeAddress sequencer, CancellationToken cancellationToken)
@@ -145,6 +161,7 @@ internal sealed class ClusterBootstrap
         var units = _manifest.ChainUnits();
         var chains = ClusterPlacement.Chains([.. units.Select(unit => unit.Id)], _manifest.Replicas);
         return _reconfigurer.CreateAsync(
-            _manifest.ClusterId, sequencer, chains, [.. units.OrderBy(unit => unit.Id)], _manifest.Acceptors(), cancellationToken);
+            _manifest.ClusterId, sequencer, chains, [.. units.OrderBy(unit => unit.Id)], _manifest.Acceptors(),
+            cancellationToken);
     }
 }

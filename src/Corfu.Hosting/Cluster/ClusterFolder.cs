@@ -4,8 +4,9 @@ using Corfu.Protocol;
 namespace Corfu.Hosting;
 
 /// <summary>
-/// A cluster on one machine: <c>cluster.json</c> and, per node, a folder with <c>node.json</c>, its log file and its roles' data. The
-/// embedded and the multi-process cluster share the layout, so the same folder can be opened by either, one at a time.
+/// A cluster on one machine: <c>cluster.json</c> and, per node, a folder with <c>node.json</c>, its log file and its
+/// roles' data. The embedded and the multi-process cluster share the layout, so the same folder can be opened by
+/// either, one at a time.
 /// </summary>
 public sealed class ClusterFolder
 {
@@ -28,18 +29,22 @@ public sealed class ClusterFolder
     public static ClusterFolder Open(string path)
     {
         var full = System.IO.Path.GetFullPath(path);
-        if (!Exists(full)) throw new NodeStartException($"There is no cluster in {full}: {ManifestName} is missing. 'corfu cluster up --dir {full}' makes one.");
+        if (!Exists(full))
+            throw new NodeStartException(
+                $"There is no cluster in {full}: {ManifestName} is missing. 'corfu cluster up --dir {full}' makes "
+                + "one.");
         var file = System.IO.Path.Combine(full, ManifestName);
         var manifest = DurableFile.ReadJson(file, HostingJson.Default.ClusterManifest);
         if (manifest.Format != ClusterManifest.CurrentFormat)
-            throw new NodeStartException($"{file} has format {manifest.Format}; this version reads {ClusterManifest.CurrentFormat}.");
+            throw new NodeStartException(
+                $"{file} has format {manifest.Format}; this version reads {ClusterManifest.CurrentFormat}.");
         if (manifest.Nodes.IsDefaultOrEmpty) throw new NodeStartException($"{file} names no nodes.");
         return manifest.Formed ? new ClusterFolder(full, manifest).WithPresent() : new ClusterFolder(full, manifest);
     }
 
     /// <summary>
-    /// Opens the cluster in the folder, or makes one there. Units, spares and sequencers above those that there are get new nodes. An
-    /// interrupted creation is finished.
+    /// Opens the cluster in the folder, or makes one there. Units, spares and sequencers above those that there are get
+    /// new nodes. An interrupted creation is finished.
     /// </summary>
     /// <exception cref="NodeStartException">
     /// The folder holds something else, or another kind of cluster than asked for, or cannot be written.
@@ -86,21 +91,25 @@ public sealed class ClusterFolder
             .ToArray();
         if (others.Length == 0) return;
         throw new NodeStartException(
-            $"The folder {path} is not empty and holds no cluster: {System.IO.Path.GetFileName(others[0])} is in it. Give a new or empty folder.");
+            $"The folder {path} is not empty and holds no cluster: {System.IO.Path.GetFileName(others[0])} is in it. "
+            + "Give a new or empty folder.");
     }
 
     private static bool IsEmptyFolder(string path) =>
-        Directory.Exists(path) && Directory.EnumerateFileSystemEntries(path).All(e => System.IO.Path.GetFileName(e) == "lost+found");
+        Directory.Exists(path) && Directory.EnumerateFileSystemEntries(path)
+            .All(e => System.IO.Path.GetFileName(e) == "lost+found");
 
     /// <summary>Remembers that the cluster has a projection (<see cref="ClusterManifest.Started"/>).</summary>
     public void MarkStarted()
     {
         var file = System.IO.Path.Combine(Path, ManifestName);
         var manifest = DurableFile.ReadJson(file, HostingJson.Default.ClusterManifest);
-        if (!manifest.Started) DurableFile.WriteJson(file, manifest with { Started = true }, HostingJson.Default.ClusterManifest);
+        if (!manifest.Started)
+            DurableFile.WriteJson(file, manifest with { Started = true }, HostingJson.Default.ClusterManifest);
     }
 
-    /// <summary>The same cluster with the identities and addresses that its nodes have now: units format themselves anew, and nodes move.</summary>
+    /// <summary>The same cluster with the identities and addresses that its nodes have now: units format themselves
+    /// anew, and nodes move.</summary>
     public ClusterFolder WithPresent() => new(Path, Manifest with { Nodes = [.. Manifest.Nodes.Select(Present)] });
 
     private ManifestNode Present(ManifestNode node)
@@ -108,13 +117,16 @@ public sealed class ClusterFolder
         if (!File.Exists(ConfigPath(node))) return node;
         var config = DurableFile.ReadJson(ConfigPath(node), HostingJson.Default.NodeConfig);
         if (!NodeEndpoint.TryParse(config.Listen, out var endpoint)) return node;
-        var roles = node.Roles.Select(role => role with { Id = config.Roles.FirstOrDefault(r => r.Role == role.Role)?.Id ?? role.Id });
+        var roles =
+            node.Roles.Select(
+                role => role with { Id = config.Roles.FirstOrDefault(r => r.Role == role.Role)?.Id ?? role.Id });
         return node with { Host = endpoint.Host, Port = endpoint.Port, Roles = [.. roles] };
     }
 
     private static ClusterFolder Write(string path, ClusterManifest manifest)
     {
-        DurableFile.WriteJson(System.IO.Path.Combine(path, ManifestName), manifest, HostingJson.Default.ClusterManifest);
+        DurableFile.WriteJson(System.IO.Path.Combine(path, ManifestName), manifest,
+            HostingJson.Default.ClusterManifest);
         return new ClusterFolder(path, manifest);
     }
 
@@ -125,9 +137,11 @@ public sealed class ClusterFolder
         {
             Directory.CreateDirectory(NodePath(node));
             foreach (var role in node.Roles.Where(role => role.Folder is not null))
-                RoleFolder.Format(System.IO.Path.Combine(NodePath(node), role.Folder!), Manifest.ClusterId, role.Role, new NodeId(role.Id));
+                RoleFolder.Format(System.IO.Path.Combine(NodePath(node), role.Folder!), Manifest.ClusterId, role.Role,
+                    new NodeId(role.Id));
             var roles = node.Roles.Select(role => new NodeConfigRole(role.Role, role.Id, role.Folder));
-            var config = new NodeConfig(node.Name, Manifest.Cluster, node.Endpoint.ToString(), shape.Insecure, node.Name + ".log", [.. roles])
+            var config = new NodeConfig(node.Name, Manifest.Cluster, node.Endpoint.ToString(), shape.Insecure,
+                node.Name + ".log", [.. roles])
             {
                 Peers = [.. Manifest.Nodes.Where(other => other != node).Select(other => other.Endpoint.ToString())],
                 Automatic = shape.Automatic,
@@ -136,7 +150,8 @@ public sealed class ClusterFolder
         }
 
         DurableFile.SyncDirectory(Path);
-        return Write(Path, Manifest with { Formed = true, Nodes = [.. Manifest.Nodes.Select(node => node with { Forming = false })] });
+        return Write(Path,
+            Manifest with { Formed = true, Nodes = [.. Manifest.Nodes.Select(node => node with { Forming = false })] });
     }
 
     // A node that is added is configured as the others are.
@@ -152,13 +167,15 @@ public sealed class ClusterFolder
         if (Manifest.Replicas != shape.Replicas)
         {
             throw new NodeStartException(
-                $"Replicas: the cluster in {Path} was made with {Manifest.Replicas}, not {shape.Replicas}. 'corfu reconfigure set-replicas' changes it.");
+                $"Replicas: the cluster in {Path} was made with {Manifest.Replicas}, not {shape.Replicas}. 'corfu "
+                + "reconfigure set-replicas' changes it.");
         }
 
         if (shape.Units < units)
         {
             throw new NodeStartException(
-                $"Units: the cluster in {Path} has {units}, not {shape.Units}. 'corfu reconfigure remove-unit' takes one out.");
+                $"Units: the cluster in {Path} has {units}, not {shape.Units}. 'corfu reconfigure remove-unit' takes "
+                + "one out.");
         }
     }
 }

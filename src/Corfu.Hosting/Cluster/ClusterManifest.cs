@@ -4,25 +4,29 @@ using Corfu.Protocol;
 namespace Corfu.Hosting;
 
 /// <summary>
-/// What <c>cluster.json</c> says: which nodes a cluster folder holds, and with which identities and ports they began. It grows when nodes are
-/// added and never follows reconfigurations: those live in the layout, and a node's present identities and address in its <c>node.json</c>.
+/// What <c>cluster.json</c> says: which nodes a cluster folder holds, and with which identities and ports they began.
+/// It grows when nodes are added and never follows reconfigurations: those live in the layout, and a node's present
+/// identities and address in its <c>node.json</c>.
 /// </summary>
 /// <param name="Format">Version of this file.</param>
 /// <param name="Formed">
-/// False while the folders are being formatted. Nothing was served before it turned true, so an interrupted creation may be repeated;
-/// afterwards a missing folder is a loss and never made anew (R12).
+/// False while the folders are being formatted. Nothing was served before it turned true, so an interrupted creation
+/// may be repeated; afterwards a missing folder is a loss and never made anew (R12).
 /// </param>
 /// <param name="Replicas">Replicas per chain.</param>
-public sealed record ClusterManifest(int Format, Guid Cluster, bool Formed, int Replicas, ImmutableArray<ManifestNode> Nodes)
+public sealed record ClusterManifest(int Format, Guid Cluster, bool Formed, int Replicas,
+    ImmutableArray<ManifestNode> Nodes)
 {
     public const int CurrentFormat = 1;
 
-    /// <summary>A projection was decided once: where no acceptor knows one now, it is lost, and no first one is made again (R12).</summary>
+    /// <summary>A projection was decided once: where no acceptor knows one now, it is lost, and no first one is made
+    /// again (R12).</summary>
     public bool Started { get; init; }
 
     public ClusterId ClusterId => new(Cluster);
 
-    /// <summary>The units that are meant to take entries, in placement order: in a new cluster those of the first projection.</summary>
+    /// <summary>The units that are meant to take entries, in placement order: in a new cluster those of the first
+    /// projection.</summary>
     public ImmutableArray<NodeAddress> ChainUnits() => Addresses(NodeRole.Unit, spares: false);
 
     /// <summary>The acceptors of the first projection.</summary>
@@ -31,12 +35,14 @@ public sealed record ClusterManifest(int Format, Guid Cluster, bool Formed, int 
     /// <summary>Those of the first projection, and those that wait to take the place of one that is gone.</summary>
     public ImmutableArray<NodeAddress> AllAcceptors() => Addresses(NodeRole.Acceptor, spares: true);
 
-    /// <summary>The endpoints of the processes that run sequencers, whose identities are new with every start (R2).</summary>
+    /// <summary>The endpoints of the processes that run sequencers, whose identities are new with every start
+    /// (R2).</summary>
     public ImmutableArray<NodeEndpoint> SequencerEndpoints() =>
         [.. Nodes.Where(node => node.Roles.Any(role => role.Role == NodeRole.Sequencer)).Select(node => node.Endpoint)];
 
     /// <summary>What clients connect with: the processes that hold the layout.</summary>
-    public string ConnectionString() => "corfu://" + string.Join(',', AllAcceptors().Select(address => address.Endpoint).Distinct());
+    public string ConnectionString() =>
+        "corfu://" + string.Join(',', AllAcceptors().Select(address => address.Endpoint).Distinct());
 
     /// <summary>The units, spares and sequencers that there are.</summary>
     public (int Units, int Spares, int Sequencers) Counts() =>

@@ -16,19 +16,24 @@ public static class ClusterPlacement
     {
         ArgumentOutOfRangeException.ThrowIfNotEqual(Fault(units, replicas) is null, true, nameof(replicas));
         // A chain over all units is one set of units whatever its head: several would only spread the heads.
-        return [.. Enumerable.Range(0, units).Select(head => Enumerable.Range(head, replicas).Select(i => i % units).ToImmutableArray())];
+        return [.. Enumerable.Range(0, units)
+            .Select(head => Enumerable.Range(head, replicas).Select(i => i % units).ToImmutableArray())];
     }
 
     public static ImmutableArray<Chain> Chains(ImmutableArray<NodeId> units, int replicas) =>
-        [.. Chains(units.Length, replicas).Select(chain => new Chain([.. chain.Select(unit => new Replica(units[unit]))]))];
+        [.. Chains(units.Length, replicas)
+            .Select(chain => new Chain([.. chain.Select(unit => new Replica(units[unit]))]))];
 
-    /// <summary>One acceptor below three units, else three: a lone one, or a majority that survives the loss of one.</summary>
+    /// <summary>One acceptor below three units, else three: a lone one, or a majority that survives the loss of
+    /// one.</summary>
     public static int AcceptorCount(int units) => units < 3 ? 1 : 3;
 
     /// <summary>What is wrong with these numbers, or null.</summary>
     public static string? Fault(int units, int replicas)
     {
         if (units is < 1 or > MaxUnits) return $"The number of units must be between 1 and {MaxUnits}, not {units}.";
-        return replicas < 1 || replicas > units ? $"The number of replicas must be between 1 and the number of units ({units}), not {replicas}." : null;
+        return replicas < 1 || replicas > units
+            ? $"The number of replicas must be between 1 and the number of units ({units}), not {replicas}."
+            : null;
     }
 }

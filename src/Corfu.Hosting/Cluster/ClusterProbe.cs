@@ -9,7 +9,8 @@ public static class ClusterProbe
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(2);
 
-    public static async Task<ClusterState> StateAsync(ClusterFolder folder, CancellationToken cancellationToken = default)
+    public static async Task<ClusterState> StateAsync(ClusterFolder folder,
+        CancellationToken cancellationToken = default)
     {
         var manifest = folder.Manifest;
         using var transport = new TcpTransport(new TcpTransportOptions
@@ -28,9 +29,11 @@ public static class ClusterProbe
         })));
         var answers = states.Where(s => !s.State.Id.IsNone).ToDictionary(s => s.State.Id, s => s.Answer);
         // A role that the projection names and nobody holds here is a sequencer that has ended.
-        var verdict = ClusterVerdict.Of(projection, id => answers.GetValueOrDefault(id) ?? RoleAnswer.Silent("not running"));
+        var verdict = ClusterVerdict.Of(projection,
+            id => answers.GetValueOrDefault(id) ?? RoleAnswer.Silent("not running"));
         return new ClusterState(
-            manifest.ClusterId, manifest.ConnectionString(), projection, verdict, [.. states.Select(state => state.State)]);
+            manifest.ClusterId, manifest.ConnectionString(), projection, verdict,
+            [.. states.Select(state => state.State)]);
     }
 
     // What the projection names and the folder does not hold runs on other machines.
@@ -45,20 +48,27 @@ public static class ClusterProbe
             .Where(named => !endpoints.Contains(named.Item1.Endpoint));
     }
 
-    private static async Task<Projection?> LatestAsync(TcpTransport transport, ClusterManifest manifest, CancellationToken cancellationToken)
+    private static async Task<Projection?> LatestAsync(TcpTransport transport, ClusterManifest manifest,
+        CancellationToken cancellationToken)
     {
-        // Acceptors are replaced like everything else: the newest projection that any of them knows names those that count.
+        // Acceptors are replaced like everything else: the newest projection that any of them knows names those that
+        // count.
         var acceptors = manifest.AllAcceptors();
         var answers = await Task.WhenAll(acceptors.Select(async acceptor =>
-            (acceptor.Id, Answer: await TryAsync(async () => await transport.CallAsync(acceptor, new LatestRequest(Epoch.None), cancellationToken)))));
+            (acceptor.Id,
+                Answer: await TryAsync(
+                    async () => await transport.CallAsync(acceptor, new LatestRequest(Epoch.None),
+                        cancellationToken)))));
         var newest = answers.Select(answer => answer.Answer?.Latest).OfType<Projection>().MaxBy(p => p.Epoch);
         if (newest is null) return null;
-        var answered = newest.Acceptors.Count(named => answers.Any(answer => answer.Id == named.Id && answer.Answer is not null));
+        var answered =
+            newest.Acceptors.Count(named => answers.Any(answer => answer.Id == named.Id && answer.Answer is not null));
         return answered * 2 > newest.Acceptors.Length ? newest : null;
     }
 
     private static async Task<(NodeState State, RoleAnswer Answer)[]> ProbeAsync(
-        TcpTransport transport, ClusterFolder folder, ManifestNode node, Projection? projection, CancellationToken cancellationToken)
+        TcpTransport transport, ClusterFolder folder, ManifestNode node, Projection? projection,
+        CancellationToken cancellationToken)
     {
         var owner = FolderLock.OwnerOf(folder.NodePath(node));
         NodeDescription? description = null;
@@ -86,9 +96,11 @@ public static class ClusterProbe
     }
 
     private static NodeState StateOf(
-        string name, NodeRole role, NodeAddress address, FolderOwner? owner, string? folder, Projection? projection, RoleAnswer answer) =>
+        string name, NodeRole role, NodeAddress address, FolderOwner? owner, string? folder, Projection? projection,
+        RoleAnswer answer) =>
         new(
-            name, role, address.Id, address.Endpoint, owner is { ProcessId: > 0 } o ? o.ProcessId : null, folder, answer.Answers,
+            name, role, address.Id, address.Endpoint, owner is { ProcessId: > 0 } o ? o.ProcessId : null, folder,
+            answer.Answers,
             answer.Detail)
         {
             Duty = answer.DutyIn(projection, role, address.Id),

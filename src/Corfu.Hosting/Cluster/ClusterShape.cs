@@ -8,8 +8,8 @@ namespace Corfu.Hosting;
 /// <summary>What a new cluster is made of.</summary>
 public sealed record ClusterShape
 {
-    // Below the range from which operating systems take the ports of outgoing connections: a kept port is not lost to one of those
-    // while its node is down.
+    // Below the range from which operating systems take the ports of outgoing connections: a kept port is not lost to
+    // one of those while its node is down.
     private const int FirstPort = 20_000;
     private const int LastPort = 31_999;
 
@@ -42,19 +42,25 @@ public sealed record ClusterShape
     {
         var faults = new List<string>();
         if (ClusterPlacement.Fault(Units, Replicas) is { } fault) faults.Add(fault);
-        if (Spares is < 0 or > ClusterPlacement.MaxUnits) faults.Add($"The number of spares must be between 0 and {ClusterPlacement.MaxUnits}, not {Spares}.");
-        if (Sequencers is < 1 or > MaxSequencers) faults.Add($"The number of sequencers must be between 1 and {MaxSequencers}, not {Sequencers}.");
+        if (Spares is < 0 or > ClusterPlacement.MaxUnits)
+            faults.Add($"The number of spares must be between 0 and {ClusterPlacement.MaxUnits}, not {Spares}.");
+        if (Sequencers is < 1 or > MaxSequencers)
+            faults.Add($"The number of sequencers must be between 1 and {MaxSequencers}, not {Sequencers}.");
         var nodes = Units + Spares + Sequencers;
-        if (Port is < 1 || Port + nodes - 1 > 65_535) faults.Add($"The first port must leave room for {nodes} ports between 1 and 65535, not {Port}.");
+        if (Port is < 1 || Port + nodes - 1 > 65_535)
+            faults.Add($"The first port must leave room for {nodes} ports between 1 and 65535, not {Port}.");
         var address = NodeOptionsValidator.AddressOf(Host);
         if (address is null) faults.Add($"'{Host}' is neither an IP address nor 'localhost'.");
-        else if (NodeOptionsValidator.IsUnspecified(address)) faults.Add($"{Host} is no address that clients could reach a node under.");
+        else if (NodeOptionsValidator.IsUnspecified(address))
+            faults.Add($"{Host} is no address that clients could reach a node under.");
         else if (!IPAddress.IsLoopback(address) && !Insecure)
-            faults.Add($"{Host} is not a loopback address, and connections are not encrypted yet; --insecure accepts that.");
+            faults.Add(
+                $"{Host} is not a loopback address, and connections are not encrypted yet; --insecure accepts that.");
         return faults;
     }
 
-    /// <summary>Whether units that wait are taken into the chains until as many as <see cref="Units"/> take entries.</summary>
+    /// <summary>Whether units that wait are taken into the chains until as many as <see cref="Units"/> take
+    /// entries.</summary>
     public bool TakeUnitsIn { get; init; }
 
     internal ClusterManifest NewManifest(IEntropy entropy)
@@ -63,28 +69,38 @@ public sealed record ClusterShape
         var acceptors = ClusterPlacement.AcceptorCount(Units);
         var ports = Ports(Units + Spares + Sequencers, entropy);
         var nodes = ImmutableArray.CreateBuilder<ManifestNode>();
-        for (var i = 0; i < Units; i++) nodes.Add(NewUnit($"unit-{i}", ports[nodes.Count], false, i < acceptors, entropy));
+        for (var i = 0; i < Units; i++)
+            nodes.Add(NewUnit($"unit-{i}", ports[nodes.Count], false, i < acceptors, entropy));
         for (var i = 0; i < Spares; i++) nodes.Add(NewUnit($"spare-{i}", ports[nodes.Count], true, true, entropy));
         for (var i = 0; i < Sequencers; i++) nodes.Add(NewSequencer(i, ports[nodes.Count]));
-        return new ClusterManifest(ClusterManifest.CurrentFormat, entropy.NewGuid(), false, Replicas, nodes.DrainToImmutable());
+        return new ClusterManifest(ClusterManifest.CurrentFormat, entropy.NewGuid(), false, Replicas,
+            nodes.DrainToImmutable());
     }
 
-    /// <summary>With a node for each unit, spare and sequencer that is asked for and not there; the same manifest where there is none.</summary>
+    /// <summary>With a node for each unit, spare and sequencer that is asked for and not there; the same manifest where
+    /// there is none.</summary>
     internal ClusterManifest Extend(ClusterManifest manifest, IEntropy entropy)
     {
         var (units, spares, sequencers) = manifest.Counts();
         var count = Math.Max(0, Units - units) + Math.Max(0, Spares - spares) + Math.Max(0, Sequencers - sequencers);
         if (count == 0) return manifest;
         var host = manifest.Nodes[0].Host;
-        var ports = new Queue<int>((this with { Host = host, Port = null }).Ports(count, entropy, [.. manifest.Nodes.Select(n => n.Port)]));
+        var ports =
+            new Queue<int>((this with { Host = host, Port = null }).Ports(count, entropy,
+                [.. manifest.Nodes.Select(n => n.Port)]));
         var added = new List<ManifestNode>();
-        for (var i = units; i < Units; i++) added.Add(NewUnit(FreeName("unit"), ports.Dequeue(), false, false, entropy));
-        for (var i = spares; i < Spares; i++) added.Add(NewUnit(FreeName("spare"), ports.Dequeue(), true, true, entropy));
+        for (var i = units; i < Units; i++)
+            added.Add(NewUnit(FreeName("unit"), ports.Dequeue(), false, false, entropy));
+        for (var i = spares; i < Spares; i++)
+            added.Add(NewUnit(FreeName("spare"), ports.Dequeue(), true, true, entropy));
         for (var i = sequencers; i < Sequencers; i++) added.Add(NewSequencer(i, ports.Dequeue()));
-        return manifest with { Nodes = [.. manifest.Nodes, .. added.Select(node => node with { Host = host, Forming = true })] };
+        return manifest
+            with
+        { Nodes = [.. manifest.Nodes, .. added.Select(node => node with { Host = host, Forming = true })] };
 
         string FreeName(string kind) =>
-            Enumerable.Range(0, int.MaxValue).Select(i => $"{kind}-{i}").First(name => manifest.Nodes.Concat(added).All(n => n.Name != name));
+            Enumerable.Range(0, int.MaxValue).Select(i => $"{kind}-{i}")
+                .First(name => manifest.Nodes.Concat(added).All(n => n.Name != name));
     }
 
     private ManifestNode NewUnit(string name, int port, bool spare, bool hasAcceptor, IEntropy entropy)
@@ -95,7 +111,8 @@ public sealed record ClusterShape
     }
 
     private ManifestNode NewSequencer(int index, int port) => new(
-        index == 0 ? "sequencer" : $"sequencer-{index}", Host, port, index > 0, [new ManifestRole(NodeRole.Sequencer, Guid.Empty, null)]);
+        index == 0 ? "sequencer" : $"sequencer-{index}", Host, port, index > 0,
+        [new ManifestRole(NodeRole.Sequencer, Guid.Empty, null)]);
 
     private int[] Ports(int count, IEntropy entropy, ImmutableArray<int> taken = default)
     {
@@ -104,7 +121,9 @@ public sealed record ClusterShape
             int[] wanted = [.. Enumerable.Range(first, count)];
             // Before the cluster is made, since it keeps its ports for ever.
             var occupied = wanted.Where(port => !IsFree(port)).ToArray();
-            if (occupied.Length > 0) throw new NodeStartException($"Occupied by other processes on {Host}: port {string.Join(", ", occupied)}.");
+            if (occupied.Length > 0)
+                throw new NodeStartException(
+                    $"Occupied by other processes on {Host}: port {string.Join(", ", occupied)}.");
             return wanted;
         }
 
@@ -118,7 +137,9 @@ public sealed record ClusterShape
             if (IsFree(port) && (taken.IsDefault || !taken.Contains(port))) ports.Add(port);
         }
 
-        return ports.Count == count ? [.. ports] : throw new NodeStartException($"There are no {count} free ports between {FirstPort} and {LastPort}.");
+        return ports.Count == count
+            ? [.. ports]
+            : throw new NodeStartException($"There are no {count} free ports between {FirstPort} and {LastPort}.");
     }
 
     private bool IsFree(int port)

@@ -9,7 +9,8 @@ namespace Corfu.Hosting;
 /// <param name="Spare">Runs, but is in no chain until a reconfiguration takes it in.</param>
 public sealed record ManifestNode(string Name, string Host, int Port, bool Spare, ImmutableArray<ManifestRole> Roles)
 {
-    /// <summary>While its folders are being made, after the cluster's own: it has never run, so making them may be repeated.</summary>
+    /// <summary>While its folders are being made, after the cluster's own: it has never run, so making them may be
+    /// repeated.</summary>
     [JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingDefault)]
     public bool Forming { get; init; }
 

@@ -8,34 +8,41 @@ using Microsoft.Extensions.Logging.Abstractions;
 
 namespace Corfu.Hosting;
 
-/// <summary>Makes the folders of nodes that run on machines of their own; <c>corfu node --config DIR/node.json</c> runs them.</summary>
+/// <summary>Makes the folders of nodes that run on machines of their own; <c>corfu node --config DIR/node.json</c> runs
+/// them.</summary>
 public static class NodeInit
 {
     private const string ConfigName = "node.json";
 
-    /// <summary>The first node of a new cluster: unit, acceptor and sequencer. The first projection is decided on return.</summary>
+    /// <summary>The first node of a new cluster: unit, acceptor and sequencer. The first projection is decided on
+    /// return.</summary>
     /// <exception cref="NodeStartException">The folder is not empty, or the node cannot start.</exception>
     public static async Task<ClusterId> FirstAsync(
-        string folder, string listen, bool insecure, ILoggerFactory? loggers = null, CancellationToken cancellationToken = default)
+        string folder, string listen, bool insecure, ILoggerFactory? loggers = null,
+        CancellationToken cancellationToken = default)
     {
         loggers ??= NullLoggerFactory.Instance;
         var cluster = new ClusterId(SystemEntropy.Instance.NewGuid());
-        var options = Write(folder, cluster, listen, insecure, [NodeRole.Unit, NodeRole.Acceptor, NodeRole.Sequencer], []);
+        var options = Write(folder, cluster, listen, insecure, [NodeRole.Unit, NodeRole.Acceptor, NodeRole.Sequencer],
+            []);
         await using var node = await CorfuNode.StartAsync(options, loggers, TimeProvider.System, cancellationToken);
         NodeAddress Role(NodeRole role) => new(node.Description.Roles.First(r => r.Role == role).Id, node.Endpoint);
         using var transport = new TcpTransport(new TcpTransportOptions { Cluster = cluster }, TimeProvider.System);
         var layout = new LayoutClient(transport, SystemEntropy.Instance, TimeProvider.System);
         var unit = Role(NodeRole.Unit);
         await new Reconfigurer(transport, layout, TimeProvider.System).CreateAsync(
-            cluster, Role(NodeRole.Sequencer), [new Chain([new Replica(unit.Id)])], [unit], [Role(NodeRole.Acceptor)], cancellationToken);
+            cluster, Role(NodeRole.Sequencer), [new Chain([new Replica(unit.Id)])], [unit], [Role(NodeRole.Acceptor)],
+            cancellationToken);
         return cluster;
     }
 
-    /// <summary>A node that joins a running cluster: its unit waits as a spare, its acceptor and sequencer stand by.</summary>
+    /// <summary>A node that joins a running cluster: its unit waits as a spare, its acceptor and sequencer stand
+    /// by.</summary>
     /// <param name="join">Any node of the cluster that runs.</param>
     /// <exception cref="NodeStartException">Nothing answers there, or the folder is not empty.</exception>
     public static async Task<ClusterId> JoinAsync(
-        string folder, NodeEndpoint join, ImmutableArray<NodeRole> roles, string listen, bool insecure, CancellationToken cancellationToken = default)
+        string folder, NodeEndpoint join, ImmutableArray<NodeRole> roles, string listen, bool insecure,
+        CancellationToken cancellationToken = default)
     {
         using var transport = new TcpTransport(new TcpTransportOptions(), TimeProvider.System);
         try
@@ -53,13 +60,15 @@ public static class NodeInit
 
     // The configuration comes last: without it there is no node, and the folder may be deleted.
     private static NodeOptions Write(
-        string folder, ClusterId cluster, string listen, bool insecure, ImmutableArray<NodeRole> roles, ImmutableArray<string> peers)
+        string folder, ClusterId cluster, string listen, bool insecure, ImmutableArray<NodeRole> roles,
+        ImmutableArray<string> peers)
     {
         var full = Path.GetFullPath(folder);
         ClusterFolder.RequireEmpty(full);
         var configured = roles.Select(role => role == NodeRole.Sequencer
             ? new NodeConfigRole(role, Guid.Empty, null)
-            : new NodeConfigRole(role, SystemEntropy.Instance.NewGuid(), role.ToString().ToLowerInvariant())).ToImmutableArray();
+            : new NodeConfigRole(role, SystemEntropy.Instance.NewGuid(), role.ToString().ToLowerInvariant()))
+            .ToImmutableArray();
         var name = Path.GetFileName(full);
         var config = new NodeConfig(name, cluster.Value, listen, insecure, name + ".log", configured) { Peers = peers };
         try

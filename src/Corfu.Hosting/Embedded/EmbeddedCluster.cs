@@ -5,9 +5,9 @@ using Microsoft.Extensions.Logging;
 namespace Corfu.Hosting;
 
 /// <summary>
-/// A whole cluster inside this process: units on FASTER files with durable writes, layout acceptors and a sequencer, each node behind
-/// its own loopback port, so that other processes can connect too. Opening a folder again replaces the sequencer by an ordinary
-/// reconfiguration; ports are kept, so connected clients go on.
+/// A whole cluster inside this process: units on FASTER files with durable writes, layout acceptors and a sequencer,
+/// each node behind its own loopback port, so that other processes can connect too. Opening a folder again replaces the
+/// sequencer by an ordinary reconfiguration; ports are kept, so connected clients go on.
 /// </summary>
 public sealed class EmbeddedCluster : IAsyncDisposable
 {
@@ -31,8 +31,10 @@ public sealed class EmbeddedCluster : IAsyncDisposable
 
     public ClusterManifest Manifest => _folder.Manifest;
 
-    /// <exception cref="NodeStartException">The folder is in use, damaged or not writable, holds a cluster of another shape, or a port is occupied.</exception>
-    public static async Task<EmbeddedCluster> StartAsync(EmbeddedClusterOptions? options = null, CancellationToken cancellationToken = default)
+    /// <exception cref="NodeStartException">The folder is in use, damaged or not writable, holds a cluster of another
+    /// shape, or a port is occupied.</exception>
+    public static async Task<EmbeddedCluster> StartAsync(EmbeddedClusterOptions? options = null,
+        CancellationToken cancellationToken = default)
     {
         options ??= new EmbeddedClusterOptions();
         var path = options.Folder ?? Directory.CreateTempSubdirectory("corfu-").FullName;
@@ -48,7 +50,8 @@ public sealed class EmbeddedCluster : IAsyncDisposable
         try
         {
             await cluster.StartNodesAsync(cancellationToken);
-            await ClusterBootstrap.RunAsync(cluster._folder, options.Loggers, options.Time, cancellationToken, takesUnitsIn: true);
+            await ClusterBootstrap.RunAsync(cluster._folder, options.Loggers, options.Time, cancellationToken,
+                takesUnitsIn: true);
             return cluster;
         }
         catch
@@ -59,8 +62,10 @@ public sealed class EmbeddedCluster : IAsyncDisposable
     }
 
     /// <summary>A new client, which the caller disposes.</summary>
-    public Task<CorfuClient> ConnectAsync(CorfuClientOptions? options = null, CancellationToken cancellationToken = default) =>
-        CorfuClient.ConnectAsync(ConnectionString, options, _options.Loggers.CreateLogger<CorfuClient>(), cancellationToken);
+    public Task<CorfuClient> ConnectAsync(CorfuClientOptions? options = null,
+        CancellationToken cancellationToken = default) =>
+        CorfuClient.ConnectAsync(ConnectionString, options, _options.Loggers.CreateLogger<CorfuClient>(),
+            cancellationToken);
 
     /// <summary>Stops one node, as if its process had ended in good order.</summary>
     public async Task StopNodeAsync(string name)
@@ -71,7 +76,8 @@ public sealed class EmbeddedCluster : IAsyncDisposable
     /// <summary>Starts a stopped node again. A sequencer takes over by a reconfiguration.</summary>
     public async Task StartNodeAsync(string name, CancellationToken cancellationToken = default)
     {
-        var node = Manifest.Nodes.FirstOrDefault(node => node.Name == name) ?? throw new ArgumentException($"There is no node {name}.", nameof(name));
+        var node = Manifest.Nodes.FirstOrDefault(node => node.Name == name)
+            ?? throw new ArgumentException($"There is no node {name}.", nameof(name));
         if (_nodes.ContainsKey(name)) return;
         await StartNodeAsync(node, cancellationToken);
         await ClusterBootstrap.RunAsync(_folder, _options.Loggers, _options.Time, cancellationToken);

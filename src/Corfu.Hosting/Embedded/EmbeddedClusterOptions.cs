@@ -6,7 +6,8 @@ namespace Corfu.Hosting;
 /// <summary>A cluster inside this process. Writes are durable, as on any other.</summary>
 public sealed record EmbeddedClusterOptions
 {
-    /// <summary>Where the cluster keeps its data; a cluster that is there is continued. Null takes a temporary folder, deleted at the end.</summary>
+    /// <summary>Where the cluster keeps its data; a cluster that is there is continued. Null takes a temporary folder,
+    /// deleted at the end.</summary>
     public string? Folder { get; init; }
 
     /// <summary>Storage units. Default 3.</summary>
@@ -21,7 +22,8 @@ public sealed record EmbeddedClusterOptions
     /// <summary>Sequencers: one serves, the others stand by.</summary>
     public int Sequencers { get; init; } = 1;
 
-    /// <summary>Whether the agents reconfigure on their own when nodes are gone. A folder that holds a cluster keeps its own choice.</summary>
+    /// <summary>Whether the agents reconfigure on their own when nodes are gone. A folder that holds a cluster keeps
+    /// its own choice.</summary>
     public bool Automatic { get; init; } = true;
 
     /// <summary>Default: nothing is logged.</summary>

@@ -27,7 +27,8 @@ internal static partial class DurableFile
         try
         {
             using var stream = File.OpenRead(path);
-            return JsonSerializer.Deserialize(stream, type) ?? throw new NodeStartException($"The file {path} is empty.");
+            return JsonSerializer.Deserialize(stream, type)
+                ?? throw new NodeStartException($"The file {path} is empty.");
         }
         catch (JsonException e)
         {
@@ -39,15 +40,19 @@ internal static partial class DurableFile
         }
     }
 
-    /// <summary>A rename or a new file survives a power cut only when its directory is synced too; .NET has no call for that.</summary>
+    /// <summary>A rename or a new file survives a power cut only when its directory is synced too; .NET has no call for
+    /// that.</summary>
     public static void SyncDirectory(string path)
     {
         if (OperatingSystem.IsWindows()) return;
         var handle = Open(path, 0);
-        if (handle < 0) throw new IOException($"The folder {path} cannot be opened for a sync (errno {Marshal.GetLastPInvokeError()}).");
+        if (handle < 0)
+            throw new IOException(
+                $"The folder {path} cannot be opened for a sync (errno {Marshal.GetLastPInvokeError()}).");
         try
         {
-            if (FSync(handle) != 0) throw new IOException($"The folder {path} cannot be synced (errno {Marshal.GetLastPInvokeError()}).");
+            if (FSync(handle) != 0)
+                throw new IOException($"The folder {path} cannot be synced (errno {Marshal.GetLastPInvokeError()}).");
         }
         finally
         {

@@ -3,8 +3,8 @@ using System.Globalization;
 namespace Corfu.Hosting;
 
 /// <summary>
-/// One process at a time works in a folder. The operating system drops the lock with the process, however it ends, so a lock left
-/// behind by a kill never has to be removed by hand.
+/// One process at a time works in a folder. The operating system drops the lock with the process, however it ends, so a
+/// lock left behind by a kill never has to be removed by hand.
 /// </summary>
 internal sealed class FolderLock : IDisposable
 {
@@ -21,7 +21,8 @@ internal sealed class FolderLock : IDisposable
         FileStream file;
         try
         {
-            file = new FileStream(Path.Combine(folder, LockName), FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None);
+            file = new FileStream(Path.Combine(folder, LockName), FileMode.OpenOrCreate, FileAccess.ReadWrite,
+                FileShare.None);
         }
         catch (DirectoryNotFoundException e)
         {
@@ -40,7 +41,8 @@ internal sealed class FolderLock : IDisposable
             throw new NodeStartException($"The folder {folder} is in use by another process{Owner(folder)}.", e);
         }
 
-        File.WriteAllText(Path.Combine(folder, OwnerName), string.Create(CultureInfo.InvariantCulture, $"{Environment.ProcessId} {use}\n"));
+        File.WriteAllText(Path.Combine(folder, OwnerName),
+            string.Create(CultureInfo.InvariantCulture, $"{Environment.ProcessId} {use}\n"));
         return new FolderLock(file);
     }
 
@@ -50,7 +52,8 @@ internal sealed class FolderLock : IDisposable
         if (!File.Exists(Path.Combine(folder, LockName))) return null;
         try
         {
-            using var free = new FileStream(Path.Combine(folder, LockName), FileMode.Open, FileAccess.ReadWrite, FileShare.None);
+            using var free = new FileStream(Path.Combine(folder, LockName), FileMode.Open, FileAccess.ReadWrite,
+                FileShare.None);
             return null;
         }
         catch (FileNotFoundException)
@@ -71,14 +74,16 @@ internal sealed class FolderLock : IDisposable
         return e.HResult == ErofsAsHResult || e.Message.Contains("Read-only", StringComparison.OrdinalIgnoreCase);
     }
 
-    private static string Owner(string folder) => ReadOwner(folder) is { ProcessId: > 0 } owner ? $" (process {owner.ProcessId})" : "";
+    private static string Owner(string folder) =>
+        ReadOwner(folder) is { ProcessId: > 0 } owner ? $" (process {owner.ProcessId})" : "";
 
     private static FolderOwner ReadOwner(string folder)
     {
         try
         {
             var parts = File.ReadAllText(Path.Combine(folder, OwnerName)).Split(' ', StringSplitOptions.TrimEntries);
-            if (parts.Length == 2 && int.TryParse(parts[0], CultureInfo.InvariantCulture, out var id) && Enum.TryParse<FolderUse>(parts[1], out var use))
+            if (parts.Length == 2 && int.TryParse(parts[0], CultureInfo.InvariantCulture, out var id)
+                && Enum.TryParse<FolderUse>(parts[1], out var use))
                 return new FolderOwner(id, use);
         }
         catch (IOException)

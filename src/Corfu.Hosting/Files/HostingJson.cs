@@ -3,7 +3,8 @@ using System.Text.Json.Serialization;
 
 namespace Corfu.Hosting;
 
-/// <summary>The files of a cluster folder: indented JSON, camel case, names instead of numbers, unknown members refused.</summary>
+/// <summary>The files of a cluster folder: indented JSON, camel case, names instead of numbers, unknown members
+/// refused.</summary>
 [JsonSourceGenerationOptions(
     JsonSerializerDefaults.Web,
     WriteIndented = true,

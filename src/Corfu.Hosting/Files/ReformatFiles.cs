@@ -19,18 +19,24 @@ internal sealed class ReformatFiles(NodeOptions node, NodeRoleOptions role) : IR
         DurableFile.SyncDirectory(Parent(to));
     }
 
-    public void Format(string folder, Guid id) => RoleFolder.Format(folder, new ClusterId(node.Cluster), role.Role, new NodeId(id));
+    public void Format(string folder, Guid id) =>
+        RoleFolder.Format(folder, new ClusterId(node.Cluster), role.Role, new NodeId(id));
 
     public void Configure(Guid old, Guid id)
     {
-        var path = node.ConfigFile ?? throw new NodeStartException($"The {role.Role} {old} was removed from the cluster, and no configuration file can name another.");
+        var path =
+            node.ConfigFile
+            ?? throw new NodeStartException(
+                $"The {role.Role} {old} was removed from the cluster, and no configuration file can name another.");
         var config = DurableFile.ReadJson(path, HostingJson.Default.NodeConfig);
         (config with { Roles = [.. config.Roles.Select(r => r.Id == old ? r with { Id = id } : r)] }).Save(path);
     }
 
     /// <summary>Folders with the data of earlier identities.</summary>
     public static IEnumerable<string> Kept(string folder) =>
-        Directory.Exists(Parent(folder)) ? Directory.EnumerateDirectories(Parent(folder), RoleReformat.KeptPattern(folder)) : [];
+        Directory.Exists(Parent(folder))
+            ? Directory.EnumerateDirectories(Parent(folder), RoleReformat.KeptPattern(folder))
+            : [];
 
     private static string Parent(string folder) => Path.GetDirectoryName(Path.GetFullPath(folder))!;
 }

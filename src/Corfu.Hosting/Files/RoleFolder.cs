@@ -28,7 +28,8 @@ internal sealed class RoleFolder : IDisposable
     /// <inheritdoc cref="FolderIdentity.Named"/>
     public Epoch Named => new(_identity.Named);
 
-    /// <summary>Gives an empty or new folder its identity. Doing it again with the same identity changes nothing.</summary>
+    /// <summary>Gives an empty or new folder its identity. Doing it again with the same identity changes
+    /// nothing.</summary>
     /// <exception cref="NodeStartException">The folder holds something else.</exception>
     public static void Format(string path, ClusterId cluster, NodeRole role, NodeId id)
     {
@@ -42,10 +43,13 @@ internal sealed class RoleFolder : IDisposable
                 return;
             }
 
-            if (Directory.EnumerateFileSystemEntries(path).Any(entry => !entry.EndsWith(IdentityName + ".new", StringComparison.Ordinal)))
-                throw new NodeStartException($"The folder {path} is not empty and holds no Corfu {role.ToString().ToLowerInvariant()}.");
+            if (Directory.EnumerateFileSystemEntries(path)
+                .Any(entry => !entry.EndsWith(IdentityName + ".new", StringComparison.Ordinal)))
+                throw new NodeStartException(
+                    $"The folder {path} is not empty and holds no Corfu {role.ToString().ToLowerInvariant()}.");
             DurableFile.WriteJson(
-                file, new FolderIdentity(FolderIdentity.CurrentFormat, cluster.Value, role, id.Value, false), HostingJson.Default.FolderIdentity);
+                file, new FolderIdentity(FolderIdentity.CurrentFormat, cluster.Value, role, id.Value, false),
+                HostingJson.Default.FolderIdentity);
             DurableFile.SyncDirectory(System.IO.Path.GetDirectoryName(System.IO.Path.GetFullPath(path))!);
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
@@ -54,13 +58,15 @@ internal sealed class RoleFolder : IDisposable
         }
     }
 
-    /// <summary>Locks the folder and checks whose it is. <paramref name="expected"/> may be <see cref="NodeId.None"/>.</summary>
+    /// <summary>Locks the folder and checks whose it is. <paramref name="expected"/> may be
+    /// <see cref="NodeId.None"/>.</summary>
     public static RoleFolder Open(string path, ClusterId cluster, NodeRole role, NodeId expected)
     {
         var folderLock = FolderLock.Take(path, FolderUse.Node);
         try
         {
-            // R2: that it is there, and was opened, may be known only because a killed process wrote so and did not come to sync it.
+            // R2: that it is there, and was opened, may be known only because a killed process wrote so and did not
+            // come to sync it.
             DurableFile.SyncDirectory(path);
             DurableFile.SyncDirectory(System.IO.Path.GetDirectoryName(System.IO.Path.GetFullPath(path))!);
             return new RoleFolder(path, Check(path, cluster, role, expected), folderLock);
@@ -84,7 +90,8 @@ internal sealed class RoleFolder : IDisposable
     {
         if (_identity.Opened) return;
         _identity = _identity with { Opened = true };
-        DurableFile.WriteJson(System.IO.Path.Combine(Path, IdentityName), _identity, HostingJson.Default.FolderIdentity);
+        DurableFile.WriteJson(System.IO.Path.Combine(Path, IdentityName), _identity,
+            HostingJson.Default.FolderIdentity);
     }
 
     /// <summary>Remembers, durably, that a decided projection names the role.</summary>
@@ -92,7 +99,8 @@ internal sealed class RoleFolder : IDisposable
     {
         if (_identity.Named > 0) return;
         _identity = _identity with { Named = epoch.Value };
-        DurableFile.WriteJson(System.IO.Path.Combine(Path, IdentityName), _identity, HostingJson.Default.FolderIdentity);
+        DurableFile.WriteJson(System.IO.Path.Combine(Path, IdentityName), _identity,
+            HostingJson.Default.FolderIdentity);
     }
 
     public void Dispose() => _lock.Dispose();
@@ -100,13 +108,17 @@ internal sealed class RoleFolder : IDisposable
     private static FolderIdentity Check(string path, ClusterId cluster, NodeRole role, NodeId expected)
     {
         var file = System.IO.Path.Combine(path, IdentityName);
-        if (!File.Exists(file)) throw new NodeStartException($"The folder {path} was never formatted: {IdentityName} is missing.");
+        if (!File.Exists(file))
+            throw new NodeStartException($"The folder {path} was never formatted: {IdentityName} is missing.");
         var identity = DurableFile.ReadJson(file, HostingJson.Default.FolderIdentity);
         if (identity.Format != FolderIdentity.CurrentFormat)
-            throw new NodeStartException($"The folder {path} has format {identity.Format}; this version reads {FolderIdentity.CurrentFormat}.");
+            throw new NodeStartException(
+                $"The folder {path} has format {identity.Format}; this version reads {FolderIdentity.CurrentFormat}.");
         if (identity.Cluster != cluster.Value)
-            throw new NodeStartException($"The folder {path} belongs to the cluster {identity.Cluster}, not {cluster}.");
-        if (identity.Role != role) throw new NodeStartException($"The folder {path} belongs to a {identity.Role}, not a {role}.");
+            throw new NodeStartException(
+                $"The folder {path} belongs to the cluster {identity.Cluster}, not {cluster}.");
+        if (identity.Role != role)
+            throw new NodeStartException($"The folder {path} belongs to a {identity.Role}, not a {role}.");
         // R2: what another identity stored must never be served under this one.
         if (!expected.IsNone && identity.Id != expected.Value)
             throw new NodeStartException($"The folder {path} belongs to {identity.Id}, not {expected}.");

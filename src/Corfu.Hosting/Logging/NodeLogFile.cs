@@ -6,8 +6,9 @@ using Serilog.Debugging;
 namespace Corfu.Hosting;
 
 /// <summary>
-/// A node's log file: one line per event, with a time in microseconds. A full file is followed by <c>name_001.log</c> and so on; the
-/// oldest are deleted. Writing never fails for the caller: what cannot be written is lost, and the node goes on.
+/// A node's log file: one line per event, with a time in microseconds. A full file is followed by <c>name_001.log</c>
+/// and so on; the oldest are deleted. Writing never fails for the caller: what cannot be written is lost, and the node
+/// goes on.
 /// </summary>
 internal static class NodeLogFile
 {
@@ -15,7 +16,8 @@ internal static class NodeLogFile
     public const int MaxFiles = 4;
 
     // The load tool reads the times (Corfu.Load failover).
-    private const string Template = "{UtcTimestamp:yyyy-MM-ddTHH:mm:ss.ffffff}Z {Level:w4} {SourceContext}: {Message:lj}{NewLine}{Exception}";
+    private const string Template =
+        "{UtcTimestamp:yyyy-MM-ddTHH:mm:ss.ffffff}Z {Level:w4} {SourceContext}: {Message:lj}{NewLine}{Exception}";
 
     /// <param name="warn">Told once that, and why, the file cannot be written.</param>
     public static ILoggingBuilder AddNodeLogFile(this ILoggingBuilder logging, string path, Action<string> warn)
@@ -23,13 +25,15 @@ internal static class NodeLogFile
         var warned = 0;
         SelfLog.Enable(fault =>
         {
-            if (Interlocked.Exchange(ref warned, 1) == 0) warn($"The log file {path} cannot be written: {fault.Split('\n', 2)[0]}");
+            if (Interlocked.Exchange(ref warned, 1) == 0)
+                warn($"The log file {path} cannot be written: {fault.Split('\n', 2)[0]}");
         });
         return logging.AddSerilog(
             new LoggerConfiguration()
                 .MinimumLevel.Information()
                 .WriteTo.File(
-                    path, outputTemplate: Template, formatProvider: CultureInfo.InvariantCulture, fileSizeLimitBytes: MaxFileBytes,
+                    path, outputTemplate: Template, formatProvider: CultureInfo.InvariantCulture,
+                    fileSizeLimitBytes: MaxFileBytes,
                     rollOnFileSizeLimit: true, retainedFileCountLimit: MaxFiles)
                 .CreateLogger(),
             dispose: true);

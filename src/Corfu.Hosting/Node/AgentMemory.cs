@@ -26,7 +26,8 @@ internal sealed record AgentMemory(long Version, bool Automatic)
     {
         try
         {
-            DurableFile.WriteJson(path, new AgentMemory(automation.Version, automation.IsOn), HostingJson.Default.AgentMemory);
+            DurableFile.WriteJson(path, new AgentMemory(automation.Version, automation.IsOn),
+                HostingJson.Default.AgentMemory);
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {

@@ -11,7 +11,8 @@ using Microsoft.Extensions.Options;
 
 namespace Corfu.Hosting;
 
-/// <summary>A running node: its roles, and the one listener before them. Disposing it stops serving and closes the folders.</summary>
+/// <summary>A running node: its roles, and the one listener before them. Disposing it stops serving and closes the
+/// folders.</summary>
 public sealed class CorfuNode : IAsyncDisposable
 {
     private readonly RoleRegistry _registry;
@@ -21,7 +22,8 @@ public sealed class CorfuNode : IAsyncDisposable
     private int _disposed;
 
     private CorfuNode(
-        string name, NodeEndpoint endpoint, RoleRegistry registry, RoleKeeper keeper, KestrelServer server, NodeAgent agent)
+        string name, NodeEndpoint endpoint, RoleRegistry registry, RoleKeeper keeper, KestrelServer server,
+        NodeAgent agent)
     {
         _agent = agent;
         Name = name;
@@ -38,19 +40,24 @@ public sealed class CorfuNode : IAsyncDisposable
     /// <summary>The roles served, with their identities.</summary>
     public NodeDescription Description => _registry.Describe();
 
-    /// <summary>What keeps roles from serving until the process is restarted, a failed disk for instance; empty while all is well.</summary>
-    public ImmutableArray<string> Faults => [.. _keeper.Roles.Select(role => role.Fault).Append(_agent.Fault).OfType<string>()];
+    /// <summary>What keeps roles from serving until the process is restarted, a failed disk for instance; empty while
+    /// all is well.</summary>
+    public ImmutableArray<string> Faults =>
+        [.. _keeper.Roles.Select(role => role.Fault).Append(_agent.Fault).OfType<string>()];
 
-    /// <summary>Roles that serve nothing, however often the process is restarted: damaged ones, and removed ones that wait for room.</summary>
+    /// <summary>Roles that serve nothing, however often the process is restarted: damaged ones, and removed ones that
+    /// wait for room.</summary>
     public ImmutableArray<string> Stopped => [.. _keeper.Roles.Select(role => role.Stopped).OfType<string>()];
 
-    /// <summary>Opens the roles (a unit reads its log back first) and listens. On failure everything opened is closed again.</summary>
+    /// <summary>Opens the roles (a unit reads its log back first) and listens. On failure everything opened is closed
+    /// again.</summary>
     /// <exception cref="NodeStartException">A folder in use, damaged or not writable; an occupied port.</exception>
     public static async Task<CorfuNode> StartAsync(
         NodeOptions options, ILoggerFactory loggers, TimeProvider time, CancellationToken cancellationToken = default)
     {
         var logger = loggers.CreateLogger<CorfuNode>();
-        var registry = new RoleRegistry(new ClusterId(options.Cluster), options.Limits.Server, time, logger: loggers.CreateLogger<RoleRegistry>());
+        var registry = new RoleRegistry(new ClusterId(options.Cluster), options.Limits.Server, time,
+            logger: loggers.CreateLogger<RoleRegistry>());
         var roles = ImmutableArray.CreateBuilder<NodeRoleHost>();
         NodeAgent? agent = null;
         try
@@ -75,7 +82,8 @@ public sealed class CorfuNode : IAsyncDisposable
                 if (role.Stopped is { } stopped) HostingLog.RoleFailed(logger, stopped);
                 else HostingLog.Serving(logger, options.Name, role.Handler.Role, role.Handler.Id, options.Endpoint);
                 _ = role.Failure.ContinueWith(
-                    _ => HostingLog.RoleFailed(logger, role.Fault!), cancellationToken, TaskContinuationOptions.None, TaskScheduler.Default);
+                    _ => HostingLog.RoleFailed(logger, role.Fault!), cancellationToken, TaskContinuationOptions.None,
+                    TaskScheduler.Default);
             }
 
             HostingTelemetry.NodesRunning.Add(1);
@@ -95,7 +103,8 @@ public sealed class CorfuNode : IAsyncDisposable
         if (Interlocked.Exchange(ref _disposed, 1) != 0) return;
         // While it still listens: the others are told that it goes, so that nobody takes it for dead.
         await _agent.DisposeAsync();
-        // Then the connections, so that stopping the server does not wait for idle ones; then what the requests were about.
+        // Then the connections, so that stopping the server does not wait for idle ones; then what the requests were
+        // about.
         _registry.Dispose();
         await _server.StopAsync(CancellationToken.None);
         _server.Dispose();
@@ -120,7 +129,8 @@ public sealed class CorfuNode : IAsyncDisposable
         {
             server.Dispose();
             throw e is IOException { InnerException: AddressInUseException }
-                ? new NodeStartException($"The port {endpoint.Port} of {endpoint.Host} is occupied by another process.", e)
+                ? new NodeStartException($"The port {endpoint.Port} of {endpoint.Host} is occupied by another process.",
+                    e)
                 : e is IOException or System.Net.Sockets.SocketException
                     ? new NodeStartException($"The node cannot listen at {endpoint}: {e.Message}", e)
                     : e;
@@ -130,7 +140,8 @@ public sealed class CorfuNode : IAsyncDisposable
     /// <summary>Kestrel asks for an HTTP application even where no endpoint speaks HTTP.</summary>
     private sealed class NoHttp : Microsoft.AspNetCore.Hosting.Server.IHttpApplication<object>
     {
-        public object CreateContext(Microsoft.AspNetCore.Http.Features.IFeatureCollection contextFeatures) => contextFeatures;
+        public object CreateContext(Microsoft.AspNetCore.Http.Features.IFeatureCollection contextFeatures) =>
+            contextFeatures;
 
         public Task ProcessRequestAsync(object context) => Task.CompletedTask;
 

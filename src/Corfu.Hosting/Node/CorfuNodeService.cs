@@ -5,7 +5,8 @@ using Microsoft.Extensions.Options;
 namespace Corfu.Hosting;
 
 /// <summary>Runs the node for as long as its host runs.</summary>
-internal sealed class CorfuNodeService(IOptions<NodeOptions> options, ILoggerFactory loggers, TimeProvider time) : IHostedService
+internal sealed class CorfuNodeService(IOptions<NodeOptions> options, ILoggerFactory loggers, TimeProvider time)
+    : IHostedService
 {
     private readonly ILogger _logger = loggers.CreateLogger<CorfuNode>();
     private CorfuNode? _node;

@@ -19,7 +19,8 @@ internal sealed class NodeAgent : IAsyncDisposable
         var options = new AgentOptions
         {
             Self = node.Endpoint,
-            Peers = [.. node.Peers.Select(peer => NodeEndpoint.TryParse(peer, out var endpoint) ? endpoint : default).Where(endpoint => endpoint.Port != 0)],
+            Peers = [.. node.Peers.Select(peer => NodeEndpoint.TryParse(peer, out var endpoint) ? endpoint : default)
+                .Where(endpoint => endpoint.Port != 0)],
             Automatic = node.Automatic,
             Detector = node.Limits.Agent.Detector,
             Policy = node.Limits.Agent.Policy,
@@ -30,7 +31,8 @@ internal sealed class NodeAgent : IAsyncDisposable
             AutomationChanged = node.AgentFile is { } file ? automation => AgentMemory.Save(file, automation) : null,
         };
         var cluster = new ClusterId(node.Cluster);
-        // A connection whose probes are not answered is given up before silence counts; back-off never hides a node for longer than an interval.
+        // A connection whose probes are not answered is given up before silence counts; back-off never hides a node for
+        // longer than an interval.
         _probes = new TcpTransport(
             new TcpTransportOptions
             {
@@ -41,14 +43,20 @@ internal sealed class NodeAgent : IAsyncDisposable
                 ReceiveBuffer = 16 << 10,
             },
             time);
-        _transport = new TcpTransport(new TcpTransportOptions { Cluster = cluster, MaxBackOff = options.Detector.Interval }, time);
-        Agent = new ClusterAgent(options, _probes, _transport, time, SystemEntropy.Instance, loggers.CreateLogger<ClusterAgent>());
+        _transport =
+            new TcpTransport(new TcpTransportOptions { Cluster = cluster, MaxBackOff = options.Detector.Interval },
+                time);
+        Agent = new ClusterAgent(options, _probes, _transport, time, SystemEntropy.Instance,
+            loggers.CreateLogger<ClusterAgent>());
     }
 
     public ClusterAgent Agent { get; }
 
     /// <summary>Why nothing watches over the cluster from here until the process is restarted, or null.</summary>
-    public string? Fault => _running is { IsCompleted: true } && !_stop.IsCancellationRequested ? $"The agent has ended: {_running.Exception?.InnerException?.Message}" : null;
+    public string? Fault =>
+        _running is { IsCompleted: true } && !_stop.IsCancellationRequested
+            ? $"The agent has ended: {_running.Exception?.InnerException?.Message}"
+            : null;
 
     public void Start() => _running = Agent.RunAsync(_stop.Token);
 

@@ -5,7 +5,8 @@ using Microsoft.Extensions.Options;
 
 namespace Corfu.Hosting;
 
-/// <summary>The configuration file of a node process (<c>corfu node --config FILE</c>). Folders are relative to the file.</summary>
+/// <summary>The configuration file of a node process (<c>corfu node --config FILE</c>). Folders are relative to the
+/// file.</summary>
 /// <param name="Log">Log file, relative too; none writes to the console.</param>
 public sealed record NodeConfig(
     string Name, Guid Cluster, string Listen, bool Insecure, string? Log, ImmutableArray<NodeConfigRole> Roles)
@@ -26,7 +27,13 @@ public sealed record NodeConfig(
         var config = DurableFile.ReadJson(full, HostingJson.Default.NodeConfig);
         var folder = Path.GetDirectoryName(full)!;
         log = config.Log is null ? null : Path.Combine(folder, config.Log);
-        var options = new NodeOptions { Name = config.Name ?? "", Cluster = config.Cluster, Listen = config.Listen ?? "", Insecure = config.Insecure };
+        var options = new NodeOptions
+        {
+            Name = config.Name ?? "",
+            Cluster = config.Cluster,
+            Listen = config.Listen ?? "",
+            Insecure = config.Insecure
+        };
         options.Automatic = config.Automatic ?? true;
         options.ConfigFile = full;
         try

@@ -5,19 +5,25 @@ namespace Corfu.Hosting;
 /// <summary>Live: no role has met an error that only a restart can clear.</summary>
 internal sealed class NodeLiveCheck(CorfuNodeService service) : IHealthCheck
 {
-    public Task<HealthCheckResult> CheckHealthAsync(HealthCheckContext context, CancellationToken cancellationToken = default)
+    public Task<HealthCheckResult> CheckHealthAsync(HealthCheckContext context,
+        CancellationToken cancellationToken = default)
     {
         var faults = service.Node?.Faults ?? [];
-        return Task.FromResult(faults.IsEmpty ? HealthCheckResult.Healthy() : HealthCheckResult.Unhealthy(string.Join('\n', faults)));
+        return Task.FromResult(faults.IsEmpty
+            ? HealthCheckResult.Healthy()
+            : HealthCheckResult.Unhealthy(string.Join('\n', faults)));
     }
 }
 
-/// <summary>Ready: every role is open and the listener takes connections. Whether the cluster has a quorum is the clients' to find out.</summary>
+/// <summary>Ready: every role is open and the listener takes connections. Whether the cluster has a quorum is the
+/// clients' to find out.</summary>
 internal sealed class NodeReadyCheck(CorfuNodeService service) : IHealthCheck
 {
-    public Task<HealthCheckResult> CheckHealthAsync(HealthCheckContext context, CancellationToken cancellationToken = default)
+    public Task<HealthCheckResult> CheckHealthAsync(HealthCheckContext context,
+        CancellationToken cancellationToken = default)
     {
-        if (service.Node is not { } node) return Task.FromResult(HealthCheckResult.Unhealthy("The node is not started."));
+        if (service.Node is not { } node)
+            return Task.FromResult(HealthCheckResult.Unhealthy("The node is not started."));
         var faults = node.Faults.AddRange(node.Stopped);
         return Task.FromResult(faults.IsEmpty
             ? HealthCheckResult.Healthy($"{node.Name} serves {node.Description.Roles.Length} roles at {node.Endpoint}.")

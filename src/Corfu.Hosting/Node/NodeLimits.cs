@@ -9,8 +9,8 @@ using Corfu.Unit;
 namespace Corfu.Hosting;
 
 /// <summary>
-/// Limits of what a node runs, as <c>limits</c> in its configuration file; what is left out has its default. Sizes of a unit's log page and segment
-/// hold from the formatting of its folder on.
+/// Limits of what a node runs, as <c>limits</c> in its configuration file; what is left out has its default. Sizes of a
+/// unit's log page and segment hold from the formatting of its folder on.
 /// </summary>
 public sealed record NodeLimits
 {
@@ -23,7 +23,8 @@ public sealed record NodeLimits
     /// <summary>The listener of the process.</summary>
     public ServerTransportOptions Server { get; init; } = new();
 
-    /// <summary>Its units: the largest payload, what waits (<c>handler</c>) and the sizes of the store (<c>store</c>).</summary>
+    /// <summary>Its units: the largest payload, what waits (<c>handler</c>) and the sizes of the store
+    /// (<c>store</c>).</summary>
     public UnitNodeOptions Unit { get; init; } = new();
 
     public SequencerOptions Sequencer { get; init; } = new();
@@ -39,10 +40,12 @@ public sealed record NodeLimits
     internal IEnumerable<string> Faults()
     {
         // These are not limits: the node's roles say them.
-        if (Unit != Unit with { Folder = null, MustExist = false, Id = default, Cluster = default }) yield return "Limits: a unit's folder and identity belong to its role.";
+        if (Unit != Unit with { Folder = null, MustExist = false, Id = default, Cluster = default })
+            yield return "Limits: a unit's folder and identity belong to its role.";
         Action[] checks =
         [
-            Server.Validate, Unit.Validate, Sequencer.Validate, Acceptor.Validate, Agent.Detector.Validate, Agent.Policy.Validate,
+            Server.Validate, Unit.Validate, Sequencer.Validate, Acceptor.Validate, Agent.Detector.Validate,
+            Agent.Policy.Validate,
             Agent.Rebuild.Validate, Agent.Migration.Validate, () => Agent.Scrub?.Validate(),
         ];
         foreach (var check in checks)

@@ -11,32 +11,38 @@ public sealed class NodeOptions
     /// <summary>A handshake of another cluster is refused.</summary>
     public Guid Cluster { get; set; }
 
-    /// <summary><c>address:port</c>; an IP address or <c>localhost</c>. Clients reach the node under exactly this.</summary>
+    /// <summary><c>address:port</c>; an IP address or <c>localhost</c>. Clients reach the node under exactly
+    /// this.</summary>
     public string Listen { get; set; } = "";
 
     /// <summary>
-    /// Allows addresses other than loopback although connections are neither encrypted nor authenticated yet. Default false.
+    /// Allows addresses other than loopback although connections are neither encrypted nor authenticated yet. Default
+    /// false.
     /// </summary>
     public bool Insecure { get; set; }
 
     /// <summary>
-    /// Gives an empty role folder a new identity at the first start. Default false, since an acceptor or a unit whose folder
-    /// vanished must not come back empty under its name (R2, R12).
+    /// Gives an empty role folder a new identity at the first start. Default false, since an acceptor or a unit whose
+    /// folder vanished must not come back empty under its name (R2, R12).
     /// </summary>
     public bool FormatNewFolders { get; set; }
 
     public IList<NodeRoleOptions> Roles { get; } = [];
 
-    /// <summary><c>address:port</c> of other processes of the cluster. One that runs is enough: agents tell each other about all.</summary>
+    /// <summary><c>address:port</c> of other processes of the cluster. One that runs is enough: agents tell each other
+    /// about all.</summary>
     public IList<string> Peers { get; } = [];
 
-    /// <summary>Whether the node's agent reconfigures on its own when nodes are gone. Default true; it looks and reports in any case.</summary>
+    /// <summary>Whether the node's agent reconfigures on its own when nodes are gone. Default true; it looks and
+    /// reports in any case.</summary>
     public bool Automatic { get; set; } = true;
 
-    /// <summary>Where the node's agent keeps what it was told (<c>corfu reconfigure auto</c>), so that a restart does not forget it. Null: nowhere.</summary>
+    /// <summary>Where the node's agent keeps what it was told (<c>corfu reconfigure auto</c>), so that a restart does
+    /// not forget it. Null: nowhere.</summary>
     public string? AgentFile { get; set; }
 
-    /// <summary>The file that these options come from: a unit that has left the cluster gets its new identity there. Null: nowhere.</summary>
+    /// <summary>The file that these options come from: a unit that has left the cluster gets its new identity there.
+    /// Null: nowhere.</summary>
     public string? ConfigFile { get; set; }
 
     public NodeLimits Limits { get; set; } = new();

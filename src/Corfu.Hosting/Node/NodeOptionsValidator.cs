@@ -18,7 +18,8 @@ public sealed class NodeOptionsValidator : IValidateOptions<NodeOptions>
         host == "localhost" ? IPAddress.Loopback : IPAddress.TryParse(host, out var address) ? address : null;
 
     /// <summary>Good for listening, but projections name nodes by the address that clients connect to.</summary>
-    internal static bool IsUnspecified(IPAddress address) => address.Equals(IPAddress.Any) || address.Equals(IPAddress.IPv6Any);
+    internal static bool IsUnspecified(IPAddress address) =>
+        address.Equals(IPAddress.Any) || address.Equals(IPAddress.IPv6Any);
 
     private static IEnumerable<string> Faults(NodeOptions options)
     {
@@ -31,15 +32,18 @@ public sealed class NodeOptionsValidator : IValidateOptions<NodeOptions>
         else if (IsUnspecified(address))
             yield return $"Listen: {endpoint.Host} is no address that clients could reach the node under.";
         else if (!IPAddress.IsLoopback(address) && !options.Insecure)
-            yield return $"Listen: {endpoint.Host} is not a loopback address, and connections are not encrypted yet; set Insecure to accept that.";
+            yield return $"Listen: {endpoint.Host} is not a loopback address, and connections are not encrypted yet; "
+                + "set Insecure to accept that.";
 
         foreach (var peer in options.Peers.Where(peer => !NodeEndpoint.TryParse(peer, out _)))
             yield return $"Peers: '{peer}' is no address:port with a port between 1 and 65535.";
         if (options.Roles.Count == 0) yield return "Roles: a node needs at least one role.";
         foreach (var fault in options.Roles.SelectMany(RoleFaults)) yield return fault;
-        if (options.Roles.Count(role => role.Role == NodeRole.Sequencer) > 1) yield return "Roles: more than one sequencer.";
+        if (options.Roles.Count(role => role.Role == NodeRole.Sequencer) > 1)
+            yield return "Roles: more than one sequencer.";
         foreach (var fault in options.Limits.Faults()) yield return fault;
-        var folders = options.Roles.Where(role => role.Folder is not null).Select(role => Path.GetFullPath(role.Folder!));
+        var folders = options.Roles.Where(role => role.Folder is not null)
+            .Select(role => Path.GetFullPath(role.Folder!));
         foreach (var twice in folders.GroupBy(folder => folder).Where(group => group.Count() > 1))
             yield return $"Roles: two roles share the folder {twice.Key}.";
     }

@@ -17,7 +17,8 @@ internal sealed class NodeRoleHost : IAsyncDisposable
     private readonly Epoch _named;
 
     private NodeRoleHost(
-        NodeRoleOptions options, IRoleHandler handler, IAsyncDisposable? owner = null, RoleFolder? folder = null, Task<Exception>? fault = null, Epoch named = default)
+        NodeRoleOptions options, IRoleHandler handler, IAsyncDisposable? owner = null, RoleFolder? folder = null,
+        Task<Exception>? fault = null, Epoch named = default)
     {
         Options = options;
         Handler = handler;
@@ -33,10 +34,13 @@ internal sealed class NodeRoleHost : IAsyncDisposable
 
     /// <summary>Why the role serves nothing any more until the process is restarted, or null.</summary>
     public string? Fault =>
-        _fault is { IsCompletedSuccessfully: true } ? $"The {Handler.Role} {Handler.Id} has failed: {_fault.Result.Message}" : null;
+        _fault is { IsCompletedSuccessfully: true }
+            ? $"The {Handler.Role} {Handler.Id} has failed: {_fault.Result.Message}"
+            : null;
 
     /// <summary>Why the role serves nothing, however often the process is restarted, or null.</summary>
-    public string? Stopped => Handler is StoppedRole stopped ? $"The {Handler.Role} {Handler.Id} does not serve: {stopped.Reason}" : null;
+    public string? Stopped =>
+        Handler is StoppedRole stopped ? $"The {Handler.Role} {Handler.Id} does not serve: {stopped.Reason}" : null;
 
     /// <summary>Completes, with the reason, when the role has failed; never for a role that cannot.</summary>
     public Task<Exception> Failure => _fault ?? new TaskCompletionSource<Exception>().Task;
@@ -47,25 +51,31 @@ internal sealed class NodeRoleHost : IAsyncDisposable
     public void MarkNamed(Epoch epoch) => _folder?.MarkNamed(epoch);
 
     /// <summary>
-    /// A unit or an acceptor whose data is damaged or lost does not stop its node: it is there and says so, and never serves again under its
-    /// identity (R2, R6, R12).
+    /// A unit or an acceptor whose data is damaged or lost does not stop its node: it is there and says so, and never
+    /// serves again under its identity (R2, R6, R12).
     /// </summary>
     /// <exception cref="NodeStartException">The folder is in use, another cluster's, or not usable.</exception>
     public static async Task<NodeRoleHost> OpenAsync(NodeOptions node, NodeRoleOptions role)
     {
         // R2, R7: an incarnation of its own with every start.
-        if (role.Role == NodeRole.Sequencer) return new NodeRoleHost(role, new SequencerHandler(SystemEntropy.Instance, node.Limits.Sequencer));
+        if (role.Role == NodeRole.Sequencer)
+            return new NodeRoleHost(role, new SequencerHandler(SystemEntropy.Instance, node.Limits.Sequencer));
         var cluster = new ClusterId(node.Cluster);
-        role.Id = new RoleReformat(new ReformatFiles(node, role), role.Folder!, SystemEntropy.Instance.NewGuid).Resume(role.Id);
+        role.Id = new RoleReformat(new ReformatFiles(node, role), role.Folder!,
+            SystemEntropy.Instance.NewGuid).Resume(role.Id);
         if (node.FormatNewFolders && !RoleFolder.IsFormatted(role.Folder!))
-            RoleFolder.Format(role.Folder!, cluster, role.Role, new NodeId(role.Id == Guid.Empty ? SystemEntropy.Instance.NewGuid() : role.Id));
+            RoleFolder.Format(role.Folder!, cluster, role.Role,
+                new NodeId(role.Id == Guid.Empty ? SystemEntropy.Instance.NewGuid() : role.Id));
         var folder = RoleFolder.Open(role.Folder!, cluster, role.Role, new NodeId(role.Id));
         try
         {
             // R12: what was in use and is empty now has been lost; starting empty would break what it has promised.
             var data = Path.Combine(folder.Path, DataName);
-            if (folder.WasOpened && (!Directory.Exists(data) || !Directory.EnumerateFileSystemEntries(data).Any())) return Damaged(role, folder, "its data is gone");
-            var host = role.Role == NodeRole.Unit ? await OpenUnitAsync(node.Limits, role, folder, data, cluster) : await OpenAcceptorAsync(node.Limits, role, folder, data, cluster);
+            if (folder.WasOpened && (!Directory.Exists(data) || !Directory.EnumerateFileSystemEntries(data).Any()))
+                return Damaged(role, folder, "its data is gone");
+            var host = role.Role == NodeRole.Unit
+                ? await OpenUnitAsync(node.Limits, role, folder, data, cluster)
+                : await OpenAcceptorAsync(node.Limits, role, folder, data, cluster);
             folder.MarkOpened();
             return host;
         }
@@ -81,7 +91,8 @@ internal sealed class NodeRoleHost : IAsyncDisposable
         }
     }
 
-    /// <summary>The role with its folder closed: what removed it is decided, and its data is never served again.</summary>
+    /// <summary>The role with its folder closed: what removed it is decided, and its data is never served
+    /// again.</summary>
     public static NodeRoleHost Removed(NodeRoleHost host, string reason) =>
         new(host.Options, new StoppedRole(host.Handler.Role, host.Handler.Id, reason), named: host.Named);
 
@@ -102,19 +113,28 @@ internal sealed class NodeRoleHost : IAsyncDisposable
         _ => true,
     };
 
-    private static async Task<NodeRoleHost> OpenUnitAsync(NodeLimits limits, NodeRoleOptions role, RoleFolder folder, string data, ClusterId cluster)
+    private static async Task<NodeRoleHost> OpenUnitAsync(NodeLimits limits, NodeRoleOptions role, RoleFolder folder,
+        string data, ClusterId cluster)
     {
-        var options = limits.Unit with { Folder = data, Id = folder.Id, Cluster = cluster, MustExist = folder.WasOpened };
+        var options = limits.Unit with
+        {
+            Folder = data,
+            Id = folder.Id,
+            Cluster = cluster,
+            MustExist = folder.WasOpened
+        };
         var unit = await UnitNode.OpenAsync(options, SystemEntropy.Instance);
         return await RequireAsync(new NodeRoleHost(role, unit.Handler, unit, folder, unit.Handler.Fault), folder);
     }
 
-    private static async Task<NodeRoleHost> OpenAcceptorAsync(NodeLimits limits, NodeRoleOptions role, RoleFolder folder, string data, ClusterId cluster)
+    private static async Task<NodeRoleHost> OpenAcceptorAsync(NodeLimits limits, NodeRoleOptions role,
+        RoleFolder folder, string data, ClusterId cluster)
     {
         var device = FileAcceptorDevice.Open(data);
         try
         {
-            var handler = await AcceptorHandler.OpenAsync(device, cluster, folder.WasOpened ? NodeId.None : folder.Id, limits.Acceptor);
+            var handler = await AcceptorHandler.OpenAsync(device, cluster, folder.WasOpened ? NodeId.None : folder.Id,
+                limits.Acceptor);
             return await RequireAsync(new NodeRoleHost(role, handler, handler, folder, handler.Fault), folder);
         }
         catch

@@ -6,8 +6,9 @@ using Microsoft.Extensions.Logging;
 namespace Corfu.Hosting;
 
 /// <summary>
-/// What removed identities have left on this node's disk. It is never served and no source of copies; it goes when decided history shows that nobody can
-/// miss it (<see cref="Removal.IsRedundant"/>). After R14's override it stays, for <c>corfu log salvage</c>.
+/// What removed identities have left on this node's disk. It is never served and no source of copies; it goes when
+/// decided history shows that nobody can miss it (<see cref="Removal.IsRedundant"/>). After R14's override it stays,
+/// for <c>corfu log salvage</c>.
 /// </summary>
 internal sealed class RemovedData(LayoutClient layout, ILogger logger)
 {
@@ -18,15 +19,18 @@ internal sealed class RemovedData(LayoutClient layout, ILogger logger)
     private readonly Dictionary<NodeId, List<Projection>> _history = [];
     private readonly Dictionary<NodeId, Epoch> _never = [];
 
-    /// <summary>The newest epoch that named an identity which <paramref name="newest"/> does not name; none if acceptors remember none.</summary>
+    /// <summary>The newest epoch that named an identity which <paramref name="newest"/> does not name; none if
+    /// acceptors remember none.</summary>
     public async Task<Epoch> LastNamedAsync(NodeId id, Projection newest, CancellationToken cancellationToken) =>
         await HistoryAsync(id, newest, cancellationToken) is { } history ? history[0].Epoch : Epoch.None;
 
     /// <summary>Why a removed unit cannot have a new folder beside its old one now, or null.</summary>
-    public async Task<string?> WhyWaitAsync(string folder, NodeId id, Projection newest, CancellationToken cancellationToken)
+    public async Task<string?> WhyWaitAsync(string folder, NodeId id, Projection newest,
+        CancellationToken cancellationToken)
     {
         if (!Directory.Exists(folder)) return null;
-        var needed = new DirectoryInfo(folder).EnumerateFiles("*", SearchOption.AllDirectories).Sum(file => file.Length) + Reserve;
+        var needed = new DirectoryInfo(folder).EnumerateFiles("*", SearchOption.AllDirectories).Sum(file => file.Length)
+            + Reserve;
         var free = new DriveInfo(folder).AvailableFreeSpace;
         if (free >= needed || await IsRedundantAsync(id, newest, cancellationToken)) return null;
         return $"removed; a new folder beside the old one waits for {needed >> 20} MiB, {free >> 20} MiB are free";
@@ -37,7 +41,8 @@ internal sealed class RemovedData(LayoutClient layout, ILogger logger)
     {
         foreach (var kept in ReformatFiles.Kept(folder).ToList())
         {
-            // Acceptors leave nothing behind that their successors do not hold (R12); without an identity it is the rest of an interrupted deletion.
+            // Acceptors leave nothing behind that their successors do not hold (R12); without an identity it is the
+            // rest of an interrupted deletion.
             var identity = Path.Combine(kept, RoleFolder.IdentityName);
             if (role == NodeRole.Unit && File.Exists(identity))
             {
@@ -53,8 +58,10 @@ internal sealed class RemovedData(LayoutClient layout, ILogger logger)
     private async Task<bool> IsRedundantAsync(NodeId id, Projection newest, CancellationToken cancellationToken) =>
         await HistoryAsync(id, newest, cancellationToken) is { } history && Removal.IsRedundant(history);
 
-    /// <summary>From the last projection that named the identity to the newest; null if none did, or if a part of it is not remembered.</summary>
-    private async Task<List<Projection>?> HistoryAsync(NodeId id, Projection newest, CancellationToken cancellationToken)
+    /// <summary>From the last projection that named the identity to the newest; null if none did, or if a part of it is
+    /// not remembered.</summary>
+    private async Task<List<Projection>?> HistoryAsync(NodeId id, Projection newest,
+        CancellationToken cancellationToken)
     {
         var known = _history.GetValueOrDefault(id);
         var floor = known?[^1].Epoch ?? _never.GetValueOrDefault(id);
@@ -62,7 +69,8 @@ internal sealed class RemovedData(LayoutClient layout, ILogger logger)
         List<Projection> added = [newest];
         while (added[0].Epoch.Value > floor.Value + 1 && !Removal.Names(added[0], id))
         {
-            if (await layout.ReadHistoryAsync(newest, new Epoch(added[0].Epoch.Value - 1), cancellationToken) is not { } before) break;
+            if (await layout.ReadHistoryAsync(newest, new Epoch(added[0].Epoch.Value - 1),
+                cancellationToken) is not { } before) break;
             added.Insert(0, before);
         }
 

@@ -10,9 +10,9 @@ using Microsoft.Extensions.Logging;
 namespace Corfu.Hosting;
 
 /// <summary>
-/// Holds a node's roles, and compares them with the newest decided projection as long as the node runs. A unit or an acceptor that a decided projection
-/// removed gets a new identity and folder and waits as a spare (R2, R12); its old data is kept until nobody can miss it.
-/// A role that the projection names at another address is moved there.
+/// Holds a node's roles, and compares them with the newest decided projection as long as the node runs. A unit or an
+/// acceptor that a decided projection removed gets a new identity and folder and waits as a spare (R2, R12); its old
+/// data is kept until nobody can miss it. A role that the projection names at another address is moved there.
 /// </summary>
 internal sealed class RoleKeeper : IAsyncDisposable
 {
@@ -33,7 +33,8 @@ internal sealed class RoleKeeper : IAsyncDisposable
     // Replaced whole, by the loop alone.
     private ImmutableArray<NodeRoleHost> _roles;
 
-    public RoleKeeper(NodeOptions node, RoleRegistry registry, ClusterAgent agent, ImmutableArray<NodeRoleHost> roles, TimeProvider time, ILogger logger)
+    public RoleKeeper(NodeOptions node, RoleRegistry registry, ClusterAgent agent, ImmutableArray<NodeRoleHost> roles,
+        TimeProvider time, ILogger logger)
     {
         _node = node;
         _registry = registry;
@@ -95,7 +96,9 @@ internal sealed class RoleKeeper : IAsyncDisposable
             }
             else
             {
-                var named = role.Named > Epoch.None ? role.Named : await _removed.LastNamedAsync(id, newest, cancellationToken);
+                var named = role.Named > Epoch.None
+                    ? role.Named
+                    : await _removed.LastNamedAsync(id, newest, cancellationToken);
                 if (Removal.IsFinal(id, named, newest)) await ReformatAsync(role, newest, cancellationToken);
             }
 
@@ -109,7 +112,8 @@ internal sealed class RoleKeeper : IAsyncDisposable
         var folder = role.Options.Folder!;
         // R12: its successors hold the decided state durably before it forgets its own.
         if (role.Handler.Role == NodeRole.Acceptor) await _layout.HandOverAsync(newest, cancellationToken);
-        var wait = role.Options.Id != Guid.Empty && _node.ConfigFile is null ? "removed; the host's options name this identity and must name another"
+        var wait = role.Options.Id != Guid.Empty && _node.ConfigFile is null
+            ? "removed; the host's options name this identity and must name another"
             : role.Handler.Role == NodeRole.Acceptor ? null
             : await _removed.WhyWaitAsync(folder, id, newest, cancellationToken);
         if (wait is null || role.Handler is not StoppedRole stopped || stopped.Reason != wait)
@@ -121,7 +125,8 @@ internal sealed class RoleKeeper : IAsyncDisposable
         }
 
         if (wait is not null) return;
-        role.Options.Id = new RoleReformat(new ReformatFiles(_node, role.Options), folder, SystemEntropy.Instance.NewGuid).Run(id.Value, role.Options.Id);
+        role.Options.Id = new RoleReformat(new ReformatFiles(_node, role.Options), folder,
+            SystemEntropy.Instance.NewGuid).Run(id.Value, role.Options.Id);
         var fresh = await NodeRoleHost.OpenAsync(_node, role.Options);
         Replace(role, fresh);
         HostingLog.Reformatted(_logger, _node.Name, fresh.Handler.Role, fresh.Handler.Id, id);
@@ -134,7 +139,8 @@ internal sealed class RoleKeeper : IAsyncDisposable
         return role;
     }
 
-    /// <summary>The node's configuration has another address than the projection: its data is here, so the projection follows.</summary>
+    /// <summary>The node's configuration has another address than the projection: its data is here, so the projection
+    /// follows.</summary>
     private async Task AnnounceAsync(Projection newest, NodeId id, CancellationToken cancellationToken)
     {
         var named = newest.Units.Concat(newest.Acceptors).First(node => node.Id == id);
@@ -142,6 +148,8 @@ internal sealed class RoleKeeper : IAsyncDisposable
         await using var client = new CorfuClient(newest, _transport, _time, SystemEntropy.Instance, null, _logger);
         var moved = new NodeAddress(id, _node.Endpoint);
         await new ClusterOperations(client, _transport, _time).MoveNodeAsync(
-            moved, new ReconfigurationReason(false, _node.Name, $"{named.Endpoint} moved to {_node.Endpoint}").ToString(), cancellationToken);
+            moved,
+            new ReconfigurationReason(false, _node.Name, $"{named.Endpoint} moved to {_node.Endpoint}").ToString(),
+            cancellationToken);
     }
 }

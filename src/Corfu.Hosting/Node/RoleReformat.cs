@@ -11,7 +11,8 @@ internal interface IReformatFiles
 
     void Rename(string from, string to);
 
-    /// <summary>Gives a folder an identity. What an earlier, interrupted formatting left there is overwritten.</summary>
+    /// <summary>Gives a folder an identity. What an earlier, interrupted formatting left there is
+    /// overwritten.</summary>
     void Format(string folder, Guid id);
 
     /// <summary>Replaces the identity in the node's configuration.</summary>
@@ -19,8 +20,9 @@ internal interface IReformatFiles
 }
 
 /// <summary>
-/// A unit or an acceptor whose identity was removed for good takes another one (R2, R12): (1) its folder is renamed, (2) a new folder gets a new
-/// identity, (3) the node's configuration names it. The renamed folder says after a crash that the change was decided on, so a start finishes it.
+/// A unit or an acceptor whose identity was removed for good takes another one (R2, R12): (1) its folder is renamed,
+/// (2) a new folder gets a new identity, (3) the node's configuration names it. The renamed folder says after a crash
+/// that the change was decided on, so a start finishes it.
 /// </summary>
 internal sealed class RoleReformat(IReformatFiles files, string folder, Func<Guid> newId)
 {

@@ -22,7 +22,8 @@ public sealed record ClusterVerdict(bool IsServing, ImmutableArray<string> Reaso
         // An append needs the sequencer and every replica of its chain, and the chains take turns.
         var faults = ImmutableArray.CreateBuilder<string>();
         Require("sequencer", projection.Sequencer, faults);
-        var active = projection.Active.Chains.SelectMany(chain => chain.Replicas).Select(replica => replica.Unit).ToHashSet();
+        var active = projection.Active.Chains.SelectMany(chain => chain.Replicas).Select(replica => replica.Unit)
+            .ToHashSet();
         foreach (var unit in projection.Units.Where(unit => active.Contains(unit.Id))) Require("unit", unit, faults);
         if (faults.Count > 0) return new ClusterVerdict(false, faults.DrainToImmutable());
 

@@ -5,8 +5,8 @@ using System.Text;
 namespace Corfu.Hosting;
 
 /// <summary>
-/// A node process, seen from its parent, which it outlives. Its events go to its own log file; the pipes to the parent carry only
-/// <see cref="ReadyPrefix"/>, or the reason why it did not start.
+/// A node process, seen from its parent, which it outlives. Its events go to its own log file; the pipes to the parent
+/// carry only <see cref="ReadyPrefix"/>, or the reason why it did not start.
 /// </summary>
 internal static partial class NodeProcess
 {
@@ -20,7 +20,8 @@ internal static partial class NodeProcess
     /// <summary>Starts the process and waits until it serves.</summary>
     /// <exception cref="NodeStartException">It ended first; the message is its own.</exception>
     public static async Task<int> StartAsync(
-        string name, NodeCommandLine command, string config, TimeSpan timeout, TimeProvider time, CancellationToken cancellationToken)
+        string name, NodeCommandLine command, string config, TimeSpan timeout, TimeProvider time,
+        CancellationToken cancellationToken)
     {
         var start = new ProcessStartInfo(command.Program)
         {
@@ -32,7 +33,8 @@ internal static partial class NodeProcess
         };
         foreach (var argument in command.Arguments) start.ArgumentList.Add(argument);
         start.ArgumentList.Add(config);
-        using var process = Process.Start(start) ?? throw new NodeStartException($"{name}: {command.Program} did not start.");
+        using var process =
+            Process.Start(start) ?? throw new NodeStartException($"{name}: {command.Program} did not start.");
         using var deadline = new CancellationTokenSource(timeout, time);
         using var both = CancellationTokenSource.CreateLinkedTokenSource(deadline.Token, cancellationToken);
         try
@@ -44,13 +46,16 @@ internal static partial class NodeProcess
         {
             if (!process.HasExited) process.Kill();
             if (e is OperationCanceledException && !cancellationToken.IsCancellationRequested)
-                throw new NodeStartException($"{name}: it did not serve within {timeout.TotalSeconds:0} s; its log file may say why.");
+                throw new NodeStartException(
+                    $"{name}: it did not serve within {timeout.TotalSeconds:0} s; its log file may say why.");
             throw;
         }
     }
 
-    /// <summary>Asks the process to end, and kills it if it still runs after the time-out. True if it was killed.</summary>
-    public static async Task<bool> StopAsync(int processId, TimeSpan timeout, TimeProvider time, CancellationToken cancellationToken)
+    /// <summary>Asks the process to end, and kills it if it still runs after the time-out. True if it was
+    /// killed.</summary>
+    public static async Task<bool> StopAsync(int processId, TimeSpan timeout, TimeProvider time,
+        CancellationToken cancellationToken)
     {
         Process process;
         try
@@ -92,7 +97,8 @@ internal static partial class NodeProcess
         var text = new StringBuilder();
         while (text.Length < MaxErrorText && await process.StandardError.ReadLineAsync(cancellationToken) is { } line)
             text.Append(text.Length == 0 ? "" : "\n").Append(line);
-        throw new NodeStartException($"{name}: {(text.Length > 0 ? text.ToString() : $"the process ended with exit code {process.ExitCode}.")}");
+        throw new NodeStartException(
+            $"{name}: {(text.Length > 0 ? text.ToString() : $"the process ended with exit code {process.ExitCode}.")}");
     }
 
     private static void Signal(Process process, int signal)

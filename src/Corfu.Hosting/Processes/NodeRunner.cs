@@ -10,10 +10,12 @@ public static class NodeRunner
     private const string AgentFileName = "agent.json";
 
     /// <summary>
-    /// Runs the node of a configuration file until SIGTERM, Ctrl-C or cancellation. Prints one line to <paramref name="output"/> once it
-    /// serves and nothing more; events go to the log file that the configuration names, or to the console.
+    /// Runs the node of a configuration file until SIGTERM, Ctrl-C or cancellation. Prints one line to
+    /// <paramref name="output"/> once it serves and nothing more; events go to the log file that the configuration
+    /// names, or to the console.
     /// </summary>
-    /// <exception cref="NodeStartException">It cannot start: the configuration, a folder in use, an occupied port...</exception>
+    /// <exception cref="NodeStartException">It cannot start: the configuration, a folder in use, an occupied
+    /// port...</exception>
     public static async Task<int> RunAsync(string configPath, TextWriter output, CancellationToken cancellationToken)
     {
         var options = NodeConfig.Load(configPath, out var log);
@@ -22,7 +24,9 @@ public static class NodeRunner
         using var host = Build(options, log);
         await host.StartAsync(cancellationToken);
         var roles = string.Join(", ", options.Roles.Select(role => role.Role.ToString().ToLowerInvariant()));
-        await output.WriteLineAsync($"{NodeProcess.ReadyPrefix}{options.Name} ({roles}) at {options.Endpoint}, process {Environment.ProcessId}");
+        await output.WriteLineAsync(
+            $"{NodeProcess.ReadyPrefix}{options.Name} ({roles}) at {options.Endpoint}, process "
+            + $"{Environment.ProcessId}");
         await output.FlushAsync(CancellationToken.None);
         await host.WaitForShutdownAsync(cancellationToken);
         return 0;

@@ -11,16 +11,19 @@ namespace Corfu.Hosting;
 /// <param name="Serving">Whether the role answered.</param>
 /// <param name="Detail">What it says about itself, or why it does not answer.</param>
 public sealed record NodeState(
-    string Node, NodeRole Role, NodeId Id, NodeEndpoint Endpoint, int? ProcessId, string? Folder, bool Serving, string Detail)
+    string Node, NodeRole Role, NodeId Id, NodeEndpoint Endpoint, int? ProcessId, string? Folder, bool Serving,
+    string Detail)
 {
     /// <summary>As <see cref="RoleAnswer.DutyIn"/>.</summary>
     public string Duty { get; init; } = "unknown";
 }
 
 /// <summary>A cluster as a status query finds it.</summary>
-/// <param name="Projection">The newest decided one that a majority of acceptors knows, or null when no majority answers.</param>
+/// <param name="Projection">The newest decided one that a majority of acceptors knows, or null when no majority
+/// answers.</param>
 public sealed record ClusterState(
-    ClusterId Cluster, string ConnectionString, Projection? Projection, ClusterVerdict Verdict, ImmutableArray<NodeState> Nodes)
+    ClusterId Cluster, string ConnectionString, Projection? Projection, ClusterVerdict Verdict,
+    ImmutableArray<NodeState> Nodes)
 {
     /// <summary>What 'up' could not do, each with the command that mends it.</summary>
     public ImmutableArray<string> Problems { get; init; } = [];

@@ -5,7 +5,8 @@ using Microsoft.Extensions.Logging.Abstractions;
 
 namespace Corfu.Hosting;
 
-/// <summary>A cluster of processes on this machine, in one folder (<see cref="ClusterFolder"/>). The processes outlive this object.</summary>
+/// <summary>A cluster of processes on this machine, in one folder (<see cref="ClusterFolder"/>). The processes outlive
+/// this object.</summary>
 public sealed class ProcessCluster(NodeCommandLine command, ILoggerFactory? loggers = null, TimeProvider? time = null)
 {
     // A unit reads its whole log back before it serves; one that cannot start ends at once and is not waited for.
@@ -21,12 +22,14 @@ public sealed class ProcessCluster(NodeCommandLine command, ILoggerFactory? logg
     private readonly TimeProvider _time = time ?? TimeProvider.System;
 
     /// <summary>
-    /// Starts every node of the folder that does not run, making the cluster first if there is none and nodes that are asked for and not
-    /// there, and waits until the cluster serves. A sequencer that was started anew takes over by an ordinary reconfiguration. A node that
-    /// cannot start keeps no other from starting: <see cref="ClusterState.Problems"/> names it.
+    /// Starts every node of the folder that does not run, making the cluster first if there is none and nodes that are
+    /// asked for and not there, and waits until the cluster serves. A sequencer that was started anew takes over by an
+    /// ordinary reconfiguration. A node that cannot start keeps no other from starting:
+    /// <see cref="ClusterState.Problems"/> names it.
     /// </summary>
     /// <exception cref="NodeStartException">The folder cannot be used, or holds another kind of cluster.</exception>
-    public async Task<ClusterState> UpAsync(string path, ClusterShape shape, CancellationToken cancellationToken = default)
+    public async Task<ClusterState> UpAsync(string path, ClusterShape shape,
+        CancellationToken cancellationToken = default)
     {
         using var folderLock = Lock(path);
         var folder = ClusterFolder.OpenOrCreate(path, shape, SystemEntropy.Instance);
@@ -43,14 +46,18 @@ public sealed class ProcessCluster(NodeCommandLine command, ILoggerFactory? logg
             bootstrap = e.Message;
         }
 
-        var state = await WaitUntilServingAsync(folder.WithPresent(), problems.IsEmpty ? StartSettling : FailoverSettling, cancellationToken);
-        if (bootstrap is not null && !(state.Verdict.IsServing && !problems.IsEmpty)) problems = problems.Add(bootstrap);
+        var state = await WaitUntilServingAsync(folder.WithPresent(),
+            problems.IsEmpty ? StartSettling : FailoverSettling, cancellationToken);
+        if (bootstrap is not null && !(state.Verdict.IsServing && !problems.IsEmpty))
+            problems = problems.Add(bootstrap);
         return state with { Problems = problems };
     }
 
     /// <summary>As <see cref="UpAsync"/>, for callers that need every node.</summary>
-    /// <exception cref="NodeStartException">The cluster does not serve, or a node did not start; what runs goes on running.</exception>
-    public async Task<ClusterState> UpWholeAsync(string path, ClusterShape shape, CancellationToken cancellationToken = default)
+    /// <exception cref="NodeStartException">The cluster does not serve, or a node did not start; what runs goes on
+    /// running.</exception>
+    public async Task<ClusterState> UpWholeAsync(string path, ClusterShape shape,
+        CancellationToken cancellationToken = default)
     {
         var state = await UpAsync(path, shape, cancellationToken);
         if (state.Verdict.IsServing && state.Problems.IsEmpty) return state;
@@ -67,7 +74,9 @@ public sealed class ProcessCluster(NodeCommandLine command, ILoggerFactory? logg
             .Select(node => (node.Name, Owner: OwnerOf(folder, node)))
             .Where(node => node.Owner is { ProcessId: > 0 })
             .ToImmutableArray();
-        await Task.WhenAll(running.Select(node => NodeProcess.StopAsync(node.Owner!.Value.ProcessId, StopTimeout, _time, cancellationToken)));
+        await Task.WhenAll(
+            running.Select(
+                node => NodeProcess.StopAsync(node.Owner!.Value.ProcessId, StopTimeout, _time, cancellationToken)));
         return [.. running.Select(node => node.Name)];
     }
 
@@ -75,7 +84,8 @@ public sealed class ProcessCluster(NodeCommandLine command, ILoggerFactory? logg
     {
         var owner = FolderLock.OwnerOf(folder.NodePath(node));
         return owner is { Use: FolderUse.Embedded }
-            ? throw new NodeStartException($"The cluster in {folder.Path} is run by process {owner.Value.ProcessId}, which embeds it.")
+            ? throw new NodeStartException(
+                $"The cluster in {folder.Path} is run by process {owner.Value.ProcessId}, which embeds it.")
             : owner;
     }
 
@@ -100,7 +110,9 @@ public sealed class ProcessCluster(NodeCommandLine command, ILoggerFactory? logg
         ClusterFolder folder, ImmutableArray<ManifestNode> nodes, CancellationToken cancellationToken)
     {
         var starting = nodes
-            .Select(node => NodeProcess.StartAsync(node.Name, command, folder.ConfigPath(node), StartTimeout, _time, cancellationToken))
+            .Select(
+                node => NodeProcess.StartAsync(node.Name, command, folder.ConfigPath(node), StartTimeout, _time,
+                    cancellationToken))
             .ToArray();
         try
         {
@@ -136,7 +148,8 @@ public sealed class ProcessCluster(NodeCommandLine command, ILoggerFactory? logg
             : again;
     }
 
-    private async Task<ClusterState> WaitUntilServingAsync(ClusterFolder folder, TimeSpan limit, CancellationToken cancellationToken)
+    private async Task<ClusterState> WaitUntilServingAsync(ClusterFolder folder, TimeSpan limit,
+        CancellationToken cancellationToken)
     {
         var began = _time.GetTimestamp();
         while (true)

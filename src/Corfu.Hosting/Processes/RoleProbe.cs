@@ -23,15 +23,16 @@ public sealed record RoleAnswer(bool Answers, Epoch Epoch, string Detail)
     public static RoleAnswer Silent(string why) => new(false, Epoch.None, why);
 
     /// <summary>
-    /// What the role is for: serving, joining (being rebuilt), spare, standby, removed (it never returns under this identity, R2), or
-    /// unknown while it does not answer. The same words wherever a tool shows a role.
+    /// What the role is for: serving, joining (being rebuilt), spare, standby, removed (it never returns under this
+    /// identity, R2), or unknown while it does not answer. The same words wherever a tool shows a role.
     /// </summary>
     public string DutyIn(Projection? projection, NodeRole role, NodeId id)
     {
         switch (role)
         {
             case NodeRole.Unit when projection?.HasUnit(id) == true:
-                var joins = projection.Segments.Any(s => s.Chains.Any(c => c.Replicas.Any(r => r.Unit == id && r.Joining)));
+                var joins =
+                    projection.Segments.Any(s => s.Chains.Any(c => c.Replicas.Any(r => r.Unit == id && r.Joining)));
                 return joins ? "joining" : "serving";
             case NodeRole.Unit:
                 return !Answers ? "unknown" : IsFresh ? "spare" : "removed";
@@ -55,9 +56,13 @@ public static class RoleProbe
         {
             return role switch
             {
-                NodeRole.Unit => OfUnit(await transport.CallAsync(address, new UnitInfoRequest(Epoch.None), cancellationToken)),
-                NodeRole.Sequencer => OfSequencer(await transport.CallAsync(address, new SequencerInfoRequest(Epoch.None), cancellationToken)),
-                NodeRole.Acceptor => OfAcceptor(await transport.CallAsync(address, new LatestRequest(Epoch.None), cancellationToken)),
+                NodeRole.Unit =>
+                    OfUnit(await transport.CallAsync(address, new UnitInfoRequest(Epoch.None), cancellationToken)),
+                NodeRole.Sequencer =>
+                    OfSequencer(await transport.CallAsync(address, new SequencerInfoRequest(Epoch.None),
+                        cancellationToken)),
+                NodeRole.Acceptor =>
+                    OfAcceptor(await transport.CallAsync(address, new LatestRequest(Epoch.None), cancellationToken)),
                 _ => new RoleAnswer(true, Epoch.None, ""),
             };
         }
@@ -83,17 +88,21 @@ public static class RoleProbe
         {
             TrimMark = unit.TrimMark,
             IsFresh = unit.Installed == Epoch.None && unit.Pages == 0 && unit.End == LogPosition.Zero,
-            Refusal = unit.Health == UnitHealth.Ok ? null : unit.Reason.Length > 0 ? unit.Reason : unit.Health.ToString(),
+            Refusal = unit.Health == UnitHealth.Ok
+                ? null
+                : unit.Reason.Length > 0 ? unit.Reason : unit.Health.ToString(),
         };
     }
 
     private static RoleAnswer OfSequencer(SequencerInfoResponse sequencer) => sequencer.IsOk
-        ? new RoleAnswer(true, sequencer.Epoch, $"{sequencer.Epoch}, tail {sequencer.Tail.Offset}, {sequencer.Streams} streams")
+        ? new RoleAnswer(true, sequencer.Epoch,
+            $"{sequencer.Epoch}, tail {sequencer.Tail.Offset}, {sequencer.Streams} streams")
         {
             Tail = sequencer.Tail,
         }
         : new RoleAnswer(true, Epoch.None, "waiting for an epoch");
 
     private static RoleAnswer OfAcceptor(LayoutResponse acceptor) =>
-        new(true, acceptor.Latest?.Epoch ?? Epoch.None, acceptor.Latest is { } latest ? $"{latest.Epoch}" : "nothing decided");
+        new(true, acceptor.Latest?.Epoch ?? Epoch.None,
+            acceptor.Latest is { } latest ? $"{latest.Epoch}" : "nothing decided");
 }

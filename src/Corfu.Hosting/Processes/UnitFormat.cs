@@ -3,9 +3,10 @@ using Corfu.Protocol;
 namespace Corfu.Hosting;
 
 /// <summary>
-/// Gives the unit of a stopped node a new, empty folder and a new identity (R2), when its data is lost or damaged: (1) the old folder is
-/// renamed, (2) a new one is formatted, (3) the node's configuration names it. Each step is durable before the next; repeated after a
-/// crash, it goes on where it was. Agents find another identity in the old one's place and replace that.
+/// Gives the unit of a stopped node a new, empty folder and a new identity (R2), when its data is lost or damaged: (1)
+/// the old folder is renamed, (2) a new one is formatted, (3) the node's configuration names it. Each step is durable
+/// before the next; repeated after a crash, it goes on where it was. Agents find another identity in the old one's
+/// place and replace that.
 /// </summary>
 public static class UnitFormat
 {
@@ -16,7 +17,8 @@ public static class UnitFormat
     public static Outcome Run(string nodeFolder)
     {
         var path = Path.Combine(Path.GetFullPath(nodeFolder), ClusterFolder.ConfigName);
-        if (!File.Exists(path)) throw new NodeStartException($"There is no node in {nodeFolder}: {ClusterFolder.ConfigName} is missing.");
+        if (!File.Exists(path))
+            throw new NodeStartException($"There is no node in {nodeFolder}: {ClusterFolder.ConfigName} is missing.");
         using var folderLock = FolderLock.Take(Path.GetFullPath(nodeFolder), FolderUse.Command);
         var config = DurableFile.ReadJson(path, HostingJson.Default.NodeConfig);
         var unit = config.Roles.FirstOrDefault(role => role.Role == NodeRole.Unit)
@@ -31,7 +33,8 @@ public static class UnitFormat
 
         var id = RoleFolder.IdentityOf(folder) ?? SystemEntropy.Instance.NewGuid();
         RoleFolder.Format(folder, new ClusterId(config.Cluster), NodeRole.Unit, new NodeId(id));
-        (config with { Roles = [.. config.Roles.Select(role => role == unit ? role with { Id = id } : role)] }).Save(path);
+        (config with { Roles = [.. config.Roles.Select(role => role == unit ? role with { Id = id } : role)] })
+            .Save(path);
         return new Outcome(new NodeId(unit.Id), new NodeId(id), folder, Directory.Exists(kept) ? kept : null);
     }
 }

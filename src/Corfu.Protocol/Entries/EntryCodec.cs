@@ -5,9 +5,10 @@ using System.Collections.Immutable;
 namespace Corfu.Protocol;
 
 /// <summary>
-/// The entry format (docs/formats.md gives the byte offsets, a golden test pins them). Two checks: one over the fixed part
-/// and the stream headers, one over the payload. Both cover the position, so that a misdirected read is noticed; with the
-/// first intact and the second broken the page is corrupt but its stream membership is still known (R4's Corrupt state).
+/// The entry format (docs/formats.md gives the byte offsets, a golden test pins them). Two checks: one over the fixed
+/// part and the stream headers, one over the payload. Both cover the position, so that a misdirected read is noticed;
+/// with the first intact and the second broken the page is corrupt but its stream membership is still known (R4's
+/// Corrupt state).
 /// </summary>
 public static class EntryCodec
 {
@@ -68,12 +69,14 @@ public static class EntryCodec
         BinaryPrimitives.WriteInt32LittleEndian(target[PayloadLengthOffset..], entry.Payload.Length);
         var payload = target[at..];
         entry.Payload.Span.CopyTo(payload);
-        BinaryPrimitives.WriteUInt32LittleEndian(target[PayloadCrcOffset..], Crc32C.Compute(entry.Position.Offset, payload));
+        BinaryPrimitives.WriteUInt32LittleEndian(target[PayloadCrcOffset..],
+            Crc32C.Compute(entry.Position.Offset, payload));
         BinaryPrimitives.WriteInt32LittleEndian(target[ReservedOffset..], 0);
         BinaryPrimitives.WriteUInt32LittleEndian(target[HeaderCrcOffset..], HeaderCrc(target[..at]));
     }
 
-    /// <summary>Full decode; <see cref="MalformedDataException"/> on any damage. The payload is a slice of the input.</summary>
+    /// <summary>Full decode; <see cref="MalformedDataException"/> on any damage. The payload is a slice of the
+    /// input.</summary>
     public static LogEntry Decode(ReadOnlyMemory<byte> bytes)
     {
         var entry = DecodeHeaders(bytes);
@@ -81,7 +84,8 @@ public static class EntryCodec
         var at = BinaryPrimitives.ReadInt32LittleEndian(span[HeaderLengthOffset..]);
         if (span.Length != BinaryPrimitives.ReadInt32LittleEndian(span[TotalOffset..]))
             throw new MalformedDataException("An entry's length is not the one it states.");
-        if (!PayloadIntact(span)) throw new MalformedDataException($"The payload of the entry at {entry.Position} is damaged.");
+        if (!PayloadIntact(span))
+            throw new MalformedDataException($"The payload of the entry at {entry.Position} is damaged.");
         return entry with { Payload = bytes[at..] };
     }
 
@@ -101,31 +105,39 @@ public static class EntryCodec
             throw new MalformedDataException("An entry's headers are damaged.");
         var position = PeekPosition(span);
         var kind = (EntryKind)span[KindOffset];
-        if (kind is not (EntryKind.Data or EntryKind.Junk)) throw new MalformedDataException("An entry's kind is unknown.");
+        if (kind is not (EntryKind.Data or EntryKind.Junk))
+            throw new MalformedDataException("An entry's kind is unknown.");
         var time = BinaryPrimitives.ReadInt64LittleEndian(span[TimeOffset..]);
-        if (time is < -62_135_596_800_000 or > 253_402_300_799_999) throw new MalformedDataException("An entry's time is out of range.");
+        if (time is < -62_135_596_800_000 or > 253_402_300_799_999)
+            throw new MalformedDataException("An entry's time is out of range.");
         var streams = ReadHeaders(
-            span[FixedSize..headerLength], BinaryPrimitives.ReadUInt16LittleEndian(span[StreamCountOffset..]), position);
-        return new LogEntry(position, PeekOrigin(span), kind, DateTimeOffset.FromUnixTimeMilliseconds(time), streams, default);
+            span[FixedSize..headerLength], BinaryPrimitives.ReadUInt16LittleEndian(span[StreamCountOffset..]),
+            position);
+        return new LogEntry(position, PeekOrigin(span), kind, DateTimeOffset.FromUnixTimeMilliseconds(time), streams,
+            default);
     }
 
     /// <summary>Bytes up to the payload, checked against what is there.</summary>
     public static int HeaderLength(ReadOnlySpan<byte> span)
     {
         if (span.Length < FixedSize) throw new MalformedDataException("An entry is shorter than its fixed part.");
-        if (BinaryPrimitives.ReadUInt32LittleEndian(span) != Magic) throw new MalformedDataException("No entry starts here.");
+        if (BinaryPrimitives.ReadUInt32LittleEndian(span) != Magic)
+            throw new MalformedDataException("No entry starts here.");
         if (span[4] != Version) throw new MalformedDataException($"Entry format {span[4]} is unknown.");
         var length = BinaryPrimitives.ReadInt32LittleEndian(span[HeaderLengthOffset..]);
-        if (length < FixedSize || length > span.Length) throw new MalformedDataException("An entry's headers exceed its bytes.");
+        if (length < FixedSize || length > span.Length)
+            throw new MalformedDataException("An entry's headers exceed its bytes.");
         return length;
     }
 
     /// <summary>The payload's own check; the caller has decoded the headers.</summary>
     public static bool PayloadIntact(ReadOnlySpan<byte> span) =>
         BinaryPrimitives.ReadUInt32LittleEndian(span[PayloadCrcOffset..]) ==
-        Crc32C.Compute(PeekPosition(span).Offset, span[BinaryPrimitives.ReadInt32LittleEndian(span[HeaderLengthOffset..])..]);
+        Crc32C.Compute(PeekPosition(span).Offset,
+            span[BinaryPrimitives.ReadInt32LittleEndian(span[HeaderLengthOffset..])..]);
 
-    /// <summary>The position and epoch that the bytes state; only meaningful once decoded or otherwise checked.</summary>
+    /// <summary>The position and epoch that the bytes state; only meaningful once decoded or otherwise
+    /// checked.</summary>
     public static LogPosition PeekPosition(ReadOnlySpan<byte> span)
     {
         var offset = BinaryPrimitives.ReadInt64LittleEndian(span[PositionOffset..]);
@@ -135,7 +147,8 @@ public static class EntryCodec
     }
 
     public static EntryOrigin PeekOrigin(ReadOnlySpan<byte> span) => new(
-        new WriterId(new Guid(span.Slice(WriterOffset, 16))), BinaryPrimitives.ReadInt64LittleEndian(span[SequenceOffset..]));
+        new WriterId(new Guid(span.Slice(WriterOffset, 16))),
+        BinaryPrimitives.ReadInt64LittleEndian(span[SequenceOffset..]));
 
     public static EntryKind PeekKind(ReadOnlySpan<byte> span) => (EntryKind)span[KindOffset];
 
@@ -146,7 +159,8 @@ public static class EntryCodec
         return Crc32C.Compute(fixedPart, headers[FixedSize..]);
     }
 
-    // A stream header is: id (8), flags (1: low 3 bits count, bit 7 absolute), then count x 2 (distance back) or x 8 (offset).
+    // A stream header is: id (8), flags (1: low 3 bits count, bit 7 absolute), then count x 2 (distance back) or x 8
+    // (offset).
     private const byte AbsoluteFlag = 0x80;
 
     private static bool FitsRelative(StreamHeader header, LogPosition position)
@@ -164,7 +178,8 @@ public static class EntryCodec
 
     private static int WriteHeader(Span<byte> target, StreamHeader header, LogPosition position)
     {
-        if (header.Backpointers.Length > StreamHeader.MaxBackpointers) throw new ArgumentException("Too many backpointers.", nameof(header));
+        if (header.Backpointers.Length > StreamHeader.MaxBackpointers)
+            throw new ArgumentException("Too many backpointers.", nameof(header));
         var relative = FitsRelative(header, position);
         BinaryPrimitives.WriteUInt64LittleEndian(target, header.Stream.Value);
         target[8] = (byte)(header.Backpointers.Length | (relative ? 0 : AbsoluteFlag));
@@ -182,7 +197,8 @@ public static class EntryCodec
     private static ImmutableArray<StreamHeader> ReadHeaders(ReadOnlySpan<byte> span, int count, LogPosition position)
     {
         if (count > MaxStreams) throw new MalformedDataException("An entry names too many streams.");
-        if (count == 0) return span.IsEmpty ? [] : throw new MalformedDataException("Bytes follow an entry's stream headers.");
+        if (count == 0)
+            return span.IsEmpty ? [] : throw new MalformedDataException("Bytes follow an entry's stream headers.");
         var headers = ImmutableArray.CreateBuilder<StreamHeader>(Math.Min(count, span.Length / 9 + 1));
         for (var i = 0; i < count; i++)
         {
@@ -198,10 +214,13 @@ public static class EntryCodec
             span = span[(pointers * width)..];
         }
 
-        return span.IsEmpty ? headers.DrainToImmutable() : throw new MalformedDataException("Bytes follow an entry's stream headers.");
+        return span.IsEmpty
+            ? headers.DrainToImmutable()
+            : throw new MalformedDataException("Bytes follow an entry's stream headers.");
     }
 
-    private static ImmutableArray<LogPosition> ReadBackpointers(ReadOnlySpan<byte> span, bool relative, LogPosition position)
+    private static ImmutableArray<LogPosition> ReadBackpointers(ReadOnlySpan<byte> span, bool relative,
+        LogPosition position)
     {
         var width = relative ? 2 : 8;
         var result = new LogPosition[span.Length / width];
@@ -210,7 +229,8 @@ public static class EntryCodec
             var offset = relative
                 ? position.Offset - BinaryPrimitives.ReadUInt16LittleEndian(span[(i * width)..])
                 : BinaryPrimitives.ReadInt64LittleEndian(span[(i * width)..]);
-            if (offset < 0 || offset >= position.Offset) throw new MalformedDataException("A backpointer does not point back.");
+            if (offset < 0 || offset >= position.Offset)
+                throw new MalformedDataException("A backpointer does not point back.");
             result[i] = new LogPosition(offset);
         }
 

@@ -9,7 +9,8 @@ public readonly record struct EntryOrigin(WriterId Writer, long Sequence)
     public override string ToString() => $"{Writer}#{Sequence}";
 }
 
-/// <summary>Random per client incarnation, so that a restarted client is never mistaken for its predecessor (R9).</summary>
+/// <summary>Random per client incarnation, so that a restarted client is never mistaken for its predecessor
+/// (R9).</summary>
 public readonly record struct WriterId(Guid Value)
 {
     public override string ToString() => Value.ToString("N")[..8];

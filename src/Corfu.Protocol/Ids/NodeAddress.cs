@@ -2,7 +2,8 @@ using System.Globalization;
 
 namespace Corfu.Protocol;
 
-/// <summary>One role of one process: the identity that must answer, and where. A mismatch of identity is refused (R2).</summary>
+/// <summary>One role of one process: the identity that must answer, and where. A mismatch of identity is refused
+/// (R2).</summary>
 public readonly record struct NodeAddress(NodeId Id, NodeEndpoint Endpoint)
 {
     public override string ToString() => $"{Id.Value.ToString("N")[..8]}@{Endpoint}";
@@ -45,7 +46,8 @@ public readonly record struct NodeEndpoint(string Host, int Port) : IComparable<
         if (host.StartsWith('[') && host.EndsWith(']')) host = host[1..^1];
         else if (host.Contains(':')) return false;
         if (host.Length == 0) return false;
-        if (!int.TryParse(text.AsSpan(colon + 1), NumberStyles.None, CultureInfo.InvariantCulture, out var port)) return false;
+        if (!int.TryParse(text.AsSpan(colon + 1), NumberStyles.None, CultureInfo.InvariantCulture, out var port))
+            return false;
         if (port is < 1 or > 65535) return false;
         endpoint = new NodeEndpoint(host, port);
         return true;

@@ -2,7 +2,8 @@ using System.Globalization;
 
 namespace Corfu.Protocol;
 
-/// <summary>Names a stream: a tagged sub-sequence of the log (Tango 4). Ids below 256 are reserved for the system.</summary>
+/// <summary>Names a stream: a tagged sub-sequence of the log (Tango 4). Ids below 256 are reserved for the
+/// system.</summary>
 public readonly record struct StreamId(ulong Value) : IComparable<StreamId>
 {
     public const ulong FirstUserValue = 256;

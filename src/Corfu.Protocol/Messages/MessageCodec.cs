@@ -3,9 +3,10 @@ using System.Buffers.Binary;
 namespace Corfu.Protocol;
 
 /// <summary>
-/// Frames: length (4, of what follows it), correlation (4), epoch (8), opcode (1), status (1, zero in requests), reserved (2), body.
-/// All little-endian. Answers may come in any order; correlation pairs them. A body is read and written in the version that the
-/// connection's handshake settled on; bytes behind the fields that a reader knows are a later version's, and passed over.
+/// Frames: length (4, of what follows it), correlation (4), epoch (8), opcode (1), status (1, zero in requests),
+/// reserved (2), body. All little-endian. Answers may come in any order; correlation pairs them. A body is read and
+/// written in the version that the connection's handshake settled on; bytes behind the fields that a reader knows are a
+/// later version's, and passed over.
 /// </summary>
 public static class MessageCodec
 {
@@ -15,8 +16,10 @@ public static class MessageCodec
     public const int HeaderSize = 20;
 
     /// <summary>Appends one frame, or throws with nothing appended.</summary>
-    /// <exception cref="EntryTooLargeException">The frame would exceed <see cref="MessageLimits.MaxFrame"/>.</exception>
-    public static void WriteRequest(FrameBuffer output, uint correlation, Request request, ushort version = WireProtocol.Baseline)
+    /// <exception cref="EntryTooLargeException">The frame would exceed
+    /// <see cref="MessageLimits.MaxFrame"/>.</exception>
+    public static void WriteRequest(FrameBuffer output, uint correlation, Request request,
+        ushort version = WireProtocol.Baseline)
     {
         var start = output.Length;
         try
@@ -58,20 +61,25 @@ public static class MessageCodec
 
     /// <summary>
     /// Decodes the body of a request. Memory in the result is a slice of <paramref name="body"/>. Throws
-    /// <see cref="MalformedDataException"/> on damage; null for an opcode that the protocol does not have in that version.
+    /// <see cref="MalformedDataException"/> on damage; null for an opcode that the protocol does not have in that
+    /// version.
     /// </summary>
     public static Request? ReadRequest(
-        FrameHeader header, ReadOnlyMemory<byte> body, ushort version = WireProtocol.Baseline, WireProtocol? protocol = null)
+        FrameHeader header, ReadOnlyMemory<byte> body, ushort version = WireProtocol.Baseline,
+        WireProtocol? protocol = null)
     {
         if ((protocol ?? WireProtocol.Current).ReaderOf(header.Opcode, version) is not { } read) return null;
         var r = new WireReader(body, version);
         return read(header.Epoch, ref r);
     }
 
-    /// <summary>Decodes the answer to <paramref name="request"/>. Memory in the result is a slice of <paramref name="body"/>.</summary>
-    public static Response ReadResponse(Request request, FrameHeader header, ReadOnlyMemory<byte> body, ushort version = WireProtocol.Baseline)
+    /// <summary>Decodes the answer to <paramref name="request"/>. Memory in the result is a slice of
+    /// <paramref name="body"/>.</summary>
+    public static Response ReadResponse(Request request, FrameHeader header, ReadOnlyMemory<byte> body,
+        ushort version = WireProtocol.Baseline)
     {
-        if (header.Opcode != request.Opcode) throw new MalformedDataException($"A {header.Opcode} answers a {request.Opcode}.");
+        if (header.Opcode != request.Opcode)
+            throw new MalformedDataException($"A {header.Opcode} answers a {request.Opcode}.");
         var r = new WireReader(body, version);
         return request.ReadResponse(header.Status, header.Epoch, ref r);
     }

@@ -1,6 +1,7 @@
 namespace Corfu.Protocol;
 
-/// <summary>What a frame asks for. Numbers are part of the wire format and never reused; an answer carries its request's.</summary>
+/// <summary>What a frame asks for. Numbers are part of the wire format and never reused; an answer carries its
+/// request's.</summary>
 public enum Opcode : byte
 {
     None = 0,

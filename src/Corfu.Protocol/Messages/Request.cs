@@ -19,8 +19,8 @@ public abstract record Request<TResponse>(Epoch Epoch) : Request(Epoch)
     where TResponse : Response;
 
 /// <summary>
-/// The answer to one request. <see cref="Epoch"/> is the epoch that the node is at, whatever the status: a client that is
-/// behind sees it. Only answers with <see cref="Status.Ok"/> have a body, unless the type says otherwise.
+/// The answer to one request. <see cref="Epoch"/> is the epoch that the node is at, whatever the status: a client that
+/// is behind sees it. Only answers with <see cref="Status.Ok"/> have a body, unless the type says otherwise.
 /// </summary>
 public abstract record Response(Status Status, Epoch Epoch)
 {
@@ -34,7 +34,8 @@ public abstract record Response(Status Status, Epoch Epoch)
 /// <summary>A request whose answer is a bare status.</summary>
 public abstract record AckRequest(Epoch Epoch) : Request<AckResponse>(Epoch)
 {
-    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => new AckResponse(status, epoch);
+    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) =>
+        new AckResponse(status, epoch);
 
     public override Response Fail(Status status, Epoch epoch) => new AckResponse(status, epoch);
 }

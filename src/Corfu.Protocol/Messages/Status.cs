@@ -1,8 +1,9 @@
 namespace Corfu.Protocol;
 
 /// <summary>
-/// The outcome of one request. Numbers are part of the wire format and never reused. Outcomes that a correct program must
-/// handle are values; <see cref="CorfuException.FromStatus"/> is the one place that turns the rest into exceptions.
+/// The outcome of one request. Numbers are part of the wire format and never reused. Outcomes that a correct program
+/// must handle are values; <see cref="CorfuException.FromStatus"/> is the one place that turns the rest into
+/// exceptions.
 /// </summary>
 public enum Status : byte
 {
@@ -44,7 +45,8 @@ public enum Status : byte
     /// <summary>A named limit of the node is reached; nothing was done.</summary>
     Overloaded = 14,
 
-    /// <summary>The layout's register for that epoch is below the prune floor; the answer carries the latest projection (R12).</summary>
+    /// <summary>The layout's register for that epoch is below the prune floor; the answer carries the latest projection
+    /// (R12).</summary>
     Superseded = 15,
 
     /// <summary>The sequencer incarnation has no bootstrap for this epoch yet (R7).</summary>
@@ -62,6 +64,7 @@ public enum Status : byte
     /// <summary>The log is a mirror: it grants and fills nothing until it is promoted.</summary>
     Mirror = 20,
 
-    /// <summary>A mirror whose copier has not said yet that everything below the epoch's start is there: wait for it.</summary>
+    /// <summary>A mirror whose copier has not said yet that everything below the epoch's start is there: wait for
+    /// it.</summary>
     Unready = 21,
 }

@@ -3,8 +3,8 @@ using System.Collections.Immutable;
 namespace Corfu.Protocol;
 
 /// <summary>
-/// A stream's last positions, newest first, at most <see cref="StreamHeader.MaxBackpointers"/>. Fewer mean that there are no more, except
-/// in <see cref="ListStreamTailsRequest"/>, whose positions are added to what the reader has.
+/// A stream's last positions, newest first, at most <see cref="StreamHeader.MaxBackpointers"/>. Fewer mean that there
+/// are no more, except in <see cref="ListStreamTailsRequest"/>, whose positions are added to what the reader has.
 /// </summary>
 public sealed record StreamTail(StreamId Stream, ImmutableArray<LogPosition> Positions)
 {
@@ -26,7 +26,8 @@ public sealed record StreamTail(StreamId Stream, ImmutableArray<LogPosition> Pos
         }
     }
 
-    /// <exception cref="MalformedDataException">They are damaged, or more than <see cref="MessageLimits.MaxItems"/>.</exception>
+    /// <exception cref="MalformedDataException">They are damaged, or more than
+    /// <see cref="MessageLimits.MaxItems"/>.</exception>
     public static ImmutableArray<StreamTail> ReadAll(ref WireReader r)
     {
         var tails = ImmutableArray.CreateBuilder<StreamTail>(r.Count(SmallestSize, MessageLimits.MaxItems));
@@ -34,7 +35,8 @@ public sealed record StreamTail(StreamId Stream, ImmutableArray<LogPosition> Pos
         {
             var stream = r.Stream();
             var count = r.Byte();
-            if (count > StreamHeader.MaxBackpointers) throw new MalformedDataException("A stream tail has too many positions.");
+            if (count > StreamHeader.MaxBackpointers)
+                throw new MalformedDataException("A stream tail has too many positions.");
             var positions = ImmutableArray.CreateBuilder<LogPosition>(count);
             for (var j = 0; j < count; j++) positions.Add(r.Position());
             tails.Add(new StreamTail(stream, positions.DrainToImmutable()));

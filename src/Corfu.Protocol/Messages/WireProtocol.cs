@@ -4,11 +4,14 @@ namespace Corfu.Protocol;
 public delegate Request RequestReader(Epoch epoch, ref WireReader r);
 
 /// <summary>
-/// What one build speaks: a range of protocol versions, and the requests with the version that each came with. The handshake settles on
-/// the highest version that both sides know, for the connection's whole life (docs/compatibility.md). The rules of a change:
+/// What one build speaks: a range of protocol versions, and the requests with the version that each came with. The
+/// handshake settles on the highest version that both sides know, for the connection's whole life
+/// (docs/compatibility.md). The rules of a change:
 /// <list type="bullet">
-/// <item>A new field stands at the end of its body. An older reader passes over it; a newer one that finds no bytes left takes the default.</item>
-/// <item>A new opcode, status or enum value raises <see cref="Highest"/>, and is not sent on a connection of a lower version.</item>
+/// <item>A new field stands at the end of its body. An older reader passes over it; a newer one that finds no bytes
+/// left takes the default.</item>
+/// <item>A new opcode, status or enum value raises <see cref="Highest"/>, and is not sent on a connection of a lower
+/// version.</item>
 /// <item>Nothing is removed, reordered or reused before <see cref="Lowest"/> has risen above its last version.</item>
 /// </list>
 /// </summary>
@@ -63,7 +66,8 @@ public sealed class WireProtocol
         return protocol;
     }
 
-    private void Add(Opcode opcode, RequestReader read, ushort since = Baseline) => _requests[(byte)opcode] = (since, read);
+    private void Add(Opcode opcode, RequestReader read, ushort since = Baseline) =>
+        _requests[(byte)opcode] = (since, read);
 
     private void AddBaseline()
     {

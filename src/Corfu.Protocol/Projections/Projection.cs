@@ -3,8 +3,8 @@ using System.Collections.Immutable;
 namespace Corfu.Protocol;
 
 /// <summary>
-/// The immutable map of one epoch (CORFU 2.2): sequencer, segments, chains, units and the acceptors that decide the next
-/// epoch (R12). Replaced whole, never mutated. The constructor refuses a map that breaks its invariants.
+/// The immutable map of one epoch (CORFU 2.2): sequencer, segments, chains, units and the acceptors that decide the
+/// next epoch (R12). Replaced whole, never mutated. The constructor refuses a map that breaks its invariants.
 /// </summary>
 public sealed class Projection : IEquatable<Projection>
 {
@@ -47,10 +47,12 @@ public sealed class Projection : IEquatable<Projection>
     /// <summary>The incarnation that grants positions in this epoch (R7), and where it listens.</summary>
     public NodeAddress Sequencer { get; }
 
-    /// <summary>T: the first position of this epoch's sequencer. No entry of an older epoch is ever written at or above it (R9).</summary>
+    /// <summary>T: the first position of this epoch's sequencer. No entry of an older epoch is ever written at or above
+    /// it (R9).</summary>
     public LogPosition Start { get; }
 
-    /// <summary>Everything below was prefix-trimmed when this projection was made; units may since be further.</summary>
+    /// <summary>Everything below was prefix-trimmed when this projection was made; units may since be
+    /// further.</summary>
     public LogPosition TrimMark { get; }
 
     /// <summary>Ascending, contiguous from the first one's From; only the last one is open.</summary>
@@ -65,13 +67,14 @@ public sealed class Projection : IEquatable<Projection>
     /// <summary>Why this epoch was made, for people.</summary>
     public string Reason { get; }
 
-    /// <summary>Its proposer's clock, UTC, in whole milliseconds: for people, never compared. Null where it is not known.</summary>
+    /// <summary>Its proposer's clock, UTC, in whole milliseconds: for people, never compared. Null where it is not
+    /// known.</summary>
     public DateTimeOffset? ProposedAt { get; }
 
     /// <summary>
-    /// Not none: the log is a copy of that cluster's, made by its mirror or from its backup. Every position's content is decided there, so
-    /// nobody is granted a position and nobody fills one here, until a reconfiguration promotes it. The cluster's own id: it is being
-    /// promoted, and takes no copies either.
+    /// Not none: the log is a copy of that cluster's, made by its mirror or from its backup. Every position's content
+    /// is decided there, so nobody is granted a position and nobody fills one here, until a reconfiguration promotes
+    /// it. The cluster's own id: it is being promoted, and takes no copies either.
     /// </summary>
     public ClusterId MirrorOf { get; }
 
@@ -95,14 +98,17 @@ public sealed class Projection : IEquatable<Projection>
     }
 
     public bool Equals(Projection? other) =>
-        other is not null && Epoch == other.Epoch && Cluster == other.Cluster && MirrorOf == other.MirrorOf && ProposedAt == other.ProposedAt
+        other is not null && Epoch == other.Epoch && Cluster == other.Cluster && MirrorOf == other.MirrorOf
+        && ProposedAt == other.ProposedAt
         && Sequencer == other.Sequencer && Start == other.Start && TrimMark == other.TrimMark && Reason == other.Reason
-        && Units.AsSpan().SequenceEqual(other.Units.AsSpan()) && Acceptors.AsSpan().SequenceEqual(other.Acceptors.AsSpan())
+        && Units.AsSpan().SequenceEqual(other.Units.AsSpan())
+        && Acceptors.AsSpan().SequenceEqual(other.Acceptors.AsSpan())
         && Segments.AsSpan().SequenceEqual(other.Segments.AsSpan());
 
     public override bool Equals(object? obj) => Equals(obj as Projection);
 
     public override int GetHashCode() => HashCode.Combine(Cluster, Epoch, Sequencer, Start);
 
-    public override string ToString() => $"{Epoch} start {Start.Offset} segments {Segments.Length} sequencer {Sequencer}";
+    public override string ToString() =>
+        $"{Epoch} start {Start.Offset} segments {Segments.Length} sequencer {Sequencer}";
 }

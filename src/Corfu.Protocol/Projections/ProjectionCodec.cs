@@ -3,7 +3,8 @@ using System.Collections.Immutable;
 
 namespace Corfu.Protocol;
 
-/// <summary>The binary form of a projection: one canonical encoding, so that equal bytes mean equal projections.</summary>
+/// <summary>The binary form of a projection: one canonical encoding, so that equal bytes mean equal
+/// projections.</summary>
 public static class ProjectionCodec
 {
     public const ushort Version = 2;
@@ -57,7 +58,8 @@ public static class ProjectionCodec
             foreach (var chain in segment.Chains)
             {
                 w.Byte((byte)chain.Replicas.Length);
-                foreach (var replica in chain.Replicas) w.UInt16((ushort)((index[replica.Unit] << 1) | (replica.Joining ? 1 : 0)));
+                foreach (var replica in chain.Replicas)
+                    w.UInt16((ushort)((index[replica.Unit] << 1) | (replica.Joining ? 1 : 0)));
             }
         }
     }
@@ -65,7 +67,8 @@ public static class ProjectionCodec
     internal static Projection Read(ref WireReader r)
     {
         var version = r.UInt16();
-        if (version is < OldestVersion or > Version) throw new MalformedDataException($"Projection format {version} is unknown.");
+        if (version is < OldestVersion or > Version)
+            throw new MalformedDataException($"Projection format {version} is unknown.");
         var cluster = new ClusterId(r.Guid());
         var mirrorOf = version > OldestVersion ? new ClusterId(r.Guid()) : ClusterId.None;
         var proposedAt = version > OldestVersion ? Time(ref r) : null;
@@ -86,8 +89,10 @@ public static class ProjectionCodec
         }
 
         var segments = ImmutableArray.CreateBuilder<Segment>(count);
-        for (var i = 0; i < count; i++) segments.Add(new Segment(from[i], i + 1 < count ? from[i + 1] : null, chains[i]));
-        return new Projection(cluster, epoch, sequencer, start, mark, segments.DrainToImmutable(), units, acceptors, reason, mirrorOf, proposedAt);
+        for (var i = 0; i < count; i++)
+            segments.Add(new Segment(from[i], i + 1 < count ? from[i + 1] : null, chains[i]));
+        return new Projection(cluster, epoch, sequencer, start, mark, segments.DrainToImmutable(), units, acceptors,
+            reason, mirrorOf, proposedAt);
     }
 
     private static DateTimeOffset? Time(ref WireReader r) => r.Int64() switch
@@ -108,7 +113,8 @@ public static class ProjectionCodec
             for (var j = 0; j < length; j++)
             {
                 var field = r.UInt16();
-                if (field >> 1 >= units.Length) throw new MalformedDataException("A replica names a unit that is not listed.");
+                if (field >> 1 >= units.Length)
+                    throw new MalformedDataException("A replica names a unit that is not listed.");
                 replicas.Add(new Replica(units[field >> 1].Id, (field & 1) != 0));
             }
 
@@ -125,7 +131,8 @@ public static class ProjectionCodec
         w.UInt16((ushort)address.Endpoint.Port);
     }
 
-    internal static NodeAddress Address(ref WireReader r) => new(new NodeId(r.Guid()), new NodeEndpoint(r.Text(), r.UInt16()));
+    internal static NodeAddress Address(ref WireReader r) =>
+        new(new NodeId(r.Guid()), new NodeEndpoint(r.Text(), r.UInt16()));
 
     private static void Addresses(ref WireWriter w, ImmutableArray<NodeAddress> addresses)
     {

@@ -29,11 +29,13 @@ internal static class ProjectionRules
     private static void CheckChain(Chain chain, HashSet<NodeId> known)
     {
         Require(chain.FullCount > 0, "a chain has no full replica");
-        Require(chain.Replicas.Select(r => r.Unit).Distinct().Count() == chain.Replicas.Length, "a unit stands twice in a chain");
+        Require(chain.Replicas.Select(r => r.Unit).Distinct().Count() == chain.Replicas.Length,
+            "a unit stands twice in a chain");
         for (var i = 0; i < chain.Replicas.Length; i++)
         {
             Require(known.Contains(chain.Replicas[i].Unit), "a chain names an unknown unit");
-            Require(chain.Replicas[i].Joining == i >= chain.FullCount, "a joining replica stands before a full one (R13)");
+            Require(chain.Replicas[i].Joining == i >= chain.FullCount,
+                "a joining replica stands before a full one (R13)");
         }
     }
 

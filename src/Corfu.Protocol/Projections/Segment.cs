@@ -2,22 +2,26 @@ using System.Collections.Immutable;
 
 namespace Corfu.Protocol;
 
-/// <summary>A half-open range of positions and the chains that hold it. <see cref="Until"/> is null for the open, active one.</summary>
+/// <summary>A half-open range of positions and the chains that hold it. <see cref="Until"/> is null for the open,
+/// active one.</summary>
 public sealed record Segment(LogPosition From, LogPosition? Until, ImmutableArray<Chain> Chains)
 {
     public bool Contains(LogPosition position) => position >= From && (Until is null || position < Until.Value);
 
-    /// <summary>R1: the chain index is the position modulo the chains, never relative to the segment's start, so that merging neighbours moves nothing.</summary>
+    /// <summary>R1: the chain index is the position modulo the chains, never relative to the segment's start, so that
+    /// merging neighbours moves nothing.</summary>
     public Chain ChainOf(LogPosition position)
     {
 #if PLANTED
-        if (Planted.Is("chain-within-its-segment")) return Chains[(int)(Math.Max(0, position.Offset - From.Offset) % Chains.Length)];
+        if (Planted.Is("chain-within-its-segment"))
+            return Chains[(int)(Math.Max(0, position.Offset - From.Offset) % Chains.Length)];
 #endif
         return Chains[(int)(position.Offset % Chains.Length)];
     }
 
     public bool Equals(Segment? other) =>
-        other is not null && From == other.From && Nullable.Equals(Until, other.Until) && Chains.AsSpan().SequenceEqual(other.Chains.AsSpan());
+        other is not null && From == other.From && Nullable.Equals(Until, other.Until)
+        && Chains.AsSpan().SequenceEqual(other.Chains.AsSpan());
 
     public override int GetHashCode() => HashCode.Combine(From, Until, Chains.Length);
 }
@@ -39,11 +43,12 @@ public sealed class Chain(ImmutableArray<Replica> replicas) : IEquatable<Chain>
 
     public override bool Equals(object? obj) => Equals(obj as Chain);
 
-    public override int GetHashCode() => HashCode.Combine(Replicas.Length, Replicas.Length == 0 ? default : Replicas[0]);
+    public override int GetHashCode() =>
+        HashCode.Combine(Replicas.Length, Replicas.Length == 0 ? default : Replicas[0]);
 }
 
 /// <summary>
-/// One unit's place in a chain. A joining replica is written by fills, completes and trims but is never read, never head,
-/// tail, survivor, confirmer or a source of anything (R15); it stands behind the full ones (R13).
+/// One unit's place in a chain. A joining replica is written by fills, completes and trims but is never read, never
+/// head, tail, survivor, confirmer or a source of anything (R15); it stands behind the full ones (R13).
 /// </summary>
 public readonly record struct Replica(NodeId Unit, bool Joining = false);

@@ -8,7 +8,8 @@ public static class Crc32C
 {
     public static uint Compute(ReadOnlySpan<byte> data) => ~Append(uint.MaxValue, data);
 
-    /// <summary>CRC over <paramref name="prefix"/> (8 bytes, little-endian) and then the data: binds bytes to the place they belong.</summary>
+    /// <summary>CRC over <paramref name="prefix"/> (8 bytes, little-endian) and then the data: binds bytes to the place
+    /// they belong.</summary>
     public static uint Compute(long prefix, ReadOnlySpan<byte> data) =>
         ~Append(BitOperations.Crc32C(uint.MaxValue, unchecked((ulong)prefix)), data);
 

@@ -3,8 +3,9 @@ using System.Buffers;
 namespace Corfu.Protocol;
 
 /// <summary>
-/// A contiguous output buffer that frames are written straight into: <see cref="MessageCodec"/> comes back for a frame's length, and takes a
-/// frame that failed back. Memory beyond what is kept for small frames is the shared pool's, and goes back when the buffer is emptied.
+/// A contiguous output buffer that frames are written straight into: <see cref="MessageCodec"/> comes back for a
+/// frame's length, and takes a frame that failed back. Memory beyond what is kept for small frames is the shared
+/// pool's, and goes back when the buffer is emptied.
 /// </summary>
 public sealed class FrameBuffer(int keptSize = 512) : IBufferWriter<byte>
 {

@@ -58,7 +58,8 @@ public ref struct WireReader(ReadOnlyMemory<byte> input, ushort version = 0)
 
     public ReadOnlyMemory<byte> RawBytes(int length)
     {
-        if (length < 0 || length > Remaining) throw new MalformedDataException("A length exceeds the bytes that follow.");
+        if (length < 0 || length > Remaining)
+            throw new MalformedDataException("A length exceeds the bytes that follow.");
         var slice = _input.Slice(_offset, length);
         _offset += length;
         return slice;
@@ -86,7 +87,8 @@ public ref struct WireReader(ReadOnlyMemory<byte> input, ushort version = 0)
         return count;
     }
 
-    /// <summary>A format without later fields must use its bytes up: trailing bytes mean that the two sides disagree about it.</summary>
+    /// <summary>A format without later fields must use its bytes up: trailing bytes mean that the two sides disagree
+    /// about it.</summary>
     public readonly void End()
     {
         if (Remaining != 0) throw new MalformedDataException($"{Remaining} bytes follow the end of a message.");

@@ -3,7 +3,8 @@ using Corfu.Transport;
 
 namespace Corfu.Sequencer;
 
-/// <summary>Serves one incarnation. A restart, or a new epoch's wish for another incarnation, makes another handler (R2, R7).</summary>
+/// <summary>Serves one incarnation. A restart, or a new epoch's wish for another incarnation, makes another handler
+/// (R2, R7).</summary>
 public sealed class SequencerHandler : IRoleHandler
 {
     private readonly Lock _gate = new();
@@ -37,9 +38,12 @@ public sealed class SequencerHandler : IRoleHandler
     {
         Response response;
         // The one request that is rare, and whose moment matters: from here on the incarnation grants.
-        using var activity = request is BootstrapRequest ? SequencerTelemetry.Activities.StartActivity("corfu.sequencer.bootstrap") : null;
+        using var activity = request is BootstrapRequest
+            ? SequencerTelemetry.Activities.StartActivity("corfu.sequencer.bootstrap")
+            : null;
         lock (_gate) response = _core.Handle(request);
-        if (!response.IsOk) SequencerTelemetry.Refused.Add(1, new KeyValuePair<string, object?>("status", response.Status));
+        if (!response.IsOk)
+            SequencerTelemetry.Refused.Add(1, new KeyValuePair<string, object?>("status", response.Status));
         reply.Send(response);
     }
 }

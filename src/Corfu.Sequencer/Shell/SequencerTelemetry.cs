@@ -14,5 +14,6 @@ public static class SequencerTelemetry
     private static readonly Meter Meter = new(MeterName);
 
     internal static readonly Counter<long> Refused =
-        Meter.CreateCounter<long>("corfu.sequencer.refused", "{request}", "Requests answered with another status than Ok, by status.");
+        Meter.CreateCounter<long>("corfu.sequencer.refused", "{request}",
+            "Requests answered with another status than Ok, by status.");
 }

@@ -40,7 +40,8 @@ internal sealed class Channel(TcpTransport transport, NodeAddress address)
             if (_current is { IsOpen: true } current) return new ValueTask<Connected>(new Connected(current, null));
             if (_connecting is { } begun) return new ValueTask<Connected>(begun.WaitAsync(cancellationToken));
             if (_failures > 0 && transport.Time.GetTimestamp() < _retryAt)
-                return new ValueTask<Connected>(new Connected(null, new ConnectFailure($"{address}: not connected ({_lastFailure}).", TransportFault.BackOff)));
+                return new ValueTask<Connected>(new Connected(null,
+                    new ConnectFailure($"{address}: not connected ({_lastFailure}).", TransportFault.BackOff)));
             attempt = new TaskCompletionSource<Connected>();
             _connecting = attempt.Task;
         }

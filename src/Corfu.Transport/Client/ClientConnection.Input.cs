@@ -13,7 +13,8 @@ internal sealed partial class ClientConnection
             var filled = 0;
             while (true)
             {
-                var received = await _socket.ReceiveAsync(buffer.AsMemory(filled), SocketFlags.None).ConfigureAwait(false);
+                var received = await _socket.ReceiveAsync(buffer.AsMemory(filled), SocketFlags.None)
+                    .ConfigureAwait(false);
                 if (received == 0)
                 {
                     Close("the node closed it", null);
@@ -25,7 +26,8 @@ internal sealed partial class ClientConnection
                 var used = HandleFrames(buffer.AsMemory(0, filled), out var partial);
                 if (partial is { } header && MessageCodec.HeaderSize + header.BodyLength > buffer.Length)
                 {
-                    await ReceiveLargeAsync(header, buffer.AsMemory(used + MessageCodec.HeaderSize, filled - used - MessageCodec.HeaderSize))
+                    await ReceiveLargeAsync(header,
+                        buffer.AsMemory(used + MessageCodec.HeaderSize, filled - used - MessageCodec.HeaderSize))
                         .ConfigureAwait(false);
                     used = filled;
                 }
@@ -40,13 +42,15 @@ internal sealed partial class ClientConnection
         }
         catch (Exception e)
         {
-            // Only an inlined continuation can get here; the connection's state is sound, but nobody would read it any more.
+            // Only an inlined continuation can get here; the connection's state is sound, but nobody would read it any
+            // more.
             Close("a continuation threw", e);
             throw;
         }
     }
 
-    /// <summary>Completes the call of every whole frame; the header of a frame that began but is not all there comes back.</summary>
+    /// <summary>Completes the call of every whole frame; the header of a frame that began but is not all there comes
+    /// back.</summary>
     private int HandleFrames(ReadOnlyMemory<byte> buffer, out FrameHeader? partial)
     {
         var used = 0;
@@ -94,7 +98,8 @@ internal sealed partial class ClientConnection
         if (call is null) return;
         try
         {
-            // Pages are the only memory in answers; the rest is decoded to values, and the buffer is free for the next frame.
+            // Pages are the only memory in answers; the rest is decoded to values, and the buffer is free for the next
+            // frame.
             if (!owned && header.Opcode == Opcode.Read && body.Length > 0) body = body.ToArray();
             call.Complete(header, body, _version);
         }

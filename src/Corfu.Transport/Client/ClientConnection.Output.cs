@@ -4,7 +4,8 @@ using Corfu.Protocol;
 namespace Corfu.Transport;
 
 /// <summary>
-/// Requests of any thread collect in one buffer while the other is on its way: what came together leaves with one system call.
+/// Requests of any thread collect in one buffer while the other is on its way: what came together leaves with one
+/// system call.
 /// </summary>
 internal sealed partial class ClientConnection : IThreadPoolWorkItem
 {
@@ -15,19 +16,22 @@ internal sealed partial class ClientConnection : IThreadPoolWorkItem
     private FrameBuffer _sending = new(4096);
     private bool _flushing;
 
-    /// <summary>Throws with nothing sent. <paramref name="alone"/>: no other request is in flight, so waiting for company is in vain.</summary>
+    /// <summary>Throws with nothing sent. <paramref name="alone"/>: no other request is in flight, so waiting for
+    /// company is in vain.</summary>
     private void Send(uint correlation, Request request, bool alone)
     {
         lock (_outputGate)
         {
             if (_filling.Length > _options.MaxOutputBuffer)
-                throw new TransportException($"{_address}: {_filling.Length} bytes wait to be sent.", outcomeUnknown: false);
+                throw new TransportException($"{_address}: {_filling.Length} bytes wait to be sent.",
+                    outcomeUnknown: false);
             MessageCodec.WriteRequest(_filling, correlation, request, _version);
             if (_flushing) return;
             _flushing = true;
         }
 
-        // One caller at a time: its latency counts, so its own thread sends. Many: they fill the buffer while a pool thread gets there.
+        // One caller at a time: its latency counts, so its own thread sends. Many: they fill the buffer while a pool
+        // thread gets there.
         if (alone) _ = FlushAsync(once: true);
         else ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
     }
@@ -52,7 +56,8 @@ internal sealed partial class ClientConnection : IThreadPoolWorkItem
                 }
 
                 var rest = _sending.WrittenMemory;
-                while (!rest.IsEmpty) rest = rest[await _socket.SendAsync(rest, SocketFlags.None).ConfigureAwait(false)..];
+                while (!rest.IsEmpty)
+                    rest = rest[await _socket.SendAsync(rest, SocketFlags.None).ConfigureAwait(false)..];
                 _sending.Clear();
                 if (!once) continue;
                 lock (_outputGate)

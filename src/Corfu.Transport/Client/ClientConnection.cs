@@ -36,7 +36,8 @@ internal sealed partial class ClientConnection
     public void Start() => _ = ReceiveAsync();
 
     /// <summary>False when the connection was lost before anything was sent: another may be tried.</summary>
-    public bool TryCall<TResponse>(Request<TResponse> request, CancellationToken cancellationToken, out ValueTask<TResponse> answer)
+    public bool TryCall<TResponse>(Request<TResponse> request, CancellationToken cancellationToken,
+        out ValueTask<TResponse> answer)
         where TResponse : Response
     {
         answer = default;
@@ -54,7 +55,8 @@ internal sealed partial class ClientConnection
             if (_table.Count >= _options.MaxInFlight)
             {
                 call.Abandon();
-                throw new TransportException($"{_address}: {_options.MaxInFlight} requests are in flight.", outcomeUnknown: false);
+                throw new TransportException($"{_address}: {_options.MaxInFlight} requests are in flight.",
+                    outcomeUnknown: false);
             }
 
             if (_table.Count == 0) Volatile.Write(ref _activeSweep, _transport.SweepCount);
@@ -71,7 +73,8 @@ internal sealed partial class ClientConnection
         }
         catch
         {
-            // Nothing was sent. If the call is not ours any more, it has failed for another reason, and the caller hears that one.
+            // Nothing was sent. If the call is not ours any more, it has failed for another reason, and the caller
+            // hears that one.
             if (!TryTake(call)) return true;
             call.Abandon();
             throw;
@@ -86,7 +89,8 @@ internal sealed partial class ClientConnection
         lock (_tableGate) return _table.Take(call);
     }
 
-    /// <summary>Called by the transport's sweep: fails calls that are over time, and the connection when it is dead or idle.</summary>
+    /// <summary>Called by the transport's sweep: fails calls that are over time, and the connection when it is dead or
+    /// idle.</summary>
     public void Sweep(long sweep, long idleSweeps)
     {
         bool idle;
@@ -100,10 +104,13 @@ internal sealed partial class ClientConnection
         if (_expired.Count == 0) return;
         TransportTelemetry.Timeouts.Add(_expired.Count);
         foreach (var call in _expired)
-            call.Fail(new TransportException($"{_address}: no answer to a {call.Request.Opcode} in time.", outcomeUnknown: true) { Fault = TransportFault.TimedOut });
+            call.Fail(new TransportException($"{_address}: no answer to a {call.Request.Opcode} in time.",
+                outcomeUnknown: true)
+            { Fault = TransportFault.TimedOut });
         _expired.Clear();
 
-        // Not a byte since before the expired calls were sent: the peer, or the way to it, is dead. A new connection may find a new way.
+        // Not a byte since before the expired calls were sent: the peer, or the way to it, is dead. A new connection
+        // may find a new way.
         if (sweep - Volatile.Read(ref _activeSweep) >= TcpTransport.SweepsPerTimeout) Close("it has gone silent", null);
     }
 
@@ -121,6 +128,8 @@ internal sealed partial class ClientConnection
         _socket.Dispose();
         _transport.Closed(this, _address, reason);
         foreach (var call in orphans)
-            call.Fail(new TransportException($"{_address}: the connection was lost: {reason}.", outcomeUnknown: true, inner) { Fault = TransportFault.Lost });
+            call.Fail(new TransportException($"{_address}: the connection was lost: {reason}.", outcomeUnknown: true,
+                inner)
+            { Fault = TransportFault.Lost });
     }
 }

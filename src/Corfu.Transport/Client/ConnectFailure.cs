@@ -5,8 +5,8 @@ using Corfu.Protocol;
 namespace Corfu.Transport;
 
 /// <summary>
-/// Why there is no connection, kept as a value on its way up: when a node has died, everybody's attempts fail just when there is most to do, and each layer that an
-/// exception passes costs more than the attempt itself.
+/// Why there is no connection, kept as a value on its way up: when a node has died, everybody's attempts fail just when
+/// there is most to do, and each layer that an exception passes costs more than the attempt itself.
 /// </summary>
 internal sealed record ConnectFailure(string Message, TransportFault Fault, Exception? Inner = null)
 {

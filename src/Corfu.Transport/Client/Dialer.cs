@@ -11,7 +11,8 @@ internal sealed class Dialer(TcpTransportOptions options, TimeProvider time)
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public async Task<Dialed> DialAsync(NodeEndpoint endpoint, NodeId target, CancellationToken cancellationToken)
     {
-        using var activity = TransportTelemetry.Activities.StartActivity("corfu.transport.connect", ActivityKind.Client);
+        using var activity = TransportTelemetry.Activities.StartActivity("corfu.transport.connect",
+            ActivityKind.Client);
         using var timeout = new CancellationTokenSource(options.ConnectTimeout, time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
         Socket? socket = null;
@@ -20,8 +21,11 @@ internal sealed class Dialer(TcpTransportOptions options, TimeProvider time)
         {
             // Fails where the process has no descriptors left.
             socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
-            var error = await SocketConnect.ConnectAsync(socket, endpoint.Host, endpoint.Port, either.Token).ConfigureAwait(false);
-            failure = error == SocketError.Success ? null : FailureOf(endpoint, new SocketException((int)error), timeout.IsCancellationRequested);
+            var error = await SocketConnect.ConnectAsync(socket, endpoint.Host, endpoint.Port, either.Token)
+                .ConfigureAwait(false);
+            failure = error == SocketError.Success
+                ? null
+                : FailureOf(endpoint, new SocketException((int)error), timeout.IsCancellationRequested);
             if (failure is null)
             {
                 var welcome = await ShakeHandsAsync(socket, target, either.Token).ConfigureAwait(false);
@@ -68,16 +72,20 @@ internal sealed class Dialer(TcpTransportOptions options, TimeProvider time)
         var there = welcome.Description;
         var reason = welcome.Status switch
         {
-            Status.Ok when options.Protocol.Settle(welcome.Version, welcome.Version) is null => $"it speaks protocol version {welcome.Version}",
-            Status.Ok when !options.Cluster.IsNone && there.Cluster != options.Cluster => $"it belongs to cluster {there.Cluster}, not {options.Cluster}",
+            Status.Ok when options.Protocol.Settle(welcome.Version, welcome.Version) is null =>
+                $"it speaks protocol version {welcome.Version}",
+            Status.Ok when !options.Cluster.IsNone && there.Cluster != options.Cluster =>
+                $"it belongs to cluster {there.Cluster}, not {options.Cluster}",
             Status.Ok => null,
-            Status.WrongNode when !options.Cluster.IsNone && there.Cluster != options.Cluster => $"it belongs to cluster {there.Cluster}, not {options.Cluster}",
+            Status.WrongNode when !options.Cluster.IsNone && there.Cluster != options.Cluster =>
+                $"it belongs to cluster {there.Cluster}, not {options.Cluster}",
             Status.WrongNode => $"the identity {target} is not there",
             Status.Unsupported => "it speaks other protocol versions",
             var other => $"it refuses: {other}",
         };
         if (reason is null) return null;
-        return new ConnectFailure($"{endpoint}: {reason}.", welcome.Status == Status.WrongNode ? TransportFault.WrongIdentity : TransportFault.Unknown);
+        return new ConnectFailure($"{endpoint}: {reason}.",
+            welcome.Status == Status.WrongNode ? TransportFault.WrongIdentity : TransportFault.Unknown);
     }
 
     private static ConnectFailure FailureOf(NodeEndpoint endpoint, Exception e, bool tooLate) => e switch
@@ -92,7 +100,8 @@ internal sealed class Dialer(TcpTransportOptions options, TimeProvider time)
     private static TransportFault FaultOf(SocketException e) => e.SocketErrorCode switch
     {
         SocketError.ConnectionRefused => TransportFault.Refused,
-        SocketError.TimedOut or SocketError.HostUnreachable or SocketError.NetworkUnreachable or SocketError.HostDown => TransportFault.TimedOut,
+        SocketError.TimedOut or SocketError.HostUnreachable or SocketError.NetworkUnreachable or SocketError.HostDown =>
+            TransportFault.TimedOut,
         SocketError.ConnectionReset or SocketError.ConnectionAborted => TransportFault.Lost,
         _ => TransportFault.Unknown,
     };

@@ -1,8 +1,8 @@
 namespace Corfu.Transport;
 
 /// <summary>
-/// Calls by correlation: a ring indexed by the correlation's low bits, at most half full. Correlations only count up, so that a late
-/// answer to a call given up long ago meets an empty slot or another number. Not thread-safe.
+/// Calls by correlation: a ring indexed by the correlation's low bits, at most half full. Correlations only count up,
+/// so that a late answer to a call given up long ago meets an empty slot or another number. Not thread-safe.
 /// </summary>
 internal sealed class PendingTable
 {

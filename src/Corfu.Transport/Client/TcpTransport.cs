@@ -6,8 +6,8 @@ using Microsoft.Extensions.Logging.Abstractions;
 namespace Corfu.Transport;
 
 /// <summary>
-/// The production network of a client: one pipelined TCP connection per identity and endpoint, made on demand. While a node
-/// cannot be reached, requests to it fail at once between attempts (back-off); retrying is the caller's business.
+/// The production network of a client: one pipelined TCP connection per identity and endpoint, made on demand. While a
+/// node cannot be reached, requests to it fail at once between attempts (back-off); retrying is the caller's business.
 /// </summary>
 public sealed class TcpTransport : ITransport, IDisposable
 {
@@ -29,7 +29,8 @@ public sealed class TcpTransport : ITransport, IDisposable
     private int _sweeping;
     private volatile bool _disposed;
 
-    public TcpTransport(TcpTransportOptions? options = null, TimeProvider? time = null, IEntropy? entropy = null, ILogger? logger = null)
+    public TcpTransport(TcpTransportOptions? options = null, TimeProvider? time = null, IEntropy? entropy = null,
+        ILogger? logger = null)
     {
         Options = options ?? new TcpTransportOptions();
         Options.Validate();
@@ -53,13 +54,15 @@ public sealed class TcpTransport : ITransport, IDisposable
     /// <summary>Connections open now.</summary>
     public int ConnectionCount => _open.Count;
 
-    public ValueTask<TResponse> CallAsync<TResponse>(NodeAddress to, Request<TResponse> request, CancellationToken cancellationToken)
+    public ValueTask<TResponse> CallAsync<TResponse>(NodeAddress to, Request<TResponse> request,
+        CancellationToken cancellationToken)
         where TResponse : Response
     {
         if (cancellationToken.IsCancellationRequested) return ValueTask.FromCanceled<TResponse>(cancellationToken);
         try
         {
-            return ChannelOf(to).TryGet(out var connection) && connection.TryCall(request, cancellationToken, out var answer)
+            return ChannelOf(to).TryGet(out var connection)
+                && connection.TryCall(request, cancellationToken, out var answer)
                 ? answer
                 : ConnectAndCallAsync(to, request, cancellationToken);
         }
@@ -113,15 +116,19 @@ public sealed class TcpTransport : ITransport, IDisposable
         if (reason != "idle" && !_disposed) TransportLog.Lost(_logger, address.ToString(), reason);
     }
 
-    /// <summary>In time stamp units: doubling, half of it jitter, so that clients of a restarted node do not come all at once.</summary>
+    /// <summary>In time stamp units: doubling, half of it jitter, so that clients of a restarted node do not come all
+    /// at once.</summary>
     internal long BackOff(int failures)
     {
-        var full = Math.Min(Options.FirstBackOff.TotalSeconds * Math.Pow(2, Math.Min(failures - 1, 30)), Options.MaxBackOff.TotalSeconds);
+        var full = Math.Min(Options.FirstBackOff.TotalSeconds * Math.Pow(2, Math.Min(failures - 1, 30)),
+            Options.MaxBackOff.TotalSeconds);
         return (long)(full * (0.5 + (0.5 * _entropy.NextDouble())) * Time.TimestampFrequency);
     }
 
     private Channel ChannelOf(NodeAddress address) =>
-        _channels.TryGetValue(address, out var channel) ? channel : _channels.GetOrAdd(address, static (a, t) => new Channel(t, a), this);
+        _channels.TryGetValue(address, out var channel)
+            ? channel
+            : _channels.GetOrAdd(address, static (a, t) => new Channel(t, a), this);
 
     private async ValueTask<TResponse> ConnectAndCallAsync<TResponse>(
         NodeAddress to, Request<TResponse> request, CancellationToken cancellationToken)
@@ -134,7 +141,8 @@ public sealed class TcpTransport : ITransport, IDisposable
             if (connected.Connection is null) throw connected.Failure!.ToException();
 
             // Lost again before anything was sent: connect anew.
-            if (connected.Connection.TryCall(request, cancellationToken, out var answer)) return await answer.ConfigureAwait(false);
+            if (connected.Connection.TryCall(request, cancellationToken, out var answer))
+                return await answer.ConfigureAwait(false);
         }
 
         throw new TransportException($"{to}: the node closes every connection at once.", outcomeUnknown: false);

@@ -5,7 +5,8 @@ namespace Corfu.Transport;
 /// <summary>Limits of a client's connections.</summary>
 public sealed record TcpTransportOptions
 {
-    /// <summary>Only nodes of this cluster are talked to. With none, nodes can be asked what they are and nothing else.</summary>
+    /// <summary>Only nodes of this cluster are talked to. With none, nodes can be asked what they are and nothing
+    /// else.</summary>
     public ClusterId Cluster { get; init; }
 
     /// <summary>Connecting and shaking hands together.</summary>
@@ -14,7 +15,8 @@ public sealed record TcpTransportOptions
     /// <summary>A request without an answer after this long fails; up to an eighth later.</summary>
     public TimeSpan RequestTimeout { get; init; } = TimeSpan.FromSeconds(10);
 
-    /// <summary>After a failed attempt, requests fail at once for this long, then double that, up to <see cref="MaxBackOff"/>.</summary>
+    /// <summary>After a failed attempt, requests fail at once for this long, then double that, up to
+    /// <see cref="MaxBackOff"/>.</summary>
     public TimeSpan FirstBackOff { get; init; } = TimeSpan.FromMilliseconds(10);
 
     public TimeSpan MaxBackOff { get; init; } = TimeSpan.FromMilliseconds(500);
@@ -32,8 +34,8 @@ public sealed record TcpTransportOptions
     public int ReceiveBuffer { get; init; } = 128 << 10;
 
     /// <summary>
-    /// Runs what awaits an answer on the connection's receiving thread: fastest, and safe only for callers that never block
-    /// (a load generator, say): a blocked one stops every other answer.
+    /// Runs what awaits an answer on the connection's receiving thread: fastest, and safe only for callers that never
+    /// block (a load generator, say): a blocked one stops every other answer.
     /// </summary>
     public bool InlineContinuations { get; init; }
 

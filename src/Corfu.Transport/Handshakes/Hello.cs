@@ -4,14 +4,16 @@ using Corfu.Protocol;
 namespace Corfu.Transport;
 
 /// <summary>
-/// What a client says first, 48 bytes: magic (8), lowest and highest protocol version it speaks (2 + 2), zero (4), cluster id (16; zero
-/// only where the identity is zero too), identity wanted (16, or zero: describe yourself and close). Little-endian.
+/// What a client says first, 48 bytes: magic (8), lowest and highest protocol version it speaks (2 + 2), zero (4),
+/// cluster id (16; zero only where the identity is zero too), identity wanted (16, or zero: describe yourself and
+/// close). Little-endian.
 /// </summary>
 public readonly record struct Hello(ushort LowestVersion, ushort HighestVersion, ClusterId Cluster, NodeId Target)
 {
     public const int Size = 48;
 
-    /// <summary>Not text, and broken by every line-end conversion: a stranger on the port is recognised by its first bytes.</summary>
+    /// <summary>Not text, and broken by every line-end conversion: a stranger on the port is recognised by its first
+    /// bytes.</summary>
     public static ReadOnlySpan<byte> Magic => "CORFU\r\n\u001a"u8;
 
     public void Write(Span<byte> span)
@@ -26,7 +28,8 @@ public readonly record struct Hello(ushort LowestVersion, ushort HighestVersion,
 
     public static Hello Read(ReadOnlySpan<byte> span)
     {
-        if (!span.StartsWith(Magic)) throw new MalformedDataException("A connection does not begin with this protocol's handshake.");
+        if (!span.StartsWith(Magic))
+            throw new MalformedDataException("A connection does not begin with this protocol's handshake.");
         return new Hello(
             BinaryPrimitives.ReadUInt16LittleEndian(span[8..]),
             BinaryPrimitives.ReadUInt16LittleEndian(span[10..]),

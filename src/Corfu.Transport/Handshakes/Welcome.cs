@@ -5,8 +5,9 @@ using Corfu.Protocol;
 namespace Corfu.Transport;
 
 /// <summary>
-/// What a server answers: magic (8), version chosen (2), status (1), zero (1), length of the rest (4), then cluster id (16), count of
-/// roles (2) and for each its role (1) and identity (16). Every status carries the roles, so that a refusal says who lives here.
+/// What a server answers: magic (8), version chosen (2), status (1), zero (1), length of the rest (4), then cluster id
+/// (16), count of roles (2) and for each its role (1) and identity (16). Every status carries the roles, so that a
+/// refusal says who lives here.
 /// </summary>
 public sealed record Welcome(ushort Version, Status Status, NodeDescription Description)
 {
@@ -54,7 +55,8 @@ public sealed record Welcome(ushort Version, Status Status, NodeDescription Desc
     public static Welcome Decode(ReadOnlySpan<byte> header, ReadOnlySpan<byte> body)
     {
         var count = BinaryPrimitives.ReadUInt16LittleEndian(body[16..]);
-        if (body.Length < FixedBody + (count * RoleSize)) throw new MalformedDataException("A handshake's roles are longer than its body.");
+        if (body.Length < FixedBody + (count * RoleSize))
+            throw new MalformedDataException("A handshake's roles are longer than its body.");
         var roles = ImmutableArray.CreateBuilder<RoleIdentity>(count);
         for (var i = 0; i < count; i++)
         {

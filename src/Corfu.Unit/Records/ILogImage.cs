@@ -12,7 +12,8 @@ public interface ILogImage
     /// <summary>Size of the parts in which the middle of the log may be missing; 0 if it never is.</summary>
     long PartSize => 0;
 
-    /// <summary>The address itself, or the beginning of the next part that exists when the one that it lies in does not.</summary>
+    /// <summary>The address itself, or the beginning of the next part that exists when the one that it lies in does
+    /// not.</summary>
     long SkipMissing(long address) => address;
 
     /// <summary>Fills the buffer; what lies outside or cannot exist reads as zeros.</summary>

@@ -4,9 +4,9 @@ using Corfu.Protocol;
 namespace Corfu.Unit;
 
 /// <summary>
-/// Parts in the middle of a log that are gone on purpose: for each the address of the last record before it and of the last one in it.
-/// They excuse exactly the breaks that deleting those parts leaves in the chain of records, and no other.
-/// Body of a Freed record: count (4), then pairs of addresses (8 + 8).
+/// Parts in the middle of a log that are gone on purpose: for each the address of the last record before it and of the
+/// last one in it. They excuse exactly the breaks that deleting those parts leaves in the chain of records, and no
+/// other. Body of a Freed record: count (4), then pairs of addresses (8 + 8).
 /// </summary>
 public sealed class LogGaps
 {
@@ -55,6 +55,7 @@ public sealed class LogGaps
         if (body.Length < 4 || body.Length - 4 != 16L * BinaryPrimitives.ReadInt32LittleEndian(body))
             throw new MalformedDataException("The list of freed parts has another length than it says.");
         for (var at = 4; at < body.Length; at += 16)
-            Add(BinaryPrimitives.ReadInt64LittleEndian(body[at..]), BinaryPrimitives.ReadInt64LittleEndian(body[(at + 8)..]));
+            Add(BinaryPrimitives.ReadInt64LittleEndian(body[at..]),
+                BinaryPrimitives.ReadInt64LittleEndian(body[(at + 8)..]));
     }
 }

@@ -7,11 +7,11 @@ namespace Corfu.Unit;
 public delegate void RecordVisitor(in LogRecord record, in RecordPlace place);
 
 /// <summary>
-/// The recovery scan, shared by every store that keeps a log (R6). Records form a chain by their previous-addresses, so the scan needs
-/// nothing of the framing in between (FASTER's frames, commit records, page padding): it looks for the next valid record and asks
-/// whether it continues the chain. A valid record that does not, but whose floor lies above the end of the chain, proves that
-/// something acknowledged is damaged or missing: refuse. Without such a proof the chain's end is the tail, and what lies behind was
-/// never acknowledged.
+/// The recovery scan, shared by every store that keeps a log (R6). Records form a chain by their previous-addresses, so
+/// the scan needs nothing of the framing in between (FASTER's frames, commit records, page padding): it looks for the
+/// next valid record and asks whether it continues the chain. A valid record that does not, but whose floor lies above
+/// the end of the chain, proves that something acknowledged is damaged or missing: refuse. Without such a proof the
+/// chain's end is the tail, and what lies behind was never acknowledged.
 /// </summary>
 public sealed class LogScanner(ILogImage image, uint logId)
 {
@@ -25,12 +25,15 @@ public sealed class LogScanner(ILogImage image, uint logId)
     private readonly LogWindow _ahead = new(image, WindowSize);
 
     /// <param name="durableMark">
-    /// Everything below is known, from outside the log, to have been durable; 0 if nothing is known. A log that ends below is short.
+    /// Everything below is known, from outside the log, to have been durable; 0 if nothing is known. A log that ends
+    /// below is short.
     /// </param>
-    /// <param name="from">Where to go on: a place that the caller has found to be in this log. Null: from the beginning.</param>
+    /// <param name="from">Where to go on: a place that the caller has found to be in this log. Null: from the
+    /// beginning.</param>
     /// <param name="gaps">What may be missing; what the log says about it is added.</param>
     /// <exception cref="LogDamagedException">Something acknowledged is damaged or missing.</exception>
-    public async ValueTask<LogTail> ScanAsync(long durableMark, RecordVisitor visit, LogTail? from = null, LogGaps? gaps = null)
+    public async ValueTask<LogTail> ScanAsync(long durableMark, RecordVisitor visit, LogTail? from = null,
+        LogGaps? gaps = null)
     {
         var tail = from ?? new LogTail(image.Begin, 0, 0, 0, false);
         var breaks = new List<(long Before, long Last)>();
@@ -52,7 +55,11 @@ public sealed class LogScanner(ILogImage image, uint logId)
             if (header.Kind == RecordKind.Freed) gaps.Read(body.Span);
             visit(
                 new LogRecord(header.Kind, header.Position, body, header.CheckedLength),
-                new RecordPlace(address + RecordCodec.HeaderSize, end, intact) { Previous = header.Previous, DamagedHeaders = headers });
+                new RecordPlace(address + RecordCodec.HeaderSize, end, intact)
+                {
+                    Previous = header.Previous,
+                    DamagedHeaders = headers
+                });
             tail = new LogTail(end, address, header.Incarnation, tail.Records + 1, false);
         }
 
@@ -60,7 +67,8 @@ public sealed class LogScanner(ILogImage image, uint logId)
         {
             if (gaps.Excuse(before, last)) continue;
             throw new LogDamagedException(
-                $"A part of the log behind address {before} is missing. Rebuild this unit from its replicas; do not start it on this folder.", before);
+                $"A part of the log behind address {before} is missing. Rebuild this unit from its replicas; do not "
+                + "start it on this folder.", before);
         }
 
         if (durableMark > tail.End)
@@ -74,17 +82,23 @@ public sealed class LogScanner(ILogImage image, uint logId)
         return tail with { TornBytes = await AnythingBehindAsync(tail.End), Breaks = breaks };
     }
 
-    // The position is known, so only a page may go without its headers (it is corrupt), and a trim without its tombstone.
-    private static ReadOnlyMemory<byte> WithoutHeaders(RecordHeader header, ReadOnlyMemory<byte> body, long address) => header.Kind switch
-    {
-        RecordKind.Page or RecordKind.Junk or RecordKind.Moved => body,
-        RecordKind.Trim => default,
-        _ => throw new LogDamagedException(
-            $"A {header.Kind} record at {address} of the log is damaged. Rebuild this unit from its replicas; do not start it on this folder.", address),
-    };
+    // The position is known, so only a page may go without its headers (it is corrupt), and a trim without its
+    // tombstone.
+    private static ReadOnlyMemory<byte> WithoutHeaders(RecordHeader header, ReadOnlyMemory<byte> body, long address) =>
+        header.Kind switch
+        {
+            RecordKind.Page or RecordKind.Junk or RecordKind.Moved => body,
+            RecordKind.Trim => default,
+            _ => throw new LogDamagedException(
+                $"A {header.Kind} record at {address} of the log is damaged. Rebuild this unit from its replicas; do "
+                + "not "
+                + "start it on this folder.", address),
+        };
 
-    /// <summary>The record that continues the chain behind <paramref name="tail"/>, or -1 if the log ends there.</summary>
-    private async ValueTask<(long Address, RecordHeader Header)> NextAsync(LogWindow window, long from, LogTail tail, long durableMark)
+    /// <summary>The record that continues the chain behind <paramref name="tail"/>, or -1 if the log ends
+    /// there.</summary>
+    private async ValueTask<(long Address, RecordHeader Header)> NextAsync(LogWindow window, long from, LogTail tail,
+        long durableMark)
     {
         while (true)
         {
@@ -94,12 +108,15 @@ public sealed class LogScanner(ILogImage image, uint logId)
             if (header.Floor > tail.End)
             {
                 throw new LogDamagedException(
-                    $"The log is damaged behind address {tail.End}: the record at {address} proves that everything below " +
-                    $"{Math.Max(header.Floor, durableMark)} was durable. Rebuild this unit from its replicas; do not start it on this folder.",
+                    $"The log is damaged behind address {tail.End}: the record at {address} proves that everything "
+                    + "below " +
+                    $"{Math.Max(header.Floor, durableMark)} was durable. Rebuild this unit from its replicas; do not "
+                    + "start it on this folder.",
                     tail.End);
             }
 
-            // Left behind by a write that was never synced, or by an earlier run: its floor was true then, so it proves nothing now.
+            // Left behind by a write that was never synced, or by an earlier run: its floor was true then, so it proves
+            // nothing now.
             from = address + RecordCodec.Alignment;
         }
     }
@@ -110,8 +127,11 @@ public sealed class LogScanner(ILogImage image, uint logId)
         // The first record of a log whose beginning was deleted points at what was deleted.
         if (tail.Records == 0) return image.Begin > 0 || header is { Previous: 0, Kind: RecordKind.Open };
         if (header.Previous == tail.LastRecord)
-            return header.Kind == RecordKind.Open ? header.Incarnation > tail.Incarnation : header.Incarnation == tail.Incarnation;
-        // R5: segments in the middle whose pages were all trimmed or moved are gone. Whether these may be is known at the end of the scan.
+            return header.Kind == RecordKind.Open
+                ? header.Incarnation > tail.Incarnation
+                : header.Incarnation == tail.Incarnation;
+        // R5: segments in the middle whose pages were all trimmed or moved are gone. Whether these may be is known at
+        // the end of the scan.
         return header.Previous > tail.LastRecord && header.Incarnation >= tail.Incarnation
             && MissingBetween(tail.End, address);
     }
@@ -139,7 +159,8 @@ public sealed class LogScanner(ILogImage image, uint logId)
             if (at < 0)
             {
                 // Keep the last bytes: a magic number may straddle the window's end.
-                from += Math.Max(RecordCodec.Alignment, (bytes.Length - (MagicBytes.Length - 1)) & ~(RecordCodec.Alignment - 1));
+                from += Math.Max(RecordCodec.Alignment,
+                    (bytes.Length - (MagicBytes.Length - 1)) & ~(RecordCodec.Alignment - 1));
                 continue;
             }
 
@@ -167,10 +188,13 @@ public sealed class LogScanner(ILogImage image, uint logId)
     }
 
     // The body, and what its checked part should have given if that is damaged.
-    private async ValueTask<(ReadOnlyMemory<byte> Body, (uint Seed, uint Check)? DamagedHeaders)> BodyAsync(long address, RecordHeader header)
+    private async ValueTask<(ReadOnlyMemory<byte> Body, (uint Seed, uint Check)? DamagedHeaders)> BodyAsync(
+        long address, RecordHeader header)
     {
         var bytes = await _window.GetAsync(address, RecordCodec.HeaderSize + header.BodyLength);
-        (uint, uint)? damaged = RecordCodec.CheckedPartIntact(bytes.Span, address, header) ? null : RecordCodec.Identity(bytes.Span, address);
+        (uint, uint)? damaged = RecordCodec.CheckedPartIntact(bytes.Span, address, header)
+            ? null
+            : RecordCodec.Identity(bytes.Span, address);
         var available = bytes.Length - RecordCodec.HeaderSize;
         if (available >= header.BodyLength) return (bytes.Slice(RecordCodec.HeaderSize, header.BodyLength), damaged);
         // The image ends inside the payload: the missing part reads as zeros, and its check fails.
@@ -185,7 +209,8 @@ public sealed class LogScanner(ILogImage image, uint logId)
         if (header.CheckedLength == header.BodyLength) return true;
         try
         {
-            if (EntryCodec.HeaderLength(body.Span[..header.CheckedLength]) == header.CheckedLength && EntryCodec.PeekPosition(body.Span) >= LogPosition.Zero)
+            if (EntryCodec.HeaderLength(body.Span[..header.CheckedLength]) == header.CheckedLength
+                && EntryCodec.PeekPosition(body.Span) >= LogPosition.Zero)
                 return EntryCodec.PayloadIntact(body.Span);
         }
         catch (MalformedDataException)
@@ -193,10 +218,13 @@ public sealed class LogScanner(ILogImage image, uint logId)
             // Told below.
         }
 
-        throw new LogDamagedException($"The record at address {address} holds no entry, although its check fits: another program has written here.", address);
+        throw new LogDamagedException(
+            $"The record at address {address} holds no entry, although its check fits: another program has written "
+            + "here.", address);
     }
 
-    /// <summary>Whether a later record, or the mark, proves that everything below <paramref name="end"/> was durable.</summary>
+    /// <summary>Whether a later record, or the mark, proves that everything below <paramref name="end"/> was
+    /// durable.</summary>
     private async ValueTask<bool> ProvenDurableAsync(long address, long end, long durableMark)
     {
         if (durableMark >= end) return true;
@@ -210,8 +238,9 @@ public sealed class LogScanner(ILogImage image, uint logId)
     }
 
     /// <summary>
-    /// Whether a record, whole or not, begins behind <paramref name="end"/>, where a scan ended: that was written and never became part of the
-    /// log. What a store writes around its records, as FASTER its commit records, does not count.
+    /// Whether a record, whole or not, begins behind <paramref name="end"/>, where a scan ended: that was written and
+    /// never became part of the log. What a store writes around its records, as FASTER its commit records, does not
+    /// count.
     /// </summary>
     public async ValueTask<bool> AnyRecordBehindAsync(long end)
     {
@@ -221,7 +250,8 @@ public sealed class LogScanner(ILogImage image, uint logId)
             if (end >= image.End) return false;
             var bytes = await _window.GetAsync(end, RecordCodec.HeaderSize);
             if (IndexOfMagic(bytes.Span, end) >= 0) return true;
-            end += Math.Max(RecordCodec.Alignment, (bytes.Length - (MagicBytes.Length - 1)) & ~(RecordCodec.Alignment - 1));
+            end += Math.Max(RecordCodec.Alignment,
+                (bytes.Length - (MagicBytes.Length - 1)) & ~(RecordCodec.Alignment - 1));
         }
 
         return false;

@@ -8,6 +8,7 @@ namespace Corfu.Unit;
 /// <param name="TornBytes">Whether something was written behind the end that did not become part of the log.</param>
 public readonly record struct LogTail(long End, long LastRecord, uint Incarnation, long Records, bool TornBytes)
 {
-    /// <summary>Where parts of the middle are missing on purpose: the last record before, and the last one in it.</summary>
+    /// <summary>Where parts of the middle are missing on purpose: the last record before, and the last one in
+    /// it.</summary>
     public IReadOnlyList<(long Before, long Last)> Breaks { get; init; } = [];
 }

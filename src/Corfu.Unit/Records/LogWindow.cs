@@ -12,7 +12,8 @@ internal sealed class LogWindow(ILogImage image, int size)
 
     public long SkipMissing(long address) => image.SkipMissing(address);
 
-    /// <summary>At least <paramref name="count"/> bytes from the address on, or as many as there are before the image's end.</summary>
+    /// <summary>At least <paramref name="count"/> bytes from the address on, or as many as there are before the image's
+    /// end.</summary>
     public async ValueTask<ReadOnlyMemory<byte>> GetAsync(long address, int count)
     {
         var available = (int)Math.Min(count, image.End - address);

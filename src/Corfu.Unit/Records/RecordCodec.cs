@@ -4,8 +4,8 @@ using Corfu.Protocol;
 namespace Corfu.Unit;
 
 /// <summary>
-/// The record format, the same in every store that keeps a log (docs/formats.md gives the byte offsets, a golden test pins them).
-/// R6: the check is bound to the log address, so a record is valid only where it was written.
+/// The record format, the same in every store that keeps a log (docs/formats.md gives the byte offsets, a golden test
+/// pins them). R6: the check is bound to the log address, so a record is valid only where it was written.
 /// </summary>
 public static class RecordCodec
 {
@@ -35,7 +35,8 @@ public static class RecordCodec
     public static long Align(long address) => (address + Alignment - 1) & ~(long)(Alignment - 1);
 
     /// <summary>Writes the record, which will stand at <paramref name="address"/>, into exactly its size.</summary>
-    public static void Encode(in LogRecord record, long address, long previous, long floor, uint incarnation, uint logId, Span<byte> target)
+    public static void Encode(in LogRecord record, long address, long previous, long floor, uint incarnation,
+        uint logId, Span<byte> target)
     {
         target[..HeaderSize].Clear();
         BinaryPrimitives.WriteUInt32LittleEndian(target, Magic);
@@ -51,13 +52,15 @@ public static class RecordCodec
         BinaryPrimitives.WriteUInt32LittleEndian(target[LogIdOffset..], logId);
         record.Body.Span.CopyTo(target[HeaderSize..]);
         var seed = Seed(target, address);
-        BinaryPrimitives.WriteUInt32LittleEndian(target[CheckOffset..], Crc32C.Compute(seed, target.Slice(HeaderSize, record.CheckedLength)));
+        BinaryPrimitives.WriteUInt32LittleEndian(target[CheckOffset..],
+            Crc32C.Compute(seed, target.Slice(HeaderSize, record.CheckedLength)));
         BinaryPrimitives.WriteUInt32LittleEndian(target[HeadCheckOffset..], HeadCheck(seed, target));
     }
 
     /// <summary>
-    /// Decodes the record at <paramref name="address"/> from bytes that hold at least its header. False for anything that is not a
-    /// record of exactly this place. The header has a check of its own, so that a page with damaged stream headers is still known.
+    /// Decodes the record at <paramref name="address"/> from bytes that hold at least its header. False for anything
+    /// that is not a record of exactly this place. The header has a check of its own, so that a page with damaged
+    /// stream headers is still known.
     /// </summary>
     public static bool TryDecode(ReadOnlySpan<byte> source, long address, out RecordHeader header)
     {
@@ -66,7 +69,8 @@ public static class RecordCodec
         var position = BinaryPrimitives.ReadInt64LittleEndian(source[PositionOffset..]);
         var epoch = BinaryPrimitives.ReadInt64LittleEndian(source[EpochOffset..]);
         if (position < 0 || epoch < 0) return false;
-        if (BinaryPrimitives.ReadUInt32LittleEndian(source[HeadCheckOffset..]) != HeadCheck(Seed(source, address), source)) return false;
+        if (BinaryPrimitives.ReadUInt32LittleEndian(source[HeadCheckOffset..]) != HeadCheck(Seed(source, address),
+            source)) return false;
         header = new RecordHeader(
             (RecordKind)source[KindOffset],
             new LogPosition(position, new Epoch(epoch)),
@@ -79,7 +83,8 @@ public static class RecordCodec
         return true;
     }
 
-    /// <summary>Whether the checked part behind a decoded header is what was written. False also if it is not all at hand.</summary>
+    /// <summary>Whether the checked part behind a decoded header is what was written. False also if it is not all at
+    /// hand.</summary>
     public static bool CheckedPartIntact(ReadOnlySpan<byte> source, long address, in RecordHeader header)
     {
         if (source.Length < HeaderSize + header.CheckedLength) return false;
@@ -91,11 +96,13 @@ public static class RecordCodec
     public static (uint Seed, uint Check) Identity(ReadOnlySpan<byte> source, long address) =>
         (Seed(source, address), BinaryPrimitives.ReadUInt32LittleEndian(source[CheckOffset..]));
 
-    /// <summary>Plausible lengths behind a magic number: how much must be at hand before <see cref="TryDecode"/> can tell.</summary>
+    /// <summary>Plausible lengths behind a magic number: how much must be at hand before <see cref="TryDecode"/> can
+    /// tell.</summary>
     public static bool TryPeekLengths(ReadOnlySpan<byte> source, out int bodyLength, out int checkedLength)
     {
         bodyLength = checkedLength = 0;
-        if (source.Length < HeaderSize || BinaryPrimitives.ReadUInt32LittleEndian(source) != Magic || source[4] != Version) return false;
+        if (source.Length < HeaderSize || BinaryPrimitives.ReadUInt32LittleEndian(source) != Magic
+            || source[4] != Version) return false;
         bodyLength = BinaryPrimitives.ReadInt32LittleEndian(source[BodyLengthOffset..]);
         checkedLength = BinaryPrimitives.ReadInt32LittleEndian(source[CheckedLengthOffset..]);
         return checkedLength >= 0 && checkedLength <= bodyLength && bodyLength <= MaxBody;
@@ -111,7 +118,9 @@ public static class RecordCodec
         return Crc32C.Compute(bytes);
     }
 
-    private static uint Seed(ReadOnlySpan<byte> source, long address) => Crc32C.Compute(address, source[..HeadCheckOffset]);
+    private static uint Seed(ReadOnlySpan<byte> source, long address) =>
+        Crc32C.Compute(address, source[..HeadCheckOffset]);
 
-    private static uint HeadCheck(uint seed, ReadOnlySpan<byte> source) => Crc32C.Compute(seed, source[CheckOffset..HeaderSize]);
+    private static uint HeadCheck(uint seed, ReadOnlySpan<byte> source) =>
+        Crc32C.Compute(seed, source[CheckOffset..HeaderSize]);
 }

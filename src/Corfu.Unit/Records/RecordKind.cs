@@ -3,7 +3,8 @@ namespace Corfu.Unit;
 /// <summary>What a record of a unit's log says. Numbers are part of the format.</summary>
 public enum RecordKind : byte
 {
-    /// <summary>First record of each run of the unit: everything after it belongs to a higher incarnation of the log.</summary>
+    /// <summary>First record of each run of the unit: everything after it belongs to a higher incarnation of the
+    /// log.</summary>
     Open = 1,
 
     /// <summary>A data entry at its position.</summary>
@@ -30,9 +31,11 @@ public enum RecordKind : byte
     /// <summary>The newest positions of some streams, whose entries stood in a part of the log that goes.</summary>
     StreamTails = 9,
 
-    /// <summary>A page or junk entry once more: moved out of a part of the log that goes, or repaired. Counts only where the position is live then (R5).</summary>
+    /// <summary>A page or junk entry once more: moved out of a part of the log that goes, or repaired. Counts only
+    /// where the position is live then (R5).</summary>
     Moved = 16,
 
-    /// <summary>Which parts in the middle of the log are gone on purpose: pairs of the last record before each and the last one in it.</summary>
+    /// <summary>Which parts in the middle of the log are gone on purpose: pairs of the last record before each and the
+    /// last one in it.</summary>
     Freed = 17,
 }

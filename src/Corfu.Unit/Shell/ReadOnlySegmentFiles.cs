@@ -3,7 +3,8 @@ using Microsoft.Win32.SafeHandles;
 
 namespace Corfu.Unit;
 
-/// <summary>The segments of a log that is only looked at: nothing is created, written or deleted, whatever state it is in.</summary>
+/// <summary>The segments of a log that is only looked at: nothing is created, written or deleted, whatever state it is
+/// in.</summary>
 internal sealed class ReadOnlySegmentFiles(string directory) : ISegmentFiles
 {
     private readonly Dictionary<int, SafeFileHandle> _open = [];
@@ -11,7 +12,10 @@ internal sealed class ReadOnlySegmentFiles(string directory) : ISegmentFiles
     public IReadOnlyList<int> List() =>
     [
         .. Directory.GetFiles(directory, "log.*")
-            .Select(path => int.TryParse(Path.GetExtension(path).AsSpan(1), NumberStyles.None, CultureInfo.InvariantCulture, out var number) ? number : -1)
+            .Select(
+                path =>
+                    int.TryParse(Path.GetExtension(path).AsSpan(1), NumberStyles.None, CultureInfo.InvariantCulture,
+                        out var number) ? number : -1)
             .Where(number => number >= 0)
             .Order(),
     ];
@@ -72,8 +76,10 @@ internal sealed class ReadOnlySegmentFiles(string directory) : ISegmentFiles
     private SafeFileHandle Handle(int segment)
     {
         if (_open.TryGetValue(segment, out var handle)) return handle;
-        return _open[segment] = File.OpenHandle(PathOf(segment), FileMode.Open, FileAccess.Read, FileShare.ReadWrite | FileShare.Delete);
+        return _open[segment] = File.OpenHandle(PathOf(segment), FileMode.Open, FileAccess.Read,
+            FileShare.ReadWrite | FileShare.Delete);
     }
 
-    private string PathOf(int segment) => Path.Combine(directory, "log." + segment.ToString(CultureInfo.InvariantCulture));
+    private string PathOf(int segment) =>
+        Path.Combine(directory, "log." + segment.ToString(CultureInfo.InvariantCulture));
 }

@@ -73,7 +73,8 @@ internal sealed class UnitContents
         Corrupt = [.. _corrupt.Select(p => new LogPosition(p))],
     };
 
-    private static long Read(in LogRecord record, int offset) => BinaryPrimitives.ReadInt64LittleEndian(record.Body.Span[offset..]);
+    private static long Read(in LogRecord record, int offset) =>
+        BinaryPrimitives.ReadInt64LittleEndian(record.Body.Span[offset..]);
 
     private void Installed(Epoch epoch)
     {

@@ -5,8 +5,8 @@ using Corfu.Protocol;
 namespace Corfu.Unit;
 
 /// <summary>
-/// Who a unit is, from the formatting of its folder on (R2): a text file of <c>key=value</c> lines. A folder is formatted once; a unit
-/// that has left a cluster gets a new folder, never its old identity back.
+/// Who a unit is, from the formatting of its folder on (R2): a text file of <c>key=value</c> lines. A folder is
+/// formatted once; a unit that has left a cluster gets a new folder, never its old identity back.
 /// </summary>
 public sealed record UnitIdentity(NodeId Unit, ClusterId Cluster, PageStoreOptions Store)
 {
@@ -38,14 +38,18 @@ public sealed record UnitIdentity(NodeId Unit, ClusterId Cluster, PageStoreOptio
         }
 
         var format = values.GetValueOrDefault(FormatKey);
-        if (format != FormatValue) throw new UnitFolderException($"{path} is no unit identity that this version knows (format '{format}').");
+        if (format != FormatValue)
+            throw new UnitFolderException($"{path} is no unit identity that this version knows (format '{format}').");
         return new UnitIdentity(
             new NodeId(Id("unit")),
             new ClusterId(Id("cluster")),
             store with { LogPageSize = Size("log-page-size"), SegmentSize = Size("segment-size") });
 
         Guid Id(string key) => Guid.TryParse(values.GetValueOrDefault(key), out var id) ? id : throw Damaged(key);
-        int Size(string key) => int.TryParse(values.GetValueOrDefault(key), CultureInfo.InvariantCulture, out var n) ? n : throw Damaged(key);
+        int Size(string key) =>
+            int.TryParse(values.GetValueOrDefault(key), CultureInfo.InvariantCulture, out var n)
+                ? n
+                : throw Damaged(key);
         UnitFolderException Damaged(string key) => new($"{path} is damaged: '{key}' is missing or not readable.");
     }
 }

@@ -10,7 +10,12 @@ public static class UnitInspector
     {
         folder = Path.GetFullPath(folder);
         if (!Directory.Exists(folder)) throw new UnitFolderException($"{folder} does not exist.");
-        var options = new EnumerationOptions { RecurseSubdirectories = true, MaxRecursionDepth = 6, IgnoreInaccessible = true };
+        var options = new EnumerationOptions
+        {
+            RecurseSubdirectories = true,
+            MaxRecursionDepth = 6,
+            IgnoreInaccessible = true
+        };
         return
         [
             .. Directory.EnumerateFiles(folder, "identity", options)
@@ -52,7 +57,9 @@ public static class UnitInspector
         }
         catch (LogDamagedException damage)
         {
-            return contents.Complete(report with { Lost = damage.Message, RecordsBehindDamage = await CountBehindAsync(image, damage.Address) });
+            return contents.Complete(report
+                with
+            { Lost = damage.Message, RecordsBehindDamage = await CountBehindAsync(image, damage.Address) });
         }
     }
 

@@ -3,8 +3,8 @@ using Corfu.Protocol;
 namespace Corfu.Unit;
 
 /// <summary>
-/// One running unit: folder, store, core and handler. Register <see cref="Handler"/> with the process's transport server; watch
-/// <see cref="UnitHandler.Fault"/>.
+/// One running unit: folder, store, core and handler. Register <see cref="Handler"/> with the process's transport
+/// server; watch <see cref="UnitHandler.Fault"/>.
 /// </summary>
 public sealed class UnitNode : IAsyncDisposable
 {
@@ -21,8 +21,10 @@ public sealed class UnitNode : IAsyncDisposable
     public NodeId Id => Handler.Id;
 
     /// <summary>Formats if need be, recovers, and is ready to serve on return.</summary>
-    /// <exception cref="UnitFolderException">The folder is in use, not writable, another cluster's, or damaged.</exception>
-    /// <exception cref="LogDamagedException">The log lacks something that was acknowledged: the unit must be rebuilt (R6).</exception>
+    /// <exception cref="UnitFolderException">The folder is in use, not writable, another cluster's, or
+    /// damaged.</exception>
+    /// <exception cref="LogDamagedException">The log lacks something that was acknowledged: the unit must be rebuilt
+    /// (R6).</exception>
     public static async Task<UnitNode> OpenAsync(UnitNodeOptions options, IEntropy entropy)
     {
         using var activity = UnitTelemetry.Activities.StartActivity("corfu.unit.open");
@@ -34,7 +36,8 @@ public sealed class UnitNode : IAsyncDisposable
         {
             store = folder is null ? new MemoryPageStore() : folder.OpenStore();
             var cluster = folder?.Identity.Cluster ?? options.Cluster;
-            var core = await UnitCore.OpenAsync(store, new UnitCoreOptions { Cluster = cluster, MaxPayload = options.MaxPayload });
+            var core = await UnitCore.OpenAsync(store,
+                new UnitCoreOptions { Cluster = cluster, MaxPayload = options.MaxPayload });
             var id = folder?.Identity.Unit ?? (options.Id.IsNone ? new NodeId(entropy.NewGuid()) : options.Id);
             return new UnitNode(folder, new UnitHandler(id, core, store, options.Handler));
         }
@@ -43,7 +46,8 @@ public sealed class UnitNode : IAsyncDisposable
             if (store is not null) await store.DisposeAsync();
             folder?.Dispose();
             if (error is UnauthorizedAccessException or IOException)
-                throw new UnitFolderException($"The unit's data folder {options.Folder} cannot be used: {error.Message}", error);
+                throw new UnitFolderException(
+                    $"The unit's data folder {options.Folder} cannot be used: {error.Message}", error);
             throw;
         }
     }

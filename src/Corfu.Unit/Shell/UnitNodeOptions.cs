@@ -5,16 +5,19 @@ namespace Corfu.Unit;
 /// <summary>How to run one unit.</summary>
 public sealed record UnitNodeOptions
 {
-    /// <summary>The data folder; formatted if it is empty or missing. Null keeps everything in memory: for tests only, nothing survives.</summary>
+    /// <summary>The data folder; formatted if it is empty or missing. Null keeps everything in memory: for tests only,
+    /// nothing survives.</summary>
     public string? Folder { get; init; }
 
-    /// <summary>The unit has served before: a missing or empty folder is an error, never formatted again (R2). Default false.</summary>
+    /// <summary>The unit has served before: a missing or empty folder is an error, never formatted again (R2). Default
+    /// false.</summary>
     public bool MustExist { get; init; }
 
     /// <summary>The unit's identity, where the host keeps it; none draws one when the folder is formatted.</summary>
     public NodeId Id { get; init; }
 
-    /// <summary>The cluster that the unit belongs to: it installs no other's projections. None where the folder says it.</summary>
+    /// <summary>The cluster that the unit belongs to: it installs no other's projections. None where the folder says
+    /// it.</summary>
     public ClusterId Cluster { get; init; }
 
     /// <summary>Larger payloads are refused. Default 1 MiB.</summary>

@@ -42,7 +42,8 @@ public sealed record UnitReport
     /// <summary>Pages that the unit will serve as corrupt until they are repaired or trimmed, ascending.</summary>
     public IReadOnlyList<LogPosition> Corrupt { get; init; } = [];
 
-    /// <summary>Why the unit will not start: something that was acknowledged is damaged or missing. Null if it will.</summary>
+    /// <summary>Why the unit will not start: something that was acknowledged is damaged or missing. Null if it
+    /// will.</summary>
     public string? Lost { get; init; }
 
     /// <summary>Good records behind the place where the log is damaged.</summary>

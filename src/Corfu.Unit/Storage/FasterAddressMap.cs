@@ -3,7 +3,8 @@ using FASTER.core;
 
 namespace Corfu.Unit;
 
-/// <summary>The address map as a FasterKV: hash index and newest entries in memory, the rest in a scratch file.</summary>
+/// <summary>The address map as a FasterKV: hash index and newest entries in memory, the rest in a scratch
+/// file.</summary>
 internal sealed class FasterAddressMap : IAddressMap
 {
     private readonly PlainFileDevice _device;
@@ -17,14 +18,15 @@ internal sealed class FasterAddressMap : IAddressMap
     /// <param name="checkpoint">Of an earlier run, to go on from; null begins empty.</param>
     /// <param name="failed">Told when the scratch files cannot be written: slots may be missing from then on.</param>
     /// <exception cref="StoreFailedException">The checkpoint cannot be used.</exception>
-    public FasterAddressMap(string scratchDirectory, long indexSize, long memory, Action<Exception> failed, Guid? checkpoint = null, WriteBytes? write = null)
+    public FasterAddressMap(string scratchDirectory, long indexSize, long memory, Action<Exception> failed,
+        Guid? checkpoint = null, WriteBytes? write = null)
     {
         _folder = scratchDirectory;
         // Without a checkpoint nothing that an earlier run left there is wanted.
         if (checkpoint is null && Directory.Exists(scratchDirectory)) Directory.Delete(scratchDirectory, true);
         Directory.CreateDirectory(scratchDirectory);
-        // The unit ends: what it cannot remember it must not answer for. A full disk is another matter: pages are refused then, so little more than trims
-        // comes, which the log's reserve bounds.
+        // The unit ends: what it cannot remember it must not answer for. A full disk is another matter: pages are
+        // refused then, so little more than trims comes, which the log's reserve bounds.
         _device = new PlainFileDevice(
             Path.Combine(scratchDirectory, "map"),
             error => failed(new StoreFailedException($"The address map cannot be written: {error.Message}", error)),
@@ -73,7 +75,8 @@ internal sealed class FasterAddressMap : IAddressMap
             _kv.Dispose();
             _checkpointManager.Dispose();
             _device.Dispose();
-            throw new StoreFailedException($"The checkpoint {token} of the address map cannot be used: {error.Message}", error);
+            throw new StoreFailedException($"The checkpoint {token} of the address map cannot be used: {error.Message}",
+                error);
         }
     }
 
@@ -124,11 +127,12 @@ internal sealed class FasterAddressMap : IAddressMap
         _device.Dispose();
     }
 
-    // Never in place: what is entered stands behind all that was entered before it, as the records of the log do, so that the map's
-    // beginning can go together with the log's.
+    // Never in place: what is entered stands behind all that was entered before it, as the records of the log do, so
+    // that the map's beginning can go together with the log's.
     private sealed class Functions : SimpleFunctions<long, Entry>
     {
-        public override bool ConcurrentWriter(ref long key, ref Entry input, ref Entry src, ref Entry dst, ref Entry output, ref UpsertInfo upsertInfo) => false;
+        public override bool ConcurrentWriter(ref long key, ref Entry input, ref Entry src, ref Entry dst,
+            ref Entry output, ref UpsertInfo upsertInfo) => false;
     }
 
     private readonly struct Entry(in PageSlot slot)

@@ -3,11 +3,12 @@ using FASTER.core;
 namespace Corfu.Unit;
 
 /// <summary>
-/// FASTER's view of the segment files. Writes are queued by whoever makes FASTER flush, and carried out by <see cref="DrainAsync"/> on the
-/// store's one writer thread: all of them, one fdatasync per file touched, then the callbacks. (FASTER's own Linux device opens its
-/// files O_SYNC, locks per I/O and never syncs a directory.)
+/// FASTER's view of the segment files. Writes are queued by whoever makes FASTER flush, and carried out by
+/// <see cref="DrainAsync"/> on the store's one writer thread: all of them, one fdatasync per file touched, then the
+/// callbacks. (FASTER's own Linux device opens its files O_SYNC, locks per I/O and never syncs a directory.)
 /// </summary>
-internal sealed class FasterLogDevice(ISegmentFiles files, SegmentSpace space) : StorageDeviceBase("corfu-log", SectorBytes, -1)
+internal sealed class FasterLogDevice(ISegmentFiles files, SegmentSpace space)
+    : StorageDeviceBase("corfu-log", SectorBytes, -1)
 {
     private const uint SectorBytes = 512;
     private const uint IoError = 5;
@@ -18,12 +19,16 @@ internal sealed class FasterLogDevice(ISegmentFiles files, SegmentSpace space) :
     private readonly SortedSet<int> _touched = [];
 
     public override void WriteAsync(
-        IntPtr sourceAddress, int segmentId, ulong destinationAddress, uint numBytesToWrite, DeviceIOCompletionCallback callback, object context)
+        IntPtr sourceAddress, int segmentId, ulong destinationAddress, uint numBytesToWrite,
+        DeviceIOCompletionCallback callback, object context)
     {
-        lock (_gate) _pending.Add(new PendingWrite(sourceAddress, segmentId, (long)destinationAddress, (int)numBytesToWrite, callback, context));
+        lock (_gate)
+            _pending.Add(new PendingWrite(sourceAddress, segmentId, (long)destinationAddress, (int)numBytesToWrite,
+                callback, context));
     }
 
-    /// <summary>Makes durable everything queued so far. False if there was nothing. Throws on the first error, having told FASTER.</summary>
+    /// <summary>Makes durable everything queued so far. False if there was nothing. Throws on the first error, having
+    /// told FASTER.</summary>
     public async ValueTask<bool> DrainAsync()
     {
         lock (_gate)
@@ -50,14 +55,17 @@ internal sealed class FasterLogDevice(ISegmentFiles files, SegmentSpace space) :
     }
 
     public override unsafe void ReadAsync(
-        int segmentId, ulong sourceAddress, IntPtr destinationAddress, uint readLength, DeviceIOCompletionCallback callback, object context)
+        int segmentId, ulong sourceAddress, IntPtr destinationAddress, uint readLength,
+        DeviceIOCompletionCallback callback, object context)
     {
         files.Read(segmentId, (long)sourceAddress, new Span<byte>((void*)destinationAddress, (int)readLength));
         callback(0, readLength, context);
     }
 
-    /// <summary>FASTER is never asked to truncate: segments are deleted by the store, when the record that replaces them is durable.</summary>
-    public override void RemoveSegmentAsync(int segment, AsyncCallback callback, IAsyncResult result) => callback(result);
+    /// <summary>FASTER is never asked to truncate: segments are deleted by the store, when the record that replaces
+    /// them is durable.</summary>
+    public override void RemoveSegmentAsync(int segment, AsyncCallback callback, IAsyncResult result) =>
+        callback(result);
 
     public override void Dispose()
     {

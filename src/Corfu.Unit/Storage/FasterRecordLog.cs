@@ -3,8 +3,8 @@ using FASTER.core;
 namespace Corfu.Unit;
 
 /// <summary>
-/// The record log as a FasterLog. FASTER gives the paged, lock-free tail and the flush scheduling; what it does not give on Linux
-/// (fdatasync, honest errors, a trustworthy recovery) is in the device and in the store's recovery scan.
+/// The record log as a FasterLog. FASTER gives the paged, lock-free tail and the flush scheduling; what it does not
+/// give on Linux (fdatasync, honest errors, a trustworthy recovery) is in the device and in the store's recovery scan.
 /// </summary>
 internal sealed class FasterRecordLog : IRecordLog
 {
@@ -49,12 +49,14 @@ internal sealed class FasterRecordLog : IRecordLog
     public void Dispose() => _log.Dispose();
 
     /// <summary>
-    /// FASTER's commit metadata, not kept: in fast-commit mode the commit record in the log is enough, and recovery goes by the records
-    /// themselves (R6). The default manager creates and deletes a file per commit and only logs its errors.
+    /// FASTER's commit metadata, not kept: in fast-commit mode the commit record in the log is enough, and recovery
+    /// goes by the records themselves (R6). The default manager creates and deletes a file per commit and only logs its
+    /// errors.
     /// </summary>
     private sealed class NoFileCommitManager : ILogCommitManager
     {
-        public void Commit(long beginAddress, long untilAddress, byte[] commitMetadata, long commitNum, bool forceWriteMetadata)
+        public void Commit(long beginAddress, long untilAddress, byte[] commitMetadata, long commitNum,
+            bool forceWriteMetadata)
         {
         }
 

@@ -1,8 +1,9 @@
 namespace Corfu.Unit;
 
 /// <summary>
-/// The last few megabytes of the log, mirrored in a ring, so that readers at the tail need no system call (FASTER's own reads always
-/// go to the device). One writer, under the store's lock; readers copy first and then check that nothing was overwritten meanwhile.
+/// The last few megabytes of the log, mirrored in a ring, so that readers at the tail need no system call (FASTER's own
+/// reads always go to the device). One writer, under the store's lock; readers copy first and then check that nothing
+/// was overwritten meanwhile.
 /// </summary>
 internal sealed class HotPages(int capacity)
 {
@@ -28,7 +29,8 @@ internal sealed class HotPages(int capacity)
 
     public bool TryRead(long address, Span<byte> target)
     {
-        if (address < Volatile.Read(ref _low) || address + target.Length > Volatile.Read(ref _head) || Overwritten(address)) return false;
+        if (address < Volatile.Read(ref _low) || address + target.Length > Volatile.Read(ref _head)
+            || Overwritten(address)) return false;
         var at = (int)(address % _ring.Length);
         var first = Math.Min(target.Length, _ring.Length - at);
         _ring.AsSpan(at, first).CopyTo(target);

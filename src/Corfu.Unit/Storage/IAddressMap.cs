@@ -3,8 +3,8 @@ using Corfu.Protocol;
 namespace Corfu.Unit;
 
 /// <summary>
-/// The page store's port to its address map, position to slot: FasterKV, or the simulator's. A shortcut only, rebuilt from the log
-/// where there is no checkpoint (R3). One caller at a time, but <see cref="EndCheckpointAsync"/> and
+/// The page store's port to its address map, position to slot: FasterKV, or the simulator's. A shortcut only, rebuilt
+/// from the log where there is no checkpoint (R3). One caller at a time, but <see cref="EndCheckpointAsync"/> and
 /// <see cref="Forget"/> run beside the others.
 /// </summary>
 internal interface IAddressMap : IDisposable
@@ -20,7 +20,8 @@ internal interface IAddressMap : IDisposable
     /// <summary>Bytes held, in memory and on disk.</summary>
     long Bytes { get; }
 
-    /// <summary>Drops what was entered before that place: each such slot has been entered again since, or lies below the trim mark.</summary>
+    /// <summary>Drops what was entered before that place: each such slot has been entered again since, or lies below
+    /// the trim mark.</summary>
     void Forget(long before);
 
     /// <summary>Begins a checkpoint of what was entered so far, and perhaps of some that follows.</summary>
@@ -30,10 +31,12 @@ internal interface IAddressMap : IDisposable
     ValueTask EndCheckpointAsync(Guid token);
 }
 
-/// <summary>Where address maps are kept: their checkpoints, and beside each the page store's own part of it, a numbered document.</summary>
+/// <summary>Where address maps are kept: their checkpoints, and beside each the page store's own part of it, a numbered
+/// document.</summary>
 internal interface IAddressMaps
 {
-    /// <param name="checkpoint">Of an earlier run, to go on from; null begins empty and may delete what earlier runs left.</param>
+    /// <param name="checkpoint">Of an earlier run, to go on from; null begins empty and may delete what earlier runs
+    /// left.</param>
     /// <param name="failed">Told when the map has lost slots: nothing may be answered from it any more.</param>
     /// <exception cref="StoreFailedException">The checkpoint cannot be used.</exception>
     IAddressMap Open(Guid? checkpoint, Action<Exception> failed);

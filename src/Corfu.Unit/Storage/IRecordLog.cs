@@ -2,10 +2,10 @@ namespace Corfu.Unit;
 
 /// <summary>
 /// The page store's port to its log of records: FasterLog, or the simulator's. One growing address space in pages of
-/// <see cref="PageStoreOptions.LogPageSize"/>, from address <see cref="FirstAddress"/> on. Each record stands in a frame,
-/// <see cref="FrameHeader"/> bytes behind its beginning; frames are aligned to <see cref="RecordCodec.Alignment"/> and never cross a
-/// page's end: what does not fit goes to the next page. A commit may add a frame of the log's own, of at most
-/// <see cref="CommitFrame"/> bytes. Appends and commits never overlap.
+/// <see cref="PageStoreOptions.LogPageSize"/>, from address <see cref="FirstAddress"/> on. Each record stands in a
+/// frame, <see cref="FrameHeader"/> bytes behind its beginning; frames are aligned to
+/// <see cref="RecordCodec.Alignment"/> and never cross a page's end: what does not fit goes to the next page. A commit
+/// may add a frame of the log's own, of at most <see cref="CommitFrame"/> bytes. Appends and commits never overlap.
 /// </summary>
 internal interface IRecordLog : IDisposable
 {
@@ -22,7 +22,8 @@ internal interface IRecordLog : IDisposable
     /// <summary>Everything below is durable.</summary>
     long FlushedUntil { get; }
 
-    /// <summary>Begins behind what an earlier run left, at the beginning of a page. Called before the first append, if at all.</summary>
+    /// <summary>Begins behind what an earlier run left, at the beginning of a page. Called before the first append, if
+    /// at all.</summary>
     void GoOnFrom(long address, uint incarnation);
 
     /// <summary>Appends a frame to the volatile end. False when there is no memory left for it.</summary>

@@ -11,7 +11,8 @@ internal interface IWorkers
     TimeProvider Time { get; }
 }
 
-/// <summary>Sleeps until there is work. A kick during a step causes another step. Disposal waits for the running step, then takes a last one.</summary>
+/// <summary>Sleeps until there is work. A kick during a step causes another step. Disposal waits for the running step,
+/// then takes a last one.</summary>
 internal interface IWorker : IAsyncDisposable
 {
     bool IsStopping { get; }

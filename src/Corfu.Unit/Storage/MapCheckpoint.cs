@@ -5,9 +5,9 @@ using Corfu.Protocol;
 namespace Corfu.Unit;
 
 /// <summary>
-/// What a start needs besides the log when it does not read all of it (R3): where in the log to go on, which checkpoint of the address map
-/// belongs to it, what the log's segments hold, and the core's state. A shortcut: it counts only if it is whole, and if the log agrees with it.
-/// The newest two are kept.
+/// What a start needs besides the log when it does not read all of it (R3): where in the log to go on, which checkpoint
+/// of the address map belongs to it, what the log's segments hold, and the core's state. A shortcut: it counts only if
+/// it is whole, and if the log agrees with it. The newest two are kept.
 /// </summary>
 internal sealed class MapCheckpoint
 {
@@ -28,7 +28,8 @@ internal sealed class MapCheckpoint
     /// <summary>The check of that record: another log has another.</summary>
     public required uint LastCheck { get; init; }
 
-    /// <summary>The map may reflect records up to here, so a log that ends before is not the one that it was made from.</summary>
+    /// <summary>The map may reflect records up to here, so a log that ends before is not the one that it was made
+    /// from.</summary>
     public required long Needs { get; init; }
 
     public required long FirstKept { get; init; }
@@ -69,8 +70,8 @@ internal sealed class MapCheckpoint
     }
 
     /// <summary>
-    /// A checkpoint that was passed over, because it could not be read just then, must not be found by the next start: the map goes on from an older one, over the
-    /// part that the newer one needs.
+    /// A checkpoint that was passed over, because it could not be read just then, must not be found by the next start:
+    /// the map goes on from an older one, over the part that the newer one needs.
     /// </summary>
     public void ForgetNewer(IAddressMaps maps) => maps.Delete([.. maps.List().Where(n => n > Number)]);
 
@@ -105,7 +106,8 @@ internal sealed class MapCheckpoint
     {
         if (bytes.Length < 16) return null;
         var body = bytes.AsMemory(0, bytes.Length - 4);
-        if (Crc32C.Compute(body.Span) != BinaryPrimitives.ReadUInt32LittleEndian(bytes.AsSpan(bytes.Length - 4))) return null;
+        if (Crc32C.Compute(body.Span) != BinaryPrimitives.ReadUInt32LittleEndian(bytes.AsSpan(bytes.Length - 4)))
+            return null;
         var r = new WireReader(body);
         if (r.UInt32() != Magic || r.Byte() != Version) return null;
         var logId = r.UInt32();

@@ -3,8 +3,9 @@ using Corfu.Protocol;
 namespace Corfu.Unit;
 
 /// <summary>
-/// A store without a disk, for tests and throw-away clusters: everything is lost with the process. "Durable" means appended, or, with
-/// <paramref name="commitByHand"/>, whatever <see cref="MakeDurable"/> was told: the way to test what waits for durability.
+/// A store without a disk, for tests and throw-away clusters: everything is lost with the process. "Durable" means
+/// appended, or, with <paramref name="commitByHand"/>, whatever <see cref="MakeDurable"/> was told: the way to test
+/// what waits for durability.
 /// </summary>
 public sealed class MemoryPageStore(bool commitByHand = false) : IPageStore
 {

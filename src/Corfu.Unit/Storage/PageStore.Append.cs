@@ -13,11 +13,14 @@ public sealed partial class PageStore
         var tail = _log.Tail;
         if (OpensSegment(bodyLength)) tail = PlaceOf(StateFrame, tail) + StateFrame;
         var end = PlaceOf(size, tail) + size + IRecordLog.CommitFrame;
-        // A page of the log's memory stays free, so that neither an append nor the writer's commit ever waits for memory.
+        // A page of the log's memory stays free, so that neither an append nor the writer's commit ever waits for
+        // memory.
         var pages = _options.LogMemory / _options.LogPageSize;
-        if (end / _options.LogPageSize > (_log.FlushedUntil / _options.LogPageSize) + pages - 2) return Status.Overloaded;
+        if (end / _options.LogPageSize > (_log.FlushedUntil / _options.LogPageSize) + pages - 2)
+            return Status.Overloaded;
         if (end + Kept(use) <= _space.Allocated) return Status.Ok;
-        // Never beyond: the worker that writes zeros ahead may be writing them there right now, over a record that is durable already.
+        // Never beyond: the worker that writes zeros ahead may be writing them there right now, over a record that is
+        // durable already.
         return _space.IsFull ? Status.NoSpace : Status.Overloaded;
     }
 
@@ -45,7 +48,8 @@ public sealed partial class PageStore
         _catalog.Note(record, address, _lastRecord, _map.Tail);
         _stateDue = false;
         _lastRecord = address;
-        _lastCheck = System.Buffers.Binary.BinaryPrimitives.ReadUInt32LittleEndian(bytes[(RecordCodec.HeaderSize - 4)..]);
+        _lastCheck =
+            System.Buffers.Binary.BinaryPrimitives.ReadUInt32LittleEndian(bytes[(RecordCodec.HeaderSize - 4)..]);
         _records++;
         if (!_checkpointAsked && CheckpointDue)
         {
@@ -90,8 +94,8 @@ public sealed partial class PageStore
         await KeepMarkAsync(committed);
     }
 
-    // Every so many commits, and soon after the last one. Synced: what it says must outlive the power, or a log that comes back short of
-    // it passes for a whole one (R6).
+    // Every so many commits, and soon after the last one. Synced: what it says must outlive the power, or a log that
+    // comes back short of it passes for a whole one (R6).
     private async ValueTask KeepMarkAsync(bool committed)
     {
         if (committed && ++_batchesSinceMark < MarkIntervalBatches)
@@ -106,7 +110,8 @@ public sealed partial class PageStore
         _batchesSinceMark = 0;
     }
 
-    // Single trims take space and give it back only later, so they leave the last half to those without which nothing gets better.
+    // Single trims take space and give it back only later, so they leave the last half to those without which nothing
+    // gets better.
     private int Kept(SpaceUse use) => use switch
     {
         SpaceUse.Pages => _options.Reserve,
@@ -117,7 +122,8 @@ public sealed partial class PageStore
     // Of the state record that a segment begins with; more than it takes.
     private static readonly int StateFrame = FrameSize(128);
 
-    private static int FrameSize(int bodyLength) => IRecordLog.FrameHeader + RecordCodec.Align(RecordCodec.HeaderSize + bodyLength);
+    private static int FrameSize(int bodyLength) =>
+        IRecordLog.FrameHeader + RecordCodec.Align(RecordCodec.HeaderSize + bodyLength);
 
     // As every record log places it.
     private long PlaceOf(int frameSize, long tail)
@@ -126,7 +132,8 @@ public sealed partial class PageStore
         return offset + frameSize <= _options.LogPageSize ? tail : tail - offset + _options.LogPageSize;
     }
 
-    // From the middle of a segment on, the whole next one: its zeros are synced in a file that the commits do not touch.
+    // From the middle of a segment on, the whole next one: its zeros are synced in a file that the commits do not
+    // touch.
     private void WantSpace(long tail)
     {
         var needed = tail + _options.Reserve + (_options.SegmentSize / 2);

@@ -2,8 +2,9 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit;
 
-// R3: the map's checkpoint is a shortcut. Begun under the handler's lock, ended without it, published when the log is durable up to all
-// that the map may reflect by then. The replay begins where the checkpoint was begun and finds some records reflected already.
+// R3: the map's checkpoint is a shortcut. Begun under the handler's lock, ended without it, published when the log is
+// durable up to all that the map may reflect by then. The replay begins where the checkpoint was begun and finds some
+// records reflected already.
 public sealed partial class PageStore
 {
     // Of the log, and at the last checkpoint. Under _gate.
@@ -27,27 +28,30 @@ public sealed partial class PageStore
             var tail = new LogTail(_lastEnd, _lastRecord, _incarnation, _records, false);
             _recordsAtCheckpoint = _records;
             _checkpointAsked = false;
-            return new CheckpointStart(_map.BeginCheckpoint(), tail, _lastCheck, _firstKept, _gaps.ToRecord(), _catalog.Copy());
+            return new CheckpointStart(_map.BeginCheckpoint(), tail, _lastCheck, _firstKept, _gaps.ToRecord(),
+                _catalog.Copy());
         }
     }
 
     /// <summary>Without the lock.</summary>
     internal ValueTask EndCheckpointAsync(CheckpointStart start) => _map.EndCheckpointAsync(start.Map);
 
-    /// <summary>Without the lock; the log is durable up to <paramref name="needs"/>, where the checkpoint ended.</summary>
-    internal ValueTask PublishCheckpointAsync(CheckpointStart start, long needs, ReadOnlyMemory<byte> core) => new MapCheckpoint
-    {
-        LogId = _logId,
-        Number = ++_checkpointNumber,
-        Map = start.Map,
-        Tail = start.Tail,
-        LastCheck = start.LastCheck,
-        Needs = needs,
-        FirstKept = start.FirstKept,
-        Gaps = start.Gaps,
-        Segments = start.Segments,
-        Core = core,
-    }.PublishAsync(_maps);
+    /// <summary>Without the lock; the log is durable up to <paramref name="needs"/>, where the checkpoint
+    /// ended.</summary>
+    internal ValueTask PublishCheckpointAsync(CheckpointStart start, long needs, ReadOnlyMemory<byte> core) =>
+        new MapCheckpoint
+        {
+            LogId = _logId,
+            Number = ++_checkpointNumber,
+            Map = start.Map,
+            Tail = start.Tail,
+            LastCheck = start.LastCheck,
+            Needs = needs,
+            FirstKept = start.FirstKept,
+            Gaps = start.Gaps,
+            Segments = start.Segments,
+            Core = core,
+        }.PublishAsync(_maps);
 
     // The newest that is whole and that the log agrees with; null: all of the log has to be read.
     private async ValueTask<MapCheckpoint?> TryCheckpointAsync(SegmentImage image, Action<ReadOnlyMemory<byte>> restore)
@@ -61,7 +65,8 @@ public sealed partial class PageStore
                 _map = _maps.Open(candidate.Map, Fail);
                 restore(candidate.Core);
             }
-            catch (Exception error) when (error is StoreFailedException or IOException or MalformedDataException or LogDamagedException)
+            catch (Exception error)
+                when (error is StoreFailedException or IOException or MalformedDataException or LogDamagedException)
             {
                 _map?.Dispose();
                 _map = null!;
@@ -81,13 +86,15 @@ public sealed partial class PageStore
 
     private async ValueTask<bool> AgreesAsync(SegmentImage image, MapCheckpoint candidate)
     {
-        if (candidate.Needs > image.End || candidate.Tail.LastRecord < image.Begin || candidate.Tail.LastRecord >= image.End) return false;
+        if (candidate.Needs > image.End || candidate.Tail.LastRecord < image.Begin
+            || candidate.Tail.LastRecord >= image.End) return false;
         var bytes = new byte[RecordCodec.HeaderSize];
         await image.ReadAsync(candidate.Tail.LastRecord, bytes);
         return RecordCodec.TryDecode(bytes, candidate.Tail.LastRecord, out var header)
             && header.Incarnation == candidate.Tail.Incarnation
             // As the scan has it: it goes on there, and the log may end there.
-            && RecordCodec.Align(candidate.Tail.LastRecord + RecordCodec.HeaderSize + header.BodyLength) == candidate.Tail.End
+            && RecordCodec.Align(candidate.Tail.LastRecord + RecordCodec.HeaderSize + header.BodyLength)
+                == candidate.Tail.End
             && RecordCodec.Identity(bytes, candidate.Tail.LastRecord).Check == candidate.LastCheck;
     }
 
@@ -101,7 +108,9 @@ public sealed partial class PageStore
             if (segment.First >= promisedBegin)
             {
                 if (!freed.Excuse(segment.Before, segment.Last))
-                    throw new LogDamagedException($"A part of the log is missing: segment {segment.Index}. Rebuild this unit from its replicas.", begin);
+                    throw new LogDamagedException(
+                        $"A part of the log is missing: segment {segment.Index}. Rebuild this unit from its replicas.",
+                        begin);
                 _gaps.Add(segment.Before, segment.Last);
             }
 

@@ -2,7 +2,8 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit;
 
-// A log can lose whole segments: what the cleaner needs. The calls that change anything are made under the handler's lock, between the core's.
+// A log can lose whole segments: what the cleaner needs. The calls that change anything are made under the handler's
+// lock, between the core's.
 public sealed partial class PageStore
 {
     // Parts in the middle of the log that are gone, or about to go. Under _gate.
@@ -61,7 +62,8 @@ public sealed partial class PageStore
     }
 
     /// <summary>
-    /// Reads the records of a segment, in order, without any lock; stops when the visitor says no. False if it is damaged or was stopped.
+    /// Reads the records of a segment, in order, without any lock; stops when the visitor says no. False if it is
+    /// damaged or was stopped.
     /// </summary>
     internal async ValueTask<bool> ReadSegmentAsync(int segment, Func<LogRecord, RecordPlace, ValueTask<bool>> visit)
     {
@@ -72,7 +74,8 @@ public sealed partial class PageStore
         return await reader.ReadAsync(contents, visit);
     }
 
-    /// <summary>What a state record from here on says about the log's beginning, and what is excused if missing.</summary>
+    /// <summary>What a state record from here on says about the log's beginning, and what is excused if
+    /// missing.</summary>
     internal void AboutToFree(IReadOnlySet<int> segments)
     {
         lock (_gate)
@@ -80,7 +83,8 @@ public sealed partial class PageStore
             _firstKept = _catalog.OldestWithout(segments).First;
             foreach (var segment in segments)
             {
-                if (_catalog.Find(segment) is { } contents && contents.First > _firstKept) _gaps.Add(contents.Before, contents.Last);
+                if (_catalog.Find(segment) is { } contents && contents.First > _firstKept)
+                    _gaps.Add(contents.Before, contents.Last);
             }
 
             _gaps.ForgetBelow(_firstKept);
@@ -124,5 +128,6 @@ public sealed partial class PageStore
         _map.Forget(map);
     }
 
-    private bool IsGone(long address) => address < Volatile.Read(ref _begin) || Volatile.Read(ref _gone).Contains(SegmentOf(address));
+    private bool IsGone(long address) =>
+        address < Volatile.Read(ref _begin) || Volatile.Read(ref _gone).Contains(SegmentOf(address));
 }

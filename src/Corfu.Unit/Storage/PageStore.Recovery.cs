@@ -27,12 +27,14 @@ public sealed partial class PageStore
         var mark = _mark.Read();
         // R6: also proof. A checkpoint is published only when the log is durable as far as the map may reflect it.
         _proven = Math.Max(_proven, checkpoint?.Needs ?? 0);
-        var found = await new LogScanner(image, _logId).ScanAsync(Math.Max(mark, _proven), Visit, checkpoint?.Tail, freed);
+        var found = await new LogScanner(image, _logId).ScanAsync(Math.Max(mark, _proven), Visit, checkpoint?.Tail,
+            freed);
         if (checkpoint is not null) DropFreed(image, freed, promisedBegin);
         // Segments are deleted only after a state record says so: a beginning that is missing beyond that is a loss.
         firstRecord = checkpoint is null ? firstRecord : _catalog.Oldest?.First ?? -1;
         if (_begin > 0 && (firstRecord < 0 || promisedBegin < firstRecord))
-            throw new LogDamagedException("The beginning of the log is missing. Rebuild this unit from its replicas.", _begin);
+            throw new LogDamagedException("The beginning of the log is missing. Rebuild this unit from its replicas.",
+                _begin);
         _firstKept = Math.Max(0, firstRecord);
         foreach (var (before, last) in found.Breaks) _gaps.Add(before, last);
         _records = found.Records;
@@ -48,13 +50,15 @@ public sealed partial class PageStore
             if (record.Kind == RecordKind.State) promisedBegin = record.Position.Offset;
             _catalog.Note(record, address, place.Previous, _map.Tail);
 #if PLANTED
-            if (checkpoint is not null && record.Kind == RecordKind.Page && Planted.Is("restored-map-is-current")) return;
+            if (checkpoint is not null && record.Kind == RecordKind.Page && Planted.Is("restored-map-is-current"))
+                return;
 #endif
             visit(record, place);
         }
     }
 
-    // The start from a checkpoint failed, and the next attempt does without: what the checkpoint proves about the log outlives it.
+    // The start from a checkpoint failed, and the next attempt does without: what the checkpoint proves about the log
+    // outlives it.
     private async ValueTask ForgetAttemptAsync()
     {
         if (_proven > _mark.Read()) await _mark.WriteAsync(_proven);
@@ -65,8 +69,9 @@ public sealed partial class PageStore
         RecordsRead = 0;
     }
 
-    // R4, R6: what a killed process wrote may be in the page cache alone, and from now on it counts as durable. And a torn record behind it may
-    // hold the only floor that proves what is damaged before it: the mark says as much before that is erased.
+    // R4, R6: what a killed process wrote may be in the page cache alone, and from now on it counts as durable. And a
+    // torn record behind it may hold the only floor that proves what is damaged before it: the mark says as much before
+    // that is erased.
     private async ValueTask SecureAsync(SegmentImage image, long mark, long end)
     {
         if (end <= mark)
@@ -75,14 +80,15 @@ public sealed partial class PageStore
             return;
         }
 
-        for (var at = image.SkipMissing(mark); at < end; at = image.SkipMissing((at / _options.SegmentSize + 1) * _options.SegmentSize))
+        for (var at = image.SkipMissing(mark); at < end;
+            at = image.SkipMissing((at / _options.SegmentSize + 1) * _options.SegmentSize))
             await _files.SyncAsync((int)(at / _options.SegmentSize));
         await _mark.WriteAsync(end);
         _marked = end;
     }
 
-    // R6: a new run begins on a log page of its own, never behind other bytes of one: the log would rewrite the page's last sector from
-    // memory that it did not load. Old bytes there were wiped.
+    // R6: a new run begins on a log page of its own, never behind other bytes of one: the log would rewrite the page's
+    // last sector from memory that it did not load. Old bytes there were wiped.
     private async ValueTask GoOnFromAsync(LogTail found)
     {
         var page = (long)_options.LogPageSize;
@@ -110,7 +116,8 @@ public sealed partial class PageStore
         if (IsGone(address)) return default;
         var segment = (int)(address / _options.SegmentSize);
         var offset = address % _options.SegmentSize;
-        if (_files.TryReadCached(segment, offset, bytes)) return new ValueTask<ReadOnlyMemory<byte>>(IsGone(address) ? default : bytes);
+        if (_files.TryReadCached(segment, offset, bytes))
+            return new ValueTask<ReadOnlyMemory<byte>>(IsGone(address) ? default : bytes);
         UnitTelemetry.ColdReads.Add(1);
         return ReadColdAsync(segment, offset, address, bytes);
     }
@@ -130,7 +137,8 @@ public sealed partial class PageStore
         return IsGone(address) ? default : (ReadOnlyMemory<byte>)bytes;
     }
 
-    // A torn tail is erased, durably, before the log goes on behind it: a half-written page must not turn up again later as a damaged one.
+    // A torn tail is erased, durably, before the log goes on behind it: a half-written page must not turn up again
+    // later as a damaged one.
     private async ValueTask WipeAsync(long from, long until)
     {
         var chunk = new byte[WipeChunk];

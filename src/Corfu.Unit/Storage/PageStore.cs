@@ -3,9 +3,9 @@ using Corfu.Protocol;
 namespace Corfu.Unit;
 
 /// <summary>
-/// The unit's disk: a log of records, which is the only truth (R3), and an address map over it, each behind a port. This class is the
-/// rest: where records stand and what is admitted, group commit, recovery, segments and their cleaning, checkpoints of the map, hot
-/// pages. The simulator runs it as it is.
+/// The unit's disk: a log of records, which is the only truth (R3), and an address map over it, each behind a port.
+/// This class is the rest: where records stand and what is admitted, group commit, recovery, segments and their
+/// cleaning, checkpoints of the map, hot pages. The simulator runs it as it is.
 /// </summary>
 public sealed partial class PageStore : IPageStore
 {
@@ -28,7 +28,8 @@ public sealed partial class PageStore : IPageStore
     // There from the recovery on.
     private IAddressMap _map = null!;
 
-    // Guards the log's tail: appends and commits never overlap, so that a record's address is known before it is written (R6).
+    // Guards the log's tail: appends and commits never overlap, so that a record's address is known before it is
+    // written (R6).
     private readonly object _gate = new();
     private long _lastRecord;
     private uint _lastCheck;
@@ -45,7 +46,8 @@ public sealed partial class PageStore : IPageStore
     private long _begin;
     private bool _disposed;
 
-    internal PageStore(ISegmentFiles files, OpenRecordLog openLog, IAddressMaps maps, IWorkers workers, NodeId unit, PageStoreOptions options)
+    internal PageStore(ISegmentFiles files, OpenRecordLog openLog, IAddressMaps maps, IWorkers workers, NodeId unit,
+        PageStoreOptions options)
     {
         if (options.Fault() is { } fault) throw new ArgumentException(fault, nameof(options));
         _files = files;
@@ -65,7 +67,8 @@ public sealed partial class PageStore : IPageStore
     /// <summary>On FASTER, with a thread for each part of the work.</summary>
     /// <param name="mapFolder">For the address map's overflow and its checkpoints.</param>
     public static PageStore OnFaster(ISegmentFiles files, NodeId unit, PageStoreOptions options, string mapFolder) =>
-        new(files, (f, space, o) => new FasterRecordLog(f, space, o), new FasterAddressMaps(mapFolder, options), ThreadWorkers.Instance, unit, options);
+        new(files, (f, space, o) => new FasterRecordLog(f, space, o), new FasterAddressMaps(mapFolder, options),
+            ThreadWorkers.Instance, unit, options);
 
     public IStoreObserver? Observer { get; set; }
 
@@ -73,7 +76,9 @@ public sealed partial class PageStore : IPageStore
 
     public long DurableUntil => Volatile.Read(ref _durable);
 
-    public (long Pages, long Bytes) Size => (_catalog.Pages, (_catalog.Count - 1L) * _options.SegmentSize + (Volatile.Read(ref _lastEnd) % _options.SegmentSize));
+    public (long Pages, long Bytes) Size =>
+        (_catalog.Pages,
+            (_catalog.Count - 1L) * _options.SegmentSize + (Volatile.Read(ref _lastEnd) % _options.SegmentSize));
 
     /// <summary>Records that the start read: all that the log holds, or those behind a checkpoint.</summary>
     public long RecordsRead { get; private set; }
@@ -110,7 +115,9 @@ public sealed partial class PageStore : IPageStore
         lock (_gate)
         {
             if (_failure is not null) return;
-            failure = _failure = error as StoreFailedException ?? new StoreFailedException($"The log could not be written: {error.Message}", error);
+            failure =
+                _failure = error as StoreFailedException
+                    ?? new StoreFailedException($"The log could not be written: {error.Message}", error);
         }
 
         Observer?.OnFailed(failure);

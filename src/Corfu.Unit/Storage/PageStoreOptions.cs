@@ -1,41 +1,47 @@
 namespace Corfu.Unit;
 
-/// <summary>Sizes of a FASTER page store. Powers of two where FASTER wants them; the defaults suit a server with a disk of its own.</summary>
+/// <summary>Sizes of a FASTER page store. Powers of two where FASTER wants them; the defaults suit a server with a disk
+/// of its own.</summary>
 public sealed record PageStoreOptions
 {
-    /// <summary>In-memory log page; no record is larger. Default 2 MiB, which takes entries of 1 MiB with all their headers.</summary>
+    /// <summary>In-memory log page; no record is larger. Default 2 MiB, which takes entries of 1 MiB with all their
+    /// headers.</summary>
     public int LogPageSize { get; init; } = 2 << 20;
 
-    /// <summary>Memory for what is appended and not yet written. Beyond, writes get Overloaded. Default 32 MiB, at least 8 pages.</summary>
+    /// <summary>Memory for what is appended and not yet written. Beyond, writes get Overloaded. Default 32 MiB, at
+    /// least 8 pages.</summary>
     public long LogMemory { get; init; } = 32 << 20;
 
     /// <summary>Size of one file of the log; the unit in which trimmed space is given back. Default 32 MiB.</summary>
     public int SegmentSize { get; init; } = 32 << 20;
 
     /// <summary>
-    /// Room that stays for seals, installs and trims when the disk is full. Pages are refused with NoSpace before they touch it.
-    /// Default 8 MiB, four restarts' worth of log pages.
+    /// Room that stays for seals, installs and trims when the disk is full. Pages are refused with NoSpace before they
+    /// touch it. Default 8 MiB, four restarts' worth of log pages.
     /// </summary>
     public int Reserve { get; init; } = 8 << 20;
 
     /// <summary>
-    /// The file system counts as full when less than this is left, or less than a sixteenth of it: what else is written there (the address
-    /// map's overflow, checkpoints) must not fail while seals and trims still work. Default 128 MiB.
+    /// The file system counts as full when less than this is left, or less than a sixteenth of it: what else is written
+    /// there (the address map's overflow, checkpoints) must not fail while seals and trims still work. Default 128 MiB.
     /// </summary>
     public long Headroom { get; init; } = 128 << 20;
 
     /// <summary>Most recent log bytes kept for readers at the tail. Default 8 MiB.</summary>
     public int HotBytes { get; init; } = 8 << 20;
 
-    /// <summary>Hash index of the address map. Default 16 MiB: about two million positions before chains grow.</summary>
+    /// <summary>Hash index of the address map. Default 16 MiB: about two million positions before chains
+    /// grow.</summary>
     public long MapIndexSize { get; init; } = 16 << 20;
 
-    /// <summary>Memory for the newest part of the address map; the rest spills to a scratch file. Default 64 MiB.</summary>
+    /// <summary>Memory for the newest part of the address map; the rest spills to a scratch file. Default 64
+    /// MiB.</summary>
     public long MapMemory { get; init; } = 64 << 20;
 
     /// <summary>
-    /// Records between two checkpoints of the map: what a start after a crash has to read again, once or twice. Default 1,000,000, about two
-    /// seconds' worth; with more pages than that, an eighth of them, since a checkpoint grows with the number of pages.
+    /// Records between two checkpoints of the map: what a start after a crash has to read again, once or twice. Default
+    /// 1,000,000, about two seconds' worth; with more pages than that, an eighth of them, since a checkpoint grows with
+    /// the number of pages.
     /// </summary>
     public int CheckpointRecords { get; init; } = 1_000_000;
 
@@ -43,13 +49,18 @@ public sealed record PageStoreOptions
     internal string? Fault()
     {
         var faults = new List<string>();
-        if (!IsPowerOfTwo(LogPageSize) || LogPageSize < 4096) faults.Add("LogPageSize must be a power of two of at least 4096");
-        if (!IsPowerOfTwo(LogMemory) || LogMemory < 8L * LogPageSize) faults.Add("LogMemory must be a power of two of at least 8 pages");
-        if (!IsPowerOfTwo(SegmentSize) || SegmentSize < LogPageSize) faults.Add("SegmentSize must be a power of two of at least one page");
+        if (!IsPowerOfTwo(LogPageSize) || LogPageSize < 4096)
+            faults.Add("LogPageSize must be a power of two of at least 4096");
+        if (!IsPowerOfTwo(LogMemory) || LogMemory < 8L * LogPageSize)
+            faults.Add("LogMemory must be a power of two of at least 8 pages");
+        if (!IsPowerOfTwo(SegmentSize) || SegmentSize < LogPageSize)
+            faults.Add("SegmentSize must be a power of two of at least one page");
         if (Reserve < 2 * LogPageSize) faults.Add("Reserve must be at least two pages");
         if (HotBytes < LogPageSize) faults.Add("HotBytes must be at least one page");
-        if (!IsPowerOfTwo(MapIndexSize) || MapIndexSize < 4096) faults.Add("MapIndexSize must be a power of two of at least 4096");
-        if (!IsPowerOfTwo(MapMemory) || MapMemory < 1 << 20) faults.Add("MapMemory must be a power of two of at least 1 MiB");
+        if (!IsPowerOfTwo(MapIndexSize) || MapIndexSize < 4096)
+            faults.Add("MapIndexSize must be a power of two of at least 4096");
+        if (!IsPowerOfTwo(MapMemory) || MapMemory < 1 << 20)
+            faults.Add("MapMemory must be a power of two of at least 1 MiB");
         if (CheckpointRecords < 1) faults.Add("CheckpointRecords must be positive");
         return faults.Count == 0 ? null : string.Join("; ", faults);
     }

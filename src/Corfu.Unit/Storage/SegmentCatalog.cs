@@ -56,7 +56,8 @@ internal sealed class SegmentCatalog(int segmentSize)
         return [.. _segments.Values.Where(s => s.Index != newest && s.Highest < mark.Offset)];
     }
 
-    /// <summary>The segment of which most is dead, if that is enough to be worth copying the rest; never the newest.</summary>
+    /// <summary>The segment of which most is dead, if that is enough to be worth copying the rest; never the
+    /// newest.</summary>
     public SegmentContents? Sparsest(LogPosition mark)
     {
         if (_segments.Count == 0) return null;
@@ -76,7 +77,8 @@ internal sealed class SegmentCatalog(int segmentSize)
     public SegmentContents? Find(int index) => _segments.GetValueOrDefault(index);
 
     /// <summary>The lowest segment that stays when these go.</summary>
-    public SegmentContents OldestWithout(IReadOnlySet<int> going) => _segments.Values.First(s => !going.Contains(s.Index));
+    public SegmentContents OldestWithout(IReadOnlySet<int> going) =>
+        _segments.Values.First(s => !going.Contains(s.Index));
 
     public void Forget(int segment)
     {

@@ -33,7 +33,8 @@ internal sealed class SegmentContents
 
     public long Highest { get; set; } = -1;
 
-    /// <summary>Holds something damaged that cannot be written again; tried once more when something in it changes.</summary>
+    /// <summary>Holds something damaged that cannot be written again; tried once more when something in it
+    /// changes.</summary>
     public bool SetAside { get; set; }
 
     public bool IsSparse => DeadBytes >= Bytes * WorthEmptying;
@@ -84,7 +85,12 @@ internal sealed class SegmentContents
             Records = r.Int32(),
             Pages = r.Int32(),
         };
-        var possible = read is { Index: >= 0, First: >= 0, Before: >= 0, MapAddress: >= 0, Bytes: >= 0, DeadBytes: >= 0, Lowest: >= 0, Highest: >= -1, Records: > 0, Pages: >= 0 }
+        var possible =
+            read is
+            {
+                Index: >= 0, First: >= 0, Before: >= 0, MapAddress: >= 0, Bytes: >= 0, DeadBytes: >= 0,
+                Lowest: >= 0, Highest: >= -1, Records: > 0, Pages: >= 0
+            }
             && read.Last >= read.First;
         return possible ? read : throw new MalformedDataException("A checkpoint names a segment that cannot be.");
     }

@@ -55,11 +55,13 @@ internal static class BannedInApply
     private static readonly (string Prefix, string Why)[] Namespaces =
         [("System.IO", InputOutput), ("System.Net", InputOutput), ("System.Threading", Waiting)];
 
-    private static readonly HashSet<string> Harmless = ["System.Net.IPAddress", "System.Net.IPEndPoint", "System.Net.IPNetwork", "System.Net.WebUtility"];
+    private static readonly HashSet<string> Harmless =
+        ["System.Net.IPAddress", "System.Net.IPEndPoint", "System.Net.IPNetwork", "System.Net.WebUtility"];
 
     // Of the methods that take a culture in one form, and use the current one in the others.
     private static readonly HashSet<string> CultureTypes =
-        ["System.Double", "System.Single", "System.Decimal", "System.DateTime", "System.DateTimeOffset", "System.DateOnly", "System.TimeOnly"];
+        ["System.Double", "System.Single", "System.Decimal", "System.DateTime", "System.DateTimeOffset",
+            "System.DateOnly", "System.TimeOnly"];
 
     /// <summary>Why a member must not be used, or null if it may.</summary>
     public static string? Why(ISymbol member)
@@ -67,7 +69,8 @@ internal static class BannedInApply
         if (member.ContainingType is not { TypeKind: not TypeKind.Enum } type) return null;
         string typeName = type.MetadataFullName();
         if (Types.TryGetValue(typeName, out string? why)) return why;
-        if (Members.TryGetValue($"{type.OriginalDefinition.ToDisplayString()}.{member.Name}", out why)) return IsCultureFree(member) ? null : why;
+        if (Members.TryGetValue($"{type.OriginalDefinition.ToDisplayString()}.{member.Name}", out why))
+            return IsCultureFree(member) ? null : why;
         if (member is IMethodSymbol method && UsesCurrentCulture(method, typeName)) return Culture;
         if (member is IMethodSymbol { Name: "GetHashCode", IsOverride: true } && type.IsRecord) return Hash;
         if (Harmless.Contains(typeName)) return null;
@@ -85,7 +88,8 @@ internal static class BannedInApply
 
     private static bool UsesCurrentCulture(IMethodSymbol method, string typeName)
     {
-        bool saysHow = method.Parameters.Any(p => p.Type.Name is "StringComparison" or "CultureInfo" or "IFormatProvider");
+        bool saysHow =
+            method.Parameters.Any(p => p.Type.Name is "StringComparison" or "CultureInfo" or "IFormatProvider");
         if (saysHow) return false;
         if (typeName == "System.String")
         {

@@ -4,7 +4,8 @@ using Microsoft.CodeAnalysis.Operations;
 
 namespace Tango.Generators;
 
-/// <summary>Finds a Reject(...) that can run after a change of state in the same body (R23: a rejection comes before any change).</summary>
+/// <summary>Finds a Reject(...) that can run after a change of state in the same body (R23: a rejection comes before
+/// any change).</summary>
 internal static class RejectAfterChange
 {
     public static IEnumerable<IOperation> In(ControlFlowGraph graph, ISet<ISymbol> state)
@@ -15,7 +16,8 @@ internal static class RejectAfterChange
         while (queue.Count > 0)
         {
             BasicBlock block = queue.Dequeue();
-            foreach (BasicBlock? next in new[] { block.FallThroughSuccessor?.Destination, block.ConditionalSuccessor?.Destination })
+            foreach (BasicBlock? next in new[] { block.FallThroughSuccessor?.Destination,
+                block.ConditionalSuccessor?.Destination })
             {
                 if (next is not null && after.Add(next.Ordinal)) queue.Enqueue(next);
             }
@@ -43,7 +45,9 @@ internal static class RejectAfterChange
                 IIncrementOrDecrementOperation step => step.Target,
                 _ => null,
             };
-            if (target is not null && target.DescendantsAndSelf().Any(t => Member(t) is { } member && state.Contains(member))) return index;
+            if (target is not null
+                && target.DescendantsAndSelf().Any(t => Member(t) is { } member && state.Contains(member)))
+                return index;
             index++;
         }
         return -1;
@@ -63,8 +67,10 @@ internal static class RejectAfterChange
     }
 
     // Operands before what uses them: the order in which they run.
-    private static IEnumerable<IOperation> InOrder(IOperation operation) => operation.ChildOperations.SelectMany(InOrder).Append(operation);
+    private static IEnumerable<IOperation> InOrder(IOperation operation) =>
+        operation.ChildOperations.SelectMany(InOrder).Append(operation);
 
     private static bool IsReject(IOperation operation) =>
-        operation is IInvocationOperation { TargetMethod: { Name: "Reject" } method } && method.ContainingType.Is(Names.ObjectBase);
+        operation is IInvocationOperation { TargetMethod: { Name: "Reject" } method }
+        && method.ContainingType.Is(Names.ObjectBase);
 }

@@ -5,8 +5,10 @@ namespace Tango.Generators;
 
 internal static class Reporting
 {
-    public static void Report(this SymbolAnalysisContext context, DiagnosticDescriptor rule, ISymbol where, params object[] arguments) =>
+    public static void Report(this SymbolAnalysisContext context, DiagnosticDescriptor rule, ISymbol where,
+        params object[] arguments) =>
         context.ReportDiagnostic(Diagnostic.Create(rule, where.Locations.FirstOrDefault(), arguments));
 
-    public static string Minimal(this ITypeSymbol type) => type.ToDisplayString(SymbolDisplayFormat.MinimallyQualifiedFormat);
+    public static string Minimal(this ITypeSymbol type) =>
+        type.ToDisplayString(SymbolDisplayFormat.MinimallyQualifiedFormat);
 }

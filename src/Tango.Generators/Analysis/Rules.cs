@@ -2,7 +2,8 @@ using Microsoft.CodeAnalysis;
 
 namespace Tango.Generators;
 
-/// <summary>Everything that is reported. Ids are never reused; docs/analyzers.md explains each with an example.</summary>
+/// <summary>Everything that is reported. Ids are never reused; docs/analyzers.md explains each with an
+/// example.</summary>
 internal static class Rules
 {
     private const string Category = "Tango";
@@ -11,23 +12,27 @@ internal static class Rules
     public static readonly DiagnosticDescriptor NotPartial = Error(
         "TANGO001", "A Tango object must be partial",
         "'{0}', and every type around it, must be partial: the generator writes the other half",
-        "The update and query helpers, the dispatch of log records and the checkpoint code are generated into the class.");
+        "The update and query helpers, the dispatch of log records and the checkpoint code are generated into the "
+        + "class.");
 
     public static readonly DiagnosticDescriptor ObjectShape = Error(
         "TANGO002", "A Tango object has the wrong shape",
         "'{0}' cannot be a Tango object: {1}",
-        "The class derives directly from TangoObject, is not abstract, has a constructor without parameters (playback creates the view with it) "
+        "The class derives directly from TangoObject, is not abstract, has a constructor without parameters "
+        + "(playback creates the view with it) "
         + "and a type name that is stored in the directory.");
 
     public static readonly DiagnosticDescriptor OperationShape = Error(
         "TANGO003", "A mutator or accessor has the wrong shape",
         "'{0}' cannot be {1}: {2}",
-        "Declare 'public partial ValueTask<R> XAsync(arguments, CancellationToken cancellationToken = default);' without a body.");
+        "Declare 'public partial ValueTask<R> XAsync(arguments, CancellationToken cancellationToken = default);' "
+        + "without a body.");
 
     public static readonly DiagnosticDescriptor MissingBody = Error(
         "TANGO004", "The Apply or Read method is missing",
         "'{0}' needs '{1}'",
-        "A mutator XAsync runs as the private method ApplyX on every view, in log order; an accessor XAsync as ReadX. The parameters, "
+        "A mutator XAsync runs as the private method ApplyX on every view, in log order; an accessor XAsync as "
+        + "ReadX. The parameters, "
         + "without the CancellationToken, and the result must be the same.");
 
     public static readonly DiagnosticDescriptor NumberNotPositive = Error(
@@ -38,12 +43,14 @@ internal static class Rules
     public static readonly DiagnosticDescriptor NumberTwice = Error(
         "TANGO006", "Two mutators have the same number",
         "'{0}' has the number {1} of '{2}'",
-        "Records name the mutator by number only. Never give a removed mutator's number to another one: old records would change their meaning.");
+        "Records name the mutator by number only. Never give a removed mutator's number to another one: old records "
+        + "would change their meaning.");
 
     public static readonly DiagnosticDescriptor NoFormatter = Error(
         "TANGO007", "A type cannot be stored",
         "{0} of '{1}' has the type '{2}', which no formatter can write{3}",
-        "Arguments and state are written to the log. Use primitives, strings, tuples, the immutable collections or types marked [TangoValue].");
+        "Arguments and state are written to the log. Use primitives, strings, tuples, the immutable collections or "
+        + "types marked [TangoValue].");
 
     public static readonly DiagnosticDescriptor UnknownFormatter = Warning(
         "TANGO008", "A type has no known formatter",
@@ -53,40 +60,48 @@ internal static class Rules
     public static readonly DiagnosticDescriptor MutableState = Error(
         "TANGO009", "State must be immutable",
         "'{0}' holds '{1}', which can be changed in place{2}",
-        "A snapshot of a view is a shallow copy. Transactions, rollback and readers on other threads rely on nothing in it ever changing: use the "
+        "A snapshot of a view is a shallow copy. Transactions, rollback and readers on other threads rely on nothing "
+        + "in it ever changing: use the "
         + "collections of System.Collections.Immutable, and [TangoValue] types without setters.");
 
     public static readonly DiagnosticDescriptor StaticState = Error(
         "TANGO010", "State must not be static",
-        "'{0}' is static and can be changed: it would be shared by all views in the process and would be in no checkpoint",
+        "'{0}' is static and can be changed: it would be shared by all views in the process and would be in no "
+        + "checkpoint",
         "Keep state in instance fields.");
 
     public static readonly DiagnosticDescriptor NotDeterministic = Error(
         "TANGO011", "Apply must be deterministic",
         "'{0}' must not be used in {1}: {2}",
-        "Every replica, and every later replay, applies the same records and must reach the same state. Take what varies as an argument of "
+        "Every replica, and every later replay, applies the same records and must reach the same state. Take what "
+        + "varies as an argument of "
         + "the mutator: the caller reads the clock, the log stores what it read.");
 
     public static readonly DiagnosticDescriptor UnorderedEnumeration = Error(
         "TANGO012", "Apply must not depend on the order of a hash collection",
         "{1} enumerates '{0}', whose order differs between processes",
-        "Use a sorted collection, or order the items before using them. Counting, lookups and order-free aggregates such as Any and Max are fine.");
+        "Use a sorted collection, or order the items before using them. Counting, lookups and order-free aggregates "
+        + "such as Any and Max are fine.");
 
     public static readonly DiagnosticDescriptor NotAKey = Error(
         "TANGO013", "A type cannot be a version key",
         "'{0}' of type '{1}' cannot be a [VersionKey]{2}: equal values must have equal bytes",
-        "Conflicts are found by comparing the bytes of keys. 1.0m and 1.00m are equal but differ in bytes, so that a conflict would be missed. Use "
+        "Conflicts are found by comparing the bytes of keys. 1.0m and 1.00m are equal but differ in bytes, so that a "
+        + "conflict would be missed. Use "
         + "integers, strings, Guid, enums, and tuples or [TangoValue] records of them.");
 
     public static readonly DiagnosticDescriptor UndeclaredRejection = Error(
         "TANGO014", "A mutator that rejects must say so",
         "'{0}' can reject: declare [Mutator({1}, MayReject = true)]",
-        "A mutator that returns nothing completes once it is in the log. Its caller hears of a rejection only when MayReject is declared.");
+        "A mutator that returns nothing completes once it is in the log. Its caller hears of a rejection only when "
+        + "MayReject is declared.");
 
     public static readonly DiagnosticDescriptor StateOnHandle = Error(
         "TANGO015", "State is used outside Apply and Read",
-        "'{0}' uses '{1}', but the state lives in the view that playback changes; the object that callers hold has none",
-        "Public members run on the handle. Make it an [Accessor] with a ReadX method, or a [Mutator] with an ApplyX method.");
+        "'{0}' uses '{1}', but the state lives in the view that playback changes; the object that callers hold has "
+        + "none",
+        "Public members run on the handle. Make it an [Accessor] with a ReadX method, or a [Mutator] with an ApplyX "
+        + "method.");
 
     public static readonly DiagnosticDescriptor ReadChanges = Error(
         "TANGO016", "Read must not change state",
@@ -95,8 +110,10 @@ internal static class Rules
 
     public static readonly DiagnosticDescriptor CultureOrder = Warning(
         "TANGO017", "Strings are ordered by the culture",
-        "'{0}' orders strings by the culture of the process: give it TangoOrder<string>.Comparer or StringComparer.Ordinal",
-        "Two replicas with different cultures, or versions of their tables, would order, and even identify, keys differently.");
+        "'{0}' orders strings by the culture of the process: give it TangoOrder<string>.Comparer or "
+        + "StringComparer.Ordinal",
+        "Two replicas with different cultures, or versions of their tables, would order, and even identify, keys "
+        + "differently.");
 
     public static readonly DiagnosticDescriptor RejectAfterChange = Error(
         "TANGO018", "A rejection must come before any change",
@@ -106,12 +123,14 @@ internal static class Rules
     public static readonly DiagnosticDescriptor TypeNameTwice = new(
         "TANGO019", "Two Tango objects have the same type name",
         "'{0}' has the type name \"{1}\" of '{2}'", Category, DiagnosticSeverity.Error, isEnabledByDefault: true,
-        "The directory records an object's type by this name only.", Help + "tango019", WellKnownDiagnosticTags.CompilationEnd);
+        "The directory records an object's type by this name only.", Help + "tango019",
+        WellKnownDiagnosticTags.CompilationEnd);
 
     public static readonly DiagnosticDescriptor ValueShape = Error(
         "TANGO020", "A Tango value has the wrong shape",
         "'{0}' cannot be a Tango value: {1}",
-        "The generated formatter is a class of its own: it reads the members, and builds values with a constructor or initialiser.");
+        "The generated formatter is a class of its own: it reads the members, and builds values with a constructor "
+        + "or initialiser.");
 
     public static readonly DiagnosticDescriptor MemberNumberTwice = Error(
         "TANGO021", "Two members have the same number",
@@ -121,7 +140,8 @@ internal static class Rules
     public static readonly DiagnosticDescriptor MemberNumberGap = Error(
         "TANGO022", "The numbers of members have a gap",
         "'{0}' has no member number {1}: numbers go from 0 without gaps; name those of removed members in Reserved",
-        "The number is the member's place in the array that the value is written as. Values in the log have the old members still: their numbers "
+        "The number is the member's place in the array that the value is written as. Values in the log have the old "
+        + "members still: their numbers "
         + "must not be used for others.");
 
     public static readonly DiagnosticDescriptor MemberWithoutNumber = Error(
@@ -130,8 +150,10 @@ internal static class Rules
         "Number every field and auto-property, or compute it from others.");
 
     private static DiagnosticDescriptor Error(string id, string title, string message, string description) =>
-        new(id, title, message, Category, DiagnosticSeverity.Error, isEnabledByDefault: true, description, Help + id.ToLowerInvariant());
+        new(id, title, message, Category, DiagnosticSeverity.Error, isEnabledByDefault: true, description,
+            Help + id.ToLowerInvariant());
 
     private static DiagnosticDescriptor Warning(string id, string title, string message, string description) =>
-        new(id, title, message, Category, DiagnosticSeverity.Warning, isEnabledByDefault: true, description, Help + id.ToLowerInvariant());
+        new(id, title, message, Category, DiagnosticSeverity.Warning, isEnabledByDefault: true, description,
+            Help + id.ToLowerInvariant());
 }

@@ -7,15 +7,17 @@ using Microsoft.CodeAnalysis.Operations;
 namespace Tango.Generators;
 
 /// <summary>
-/// Reports what would break determinism in the code that playback runs: Apply methods, what they call in the same class, constructors and
-/// initialisers. Also state that is used or changed in the wrong place. Code in other classes is not followed.
+/// Reports what would break determinism in the code that playback runs: Apply methods, what they call in the same
+/// class, constructors and initialisers. Also state that is used or changed in the wrong place. Code in other classes
+/// is not followed.
 /// </summary>
 [DiagnosticAnalyzer(LanguageNames.CSharp)]
 public sealed class TangoApplyAnalyzer : DiagnosticAnalyzer
 {
     public override ImmutableArray<DiagnosticDescriptor> SupportedDiagnostics { get; } =
     [
-        Rules.NotDeterministic, Rules.UnorderedEnumeration, Rules.UndeclaredRejection, Rules.StateOnHandle, Rules.ReadChanges, Rules.CultureOrder,
+        Rules.NotDeterministic, Rules.UnorderedEnumeration, Rules.UndeclaredRejection, Rules.StateOnHandle,
+        Rules.ReadChanges, Rules.CultureOrder,
         Rules.RejectAfterChange,
     ];
 
@@ -31,8 +33,10 @@ public sealed class TangoApplyAnalyzer : DiagnosticAnalyzer
                 var findings = new ObjectFindings(type);
                 start.RegisterOperationAction(
                     findings.Look,
-                    OperationKind.Invocation, OperationKind.ObjectCreation, OperationKind.PropertyReference, OperationKind.FieldReference,
-                    OperationKind.MethodReference, OperationKind.Loop, OperationKind.Spread, OperationKind.Await, OperationKind.Argument);
+                    OperationKind.Invocation, OperationKind.ObjectCreation, OperationKind.PropertyReference,
+                    OperationKind.FieldReference,
+                    OperationKind.MethodReference, OperationKind.Loop, OperationKind.Spread, OperationKind.Await,
+                    OperationKind.Argument);
                 start.RegisterOperationBlockAction(findings.LookForLateRejection);
                 start.RegisterSymbolEndAction(findings.Report);
             },
@@ -59,16 +63,23 @@ public sealed class TangoApplyAnalyzer : DiagnosticAnalyzer
             {
                 Call(owner, target);
                 if (BannedInApply.Why(target) is { } why)
-                    _inApply.Add((owner, place => Diagnostic.Create(Rules.NotDeterministic, where, Display(target), place, why)));
-                if (CultureOrderedUse.Name(operation) is { } name) _inApply.Add((owner, _ => Diagnostic.Create(Rules.CultureOrder, where, name)));
+                    _inApply.Add(
+                        (owner,
+                            place => Diagnostic.Create(Rules.NotDeterministic, where, Display(target), place, why)));
+                if (CultureOrderedUse.Name(operation) is { } name)
+                    _inApply.Add((owner, _ => Diagnostic.Create(Rules.CultureOrder, where, name)));
                 if (_stateSymbols.Contains(target)) _state.Add((owner, target, IsWritten(operation), where));
             }
             else if (operation is IAwaitOperation)
             {
-                _inApply.Add((owner, place => Diagnostic.Create(Rules.NotDeterministic, where, "await", place, "Apply is synchronous")));
+                _inApply.Add(
+                    (owner,
+                        place => Diagnostic.Create(Rules.NotDeterministic, where, "await", place,
+                            "Apply is synchronous")));
             }
             if (UnorderedUse.Of(operation) is { } unordered)
-                _inApply.Add((owner, place => Diagnostic.Create(Rules.UnorderedEnumeration, where, unordered.Minimal(), place)));
+                _inApply.Add(
+                    (owner, place => Diagnostic.Create(Rules.UnorderedEnumeration, where, unordered.Minimal(), place)));
         }
 
         public void LookForLateRejection(OperationBlockAnalysisContext context)
@@ -76,14 +87,17 @@ public sealed class TangoApplyAnalyzer : DiagnosticAnalyzer
             if (context.OwningSymbol is not IMethodSymbol method) return;
             foreach (IOperation block in context.OperationBlocks.Where(b => b is IBlockOperation))
             {
-                foreach (IOperation reject in Generators.RejectAfterChange.In(context.GetControlFlowGraph(block), _stateSymbols))
-                    context.ReportDiagnostic(Diagnostic.Create(Rules.RejectAfterChange, reject.Syntax.GetLocation(), method.Name));
+                foreach (IOperation reject in Generators.RejectAfterChange.In(context.GetControlFlowGraph(block),
+                    _stateSymbols))
+                    context.ReportDiagnostic(Diagnostic.Create(Rules.RejectAfterChange, reject.Syntax.GetLocation(),
+                        method.Name));
             }
         }
 
         public void Report(SymbolAnalysisContext context)
         {
-            (IMethodSymbol Method, AttributeData Attribute, bool IsMutator)[] operations = [.. Generators.ObjectShape.Operations(type)];
+            (IMethodSymbol Method, AttributeData Attribute, bool IsMutator)[] operations =
+                [.. Generators.ObjectShape.Operations(type)];
             var applies = new HashSet<ISymbol>(SymbolEqualityComparer.Default);
             var reads = new HashSet<ISymbol>(SymbolEqualityComparer.Default);
             foreach ((IMethodSymbol method, AttributeData attribute, bool isMutator) in operations)
@@ -96,7 +110,8 @@ public sealed class TangoApplyAnalyzer : DiagnosticAnalyzer
             HashSet<ISymbol> replayed = Reachable(applies.Concat(type.GetMembers().Where(IsInitial)));
             foreach ((ISymbol owner, Func<string, Diagnostic> make) in _inApply)
             {
-                if (replayed.Contains(owner)) context.ReportDiagnostic(make(IsInitial(owner) ? "the initial state" : owner.Name));
+                if (replayed.Contains(owner))
+                    context.ReportDiagnostic(make(IsInitial(owner) ? "the initial state" : owner.Name));
             }
             HashSet<ISymbol> reading = Reachable(reads);
             foreach ((ISymbol owner, ISymbol state, bool writes, Location where) in _state)
@@ -108,28 +123,33 @@ public sealed class TangoApplyAnalyzer : DiagnosticAnalyzer
             }
         }
 
-        private void Rejection(SymbolAnalysisContext context, IMethodSymbol method, AttributeData attribute, IMethodSymbol body)
+        private void Rejection(SymbolAnalysisContext context, IMethodSymbol method, AttributeData attribute,
+            IMethodSymbol body)
         {
             if (Generators.OperationShape.Result(method) is not null || attribute.Named<bool>("MayReject")) return;
             HashSet<ISymbol> reached = Reachable([body]);
-            if (_rejecting.Any(reached.Contains)) context.Report(Rules.UndeclaredRejection, method, method.Name, attribute.FirstNumber());
+            if (_rejecting.Any(reached.Contains))
+                context.Report(Rules.UndeclaredRejection, method, method.Name, attribute.FirstNumber());
         }
 
         private void Call(ISymbol owner, ISymbol target)
         {
             IMethodSymbol? called = target as IMethodSymbol;
-            if (target is IPropertySymbol property && SymbolEqualityComparer.Default.Equals(property.ContainingType, type))
+            if (target is IPropertySymbol property
+                && SymbolEqualityComparer.Default.Equals(property.ContainingType, type))
                 called = property.GetMethod ?? property.SetMethod;
             if (called is null) return;
             if (called.Name == "Reject" && called.ContainingType.Is(Names.ObjectBase)) _rejecting.Add(owner);
-            if (SymbolEqualityComparer.Default.Equals(called.ContainingType.OriginalDefinition, type)) _calls.Add((owner, called.OriginalDefinition));
+            if (SymbolEqualityComparer.Default.Equals(called.ContainingType.OriginalDefinition, type))
+                _calls.Add((owner, called.OriginalDefinition));
         }
 
         private HashSet<ISymbol> Reachable(IEnumerable<ISymbol> roots)
         {
             var reached = new HashSet<ISymbol>(roots, SymbolEqualityComparer.Default);
             var queue = new Queue<ISymbol>(reached);
-            ILookup<ISymbol?, IMethodSymbol> calls = _calls.ToLookup(c => (ISymbol?)c.From, c => c.To, SymbolEqualityComparer.Default);
+            ILookup<ISymbol?, IMethodSymbol> calls = _calls.ToLookup(c => (ISymbol?)c.From, c => c.To,
+                SymbolEqualityComparer.Default);
             while (queue.Count > 0)
             {
                 foreach (IMethodSymbol next in calls[queue.Dequeue()])
@@ -145,7 +165,8 @@ public sealed class TangoApplyAnalyzer : DiagnosticAnalyzer
         private static ISymbol Owner(ISymbol symbol)
         {
             ISymbol current = symbol;
-            while (current is IMethodSymbol { MethodKind: MethodKind.LocalFunction or MethodKind.AnonymousFunction }) current = current.ContainingSymbol;
+            while (current is IMethodSymbol { MethodKind: MethodKind.LocalFunction or MethodKind.AnonymousFunction })
+                current = current.ContainingSymbol;
             return (current as IMethodSymbol)?.AssociatedSymbol ?? current;
         }
 
@@ -165,7 +186,10 @@ public sealed class TangoApplyAnalyzer : DiagnosticAnalyzer
             IFieldSymbol { IsStatic: false } => true,
             // An auto-property's initialiser; a property with a body is judged by who calls it.
             IPropertySymbol { IsStatic: false } property =>
-                property.ContainingType.GetMembers().Any(m => m is IFieldSymbol f && SymbolEqualityComparer.Default.Equals(f.AssociatedSymbol, property)),
+                property.ContainingType.GetMembers()
+                    .Any(
+                        m =>
+                            m is IFieldSymbol f && SymbolEqualityComparer.Default.Equals(f.AssociatedSymbol, property)),
             _ => false,
         };
 

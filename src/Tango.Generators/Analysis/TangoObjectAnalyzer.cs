@@ -11,7 +11,8 @@ public sealed class TangoObjectAnalyzer : DiagnosticAnalyzer
 {
     public override ImmutableArray<DiagnosticDescriptor> SupportedDiagnostics { get; } =
     [
-        Rules.NotPartial, Rules.ObjectShape, Rules.OperationShape, Rules.MissingBody, Rules.NumberNotPositive, Rules.NumberTwice,
+        Rules.NotPartial, Rules.ObjectShape, Rules.OperationShape, Rules.MissingBody, Rules.NumberNotPositive,
+        Rules.NumberTwice,
         Rules.NoFormatter, Rules.UnknownFormatter, Rules.MutableState, Rules.StaticState, Rules.NotAKey,
         Rules.TypeNameTwice,
     ];
@@ -29,32 +30,39 @@ public sealed class TangoObjectAnalyzer : DiagnosticAnalyzer
                     var type = (INamedTypeSymbol)symbol.Symbol;
                     if (type.Attribute(Names.ObjectAttribute) is not { } attribute) return;
                     Analyze(symbol, type);
-                    if (attribute.ConstructorArguments.Length > 0 && attribute.ConstructorArguments[0].Value is string name) named.Add((name, type));
+                    if (attribute.ConstructorArguments.Length > 0
+                        && attribute.ConstructorArguments[0].Value is string name) named.Add((name, type));
                 },
                 SymbolKind.NamedType);
             start.RegisterCompilationEndAction(end => TypeNames(end, named));
         });
     }
 
-    private static void TypeNames(CompilationAnalysisContext context, IEnumerable<(string Name, INamedTypeSymbol Type)> named)
+    private static void TypeNames(CompilationAnalysisContext context,
+        IEnumerable<(string Name, INamedTypeSymbol Type)> named)
     {
         foreach (var group in named.GroupBy(n => n.Name))
         {
-            INamedTypeSymbol[] types = [.. group.Select(n => n.Type).OrderBy(t => t.ToDisplayString(), StringComparer.Ordinal)];
+            INamedTypeSymbol[] types = [.. group.Select(n => n.Type)
+                .OrderBy(t => t.ToDisplayString(), StringComparer.Ordinal)];
             foreach (INamedTypeSymbol type in types.Skip(1))
             {
                 context.ReportDiagnostic(
-                    Diagnostic.Create(Rules.TypeNameTwice, type.Locations.FirstOrDefault(), type.Name, group.Key, types[0].ToDisplayString()));
+                    Diagnostic.Create(Rules.TypeNameTwice, type.Locations.FirstOrDefault(), type.Name, group.Key,
+                        types[0].ToDisplayString()));
             }
         }
     }
 
     private static void Analyze(SymbolAnalysisContext context, INamedTypeSymbol type)
     {
-        if (!Generators.ObjectShape.IsPartial(type, context.CancellationToken)) context.Report(Rules.NotPartial, type, type.Name);
-        if (Generators.ObjectShape.Problem(type) is { } problem) context.Report(Rules.ObjectShape, type, type.Name, problem);
+        if (!Generators.ObjectShape.IsPartial(type, context.CancellationToken))
+            context.Report(Rules.NotPartial, type, type.Name);
+        if (Generators.ObjectShape.Problem(type) is { } problem)
+            context.Report(Rules.ObjectShape, type, type.Name, problem);
         var numbers = new Dictionary<int, IMethodSymbol>();
-        foreach ((IMethodSymbol method, AttributeData attribute, bool isMutator) in Generators.ObjectShape.Operations(type))
+        foreach ((IMethodSymbol method, AttributeData attribute,
+            bool isMutator) in Generators.ObjectShape.Operations(type))
         {
             Operation(context, method, isMutator);
             if (isMutator) Number(context, method, attribute.FirstNumber(), numbers);
@@ -70,21 +78,26 @@ public sealed class TangoObjectAnalyzer : DiagnosticAnalyzer
             return;
         }
         if (Generators.OperationShape.Body(method, isMutator) is null)
-            context.Report(Rules.MissingBody, method, method.Name, Generators.OperationShape.ExpectedBody(method, isMutator));
+            context.Report(Rules.MissingBody, method, method.Name,
+                Generators.OperationShape.ExpectedBody(method, isMutator));
         foreach (IParameterSymbol parameter in Generators.OperationShape.Arguments(method))
         {
             bool isKey = parameter.Attribute(Names.KeyAttribute) is not null;
             // Arguments of accessors never reach the log, but their keys reach the version table.
-            if (isMutator || isKey) Storable(context, parameter, parameter.Type, $"Parameter '{parameter.Name}'", method.Name);
+            if (isMutator || isKey)
+                Storable(context, parameter, parameter.Type, $"Parameter '{parameter.Name}'", method.Name);
             if (isKey && TypeFacts.Key(parameter.Type) is { Knowledge: Knowledge.No } verdict)
-                context.Report(Rules.NotAKey, parameter, parameter.Name, parameter.Type.Minimal(), verdict.Because(parameter.Type));
+                context.Report(Rules.NotAKey, parameter, parameter.Name, parameter.Type.Minimal(),
+                    verdict.Because(parameter.Type));
         }
     }
 
-    private static void Number(SymbolAnalysisContext context, IMethodSymbol method, int number, Dictionary<int, IMethodSymbol> numbers)
+    private static void Number(SymbolAnalysisContext context, IMethodSymbol method, int number,
+        Dictionary<int, IMethodSymbol> numbers)
     {
         if (number <= 0) context.Report(Rules.NumberNotPositive, method, method.Name, number);
-        else if (numbers.TryGetValue(number, out IMethodSymbol? other)) context.Report(Rules.NumberTwice, method, method.Name, number, other.Name);
+        else if (numbers.TryGetValue(number, out IMethodSymbol? other))
+            context.Report(Rules.NumberTwice, method, method.Name, number, other.Name);
         else numbers.Add(number, method);
     }
 
@@ -94,7 +107,8 @@ public sealed class TangoObjectAnalyzer : DiagnosticAnalyzer
         {
             Verdict immutable = TypeFacts.Immutable(stateType);
             if (immutable.Knowledge == Knowledge.No)
-                context.Report(Rules.MutableState, symbol, symbol.Name, stateType.Minimal(), immutable.Because(stateType));
+                context.Report(Rules.MutableState, symbol, symbol.Name, stateType.Minimal(),
+                    immutable.Because(stateType));
             else Storable(context, symbol, stateType, "State", symbol.Name);
         }
         foreach (ISymbol member in type.GetMembers())
@@ -102,12 +116,15 @@ public sealed class TangoObjectAnalyzer : DiagnosticAnalyzer
             if (member is not IFieldSymbol field || field.IsConst) continue;
             ISymbol symbol = field.AssociatedSymbol ?? field;
             if (field.IsStatic && !field.IsReadOnly) context.Report(Rules.StaticState, symbol, symbol.Name);
-            else if (!field.IsStatic && field.IsReadOnly && TypeFacts.Immutable(field.Type) is { Knowledge: Knowledge.No } verdict)
-                context.Report(Rules.MutableState, symbol, symbol.Name, field.Type.Minimal(), verdict.Because(field.Type));
+            else if (!field.IsStatic && field.IsReadOnly
+                && TypeFacts.Immutable(field.Type) is { Knowledge: Knowledge.No } verdict)
+                context.Report(Rules.MutableState, symbol, symbol.Name, field.Type.Minimal(),
+                    verdict.Because(field.Type));
         }
     }
 
-    private static void Storable(SymbolAnalysisContext context, ISymbol where, ITypeSymbol type, string what, string owner)
+    private static void Storable(SymbolAnalysisContext context, ISymbol where, ITypeSymbol type, string what,
+        string owner)
     {
         Verdict verdict = TypeFacts.Storable(type);
         if (verdict.Knowledge == Knowledge.Yes) return;

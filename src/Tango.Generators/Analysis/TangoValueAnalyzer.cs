@@ -10,7 +10,8 @@ public sealed class TangoValueAnalyzer : DiagnosticAnalyzer
 {
     public override ImmutableArray<DiagnosticDescriptor> SupportedDiagnostics { get; } =
     [
-        Rules.ValueShape, Rules.MemberNumberTwice, Rules.MemberNumberGap, Rules.MemberWithoutNumber, Rules.NoFormatter, Rules.UnknownFormatter,
+        Rules.ValueShape, Rules.MemberNumberTwice, Rules.MemberNumberGap, Rules.MemberWithoutNumber, Rules.NoFormatter,
+        Rules.UnknownFormatter,
     ];
 
     public override void Initialize(AnalysisContext context)
@@ -48,15 +49,18 @@ public sealed class TangoValueAnalyzer : DiagnosticAnalyzer
     private static void Member(SymbolAnalysisContext context, INamedTypeSymbol type, ValueShape.Member member)
     {
         if (!Generators.ValueShape.IsReadable(member.Symbol))
-            context.Report(Rules.ValueShape, member.Symbol, type.Name, $"its member '{member.Symbol.Name}' must be public or internal");
+            context.Report(Rules.ValueShape, member.Symbol, type.Name,
+                $"its member '{member.Symbol.Name}' must be public or internal");
         Verdict verdict = TypeFacts.Storable(member.Type);
         if (verdict.Knowledge == Knowledge.Yes) return;
         DiagnosticDescriptor rule = verdict.Knowledge == Knowledge.No ? Rules.NoFormatter : Rules.UnknownFormatter;
         context.Report(
-            rule, member.Symbol, $"Member '{member.Symbol.Name}'", type.Name, member.Type.Minimal(), verdict.Because(member.Type));
+            rule, member.Symbol, $"Member '{member.Symbol.Name}'", type.Name, member.Type.Minimal(),
+            verdict.Because(member.Type));
     }
 
-    private static void Numbers(SymbolAnalysisContext context, INamedTypeSymbol type, IReadOnlyList<ValueShape.Member> members)
+    private static void Numbers(SymbolAnalysisContext context, INamedTypeSymbol type,
+        IReadOnlyList<ValueShape.Member> members)
     {
         ISet<int> reserved = Generators.ValueShape.Reserved(type);
         var used = new Dictionary<int, string>();
@@ -64,7 +68,8 @@ public sealed class TangoValueAnalyzer : DiagnosticAnalyzer
         foreach (ValueShape.Member member in members)
         {
             if (member.Number < 0)
-                context.Report(Rules.ValueShape, member.Symbol, type.Name, $"the number of '{member.Symbol.Name}' must not be negative");
+                context.Report(Rules.ValueShape, member.Symbol, type.Name,
+                    $"the number of '{member.Symbol.Name}' must not be negative");
             else if (used.TryGetValue(member.Number, out string? other))
                 context.Report(Rules.MemberNumberTwice, member.Symbol, member.Symbol.Name, member.Number, other);
             else used.Add(member.Number, $"'{member.Symbol.Name}'");

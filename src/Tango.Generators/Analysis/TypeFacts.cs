@@ -21,21 +21,25 @@ internal readonly record struct Verdict(Knowledge Knowledge, ITypeSymbol? Culpri
             : $" (because of '{Culprit.ToDisplayString(SymbolDisplayFormat.MinimallyQualifiedFormat)}')";
 }
 
-/// <summary>What can be said about types at compile time: can they be stored, can they be keys, can they be changed in place.</summary>
+/// <summary>What can be said about types at compile time: can they be stored, can they be keys, can they be changed in
+/// place.</summary>
 internal static class TypeFacts
 {
     private static readonly HashSet<string> Simple =
     [
-        "System.Guid", "System.DateTime", "System.DateTimeOffset", "System.TimeSpan", "System.DateOnly", "System.TimeOnly", "System.Decimal",
+        "System.Guid", "System.DateTime", "System.DateTimeOffset", "System.TimeSpan", "System.DateOnly",
+        "System.TimeOnly", "System.Decimal",
     ];
 
-    private static readonly HashSet<string> NotCanonical = ["System.Decimal", "System.DateTime", "System.DateTimeOffset", "System.Double", "System.Single"];
+    private static readonly HashSet<string> NotCanonical =
+        ["System.Decimal", "System.DateTime", "System.DateTimeOffset", "System.Double", "System.Single"];
 
     // Immutable as long as their type arguments are.
     private static readonly HashSet<string> Persistent =
     [
         "System.Nullable", "System.ValueTuple", "System.Tuple", "System.Collections.Generic.KeyValuePair",
-        "System.Collections.Immutable.ImmutableArray", "System.Collections.Immutable.ImmutableList", "System.Collections.Immutable.ImmutableQueue",
+        "System.Collections.Immutable.ImmutableArray", "System.Collections.Immutable.ImmutableList",
+        "System.Collections.Immutable.ImmutableQueue",
         "System.Collections.Immutable.ImmutableStack", "System.Collections.Immutable.ImmutableHashSet",
         "System.Collections.Immutable.ImmutableSortedSet", "System.Collections.Immutable.ImmutableDictionary",
         "System.Collections.Immutable.ImmutableSortedDictionary",
@@ -43,17 +47,22 @@ internal static class TypeFacts
 
     private static readonly HashSet<string> Mutable =
     [
-        "System.Collections.Generic.List", "System.Collections.Generic.Queue", "System.Collections.Generic.Stack", "System.Collections.Generic.HashSet",
-        "System.Collections.Generic.SortedSet", "System.Collections.Generic.Dictionary", "System.Collections.Generic.SortedDictionary",
-        "System.Collections.Generic.LinkedList", "System.Collections.Generic.SortedList", "System.Collections.Generic.PriorityQueue",
+        "System.Collections.Generic.List", "System.Collections.Generic.Queue", "System.Collections.Generic.Stack",
+        "System.Collections.Generic.HashSet",
+        "System.Collections.Generic.SortedSet", "System.Collections.Generic.Dictionary",
+        "System.Collections.Generic.SortedDictionary",
+        "System.Collections.Generic.LinkedList", "System.Collections.Generic.SortedList",
+        "System.Collections.Generic.PriorityQueue",
         "System.Collections.Generic.IReadOnlyList", "System.ReadOnlyMemory", "System.Memory",
     ];
 
     // Of the mutable ones, those with a built-in formatter (arguments may use them).
     private static readonly HashSet<string> StorableMutable =
     [
-        "System.Collections.Generic.List", "System.Collections.Generic.Queue", "System.Collections.Generic.Stack", "System.Collections.Generic.HashSet",
-        "System.Collections.Generic.SortedSet", "System.Collections.Generic.Dictionary", "System.Collections.Generic.SortedDictionary",
+        "System.Collections.Generic.List", "System.Collections.Generic.Queue", "System.Collections.Generic.Stack",
+        "System.Collections.Generic.HashSet",
+        "System.Collections.Generic.SortedSet", "System.Collections.Generic.Dictionary",
+        "System.Collections.Generic.SortedDictionary",
         "System.Collections.Generic.IReadOnlyList", "System.ReadOnlyMemory",
     ];
 
@@ -68,9 +77,11 @@ internal static class TypeFacts
         if (type is not INamedTypeSymbol named || type.IsRefLikeType) return new Verdict(Knowledge.No, type);
         string name = type.MetadataFullName();
         if (Simple.Contains(name)) return Verdict.Yes;
-        if (named.Attribute(Names.ValueAttribute) is not null || Persistent.Contains(name) || StorableMutable.Contains(name))
+        if (named.Attribute(Names.ValueAttribute) is not null || Persistent.Contains(name)
+            || StorableMutable.Contains(name))
             return Worst(named.TypeArguments.Select(Storable));
-        bool hopeless = type.SpecialType == SpecialType.System_Object || type.TypeKind is TypeKind.Delegate or TypeKind.Dynamic or TypeKind.Pointer
+        bool hopeless = type.SpecialType == SpecialType.System_Object
+            || type.TypeKind is TypeKind.Delegate or TypeKind.Dynamic or TypeKind.Pointer
             || Mutable.Contains(name) || name.StartsWith("System.Threading.", StringComparison.Ordinal)
             || name.StartsWith("System.IO.", StringComparison.Ordinal);
         return new Verdict(hopeless ? Knowledge.No : Knowledge.Unknown, type);
@@ -86,11 +97,13 @@ internal static class TypeFacts
     {
         string name = type.MetadataFullName();
         if (NotCanonical.Contains(name) || type is IArrayTypeSymbol) return new Verdict(Knowledge.No, type);
-        if (type is ITypeParameterSymbol || IsPrimitive(type) || type.TypeKind == TypeKind.Enum || Simple.Contains(name)) return Verdict.Yes;
+        if (type is ITypeParameterSymbol || IsPrimitive(type) || type.TypeKind == TypeKind.Enum
+            || Simple.Contains(name)) return Verdict.Yes;
         if (type is not INamedTypeSymbol named) return new Verdict(Knowledge.No, type);
         if (ValueEqualityGenerics.Contains(name)) return Worst(named.TypeArguments.Select(a => Key(a, seen)));
         if (Persistent.Contains(name) || Mutable.Contains(name)) return new Verdict(Knowledge.No, type);
-        if (named.Attribute(Names.ValueAttribute) is null || !seen.Add(type)) return new Verdict(Knowledge.Unknown, type);
+        if (named.Attribute(Names.ValueAttribute) is null || !seen.Add(type))
+            return new Verdict(Knowledge.Unknown, type);
         if (!Generators.ValueShape.HasValueEquality(named)) return new Verdict(Knowledge.No, type);
         return Worst(Generators.ValueShape.Members(named).Select(m => Key(m.Type, seen)));
     }
@@ -124,8 +137,10 @@ internal static class TypeFacts
 
     private static bool IsPrimitive(ITypeSymbol type) => type.SpecialType is
         SpecialType.System_Boolean or SpecialType.System_Byte or SpecialType.System_SByte or SpecialType.System_Int16
-        or SpecialType.System_UInt16 or SpecialType.System_Int32 or SpecialType.System_UInt32 or SpecialType.System_Int64
-        or SpecialType.System_UInt64 or SpecialType.System_Char or SpecialType.System_Single or SpecialType.System_Double
+        or SpecialType.System_UInt16 or SpecialType.System_Int32 or SpecialType.System_UInt32
+        or SpecialType.System_Int64
+        or SpecialType.System_UInt64 or SpecialType.System_Char or SpecialType.System_Single
+        or SpecialType.System_Double
         or SpecialType.System_String;
 
     private static Verdict Worst(IEnumerable<Verdict> verdicts)

@@ -47,7 +47,9 @@ internal sealed class ObjectEmitter
         foreach (ParameterModel p in arguments) _code.Line($"{Format(p.Type)}.Write(ref __writer, {p.Name});");
         _code.Line("__writer.Flush();");
         string result = mutator.Result is null ? "" : $"<{mutator.Result}>";
-        _code.Line($"return UpdateHelperAsync{result}({Statics}.M{mutator.Number}, {key}, __arguments, {mutator.Token ?? "default"});");
+        _code.Line(
+            $"return UpdateHelperAsync{result}({Statics}.M{mutator.Number}, {key}, __arguments, "
+            + $"{mutator.Token ?? "default"});");
         _code.Close();
     }
 
@@ -65,24 +67,31 @@ internal sealed class ObjectEmitter
                 string.Join(", ", names.Select((_, i) => $"__state.Item{i + 1}"))),
         };
         _code.Line($"return QueryHelperAsync<{_model.Shell.Self}, {stateType}, {accessor.Result}>(");
-        _code.Line($"    {key}, {state}, static (__view, __state) => __view.Read{accessor.Name}({arguments}), {accessor.Token ?? "default"});");
+        _code.Line(
+            $"    {key}, {state}, static (__view, __state) => __view.Read{accessor.Name}({arguments}), "
+            + $"{accessor.Token ?? "default"});");
         _code.Close();
     }
 
     private void Signature(OperationModel operation)
     {
         IEnumerable<string> parameters = operation.Parameters.Select(p => $"{p.Type} {p.Name}");
-        if (operation.Token is { } token) parameters = parameters.Append($"global::System.Threading.CancellationToken {token}");
+        if (operation.Token is { } token)
+            parameters = parameters.Append($"global::System.Threading.CancellationToken {token}");
         string result = operation.Result is null ? "" : $"<{operation.Result}>";
         _code.Line();
-        _code.Open($"{operation.Modifiers} partial global::System.Threading.Tasks.ValueTask{result} {operation.Name}Async({string.Join(", ", parameters)})");
+        _code.Open(
+            $"{operation.Modifiers} partial global::System.Threading.Tasks.ValueTask{result} "
+            + $"{operation.Name}Async({string.Join(", ", parameters)})");
         foreach (ParameterModel p in operation.Parameters)
         {
-            if (p.RefusesNull) _code.Line($"if ({p.Name} is null) throw new global::System.ArgumentNullException(nameof({p.Name}));");
+            if (p.RefusesNull)
+                _code.Line($"if ({p.Name} is null) throw new global::System.ArgumentNullException(nameof({p.Name}));");
         }
     }
 
-    /// <summary>Writes the statements that build the version key, if there is one, and returns the expression for it.</summary>
+    /// <summary>Writes the statements that build the version key, if there is one, and returns the expression for
+    /// it.</summary>
     private string Key(OperationModel operation)
     {
         ParameterModel[] keys = [.. operation.Parameters.Where(p => p.IsKey)];
@@ -102,7 +111,9 @@ internal sealed class ObjectEmitter
     {
         const string bytes = "global::System.ReadOnlySpan<byte>";
         _code.Line();
-        _code.Open($"void {Ns}.ITangoView.Apply(int __mutator, {bytes} __key, {bytes} __arguments, in {Ns}.ApplyContext __context)");
+        _code.Open(
+            $"void {Ns}.ITangoView.Apply(int __mutator, {bytes} __key, {bytes} __arguments, in {Ns}.ApplyContext "
+            + "__context)");
         _code.Line($"var __keyReader = new {Formatting}.MessagePackReader(__key);");
         _code.Line($"var __reader = new {Formatting}.MessagePackReader(__arguments);");
         _code.Open("switch (__mutator)");
@@ -163,15 +174,22 @@ internal sealed class ObjectEmitter
                 2 => $"__value.WithComparers({field}.KeyComparer, {field}.ValueComparer)",
                 _ => null,
             };
-            _code.Line(with is null ? $"{field} = __value;" : $"{field} = __value is null || {field} is null ? __value! : {with};");
+            _code.Line(
+                with is null
+                    ? $"{field} = __value;"
+                    : $"{field} = __value is null || {field} is null ? __value! : {with};");
             _code.Line("break;");
             _code.Close();
         }
         _code.Line("default:");
-        _code.Line($"    throw __reader.Error({Formatting}.FormatError.Invalid, $\"The checkpoint has state '{{__name}}', which this code has not\");");
+        _code.Line(
+            $"    throw __reader.Error({Formatting}.FormatError.Invalid, $\"The checkpoint has state '{{__name}}', "
+            + "which this code has not\");");
         _code.Close();
         _code.Close();
-        _code.Line($"if (!__reader.End) throw __reader.Error({Formatting}.FormatError.Invalid, \"Bytes are left behind the state\");");
+        _code.Line(
+            $"if (!__reader.End) throw __reader.Error({Formatting}.FormatError.Invalid, \"Bytes are left behind the "
+            + "state\");");
         _code.Close();
     }
 
@@ -182,12 +200,15 @@ internal sealed class ObjectEmitter
         foreach (OperationModel m in _model.Mutators)
         {
             string reads = m.Result is not null || m.MayReject ? "true" : "false";
-            _code.Line($"public static readonly {Ns}.MutatorInfo M{m.Number} = new({m.Number}, \"{m.Name}\", {reads});");
+            _code.Line(
+                $"public static readonly {Ns}.MutatorInfo M{m.Number} = new({m.Number}, \"{m.Name}\", {reads});");
         }
         _code.Line();
         string name = SymbolDisplay.FormatLiteral(_model.TypeName, quote: true);
         if (_model.Shell.TypeParameters.Count > 0)
-            name = $"{Ns}.TangoTypeName.Generic({name}, {string.Join(", ", _model.Shell.TypeParameters.Select(p => $"typeof({p})"))})";
+            name =
+                $"{Ns}.TangoTypeName.Generic({name}, "
+                + $"{string.Join(", ", _model.Shell.TypeParameters.Select(p => $"typeof({p})"))})";
         _code.Line($"public static readonly {Ns}.TangoObjectType Type = new(");
         string mutators = string.Concat(_model.Mutators.Select(m => $", M{m.Number}"));
         _code.Line($"    {name}, static () => new {_model.Shell.Self}(), Verify{mutators});");
@@ -199,9 +220,12 @@ internal sealed class ObjectEmitter
             _code.Line($"public static {type} F{i} => _f{i} ??= {Formatting}.TangoFormatters.Get<{_formats[i]}>();");
         }
         _code.Line();
-        _code.Open($"public static void CheckEnd(ref {Formatting}.MessagePackReader key, ref {Formatting}.MessagePackReader arguments)");
+        _code.Open(
+            $"public static void CheckEnd(ref {Formatting}.MessagePackReader key, ref {Formatting}.MessagePackReader "
+            + "arguments)");
         _code.Line("if (!key.End || !arguments.End)");
-        _code.Line($"    throw arguments.Error({Formatting}.FormatError.Invalid, \"Bytes are left behind the arguments\");");
+        _code.Line(
+            $"    throw arguments.Error({Formatting}.FormatError.Invalid, \"Bytes are left behind the arguments\");");
         _code.Close();
         _code.Line();
         _code.Open("private static void Verify()");

@@ -11,7 +11,9 @@ internal static class ValueEmitter
         string formatter = $"{model.FormatterName}Formatter";
         code.FileHeader();
         code.Open("namespace Tango.Generated");
-        code.Open($"internal sealed class {formatter}{model.TypeParameters} : {Formatting}.ITangoFormatter<{model.Type}>{model.Constraints}");
+        code.Open(
+            $"internal sealed class {formatter}{model.TypeParameters} : "
+            + $"{Formatting}.ITangoFormatter<{model.Type}>{model.Constraints}");
         Fields(code, model);
         Write(code, model);
         Read(code, model);
@@ -37,7 +39,8 @@ internal static class ValueEmitter
     {
         for (int i = 0; i < model.Slots.Count; i++)
         {
-            if (model.Slots[i].Name is not null) code.Line($"private {Formatting}.ITangoFormatter<{model.Slots[i].Type}> _{i} = null!;");
+            if (model.Slots[i].Name is not null)
+                code.Line($"private {Formatting}.ITangoFormatter<{model.Slots[i].Type}> _{i} = null!;");
         }
         code.Line();
         code.Line("public bool IsVersionKey { get; private set; }");
@@ -68,12 +71,16 @@ internal static class ValueEmitter
         if (model.IsOpen)
         {
             code.Line($"if (value.GetType() != typeof({model.Type.TrimEnd('?')}))");
-            code.Line($"    throw new global::Tango.TangoFormatException({Formatting}.FormatError.NoFormatter, $\"{{value.GetType()}} cannot be written as {{typeof({model.Type})}}\");");
+            code.Line(
+                $"    throw new global::Tango.TangoFormatException({Formatting}.FormatError.NoFormatter, "
+                + "$\"{{value.GetType()}} cannot be written as {{typeof({model.Type})}}\");");
         }
         code.Line("writer.Enter();");
         code.Line($"writer.WriteArrayHeader({model.Slots.Count});");
         for (int i = 0; i < model.Slots.Count; i++)
-            code.Line(model.Slots[i].Name is { } name ? $"_{i}.Write(ref writer, value.{name});" : "writer.WriteNil();");
+            code.Line(model.Slots[i].Name is { } name
+                ? $"_{i}.Write(ref writer, value.{name});"
+                : "writer.WriteNil();");
         code.Line("writer.Leave();");
         code.Close();
     }
@@ -96,7 +103,8 @@ internal static class ValueEmitter
         code.Line("reader.Leave();");
         string arguments = string.Join(", ", model.ConstructorSlots.Select(i => $"m{i}"));
         IEnumerable<string> setters = model.Slots
-            .Select((slot, i) => (slot, i)).Where(s => s.slot.Name is not null && s.slot.SetByInitializer).Select(s => $"{s.slot.Name} = m{s.i}");
+            .Select((slot, i) => (slot, i)).Where(s => s.slot.Name is not null && s.slot.SetByInitializer)
+            .Select(s => $"{s.slot.Name} = m{s.i}");
         string initializer = setters.Any() ? $" {{ {string.Join(", ", setters)} }}" : "";
         code.Open("try");
         code.Line($"return new {model.Type}({arguments}){initializer};");

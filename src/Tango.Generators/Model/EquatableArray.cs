@@ -3,7 +3,8 @@ using System.Collections.Immutable;
 
 namespace Tango.Generators;
 
-/// <summary>An array compared by its elements, so that models are equal when nothing relevant changed and the pipeline stops there.</summary>
+/// <summary>An array compared by its elements, so that models are equal when nothing relevant changed and the pipeline
+/// stops there.</summary>
 internal readonly struct EquatableArray<T>(ImmutableArray<T> items) : IEquatable<EquatableArray<T>>, IEnumerable<T>
     where T : IEquatable<T>
 {

@@ -21,19 +21,23 @@ internal static class Names
 
     public static string FullName(this ITypeSymbol type) => type.ToDisplayString(Full);
 
-    /// <summary>Namespace, types around and name, without arity and type arguments; also of a tuple, which is System.ValueTuple.</summary>
+    /// <summary>Namespace, types around and name, without arity and type arguments; also of a tuple, which is
+    /// System.ValueTuple.</summary>
     public static string MetadataFullName(this ITypeSymbol type)
     {
         if (type is not INamedTypeSymbol) return type.ToDisplayString();
         string name = type.Name;
-        for (INamedTypeSymbol? outer = type.ContainingType; outer is not null; outer = outer.ContainingType) name = $"{outer.Name}.{name}";
+        for (INamedTypeSymbol? outer = type.ContainingType; outer is not null; outer = outer.ContainingType)
+            name = $"{outer.Name}.{name}";
         return type.ContainingNamespace is { IsGlobalNamespace: false } ns ? $"{ns.ToDisplayString()}.{name}" : name;
     }
 
     public static string Escape(string name) =>
-        SyntaxFacts.GetKeywordKind(name) != SyntaxKind.None || SyntaxFacts.GetContextualKeywordKind(name) != SyntaxKind.None ? "@" + name : name;
+        SyntaxFacts.GetKeywordKind(name) != SyntaxKind.None
+        || SyntaxFacts.GetContextualKeywordKind(name) != SyntaxKind.None ? "@" + name : name;
 
-    /// <summary>A file and class name that is unique in the compilation: dots become underscores, arity is kept.</summary>
+    /// <summary>A file and class name that is unique in the compilation: dots become underscores, arity is
+    /// kept.</summary>
     public static string Hint(INamedTypeSymbol type)
     {
         var text = new StringBuilder();
@@ -56,13 +60,15 @@ internal static class Names
         return null;
     }
 
-    public static bool Is(this ITypeSymbol? type, string metadataName) => type is not null && type.MetadataFullName() == metadataName;
+    public static bool Is(this ITypeSymbol? type, string metadataName) =>
+        type is not null && type.MetadataFullName() == metadataName;
 
     public static T? Named<T>(this AttributeData attribute, string name)
     {
         foreach (KeyValuePair<string, TypedConstant> pair in attribute.NamedArguments)
         {
-            if (pair.Key == name && pair.Value.Kind != TypedConstantKind.Array && pair.Value.Value is T value) return value;
+            if (pair.Key == name && pair.Value.Kind != TypedConstantKind.Array && pair.Value.Value is T value)
+                return value;
         }
         return default;
     }

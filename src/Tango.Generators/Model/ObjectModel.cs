@@ -1,6 +1,7 @@
 namespace Tango.Generators;
 
-/// <summary>All that the emitter needs to know about a [TangoObject] class; no symbols, so that it can be compared and cached.</summary>
+/// <summary>All that the emitter needs to know about a [TangoObject] class; no symbols, so that it can be compared and
+/// cached.</summary>
 internal sealed record ObjectModel(
     TypeShell Shell,
     string TypeName,
@@ -25,5 +26,6 @@ internal sealed record OperationModel(
 internal sealed record ParameterModel(string Type, string Name, bool IsKey, bool RefusesNull);
 
 /// <summary>A field (or auto-property) that holds view state.</summary>
-/// <param name="Comparers">How many comparers of the initial value are kept when a checkpoint is loaded: 0, 1 or 2.</param>
+/// <param name="Comparers">How many comparers of the initial value are kept when a checkpoint is loaded: 0, 1 or
+/// 2.</param>
 internal sealed record StateModel(string Name, string Type, int Comparers);

@@ -11,7 +11,8 @@ internal static class ObjectShape
         for (INamedTypeSymbol? t = type; t is not null; t = t.ContainingType)
         {
             bool partial = t.DeclaringSyntaxReferences.Any(r =>
-                r.GetSyntax(cancellation) is TypeDeclarationSyntax declaration && declaration.Modifiers.Any(m => m.Text == "partial"));
+                r.GetSyntax(cancellation) is TypeDeclarationSyntax declaration
+                && declaration.Modifiers.Any(m => m.Text == "partial"));
             if (!partial) return false;
         }
         return true;
@@ -21,14 +22,17 @@ internal static class ObjectShape
     {
         if (!type.BaseType.Is(Names.ObjectBase)) return "it must derive directly from TangoObject";
         if (type.IsAbstract) return "it must not be abstract";
-        if (!type.InstanceConstructors.Any(c => c.Parameters.IsEmpty)) return "it must have a constructor without parameters";
+        if (!type.InstanceConstructors.Any(c => c.Parameters.IsEmpty))
+            return "it must have a constructor without parameters";
         if (type.Attribute(Names.ObjectAttribute) is { } attribute
-            && (attribute.ConstructorArguments.Length == 0 || attribute.ConstructorArguments[0].Value is not string { Length: > 0 }))
+            && (attribute.ConstructorArguments.Length == 0
+                || attribute.ConstructorArguments[0].Value is not string { Length: > 0 }))
             return "its type name must not be empty";
         return null;
     }
 
-    public static IEnumerable<(IMethodSymbol Method, AttributeData Attribute, bool IsMutator)> Operations(INamedTypeSymbol type)
+    public static IEnumerable<(IMethodSymbol Method, AttributeData Attribute, bool IsMutator)> Operations(
+        INamedTypeSymbol type)
     {
         foreach (ISymbol member in type.GetMembers())
         {
@@ -38,7 +42,8 @@ internal static class ObjectShape
         }
     }
 
-    /// <summary>Fields and auto-properties that Apply can change. What is read-only is part of the code, not of the state.</summary>
+    /// <summary>Fields and auto-properties that Apply can change. What is read-only is part of the code, not of the
+    /// state.</summary>
     public static IEnumerable<(ISymbol Symbol, ITypeSymbol Type)> State(INamedTypeSymbol type)
     {
         foreach (ISymbol member in type.GetMembers())
@@ -64,7 +69,8 @@ internal static class ObjectShape
         foreach ((IMethodSymbol method, AttributeData attribute, bool isMutator) in Operations(type))
         {
             cancellation.ThrowIfCancellationRequested();
-            if (OperationShape.Problem(method, isMutator) is not null || OperationShape.Body(method, isMutator) is null) continue;
+            if (OperationShape.Problem(method, isMutator) is not null || OperationShape.Body(method, isMutator) is null)
+                continue;
             int number = isMutator ? attribute.FirstNumber() : 0;
             if (isMutator && (number <= 0 || !numbers.Add(number))) continue;
             (isMutator ? mutators : accessors).Add(Operation(method, attribute, number));
@@ -82,7 +88,8 @@ internal static class ObjectShape
         ParameterModel[] parameters =
         [
             .. OperationShape.Arguments(method).Select(p => new ParameterModel(
-                p.Type.FullName(), Names.Escape(p.Name), p.Attribute(Names.KeyAttribute) is not null, RefusesNull(p.Type))),
+                p.Type.FullName(), Names.Escape(p.Name), p.Attribute(Names.KeyAttribute) is not null,
+                RefusesNull(p.Type))),
         ];
         string modifiers = method.DeclaredAccessibility switch
         {
@@ -114,7 +121,8 @@ internal static class ObjectShape
     private static int Comparers(ITypeSymbol type) => type.MetadataFullName() switch
     {
         "System.Collections.Immutable.ImmutableSortedSet" or "System.Collections.Immutable.ImmutableHashSet" => 1,
-        "System.Collections.Immutable.ImmutableSortedDictionary" or "System.Collections.Immutable.ImmutableDictionary" => 2,
+        "System.Collections.Immutable.ImmutableSortedDictionary"
+            or "System.Collections.Immutable.ImmutableDictionary" => 2,
         _ => 0,
     };
 }

@@ -3,8 +3,8 @@ using Microsoft.CodeAnalysis;
 namespace Tango.Generators;
 
 /// <summary>
-/// What a [Mutator] or [Accessor] declaration must look like. The analyzer reports what <see cref="Problem"/> says; the generator leaves such
-/// a method alone.
+/// What a [Mutator] or [Accessor] declaration must look like. The analyzer reports what <see cref="Problem"/> says; the
+/// generator leaves such a method alone.
 /// </summary>
 internal static class OperationShape
 {
@@ -23,7 +23,8 @@ internal static class OperationShape
             IParameterSymbol parameter = method.Parameters[i];
             if (parameter.RefKind != RefKind.None) return $"parameter '{parameter.Name}' must be passed by value";
             if (parameter.Type.IsRefLikeType) return $"parameter '{parameter.Name}' must not be a ref struct";
-            if (IsToken(parameter) && i != method.Parameters.Length - 1) return "the CancellationToken must be the last parameter";
+            if (IsToken(parameter) && i != method.Parameters.Length - 1)
+                return "the CancellationToken must be the last parameter";
         }
         return null;
     }
@@ -33,9 +34,11 @@ internal static class OperationShape
 
     public static bool IsToken(IParameterSymbol parameter) => parameter.Type.Is("System.Threading.CancellationToken");
 
-    public static IEnumerable<IParameterSymbol> Arguments(IMethodSymbol method) => method.Parameters.Where(p => !IsToken(p));
+    public static IEnumerable<IParameterSymbol> Arguments(IMethodSymbol method) =>
+        method.Parameters.Where(p => !IsToken(p));
 
-    public static string BaseName(IMethodSymbol method) => method.Name.Substring(0, method.Name.Length - Names.Async.Length);
+    public static string BaseName(IMethodSymbol method) =>
+        method.Name.Substring(0, method.Name.Length - Names.Async.Length);
 
     /// <summary>The user's ApplyX or ReadX of a declaration, or null if there is none that fits.</summary>
     public static IMethodSymbol? Body(IMethodSymbol method, bool isMutator)
@@ -50,7 +53,9 @@ internal static class OperationShape
                 ? body.ReturnsVoid
                 : SymbolEqualityComparer.Default.Equals(body.ReturnType, result) && body.RefKind == RefKind.None;
             bool sameArguments = body.Parameters.Length == arguments.Length
-                && body.Parameters.Zip(arguments, (p, a) => p.RefKind == RefKind.None && SymbolEqualityComparer.Default.Equals(p.Type, a)).All(b => b);
+                && body.Parameters.Zip(arguments,
+                    (p, a) => p.RefKind == RefKind.None && SymbolEqualityComparer.Default.Equals(p.Type, a))
+                    .All(b => b);
             if (sameResult && sameArguments) return body;
         }
         return null;

@@ -5,7 +5,8 @@ namespace Tango.Generators;
 /// <summary>Where a partial type is declared: what must be opened around generated members.</summary>
 /// <param name="Self">The type with its own type parameters, as seen from inside it.</param>
 internal sealed record TypeShell(
-    string? Namespace, EquatableArray<string> Outer, string Self, EquatableArray<string> TypeParameters, string HintName)
+    string? Namespace, EquatableArray<string> Outer, string Self, EquatableArray<string> TypeParameters,
+    string HintName)
 {
     public static TypeShell Of(INamedTypeSymbol type)
     {
@@ -14,13 +15,16 @@ internal sealed record TypeShell(
             outer.Insert(0, $"partial {Keyword(t)} {WithParameters(t)}");
         string? ns = type.ContainingNamespace.IsGlobalNamespace ? null : type.ContainingNamespace.ToDisplayString();
         return new TypeShell(
-            ns, outer.ToEquatable(), WithParameters(type), type.TypeParameters.Select(p => Names.Escape(p.Name)).ToEquatable(), Names.Hint(type));
+            ns, outer.ToEquatable(), WithParameters(type), type.TypeParameters.Select(p => Names.Escape(p.Name))
+                .ToEquatable(), Names.Hint(type));
     }
 
     private static string WithParameters(INamedTypeSymbol type)
     {
         string name = Names.Escape(type.Name);
-        return type.TypeParameters.IsEmpty ? name : $"{name}<{string.Join(", ", type.TypeParameters.Select(p => Names.Escape(p.Name)))}>";
+        return type.TypeParameters.IsEmpty
+            ? name
+            : $"{name}<{string.Join(", ", type.TypeParameters.Select(p => Names.Escape(p.Name)))}>";
     }
 
     private static string Keyword(INamedTypeSymbol type) => (type.TypeKind, type.IsRecord) switch

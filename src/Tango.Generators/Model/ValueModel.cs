@@ -4,8 +4,10 @@ namespace Tango.Generators;
 /// <param name="Type">Fully qualified, with its type arguments.</param>
 /// <param name="OpenType">As in <c>typeof(N.Pair&lt;,&gt;)</c>; null when it is not generic.</param>
 /// <param name="Slots">The members in the order of their numbers; null where a number is reserved.</param>
-/// <param name="IsOpen">A class that is not sealed: an instance of a derived class would lose what it adds, and is refused.</param>
-/// <param name="HasValueEquality">Equal values have equal members, so that the bytes may stand for the value (R18).</param>
+/// <param name="IsOpen">A class that is not sealed: an instance of a derived class would lose what it adds, and is
+/// refused.</param>
+/// <param name="HasValueEquality">Equal values have equal members, so that the bytes may stand for the value
+/// (R18).</param>
 internal sealed record ValueModel(
     string FormatterName,
     string Type,

@@ -16,8 +16,10 @@ internal static class ValueShape
         if (type.IsFileLocal) return "it must not be file-local";
         for (INamedTypeSymbol? t = type; t is not null; t = t.ContainingType)
         {
-            if (t.DeclaredAccessibility is not (Accessibility.Public or Accessibility.Internal or Accessibility.ProtectedOrInternal))
-                return "it and the types around it must be public or internal, because the formatter is a class of its own";
+            if (t.DeclaredAccessibility is not (Accessibility.Public or Accessibility.Internal
+                or Accessibility.ProtectedOrInternal))
+                return "it and the types around it must be public or internal, because the formatter is a class of "
+                    + "its own";
         }
         return null;
     }
@@ -38,7 +40,8 @@ internal static class ValueShape
     }
 
     /// <summary>
-    /// The numbered members, in order of declaration. A positional record without a single number takes them from the order of its parameters.
+    /// The numbered members, in order of declaration. A positional record without a single number takes them from the
+    /// order of its parameters.
     /// </summary>
     public static IReadOnlyList<Member> Members(INamedTypeSymbol type)
     {
@@ -47,7 +50,8 @@ internal static class ValueShape
         foreach ((ISymbol symbol, ITypeSymbol memberType) in Candidates(type))
         {
             IParameterSymbol? parameter = primary?.Parameters.FirstOrDefault(p => p.Name == symbol.Name);
-            AttributeData? number = symbol.Attribute(Names.MemberAttribute) ?? parameter?.Attribute(Names.MemberAttribute);
+            AttributeData? number = symbol.Attribute(Names.MemberAttribute)
+                ?? parameter?.Attribute(Names.MemberAttribute);
             if (number is not null) found.Add(new Member(number.FirstNumber(), symbol, memberType, parameter));
         }
         if (found.Count > 0 || primary is null || !type.IsRecord) return found;
@@ -74,8 +78,8 @@ internal static class ValueShape
     }
 
     /// <summary>
-    /// The constructor to read with, as one member per parameter: the one with most parameters of those whose parameters all are members.
-    /// Null when what it leaves out could not be set by an initialiser.
+    /// The constructor to read with, as one member per parameter: the one with most parameters of those whose
+    /// parameters all are members. Null when what it leaves out could not be set by an initialiser.
     /// </summary>
     public static IReadOnlyList<Member>? Construction(INamedTypeSymbol type, IReadOnlyList<Member> members)
     {
@@ -112,10 +116,13 @@ internal static class ValueShape
         {
             if (member.Number < 0 || member.Number >= count || slots[member.Number] is not null) return null;
             slots[member.Number] = new SlotModel(
-                Names.Escape(member.Symbol.Name), member.Type.FullName(), Default(member), !construction.Contains(member));
+                Names.Escape(member.Symbol.Name), member.Type.FullName(), Default(member),
+                !construction.Contains(member));
         }
         List<ITypeParameterSymbol> parameters = AllTypeParameters(type);
-        string list = parameters.Count == 0 ? "" : $"<{string.Join(", ", parameters.Select(p => Names.Escape(p.Name)))}>";
+        string list = parameters.Count == 0
+            ? ""
+            : $"<{string.Join(", ", parameters.Select(p => Names.Escape(p.Name)))}>";
         return new ValueModel(
             Names.Hint(type),
             type.FullName(),
@@ -130,8 +137,10 @@ internal static class ValueShape
             Names.Hint(type));
     }
 
-    private static IMethodSymbol? PrimaryConstructor(INamedTypeSymbol type) => type.InstanceConstructors.FirstOrDefault(c =>
-        c.DeclaringSyntaxReferences.Any(r => r.GetSyntax() is Microsoft.CodeAnalysis.CSharp.Syntax.TypeDeclarationSyntax)
+    private static IMethodSymbol? PrimaryConstructor(INamedTypeSymbol type) =>
+        type.InstanceConstructors.FirstOrDefault(c =>
+        c.DeclaringSyntaxReferences.Any(
+            r => r.GetSyntax() is Microsoft.CodeAnalysis.CSharp.Syntax.TypeDeclarationSyntax)
         && !c.Parameters.IsEmpty);
 
     private static bool Fits(Member member, IParameterSymbol parameter) =>
@@ -147,16 +156,22 @@ internal static class ValueShape
     };
 
     private static bool IsVisible(ISymbol member) =>
-        member.DeclaredAccessibility is Accessibility.Public or Accessibility.Internal or Accessibility.ProtectedOrInternal;
+        member.DeclaredAccessibility is Accessibility.Public or Accessibility.Internal
+            or Accessibility.ProtectedOrInternal;
 
     private static string Default(Member member)
     {
-        if (member.Parameter is not { HasExplicitDefaultValue: true, ExplicitDefaultValue: { } value }) return "default!";
-        string literal = SymbolDisplay.FormatPrimitive(value, quoteStrings: true, useHexadecimalNumbers: false) ?? "default!";
-        return member.Type.SpecialType == SpecialType.System_String ? literal : $"({member.Type.FullName()})({literal})";
+        if (member.Parameter is not { HasExplicitDefaultValue: true, ExplicitDefaultValue: { } value })
+            return "default!";
+        string literal = SymbolDisplay.FormatPrimitive(value, quoteStrings: true, useHexadecimalNumbers: false)
+            ?? "default!";
+        return member.Type.SpecialType == SpecialType.System_String
+            ? literal
+            : $"({member.Type.FullName()})({literal})";
     }
 
-    /// <summary>Are two values equal exactly if their members are? A record or struct without an Equals of the user's, in its bases too.</summary>
+    /// <summary>Are two values equal exactly if their members are? A record or struct without an Equals of the user's,
+    /// in its bases too.</summary>
     public static bool HasValueEquality(INamedTypeSymbol type)
     {
         for (INamedTypeSymbol? t = type; t is not null && t.SpecialType == SpecialType.None; t = t.BaseType)
@@ -179,7 +194,9 @@ internal static class ValueShape
         if (parameter.HasUnmanagedTypeConstraint) parts.Add("unmanaged");
         else if (parameter.HasValueTypeConstraint) parts.Add("struct");
         else if (parameter.HasReferenceTypeConstraint)
-            parts.Add(parameter.ReferenceTypeConstraintNullableAnnotation == NullableAnnotation.Annotated ? "class?" : "class");
+            parts.Add(parameter.ReferenceTypeConstraintNullableAnnotation == NullableAnnotation.Annotated
+                ? "class?"
+                : "class");
         else if (parameter.HasNotNullConstraint) parts.Add("notnull");
         parts.AddRange(parameter.ConstraintTypes.Select(t => t.FullName()));
         if (parameter.HasConstructorConstraint && !parameter.HasValueTypeConstraint) parts.Add("new()");

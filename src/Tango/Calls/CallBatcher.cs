@@ -9,10 +9,11 @@ using Tango.Records;
 namespace Tango.Calls;
 
 /// <summary>
-/// Puts the records of concurrent callers into shared entries: sends at once when nothing is in flight, gathers while something is. Each
-/// caller's outcome stays its own.
+/// Puts the records of concurrent callers into shared entries: sends at once when nothing is in flight, gathers while
+/// something is. Each caller's outcome stays its own.
 /// </summary>
-internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> player, TangoOptions options, ILogger logger, CancellationToken lifetime)
+internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> player, TangoOptions options,
+    ILogger logger, CancellationToken lifetime)
 {
     // What the writer asks for at once.
     private const int MinimumBuffer = 256;
@@ -25,7 +26,8 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> pla
     private int _loops;
     private long _sequence;
 
-    // Guarded by _gate. Entries of this runtime that playback has not met, by sequence: it may meet them before their append returns.
+    // Guarded by _gate. Entries of this runtime that playback has not met, by sequence: it may meet them before their
+    // append returns.
     private readonly Dictionary<long, PendingCall[]> _unplayed = [];
 
     /// <summary>First position after everything whose callers have been told that it is in the log.</summary>
@@ -49,7 +51,8 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> pla
         _ = SendLoopAsync();
     }
 
-    /// <summary>Called by playback for every entry: whether this runtime wrote it, and those who still wait for it.</summary>
+    /// <summary>Called by playback for every entry: whether this runtime wrote it, and those who still wait for
+    /// it.</summary>
     public (bool IsOwn, PendingCall[]? Calls) TakePlayed(EntryHeader header)
     {
         if (header.Runtime != runtime) return (false, null);
@@ -100,7 +103,8 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> pla
         return [.. batch];
     }
 
-    private static bool IsSameStreams(PendingCall a, PendingCall b) => a.Streams.AsSpan().SequenceEqual(b.Streams.AsSpan());
+    private static bool IsSameStreams(PendingCall a, PendingCall b) =>
+        a.Streams.AsSpan().SequenceEqual(b.Streams.AsSpan());
 
     private async Task SendAsync(PendingCall[] batch, long sequence)
     {
@@ -109,13 +113,15 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> pla
             var result = await AppendAsync(Encode(batch, sequence), StreamsOf(batch));
             if (!result.IsAppended)
             {
-                Abandon(batch, sequence, call => call.OnInDoubt(result.Position, "The append's outcome is unknown", null));
+                Abandon(batch, sequence,
+                    call => call.OnInDoubt(result.Position, "The append's outcome is unknown", null));
                 return;
             }
 
             Acknowledge(result.Position.Next);
             for (var i = 0; i < batch.Length; i++) batch[i].OnAppended(new RecordVersion(result.Position, i));
-            if (Array.Exists(batch, static call => call.NeedsPlayback)) _ = AwaitPlaybackAsync(batch, sequence, result.Position);
+            if (Array.Exists(batch, static call => call.NeedsPlayback))
+                _ = AwaitPlaybackAsync(batch, sequence, result.Position);
         }
         catch (EntryTooLargeException e)
         {
@@ -133,7 +139,8 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> pla
         while (true)
         {
             var result = await log.AppendAsync(payload, streams, lifetime);
-            for (var attempt = 0; result.Outcome == AppendOutcome.Unknown && attempt < options.MaxResolveAttempts; attempt++)
+            for (var attempt = 0; result.Outcome == AppendOutcome.Unknown && attempt < options.MaxResolveAttempts;
+                attempt++)
                 result = result with { Outcome = await log.ResolveAsync(result, lifetime) };
 
             // R9: NotAppended is final, so that sending the records again cannot double them.
@@ -141,7 +148,8 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> pla
         }
     }
 
-    /// <summary>The entry is in the log, so its fate is decided: what can fail is learning it, which is tried a bounded number of times.</summary>
+    /// <summary>The entry is in the log, so its fate is decided: what can fail is learning it, which is tried a bounded
+    /// number of times.</summary>
     private async Task AwaitPlaybackAsync(PendingCall[] batch, long sequence, LogPosition position)
     {
         try
@@ -150,7 +158,8 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> pla
         }
         catch (Exception e)
         {
-            Abandon(batch, sequence, call => call.OnInDoubt(position, "The record is in the log, but playing it failed", e));
+            Abandon(batch, sequence,
+                call => call.OnInDoubt(position, "The record is in the log, but playing it failed", e));
         }
     }
 

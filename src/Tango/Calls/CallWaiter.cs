@@ -4,9 +4,12 @@ namespace Tango.Calls;
 internal static class CallWaiter
 {
     public static ValueTask<T> WaitAsync<T>(PendingCall call, Task<T> done, CancellationToken cancellationToken) =>
-        cancellationToken.CanBeCanceled && !done.IsCompleted ? WaitCancellableAsync(call, done, cancellationToken) : new ValueTask<T>(done);
+        cancellationToken.CanBeCanceled && !done.IsCompleted
+            ? WaitCancellableAsync(call, done, cancellationToken)
+            : new ValueTask<T>(done);
 
-    private static async ValueTask<T> WaitCancellableAsync<T>(PendingCall call, Task<T> done, CancellationToken cancellationToken)
+    private static async ValueTask<T> WaitCancellableAsync<T>(PendingCall call, Task<T> done,
+        CancellationToken cancellationToken)
     {
         using var registration = cancellationToken.UnsafeRegister(
             static (state, token) => ((PendingCall)state!).Cancel(token), call);

@@ -3,7 +3,8 @@ using Corfu.Protocol;
 
 namespace Tango.Calls;
 
-/// <summary>A transaction's commit record. Without reads it commits wherever it stands, so its caller need not wait for playback (Tango 3.2).</summary>
+/// <summary>A transaction's commit record. Without reads it commits wherever it stands, so its caller need not wait for
+/// playback (Tango 3.2).</summary>
 internal sealed class CommitCall(ReadOnlyMemory<byte> record, ImmutableArray<StreamId> streams, bool needsPlayback)
     : PendingCall(record, streams, needsPlayback)
 {

@@ -3,8 +3,10 @@ using Corfu.Protocol;
 
 namespace Tango.Calls;
 
-/// <summary>A decision record. Nobody waits for it: if it does not reach the log, whoever meets the orphan writes another (R20).</summary>
-internal sealed class DecisionCall(ReadOnlyMemory<byte> record, ImmutableArray<StreamId> streams) : PendingCall(record, streams, needsPlayback: false)
+/// <summary>A decision record. Nobody waits for it: if it does not reach the log, whoever meets the orphan writes
+/// another (R20).</summary>
+internal sealed class DecisionCall(ReadOnlyMemory<byte> record, ImmutableArray<StreamId> streams)
+    : PendingCall(record, streams, needsPlayback: false)
 {
     public override void OnAppended(RecordVersion version)
     {

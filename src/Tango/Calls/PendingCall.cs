@@ -3,7 +3,8 @@ using Corfu.Protocol;
 
 namespace Tango.Calls;
 
-/// <summary>One caller's record on its way into the log. Exactly one of its outcomes wins, whoever reports first.</summary>
+/// <summary>One caller's record on its way into the log. Exactly one of its outcomes wins, whoever reports
+/// first.</summary>
 internal abstract class PendingCall(ReadOnlyMemory<byte> record, ImmutableArray<StreamId> streams, bool needsPlayback)
 {
     private const int Queued = 0;
@@ -26,7 +27,8 @@ internal abstract class PendingCall(ReadOnlyMemory<byte> record, ImmutableArray<
     /// <summary>The caller's token fired: not yet sent means never sent, later means in doubt.</summary>
     public void Cancel(CancellationToken token)
     {
-        if (Interlocked.CompareExchange(ref _state, Withdrawn, Queued) == Queued) OnFailed(new OperationCanceledException(token));
+        if (Interlocked.CompareExchange(ref _state, Withdrawn, Queued) == Queued)
+            OnFailed(new OperationCanceledException(token));
         else OnInDoubt(null, "Cancelled after the record had been sent", new OperationCanceledException(token));
     }
 

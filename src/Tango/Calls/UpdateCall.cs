@@ -3,8 +3,10 @@ using Corfu.Protocol;
 
 namespace Tango.Calls;
 
-/// <summary>An update outside a transaction. Its result is what Apply computed, or nothing if the mutator returns nothing.</summary>
-internal sealed class UpdateCall<TResult>(ReadOnlyMemory<byte> record, ImmutableArray<StreamId> streams, bool needsPlayback, ApplyResult<TResult>? result)
+/// <summary>An update outside a transaction. Its result is what Apply computed, or nothing if the mutator returns
+/// nothing.</summary>
+internal sealed class UpdateCall<TResult>(ReadOnlyMemory<byte> record, ImmutableArray<StreamId> streams,
+    bool needsPlayback, ApplyResult<TResult>? result)
     : PendingCall(record, streams, needsPlayback)
 {
     private readonly TaskCompletionSource<TResult> _done = new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -29,7 +31,8 @@ internal sealed class UpdateCall<TResult>(ReadOnlyMemory<byte> record, Immutable
     }
 
     public override void OnInDoubt(LogPosition? position, string message, Exception? reason) =>
-        _done.TrySetException(new TangoInDoubtException(position is null ? message : $"{message} (position {position})", reason));
+        _done.TrySetException(new TangoInDoubtException(position is null ? message : $"{message} (position {position})",
+            reason));
 
     public override void OnFailed(Exception reason) => _done.TrySetException(reason);
 }

@@ -5,8 +5,9 @@ using Tango.Formatting;
 namespace Tango;
 
 /// <summary>
-/// The object that names all others (Tango 3.2, Naming): fixed id, ids handed out in log order, groups with the membership they were created
-/// with (R20). Its code is written by hand, since the generator's output cannot be used in this assembly.
+/// The object that names all others (Tango 3.2, Naming): fixed id, ids handed out in log order, groups with the
+/// membership they were created with (R20). Its code is written by hand, since the generator's output cannot be used in
+/// this assembly.
 /// </summary>
 internal sealed class TangoDirectory : TangoObject, ITangoObject<TangoDirectory>
 {
@@ -17,7 +18,8 @@ internal sealed class TangoDirectory : TangoObject, ITangoObject<TangoDirectory>
     public const int MaxGroupMembers = 256;
 
     private static readonly MutatorInfo s_create = new(1, "Create", Reads: true);
-    private static readonly TangoObjectType s_type = new("tango-directory", static () => new TangoDirectory(), static () => { }, s_create);
+    private static readonly TangoObjectType s_type =
+        new("tango-directory", static () => new TangoDirectory(), static () => { }, s_create);
 
     private ImmutableSortedDictionary<string, DirectoryEntry> _objects =
         ImmutableSortedDictionary.Create<string, DirectoryEntry>(StringComparer.Ordinal);
@@ -53,14 +55,16 @@ internal sealed class TangoDirectory : TangoObject, ITangoObject<TangoDirectory>
         }
 
         writer.Flush();
-        return UpdateHelperAsync<ImmutableArray<DirectoryEntry>>(s_create, ObjectKey.None, arguments, cancellationToken);
+        return UpdateHelperAsync<ImmutableArray<DirectoryEntry>>(s_create, ObjectKey.None, arguments,
+            cancellationToken);
     }
 
     public ValueTask<DirectoryEntry?> FindAsync(string name, CancellationToken cancellationToken) =>
         QueryHelperAsync<TangoDirectory, string, DirectoryEntry?>(
             ObjectKey.None, name, static (view, n) => view._objects.GetValueOrDefault(n), cancellationToken);
 
-    public ValueTask<ImmutableArray<DirectoryEntry>> FindGroupAsync(string group, CancellationToken cancellationToken) =>
+    public ValueTask<ImmutableArray<DirectoryEntry>> FindGroupAsync(string group,
+        CancellationToken cancellationToken) =>
         QueryHelperAsync<TangoDirectory, string, ImmutableArray<DirectoryEntry>>(
             ObjectKey.None, group, static (view, g) => view._groups.GetValueOrDefault(g, []), cancellationToken);
 
@@ -122,17 +126,21 @@ internal sealed class TangoDirectory : TangoObject, ITangoObject<TangoDirectory>
         {
             reader.ReadArrayHeader(5);
             var id = new ObjectId(reader.ReadUInt64());
-            Add(new DirectoryEntry(id, ReadText(ref reader), ReadText(ref reader), reader.ReadString(), reader.ReadInt32()));
+            Add(new DirectoryEntry(id, ReadText(ref reader), ReadText(ref reader), reader.ReadString(),
+                reader.ReadInt32()));
         }
     }
 
     private ImmutableArray<DirectoryEntry> ApplyCreate(string? group, ImmutableArray<NewObject> members)
     {
-        if (group is not null && _groups.TryGetValue(group, out var existing)) return RequireSame(group, existing, members);
-        if (group is null && members.Length == 1 && _objects.TryGetValue(members[0].Name, out var entry)) return [RequireSame(entry, members[0])];
+        if (group is not null && _groups.TryGetValue(group, out var existing))
+            return RequireSame(group, existing, members);
+        if (group is null && members.Length == 1 && _objects.TryGetValue(members[0].Name, out var entry))
+            return [RequireSame(entry, members[0])];
         for (var i = 0; i < members.Length; i++)
         {
-            if (_objects.ContainsKey(members[i].Name)) throw Reject($"'{members[i].Name}' exists and is not in a group '{group}'");
+            if (_objects.ContainsKey(members[i].Name))
+                throw Reject($"'{members[i].Name}' exists and is not in a group '{group}'");
             for (var j = 0; j < i; j++)
             {
                 if (members[j].Name == members[i].Name) throw Reject($"'{members[i].Name}' is named twice");
@@ -142,7 +150,8 @@ internal sealed class TangoDirectory : TangoObject, ITangoObject<TangoDirectory>
         var created = ImmutableArray.CreateBuilder<DirectoryEntry>(members.Length);
         foreach (var member in members)
         {
-            var added = new DirectoryEntry(new ObjectId(_nextId++), member.Name, member.TypeName, group, member.VersionCapacity);
+            var added = new DirectoryEntry(new ObjectId(_nextId++), member.Name, member.TypeName, group,
+                member.VersionCapacity);
             Add(added);
             created.Add(added);
         }
@@ -153,10 +162,12 @@ internal sealed class TangoDirectory : TangoObject, ITangoObject<TangoDirectory>
     private void Add(DirectoryEntry entry)
     {
         _objects = _objects.Add(entry.Name, entry);
-        if (entry.Group is not null) _groups = _groups.SetItem(entry.Group, _groups.GetValueOrDefault(entry.Group, []).Add(entry));
+        if (entry.Group is not null)
+            _groups = _groups.SetItem(entry.Group, _groups.GetValueOrDefault(entry.Group, []).Add(entry));
     }
 
-    private static DirectoryEntry RequireSame(DirectoryEntry entry, NewObject member) => entry.TypeName == member.TypeName
+    private static DirectoryEntry RequireSame(DirectoryEntry entry, NewObject member) =>
+        entry.TypeName == member.TypeName
         ? entry
         : throw Reject($"'{entry.Name}' is of type {entry.TypeName}, not {member.TypeName}");
 
@@ -164,7 +175,8 @@ internal sealed class TangoDirectory : TangoObject, ITangoObject<TangoDirectory>
         string group, ImmutableArray<DirectoryEntry> existing, ImmutableArray<NewObject> members)
     {
         var same = existing.Length == members.Length;
-        for (var i = 0; same && i < members.Length; i++) same = existing[i].Name == members[i].Name && existing[i].TypeName == members[i].TypeName;
+        for (var i = 0; same && i < members.Length; i++)
+            same = existing[i].Name == members[i].Name && existing[i].TypeName == members[i].TypeName;
         if (same) return existing;
         var names = string.Join(", ", existing.Select(static entry => $"{entry.Name}: {entry.TypeName}"));
         throw Reject($"Group '{group}' was created with other members, and membership is fixed: {names}");

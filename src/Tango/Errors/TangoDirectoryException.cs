@@ -1,4 +1,5 @@
 namespace Tango;
 
-/// <summary>The directory knows the name with another type or group, or a member's type is not known to this program.</summary>
+/// <summary>The directory knows the name with another type or group, or a member's type is not known to this
+/// program.</summary>
 public sealed class TangoDirectoryException(string message) : TangoException(message);

@@ -1,11 +1,13 @@
 namespace Tango;
 
 /// <summary>
-/// A decision record contradicts what this runtime decided about the same commit record (R20). One of them is wrong, so nothing is served any
-/// more: it can only come from damaged data or a bug.
+/// A decision record contradicts what this runtime decided about the same commit record (R20). One of them is wrong, so
+/// nothing is served any more: it can only come from damaged data or a bug.
 /// </summary>
 public sealed class TangoDivergenceException(RecordVersion commit, bool committedHere, RecordVersion decision)
-    : TangoException($"Commit record {commit} {(committedHere ? "committed" : "aborted")} here, but decision record {decision} says otherwise")
+    : TangoException(
+        $"Commit record {commit} {(committedHere ? "committed" : "aborted")} here, but decision record {decision} "
+        + "says otherwise")
 {
     /// <summary>The commit record.</summary>
     public RecordVersion Commit { get; } = commit;

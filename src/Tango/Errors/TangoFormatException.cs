@@ -2,7 +2,8 @@ using Tango.Formatting;
 
 namespace Tango;
 
-/// <summary>Bytes from the log, or a value to be written to it, do not have the expected form, or a type has no formatter.</summary>
+/// <summary>Bytes from the log, or a value to be written to it, do not have the expected form, or a type has no
+/// formatter.</summary>
 public class TangoFormatException : TangoException
 {
     public TangoFormatException(string message)

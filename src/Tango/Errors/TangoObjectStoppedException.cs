@@ -1,11 +1,14 @@
 namespace Tango;
 
 /// <summary>
-/// Apply failed with something else than the declared rejection, or met a record it does not know (R23). The object's view stays as it was
-/// before that record and is no longer served by this runtime; other objects go on. A runtime with code that can apply the record can open it.
+/// Apply failed with something else than the declared rejection, or met a record it does not know (R23). The object's
+/// view stays as it was before that record and is no longer served by this runtime; other objects go on. A runtime with
+/// code that can apply the record can open it.
 /// </summary>
-public sealed class TangoObjectStoppedException(string objectName, ObjectId objectId, RecordVersion version, Exception innerException)
-    : TangoException($"Object '{objectName}' ({objectId}) stopped at {version}: {innerException.Message}", innerException)
+public sealed class TangoObjectStoppedException(string objectName, ObjectId objectId, RecordVersion version,
+    Exception innerException)
+    : TangoException($"Object '{objectName}' ({objectId}) stopped at {version}: {innerException.Message}",
+        innerException)
 {
     public string ObjectName { get; } = objectName;
 

@@ -18,7 +18,8 @@ public enum FormatError
     /// <summary>Longer than the limit in <see cref="MessagePackLimits"/>.</summary>
     TooLong = 5,
 
-    /// <summary>The bytes have the right type but no meaning (bad UTF-8, duplicate key, malformed text of a GUID...).</summary>
+    /// <summary>The bytes have the right type but no meaning (bad UTF-8, duplicate key, malformed text of a
+    /// GUID...).</summary>
     Invalid = 6,
 
     /// <summary>No formatter is known for a type.</summary>

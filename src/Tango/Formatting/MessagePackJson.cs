@@ -5,9 +5,9 @@ using System.Text.Json;
 namespace Tango.Formatting;
 
 /// <summary>
-/// MessagePack values as JSON, for tools that look at a log without the types that wrote it. One way only: numbers and texts keep their
-/// meaning; binary becomes <c>{"base64":...}</c>, a timestamp <c>{"time":...}</c>, other extensions <c>{"ext":n,"base64":...}</c>, and the keys of a map
-/// become text.
+/// MessagePack values as JSON, for tools that look at a log without the types that wrote it. One way only: numbers and
+/// texts keep their meaning; binary becomes <c>{"base64":...}</c>, a timestamp <c>{"time":...}</c>, other extensions
+/// <c>{"ext":n,"base64":...}</c>, and the keys of a map become text.
 /// </summary>
 public static class MessagePackJson
 {

@@ -8,7 +8,8 @@ public ref partial struct MessagePackReader
     private const long UnixEpochSeconds = 62135596800;
     private static readonly UTF8Encoding Utf8 = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
 
-    /// <summary>Is the next value an integer written as a negative one? Those that are not may be above <see cref="long.MaxValue"/>.</summary>
+    /// <summary>Is the next value an integer written as a negative one? Those that are not may be above
+    /// <see cref="long.MaxValue"/>.</summary>
     public bool NextIsNegative
     {
         get
@@ -73,18 +74,25 @@ public ref partial struct MessagePackReader
         return value >= 0 ? (ulong)value : throw OutOfRange(value, typeof(ulong));
     }
 
-    public byte ReadByte() => ReadInt64() is >= byte.MinValue and <= byte.MaxValue and var v ? (byte)v : throw OutOfRange(typeof(byte));
+    public byte ReadByte() =>
+        ReadInt64() is >= byte.MinValue and <= byte.MaxValue and var v ? (byte)v : throw OutOfRange(typeof(byte));
 
-    public sbyte ReadSByte() => ReadInt64() is >= sbyte.MinValue and <= sbyte.MaxValue and var v ? (sbyte)v : throw OutOfRange(typeof(sbyte));
+    public sbyte ReadSByte() =>
+        ReadInt64() is >= sbyte.MinValue and <= sbyte.MaxValue and var v ? (sbyte)v : throw OutOfRange(typeof(sbyte));
 
-    public short ReadInt16() => ReadInt64() is >= short.MinValue and <= short.MaxValue and var v ? (short)v : throw OutOfRange(typeof(short));
+    public short ReadInt16() =>
+        ReadInt64() is >= short.MinValue and <= short.MaxValue and var v ? (short)v : throw OutOfRange(typeof(short));
 
     public ushort ReadUInt16() =>
-        ReadInt64() is >= ushort.MinValue and <= ushort.MaxValue and var v ? (ushort)v : throw OutOfRange(typeof(ushort));
+        ReadInt64() is >= ushort.MinValue and <= ushort.MaxValue and var v
+            ? (ushort)v
+            : throw OutOfRange(typeof(ushort));
 
-    public int ReadInt32() => ReadInt64() is >= int.MinValue and <= int.MaxValue and var v ? (int)v : throw OutOfRange(typeof(int));
+    public int ReadInt32() =>
+        ReadInt64() is >= int.MinValue and <= int.MaxValue and var v ? (int)v : throw OutOfRange(typeof(int));
 
-    public uint ReadUInt32() => ReadInt64() is >= uint.MinValue and <= uint.MaxValue and var v ? (uint)v : throw OutOfRange(typeof(uint));
+    public uint ReadUInt32() =>
+        ReadInt64() is >= uint.MinValue and <= uint.MaxValue and var v ? (uint)v : throw OutOfRange(typeof(uint));
 
     public float ReadSingle()
     {
@@ -137,7 +145,8 @@ public ref partial struct MessagePackReader
     public DateTime ReadDateTime()
     {
         int length = ReadExtensionHeader(out sbyte type);
-        if (type != MessagePackCode.TimestampExtension) throw Error(FormatError.WrongType, $"Expected a timestamp, found extension {type}");
+        if (type != MessagePackCode.TimestampExtension)
+            throw Error(FormatError.WrongType, $"Expected a timestamp, found extension {type}");
         ReadOnlySpan<byte> body = Take(length);
         long seconds;
         long nanoseconds = 0;
@@ -161,7 +170,8 @@ public ref partial struct MessagePackReader
         long maxSeconds = (DateTime.MaxValue.Ticks / TimeSpan.TicksPerSecond) - UnixEpochSeconds;
         if (nanoseconds > 999_999_999 || seconds < -UnixEpochSeconds || seconds > maxSeconds)
             throw Error(FormatError.OutOfRange, "The timestamp is outside the range of DateTime");
-        long ticks = ((seconds + UnixEpochSeconds) * TimeSpan.TicksPerSecond) + (nanoseconds / TimeSpan.NanosecondsPerTick);
+        long ticks = ((seconds + UnixEpochSeconds) * TimeSpan.TicksPerSecond)
+            + (nanoseconds / TimeSpan.NanosecondsPerTick);
         return new DateTime(ticks, DateTimeKind.Utc);
     }
 
@@ -207,7 +217,8 @@ public ref partial struct MessagePackReader
         return CheckLength(length);
     }
 
-    private readonly TangoFormatException OutOfRange(Type type) => Error(FormatError.OutOfRange, $"The number does not fit {type.Name}");
+    private readonly TangoFormatException OutOfRange(Type type) =>
+        Error(FormatError.OutOfRange, $"The number does not fit {type.Name}");
 
     private readonly TangoFormatException OutOfRange(object value, Type type) =>
         Error(FormatError.OutOfRange, $"{value} does not fit {type.Name}");

@@ -4,8 +4,8 @@ using System.Runtime.CompilerServices;
 namespace Tango.Formatting;
 
 /// <summary>
-/// Reads MessagePack values. Everything read is checked; what is wrong is a <see cref="TangoFormatException"/>, and nothing is
-/// allocated on the word of a length field alone. After an exception the reader must not be used further.
+/// Reads MessagePack values. Everything read is checked; what is wrong is a <see cref="TangoFormatException"/>, and
+/// nothing is allocated on the word of a length field alone. After an exception the reader must not be used further.
 /// </summary>
 public ref partial struct MessagePackReader
 {
@@ -169,7 +169,8 @@ public ref partial struct MessagePackReader
     {
         if (count * (long)bytesEach > Remaining)
             throw Error(FormatError.UnexpectedEnd, $"A count of {count} does not fit in the {Remaining} bytes left");
-        if (count > _limits.MaxCount) throw Error(FormatError.TooLong, $"A count of {count} is above the limit of {_limits.MaxCount}");
+        if (count > _limits.MaxCount)
+            throw Error(FormatError.TooLong, $"A count of {count} is above the limit of {_limits.MaxCount}");
         return (int)count;
     }
 
@@ -177,7 +178,8 @@ public ref partial struct MessagePackReader
     {
         if (length > Remaining)
             throw Error(FormatError.UnexpectedEnd, $"A length of {length} does not fit in the {Remaining} bytes left");
-        if (length > _limits.MaxBytes) throw Error(FormatError.TooLong, $"A length of {length} is above the limit of {_limits.MaxBytes}");
+        if (length > _limits.MaxBytes)
+            throw Error(FormatError.TooLong, $"A length of {length} is above the limit of {_limits.MaxBytes}");
         return (int)length;
     }
 
@@ -222,7 +224,8 @@ public ref partial struct MessagePackReader
 
     private ReadOnlySpan<byte> TakeAcross(int count)
     {
-        if (Remaining < count) throw Error(FormatError.UnexpectedEnd, $"The input ends {count - Remaining} bytes too early");
+        if (Remaining < count)
+            throw Error(FormatError.UnexpectedEnd, $"The input ends {count - Remaining} bytes too early");
         var copy = new byte[count];
         for (int done = 0; done < count;)
         {
@@ -237,7 +240,8 @@ public ref partial struct MessagePackReader
 
     private void Advance(int count)
     {
-        if (Remaining < count) throw Error(FormatError.UnexpectedEnd, $"The input ends {count - Remaining} bytes too early");
+        if (Remaining < count)
+            throw Error(FormatError.UnexpectedEnd, $"The input ends {count - Remaining} bytes too early");
         while (count > 0)
         {
             if (_index == _span.Length) NextSegment();

@@ -6,8 +6,8 @@ using System.Text;
 namespace Tango.Formatting;
 
 /// <summary>
-/// Writes MessagePack values, each in its shortest form. <see cref="Flush"/> must be called at the end: what was written before is not
-/// in the output until then.
+/// Writes MessagePack values, each in its shortest form. <see cref="Flush"/> must be called at the end: what was
+/// written before is not in the output until then.
 /// </summary>
 public ref struct MessagePackWriter
 {
@@ -43,11 +43,13 @@ public ref struct MessagePackWriter
         _span = default;
     }
 
-    /// <summary>Called by a formatter before it writes the parts of a value that may nest; bounds the recursion on cyclic values.</summary>
+    /// <summary>Called by a formatter before it writes the parts of a value that may nest; bounds the recursion on
+    /// cyclic values.</summary>
     public void Enter()
     {
         if (++_depth > _maxDepth)
-            throw new TangoFormatException(FormatError.TooDeep, $"The value is nested deeper than {_maxDepth}, or contains itself");
+            throw new TangoFormatException(FormatError.TooDeep,
+                $"The value is nested deeper than {_maxDepth}, or contains itself");
     }
 
     public void Leave() => _depth--;
@@ -97,7 +99,8 @@ public ref struct MessagePackWriter
 
     public void Write(double value) => WriteCode(MessagePackCode.Float64, BitConverter.DoubleToUInt64Bits(value));
 
-    /// <summary>Null is written as nil. Text that is not valid UTF-16 is refused: it would be another text when read.</summary>
+    /// <summary>Null is written as nil. Text that is not valid UTF-16 is refused: it would be another text when
+    /// read.</summary>
     public void Write(string? value)
     {
         if (value is null)
@@ -120,7 +123,8 @@ public ref struct MessagePackWriter
         }
         catch (EncoderFallbackException e)
         {
-            throw new TangoFormatException(FormatError.Invalid, "The text has half of a surrogate pair", innerException: e);
+            throw new TangoFormatException(FormatError.Invalid, "The text has half of a surrogate pair",
+                innerException: e);
         }
     }
 
@@ -176,7 +180,8 @@ public ref struct MessagePackWriter
             WriteCode(MessagePackCode.Map32, (uint)count);
     }
 
-    /// <summary>The timestamp extension of the specification. A local time is written as UTC; an unspecified one is taken for UTC.</summary>
+    /// <summary>The timestamp extension of the specification. A local time is written as UTC; an unspecified one is
+    /// taken for UTC.</summary>
     public void Write(DateTime value)
     {
         if (value.Kind == DateTimeKind.Local) value = value.ToUniversalTime();
@@ -202,7 +207,8 @@ public ref struct MessagePackWriter
         _used += isShort ? 6 : 10;
     }
 
-    /// <summary>Copies bytes that already are MessagePack values (or the body that belongs to a header written before).</summary>
+    /// <summary>Copies bytes that already are MessagePack values (or the body that belongs to a header written
+    /// before).</summary>
     public void WriteRaw(scoped ReadOnlySpan<byte> value)
     {
         value.CopyTo(Reserve(value.Length));

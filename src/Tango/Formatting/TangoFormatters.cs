@@ -5,19 +5,21 @@ using System.Runtime.CompilerServices;
 namespace Tango.Formatting;
 
 /// <summary>
-/// The formatters of this process. Built in: primitives, string, byte[], Guid, date and time types, decimal, enums, nullables, tuples, arrays
-/// and the usual collections; types marked [TangoValue] register themselves; others are registered by the user before an object is opened.
+/// The formatters of this process. Built in: primitives, string, byte[], Guid, date and time types, decimal, enums,
+/// nullables, tuples, arrays and the usual collections; types marked [TangoValue] register themselves; others are
+/// registered by the user before an object is opened.
 /// </summary>
 /// <remarks>Thread-safe. Reflection happens at the first <see cref="Get{T}"/> of a type only.</remarks>
 public static class TangoFormatters
 {
-    // Registrations take no lock: a module initialiser that waited for Gate, run by one thread, would deadlock with another thread that
-    // holds Gate and waits for that initialiser.
+    // Registrations take no lock: a module initialiser that waited for Gate, run by one thread, would deadlock with
+    // another thread that holds Gate and waits for that initialiser.
     private static readonly ConcurrentDictionary<Type, object> Known = new();
     private static readonly ConcurrentDictionary<Type, Type> Generics = new();
     // Guards all state below. Held while formatters resolve their parts, which come back here on the same thread.
     private static readonly Lock Gate = new();
-    // Formatters found since the outermost Get: published together once all of them are complete, so that no other thread meets half a one.
+    // Formatters found since the outermost Get: published together once all of them are complete, so that no other
+    // thread meets half a one.
     private static readonly Dictionary<Type, object> Resolving = [];
     private static readonly List<Type> Path = [];
 
@@ -28,22 +30,26 @@ public static class TangoFormatters
     }
 
     /// <summary>The formatter of a type.</summary>
-    /// <exception cref="TangoFormatException"><see cref="FormatError.NoFormatter"/>: it, or a type it is made of, has none.</exception>
+    /// <exception cref="TangoFormatException"><see cref="FormatError.NoFormatter"/>: it, or a type it is made of, has
+    /// none.</exception>
     public static ITangoFormatter<T> Get<T>() => Cache<T>.Formatter ?? Find<T>();
 
-    /// <summary>Registers a formatter for one type, in place of a built-in or generated one. It must happen before the type is first used.</summary>
-    /// <exception cref="InvalidOperationException">The type is in use: bytes written so far and from now on would differ.</exception>
+    /// <summary>Registers a formatter for one type, in place of a built-in or generated one. It must happen before the
+    /// type is first used.</summary>
+    /// <exception cref="InvalidOperationException">The type is in use: bytes written so far and from now on would
+    /// differ.</exception>
     public static void Register<T>(ITangoFormatter<T> formatter)
     {
         ArgumentNullException.ThrowIfNull(formatter);
         if (Cache<T>.Formatter is not null)
-            throw new InvalidOperationException($"{typeof(T)} is already in use: register its formatter before anything is opened");
+            throw new InvalidOperationException(
+                $"{typeof(T)} is already in use: register its formatter before anything is opened");
         Known[typeof(T)] = formatter;
     }
 
     /// <summary>
-    /// Registers a generated formatter unless the user has registered one for the type. Called by module initialisers, whose order against
-    /// the user's own registration is not known.
+    /// Registers a generated formatter unless the user has registered one for the type. Called by module initialisers,
+    /// whose order against the user's own registration is not known.
     /// </summary>
     public static void RegisterGenerated<T>(ITangoFormatter<T> formatter)
     {
@@ -52,8 +58,9 @@ public static class TangoFormatters
     }
 
     /// <summary>
-    /// Registers an open generic formatter, for example <c>typeof(PairFormatter&lt;,&gt;)</c> for <c>typeof(Pair&lt;,&gt;)</c>. It takes the same type
-    /// arguments in the same order and has a public parameterless constructor.
+    /// Registers an open generic formatter, for example <c>typeof(PairFormatter&lt;,&gt;)</c> for
+    /// <c>typeof(Pair&lt;,&gt;)</c>. It takes the same type arguments in the same order and has a public parameterless
+    /// constructor.
     /// </summary>
     public static void RegisterGeneric(Type openType, Type openFormatter)
     {
@@ -64,7 +71,8 @@ public static class TangoFormatters
         Generics[openType] = openFormatter;
     }
 
-    /// <summary>Throws as <see cref="Get{T}"/> does, and also if the type cannot be a version key (<see cref="ITangoFormatter{T}.IsVersionKey"/>).</summary>
+    /// <summary>Throws as <see cref="Get{T}"/> does, and also if the type cannot be a version key
+    /// (<see cref="ITangoFormatter{T}.IsVersionKey"/>).</summary>
     public static void VerifyKey<T>()
     {
         if (Get<T>().IsVersionKey) return;
@@ -114,7 +122,9 @@ public static class TangoFormatters
         else if (type.IsGenericType && Generics.TryGetValue(type.GetGenericTypeDefinition(), out Type? open))
             formatter = open.MakeGenericType(type.GetGenericArguments());
         if (formatter is not null) return (ITangoFormatter<T>)Activator.CreateInstance(formatter)!;
-        string path = Path.Count == 1 ? "" : $" (needed by {string.Join(", by ", Path.AsEnumerable().Reverse().Skip(1))})";
+        string path = Path.Count == 1
+            ? ""
+            : $" (needed by {string.Join(", by ", Path.AsEnumerable().Reverse().Skip(1))})";
         throw new TangoFormatException(
             FormatError.NoFormatter,
             $"{type} has no formatter{path}: mark it [TangoValue] or call TangoFormatters.Register");

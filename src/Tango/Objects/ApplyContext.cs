@@ -1,13 +1,15 @@
 namespace Tango;
 
-/// <summary>What an <see cref="ITangoView.Apply"/> call may tell the runtime: the mutator's result, if the caller is in this process.</summary>
+/// <summary>What an <see cref="ITangoView.Apply"/> call may tell the runtime: the mutator's result, if the caller is in
+/// this process.</summary>
 public readonly struct ApplyContext
 {
     private readonly ApplyResult? _result;
 
     public ApplyContext(ApplyResult? result) => _result = result;
 
-    /// <summary>Hands the value returned by <c>ApplyX</c> to the local caller; does nothing (and does not box) when there is none.</summary>
+    /// <summary>Hands the value returned by <c>ApplyX</c> to the local caller; does nothing (and does not box) when
+    /// there is none.</summary>
     public void Return<T>(T value)
     {
         if (_result is ApplyResult<T> typed) typed.Value = value;

@@ -2,7 +2,8 @@ using System.Buffers;
 
 namespace Tango;
 
-/// <summary>Where generated code encodes a key or the arguments of one call. Not thread-safe; owned by the helper it is passed to.</summary>
+/// <summary>Where generated code encodes a key or the arguments of one call. Not thread-safe; owned by the helper it is
+/// passed to.</summary>
 public sealed class ArgumentBuffer : IBufferWriter<byte>
 {
     private byte[] _buffer;
@@ -39,6 +40,7 @@ public sealed class ArgumentBuffer : IBufferWriter<byte>
     private void Reserve(int sizeHint)
     {
         var needed = Math.Max(sizeHint, 1);
-        if (_buffer.Length - _written < needed) Array.Resize(ref _buffer, Math.Max(_buffer.Length * 2, _written + needed));
+        if (_buffer.Length - _written < needed)
+            Array.Resize(ref _buffer, Math.Max(_buffer.Length * 2, _written + needed));
     }
 }

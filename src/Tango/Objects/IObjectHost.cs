@@ -5,9 +5,11 @@ internal interface IObjectHost
 {
     string Name { get; }
 
-    ValueTask UpdateAsync(MutatorInfo mutator, ObjectKey key, ArgumentBuffer arguments, CancellationToken cancellationToken);
+    ValueTask UpdateAsync(MutatorInfo mutator, ObjectKey key, ArgumentBuffer arguments,
+        CancellationToken cancellationToken);
 
-    ValueTask<TResult> UpdateAsync<TResult>(MutatorInfo mutator, ObjectKey key, ArgumentBuffer arguments, CancellationToken cancellationToken);
+    ValueTask<TResult> UpdateAsync<TResult>(MutatorInfo mutator, ObjectKey key, ArgumentBuffer arguments,
+        CancellationToken cancellationToken);
 
     ValueTask<TResult> QueryAsync<TView, TState, TResult>(
         ObjectKey key, TState state, Func<TView, TState, TResult> read, CancellationToken cancellationToken)

@@ -1,8 +1,9 @@
 namespace Tango;
 
 /// <summary>
-/// The opaque key of a disjoint part of an object, compared byte for byte (Tango 3.2, Versioning). <c>default</c> is <see cref="None"/>:
-/// the operation concerns the whole object. The bytes are the MessagePack encodings of the key parameters, one after the other.
+/// The opaque key of a disjoint part of an object, compared byte for byte (Tango 3.2, Versioning). <c>default</c> is
+/// <see cref="None"/>: the operation concerns the whole object. The bytes are the MessagePack encodings of the key
+/// parameters, one after the other.
 /// </summary>
 public readonly struct ObjectKey : IEquatable<ObjectKey>
 {

@@ -1,9 +1,9 @@
 namespace Tango;
 
 /// <summary>
-/// Base of every replicated object (Tango 3.1). The handle that users hold and the view that playback changes are two instances of the same
-/// class: the handle's methods forward to the runtime, only the view's fields carry state. Every instance field must hold an immutable
-/// value, so that a shallow copy of the view is a snapshot of it.
+/// Base of every replicated object (Tango 3.1). The handle that users hold and the view that playback changes are two
+/// instances of the same class: the handle's methods forward to the runtime, only the view's fields carry state. Every
+/// instance field must hold an immutable value, so that a shallow copy of the view is a snapshot of it.
 /// </summary>
 public abstract class TangoObject
 {
@@ -15,15 +15,16 @@ public abstract class TangoObject
     public string ObjectName => Host.Name;
 
     private IObjectHost Host => _host ?? throw new InvalidOperationException(
-        $"This {GetType().Name} is not open: get one from TangoRuntime.OpenAsync, and never call its public methods from Apply or Read methods.");
+        $"This {GetType().Name} is not open: get one from TangoRuntime.OpenAsync, and never call its public methods "
+        + "from Apply or Read methods.");
 
     internal void Attach(IObjectHost host) => _host = host;
 
     internal TangoObject CloneView() => (TangoObject)MemberwiseClone();
 
     /// <summary>
-    /// Makes the declared rejection of a mutator: <c>throw Reject("...")</c>, before any change (R23). It is recorded alike everywhere and told
-    /// to the caller; it does not undo a transaction's other writes.
+    /// Makes the declared rejection of a mutator: <c>throw Reject("...")</c>, before any change (R23). It is recorded
+    /// alike everywhere and told to the caller; it does not undo a transaction's other writes.
     /// </summary>
     protected static TangoRejectedException Reject(string reason) => new(reason);
 
@@ -31,7 +32,8 @@ public abstract class TangoObject
     /// update_helper of Tango 3.1, for generated code. Completes when the update is durable in the log; when
     /// <see cref="MutatorInfo.Reads"/>, once it has been applied. In a transaction it buffers the update instead.
     /// </summary>
-    /// <exception cref="TangoRejectedException">The object rejected the update (only with <see cref="MutatorInfo.Reads"/>).</exception>
+    /// <exception cref="TangoRejectedException">The object rejected the update (only with
+    /// <see cref="MutatorInfo.Reads"/>).</exception>
     /// <exception cref="TangoInDoubtException">The update may or may not be in the log.</exception>
     protected ValueTask UpdateHelperAsync(
         MutatorInfo mutator, ObjectKey key, ArgumentBuffer arguments, CancellationToken cancellationToken) =>
@@ -43,10 +45,11 @@ public abstract class TangoObject
         Host.UpdateAsync<TResult>(mutator, key, arguments, cancellationToken);
 
     /// <summary>
-    /// query_helper of Tango 3.1, for generated code: brings the view up to the log's tail, then reads it. In a transaction it reads the
-    /// transaction's snapshot and adds the key, or the whole object, to the read set.
+    /// query_helper of Tango 3.1, for generated code: brings the view up to the log's tail, then reads it. In a
+    /// transaction it reads the transaction's snapshot and adds the key, or the whole object, to the read set.
     /// </summary>
-    /// <param name="read">Called with the view; must not keep it. A static lambda with all inputs in <paramref name="state"/>.</param>
+    /// <param name="read">Called with the view; must not keep it. A static lambda with all inputs in
+    /// <paramref name="state"/>.</param>
     protected ValueTask<TResult> QueryHelperAsync<TView, TState, TResult>(
         ObjectKey key, TState state, Func<TView, TState, TResult> read, CancellationToken cancellationToken)
         where TView : TangoObject =>

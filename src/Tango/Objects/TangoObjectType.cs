@@ -5,10 +5,14 @@ public sealed class TangoObjectType
 {
     private readonly Action _verifyFormatters;
 
-    /// <param name="name">The name recorded in the directory; for a generic type see <see cref="TangoTypeName.Generic"/>.</param>
-    /// <param name="create">Makes an instance with the initial view state; must be the parameterless constructor.</param>
-    /// <param name="verifyFormatters">Throws if a type used by the object has no formatter; called when the object is opened.</param>
-    public TangoObjectType(string name, Func<TangoObject> create, Action verifyFormatters, params IReadOnlyList<MutatorInfo> mutators)
+    /// <param name="name">The name recorded in the directory; for a generic type see
+    /// <see cref="TangoTypeName.Generic"/>.</param>
+    /// <param name="create">Makes an instance with the initial view state; must be the parameterless
+    /// constructor.</param>
+    /// <param name="verifyFormatters">Throws if a type used by the object has no formatter; called when the object is
+    /// opened.</param>
+    public TangoObjectType(string name, Func<TangoObject> create, Action verifyFormatters,
+        params IReadOnlyList<MutatorInfo> mutators)
     {
         ArgumentException.ThrowIfNullOrEmpty(name);
         Name = name;

@@ -30,7 +30,8 @@ public static class TangoTypeName
         [typeof(TimeOnly)] = "time",
     };
 
-    /// <summary>For example <c>Generic("dictionary", typeof(string), typeof(int))</c> is <c>dictionary&lt;string,int32&gt;</c>.</summary>
+    /// <summary>For example <c>Generic("dictionary", typeof(string), typeof(int))</c> is
+    /// <c>dictionary&lt;string,int32&gt;</c>.</summary>
     public static string Generic(string name, params ReadOnlySpan<Type> arguments)
     {
         var names = new string[arguments.Length];

@@ -7,11 +7,12 @@ using Tango.Records;
 namespace Tango.Playback;
 
 /// <summary>
-/// Finds the decision of the commit record at which playback is blocked: its read set is not hosted here (R20). It reads the hosted streams
-/// ahead of playback and keeps decisions only.
+/// Finds the decision of the commit record at which playback is blocked: its read set is not hosted here (R20). It
+/// reads the hosted streams ahead of playback and keeps decisions only.
 /// </summary>
 internal sealed class DecisionLookahead(
-    HostedObjects hosted, Decisions decisions, PlayerContext context, TangoOptions options, TimeProvider time, IEntropy entropy,
+    HostedObjects hosted, Decisions decisions, PlayerContext context, TangoOptions options, TimeProvider time,
+    IEntropy entropy,
     CancellationToken lifetime)
 {
     private IStreamCursor? _cursor;
@@ -25,8 +26,8 @@ internal sealed class DecisionLookahead(
     public void Reset() => _cursor = null;
 
     /// <summary>
-    /// Returns when <see cref="Decisions"/> knows the outcome. After twice the orphan time-out no host of the read set has published it, and a
-    /// probe plays the read set.
+    /// Returns when <see cref="Decisions"/> knows the outcome. After twice the orphan time-out no host of the read set
+    /// has published it, and a probe plays the read set.
     /// </summary>
     public async ValueTask LearnAsync(LogEntry entry, RecordVersion commit)
     {
@@ -46,7 +47,8 @@ internal sealed class DecisionLookahead(
                 }
                 catch (TangoTrimmedException e)
                 {
-                    // R22: the state of the read set at the record cannot be played here any more. One of its hosts will publish the outcome.
+                    // R22: the state of the read set at the record cannot be played here any more. One of its hosts
+                    // will publish the outcome.
                     context.Logger.LogWarning(e, "{Commit} can be decided by hosts of its read set only", commit);
                     started = time.GetTimestamp();
                 }
@@ -66,7 +68,8 @@ internal sealed class DecisionLookahead(
         }
 
         await _cursor.SyncAsync(ReadConsistency.Session, lifetime);
-        while (!decisions.IsLearnt(commit) && await _cursor.ReadNextAsync(lifetime) is { } ahead) LearnDecisionsOf(ahead);
+        while (!decisions.IsLearnt(commit) && await _cursor.ReadNextAsync(lifetime) is { } ahead)
+            LearnDecisionsOf(ahead);
         return decisions.IsLearnt(commit);
     }
 
@@ -80,7 +83,8 @@ internal sealed class DecisionLookahead(
             {
                 var peek = reader;
                 reader.Skip();
-                if (peek.ReadArrayHeader() != RecordFormat.DecisionLength || peek.ReadInt32() != (int)RecordKind.Decision) continue;
+                if (peek.ReadArrayHeader() != RecordFormat.DecisionLength
+                    || peek.ReadInt32() != (int)RecordKind.Decision) continue;
                 var decision = DecisionFormat.Read(ref peek);
                 decisions.Learn(decision.Commit, decision.Aborted);
             }

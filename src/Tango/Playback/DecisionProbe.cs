@@ -6,8 +6,8 @@ using Tango.Records;
 namespace Tango.Playback;
 
 /// <summary>
-/// Tango 4.1, Failure handling, last resort: plays the versions of a commit record's read set, without views, exactly up to the record. A
-/// probe answers no caller and publishes no views.
+/// Tango 4.1, Failure handling, last resort: plays the versions of a commit record's read set, without views, exactly
+/// up to the record. A probe answers no caller and publishes no views.
 /// </summary>
 internal sealed class DecisionProbe(RecordVersion commit)
 {
@@ -24,9 +24,11 @@ internal sealed class DecisionProbe(RecordVersion commit)
         Aborted = aborted;
     }
 
-    /// <exception cref="TangoTrimmedException">The read set's history is trimmed (R22); its hosts can still decide.</exception>
+    /// <exception cref="TangoTrimmedException">The read set's history is trimmed (R22); its hosts can still
+    /// decide.</exception>
     public static async ValueTask<PendingDecision> RunAsync(
-        LogEntry entry, RecordVersion commit, PlayerContext context, TangoOptions options, TimeProvider time, IEntropy entropy,
+        LogEntry entry, RecordVersion commit, PlayerContext context, TangoOptions options, TimeProvider time,
+        IEntropy entropy,
         CancellationToken lifetime)
     {
         var (readSet, streams) = ParticipantsOf(entry, commit.Index);
@@ -37,13 +39,16 @@ internal sealed class DecisionProbe(RecordVersion commit)
         {
             if (added.Contains(id)) continue;
             var group = context.GroupOf(id);
-            if (group.Count == 0) throw new TangoFormatException($"Commit record {commit} reads object {id}, which the directory does not know");
+            if (group.Count == 0)
+                throw new TangoFormatException(
+                    $"Commit record {commit} reads object {id}, which the directory does not know");
             added.UnionWith(group.Select(static member => member.Id));
             player.Attach(new HostedUnit([.. group.Select(static member => new HostedObject(member, null))]));
         }
 
         await player.SyncAsync(lifetime);
-        if (!probe.IsFound) throw new TangoFormatException($"Commit record {commit} was not met in the streams of its read set");
+        if (!probe.IsFound)
+            throw new TangoFormatException($"Commit record {commit} was not met in the streams of its read set");
         return new PendingDecision(probe.Aborted, streams, 0);
     }
 

@@ -8,12 +8,14 @@ using Tango.Records;
 namespace Tango.Playback;
 
 /// <summary>
-/// R20: what is known of commit records whose read set is not always hosted as a whole. A commit record is <em>pending</em> from its decision
-/// here until its decision record is played, and <em>learnt</em> while only a decision record further on in the log is known.
+/// R20: what is known of commit records whose read set is not always hosted as a whole. A commit record is
+/// <em>pending</em> from its decision here until its decision record is played, and <em>learnt</em> while only a
+/// decision record further on in the log is known.
 /// </summary>
 /// <param name="sync">Completes when playback has reached the tail.</param>
 internal sealed class Decisions(
-    CallBatcher calls, Func<CancellationToken, Task> sync, TimeSpan orphanTimeout, TimeProvider time, ILogger logger, CancellationToken lifetime)
+    CallBatcher calls, Func<CancellationToken, Task> sync, TimeSpan orphanTimeout, TimeProvider time, ILogger logger,
+    CancellationToken lifetime)
 {
     // Used within a cycle only.
     private readonly Dictionary<RecordVersion, TxOutcome.Aborted?> _learnt = [];
@@ -50,7 +52,8 @@ internal sealed class Decisions(
     public void Learn(RecordVersion commit, TxOutcome.Aborted? aborted) => _learnt[commit] = aborted;
 
     /// <summary>Playback has decided the record exactly at its position.</summary>
-    public void DecidedHere(RecordVersion commit, TxOutcome.Aborted? aborted, ImmutableArray<StreamId> streams, bool isOwn)
+    public void DecidedHere(RecordVersion commit, TxOutcome.Aborted? aborted, ImmutableArray<StreamId> streams,
+        bool isOwn)
     {
         if (_learnt.TryGetValue(commit, out var learnt))
         {
@@ -93,7 +96,8 @@ internal sealed class Decisions(
         }
     }
 
-    private void RequireSame(RecordVersion commit, TxOutcome.Aborted? here, TxOutcome.Aborted? there, RecordVersion decision)
+    private void RequireSame(RecordVersion commit, TxOutcome.Aborted? here, TxOutcome.Aborted? there,
+        RecordVersion decision)
     {
         if (here is null == there is null) return;
         _divergence = new TangoDivergenceException(commit, here is null, decision);
@@ -101,7 +105,8 @@ internal sealed class Decisions(
         throw _divergence;
     }
 
-    /// <summary>Tango 4.1, Failure handling: any host of the read set may publish the outcome of an orphaned commit record.</summary>
+    /// <summary>Tango 4.1, Failure handling: any host of the read set may publish the outcome of an orphaned commit
+    /// record.</summary>
     private async Task WatchOrphansAsync()
     {
         try
@@ -117,7 +122,8 @@ internal sealed class Decisions(
         catch (Exception e)
         {
             lock (_gate) _isWatching = false;
-            if (!lifetime.IsCancellationRequested) logger.LogWarning(e, "Orphaned commit records are not watched until the next one");
+            if (!lifetime.IsCancellationRequested)
+                logger.LogWarning(e, "Orphaned commit records are not watched until the next one");
         }
     }
 
@@ -127,14 +133,15 @@ internal sealed class Decisions(
         lock (_gate)
         {
             _isWatching = _pending.Count > 0;
-            orphans = _isWatching ? [.. _pending.Where(p => time.GetElapsedTime(p.Value.DecidedAt) >= orphanTimeout)] : null;
+            orphans =
+                _isWatching ? [.. _pending.Where(p => time.GetElapsedTime(p.Value.DecidedAt) >= orphanTimeout)] : null;
             return _isWatching;
         }
     }
 
     /// <summary>
-    /// Plays what has been published meanwhile, but only for a while. Playback may be blocked at a decision of another host that itself waits
-    /// for a decision from here. A decision that stands in the log twice does no harm.
+    /// Plays what has been published meanwhile, but only for a while. Playback may be blocked at a decision of another
+    /// host that itself waits for a decision from here. A decision that stands in the log twice does no harm.
     /// </summary>
     private async Task SyncForAWhileAsync()
     {
@@ -143,7 +150,8 @@ internal sealed class Decisions(
         if (synced.IsCompleted) await synced;
         else
             _ = synced.ContinueWith(
-                static failed => failed.Exception, CancellationToken.None, TaskContinuationOptions.OnlyOnFaulted, TaskScheduler.Current);
+                static failed => failed.Exception, CancellationToken.None, TaskContinuationOptions.OnlyOnFaulted,
+                TaskScheduler.Current);
     }
 }
 

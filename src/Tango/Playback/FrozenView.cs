@@ -5,8 +5,11 @@ namespace Tango.Playback;
 /// <summary>An object's view as published: nobody changes it any more.</summary>
 /// <param name="View">Null: not yet caught up.</param>
 /// <param name="LastWriteEnd">First position after the object's last write.</param>
-internal readonly record struct FrozenView(TangoObject? View, LogPosition LastWriteEnd, TangoObjectStoppedException? Stopped)
+internal readonly record struct FrozenView(TangoObject? View, LogPosition LastWriteEnd,
+    TangoObjectStoppedException? Stopped)
 {
     public TangoObject Require(HostedObject hosted) =>
-        Stopped is not null ? throw Stopped : View ?? throw new InvalidOperationException($"Object '{hosted.Name}' has not caught up.");
+        Stopped is not null
+            ? throw Stopped
+            : View ?? throw new InvalidOperationException($"Object '{hosted.Name}' has not caught up.");
 }

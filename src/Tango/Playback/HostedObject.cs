@@ -3,11 +3,13 @@ using Tango.Records;
 
 namespace Tango.Playback;
 
-/// <summary>One object's view and versions. Only playback touches it, except <see cref="Versions"/>, which has a lock of its own.</summary>
+/// <summary>One object's view and versions. Only playback touches it, except <see cref="Versions"/>, which has a lock
+/// of its own.</summary>
 /// <param name="type">Null: versions only, no view; enough to decide transactions.</param>
 internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
 {
-    // The view that Apply changes next. While _isPublished, readers may hold it: the next change is made on a copy (R17).
+    // The view that Apply changes next. While _isPublished, readers may hold it: the next change is made on a copy
+    // (R17).
     private TangoObject? _view = type?.Create();
     private bool _isPublished;
     private TangoObjectStoppedException? _stopped;
@@ -61,7 +63,8 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
         }
     }
 
-    /// <summary>R23: this object ends here, others go on. Its versions are still kept, so that transactions that read it can be decided.</summary>
+    /// <summary>R23: this object ends here, others go on. Its versions are still kept, so that transactions that read
+    /// it can be decided.</summary>
     public void Stop(RecordVersion version, Exception reason)
     {
         IsDirty = true;

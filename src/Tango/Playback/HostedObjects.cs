@@ -5,8 +5,8 @@ using Corfu.Protocol;
 namespace Tango.Playback;
 
 /// <summary>
-/// The objects one player plays, how far each unit has got, and the views that readers see. Changed by the player's cycles only, one at a
-/// time; <see cref="Published"/> may be read by anyone.
+/// The objects one player plays, how far each unit has got, and the views that readers see. Changed by the player's
+/// cycles only, one at a time; <see cref="Published"/> may be read by anyone.
 /// </summary>
 internal sealed class HostedObjects
 {
@@ -25,7 +25,8 @@ internal sealed class HostedObjects
     public LogPosition Applied { get; private set; }
 
     /// <summary>How far playback of the unit that is furthest behind has got.</summary>
-    public LogPosition SlowestPlayedTo => _catchingUp.Aggregate(Applied, static (least, unit) => LogPosition.Min(least, unit.PlayedTo));
+    public LogPosition SlowestPlayedTo =>
+        _catchingUp.Aggregate(Applied, static (least, unit) => LogPosition.Min(least, unit.PlayedTo));
 
     public bool IsCatchingUp => _catchingUp.Count > 0;
 
@@ -54,8 +55,8 @@ internal sealed class HostedObjects
     }
 
     /// <summary>
-    /// R22, R23: a history that cannot be played fails its opener, not the objects that are past it. Such a unit goes on from where it got
-    /// to when it is added again.
+    /// R22, R23: a history that cannot be played fails its opener, not the objects that are past it. Such a unit goes
+    /// on from where it got to when it is added again.
     /// </summary>
     public void DropCatchingUp()
     {
@@ -65,7 +66,8 @@ internal sealed class HostedObjects
 
     public void AddStreamsTo(IStreamCursor cursor, LogPosition from)
     {
-        // In slot order: the order in which streams are added decides the order of requests, which the simulator replays.
+        // In slot order: the order in which streams are added decides the order of requests, which the simulator
+        // replays.
         foreach (var hosted in _slots)
         {
             if (_objects.ContainsKey(hosted.Id)) cursor.Add(hosted.Id.Stream, from);
@@ -79,7 +81,8 @@ internal sealed class HostedObjects
         AdvanceTo(position.Next);
     }
 
-    /// <summary>No hosted stream has an entry between <see cref="Applied"/> and <paramref name="end"/> that is not applied.</summary>
+    /// <summary>No hosted stream has an entry between <see cref="Applied"/> and <paramref name="end"/> that is not
+    /// applied.</summary>
     public void AdvanceTo(LogPosition end) => Applied = LogPosition.Max(Applied, end);
 
     public void EndCatchUp()
@@ -101,7 +104,8 @@ internal sealed class HostedObjects
         }
 
         _slotsChanged = false;
-        if (views is not null || Applied > old.End) Volatile.Write(ref _published, new PublishedViews(Applied, views ?? old.Views));
+        if (views is not null || Applied > old.End)
+            Volatile.Write(ref _published, new PublishedViews(Applied, views ?? old.Views));
     }
 
     private FrozenView[] Grown(FrozenView[] views)

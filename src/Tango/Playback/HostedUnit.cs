@@ -3,8 +3,8 @@ using Corfu.Protocol;
 namespace Tango.Playback;
 
 /// <summary>
-/// What is opened and played together: one object, or one co-hosted group (R20). Commit records within a unit are decided from its own
-/// streams alone, so that a unit opened late can catch up by itself.
+/// What is opened and played together: one object, or one co-hosted group (R20). Commit records within a unit are
+/// decided from its own streams alone, so that a unit opened late can catch up by itself.
 /// </summary>
 internal sealed class HostedUnit
 {

@@ -1,7 +1,8 @@
 namespace Tango.Playback;
 
 /// <summary>Compares keys byte for byte; looks them up by span without allocating.</summary>
-internal sealed class KeyBytesComparer : IEqualityComparer<byte[]>, IAlternateEqualityComparer<ReadOnlySpan<byte>, byte[]>
+internal sealed class KeyBytesComparer
+    : IEqualityComparer<byte[]>, IAlternateEqualityComparer<ReadOnlySpan<byte>, byte[]>
 {
     public static readonly KeyBytesComparer Instance = new();
 

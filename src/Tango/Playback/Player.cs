@@ -6,8 +6,9 @@ using Tango.Calls;
 namespace Tango.Playback;
 
 /// <summary>
-/// Plays the streams of all hosted objects, merged in log order, one record at a time (Tango 3.1, 4). Cycles of check, play, publish run one
-/// after the other while a caller waits; all callers that wait when a cycle starts share its check.
+/// Plays the streams of all hosted objects, merged in log order, one record at a time (Tango 3.1, 4). Cycles of check,
+/// play, publish run one after the other while a caller waits; all callers that wait when a cycle starts share its
+/// check.
 /// </summary>
 internal sealed class Player
 {
@@ -26,8 +27,8 @@ internal sealed class Player
     // Everything below runs inside a cycle, until _gate.
     private IStreamCursor _cursor;
 
-    // An entry whose records are not all applied: it waits for a decision, or a cycle failed within it. Invariant (R17): while it is not null
-    // nothing is published, because views are shown at whole entries only.
+    // An entry whose records are not all applied: it waits for a decision, or a cycle failed within it. Invariant
+    // (R17): while it is not null nothing is published, because views are shown at whole entries only.
     private LogEntry? _entry;
     private EntryProgress _progress;
     private readonly List<PendingCall> _answerable = [];
@@ -45,7 +46,8 @@ internal sealed class Player
 
     /// <param name="probe">Not null: plays versions up to the probe's commit record, answers no caller.</param>
     public Player(
-        PlayerContext context, TangoOptions options, TimeProvider time, IEntropy entropy, CancellationToken lifetime, DecisionProbe? probe = null)
+        PlayerContext context, TangoOptions options, TimeProvider time, IEntropy entropy, CancellationToken lifetime,
+        DecisionProbe? probe = null)
     {
         (_context, _options, _time, _entropy, _lifetime, _probe) = (context, options, time, entropy, lifetime, probe);
         _cursor = context.OpenCursor();
@@ -58,7 +60,8 @@ internal sealed class Player
     public PublishedViews Published => _hosted.Published;
 
     /// <summary>Completes when everything acknowledged before the call is applied and published.</summary>
-    public Task SyncAsync(CancellationToken cancellationToken) => Join(ReadConsistency.Linearizable, null).WaitOrCancelAsync(cancellationToken);
+    public Task SyncAsync(CancellationToken cancellationToken) =>
+        Join(ReadConsistency.Linearizable, null).WaitOrCancelAsync(cancellationToken);
 
     /// <summary>Starts hosting the unit, unless an earlier call did; completes when its objects can be read.</summary>
     public Task AttachAsync(HostedUnit unit, CancellationToken cancellationToken) =>
@@ -72,7 +75,8 @@ internal sealed class Player
         _lookahead.Add(unit);
     }
 
-    /// <summary>Completes when the entry that ends at <paramref name="end"/>, of a stream that is hosted here, is applied and published.</summary>
+    /// <summary>Completes when the entry that ends at <paramref name="end"/>, of a stream that is hosted here, is
+    /// applied and published.</summary>
     public async ValueTask PlayToAsync(LogPosition end, CancellationToken cancellationToken)
     {
         for (var attempt = 0; Published.End < end; attempt++)
@@ -85,7 +89,8 @@ internal sealed class Player
                 if (attempt < _options.MaxPlaybackAttempts || Published.End >= end) continue;
             }
             catch (Exception e) when (attempt < _options.MaxPlaybackAttempts
-                && e is not (OperationCanceledException or ObjectDisposedException or TangoTrimmedException or TangoDivergenceException))
+                && e is not (OperationCanceledException or ObjectDisposedException or TangoTrimmedException
+                    or TangoDivergenceException))
             {
                 await Task.Delay(Backoff.Delay(attempt, _options, _entropy), _time, cancellationToken);
                 continue;
@@ -96,8 +101,8 @@ internal sealed class Player
     }
 
     /// <summary>
-    /// Completes when hosted objects show what this runtime knows to be in the log below <paramref name="end"/>. One cheap check is enough,
-    /// and the position need not be reached: it may be in a stream that is not hosted.
+    /// Completes when hosted objects show what this runtime knows to be in the log below <paramref name="end"/>. One
+    /// cheap check is enough, and the position need not be reached: it may be in a stream that is not hosted.
     /// </summary>
     public async ValueTask CatchUpAsync(LogPosition end, CancellationToken cancellationToken)
     {
@@ -158,7 +163,8 @@ internal sealed class Player
     private async Task RunCycleAsync(Cycle cycle)
     {
         _decisions.ThrowIfDiverged();
-        // R20: before new units are attached. They have played nothing yet and must not take part in an entry from the middle of the log.
+        // R20: before new units are attached. They have played nothing yet and must not take part in an entry from the
+        // middle of the log.
         if (_entry is { } unfinished) await ApplyEntryAsync(unfinished);
         foreach (var unit in cycle.NewUnits) Attach(unit);
         TangoTelemetry.Checks.Add(1);
@@ -182,8 +188,8 @@ internal sealed class Player
             sincePublished = 0;
         }
 
-        // R10: not the tail that the check answered. A grant above the cursor's position may be void, and a later epoch may put an entry of
-        // a hosted stream there; a snapshot that claimed to include it would miss a conflict.
+        // R10: not the tail that the check answered. A grant above the cursor's position may be void, and a later epoch
+        // may put an entry of a hosted stream there; a snapshot that claimed to include it would miss a conflict.
         _hosted.AdvanceTo(_cursor.Position);
 #if PLANTED
         if (Planted.Is("tail-counts-as-played")) _hosted.AdvanceTo(_plantedTail);
@@ -195,7 +201,8 @@ internal sealed class Player
     private async ValueTask ApplyEntryAsync(LogEntry entry)
     {
         _entry = entry;
-        while (_applier.ApplyRecords(entry, ref _progress) is { } undecided) await _lookahead.LearnAsync(entry, undecided);
+        while (_applier.ApplyRecords(entry, ref _progress) is { } undecided)
+            await _lookahead.LearnAsync(entry, undecided);
         if (_progress.Calls is { } calls) _answerable.AddRange(calls);
         _entry = null;
         _progress = default;
@@ -223,7 +230,9 @@ internal sealed class Player
     {
         var typed = reason is LogTrimmedException ? new TangoTrimmedException(reason) : reason;
         if (_lifetime.IsCancellationRequested) typed = new ObjectDisposedException(nameof(TangoRuntime));
-        else _context.Logger.LogWarning(reason, "Playback stopped at {Position}; it goes on with the next caller", _hosted.Applied);
+        else
+            _context.Logger.LogWarning(reason, "Playback stopped at {Position}; it goes on with the next caller",
+                _hosted.Applied);
         cycle.Done.TrySetException(typed);
         // Observed here: every caller may have been cancelled.
         _ = cycle.Done.Task.Exception;
@@ -241,6 +250,8 @@ internal sealed class Player
 }
 
 /// <summary>What the player needs of the rest of its runtime.</summary>
-/// <param name="GroupOf">The directory's entries of the object's group, or of the object alone; empty if the id is unknown.</param>
+/// <param name="GroupOf">The directory's entries of the object's group, or of the object alone; empty if the id is
+/// unknown.</param>
 internal sealed record PlayerContext(
-    CallBatcher Calls, ILogger Logger, Func<IStreamCursor> OpenCursor, Func<ObjectId, IReadOnlyList<DirectoryEntry>> GroupOf);
+    CallBatcher Calls, ILogger Logger, Func<IStreamCursor> OpenCursor,
+    Func<ObjectId, IReadOnlyList<DirectoryEntry>> GroupOf);

@@ -7,13 +7,15 @@ using Tango.Records;
 namespace Tango.Playback;
 
 /// <summary>
-/// Applies the records of entries to hosted objects, synchronously and in log order, and decides commit records exactly at their positions
-/// from versions alone, so that every runtime decides alike (Tango 3.2).
+/// Applies the records of entries to hosted objects, synchronously and in log order, and decides commit records exactly
+/// at their positions from versions alone, so that every runtime decides alike (Tango 3.2).
 /// </summary>
 /// <param name="calls">Null in a probe, which answers no caller.</param>
-internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, CallBatcher? calls, DecisionProbe? probe, ILogger logger)
+internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, CallBatcher? calls, DecisionProbe? probe,
+    ILogger logger)
 {
-    /// <returns>The commit record at which playback must wait for a decision (R20); null at the end of the entry.</returns>
+    /// <returns>The commit record at which playback must wait for a decision (R20); null at the end of the
+    /// entry.</returns>
     public RecordVersion? ApplyRecords(LogEntry entry, ref EntryProgress progress)
     {
         try
@@ -26,7 +28,8 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, C
             {
                 var version = new RecordVersion(entry.Position, progress.Next);
                 if (!TryApplyRecord(ref reader, version, progress)) return version;
-                // R20: a probe ends at its commit record. The rest of the entry may need decisions of its own, which need this one.
+                // R20: a probe ends at its commit record. The rest of the entry may need decisions of its own, which
+                // need this one.
                 if (probe is { IsFound: true }) return null;
             }
 
@@ -35,7 +38,8 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, C
         catch (TangoFormatException e)
         {
             StopObjectsOf(entry, e);
-            foreach (var call in progress.Calls ?? []) call.OnInDoubt(entry.Position, "The record's entry cannot be read", e);
+            foreach (var call in progress.Calls ?? [])
+                call.OnInDoubt(entry.Position, "The record's entry cannot be read", e);
         }
 
         return null;
@@ -58,7 +62,8 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, C
                 decisions.OnDecisionRecord(DecisionFormat.Read(ref reader), version);
                 return true;
             default:
-                throw new TangoFormatException($"Record {version} has kind {(int)kind} with {elements} elements, which is not known here");
+                throw new TangoFormatException(
+                    $"Record {version} has kind {(int)kind} with {elements} elements, which is not known here");
         }
     }
 
@@ -81,7 +86,8 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, C
         if (flags.HasFlag(CommitFlags.NeedsDecision))
         {
             if (isEvaluated && probe is not null) probe.TryEnd(version, aborted);
-            else if (isEvaluated) decisions.DecidedHere(version, aborted, CommitFormat.ReadParticipants(participants).Streams, isOwn);
+            else if (isEvaluated)
+                decisions.DecidedHere(version, aborted, CommitFormat.ReadParticipants(participants).Streams, isOwn);
             else if (decisions.TryGet(version, out aborted)) isEvaluated = true;
 #if PLANTED
             else if (Planted.Is("undecided-is-committed")) isEvaluated = true;
@@ -123,8 +129,10 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, C
     }
 
     /// <summary>R18. Reads the whole read set in any case: the writes stand behind it.</summary>
-    /// <param name="isEvaluated">False: an object of the read set is not hosted here, so the outcome is not known.</param>
-    private TxOutcome.Aborted? Validate(ref MessagePackReader reader, LogPosition position, LogPosition snapshotEnd, out bool isEvaluated)
+    /// <param name="isEvaluated">False: an object of the read set is not hosted here, so the outcome is not
+    /// known.</param>
+    private TxOutcome.Aborted? Validate(ref MessagePackReader reader, LogPosition position, LogPosition snapshotEnd,
+        out bool isEvaluated)
     {
         TxOutcome.Aborted? aborted = null;
         isEvaluated = true;
@@ -149,13 +157,16 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, C
         return aborted;
     }
 
-    private static TxOutcome.Aborted? Conflict(HostedObject? read, bool hasKey, ReadOnlySpan<byte> key, LogPosition snapshotEnd)
+    private static TxOutcome.Aborted? Conflict(HostedObject? read, bool hasKey, ReadOnlySpan<byte> key,
+        LogPosition snapshotEnd)
     {
         if (read is null || !read.Versions.TryFindConflict(hasKey, key, snapshotEnd, out var conflict)) return null;
-        return new TxOutcome.Aborted(conflict.Reason, read.Id, read.Name, hasKey ? new ObjectKey(key) : ObjectKey.None, conflict.Version);
+        return new TxOutcome.Aborted(conflict.Reason, read.Id, read.Name, hasKey ? new ObjectKey(key) : ObjectKey.None,
+            conflict.Version);
     }
 
-    private TangoRejectedException? Apply(HostedObject target, scoped in CallRecord update, RecordVersion version, ApplyResult? result)
+    private TangoRejectedException? Apply(HostedObject target, scoped in CallRecord update, RecordVersion version,
+        ApplyResult? result)
     {
         var wasStopped = target.Stopped is not null;
         var rejection = target.Apply(update, version, result);
@@ -164,7 +175,8 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, C
     }
 
     /// <summary>
-    /// R20: the record claims that one group covers its read set, but this runtime hosts only a part. A guess would let views diverge.
+    /// R20: the record claims that one group covers its read set, but this runtime hosts only a part. A guess would let
+    /// views diverge.
     /// </summary>
     private void StopForUnknownReads(HostedObject target, RecordVersion version)
     {

@@ -4,9 +4,10 @@ using Corfu.Protocol;
 namespace Tango.Playback;
 
 /// <summary>
-/// Latest versions of one object and of its keys (Tango 3.2, Versioning; R18). Playback alone writes; other threads read to abort early and
-/// to validate read-only transactions, hence the lock. It depends only on the object's stream and the decisions in it, never on what
-/// Apply did: a rejected write counts, so that even an object whose code fails can still be decided about.
+/// Latest versions of one object and of its keys (Tango 3.2, Versioning; R18). Playback alone writes; other threads
+/// read to abort early and to validate read-only transactions, hence the lock. It depends only on the object's stream
+/// and the decisions in it, never on what Apply did: a rejected write counts, so that even an object whose code fails
+/// can still be decided about.
 /// </summary>
 internal sealed class VersionTable(int capacity)
 {
@@ -19,8 +20,8 @@ internal sealed class VersionTable(int capacity)
     private RecordVersion? _lastKeyless;
     private RecordVersion? _lastAny;
 
-    // R18: versions of keys that are not in the table are at or below the mark. It is a function of the stream and the capacity alone,
-    // and the capacity is a parameter in the log, never a runtime option.
+    // R18: versions of keys that are not in the table are at or below the mark. It is a function of the stream and the
+    // capacity alone, and the capacity is a parameter in the log, never a runtime option.
     private RecordVersion? _mark;
 
     /// <summary>First position after the last write of any kind.</summary>
@@ -65,7 +66,8 @@ internal sealed class VersionTable(int capacity)
 
     private VersionConflict? KeyedConflict(ReadOnlySpan<byte> key, LogPosition snapshotEnd)
     {
-        if (_mark is { } mark && mark.Position >= snapshotEnd) return new VersionConflict(AbortReason.SnapshotTooOld, mark);
+        if (_mark is { } mark && mark.Position >= snapshotEnd)
+            return new VersionConflict(AbortReason.SnapshotTooOld, mark);
         if (Newer(_lastKeyless, snapshotEnd) is { } keyless) return keyless;
         return Lookup().TryGetValue(key, out var node) ? Newer(node.Version, snapshotEnd) : null;
     }
@@ -106,7 +108,8 @@ internal sealed class VersionTable(int capacity)
         else node.Newer.Older = node.Older;
     }
 
-    private Dictionary<byte[], Node>.AlternateLookup<ReadOnlySpan<byte>> Lookup() => _keys.GetAlternateLookup<ReadOnlySpan<byte>>();
+    private Dictionary<byte[], Node>.AlternateLookup<ReadOnlySpan<byte>> Lookup() =>
+        _keys.GetAlternateLookup<ReadOnlySpan<byte>>();
 
     private sealed class Node(byte[] key)
     {

@@ -6,14 +6,16 @@ using Tango.Transactions;
 namespace Tango.Records;
 
 /// <summary>
-/// A commit record: <c>[2, flags, snapshot end, [[object, nil | [key, ...]], ...], [[object, mutator, key | nil, arguments], ...], []]</c>.
+/// A commit record: <c>[2, flags, snapshot end, [[object, nil | [key, ...]], ...], [[object, mutator, key | nil,
+/// arguments], ...], []]</c>.
 /// </summary>
 internal static class CommitFormat
 {
     public const int ReadLength = 2;
     public const int WriteLength = 4;
 
-    public static ReadOnlyMemory<byte> Encode(CommitFlags flags, LogPosition snapshotEnd, List<TxObject> reads, List<TxWrite> writes)
+    public static ReadOnlyMemory<byte> Encode(CommitFlags flags, LogPosition snapshotEnd, List<TxObject> reads,
+        List<TxWrite> writes)
     {
         var buffer = new ArgumentBuffer();
         var writer = new MessagePackWriter(buffer);
@@ -27,7 +29,8 @@ internal static class CommitFormat
         foreach (var write in writes)
         {
             writer.WriteArrayHeader(WriteLength);
-            RecordFormat.WriteCall(ref writer, write.Host.Entry.Id, write.Mutator.Number, write.Key, write.Arguments.Span);
+            RecordFormat.WriteCall(ref writer, write.Host.Entry.Id, write.Mutator.Number, write.Key,
+                write.Arguments.Span);
         }
 
         writer.WriteArrayHeader(0);

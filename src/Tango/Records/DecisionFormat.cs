@@ -3,7 +3,8 @@ using Tango.Formatting;
 
 namespace Tango.Records;
 
-/// <summary>A decision record: <c>[3, position, index, nil | [reason, object, key | nil, position, index]]</c>, the version being the commit record's.</summary>
+/// <summary>A decision record: <c>[3, position, index, nil | [reason, object, key | nil, position, index]]</c>, the
+/// version being the commit record's.</summary>
 internal static class DecisionFormat
 {
     private const int AbortLength = 5;
@@ -50,5 +51,6 @@ internal static class DecisionFormat
         writer.Write(version.Index);
     }
 
-    private static RecordVersion ReadVersion(ref MessagePackReader reader) => new(RecordFormat.ReadPosition(ref reader), reader.ReadInt32());
+    private static RecordVersion ReadVersion(ref MessagePackReader reader) =>
+        new(RecordFormat.ReadPosition(ref reader), reader.ReadInt32());
 }

@@ -3,8 +3,8 @@ using Tango.Formatting;
 namespace Tango.Records;
 
 /// <summary>
-/// The payload of a Tango entry: <c>[1, runtime, sequence, [record, ...]]</c>. Runtime and sequence let the writer recognise its own
-/// entries while it plays them, before it has heard of its append.
+/// The payload of a Tango entry: <c>[1, runtime, sequence, [record, ...]]</c>. Runtime and sequence let the writer
+/// recognise its own entries while it plays them, before it has heard of its append.
 /// </summary>
 internal static class EntryFormat
 {

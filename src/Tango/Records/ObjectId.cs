@@ -3,7 +3,8 @@ using Corfu.Protocol;
 
 namespace Tango;
 
-/// <summary>Names an object for ever; given by the directory. An object's history is the stream of the same number (Tango 4).</summary>
+/// <summary>Names an object for ever; given by the directory. An object's history is the stream of the same number
+/// (Tango 4).</summary>
 public readonly record struct ObjectId(ulong Value) : IComparable<ObjectId>
 {
     /// <summary>The directory itself (Tango 3.2, Naming: the directory is an object with a hard-coded id).</summary>

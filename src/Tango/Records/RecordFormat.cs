@@ -10,7 +10,8 @@ internal static class RecordFormat
     public const int CommitLength = 6;
     public const int DecisionLength = 4;
 
-    public static void WriteUpdate(ref MessagePackWriter writer, ObjectId id, int mutator, ObjectKey key, ReadOnlySpan<byte> arguments)
+    public static void WriteUpdate(ref MessagePackWriter writer, ObjectId id, int mutator, ObjectKey key,
+        ReadOnlySpan<byte> arguments)
     {
         writer.WriteArrayHeader(UpdateLength);
         writer.Write((int)RecordKind.Update);
@@ -18,7 +19,8 @@ internal static class RecordFormat
     }
 
     /// <summary>The four elements that updates and the writes of a commit record have in common.</summary>
-    public static void WriteCall(ref MessagePackWriter writer, ObjectId id, int mutator, ObjectKey key, ReadOnlySpan<byte> arguments)
+    public static void WriteCall(ref MessagePackWriter writer, ObjectId id, int mutator, ObjectKey key,
+        ReadOnlySpan<byte> arguments)
     {
         writer.Write(id.Value);
         writer.Write(mutator);

@@ -12,7 +12,8 @@ public enum RecordKind
     /// <summary>The published outcome of a commit record whose read set not every reader hosts (R20).</summary>
     Decision = 3,
 
-    /// <summary>Speculative writes of a large transaction; no effect without its commit record (R19). Reserved.</summary>
+    /// <summary>Speculative writes of a large transaction; no effect without its commit record (R19).
+    /// Reserved.</summary>
     Spill = 4,
 
     /// <summary>An object's state, version table and open spills (R21). Reserved.</summary>

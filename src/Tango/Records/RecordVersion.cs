@@ -2,7 +2,8 @@ using Corfu.Protocol;
 
 namespace Tango;
 
-/// <summary>A record's place in the order of everything: its entry's position and its index in the entry, since one entry holds several.</summary>
+/// <summary>A record's place in the order of everything: its entry's position and its index in the entry, since one
+/// entry holds several.</summary>
 public readonly record struct RecordVersion(LogPosition Position, int Index) : IComparable<RecordVersion>
 {
     public int CompareTo(RecordVersion other)

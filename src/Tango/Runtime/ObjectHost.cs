@@ -7,7 +7,8 @@ using Tango.Records;
 
 namespace Tango.Runtime;
 
-/// <summary>The runtime side of an open handle: update_helper and query_helper (Tango 3.1), or their transactional forms (3.2).</summary>
+/// <summary>The runtime side of an open handle: update_helper and query_helper (Tango 3.1), or their transactional
+/// forms (3.2).</summary>
 internal sealed class ObjectHost(TangoRuntime runtime, DirectoryEntry entry, HostedObject? hosted) : IObjectHost
 {
     private readonly ImmutableArray<StreamId> _streams = [entry.Id.Stream];
@@ -23,10 +24,12 @@ internal sealed class ObjectHost(TangoRuntime runtime, DirectoryEntry entry, Hos
 
     public void RequireRuntime(TangoRuntime other)
     {
-        if (!ReferenceEquals(runtime, other)) throw new TangoTransactionException($"Object '{Name}' belongs to another runtime");
+        if (!ReferenceEquals(runtime, other))
+            throw new TangoTransactionException($"Object '{Name}' belongs to another runtime");
     }
 
-    public ValueTask UpdateAsync(MutatorInfo mutator, ObjectKey key, ArgumentBuffer arguments, CancellationToken cancellationToken)
+    public ValueTask UpdateAsync(MutatorInfo mutator, ObjectKey key, ArgumentBuffer arguments,
+        CancellationToken cancellationToken)
     {
         var update = RunAsync<ValueTuple>(mutator, key, arguments, null, cancellationToken);
         return update.IsCompletedSuccessfully ? ValueTask.CompletedTask : new ValueTask(update.AsTask());
@@ -54,9 +57,11 @@ internal sealed class ObjectHost(TangoRuntime runtime, DirectoryEntry entry, Hos
 
     // Errors reach the caller through the task, also those found before anything is asynchronous.
     private async ValueTask<TResult> RunAsync<TResult>(
-        MutatorInfo mutator, ObjectKey key, ArgumentBuffer arguments, ApplyResult<TResult>? result, CancellationToken cancellationToken)
+        MutatorInfo mutator, ObjectKey key, ArgumentBuffer arguments, ApplyResult<TResult>? result,
+        CancellationToken cancellationToken)
     {
-        if (runtime.Current is not { } transaction) return await SendAsync(mutator, key, arguments, result, cancellationToken);
+        if (runtime.Current is not { } transaction)
+            return await SendAsync(mutator, key, arguments, result, cancellationToken);
         await transaction.UpdateAsync(this, mutator, key, arguments.WrittenMemory, result, cancellationToken);
         return result is null ? default! : result.Value!;
     }
@@ -71,7 +76,8 @@ internal sealed class ObjectHost(TangoRuntime runtime, DirectoryEntry entry, Hos
     }
 
     private ValueTask<TResult> SendAsync<TResult>(
-        MutatorInfo mutator, ObjectKey key, ArgumentBuffer arguments, ApplyResult<TResult>? result, CancellationToken cancellationToken)
+        MutatorInfo mutator, ObjectKey key, ArgumentBuffer arguments, ApplyResult<TResult>? result,
+        CancellationToken cancellationToken)
     {
         cancellationToken.ThrowIfCancellationRequested();
         // R16: what it returns or rejects is only known where the object is played.

@@ -23,7 +23,8 @@ public sealed class TangoGroupBuilder
         T.ObjectType.VerifyFormatters();
         _options.Types.Add<T>();
         var handle = T.ObjectType.Create();
-        _members.Add((new TangoDirectory.NewObject(name, T.ObjectType.Name, _options.NewObjectVersionCapacity), handle));
+        _members.Add((new TangoDirectory.NewObject(name, T.ObjectType.Name, _options.NewObjectVersionCapacity),
+            handle));
         return (T)handle;
     }
 

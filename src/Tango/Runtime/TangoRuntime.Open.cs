@@ -16,10 +16,11 @@ public sealed partial class TangoRuntime
     private volatile bool _hasDirectory;
 
     /// <summary>
-    /// Opens the object of that name, creating it if there is none, and plays its history up to now. If it belongs to a group, all of the
-    /// group is opened.
+    /// Opens the object of that name, creating it if there is none, and plays its history up to now. If it belongs to a
+    /// group, all of the group is opened.
     /// </summary>
-    /// <exception cref="TangoDirectoryException">The name belongs to an object of another type, or a group member's type is unknown here.</exception>
+    /// <exception cref="TangoDirectoryException">The name belongs to an object of another type, or a group member's
+    /// type is unknown here.</exception>
     /// <exception cref="TangoFormatException">A type the object uses has no formatter.</exception>
     public async ValueTask<T> OpenAsync<T>(string name, CancellationToken cancellationToken = default)
         where T : TangoObject, ITangoObject<T>
@@ -30,17 +31,21 @@ public sealed partial class TangoRuntime
         return NewHandle<T>(entry, _hosted[entry.Id]);
     }
 
-    /// <summary>Opens the object for writing only: no view, no playback; updates and write-only transactions (Tango 4.1, A).</summary>
+    /// <summary>Opens the object for writing only: no view, no playback; updates and write-only transactions (Tango
+    /// 4.1, A).</summary>
     public async ValueTask<T> OpenWriteOnlyAsync<T>(string name, CancellationToken cancellationToken = default)
         where T : TangoObject, ITangoObject<T> =>
         NewHandle<T>(await FindOrCreateAsync<T>(name, cancellationToken), null);
 
     /// <summary>
-    /// Opens a group of objects that are always hosted together, creating it with these members if there is none (R20). Transactions over
-    /// objects of one group need no decision records. The handles that <see cref="TangoGroupBuilder.Add{T}"/> returned can be used afterwards.
+    /// Opens a group of objects that are always hosted together, creating it with these members if there is none (R20).
+    /// Transactions over objects of one group need no decision records. The handles that
+    /// <see cref="TangoGroupBuilder.Add{T}"/> returned can be used afterwards.
     /// </summary>
-    /// <exception cref="TangoDirectoryException">The group exists with other members, or one of the names is taken.</exception>
-    public async ValueTask OpenGroupAsync(string group, Action<TangoGroupBuilder> define, CancellationToken cancellationToken = default)
+    /// <exception cref="TangoDirectoryException">The group exists with other members, or one of the names is
+    /// taken.</exception>
+    public async ValueTask OpenGroupAsync(string group, Action<TangoGroupBuilder> define,
+        CancellationToken cancellationToken = default)
     {
         RequireName(group);
         RequireNoTransaction();
@@ -48,13 +53,15 @@ public sealed partial class TangoRuntime
         define(builder);
         await AttachDirectoryAsync(cancellationToken);
         var entries = await _directory.FindGroupAsync(group, cancellationToken);
-        if (entries.IsEmpty || !builder.Matches(entries)) entries = await CreateAsync(group, builder.Members, cancellationToken);
+        if (entries.IsEmpty || !builder.Matches(entries))
+            entries = await CreateAsync(group, builder.Members, cancellationToken);
         await HostAsync(entries, cancellationToken);
         builder.Attach(entries, entry => new ObjectHost(this, entry, _hosted[entry.Id]));
     }
 
     /// <summary>All objects known to the directory, by name.</summary>
-    public async ValueTask<ImmutableArray<DirectoryEntry>> ListObjectsAsync(CancellationToken cancellationToken = default)
+    public async ValueTask<ImmutableArray<DirectoryEntry>> ListObjectsAsync(
+        CancellationToken cancellationToken = default)
     {
         await AttachDirectoryAsync(cancellationToken);
         return await _directory.ListAsync(cancellationToken);
@@ -82,7 +89,8 @@ public sealed partial class TangoRuntime
             entry = (await CreateAsync(null, [member], cancellationToken))[0];
         }
 
-        if (entry.TypeName != type.Name) throw new TangoDirectoryException($"'{name}' is of type {entry.TypeName}, not {type.Name}");
+        if (entry.TypeName != type.Name)
+            throw new TangoDirectoryException($"'{name}' is of type {entry.TypeName}, not {type.Name}");
         return entry;
     }
 
@@ -125,7 +133,8 @@ public sealed partial class TangoRuntime
     {
         if (!_options.Types.TryGet(entry.TypeName, out var type))
             throw new TangoDirectoryException(
-                $"'{entry.Name}' is of type {entry.TypeName}, which this program does not know: add it to {nameof(TangoOptions)}.{nameof(TangoOptions.Types)}");
+                $"'{entry.Name}' is of type {entry.TypeName}, which this program does not know: add it to "
+                + $"{nameof(TangoOptions)}.{nameof(TangoOptions.Types)}");
         type.VerifyFormatters();
         return new HostedObject(entry, type);
     }
@@ -156,6 +165,7 @@ public sealed partial class TangoRuntime
 
     private void RequireNoTransaction()
     {
-        if (Current is { IsActive: true }) throw new TangoTransactionException("Objects cannot be opened inside a transaction");
+        if (Current is { IsActive: true })
+            throw new TangoTransactionException("Objects cannot be opened inside a transaction");
     }
 }

@@ -5,22 +5,26 @@ namespace Tango;
 public sealed partial class TangoRuntime
 {
     /// <summary>
-    /// Runs the body in a transaction and tries again, after a growing pause, while it aborts. Never repeats one that is in doubt. The body may
-    /// run several times and should have no effects besides the objects. An exception of the body drops the transaction and is passed
-    /// on if what the body had read is still true; if not, the body runs again.
+    /// Runs the body in a transaction and tries again, after a growing pause, while it aborts. Never repeats one that
+    /// is in doubt. The body may run several times and should have no effects besides the objects. An exception of the
+    /// body drops the transaction and is passed on if what the body had read is still true; if not, the body runs
+    /// again.
     /// </summary>
     /// <returns>Committed or InDoubt, or the last Aborted after <see cref="TransactionOptions.MaxAttempts"/>.</returns>
     public async ValueTask<TxOutcome> RunTransactionAsync(
-        Func<TangoTransaction, ValueTask> body, TransactionOptions? options = null, CancellationToken cancellationToken = default)
+        Func<TangoTransaction, ValueTask> body, TransactionOptions? options = null,
+        CancellationToken cancellationToken = default)
     {
         options ??= TransactionOptions.Default;
         for (var attempt = 1; ; attempt++)
         {
             cancellationToken.ThrowIfCancellationRequested();
             var outcome = await TryOnceAsync(body, options, cancellationToken);
-            if (outcome is { } decided && (decided is not TxOutcome.Aborted || attempt >= options.MaxAttempts)) return decided;
+            if (outcome is { } decided && (decided is not TxOutcome.Aborted || attempt >= options.MaxAttempts))
+                return decided;
             await Task.Delay(Backoff.Delay(attempt - 1, _options, _entropy), _time, cancellationToken);
-            // An early abort has appended nothing, and nothing may have been played since: without this, the next attempt would read the same.
+            // An early abort has appended nothing, and nothing may have been played since: without this, the next
+            // attempt would read the same.
             if (outcome is TxOutcome.Aborted aborted && Player.Published.End <= aborted.ConflictingWrite.Position)
                 await Player.PlayToAsync(aborted.ConflictingWrite.Position.Next, cancellationToken);
         }
@@ -28,7 +32,8 @@ public sealed partial class TangoRuntime
 
     /// <summary>As the other overload, with the value that the committed attempt computed.</summary>
     public async ValueTask<TxResult<T>> RunTransactionAsync<T>(
-        Func<TangoTransaction, ValueTask<T>> body, TransactionOptions? options = null, CancellationToken cancellationToken = default)
+        Func<TangoTransaction, ValueTask<T>> body, TransactionOptions? options = null,
+        CancellationToken cancellationToken = default)
     {
         T? value = default;
         var outcome = await RunTransactionAsync(
@@ -45,13 +50,16 @@ public sealed partial class TangoRuntime
         {
             await body(transaction);
         }
-        catch (Exception e) when (transaction.IsActive && e is not (TangoTransactionException or OperationCanceledException))
+        catch (Exception e)
+            when (transaction.IsActive && e is not (TangoTransactionException or OperationCanceledException))
         {
             if (await transaction.IsCurrentAsync(cancellationToken)) throw;
             return null;
         }
 
-        return transaction.IsActive ? await transaction.EndTxAsync(cancellationToken) : transaction.Outcome ?? throw new TangoTransactionException(
+        return transaction.IsActive
+            ? await transaction.EndTxAsync(cancellationToken)
+            : transaction.Outcome ?? throw new TangoTransactionException(
             "The transaction was disposed by its body");
     }
 }

@@ -9,8 +9,8 @@ using Tango.Runtime;
 namespace Tango;
 
 /// <summary>
-/// One process' place in Tango: hosts views of objects, keeps them in one order with everybody else's, and runs transactions over them
-/// (Tango 3, 4). Runtimes talk only through the log. Safe for concurrent use.
+/// One process' place in Tango: hosts views of objects, keeps them in one order with everybody else's, and runs
+/// transactions over them (Tango 3, 4). Runtimes talk only through the log. Safe for concurrent use.
 /// </summary>
 public sealed partial class TangoRuntime : IAsyncDisposable
 {
@@ -30,7 +30,8 @@ public sealed partial class TangoRuntime : IAsyncDisposable
     /// <summary>A runtime whose every source of variation is given: for tests and the simulator.</summary>
     /// <param name="openCursor">Makes a cursor over the same log, at its beginning; the runtime owns it.</param>
     public TangoRuntime(
-        ICorfuLog log, Func<IStreamCursor> openCursor, TimeProvider time, IEntropy entropy, TangoOptions? options = null, ILogger? logger = null)
+        ICorfuLog log, Func<IStreamCursor> openCursor, TimeProvider time, IEntropy entropy,
+        TangoOptions? options = null, ILogger? logger = null)
     {
         _options = options ?? new TangoOptions();
         _time = time;
@@ -40,7 +41,8 @@ public sealed partial class TangoRuntime : IAsyncDisposable
         logger ??= NullLogger.Instance;
         var hosted = new HostedObject(TangoDirectory.OwnEntry, TangoDirectory.Type);
         Calls = new CallBatcher(log, id, () => Player!, _options, logger, _lifetime.Token);
-        var context = new PlayerContext(Calls, logger, openCursor, of => ((TangoDirectory)hosted.CurrentView!).GroupOf(of));
+        var context = new PlayerContext(Calls, logger, openCursor,
+            of => ((TangoDirectory)hosted.CurrentView!).GroupOf(of));
         Player = new Player(context, _options, time, entropy, _lifetime.Token);
         _directory.Attach(new ObjectHost(this, hosted.Entry, hosted));
         _directoryUnit = new HostedUnit([hosted]);
@@ -53,22 +55,26 @@ public sealed partial class TangoRuntime : IAsyncDisposable
 
     internal Player Player { get; }
 
-    /// <summary>The transaction that flows with the calling code. One that has ended still flows: using it is an error, not a plain update.</summary>
+    /// <summary>The transaction that flows with the calling code. One that has ended still flows: using it is an error,
+    /// not a plain update.</summary>
     internal TangoTransaction? Current => _current.Value;
 
-    /// <summary>Brings all views up to the log's tail: everything acknowledged before the call is seen by transactions that begin after it.</summary>
+    /// <summary>Brings all views up to the log's tail: everything acknowledged before the call is seen by transactions
+    /// that begin after it.</summary>
     public async ValueTask SyncAsync(CancellationToken cancellationToken = default)
     {
         await AttachDirectoryAsync(cancellationToken);
         await Player.SyncAsync(cancellationToken);
     }
 
-    /// <summary>Starts a transaction; the calls of object handles that flow from here belong to it until it ends.</summary>
+    /// <summary>Starts a transaction; the calls of object handles that flow from here belong to it until it
+    /// ends.</summary>
     /// <exception cref="TangoTransactionException">One is active already.</exception>
     public TangoTransaction BeginTx(TransactionOptions? options = null)
     {
         ObjectDisposedException.ThrowIf(_lifetime.IsCancellationRequested, this);
-        if (_current.Value is { IsActive: true }) throw new TangoTransactionException("A transaction is active already; they do not nest");
+        if (_current.Value is { IsActive: true })
+            throw new TangoTransactionException("A transaction is active already; they do not nest");
         var transaction = new TangoTransaction(this, options ?? TransactionOptions.Default);
         _current.Value = transaction;
         return transaction;

@@ -15,5 +15,6 @@ public sealed class TangoTypeRegistry
         return this;
     }
 
-    internal bool TryGet(string name, [NotNullWhen(true)] out TangoObjectType? type) => _types.TryGetValue(name, out type);
+    internal bool TryGet(string name, [NotNullWhen(true)] out TangoObjectType? type) =>
+        _types.TryGetValue(name, out type);
 }

@@ -1,8 +1,9 @@
 namespace Tango;
 
 /// <summary>
-/// Waiting with a token on tasks that others share. <see cref="Task.WaitAsync(CancellationToken)"/> would do, but hops to the thread pool
-/// when the task completes its continuations asynchronously, and the simulator runs everything on one thread.
+/// Waiting with a token on tasks that others share. <see cref="Task.WaitAsync(CancellationToken)"/> would do, but hops
+/// to the thread pool when the task completes its continuations asynchronously, and the simulator runs everything on
+/// one thread.
 /// </summary>
 internal static class Waiting
 {

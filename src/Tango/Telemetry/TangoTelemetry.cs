@@ -22,10 +22,12 @@ public static class TangoTelemetry
         Meter.CreateCounter<long>("tango.playback.records", "{record}", "Records played, hosted or not");
 
     internal static readonly Counter<long> Checks =
-        Meter.CreateCounter<long>("tango.playback.checks", "{check}", "Checks of the log's tail, each shared by all callers waiting then");
+        Meter.CreateCounter<long>("tango.playback.checks", "{check}",
+            "Checks of the log's tail, each shared by all callers waiting then");
 
     internal static readonly Counter<long> ObjectsStopped =
-        Meter.CreateCounter<long>("tango.objects.stopped", "{object}", "Objects stopped because a record could not be applied");
+        Meter.CreateCounter<long>("tango.objects.stopped", "{object}",
+            "Objects stopped because a record could not be applied");
 
     internal static readonly Histogram<long> BatchRecords =
         Meter.CreateHistogram<long>("tango.batch.records", "{record}", "Records per appended entry");

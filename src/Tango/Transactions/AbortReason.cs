@@ -6,6 +6,7 @@ public enum AbortReason
     /// <summary>Something the transaction read was written after its snapshot.</summary>
     Conflict = 1,
 
-    /// <summary>The snapshot is below the object's low-water mark: whether a key was written since is no longer known (R18).</summary>
+    /// <summary>The snapshot is below the object's low-water mark: whether a key was written since is no longer known
+    /// (R18).</summary>
     SnapshotTooOld = 2,
 }

@@ -12,7 +12,9 @@ public sealed partial class TangoTransaction
     private async ValueTask<TxOutcome> DecideAsync(CancellationToken cancellationToken)
     {
         using var activity = TangoTelemetry.Activities.StartActivity("tango.transaction.end");
-        Outcome = _writes.Count == 0 ? await DecideReadOnlyAsync(cancellationToken) : await CommitAsync(cancellationToken);
+        Outcome = _writes.Count == 0
+            ? await DecideReadOnlyAsync(cancellationToken)
+            : await CommitAsync(cancellationToken);
         TangoTelemetry.Transactions.Add(1, new KeyValuePair<string, object?>("outcome", Outcome switch
         {
             TxOutcome.Committed => "committed",
@@ -22,7 +24,8 @@ public sealed partial class TangoTransaction
         return Outcome;
     }
 
-    /// <summary>Tango 3.2, Read-only transactions: no record; the check makes the snapshot's validity linearizable.</summary>
+    /// <summary>Tango 3.2, Read-only transactions: no record; the check makes the snapshot's validity
+    /// linearizable.</summary>
     private async ValueTask<TxOutcome> DecideReadOnlyAsync(CancellationToken cancellationToken)
     {
         if (_snapshot is null) return new TxOutcome.Committed(new RecordVersion(_runtime.Player.Published.End, 0));
@@ -35,7 +38,8 @@ public sealed partial class TangoTransaction
     private async ValueTask<TxOutcome> CommitAsync(CancellationToken cancellationToken)
     {
         if (_objects.Find(static o => o.IsBroken) is { } broken)
-            throw new TangoTransactionException($"A write to '{broken.Host.Name}' failed while it was applied to the transaction's snapshot");
+            throw new TangoTransactionException(
+                $"A write to '{broken.Host.Name}' failed while it was applied to the transaction's snapshot");
         var reads = _objects.FindAll(static o => o.HasReads);
         // A conflict now is a conflict at any later position: no need to append a record that must abort.
         if (FindConflict() is { } early) return early;
@@ -63,12 +67,14 @@ public sealed partial class TangoTransaction
         return unit is not null && _objects.TrueForAll(o => o.Host.Hosted?.Unit == unit);
     }
 
-    /// <summary>R20: hosts of the read set must meet a record that they may have to decide for others, so it goes to those streams too.</summary>
+    /// <summary>R20: hosts of the read set must meet a record that they may have to decide for others, so it goes to
+    /// those streams too.</summary>
     private ImmutableArray<StreamId> StreamsFor(CommitFlags flags, List<TxObject> reads)
     {
         var streams = new SortedSet<StreamId>();
         foreach (var write in _writes) streams.Add(write.Host.Entry.Id.Stream);
-        if (flags.HasFlag(CommitFlags.NeedsDecision)) streams.UnionWith(reads.Select(static read => read.Host.Entry.Id.Stream));
+        if (flags.HasFlag(CommitFlags.NeedsDecision))
+            streams.UnionWith(reads.Select(static read => read.Host.Entry.Id.Stream));
         return [.. streams];
     }
 }

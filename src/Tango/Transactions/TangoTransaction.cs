@@ -10,8 +10,9 @@ using Tango.Transactions;
 namespace Tango;
 
 /// <summary>
-/// A transaction over the objects of one runtime (Tango 3.2): between <see cref="TangoRuntime.BeginTx"/> and <see cref="EndTxAsync"/> the calls of
-/// the objects' handles that flow with the code belong to it. Not for concurrent use. All its reads come from one position (R17).
+/// A transaction over the objects of one runtime (Tango 3.2): between <see cref="TangoRuntime.BeginTx"/> and
+/// <see cref="EndTxAsync"/> the calls of the objects' handles that flow with the code belong to it. Not for concurrent
+/// use. All its reads come from one position (R17).
 /// </summary>
 public sealed partial class TangoTransaction : IAsyncDisposable
 {
@@ -38,11 +39,12 @@ public sealed partial class TangoTransaction : IAsyncDisposable
     public TxOutcome? Outcome { get; private set; }
 
     /// <summary>
-    /// Decides the transaction. With reads and writes: appends a commit record, plays up to it, and reports what playback decided. Without
-    /// writes: checks the log and validates. Without reads: commits with the append.
+    /// Decides the transaction. With reads and writes: appends a commit record, plays up to it, and reports what
+    /// playback decided. Without writes: checks the log and validates. Without reads: commits with the append.
     /// </summary>
     /// <exception cref="TangoTooLargeException">Its writes do not fit into an entry.</exception>
-    /// <exception cref="OperationCanceledException">Cancelled before anything was sent: nothing took effect.</exception>
+    /// <exception cref="OperationCanceledException">Cancelled before anything was sent: nothing took
+    /// effect.</exception>
     public ValueTask<TxOutcome> EndTxAsync(CancellationToken cancellationToken = default)
     {
         Enter();
@@ -53,7 +55,8 @@ public sealed partial class TangoTransaction : IAsyncDisposable
         return DecideAsync(cancellationToken);
     }
 
-    /// <summary>Without <see cref="EndTxAsync"/> before it: drops the transaction; nothing of it takes effect.</summary>
+    /// <summary>Without <see cref="EndTxAsync"/> before it: drops the transaction; nothing of it takes
+    /// effect.</summary>
     public ValueTask DisposeAsync()
     {
         _isEnded = true;
@@ -62,7 +65,8 @@ public sealed partial class TangoTransaction : IAsyncDisposable
     }
 
     internal async ValueTask<TResult> QueryAsync<TView, TState, TResult>(
-        ObjectHost host, ObjectKey key, TState state, Func<TView, TState, TResult> read, CancellationToken cancellationToken)
+        ObjectHost host, ObjectKey key, TState state, Func<TView, TState, TResult> read,
+        CancellationToken cancellationToken)
         where TView : TangoObject
     {
         Enter();
@@ -80,7 +84,8 @@ public sealed partial class TangoTransaction : IAsyncDisposable
     }
 
     internal async ValueTask UpdateAsync(
-        ObjectHost host, MutatorInfo mutator, ObjectKey key, ReadOnlyMemory<byte> arguments, ApplyResult? result, CancellationToken cancellationToken)
+        ObjectHost host, MutatorInfo mutator, ObjectKey key, ReadOnlyMemory<byte> arguments, ApplyResult? result,
+        CancellationToken cancellationToken)
     {
         Enter();
         try
@@ -109,7 +114,8 @@ public sealed partial class TangoTransaction : IAsyncDisposable
         }
     }
 
-    /// <summary>Whether what was read is still true now; the retry helper asks before it believes an exception of the body.</summary>
+    /// <summary>Whether what was read is still true now; the retry helper asks before it believes an exception of the
+    /// body.</summary>
     internal async ValueTask<bool> IsCurrentAsync(CancellationToken cancellationToken)
     {
         if (!_objects.Exists(static o => o.HasReads)) return true;
@@ -135,7 +141,8 @@ public sealed partial class TangoTransaction : IAsyncDisposable
         var hosted = host.RequireHosted();
         if (_snapshot is null)
         {
-            // A session sees what it was told is done: without this, a transaction after a plain update would read the past and abort.
+            // A session sees what it was told is done: without this, a transaction after a plain update would read the
+            // past and abort.
             if (_options.StartFresh) await _runtime.Player.SyncAsync(cancellationToken);
             else await _runtime.Player.CatchUpAsync(_runtime.Calls.AcknowledgedEnd, cancellationToken);
             _snapshot = _runtime.Player.Published;
@@ -152,7 +159,8 @@ public sealed partial class TangoTransaction : IAsyncDisposable
 
     private void Enter()
     {
-        if (Interlocked.Exchange(ref _inUse, 1) != 0) throw new TangoTransactionException("The transaction is used concurrently");
+        if (Interlocked.Exchange(ref _inUse, 1) != 0)
+            throw new TangoTransactionException("The transaction is used concurrently");
         if (!_isEnded) return;
         Exit();
         throw new TangoTransactionException("The transaction has ended; end or dispose it in the method that began it");

@@ -6,13 +6,15 @@ public sealed record TransactionOptions
     public static readonly TransactionOptions Default = new();
 
     /// <summary>
-    /// A transaction without writes commits on its snapshot without asking the log (Tango 3.2): consistent, but perhaps stale.
+    /// A transaction without writes commits on its snapshot without asking the log (Tango 3.2): consistent, but perhaps
+    /// stale.
     /// </summary>
     public bool StaleSnapshot { get; init; }
 
     /// <summary>
-    /// Bring the views up to the log's tail before the first read: one round trip more, fewer aborts where other runtimes write the same
-    /// objects. Otherwise the snapshot is what this runtime has played, including everything it was itself told is done.
+    /// Bring the views up to the log's tail before the first read: one round trip more, fewer aborts where other
+    /// runtimes write the same objects. Otherwise the snapshot is what this runtime has played, including everything it
+    /// was itself told is done.
     /// </summary>
     public bool StartFresh { get; init; }
 

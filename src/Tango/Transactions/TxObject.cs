@@ -4,14 +4,16 @@ using Tango.Runtime;
 
 namespace Tango.Transactions;
 
-/// <summary>What a transaction did with one object: what it read, and the object's snapshot with the transaction's own writes on top.</summary>
+/// <summary>What a transaction did with one object: what it read, and the object's snapshot with the transaction's own
+/// writes on top.</summary>
 internal sealed class TxObject(ObjectHost host)
 {
     private readonly HashSet<ObjectKey> _known = [];
     private readonly List<TxWrite> _notApplied = [];
     private TangoObject? _own;
 
-    // Apply failed half-way through on _own: what it holds never existed (R17), so it is not shown and the transaction cannot commit.
+    // Apply failed half-way through on _own: what it holds never existed (R17), so it is not shown and the transaction
+    // cannot commit.
     private Exception? _failure;
 
     public ObjectHost Host { get; } = host;
@@ -38,7 +40,8 @@ internal sealed class TxObject(ObjectHost host)
     /// <summary>The object as the transaction sees it.</summary>
     public TangoObject View(PublishedViews snapshot)
     {
-        if (_failure is not null) throw new TangoTransactionException($"An earlier write to '{Host.Name}' failed: {_failure.Message}");
+        if (_failure is not null)
+            throw new TangoTransactionException($"An earlier write to '{Host.Name}' failed: {_failure.Message}");
         if (_notApplied.Count > 0)
         {
             var own = Own(snapshot);
@@ -81,7 +84,8 @@ internal sealed class TxObject(ObjectHost host)
     {
         try
         {
-            ((ITangoView)own).Apply(write.Mutator.Number, write.Key.Bytes, write.Arguments.Span, new ApplyContext(result));
+            ((ITangoView)own).Apply(write.Mutator.Number, write.Key.Bytes, write.Arguments.Span,
+                new ApplyContext(result));
         }
         catch (TangoRejectedException) when (ignoreRejection)
         {

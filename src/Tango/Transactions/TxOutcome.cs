@@ -16,7 +16,8 @@ public abstract record TxOutcome
     /// The commit record's place. For a transaction without writes: the first position it did not see, index 0.
     /// </param>
     /// <param name="RejectedWrites">
-    /// How many writes the objects refused when they were applied (R23); 0 for a transaction without reads, which does not wait for that.
+    /// How many writes the objects refused when they were applied (R23); 0 for a transaction without reads, which does
+    /// not wait for that.
     /// </param>
     public sealed record Committed(RecordVersion Version, int RejectedWrites = 0) : TxOutcome;
 
@@ -24,7 +25,8 @@ public abstract record TxOutcome
     /// <param name="ObjectName">Whose read was no longer valid.</param>
     /// <param name="Key"><see cref="ObjectKey.None"/> if the whole object had been read.</param>
     /// <param name="ConflictingWrite">The write that came in between, or the low-water mark.</param>
-    public sealed record Aborted(AbortReason Reason, ObjectId ObjectId, string ObjectName, ObjectKey Key, RecordVersion ConflictingWrite)
+    public sealed record Aborted(AbortReason Reason, ObjectId ObjectId, string ObjectName, ObjectKey Key,
+        RecordVersion ConflictingWrite)
         : TxOutcome;
 
     /// <summary>The commit record may or may not be in the log. Never retried silently.</summary>

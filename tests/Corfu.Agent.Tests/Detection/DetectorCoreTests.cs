@@ -104,14 +104,16 @@ public sealed class DetectorCoreTests
     public void While_most_of_the_others_are_late_too_silence_counts_after_twice_the_time_out()
     {
         Run(20, ProbeOutcome.Answered);
-        Assert.InRange(SilentAfter(answersOf: []), 2 * _options.SilentAfter, (2 * _options.SilentAfter) + (2 * _options.Interval));
+        Assert.InRange(SilentAfter(answersOf: []), 2 * _options.SilentAfter,
+            (2 * _options.SilentAfter) + (2 * _options.Interval));
     }
 
     [Fact]
     public void One_that_is_late_too_does_not_hide_a_frozen_process()
     {
         Run(20, ProbeOutcome.Answered);
-        Assert.InRange(SilentAfter(answersOf: [Third]), _options.SilentAfter, _options.SilentAfter + (2 * _options.Interval));
+        Assert.InRange(SilentAfter(answersOf: [Third]), _options.SilentAfter,
+            _options.SilentAfter + (2 * _options.Interval));
     }
 
     [Fact]
@@ -206,7 +208,8 @@ public sealed class DetectorCoreTests
 
     // An agent is in its unit's process.
     private static NodeAddress AddressOf(NodeId id) =>
-        new(id, new NodeEndpoint("127.0.0.1", id == UnitAgent || id == Unit ? 1 : id == OtherAgent || id == Other ? 2 : 3));
+        new(id,
+            new NodeEndpoint("127.0.0.1", id == UnitAgent || id == Unit ? 1 : id == OtherAgent || id == Other ? 2 : 3));
 
     // How long until the unit is held silent while only these others answer.
     private TimeSpan SilentAfter(NodeId[] answersOf)
@@ -215,7 +218,8 @@ public sealed class DetectorCoreTests
         while (Health() != NodeHealth.Silent)
         {
             Tick();
-            foreach (var id in (NodeId[])[Unit, Other, Third]) _core.Record(id, answersOf.Contains(id) ? Answer : Nothing, _now);
+            foreach (var id in (NodeId[])[Unit, Other, Third])
+                _core.Record(id, answersOf.Contains(id) ? Answer : Nothing, _now);
         }
 
         return _now - silent;

@@ -6,17 +6,20 @@ public sealed class PeerTableTests
 {
     private const int Processes = 10;
 
-    private static readonly NodeEndpoint[] All = [.. Enumerable.Range(0, Processes).Select(i => new NodeEndpoint("test", 100 + i))];
+    private static readonly NodeEndpoint[] All =
+        [.. Enumerable.Range(0, Processes).Select(i => new NodeEndpoint("test", 100 + i))];
 
     private static PeerTable Of(int self, Predicate<int> isAlive, bool all = false)
     {
-        var table = new PeerTable(All[self], new AgentOptions { Self = All[self], ForgetPeerAfter = TimeSpan.FromMinutes(1) });
+        var table = new PeerTable(All[self],
+            new AgentOptions { Self = All[self], ForgetPeerAfter = TimeSpan.FromMinutes(1) });
         foreach (var endpoint in All) table.Add(endpoint, TimeSpan.Zero);
         table.Watch(peer => isAlive(peer.Endpoint.Port - 100), all);
         return table;
     }
 
-    private static int[] Watched(PeerTable table) => [.. table.All.Where(p => p.IsWatched).Select(p => p.Endpoint.Port - 100)];
+    private static int[] Watched(PeerTable table) =>
+        [.. table.All.Where(p => p.IsWatched).Select(p => p.Endpoint.Port - 100)];
 
     [Fact]
     public void Every_process_is_watched_by_the_next_three_and_by_itself()
@@ -36,7 +39,8 @@ public sealed class PeerTableTests
         bool IsAlive(int i) => !gone.Contains(i);
         for (var process = 0; process < Processes; process++)
         {
-            var watchers = Enumerable.Range(0, Processes).Where(i => i != process && IsAlive(i)).Where(i => Watched(Of(i, IsAlive)).Contains(process));
+            var watchers = Enumerable.Range(0, Processes).Where(i => i != process && IsAlive(i))
+                .Where(i => Watched(Of(i, IsAlive)).Contains(process));
             Assert.Equal(3, watchers.Count());
         }
     }
@@ -44,7 +48,8 @@ public sealed class PeerTableTests
     [Fact]
     public void The_first_of_the_watchers_has_no_agent_before_it()
     {
-        Assert.Equal([0, 1, 2], Enumerable.Range(0, 3).Select(i => Of((9 + i) % Processes, _ => true).AgentsBetween(All[8], _ => true)));
+        Assert.Equal([0, 1, 2],
+            Enumerable.Range(0, 3).Select(i => Of((9 + i) % Processes, _ => true).AgentsBetween(All[8], _ => true)));
         Assert.Equal(0, Of(0, i => i != 9).AgentsBetween(All[8], peer => peer.Endpoint != All[9]));
     }
 
@@ -52,7 +57,8 @@ public sealed class PeerTableTests
     public void Processes_that_others_watch_are_polled_one_after_another()
     {
         var table = Of(7, _ => true);
-        Assert.Equal([0, 1, 2, 3, 8, 9, 0], Enumerable.Range(0, 7).Select(_ => table.NextToPoll()!.Endpoint.Port - 100));
+        Assert.Equal([0, 1, 2, 3, 8, 9, 0],
+            Enumerable.Range(0, 7).Select(_ => table.NextToPoll()!.Endpoint.Port - 100));
         Assert.Null(Of(7, _ => true, all: true).NextToPoll());
     }
 

@@ -9,7 +9,8 @@ namespace Corfu.Agent.Tests;
 public class MembershipTests
 {
     private static Migrator MigratorOf(TestCluster cluster, CorfuClient client) =>
-        new(client, cluster.Transport, TimeProvider.System, new RebuildOptions { Batch = 16, RetryDelay = TimeSpan.FromMilliseconds(1) });
+        new(client, cluster.Transport, TimeProvider.System,
+            new RebuildOptions { Batch = 16, RetryDelay = TimeSpan.FromMilliseconds(1) });
 
     /// <summary>Every position of the log is at every replica of its chain, and all are full.</summary>
     private static async Task AssertReplicatedAsync(TestCluster cluster, Projection projection, int count, int replicas)
@@ -20,7 +21,8 @@ public class MembershipTests
             Assert.Equal(replicas, chain.FullCount);
             Assert.Equal(replicas, chain.Replicas.Length);
             foreach (var replica in chain.Replicas)
-                Assert.Equal(PageState.Data, (await cluster.LookAsync(projection.AddressOf(replica.Unit), new LogPosition(i))).State);
+                Assert.Equal(PageState.Data,
+                    (await cluster.LookAsync(projection.AddressOf(replica.Unit), new LogPosition(i))).State);
         }
     }
 
@@ -57,7 +59,8 @@ public class MembershipTests
         Assert.Equal(3, projection.Active.Chains.Length);
         Assert.Equal(PageState.Trimmed, (await client.ReadManyAsync([new LogPosition(13)]))[0].State);
         var read = await cluster.Client().ReadManyAsync([.. Enumerable.Range(0, 90).Select(i => new LogPosition(i))]);
-        for (var i = 0; i < 90; i++) Assert.Equal(i == 13 ? null : Bytes(i), i == 13 ? null : read[i].Entry?.Payload.ToArray());
+        for (var i = 0; i < 90; i++)
+            Assert.Equal(i == 13 ? null : Bytes(i), i == 13 ? null : read[i].Entry?.Payload.ToArray());
         await AppendAsync(client, 90, 10);
     }
 
@@ -75,7 +78,8 @@ public class MembershipTests
             if (r is CompleteManyRequest && Interlocked.Increment(ref copies) == 3) stop.Cancel();
             return new(Fault.None);
         };
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => MigratorOf(cluster, client).CompactAsync(1, "test", cancellationToken: stop.Token));
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(
+            () => MigratorOf(cluster, client).CompactAsync(1, "test", cancellationToken: stop.Token));
         Assert.True(Rebuilder.IsNeeded(client.Projection));
         var other = cluster.Client();
         await Rebuilder(cluster, other).RunAsync();
@@ -84,7 +88,8 @@ public class MembershipTests
         await AssertReplicatedAsync(cluster, projection, 200, 2);
     }
 
-    /// <summary>As a projection once dropped what was trimmed as a whole, and with the units all that was known of its streams.</summary>
+    /// <summary>As a projection once dropped what was trimmed as a whole, and with the units all that was known of its
+    /// streams.</summary>
     [Fact]
     public async Task R22_what_is_trimmed_as_a_whole_goes_when_others_know_its_streams()
     {
@@ -93,12 +98,17 @@ public class MembershipTests
         var (a, b) = (new StreamId(300), new StreamId(301));
         await AppendAsync(client, 0, 20, a);
         ImmutableArray<NodeAddress> old = [.. cluster.Units];
-        ImmutableArray<NodeAddress> units = [await cluster.AddUnitAsync(), await cluster.AddUnitAsync(), await cluster.AddUnitAsync()];
-        await client.ReconfigureAsync(p => Membership.Of(p).WithNextChains(cluster.Chains(5, 2)[2..4], units), "others");
+        ImmutableArray<NodeAddress> units = [await cluster.AddUnitAsync(), await cluster.AddUnitAsync(),
+            await cluster.AddUnitAsync()];
+        await client.ReconfigureAsync(p => Membership.Of(p).WithNextChains(cluster.Chains(5, 2)[2..4], units),
+            "others");
         await AppendAsync(client, 20, 20, b);
         await client.TrimPrefixAsync(new LogPosition(25));
         Assert.Equal(2, client.Projection.Segments.Length);
-        var projection = await client.ReconfigureAsync(p => p.TrimMark == LogPosition.Zero ? Membership.Of(p).WithSequencer(cluster.AddSequencer()) : null, "the mark is seen");
+        var projection =
+            await client.ReconfigureAsync(
+                p => p.TrimMark == LogPosition.Zero ? Membership.Of(p).WithSequencer(cluster.AddSequencer()) : null,
+                "the mark is seen");
         Assert.Equal(25, projection.TrimMark.Offset);
         Assert.Equal(2, projection.Segments.Length);
 
@@ -109,7 +119,8 @@ public class MembershipTests
         Assert.DoesNotContain(cluster.Transport.Trace, t => t.Request is CompleteManyRequest);
         Assert.Equal([.. units.Select(u => u.Id)], projection.Units.Select(u => u.Id));
         foreach (var unit in old) cluster.Transport.Stop(unit.Id);
-        Assert.Equal([19L, 18, 17, 16], (await cluster.Client().CheckAsync([a])).Streams[0].Positions.Select(p => p.Offset));
+        Assert.Equal([19L, 18, 17, 16], (await cluster.Client().CheckAsync([a])).Streams[0].Positions
+            .Select(p => p.Offset));
         var stream = new LogStream(cluster.Client(), a);
         await stream.SyncAsync();
         await Assert.ThrowsAsync<LogTrimmedException>(async () => await stream.ReadNextAsync());
@@ -130,7 +141,8 @@ public class MembershipTests
         var one = await operations.SetReplicasAsync(1, MigratorOf(cluster, client), "cheaper");
         await AssertReplicatedAsync(cluster, one, 90, 1);
         await AssertWholeAsync(cluster.Client(), 90);
-        await Assert.ThrowsAsync<ReconfigurationException>(() => operations.SetReplicasAsync(4, MigratorOf(cluster, client), "too many"));
+        await Assert.ThrowsAsync<ReconfigurationException>(
+            () => operations.SetReplicasAsync(4, MigratorOf(cluster, client), "too many"));
     }
 
     [Theory]
@@ -163,7 +175,8 @@ public class MembershipTests
         cluster.Transport.Stop(dead.Id);
         var operations = OperationsOf(cluster, client);
         await Assert.ThrowsAsync<ReconfigurationException>(() => operations.ReplaceUnitAsync(dead.Id, [spare], "dead"));
-        await Assert.ThrowsAsync<ReconfigurationException>(() => operations.ReplaceDestroyedUnitsAsync([dead.Id], [], "burnt"));
+        await Assert.ThrowsAsync<ReconfigurationException>(
+            () => operations.ReplaceDestroyedUnitsAsync([dead.Id], [], "burnt"));
         var projection = await operations.ReplaceDestroyedUnitsAsync([dead.Id], [spare], "burnt");
         Assert.Contains("operator", projection.Reason, StringComparison.Ordinal);
         Assert.False(projection.HasUnit(dead.Id));
@@ -178,7 +191,8 @@ public class MembershipTests
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public async Task R14_what_destroyed_units_alone_knew_is_not_granted_again_where_the_old_sequencer_answers(bool answers)
+    public async Task R14_what_destroyed_units_alone_knew_is_not_granted_again_where_the_old_sequencer_answers(
+        bool answers)
     {
         await using var cluster = await TestCluster.StartAsync(2, 1);
         var client = cluster.Client();
@@ -209,7 +223,8 @@ public class MembershipTests
             var there = new NodeAddress(node.Id, new NodeEndpoint("elsewhere", node.Endpoint.Port));
             await Assert.ThrowsAsync<ReconfigurationException>(() => operations.MoveNodeAsync(there, "not there yet"));
             cluster.Transport.Move(node.Id, node.Endpoint, there.Endpoint);
-            await Assert.ThrowsAsync<ReconfigurationException>(() => operations.MoveNodeAsync(there with { Id = new NodeId(Guid.NewGuid()) }, "another"));
+            await Assert.ThrowsAsync<ReconfigurationException>(
+                () => operations.MoveNodeAsync(there with { Id = new NodeId(Guid.NewGuid()) }, "another"));
             var moved = await operations.MoveNodeAsync(there, "moved");
             Assert.Equal(moved.Epoch, (await operations.MoveNodeAsync(there, "again")).Epoch);
         }
@@ -238,12 +253,14 @@ public class MembershipTests
             await operations.ReplaceAcceptorAsync(old.Id, [cluster.AddAcceptor()], "an acceptor is dead");
         }
 
-        // None of the first ones is left. Who starts from an old projection can only follow while one of those that it names answers.
+        // None of the first ones is left. Who starts from an old projection can only follow while one of those that it
+        // names answers.
         Assert.Equal(4, client.Projection.Epoch.Value);
         Assert.DoesNotContain(client.Projection.Acceptors, a => cluster.Acceptors.Contains(a));
         await operations.ReplaceSequencerAsync(client.Projection.Sequencer.Id, [cluster.AddSequencer()], "test");
         await AppendAsync(client, 5, 5);
-        await Assert.ThrowsAsync<ReconfigurationException>(() => operations.SetAcceptorsAsync(client.Projection.Acceptors[..2], "even"));
+        await Assert.ThrowsAsync<ReconfigurationException>(
+            () => operations.SetAcceptorsAsync(client.Projection.Acceptors[..2], "even"));
         Assert.Equal(Epoch.First, other.Projection.Epoch);
     }
 }

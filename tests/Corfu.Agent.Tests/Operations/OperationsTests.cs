@@ -20,7 +20,8 @@ public class OperationsTests
         Assert.Equal(2, projection.Segments.Length);
         Assert.Equal(30, projection.Active.From.Offset);
         Assert.All(projection.Active.Chains, c => Assert.Equal(2, c.FullCount));
-        Assert.Equal(2, projection.Segments[0].Chains.Count(c => c.Replicas.Contains(new Replica(spare.Id, Joining: true))));
+        Assert.Equal(2,
+            projection.Segments[0].Chains.Count(c => c.Replicas.Contains(new Replica(spare.Id, Joining: true))));
 
         // A client with the old projection is told, catches up and goes on.
         await AppendAsync(other, 30, 30);
@@ -35,7 +36,8 @@ public class OperationsTests
         var client = cluster.Client();
         await AppendAsync(client, 0, 10);
         var (first, second, dead, silent, third) =
-            (cluster.Units[0], cluster.Units[1], cluster.Units[2], await cluster.AddUnitAsync(), await cluster.AddUnitAsync());
+            (cluster.Units[0], cluster.Units[1], cluster.Units[2], await cluster.AddUnitAsync(),
+                await cluster.AddUnitAsync());
         cluster.Transport.Stop(silent.Id);
         var operations = OperationsOf(cluster, client);
         var projection = await operations.ReplaceUnitAsync(dead.Id, [silent, third], "test");
@@ -71,7 +73,8 @@ public class OperationsTests
         await AppendAsync(clients[0], 0, 10);
         var (dead, a, b) = (cluster.Units[0], await cluster.AddUnitAsync(), await cluster.AddUnitAsync());
         cluster.Transport.Stop(dead.Id);
-        var results = await Task.WhenAll(clients.Select(c => OperationsOf(cluster, c).ReplaceUnitAsync(dead.Id, [a, b], "test")));
+        var results =
+            await Task.WhenAll(clients.Select(c => OperationsOf(cluster, c).ReplaceUnitAsync(dead.Id, [a, b], "test")));
         Assert.All(results, p => Assert.Equal(new Epoch(2), p.Epoch));
         Assert.Single(results.Distinct());
         await AppendAsync(clients[3], 10, 10);

@@ -11,7 +11,8 @@ public sealed class PolicyCoreTests
     private readonly Dictionary<NodeId, NodeVerdict> _verdicts = [];
     private readonly PolicyCore _core = new();
 
-    private static NodeAddress Node(int number) => new(new NodeId(new Guid(number, 0, 0, new byte[8])), new NodeEndpoint("test", 7000 + number));
+    private static NodeAddress Node(int number) =>
+        new(new NodeId(new Guid(number, 0, 0, new byte[8])), new NodeEndpoint("test", 7000 + number));
 
     private static readonly NodeAddress Sequencer = Node(50);
     private static readonly NodeAddress Standby = Node(51);
@@ -20,21 +21,28 @@ public sealed class PolicyCoreTests
     // Units 0, 1, ... in a ring of chains; acceptors 20, 21, 22.
     private static Projection Ring(int units, int replicas) => new(
         new ClusterId(new Guid(1, 2, 3, new byte[8])), Epoch.First, Sequencer, LogPosition.Zero, LogPosition.Zero,
-        [new Segment(LogPosition.Zero, null, [.. Enumerable.Range(0, units).Select(i => new Chain([.. Enumerable.Range(i, replicas).Select(j => new Replica(Node(j % units).Id))]))])],
+        [new Segment(LogPosition.Zero, null,
+            [.. Enumerable.Range(0, units)
+                .Select(
+                    i => new Chain([.. Enumerable.Range(i, replicas).Select(j => new Replica(Node(j % units).Id))]))])],
         [.. Enumerable.Range(0, units).Select(Node)], [Node(20), Node(21), Node(22)], "first");
 
     private static Projection After(Projection before, Membership membership, long start, string reason) => new(
-        before.Cluster, before.Epoch.Next, membership.Sequencer, new LogPosition(start, before.Epoch.Next), LogPosition.Zero,
+        before.Cluster, before.Epoch.Next, membership.Sequencer, new LogPosition(start, before.Epoch.Next),
+        LogPosition.Zero,
         SegmentsOf(membership, start), membership.Units, membership.Acceptors, reason);
 
-    private static ImmutableArray<Segment> SegmentsOf(Membership membership, long start) => membership.NextChains is { } next
-        ? [.. membership.Segments.Select(s => s with { Until = s.Until ?? new LogPosition(start) }), new Segment(new LogPosition(start), null, next)]
+    private static ImmutableArray<Segment> SegmentsOf(Membership membership, long start) =>
+        membership.NextChains is { } next
+        ? [.. membership.Segments.Select(s => s with { Until = s.Until ?? new LogPosition(start) }),
+            new Segment(new LogPosition(start), null, next)]
         : membership.Segments;
 
     private void Is(NodeAddress node, NodeHealth health, double seconds = 1) =>
         _verdicts[node.Id] = new NodeVerdict(health, TimeSpan.FromSeconds(seconds), 0, Note: $"{health}");
 
-    private PolicyDecision Decide(Projection projection, ImmutableArray<NodeAddress> spares = default, TimeSpan? now = null) => _core.Decide(
+    private PolicyDecision Decide(Projection projection, ImmutableArray<NodeAddress> spares = default,
+        TimeSpan? now = null) => _core.Decide(
         new PolicyView(
             projection,
             id => _verdicts.GetValueOrDefault(id, new NodeVerdict(NodeHealth.Alive, TimeSpan.FromMinutes(1), 0)),
@@ -46,14 +54,16 @@ public sealed class PolicyCoreTests
         now ?? Start);
 
     [Fact]
-    public void Nothing_is_done_while_all_is_well() => Assert.Equal(new PolicyDecision(null, ""), Decide(Ring(3, 2), [Spare]));
+    public void Nothing_is_done_while_all_is_well() =>
+        Assert.Equal(new PolicyDecision(null, ""), Decide(Ring(3, 2), [Spare]));
 
     [Theory]
     [InlineData(NodeHealth.Dead)]
     [InlineData(NodeHealth.Silent)]
     [InlineData(NodeHealth.Replaced)]
     [InlineData(NodeHealth.Failed)]
-    public void A_unit_that_is_gone_or_whose_disk_has_failed_leaves_every_chain_and_a_spare_takes_its_place(NodeHealth health)
+    public void A_unit_that_is_gone_or_whose_disk_has_failed_leaves_every_chain_and_a_spare_takes_its_place(
+        NodeHealth health)
     {
         Is(Node(0), health);
         var projection = Ring(3, 2);
@@ -114,7 +124,8 @@ public sealed class PolicyCoreTests
         Assert.Null(decision.Change);
         Assert.Contains("fewer than 2 replicas", decision.Note, StringComparison.Ordinal);
 
-        // With a spare, or when the log has one replica anyway and another unit takes new entries, there is something to be done.
+        // With a spare, or when the log has one replica anyway and another unit takes new entries, there is something
+        // to be done.
         Assert.NotNull(Decide(Ring(2, 2), [Spare]).Change);
     }
 
@@ -156,7 +167,8 @@ public sealed class PolicyCoreTests
         var projection = Ring(12, 2);
         for (var i = 0; i < 5; i++)
         {
-            var next = After(projection, Membership.Of(projection).WithReplaced(Node(2 * i).Id, Node(30 + i)), 10 * (i + 1), reason);
+            var next = After(projection, Membership.Of(projection).WithReplaced(Node(2 * i).Id, Node(30 + i)),
+                10 * (i + 1), reason);
             _core.Saw(projection, next, Start);
             projection = next;
         }

@@ -6,8 +6,11 @@ namespace Corfu.Agent.Tests.Policy;
 /// <summary>When a removed unit may take another identity (R2), and when its old data may go.</summary>
 public sealed class RemovalTests
 {
-    private static readonly NodeAddress[] s_units = [.. Enumerable.Range(0, 5).Select(i => new NodeAddress(new NodeId(Guid.NewGuid()), new NodeEndpoint("127.0.0.1", 7000 + i)))];
-    private static readonly NodeAddress s_sequencer = new(new NodeId(Guid.NewGuid()), new NodeEndpoint("127.0.0.1", 6999));
+    private static readonly NodeAddress[] s_units =
+        [.. Enumerable.Range(0, 5)
+            .Select(i => new NodeAddress(new NodeId(Guid.NewGuid()), new NodeEndpoint("127.0.0.1", 7000 + i)))];
+    private static readonly NodeAddress s_sequencer =
+        new(new NodeId(Guid.NewGuid()), new NodeEndpoint("127.0.0.1", 6999));
 
     [Fact]
     public void Only_a_later_decided_projection_without_the_identity_removes_it()
@@ -40,7 +43,9 @@ public sealed class RemovalTests
     }
 
     private static Projection Make(int epoch, params int[][] chains) => new(
-        new ClusterId(Guid.NewGuid()), new Epoch(epoch), s_sequencer, new LogPosition(0, new Epoch(epoch)), LogPosition.Zero,
-        [new Segment(LogPosition.Zero, null, [.. chains.Select(c => new Chain([.. c.Select(u => new Replica(s_units[u].Id))]))])],
+        new ClusterId(Guid.NewGuid()), new Epoch(epoch), s_sequencer, new LogPosition(0, new Epoch(epoch)),
+        LogPosition.Zero,
+        [new Segment(LogPosition.Zero, null,
+            [.. chains.Select(c => new Chain([.. c.Select(u => new Replica(s_units[u].Id))]))])],
         [.. chains.SelectMany(c => c).Distinct().Select(u => s_units[u]).OrderBy(u => u.Id)], [s_units[1]], "test");
 }

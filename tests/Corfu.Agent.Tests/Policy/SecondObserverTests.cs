@@ -6,7 +6,8 @@ public sealed class SecondObserverTests
 {
     private static NodeVerdict Mine(NodeHealth health) => new(health, TimeSpan.FromSeconds(3), 9, Note: "");
 
-    private static SuspicionResponse Says(NodeHealth health, bool answers = false) => new(Status.Ok, Epoch.First, answers, health, "");
+    private static SuspicionResponse Says(NodeHealth health, bool answers = false) =>
+        new(Status.Ok, Epoch.First, answers, health, "");
 
     [Fact]
     public void One_who_agrees_is_enough_and_one_who_reaches_the_node_is_not_outvoted_by_silence_alone()
@@ -14,7 +15,8 @@ public sealed class SecondObserverTests
         Assert.True(SecondObserver.Agrees(Mine(NodeHealth.Silent), [Says(NodeHealth.Dead)], 3));
         Assert.False(SecondObserver.Agrees(Mine(NodeHealth.Silent), [], 3));
         Assert.False(SecondObserver.Agrees(Mine(NodeHealth.Silent), [Says(NodeHealth.Alive, answers: true)], 1));
-        Assert.False(SecondObserver.Agrees(Mine(NodeHealth.Silent), [Says(NodeHealth.Silent), Says(NodeHealth.Alive, true), Says(NodeHealth.Alive, true)], 3));
+        Assert.False(SecondObserver.Agrees(Mine(NodeHealth.Silent),
+            [Says(NodeHealth.Silent), Says(NodeHealth.Alive, true), Says(NodeHealth.Alive, true)], 3));
     }
 
     [Fact]

@@ -65,12 +65,17 @@ public class RebuildTests
         LogPosition half = default;
         var (cluster, client, spare) = await ReplacedAsync(30, replicas: 3, before: async (c, _) =>
         {
-            // A writer that dies after its token, and one that dies after the head. Both chains have unit 0 and more than one other.
+            // A writer that dies after its token, and one that dies after the head. Both chains have unit 0 and more
+            // than one other.
             var writer = c.Client(TestCluster.Options with { OperationTimeout = TimeSpan.FromMilliseconds(50) });
             var writes = 0;
             c.Transport.Faults = (_, r) => new(r is WriteRequest && ++writes > 0 ? Fault.Refused : Fault.None);
             hole = (await writer.AppendAsync(Bytes(1), [A])).Position;
-            c.Transport.Faults = (to, r) => new(r is WriteRequest or CompleteRequest or FillRequest && to.Id != c.Units[1].Id ? Fault.Refused : Fault.None);
+            c.Transport.Faults =
+                (to, r) =>
+                    new(r is WriteRequest or CompleteRequest or FillRequest && to.Id != c.Units[1].Id
+                        ? Fault.Refused
+                        : Fault.None);
             half = (await writer.AppendAsync(Bytes(2), [A])).Position;
             c.Transport.Faults = null;
         });
@@ -80,7 +85,8 @@ public class RebuildTests
         await Rebuilder(cluster, client).RunAsync();
         Assert.Equal(PageState.Junk, (await cluster.LookAsync(spare, hole)).State);
         Assert.Equal(PageState.Data, (await cluster.LookAsync(spare, half)).State);
-        Assert.Equal((await cluster.LookAsync(cluster.Units[1], half)).Origin, (await cluster.LookAsync(spare, half)).Origin);
+        Assert.Equal((await cluster.LookAsync(cluster.Units[1], half)).Origin,
+            (await cluster.LookAsync(spare, half)).Origin);
     }
 
     [Fact]
@@ -97,14 +103,16 @@ public class RebuildTests
         await client.TrimAsync(new LogPosition(66));
         cluster.Transport.Trace = new();
         await Rebuilder(cluster, client).RunAsync();
-        var copied = cluster.Transport.Trace.Select(t => t.Request).OfType<CompleteManyRequest>().SelectMany(c => c.Entries).Select(e => EntryCodec.PeekPosition(e.Span).Offset).ToList();
+        var copied = cluster.Transport.Trace.Select(t => t.Request).OfType<CompleteManyRequest>()
+            .SelectMany(c => c.Entries).Select(e => EntryCodec.PeekPosition(e.Span).Offset).ToList();
         Assert.NotEmpty(copied);
         Assert.DoesNotContain(copied, offset => offset is < 40 or 60 or 66);
         for (var i = 0; i < 100; i++)
         {
             var position = new LogPosition(i);
             if (!client.Projection.ChainOf(position).Replicas.Contains(new Replica(spare.Id))) continue;
-            Assert.Equal(i is < 40 or 60 or 66 ? PageState.Trimmed : PageState.Data, (await cluster.LookAsync(spare, position)).State);
+            Assert.Equal(i is < 40 or 60 or 66 ? PageState.Trimmed : PageState.Data,
+                (await cluster.LookAsync(spare, position)).State);
         }
     }
 
@@ -116,9 +124,12 @@ public class RebuildTests
         await using var _ = cluster;
         await cluster.Transport.CallAsync(spare, new InstallRequest(client.Projection), default);
         var (trimmed, alone) = (new LogPosition(3), new LogPosition(7));
-        await cluster.Transport.CallAsync(cluster.Units[1], new TrimRequest(client.Projection.Epoch, trimmed, default), default);
+        await cluster.Transport.CallAsync(cluster.Units[1], new TrimRequest(client.Projection.Epoch, trimmed, default),
+            default);
         foreach (var position in (LogPosition[])[trimmed, alone])
-            Assert.True((await cluster.Transport.CallAsync(spare, new TrimRequest(client.Projection.Epoch, position, default), default)).IsOk);
+            Assert.True(
+                (await cluster.Transport.CallAsync(spare, new TrimRequest(client.Projection.Epoch, position, default),
+                    default)).IsOk);
         await Rebuilder(cluster, client).RunAsync();
         foreach (var position in (LogPosition[])[trimmed, alone])
         {
@@ -128,9 +139,10 @@ public class RebuildTests
         }
     }
 
-    /// <summary>Seeds 6118 and 9389: rebuilt units knew nothing of what was trimmed, and a stream that was there looked as if it had never been.</summary>
+    /// <summary>Seeds 6118 and 9389: rebuilt units knew nothing of what was trimmed, and a stream that was there looked
+    /// as if it had never been.</summary>
     [Fact]
-    public async Task R22_whoever_opens_a_stream_is_told_that_it_is_trimmed_when_nobody_is_left_who_has_seen_its_entries()
+    public async Task R22_a_stream_is_known_to_be_trimmed_when_nobody_is_left_who_has_seen_its_entries()
     {
         var b = new StreamId(301);
         await using var cluster = await TestCluster.StartAsync(2, 2);
@@ -191,8 +203,10 @@ public class RebuildTests
         var (cluster, client, spare) = await ReplacedAsync(30, units: 2);
         await using var _ = cluster;
         var position = new LogPosition(7, Epoch.First);
-        var other = new LogEntry(position, new EntryOrigin(new WriterId(Guid.Empty), 1), EntryKind.Data, DateTimeOffset.UnixEpoch, [], Bytes(7));
-        await cluster.Transport.CallAsync(spare, new CompleteRequest(client.Projection.Epoch, EntryCodec.Encode(other)), default);
+        var other = new LogEntry(position, new EntryOrigin(new WriterId(Guid.Empty), 1), EntryKind.Data,
+            DateTimeOffset.UnixEpoch, [], Bytes(7));
+        await cluster.Transport.CallAsync(spare, new CompleteRequest(client.Projection.Epoch, EntryCodec.Encode(other)),
+            default);
         var error = await Assert.ThrowsAsync<RebuildException>(() => Rebuilder(cluster, client).RunAsync());
         Assert.Equal(spare.Id, error.Unit);
         Assert.Equal(7, error.Position.Offset);
@@ -209,7 +223,8 @@ public class RebuildTests
         cluster.Transport.Faults = async (_, r) =>
         {
             if (r is CompleteManyRequest && Interlocked.Increment(ref copies) is 5 or 15)
-                await OperationsOf(cluster, other).ReplaceSequencerAsync(other.Projection.Sequencer.Id, [cluster.AddSequencer()], "meanwhile");
+                await OperationsOf(cluster, other).ReplaceSequencerAsync(other.Projection.Sequencer.Id,
+                    [cluster.AddSequencer()], "meanwhile");
             return Fault.None;
         };
         var appends = AppendAsync(cluster.Client(), 400, 100, A);
@@ -252,7 +267,13 @@ public class RebuildTests
         var (cluster, client, _) = await ReplacedAsync(200, units: 2);
         await using var __ = cluster;
         var time = new StepTime();
-        var options = new RebuildOptions { Batch = 16, BatchesInFlight = 1, BytesPerSecond = 2000, RetryDelay = TimeSpan.FromMilliseconds(1) };
+        var options = new RebuildOptions
+        {
+            Batch = 16,
+            BatchesInFlight = 1,
+            BytesPerSecond = 2000,
+            RetryDelay = TimeSpan.FromMilliseconds(1)
+        };
         var rebuilder = new Rebuilder(client, cluster.Transport, time, options: options);
         await rebuilder.RunAsync();
         var progress = rebuilder.Progress;
@@ -264,7 +285,8 @@ public class RebuildTests
         Assert.Equal(TimeSpan.Zero, progress.Remaining);
     }
 
-    /// <summary>Whoever waits is woken at once, and the clock then shows what it waited for: only waiting takes time.</summary>
+    /// <summary>Whoever waits is woken at once, and the clock then shows what it waited for: only waiting takes
+    /// time.</summary>
     private sealed class StepTime : TimeProvider
     {
         private long _now;

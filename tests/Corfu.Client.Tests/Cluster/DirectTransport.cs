@@ -6,7 +6,8 @@ using Corfu.Transport;
 
 namespace Corfu.Client.Tests.Cluster;
 
-/// <summary>Hands requests to handlers in this process, through the real codec, with faults that the test chooses.</summary>
+/// <summary>Hands requests to handlers in this process, through the real codec, with faults that the test
+/// chooses.</summary>
 internal sealed class DirectTransport(ClusterId cluster) : ITransport
 {
     private readonly ConcurrentDictionary<NodeId, IRoleHandler> _nodes = new();
@@ -29,7 +30,8 @@ internal sealed class DirectTransport(ClusterId cluster) : ITransport
     {
         _nodes[handler.Id] = handler;
         _endpoints.AddOrUpdate(
-            endpoint, _ => [new RoleIdentity(handler.Role, handler.Id)], (_, roles) => roles.Add(new RoleIdentity(handler.Role, handler.Id)));
+            endpoint, _ => [new RoleIdentity(handler.Role, handler.Id)],
+            (_, roles) => roles.Add(new RoleIdentity(handler.Role, handler.Id)));
     }
 
     /// <summary>A node answers at another endpoint from now on, and only there.</summary>
@@ -42,14 +44,16 @@ internal sealed class DirectTransport(ClusterId cluster) : ITransport
 
     public void Stop(NodeId node) => _nodes.TryRemove(node, out _);
 
-    public async ValueTask<TResponse> CallAsync<TResponse>(NodeAddress to, Request<TResponse> request, CancellationToken cancellationToken)
+    public async ValueTask<TResponse> CallAsync<TResponse>(NodeAddress to, Request<TResponse> request,
+        CancellationToken cancellationToken)
         where TResponse : Response
     {
         cancellationToken.ThrowIfCancellationRequested();
         Trace?.Enqueue((to, request));
         var fault = Faults is { } faults ? await faults(to, request) : Fault.None;
         if (_moved.TryGetValue(to.Id, out var endpoint) && endpoint != to.Endpoint) fault = Fault.Refused;
-        if (fault == Fault.Refused || !_nodes.TryGetValue(to.Id, out var handler)) throw new TransportException($"{to} is down.", false);
+        if (fault == Fault.Refused || !_nodes.TryGetValue(to.Id, out var handler))
+            throw new TransportException($"{to} is down.", false);
         if (fault == Fault.RequestLost) throw new TransportException($"{to}: time-out.", true);
         if (Answer?.Invoke(request) is TResponse refusal) return refusal;
         var sink = new Sink<TResponse>(request);
@@ -77,14 +81,16 @@ internal sealed class DirectTransport(ClusterId cluster) : ITransport
     private sealed class Sink<TResponse>(Request<TResponse> request) : IReplySink
         where TResponse : Response
     {
-        public TaskCompletionSource<TResponse> Answer { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
+        public TaskCompletionSource<TResponse> Answer { get; } =
+            new(TaskCreationOptions.RunContinuationsAsynchronously);
 
         public void Send(uint correlation, Opcode opcode, Response response)
         {
             var frame = new FrameBuffer();
             MessageCodec.WriteResponse(frame, correlation, opcode, response);
             var header = FrameHeader.Parse(frame.WrittenSpan);
-            Answer.SetResult((TResponse)MessageCodec.ReadResponse(request, header, frame.WrittenMemory[MessageCodec.HeaderSize..]));
+            Answer.SetResult((TResponse)MessageCodec.ReadResponse(request, header,
+                frame.WrittenMemory[MessageCodec.HeaderSize..]));
         }
     }
 }

@@ -1,8 +1,8 @@
 namespace Corfu.Client.Tests.Cluster;
 
 /// <summary>
-/// A clock that moves only with its timers: each wait is over at once, and the clock then shows the moment that was waited for. Who asks for the time more often than
-/// <paramref name="most"/> allows waits for nothing, and is told so.
+/// A clock that moves only with its timers: each wait is over at once, and the clock then shows the moment that was
+/// waited for. Who asks for the time more often than <paramref name="most"/> allows waits for nothing, and is told so.
 /// </summary>
 internal sealed class JumpingTime(int most) : TimeProvider
 {
@@ -12,7 +12,9 @@ internal sealed class JumpingTime(int most) : TimeProvider
     public override long TimestampFrequency => TimeSpan.TicksPerSecond;
 
     public override long GetTimestamp() =>
-        Interlocked.Increment(ref _asked) <= most ? Volatile.Read(ref _now) : throw new InvalidOperationException($"the time was asked for {most} times and does not pass");
+        Interlocked.Increment(ref _asked) <= most
+            ? Volatile.Read(ref _now)
+            : throw new InvalidOperationException($"the time was asked for {most} times and does not pass");
 
     public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period)
     {

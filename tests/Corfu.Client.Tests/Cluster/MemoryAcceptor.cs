@@ -30,7 +30,8 @@ internal sealed class MemoryAcceptor(NodeId id) : IRoleHandler
             response = answer.Response;
             foreach (var (known, watcher) in _watchers)
             {
-                if (_core.Latest is { } latest && known < latest.Epoch) told.Add((watcher, new LayoutResponse(Status.Ok, latest.Epoch, null, latest)));
+                if (_core.Latest is { } latest && known < latest.Epoch)
+                    told.Add((watcher, new LayoutResponse(Status.Ok, latest.Epoch, null, latest)));
             }
 
             _watchers.RemoveAll(w => told.Exists(t => t.Reply.Equals(w.Reply)));

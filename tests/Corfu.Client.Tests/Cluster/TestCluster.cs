@@ -30,17 +30,23 @@ internal sealed class TestCluster(int number = 1) : IAsyncDisposable
 
     public Projection First { get; private set; } = null!;
 
-    /// <summary>Short times: what is tested are orders of events, and these only bound how long a failing test takes.</summary>
+    /// <summary>Short times: what is tested are orders of events, and these only bound how long a failing test
+    /// takes.</summary>
     public static CorfuClientOptions Options { get; } = new()
     {
         OperationTimeout = TimeSpan.FromSeconds(10),
         SuccessorTimeout = TimeSpan.FromMilliseconds(50),
         MaxRetryDelay = TimeSpan.FromMilliseconds(5),
-        Reconfiguration = new ReconfigurerOptions { RoundTimeout = TimeSpan.FromMilliseconds(300), RetryDelay = TimeSpan.FromMilliseconds(2) },
+        Reconfiguration = new ReconfigurerOptions
+        {
+            RoundTimeout = TimeSpan.FromMilliseconds(300),
+            RetryDelay = TimeSpan.FromMilliseconds(2)
+        },
     };
 
     /// <summary>Chains (0,1), (1,2), (2,0)... as a cluster of that many units and replicas is placed.</summary>
-    /// <param name="number">Clusters of one test have different ones, or their nodes and clients would have the same identities.</param>
+    /// <param name="number">Clusters of one test have different ones, or their nodes and clients would have the same
+    /// identities.</param>
     public static async Task<TestCluster> StartAsync(int units, int replicas, int acceptors = 1, int number = 1)
     {
         var cluster = new TestCluster(number);
@@ -49,17 +55,22 @@ internal sealed class TestCluster(int number = 1) : IAsyncDisposable
         for (var i = 0; i < acceptors; i++) cluster.Acceptors.Add(cluster.AddAcceptor());
 
         cluster.First = await cluster.Reconfigurer().CreateAsync(
-            cluster.Id, cluster.AddSequencer(), cluster.Chains(units, replicas), [.. cluster.Units], [.. cluster.Acceptors]);
+            cluster.Id, cluster.AddSequencer(), cluster.Chains(units, replicas), [.. cluster.Units],
+            [.. cluster.Acceptors]);
         return cluster;
     }
 
     public ImmutableArray<Chain> Chains(int units, int replicas) =>
-        [.. Enumerable.Range(0, units).Select(i => new Chain([.. Enumerable.Range(0, replicas).Select(j => new Replica(Units[(i + j) % units].Id))]))];
+        [.. Enumerable.Range(0, units)
+            .Select(
+                i =>
+                    new Chain([.. Enumerable.Range(0, replicas).Select(j => new Replica(Units[(i + j) % units].Id))]))];
 
     public async Task<NodeAddress> AddUnitAsync()
     {
         var store = new MemoryPageStore();
-        var unit = new UnitHandler(new NodeId(_entropy.NewGuid()), await UnitCore.OpenAsync(store, new UnitCoreOptions { Cluster = Id }), store);
+        var unit = new UnitHandler(new NodeId(_entropy.NewGuid()),
+            await UnitCore.OpenAsync(store, new UnitCoreOptions { Cluster = Id }), store);
         _units.Add(unit);
         Units.Add(Serve(unit));
         return Units[^1];
@@ -72,7 +83,8 @@ internal sealed class TestCluster(int number = 1) : IAsyncDisposable
     public NodeAddress AddSequencer(SequencerOptions? options = null) => Serve(new SequencerHandler(_entropy, options));
 
     public Reconfigurer Reconfigurer(TimeProvider? time = null, ReconfigurerOptions? options = null) =>
-        new(Transport, new LayoutClient(Transport, _entropy, TimeProvider.System), time ?? TimeProvider.System, options: options ?? Options.Reconfiguration);
+        new(Transport, new LayoutClient(Transport, _entropy, TimeProvider.System), time ?? TimeProvider.System,
+            options: options ?? Options.Reconfiguration);
 
     public CorfuClient Client(CorfuClientOptions? options = null)
     {
@@ -85,7 +97,8 @@ internal sealed class TestCluster(int number = 1) : IAsyncDisposable
     public async Task<PageResult> LookAsync(NodeAddress unit, LogPosition position)
     {
         var info = await Transport.CallAsync(unit, new UnitInfoRequest(Epoch.None), default);
-        var read = await Transport.CallAsync(unit, new ReadRequest(info.Installed, [position], ReadDetail.Full), default);
+        var read = await Transport.CallAsync(unit, new ReadRequest(info.Installed, [position], ReadDetail.Full),
+            default);
         return read.Pages[0];
     }
 

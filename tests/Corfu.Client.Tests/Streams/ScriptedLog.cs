@@ -36,7 +36,8 @@ internal sealed class ScriptedLog : ICorfuLog
         foreach (var id in streams)
         {
             if (!_streams.TryGetValue(id, out var list)) _streams[id] = list = [];
-            headers.Add(new StreamHeader(new StreamId(id), [.. list.AsEnumerable().Reverse().Take(StreamHeader.MaxBackpointers)]));
+            headers.Add(new StreamHeader(new StreamId(id),
+                [.. list.AsEnumerable().Reverse().Take(StreamHeader.MaxBackpointers)]));
             list.Add(position);
         }
 
@@ -74,7 +75,8 @@ internal sealed class ScriptedLog : ICorfuLog
         return [.. positions.Select(p => Read(p, detail, mode))];
     }
 
-    public ValueTask<LogCheck> CheckAsync(ImmutableArray<StreamId> streams, ReadConsistency consistency, CancellationToken cancellationToken)
+    public ValueTask<LogCheck> CheckAsync(ImmutableArray<StreamId> streams, ReadConsistency consistency,
+        CancellationToken cancellationToken)
     {
         var tails = streams.Select(s => new StreamTail(s, _streams.TryGetValue(s.Value, out var list)
             ? [.. list.AsEnumerable().Reverse().Take(StreamHeader.MaxBackpointers)]
@@ -82,22 +84,30 @@ internal sealed class ScriptedLog : ICorfuLog
         return new(new LogCheck(Tail, [.. tails]));
     }
 
-    public ValueTask<AppendResult> AppendAsync(ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, CancellationToken cancellationToken) =>
-        new(new AppendResult(AppendOutcome.Appended, Append(Encoding.UTF8.GetString(payload.Span), [.. streams.Select(s => s.Value)]), default));
+    public ValueTask<AppendResult> AppendAsync(ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams,
+        CancellationToken cancellationToken) =>
+        new(new AppendResult(AppendOutcome.Appended,
+            Append(Encoding.UTF8.GetString(payload.Span), [.. streams.Select(s => s.Value)]), default));
 
-    public ValueTask<AppendOutcome> ResolveAsync(AppendResult unknown, CancellationToken cancellationToken) => throw new NotSupportedException();
+    public ValueTask<AppendOutcome> ResolveAsync(AppendResult unknown, CancellationToken cancellationToken) =>
+        throw new NotSupportedException();
 
-    public ValueTask<LogReadResult> FillAsync(LogPosition position, CancellationToken cancellationToken) => throw new NotSupportedException();
+    public ValueTask<LogReadResult> FillAsync(LogPosition position, CancellationToken cancellationToken) =>
+        throw new NotSupportedException();
 
-    public ValueTask TrimAsync(LogPosition position, CancellationToken cancellationToken) => throw new NotSupportedException();
+    public ValueTask TrimAsync(LogPosition position, CancellationToken cancellationToken) =>
+        throw new NotSupportedException();
 
-    public ValueTask TrimPrefixAsync(LogPosition below, CancellationToken cancellationToken) => throw new NotSupportedException();
+    public ValueTask TrimPrefixAsync(LogPosition below, CancellationToken cancellationToken) =>
+        throw new NotSupportedException();
 
     private LogReadResult Read(LogPosition position, ReadDetail detail, ReadMode mode)
     {
         if (position.Offset < _mark) return new LogReadResult(position, PageState.Trimmed, null);
-        if (!_pages.ContainsKey(position.Offset) && mode == ReadMode.CloseHoles && position < Tail) Junk(position, BareJunk);
-        if (!_pages.TryGetValue(position.Offset, out var page)) return new LogReadResult(position, PageState.Unwritten, null);
+        if (!_pages.ContainsKey(position.Offset) && mode == ReadMode.CloseHoles && position < Tail)
+            Junk(position, BareJunk);
+        if (!_pages.TryGetValue(position.Offset, out var page))
+            return new LogReadResult(position, PageState.Unwritten, null);
         return detail == ReadDetail.Full ? page : page with { Entry = page.Entry! with { Payload = default } };
     }
 

@@ -25,7 +25,8 @@ public class StreamCursorTests
         return cursor;
     }
 
-    private static string[] Numbers(string prefix, int from, int count) => [.. Enumerable.Range(from, count).Select(i => $"{prefix}{i}")];
+    private static string[] Numbers(string prefix, int from, int count) =>
+        [.. Enumerable.Range(from, count).Select(i => $"{prefix}{i}")];
 
     [Fact]
     public async Task Streams_are_merged_in_log_order_and_shared_entries_delivered_once()
@@ -88,7 +89,8 @@ public class StreamCursorTests
         }
 
         await cursor.SyncAsync();
-        for (var i = 0; i < 10; i++) Assert.Equal($"e{i}", Encoding.UTF8.GetString((await cursor.ReadNextAsync())!.Payload.Span));
+        for (var i = 0; i < 10; i++)
+            Assert.Equal($"e{i}", Encoding.UTF8.GetString((await cursor.ReadNextAsync())!.Payload.Span));
         for (var i = 500; i < 900; i++)
         {
             _log.Append($"e{i}", 300);

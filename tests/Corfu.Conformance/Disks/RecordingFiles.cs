@@ -3,7 +3,8 @@ using Corfu.Unit;
 
 namespace Corfu.Conformance;
 
-/// <summary>Segment files in memory that remember every operation, so that any crash can be played back; they can also fail.</summary>
+/// <summary>Segment files in memory that remember every operation, so that any crash can be played back; they can also
+/// fail.</summary>
 public sealed class RecordingFiles : ISegmentFiles
 {
     private readonly Lock _gate = new();
@@ -117,7 +118,8 @@ public sealed class RecordingFiles : ISegmentFiles
 
     public bool TryReadCached(int segment, long offset, Span<byte> buffer) => false;
 
-    public ValueTask ReadAsync(int segment, long offset, Memory<byte> buffer) => new(Task.Run(() => Read(segment, offset, buffer.Span)));
+    public ValueTask ReadAsync(int segment, long offset, Memory<byte> buffer) =>
+        new(Task.Run(() => Read(segment, offset, buffer.Span)));
 
     public ValueTask WriteMarkAsync(long offset, ReadOnlyMemory<byte> bytes)
     {
@@ -164,8 +166,9 @@ public sealed class RecordingFiles : ISegmentFiles
     }
 
     /// <summary>
-    /// The disk after a power cut behind the first <paramref name="count"/> events: on top of <paramref name="before"/>, what was
-    /// synced is there, of the rest of each write the ranges that <paramref name="fate"/> names.
+    /// The disk after a power cut behind the first <paramref name="count"/> events: on top of
+    /// <paramref name="before"/>, what was synced is there, of the rest of each write the ranges that
+    /// <paramref name="fate"/> names.
     /// </summary>
     public RecordingFiles AfterCrash(RecordingFiles before, int count, Func<DiskEvent.Write, IEnumerable<Range>> fate)
     {
@@ -191,7 +194,9 @@ public sealed class RecordingFiles : ISegmentFiles
                         disk._lengths.Remove(delete.Segment);
                         break;
                     case DiskEvent.Write write when disk._segments.ContainsKey(write.Segment):
-                        foreach (var range in i < lastSync.GetValueOrDefault(write.Segment, -1) ? [Range.All] : fate(write))
+                        foreach (var range in i < lastSync.GetValueOrDefault(write.Segment, -1)
+                            ? [Range.All]
+                            : fate(write))
                         {
                             var (start, length) = range.GetOffsetAndLength(write.Bytes.Length);
                             disk.Put(write.Segment, (int)write.Offset + start, write.Bytes.AsSpan(start, length));
@@ -199,7 +204,9 @@ public sealed class RecordingFiles : ISegmentFiles
 
                         break;
                     case DiskEvent.Mark mark:
-                        foreach (var range in mark.Synced ? [Range.All] : fate(new DiskEvent.Write(-1, mark.Offset, mark.Bytes)))
+                        foreach (var range in mark.Synced
+                            ? [Range.All]
+                            : fate(new DiskEvent.Write(-1, mark.Offset, mark.Bytes)))
                         {
                             var (start, length) = range.GetOffsetAndLength(mark.Bytes.Length);
                             disk.PutMark((int)mark.Offset + start, mark.Bytes.AsSpan(start, length));
@@ -214,8 +221,8 @@ public sealed class RecordingFiles : ISegmentFiles
     }
 
     /// <summary>
-    /// The disk as the next process finds it when one was killed behind the first <paramref name="count"/> events: all that was written is
-    /// there, and what was not synced can still be lost.
+    /// The disk as the next process finds it when one was killed behind the first <paramref name="count"/> events: all
+    /// that was written is there, and what was not synced can still be lost.
     /// </summary>
     public RecordingFiles AfterKill(RecordingFiles before, int count)
     {

@@ -54,7 +54,9 @@ public abstract class LogConformance
         var last = new LogPosition(0);
         for (var i = 0; i < 20; i++)
         {
-            var results = await Task.WhenAll(Enumerable.Range(0, 5).Select(j => (j % 2 == 0 ? one : two).AppendAsync(Bytes($"{i}"), [A]).AsTask()));
+            var results =
+                await Task.WhenAll(Enumerable.Range(0, 5)
+                    .Select(j => (j % 2 == 0 ? one : two).AppendAsync(Bytes($"{i}"), [A]).AsTask()));
             Assert.Equal(5, results.Select(r => r.Position).Distinct().Count());
             Assert.All(results, r => Assert.True(r.Position >= last));
             last = results.Max(r => r.Position).Next;
@@ -120,7 +122,8 @@ public abstract class LogConformance
         var read = await log.ReadManyAsync([new(0), hole, new(2)]);
         Assert.Equal([PageState.Data, PageState.Junk, PageState.Data], read.Select(r => r.State));
         Assert.True(read[1].Entry!.IsJunk);
-        Assert.Equal(PageState.Junk, (await (await OpenAnotherAsync()).ReadManyAsync([hole], mode: ReadMode.Observe))[0].State);
+        Assert.Equal(PageState.Junk,
+            (await (await OpenAnotherAsync()).ReadManyAsync([hole], mode: ReadMode.Observe))[0].State);
     }
 
     [Fact]
@@ -164,9 +167,11 @@ public abstract class LogConformance
         var log = await OpenAsync();
         for (var i = 0; i < 10; i++) await log.AppendAsync(Bytes($"{i}"), [A]);
         await log.TrimPrefixAsync(new LogPosition(6));
-        var read = await (await OpenAnotherAsync()).ReadManyAsync([.. Enumerable.Range(0, 10).Select(i => new LogPosition(i))]);
+        var read = await (await OpenAnotherAsync())
+            .ReadManyAsync([.. Enumerable.Range(0, 10).Select(i => new LogPosition(i))]);
         for (var i = 0; i < 10; i++) Assert.Equal(i < 6 ? PageState.Trimmed : PageState.Data, read[i].State);
-        await Assert.ThrowsAsync<ArgumentOutOfRangeException>(async () => await log.TrimPrefixAsync(new LogPosition(11)));
+        await Assert.ThrowsAsync<ArgumentOutOfRangeException>(
+            async () => await log.TrimPrefixAsync(new LogPosition(11)));
     }
 
     [Fact]
@@ -186,7 +191,8 @@ public abstract class LogConformance
     public async Task A_payload_beyond_the_limit_is_refused_and_takes_no_position()
     {
         var log = await OpenAsync();
-        await Assert.ThrowsAsync<EntryTooLargeException>(async () => await log.AppendAsync(new byte[log.MaxPayload + 1], [A]));
+        await Assert.ThrowsAsync<EntryTooLargeException>(
+            async () => await log.AppendAsync(new byte[log.MaxPayload + 1], [A]));
         Assert.Equal(0, (await log.CheckAsync([A])).Tail.Offset);
         Assert.True((await log.AppendAsync(new byte[1000], [])).IsAppended);
     }
@@ -196,7 +202,8 @@ public abstract class LogConformance
     {
         var log = await OpenAsync();
         var cancelled = new CancellationToken(true);
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(async () => await log.AppendAsync(Bytes("x"), [A], cancelled));
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(
+            async () => await log.AppendAsync(Bytes("x"), [A], cancelled));
         Assert.Equal(0, (await log.CheckAsync([A])).Tail.Offset);
     }
 }

@@ -4,7 +4,8 @@ using Xunit;
 
 namespace Corfu.Conformance;
 
-/// <summary>What the page store expects of its address map and of where maps are kept. Inherited once per implementation.</summary>
+/// <summary>What the page store expects of its address map and of where maps are kept. Inherited once per
+/// implementation.</summary>
 public abstract class AddressMapConformance
 {
     private const int Many = 30_000;
@@ -57,7 +58,8 @@ public abstract class AddressMapConformance
         using (var map = Open(token))
         {
             for (var i = 100; i < 5000; i++) Assert.Equal(Slot(i), map.Find(Position(i)));
-            for (var i = 5000; i < 5100; i++) Assert.True(map.Find(Position(i)) == Slot(i) || map.Find(Position(i)) == default);
+            for (var i = 5000; i < 5100; i++)
+                Assert.True(map.Find(Position(i)) == Slot(i) || map.Find(Position(i)) == default);
             // It goes on from there, and can be checkpointed again.
             map.Set(Position(50), Slot(51));
             var next = map.BeginCheckpoint();
@@ -140,5 +142,6 @@ public abstract class AddressMapConformance
     private static LogPosition Position(int i) => new((i * 7919L) + ((long)(i % 3) << 40) + 5);
 
     private static PageSlot Slot(int i) => new(
-        (PageState)(1 + (i % 4)), i * 1000L, i, i % 977, new EntryOrigin(new WriterId(new Guid(i, 0, 0, new byte[8])), -i), i * 3L);
+        (PageState)(1 + (i % 4)), i * 1000L, i, i % 977,
+        new EntryOrigin(new WriterId(new Guid(i, 0, 0, new byte[8])), -i), i * 3L);
 }

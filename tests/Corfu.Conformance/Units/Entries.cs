@@ -10,10 +10,12 @@ public static class Entries
 
     public static readonly WriterId Writer = new(new Guid("11111111-2222-3333-4444-555555555555"));
 
-    public static byte[] Data(long position, long epoch = 1, string payload = "payload", long sequence = 0, params ulong[] streams) =>
+    public static byte[] Data(long position, long epoch = 1, string payload = "payload", long sequence = 0,
+        params ulong[] streams) =>
         Data(position, System.Text.Encoding.UTF8.GetBytes(payload), epoch, sequence, streams);
 
-    public static byte[] Data(long position, byte[] payload, long epoch = 1, long sequence = 0, params ulong[] streams) =>
+    public static byte[] Data(long position, byte[] payload, long epoch = 1, long sequence = 0,
+        params ulong[] streams) =>
         EntryCodec.Encode(new LogEntry(
             new LogPosition(position, new Epoch(epoch)),
             new EntryOrigin(Writer, sequence),
@@ -40,7 +42,8 @@ public static class Entries
         return new Projection(
             cluster ?? Cluster,
             new Epoch(epoch),
-            new NodeAddress(new NodeId(new Guid("eeeeeeee-0000-0000-0000-000000000001")), new NodeEndpoint("localhost", 2)),
+            new NodeAddress(new NodeId(new Guid("eeeeeeee-0000-0000-0000-000000000001")),
+                new NodeEndpoint("localhost", 2)),
             new LogPosition(start),
             LogPosition.Zero,
             [segment],
@@ -49,5 +52,6 @@ public static class Entries
             "test");
     }
 
-    public static ImmutableArray<LogPosition> Positions(params long[] positions) => [.. positions.Select(p => new LogPosition(p))];
+    public static ImmutableArray<LogPosition> Positions(params long[] positions) =>
+        [.. positions.Select(p => new LogPosition(p))];
 }

@@ -5,7 +5,8 @@ using Xunit;
 
 namespace Corfu.Conformance;
 
-/// <summary>Asks a handler in process, as a connection would: requests in, one batch end, answers whenever they come.</summary>
+/// <summary>Asks a handler in process, as a connection would: requests in, one batch end, answers whenever they
+/// come.</summary>
 public sealed class HandlerClient : IReplySink
 {
     private readonly Lock _gate = new();
@@ -19,7 +20,8 @@ public sealed class HandlerClient : IReplySink
     /// <summary>Answers in the order in which they came.</summary>
     public List<uint> Answered { get; } = [];
 
-    public static async Task<HandlerClient> OpenAsync(IPageStore store, UnitHandlerOptions? options = null, bool install = true)
+    public static async Task<HandlerClient> OpenAsync(IPageStore store, UnitHandlerOptions? options = null,
+        bool install = true)
     {
         var core = await UnitCore.OpenAsync(store, new UnitCoreOptions { Cluster = Entries.Cluster });
         var client = new HandlerClient(new UnitHandler(Stores.Unit, core, store, options));

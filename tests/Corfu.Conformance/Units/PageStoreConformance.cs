@@ -12,7 +12,8 @@ public abstract class PageStoreConformance : IAsyncLifetime
     /// <summary>False for stores that forget everything with the process.</summary>
     protected virtual bool Survives => true;
 
-    /// <summary>A store on this test's device; a second call, after the first store is disposed, finds what the first one left.</summary>
+    /// <summary>A store on this test's device; a second call, after the first store is disposed, finds what the first
+    /// one left.</summary>
     protected abstract IPageStore Create();
 
     public ValueTask InitializeAsync() => ValueTask.CompletedTask;
@@ -52,7 +53,8 @@ public abstract class PageStoreConformance : IAsyncLifetime
         {
             var position = ((long)i * 7919) + ((long)(i % 3) << 40);
             var slot = new PageSlot(
-                (PageState)(1 + (i % 4)), i * 1000L, i, i % 977, new EntryOrigin(new WriterId(new Guid(i, 0, 0, new byte[8])), -i), i * 3L);
+                (PageState)(1 + (i % 4)), i * 1000L, i, i % 977,
+                new EntryOrigin(new WriterId(new Guid(i, 0, 0, new byte[8])), -i), i * 3L);
             slots[position] = slot;
             client.Store.Set(new LogPosition(position), slot);
         }
@@ -179,7 +181,8 @@ public abstract class PageStoreConformance : IAsyncLifetime
         client = await OpenAsync();
         Assert.Equal(
             records.Select(r => (r.Kind, r.Position.Offset, r.Position.Epoch)),
-            client.Records.Where(r => r.Kind != RecordKind.Open).Select(r => (r.Kind, r.Position.Offset, r.Position.Epoch)));
+            client.Records.Where(r => r.Kind != RecordKind.Open)
+                .Select(r => (r.Kind, r.Position.Offset, r.Position.Epoch)));
     }
 
     protected static byte[] Payload(int length, int seed)

@@ -21,7 +21,8 @@ internal interface IMapFiles
 
     void Delete(string name);
 
-    /// <summary>What was entered in a map below this address is gone, also from its checkpoints. Durable at once.</summary>
+    /// <summary>What was entered in a map below this address is gone, also from its checkpoints. Durable at
+    /// once.</summary>
     long Floor { get; set; }
 }
 
@@ -59,7 +60,9 @@ internal sealed class PlainAddressMaps(IMapFiles files) : IAddressMaps
 
     public void Purge(IReadOnlyCollection<Guid> kept)
     {
-        foreach (var name in files.List().Where(n => n.StartsWith(MapPrefix, StringComparison.Ordinal) && kept.All(k => Name(k) != n))) files.Delete(name);
+        foreach (var name in files.List()
+            .Where(n => n.StartsWith(MapPrefix, StringComparison.Ordinal) && kept.All(k => Name(k) != n)))
+            files.Delete(name);
     }
 
     internal static string Name(Guid token) => MapPrefix + token.ToString("N");
@@ -68,7 +71,8 @@ internal sealed class PlainAddressMaps(IMapFiles files) : IAddressMaps
 
     private ReadOnlyMemory<byte> Load(Guid token)
     {
-        if (!files.List().Contains(Name(token))) throw new StoreFailedException("The checkpoint of the address map is missing.");
+        if (!files.List().Contains(Name(token)))
+            throw new StoreFailedException("The checkpoint of the address map is missing.");
         var bytes = files.Read(Name(token));
         if (bytes.Length < 4 || Crc32C.Compute(bytes.AsSpan(4)) != BinaryPrimitives.ReadUInt32LittleEndian(bytes))
             throw new StoreFailedException("The checkpoint of the address map is not whole.");
@@ -100,7 +104,8 @@ internal sealed class PlainAddressMap : IAddressMap
         for (var count = r.Int32(); count > 0; count--)
         {
             var position = r.Position();
-            var slot = new PageSlot((PageState)r.Byte(), r.Int64(), r.Int32(), r.Int32(), new EntryOrigin(new WriterId(r.Guid()), r.Int64()), r.Int64());
+            var slot = new PageSlot((PageState)r.Byte(), r.Int64(), r.Int32(), r.Int32(),
+                new EntryOrigin(new WriterId(r.Guid()), r.Int64()), r.Int64());
             var address = r.Int64();
             if (address >= files.Floor) _entries[position] = (slot, address);
         }
@@ -161,7 +166,8 @@ internal sealed class PlainAddressMap : IAddressMap
     {
     }
 
-    private void Write(ArrayBufferWriter<byte> buffer, KeyValuePair<LogPosition, (PageSlot Slot, long Address)>[] entries)
+    private void Write(ArrayBufferWriter<byte> buffer,
+        KeyValuePair<LogPosition, (PageSlot Slot, long Address)>[] entries)
     {
         var w = new WireWriter(buffer);
         w.Int64(Tail);

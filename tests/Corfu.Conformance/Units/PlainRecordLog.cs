@@ -3,8 +3,8 @@ using Corfu.Unit;
 namespace Corfu.Conformance;
 
 /// <summary>
-/// The simulator's record log: FASTER's places for records and its way to write them, from one thread. A commit ends with a frame of the log's own,
-/// and the newest sector is written again with what follows in it.
+/// The simulator's record log: FASTER's places for records and its way to write them, from one thread. A commit ends
+/// with a frame of the log's own, and the newest sector is written again with what follows in it.
 /// </summary>
 internal sealed class PlainRecordLog(ISegmentFiles files, SegmentSpace space, PageStoreOptions options) : IRecordLog
 {
@@ -24,7 +24,8 @@ internal sealed class PlainRecordLog(ISegmentFiles files, SegmentSpace space, Pa
 
     public void GoOnFrom(long address, uint incarnation)
     {
-        if (address % options.LogPageSize != 0) throw new ArgumentException("not the beginning of a page", nameof(address));
+        if (address % options.LogPageSize != 0)
+            throw new ArgumentException("not the beginning of a page", nameof(address));
         Tail = _committed = _flushed = address;
     }
 
@@ -42,7 +43,8 @@ internal sealed class PlainRecordLog(ISegmentFiles files, SegmentSpace space, Pa
     {
         if (Tail == _committed) return;
         var frame = Take(IRecordLog.FrameHeader + CommitBody);
-        if (frame < 0) throw new InvalidOperationException("no memory for a commit: what was appended was not admitted");
+        if (frame < 0)
+            throw new InvalidOperationException("no memory for a commit: what was appended was not admitted");
         var target = At(frame);
         BitConverter.TryWriteBytes(target[8..], -CommitBody);
         BitConverter.TryWriteBytes(target[IRecordLog.FrameHeader..], ++_commits);

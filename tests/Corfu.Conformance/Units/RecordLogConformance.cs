@@ -26,7 +26,9 @@ public abstract class RecordLogConformance
         var written = new List<(long Frame, byte[] Record)>();
         for (var i = 0; i < 600; i++)
         {
-            var record = new byte[random.Next(4) == 0 ? random.Next(1, s_options.LogPageSize - IRecordLog.FrameHeader) : random.Next(1, 300)];
+            var record = new byte[random.Next(4) == 0
+                ? random.Next(1, s_options.LogPageSize - IRecordLog.FrameHeader)
+                : random.Next(1, 300)];
             random.NextBytes(record);
             written.Add((Append(log, record), record));
             if (random.Next(3) != 0) continue;
@@ -77,7 +79,8 @@ public abstract class RecordLogConformance
         files.Read((int)(address / s_options.SegmentSize), address % s_options.SegmentSize, found);
         Assert.Equal([1, 2, 3], found);
         // What stands before is the earlier runs'.
-        Assert.DoesNotContain(files.Events, e => e is DiskEvent.Write w && (w.Segment * (long)s_options.SegmentSize) + w.Offset < start);
+        Assert.DoesNotContain(files.Events,
+            e => e is DiskEvent.Write w && (w.Segment * (long)s_options.SegmentSize) + w.Offset < start);
     }
 
     [Fact]
@@ -129,11 +132,13 @@ public abstract class RecordLogConformance
             {
                 var body = new byte[random.Next(5) == 0 ? random.Next(9000) : random.Next(200)];
                 random.NextBytes(body);
-                var frame = PlaceOf(IRecordLog.FrameHeader + RecordCodec.Align(RecordCodec.HeaderSize + body.Length), log.Tail);
+                var frame = PlaceOf(IRecordLog.FrameHeader + RecordCodec.Align(RecordCodec.HeaderSize + body.Length),
+                    log.Tail);
                 var address = frame + IRecordLog.FrameHeader;
                 var kind = i == 0 ? RecordKind.Open : RecordKind.StreamTails;
                 var record = new byte[RecordCodec.HeaderSize + body.Length];
-                RecordCodec.Encode(new LogRecord(kind, LogPosition.Zero, body), address, previous, written.LastOrDefault().End, 1, s_logId, record);
+                RecordCodec.Encode(new LogRecord(kind, LogPosition.Zero, body), address, previous,
+                    written.LastOrDefault().End, 1, s_logId, record);
                 Assert.Equal(frame, Append(log, record));
                 previous = address;
                 if (i > 0 && random.Next(3) != 0) continue;
@@ -146,11 +151,14 @@ public abstract class RecordLogConformance
 
         for (var events = 0; events <= files.EventCount; events++)
         {
-            foreach (var fate in new Func<DiskEvent.Write, IEnumerable<Range>>[] { _ => [], _ => [Range.All], w => CrashFate.Of(random, w) })
+            foreach (var fate in new Func<DiskEvent.Write, IEnumerable<Range>>[] { _ => [], _ => [Range.All],
+                w => CrashFate.Of(random, w) })
             {
                 var image = new SegmentImage(files.AfterCrash(before, events, fate), s_options.SegmentSize);
-                var acknowledged = files.Events.Take(events).OfType<DiskEvent.Acknowledged>().Select(a => a.Lsn).DefaultIfEmpty(0).Max();
-                var tail = await new LogScanner(image, s_logId).ScanAsync(acknowledged, (in LogRecord _, in RecordPlace place) => Assert.True(place.PayloadIntact));
+                var acknowledged = files.Events.Take(events).OfType<DiskEvent.Acknowledged>().Select(a => a.Lsn)
+                    .DefaultIfEmpty(0).Max();
+                var tail = await new LogScanner(image, s_logId).ScanAsync(acknowledged,
+                    (in LogRecord _, in RecordPlace place) => Assert.True(place.PayloadIntact));
                 Assert.True(tail.End >= acknowledged);
             }
         }
@@ -173,5 +181,6 @@ public abstract class RecordLogConformance
         return offset + size <= s_options.LogPageSize ? tail : tail - offset + s_options.LogPageSize;
     }
 
-    internal static SegmentSpace Space(RecordingFiles files, PageStoreOptions options) => new(files, options.SegmentSize, 0, ThreadWorkers.Instance, _ => { });
+    internal static SegmentSpace Space(RecordingFiles files, PageStoreOptions options) =>
+        new(files, options.SegmentSize, 0, ThreadWorkers.Instance, _ => { });
 }

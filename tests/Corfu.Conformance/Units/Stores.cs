@@ -7,7 +7,8 @@ public static class Stores
 {
     public static readonly NodeId Unit = new(new Guid("aaaaaaaa-0000-0000-0000-000000000001"));
 
-    /// <summary>Small enough that a few hundred pages cross log pages, segments and the memory of the address map.</summary>
+    /// <summary>Small enough that a few hundred pages cross log pages, segments and the memory of the address
+    /// map.</summary>
     public static readonly PageStoreOptions Small = new()
     {
         LogPageSize = 16 << 10,
@@ -20,9 +21,11 @@ public static class Stores
     };
 
     public static PageStore Faster(string folder, PageStoreOptions options) =>
-        PageStore.OnFaster(new DirectorySegmentFiles(Path.Combine(folder, "log")), Unit, options, Path.Combine(folder, "map"));
+        PageStore.OnFaster(new DirectorySegmentFiles(Path.Combine(folder, "log")), Unit, options,
+            Path.Combine(folder, "map"));
 
     /// <summary>On the simulator's ports, with real threads.</summary>
     internal static PageStore Plain(ISegmentFiles files, IMapFiles maps, PageStoreOptions options) =>
-        new(files, (f, space, o) => new PlainRecordLog(f, space, o), new PlainAddressMaps(maps), ThreadWorkers.Instance, Unit, options);
+        new(files, (f, space, o) => new PlainRecordLog(f, space, o), new PlainAddressMaps(maps), ThreadWorkers.Instance,
+            Unit, options);
 }

@@ -2,7 +2,8 @@ using System.Globalization;
 
 namespace Corfu.FaultRuns.Checks;
 
-/// <summary>The histories of all clients against what a fresh client found at the end, and against real time. Knows numbers and names only.</summary>
+/// <summary>The histories of all clients against what a fresh client found at the end, and against real time. Knows
+/// numbers and names only.</summary>
 public sealed class HistoryCheck
 {
     private const int MaxTold = 20;
@@ -18,7 +19,8 @@ public sealed class HistoryCheck
     private readonly Dictionary<string, Append> _appends = [];
     private readonly List<(long Began, long Ended, long Position, string What)> _reads = [];
     private readonly List<(long Began, long Ended, long Tail)> _checks = [];
-    private readonly List<(string Client, ulong Stream, long Position, List<(long Position, string Id)> Played)> _followers = [];
+    private readonly List<(string Client, ulong Stream, long Position,
+        List<(long Position, string Id)> Played)> _followers = [];
     private readonly Dictionary<long, string> _log = [];
     private readonly Dictionary<ulong, List<(long Position, string Id)>> _streams = [];
     private readonly List<string> _violations = [];
@@ -32,8 +34,10 @@ public sealed class HistoryCheck
     public IReadOnlyList<string> Told => _violations;
 
     public string Summary =>
-        $"appends {_appends.Count}: {Count("appended")} acknowledged, {Count("refused")} refused, {Count("unknown")} unknown; " +
-        $"reads {_reads.Count}; checks {_checks.Count}; stream syncs {_syncs}; log {_tail} positions, {_log.Values.Count(v => v == "junk")} junk; replicas compared {_compared}";
+        $"appends {_appends.Count}: {Count("appended")} acknowledged, {Count("refused")} refused, {Count("unknown")} "
+        + "unknown; " +
+        $"reads {_reads.Count}; checks {_checks.Count}; stream syncs {_syncs}; log {_tail} positions, "
+        + $"{_log.Values.Count(v => v == "junk")} junk; replicas compared {_compared}";
 
     public void Load(IEnumerable<string> histories, string audit)
     {
@@ -82,7 +86,8 @@ public sealed class HistoryCheck
                     _checks.Add((Number(words[1]), Number(words[2]), Number(words[3])));
                     break;
                 case "play" when words.Length == 4:
-                    if (!played.TryGetValue(ulong.Parse(words[1]), out var list)) played[ulong.Parse(words[1])] = list = [];
+                    if (!played.TryGetValue(ulong.Parse(words[1]), out var list))
+                        played[ulong.Parse(words[1])] = list = [];
                     list.Add((Number(words[2]), words[3]));
                     break;
                 case "synced" when words.Length == 5:
@@ -109,7 +114,8 @@ public sealed class HistoryCheck
                 _log[Number(words[1])] = words[2];
                 break;
             case "stream":
-                if (!_streams.TryGetValue(ulong.Parse(words[1]), out var list)) _streams[ulong.Parse(words[1])] = list = [];
+                if (!_streams.TryGetValue(ulong.Parse(words[1]), out var list))
+                    _streams[ulong.Parse(words[1])] = list = [];
                 list.Add((Number(words[2]), words[3]));
                 break;
             case "replica":
@@ -142,18 +148,23 @@ public sealed class HistoryCheck
         foreach (var (id, append) in _appends)
         {
             if (append.Outcome == "appended" && (!found.TryGetValue(id, out var at) || at != append.Position))
-                Violate($"{id} was acknowledged at {append.Position}, which holds {_log.GetValueOrDefault(append.Position, "nothing")}");
+                Violate(
+                    $"{id} was acknowledged at {append.Position}, which holds "
+                    + $"{_log.GetValueOrDefault(append.Position, "nothing")}");
         }
     }
 
     // Acknowledged before another began: stands before it.
     private void CheckOrder()
     {
-        var highest = new Highest(_appends.Values.Where(a => a.Outcome == "appended").Select(a => (a.Ended, a.Position)));
+        var highest = new Highest(_appends.Values.Where(a => a.Outcome == "appended")
+            .Select(a => (a.Ended, a.Position)));
         foreach (var (id, append) in _appends)
         {
             if (append.Outcome == "appended" && highest.Before(append.Began) >= append.Position)
-                Violate($"{id} stands at {append.Position}, and began after {highest.Before(append.Began)} was acknowledged");
+                Violate(
+                    $"{id} stands at {append.Position}, and began after {highest.Before(append.Began)} was "
+                    + "acknowledged");
         }
     }
 
@@ -162,7 +173,8 @@ public sealed class HistoryCheck
         var acknowledged = new Dictionary<long, long>();
         foreach (var (id, append) in _appends)
         {
-            if (append.Outcome == "appended" && !acknowledged.TryAdd(append.Position, append.Ended)) Violate($"two appends were acknowledged at {append.Position}, one of them {id}");
+            if (append.Outcome == "appended" && !acknowledged.TryAdd(append.Position, append.Ended))
+                Violate($"two appends were acknowledged at {append.Position}, one of them {id}");
         }
 
         foreach (var (began, _, position, what) in _reads)
@@ -170,7 +182,8 @@ public sealed class HistoryCheck
             // Not granted in the reader's epoch, or not yet: nobody had been told that it holds something.
             if (what == "unwritten")
             {
-                if (acknowledged.TryGetValue(position, out var ended) && ended < began) Violate($"a reader was shown nothing at {position} after it was acknowledged");
+                if (acknowledged.TryGetValue(position, out var ended) && ended < began)
+                    Violate($"a reader was shown nothing at {position} after it was acknowledged");
                 continue;
             }
 
@@ -181,10 +194,12 @@ public sealed class HistoryCheck
 
     private void CheckTails()
     {
-        var highest = new Highest(_appends.Values.Where(a => a.Outcome == "appended").Select(a => (a.Ended, a.Position)));
+        var highest = new Highest(_appends.Values.Where(a => a.Outcome == "appended")
+            .Select(a => (a.Ended, a.Position)));
         foreach (var (began, _, tail) in _checks)
         {
-            if (tail <= highest.Before(began)) Violate($"a check said {tail} after {highest.Before(began)} was acknowledged");
+            if (tail <= highest.Before(began))
+                Violate($"a check said {tail} after {highest.Before(began)} was acknowledged");
         }
     }
 
@@ -193,7 +208,8 @@ public sealed class HistoryCheck
         for (var i = 0UL; i < Clients.EntryText.Streams; i++)
         {
             var exact = Exact(1000 + i, long.MaxValue);
-            if (!exact.SequenceEqual(_streams.GetValueOrDefault(1000 + i) ?? [])) Violate($"a fresh reader of stream {1000 + i} was shown another stream than the log holds");
+            if (!exact.SequenceEqual(_streams.GetValueOrDefault(1000 + i) ?? []))
+                Violate($"a fresh reader of stream {1000 + i} was shown another stream than the log holds");
         }
 
         foreach (var (client, stream, position, played) in _followers)
@@ -205,7 +221,8 @@ public sealed class HistoryCheck
 
     private IEnumerable<(long Position, string Id)> Exact(ulong stream, long below) =>
         from p in _log.Keys.Order()
-        where p < below && _log[p].StartsWith("data ", StringComparison.Ordinal) && Clients.EntryText.StreamOf(_log[p][5..]).Value == stream
+        where p < below && _log[p].StartsWith("data ", StringComparison.Ordinal)
+            && Clients.EntryText.StreamOf(_log[p][5..]).Value == stream
         select (p, _log[p][5..]);
 
     private void Violate(string what)

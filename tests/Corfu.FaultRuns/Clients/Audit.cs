@@ -5,7 +5,8 @@ using Corfu.Transport;
 
 namespace Corfu.FaultRuns.Clients;
 
-/// <summary>What a fresh client finds at the end: the whole log, every stream, and every replica asked by itself.</summary>
+/// <summary>What a fresh client finds at the end: the whole log, every stream, and every replica asked by
+/// itself.</summary>
 internal static class Audit
 {
     private const int Batch = 256;
@@ -21,7 +22,8 @@ internal static class Audit
         output.WriteLine($"tail\t{tail}");
         for (var first = 0L; first < tail; first += Batch)
         {
-            ImmutableArray<LogPosition> positions = [.. Enumerable.Range(0, (int)Math.Min(Batch, tail - first)).Select(i => new LogPosition(first + i))];
+            ImmutableArray<LogPosition> positions = [.. Enumerable.Range(0, (int)Math.Min(Batch, tail - first))
+                .Select(i => new LogPosition(first + i))];
             foreach (var result in await client.ReadManyAsync(positions))
                 output.WriteLine($"log\t{result.Position.Offset}\t{WorkClient.Describe(result)}");
         }
@@ -31,7 +33,9 @@ internal static class Audit
             var stream = new LogStream(client, new StreamId(1000 + (ulong)i));
             await stream.SyncAsync();
             while (await stream.ReadNextAsync() is { } entry)
-                output.WriteLine($"stream\t{stream.Id.Value}\t{entry.Position.Offset}\t{EntryText.NameOf(entry.Payload.Span) ?? "damaged"}");
+                output.WriteLine(
+                    $"stream\t{stream.Id.Value}\t{entry.Position.Offset}\t"
+                    + $"{EntryText.NameOf(entry.Payload.Span) ?? "damaged"}");
         }
 
         if (!await CompareUntilStillAsync(client, tail, output)) return 1;
@@ -91,7 +95,8 @@ internal static class Audit
         return true;
     }
 
-    private static async Task<bool> ComparePartAsync(TcpTransport transport, Projection projection, Chain chain, LogPosition[] part, StringWriter output)
+    private static async Task<bool> ComparePartAsync(TcpTransport transport, Projection projection, Chain chain,
+        LogPosition[] part, StringWriter output)
     {
         var pages = new List<ImmutableArray<PageResult>>();
         foreach (var replica in chain.Replicas.Where(r => !r.Joining))
@@ -114,7 +119,9 @@ internal static class Audit
         for (var i = 0; i < part.Length; i++)
         {
             if (pages.Any(p => p[i].State != pages[0][i].State || p[i].Origin != pages[0][i].Origin))
-                output.WriteLine($"replica\t{part[i].Offset}\tdiffers: {string.Join(", ", pages.Select(p => $"{p[i].State} {p[i].Origin}"))}");
+                output.WriteLine(
+                    $"replica\t{part[i].Offset}\tdiffers: {string.Join(", ", pages.Select(p => $"{p[i].State} "
+                    + $"{p[i].Origin}"))}");
         }
 
         output.WriteLine($"compared\t{part.Length}\t{pages.Count}");

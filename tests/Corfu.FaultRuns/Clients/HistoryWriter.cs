@@ -3,8 +3,8 @@ using System.Diagnostics;
 namespace Corfu.FaultRuns.Clients;
 
 /// <summary>
-/// A client's history: one line for each event, written before and after what it tells, so that a kill costs the last line at most. Times are of
-/// the monotonic clock, which all processes of a machine share.
+/// A client's history: one line for each event, written before and after what it tells, so that a kill costs the last
+/// line at most. Times are of the monotonic clock, which all processes of a machine share.
 /// </summary>
 internal sealed class HistoryWriter(string path) : IDisposable
 {

@@ -7,8 +7,8 @@ using Corfu.Transport;
 namespace Corfu.FaultRuns.Clients;
 
 /// <summary>
-/// One workload process: appenders, readers, checkers and a follower of one stream, until it is told to end. It says on its output, twice a second, since
-/// when each of them has got nowhere.
+/// One workload process: appenders, readers, checkers and a follower of one stream, until it is told to end. It says on
+/// its output, twice a second, since when each of them has got nowhere.
 /// </summary>
 internal sealed class WorkClient(CorfuClient client, HistoryWriter history, string name, int seed)
 {
@@ -47,7 +47,9 @@ internal sealed class WorkClient(CorfuClient client, HistoryWriter history, stri
         {
             try
             {
-                return await CorfuClient.ConnectAsync(connect, new CorfuClientOptions { Tcp = new TcpTransportOptions { RequestTimeout = TimeSpan.FromSeconds(3) } });
+                return await CorfuClient.ConnectAsync(connect,
+                    new CorfuClientOptions
+                    { Tcp = new TcpTransportOptions { RequestTimeout = TimeSpan.FromSeconds(3) } });
             }
             catch (CorfuException) when (attempt < 60)
             {
@@ -76,7 +78,8 @@ internal sealed class WorkClient(CorfuClient client, HistoryWriter history, stri
         }
     }
 
-    private async Task RepeatAsync(Random random, int activity, Func<Random, Task<bool>> operation, CancellationToken stop)
+    private async Task RepeatAsync(Random random, int activity, Func<Random, Task<bool>> operation,
+        CancellationToken stop)
     {
         while (!stop.IsCancellationRequested)
         {
@@ -128,7 +131,12 @@ internal sealed class WorkClient(CorfuClient client, HistoryWriter history, stri
             }
         }
 
-        var word = result.Outcome switch { AppendOutcome.Appended => "appended", AppendOutcome.NotAppended => "refused", _ => "unknown" };
+        var word = result.Outcome switch
+        {
+            AppendOutcome.Appended => "appended",
+            AppendOutcome.NotAppended => "refused",
+            _ => "unknown"
+        };
         history.Line($"{word}\t{id}\t{HistoryWriter.Now}\t{result.Position.Offset}\t{result.Position.Epoch.Value}");
         if (result.IsAppended) Known(result.Position.Offset + 1);
         return result.IsAppended;
@@ -140,11 +148,13 @@ internal sealed class WorkClient(CorfuClient client, HistoryWriter history, stri
         if (tail == 0) return true;
         var newest = random.Next(2) == 0;
         var first = newest ? Math.Max(0, tail - random.Next(1, 32)) : random.NextInt64(tail);
-        ImmutableArray<LogPosition> positions = [.. Enumerable.Range(0, random.Next(1, 16)).Select(i => new LogPosition(first + i)).Where(p => p.Offset < tail)];
+        ImmutableArray<LogPosition> positions = [.. Enumerable.Range(0, random.Next(1, 16))
+            .Select(i => new LogPosition(first + i)).Where(p => p.Offset < tail)];
         var began = HistoryWriter.Now;
         var results = await client.ReadManyAsync(positions);
         var ended = HistoryWriter.Now;
-        foreach (var result in results) history.Line($"read\t{began}\t{ended}\t{result.Position.Offset}\t{Describe(result)}");
+        foreach (var result in results)
+            history.Line($"read\t{began}\t{ended}\t{result.Position.Offset}\t{Describe(result)}");
         return true;
     }
 
@@ -174,7 +184,9 @@ internal sealed class WorkClient(CorfuClient client, HistoryWriter history, stri
             var began = HistoryWriter.Now;
             await cursor.SyncAsync();
             while (await cursor.ReadNextAsync() is { } entry)
-                history.Line($"play\t{stream.Value}\t{entry.Position.Offset}\t{EntryText.NameOf(entry.Payload.Span) ?? "damaged"}");
+                history.Line(
+                    $"play\t{stream.Value}\t{entry.Position.Offset}\t"
+                    + $"{EntryText.NameOf(entry.Payload.Span) ?? "damaged"}");
             history.Line($"synced\t{stream.Value}\t{cursor.Position.Offset}\t{began}\t{HistoryWriter.Now}");
             return true;
         }, stop);
@@ -183,10 +195,12 @@ internal sealed class WorkClient(CorfuClient client, HistoryWriter history, stri
     private void Known(long tail)
     {
         var known = Volatile.Read(ref _tail);
-        while (tail > known && Interlocked.CompareExchange(ref _tail, tail, known) != known) known = Volatile.Read(ref _tail);
+        while (tail > known && Interlocked.CompareExchange(ref _tail, tail, known) != known)
+            known = Volatile.Read(ref _tail);
     }
 
-    private static bool IsExpected(Exception e) => e is LogUnavailableException or LayoutUnavailableException or TransportException or ReconfigurationException
+    private static bool IsExpected(Exception e) =>
+        e is LogUnavailableException or LayoutUnavailableException or TransportException or ReconfigurationException
         || e is CorfuStatusException { Status: Status.NoSpace or Status.Failed or Status.Overloaded };
 
     private static async Task Quietly(Func<Task> wait)

@@ -7,8 +7,10 @@ using Corfu.Hosting;
 
 namespace Corfu.FaultRuns.Faults;
 
-/// <summary>The fault run: a cluster and its clients, fault after fault, each healed within a bound; then the histories are checked.</summary>
-internal sealed partial class FaultRun(int seed, TimeSpan length, IReadOnlyList<FaultKind> only, bool automatic, TextWriter output)
+/// <summary>The fault run: a cluster and its clients, fault after fault, each healed within a bound; then the histories
+/// are checked.</summary>
+internal sealed partial class FaultRun(int seed, TimeSpan length, IReadOnlyList<FaultKind> only, bool automatic,
+    TextWriter output)
 {
     private static readonly TimeSpan HealBound = TimeSpan.FromSeconds(90);
     private static readonly TimeSpan StartPatience = TimeSpan.FromSeconds(90);
@@ -26,15 +28,28 @@ internal sealed partial class FaultRun(int seed, TimeSpan length, IReadOnlyList<
         try
         {
             var tools = await Tools.ProbeAsync(undo);
-            output.WriteLine($"fault run: seed {seed}, {length.TotalMinutes:0.#} minutes, agents {(automatic ? "on" : "off")}, data in {undo.Folder}");
+            output.WriteLine(
+                $"fault run: seed {seed}, {length.TotalMinutes:0.#} minutes, agents {(automatic ? "on" : "off")}, "
+                + $"data in {undo.Folder}");
             foreach (var missing in tools.Missing) output.WriteLine($"skipped  {missing}");
-            var rig = new ClusterRig(undo, tools, new ClusterShape { Units = 3, Replicas = 2, Spares = automatic ? 2 : 0, Sequencers = automatic ? 2 : 1, Automatic = automatic }, 1024);
+            var rig = new ClusterRig(undo, tools,
+                new ClusterShape
+                {
+                    Units = 3,
+                    Replicas = 2,
+                    Spares = automatic ? 2 : 0,
+                    Sequencers = automatic ? 2 : 1,
+                    Automatic = automatic
+                }, 1024);
             await rig.CreateAsync(2, _ => _random.Next(2) == 0);
             if (await rig.UpAsync() is { } trouble) throw new RunException(trouble);
-            output.WriteLine($"cluster {rig.Connection}; behind a proxy: {string.Join(", ", rig.Nodes.Where(n => n.Proxy is not null).Select(n => n.Name))}");
+            output.WriteLine(
+                $"cluster {rig.Connection}; behind a proxy: "
+                + $"{string.Join(", ", rig.Nodes.Where(n => n.Proxy is not null).Select(n => n.Name))}");
             var clients = new ClientPool(undo, rig, 3, seed);
             clients.Start();
-            if (!await WaitAsync(() => clients.AllSince(0), StartPatience, stop)) throw new RunException($"The clients do not start: {clients.Describe()}");
+            if (!await WaitAsync(() => clients.AllSince(0), StartPatience, stop))
+                throw new RunException($"The clients do not start: {clients.Describe()}");
             await DisturbAsync(rig, clients, new Nemesis(rig, clients, tools, _random), stop);
             return await JudgeAsync(undo, rig, clients, tools);
         }
@@ -54,7 +69,8 @@ internal sealed partial class FaultRun(int seed, TimeSpan length, IReadOnlyList<
             if (queue.Count == 0) queue = new Queue<FaultKind>(kinds.OrderBy(_ => _random.Next()));
             var kind = queue.Dequeue();
             // Some are over before an agent has made up its mind, some outlast its work.
-            var hold = TimeSpan.FromMilliseconds(_random.Next(3) == 0 ? _random.Next(6000, 15_000) : _random.Next(500, 6000));
+            var hold =
+                TimeSpan.FromMilliseconds(_random.Next(3) == 0 ? _random.Next(6000, 15_000) : _random.Next(500, 6000));
             var (what, heal) = await nemesis.InjectAsync(kind);
             await Task.Delay(hold, CancellationToken.None);
             await heal();
@@ -62,12 +78,16 @@ internal sealed partial class FaultRun(int seed, TimeSpan length, IReadOnlyList<
             var trouble = await rig.UpAsync();
             var recovered = trouble is null && await WaitAsync(() => clients.AllSince(healed), HealBound, stop);
             var took = Stopwatch.GetElapsedTime(healed);
-            output.WriteLine($"{_clock.Elapsed:mm\\:ss}  {kind,-18} {hold.TotalSeconds,4:0.0} s  recovered in {took.TotalSeconds,5:0.0} s  {what}");
+            output.WriteLine(
+                $"{_clock.Elapsed:mm\\:ss}  {kind,-18} {hold.TotalSeconds,4:0.0} s  recovered in "
+                + $"{took.TotalSeconds,5:0.0} s  {what}");
             output.Flush();
             var known = _done.GetValueOrDefault(kind);
             _done[kind] = (known.Count + 1, took > known.Slowest ? took : known.Slowest);
             if (recovered || stop.IsCancellationRequested) continue;
-            _failures.Add(trouble ?? $"not everything had gone on {HealBound.TotalSeconds:0} s after the heal: {clients.Describe()}");
+            _failures.Add(
+                trouble
+                ?? $"not everything had gone on {HealBound.TotalSeconds:0} s after the heal: {clients.Describe()}");
             output.WriteLine(await rig.StatusAsync());
         }
     }
@@ -83,9 +103,11 @@ internal sealed partial class FaultRun(int seed, TimeSpan length, IReadOnlyList<
         }
 
         output.WriteLine($"epochs {reasons.Count}; why:");
-        var kinds = reasons.GroupBy(r => Names().Replace(r.Split(" (")[0], "*")).OrderByDescending(g => g.Count()).ToList();
+        var kinds = reasons.GroupBy(r => Names().Replace(r.Split(" (")[0], "*")).OrderByDescending(g => g.Count())
+            .ToList();
         foreach (var kind in kinds.Take(MaxReasons)) output.WriteLine($"{kind.Count(),6}  {kind.Key}");
-        if (kinds.Count > MaxReasons) output.WriteLine($"{kinds.Skip(MaxReasons).Sum(k => k.Count()),6}  for other reasons");
+        if (kinds.Count > MaxReasons)
+            output.WriteLine($"{kinds.Skip(MaxReasons).Sum(k => k.Count()),6}  for other reasons");
     }
 
     [GeneratedRegex(@"[0-9a-f]{8}-[0-9a-f-]{27}|\b[0-9a-f]{6,}\b|\d+(\.\d+)*(:\d+)?")]
@@ -96,8 +118,10 @@ internal sealed partial class FaultRun(int seed, TimeSpan length, IReadOnlyList<
         if (await clients.StopAsync(TimeSpan.FromSeconds(60)) is { } hangs) _failures.Add(hangs);
         var check = new HistoryCheck();
         var file = Path.Combine(undo.Folder, "audit");
-        var audit = Child.Start(undo, rig.NamespaceOf("clients-0"), "Corfu.FaultRuns", [], "dotnet", ClusterRig.Self, "audit", "--connect", rig.Connection, "--file", file);
-        if (!await audit.EndsAsync(TimeSpan.FromMinutes(5)) || !File.Exists(file)) _failures.Add($"the audit failed: {audit.Output}");
+        var audit = Child.Start(undo, rig.NamespaceOf("clients-0"), "Corfu.FaultRuns", [], "dotnet", ClusterRig.Self,
+            "audit", "--connect", rig.Connection, "--file", file);
+        if (!await audit.EndsAsync(TimeSpan.FromMinutes(5)) || !File.Exists(file))
+            _failures.Add($"the audit failed: {audit.Output}");
         if (File.Exists(file))
         {
             check.Load(clients.Histories, file);
@@ -105,7 +129,9 @@ internal sealed partial class FaultRun(int seed, TimeSpan length, IReadOnlyList<
         }
 
         output.WriteLine();
-        foreach (var (kind, (count, slowest)) in _done.OrderBy(d => d.Key)) output.WriteLine($"{kind,-18} {count,4} times, all went on within {slowest.TotalSeconds:0.0} s of the heal");
+        foreach (var (kind, (count, slowest)) in _done.OrderBy(d => d.Key))
+            output.WriteLine(
+                $"{kind,-18} {count,4} times, all went on within {slowest.TotalSeconds:0.0} s of the heal");
         await TellHistoryAsync(rig);
         foreach (var missing in tools.Missing) output.WriteLine($"skipped  {missing}");
         output.WriteLine(check.Summary);
@@ -122,7 +148,9 @@ internal sealed partial class FaultRun(int seed, TimeSpan length, IReadOnlyList<
     private async Task KeepAsync(UndoList undo)
     {
         var kept = Path.Combine(Path.GetTempPath(), $"corfu-fault-run-{seed}-failed");
-        await Shell.LineAsync($"mkdir -p {kept} && cp -r {undo.Folder}/histories {undo.Folder}/audit {kept}/ ; for f in {undo.Folder}/cluster/*/*.log; do cp $f {kept}/; done");
+        await Shell.LineAsync(
+            $"mkdir -p {kept} && cp -r {undo.Folder}/histories {undo.Folder}/audit {kept}/ ; for f in "
+            + $"{undo.Folder}/cluster/*/*.log; do cp $f {kept}/; done");
         output.WriteLine($"histories and node logs: {kept}");
     }
 

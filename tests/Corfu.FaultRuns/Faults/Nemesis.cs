@@ -3,7 +3,8 @@ using Corfu.FaultRuns.Nodes;
 
 namespace Corfu.FaultRuns.Faults;
 
-/// <summary>Brings about one fault at a time, and takes it away again. What it does follows from the seed; when, from the clock.</summary>
+/// <summary>Brings about one fault at a time, and takes it away again. What it does follows from the seed; when, from
+/// the clock.</summary>
 internal sealed class Nemesis(ClusterRig rig, ClientPool clients, Tools tools, Random random)
 {
     /// <summary>What this machine allows.</summary>
@@ -97,12 +98,15 @@ internal sealed class Nemesis(ClusterRig rig, ClientPool clients, Tools tools, R
                 await network.IsolateAsync(node.Name);
                 return ($"{node.Name} is cut off", heal);
             default:
-                var others = rig.Nodes.Where(n => n != node).Select(n => (n.Name, n.Host)).Concat([("clients-0", 101), ("clients-1", 102)]).ToList();
+                var others = rig.Nodes.Where(n => n != node).Select(n => (n.Name, n.Host))
+                    .Concat([("clients-0", 101), ("clients-1", 102)]).ToList();
                 var (other, host) = others[random.Next(others.Count)];
                 var inward = random.Next(2) == 0;
                 if (inward) await network.CutFromAsync(node.Name, Network.Address(host));
                 else await network.CutToAsync(node.Name, Network.Address(host));
-                return (inward ? $"{node.Name} hears nothing from {other}" : $"{node.Name} reaches {other} no more, but hears it", heal);
+                return (inward
+                    ? $"{node.Name} hears nothing from {other}"
+                    : $"{node.Name} reaches {other} no more, but hears it", heal);
         }
     }
 
@@ -118,7 +122,8 @@ internal sealed class Nemesis(ClusterRig rig, ClientPool clients, Tools tools, R
 
         var max = random.Next(20, 400);
         node.Proxy!.Tell($"delay 0 {max}");
-        return ($"what goes to and from {node.Name} is late by up to {max} ms, and overtaken", Do(() => node.Proxy.Tell("clear")));
+        return ($"what goes to and from {node.Name} is late by up to {max} ms, and overtaken",
+            Do(() => node.Proxy.Tell("clear")));
     }
 
     // Attached while it runs: one fdatasync fails and is skipped, as if the device had refused it.
@@ -127,7 +132,8 @@ internal sealed class Nemesis(ClusterRig rig, ClientPool clients, Tools tools, R
         var process = node.Process!.Id;
         var when = random.Next(1, 20);
         var strace = Child.Start(
-            rig.Undo, null, "strace", [], "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fdatasync", "-e", $"inject=fdatasync:error=EIO:when={when}", "-p", $"{process}");
+            rig.Undo, null, "strace", [], "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fdatasync", "-e",
+            $"inject=fdatasync:error=EIO:when={when}", "-p", $"{process}");
         return ($"the {when}. fdatasync of {node.Name} from now on fails with EIO", async () =>
         {
             await strace.KillAsync();

@@ -3,7 +3,8 @@ using System.Diagnostics;
 
 namespace Corfu.FaultRuns.Machine;
 
-/// <summary>A process of the run, in its namespace if there is one. Its lines are kept, and it dies with the run.</summary>
+/// <summary>A process of the run, in its namespace if there is one. Its lines are kept, and it dies with the
+/// run.</summary>
 internal sealed class Child
 {
     private readonly Process _process;
@@ -21,7 +22,8 @@ internal sealed class Child
 
     /// <param name="mark">Words of the command line by which the process is known again.</param>
     /// <param name="before">A program, with arguments, that runs it: strace, for one.</param>
-    public static Child Start(UndoList undo, string? ns, string mark, IEnumerable<string> before, params string[] command)
+    public static Child Start(UndoList undo, string? ns, string mark, IEnumerable<string> before,
+        params string[] command)
     {
         List<string> all = [.. Network.Enter(ns)];
         all.AddRange(before);
@@ -71,7 +73,8 @@ internal sealed class Child
     {
         // Whoever runs it for us (strace) first: it would leave the process behind.
         var children = HasExited ? "" : (await Shell.LineAsync($"cat /proc/{Id}/task/*/children 2>/dev/null")).Output;
-        foreach (var child in children.Split(' ', StringSplitOptions.RemoveEmptyEntries)) Signals.Kill(int.Parse(child));
+        foreach (var child in children.Split(' ', StringSplitOptions.RemoveEmptyEntries))
+            Signals.Kill(int.Parse(child));
         Signals.Kill(Id);
         await _process.WaitForExitAsync();
     }

@@ -4,8 +4,9 @@ using System.Net.Sockets;
 namespace Corfu.FaultRuns.Machine;
 
 /// <summary>
-/// Stands before a node's port. It delays what passes, each connection on its own, so that messages of different connections overtake each other; stalls; or
-/// breaks connections. Told what to do on its input: <c>delay MIN MAX</c> (ms), <c>break</c>, <c>clear</c>.
+/// Stands before a node's port. It delays what passes, each connection on its own, so that messages of different
+/// connections overtake each other; stalls; or breaks connections. Told what to do on its input: <c>delay MIN MAX</c>
+/// (ms), <c>break</c>, <c>clear</c>.
 /// </summary>
 internal sealed class DelayProxy(int port, IPEndPoint target)
 {

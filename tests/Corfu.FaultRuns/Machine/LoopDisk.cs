@@ -24,7 +24,8 @@ internal sealed partial class LoopDisk
     {
         var disk = new LoopDisk(mount + ".ext4", mount);
         Directory.CreateDirectory(mount);
-        await Shell.RequireAsync($"truncate -s {megabytes}M {disk._image} && mkfs.ext4 -q -F -m 0 -E lazy_itable_init=1 {disk._image}");
+        await Shell.RequireAsync(
+            $"truncate -s {megabytes}M {disk._image} && mkfs.ext4 -q -F -m 0 -E lazy_itable_init=1 {disk._image}");
         undo.Add($"umount -l {mount}");
         await disk.MountAsync();
         return disk;
@@ -47,15 +48,18 @@ internal sealed partial class LoopDisk
     public Task MountAsync() => Shell.RequireAsync($"mount -o loop,nodiscard {_image} {Mount}");
 
     /// <summary>Of a node that has ended.</summary>
-    public Task UnmountAsync() => Shell.RequireAsync($"for i in 1 2 3 4 5 6 7 8 9 10; do umount {Mount} && exit 0; sleep 0.2; done; exit 1");
+    public Task UnmountAsync() =>
+        Shell.RequireAsync($"for i in 1 2 3 4 5 6 7 8 9 10; do umount {Mount} && exit 0; sleep 0.2; done; exit 1");
 
-    /// <summary>What was not flushed, and the journal's memory of it, is gone: the closest to a power cut for a real process.</summary>
+    /// <summary>What was not flushed, and the journal's memory of it, is gone: the closest to a power cut for a real
+    /// process.</summary>
     public void CutPower()
     {
         using var directory = Open(Mount, 0x10000);
         var flags = NoLogFlush;
         if (directory.IsInvalid || Control(directory, ShutdownRequest, ref flags) != 0)
-            throw new RunException($"The shutdown of {Mount} failed: {new Win32Exception(Marshal.GetLastPInvokeError()).Message}");
+            throw new RunException(
+                $"The shutdown of {Mount} failed: {new Win32Exception(Marshal.GetLastPInvokeError()).Message}");
     }
 
     /// <summary>As after an error of the device: everything fails with EROFS from now on, fsync too.</summary>

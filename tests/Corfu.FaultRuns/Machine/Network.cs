@@ -1,6 +1,7 @@
 namespace Corfu.FaultRuns.Machine;
 
-/// <summary>One namespace per node and per group of clients, on a bridge of the run's own: addresses that can be told apart by packet filters.</summary>
+/// <summary>One namespace per node and per group of clients, on a bridge of the run's own: addresses that can be told
+/// apart by packet filters.</summary>
 internal sealed class Network
 {
     private readonly UndoList _undo;
@@ -18,15 +19,17 @@ internal sealed class Network
     {
         var network = new Network(undo);
         await network.MakeAsync(network._hub);
-        await Shell.RequireAsync($"ip link add br0 netns {network._hub} type bridge && ip -n {network._hub} link set br0 up && ip -n {network._hub} addr add {Address(254)}/24 dev br0");
+        await Shell.RequireAsync(
+            $"ip link add br0 netns {network._hub} type bridge && ip -n {network._hub} link set br0 up && ip -n "
+            + $"{network._hub} addr add {Address(254)}/24 dev br0");
         return network;
     }
 
     public static string Address(int host) => $"10.77.0.{host}";
 
     /// <summary>
-    /// What runs a program in a namespace. Not <c>ip netns exec</c>: that copies all mounts, and a file system that a process still has a copy of does not go
-    /// away when it is unmounted, nor come back clean when it is mounted again.
+    /// What runs a program in a namespace. Not <c>ip netns exec</c>: that copies all mounts, and a file system that a
+    /// process still has a copy of does not go away when it is unmounted, nor come back clean when it is mounted again.
     /// </summary>
     public static string[] Enter(string? ns) => ns is null ? [] : ["nsenter", $"--net=/run/netns/{ns}", "--"];
 
@@ -37,21 +40,26 @@ internal sealed class Network
         var ns = Namespace(name);
         await MakeAsync(ns);
         await Shell.RequireAsync(
-            $"ip link add v{host} netns {_hub} type veth peer name eth0 netns {ns} && ip -n {_hub} link set v{host} master br0 up && " +
+            $"ip link add v{host} netns {_hub} type veth peer name eth0 netns {ns} && ip -n {_hub} link set v{host} "
+            + "master br0 up && " +
             $"ip -n {ns} addr add {Address(host)}/24 dev eth0 && ip -n {ns} link set eth0 up");
         await Shell.RequireAsync(
-            $"{Inside(ns)} nft 'add table inet faults; add chain inet faults in {{ type filter hook input priority 0; }}; " +
+            $"{Inside(ns)} nft 'add table inet faults; add chain inet faults in {{ type filter hook input priority "
+            + $"0; }}; " +
             "add chain inet faults out { type filter hook output priority 0; }'");
     }
 
     /// <summary>Connections to the port from outside go to another port of the same node.</summary>
     public Task RedirectAsync(string name, int port, int to) => Shell.RequireAsync(
-        $"{Inside(Namespace(name))} nft 'add table ip way; add chain ip way pre {{ type nat hook prerouting priority -100; }}; " +
+        $"{Inside(Namespace(name))} nft 'add table ip way; add chain ip way pre {{ type nat hook prerouting priority "
+        + $"-100; }}; " +
         $"add rule ip way pre iifname eth0 tcp dport {port} redirect to :{to}'");
 
     /// <summary>Random loss of what comes in.</summary>
     public Task LoseAsync(string name, int percent) =>
-        Shell.RequireAsync($"{Inside(Namespace(name))} nft add rule inet faults in iifname eth0 numgen random mod 100 '<' {percent} drop");
+        Shell.RequireAsync(
+            $"{Inside(Namespace(name))} nft add rule inet faults in iifname eth0 numgen random mod 100 '<' {percent} "
+            + "drop");
 
     /// <summary>Nothing of what the other sends arrives; the way back is open.</summary>
     public Task CutFromAsync(string name, string otherAddress) =>
@@ -61,7 +69,9 @@ internal sealed class Network
         Shell.RequireAsync($"{Inside(Namespace(name))} nft add rule inet faults out ip daddr {otherAddress} drop");
 
     public Task IsolateAsync(string name) =>
-        Shell.RequireAsync($"{Inside(Namespace(name))} nft 'add rule inet faults in iifname eth0 drop; add rule inet faults out oifname eth0 drop'");
+        Shell.RequireAsync(
+            $"{Inside(Namespace(name))} nft 'add rule inet faults in iifname eth0 drop; add rule inet faults out "
+            + "oifname eth0 drop'");
 
     public Task HealAsync(string name) =>
         Shell.RequireAsync($"{Inside(Namespace(name))} nft 'flush chain inet faults in; flush chain inet faults out'");

@@ -13,7 +13,12 @@ internal static class Shell
         Process process;
         try
         {
-            process = Process.Start(new ProcessStartInfo(program, arguments) { RedirectStandardOutput = true, RedirectStandardError = true })!;
+            process =
+                Process.Start(new ProcessStartInfo(program, arguments)
+                {
+                    RedirectStandardOutput = true,
+                    RedirectStandardError = true
+                })!;
         }
         catch (System.ComponentModel.Win32Exception e)
         {

@@ -10,9 +10,11 @@ internal sealed record Tools(bool Network, bool LoopDisks, bool Strace, IReadOnl
         var root = (await Shell.LineAsync("id -u")).Output.Trim() == "0";
         if (!root) missing.Add("everything below: not root");
         var network = root && await NetworkWorksAsync();
-        if (root && !network) missing.Add("loss, partitions, delays: ip (namespaces, veth, bridge) or nft does not work here");
+        if (root && !network)
+            missing.Add("loss, partitions, delays: ip (namespaces, veth, bridge) or nft does not work here");
         var disks = root && await LoopDisk.IsPossibleAsync(undo);
-        if (root && !disks) missing.Add("full disks, aborted file systems, power cuts: no loop ext4 can be mounted here");
+        if (root && !disks)
+            missing.Add("full disks, aborted file systems, power cuts: no loop ext4 can be mounted here");
         var strace = root && (await Shell.LineAsync("strace -e inject=fdatasync:error=EIO:when=1 true")).Code == 0;
         if (root && !strace) missing.Add("failing fsync: strace is missing or cannot inject");
         return new Tools(network, disks, strace, missing);
@@ -22,8 +24,10 @@ internal sealed record Tools(bool Network, bool LoopDisks, bool Strace, IReadOnl
     {
         var name = $"cfr{Environment.ProcessId}-probe";
         var (code, _) = await Shell.LineAsync(
-            $"ip netns add {name} && ip link add br0 netns {name} type bridge && ip link add v0 netns {name} type veth peer name v1 netns {name} && " +
-            $"{string.Join(' ', Machine.Network.Enter(name))} nft 'add table inet t; add chain inet t c {{ type filter hook input priority 0; }}; add rule inet t c numgen random mod 100 < 1 drop'");
+            $"ip netns add {name} && ip link add br0 netns {name} type bridge && ip link add v0 netns {name} type "
+            + $"veth peer name v1 netns {name} && " +
+            $"{string.Join(' ', Machine.Network.Enter(name))} nft 'add table inet t; add chain inet t c {{ type "
+            + $"filter hook input priority 0; }}; add rule inet t c numgen random mod 100 < 1 drop'");
         await Shell.LineAsync($"ip netns del {name}");
         return code == 0;
     }

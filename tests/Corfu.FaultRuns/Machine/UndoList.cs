@@ -3,8 +3,8 @@ using System.Diagnostics;
 namespace Corfu.FaultRuns.Machine;
 
 /// <summary>
-/// What has to be taken away again, as shell commands in a file beside the run's data: executed backwards at the end, at Ctrl-C, or by
-/// another process when this one was killed; <c>cleanup</c> does it when that was killed too.
+/// What has to be taken away again, as shell commands in a file beside the run's data: executed backwards at the end,
+/// at Ctrl-C, or by another process when this one was killed; <c>cleanup</c> does it when that was killed too.
 /// </summary>
 internal sealed class UndoList
 {
@@ -28,7 +28,8 @@ internal sealed class UndoList
 
     public string Folder { get; }
 
-    /// <summary>Of this run. Another process waits for this one's end and does what is left to do, however it ended.</summary>
+    /// <summary>Of this run. Another process waits for this one's end and does what is left to do, however it
+    /// ended.</summary>
     public static UndoList New()
     {
         var undo = new UndoList(Path.Combine(Root, $"{Environment.ProcessId}"));
@@ -45,7 +46,8 @@ internal sealed class UndoList
         }
     }
 
-    /// <summary>A process is killed only while it is still the one that was started, by what its command line says.</summary>
+    /// <summary>A process is killed only while it is still the one that was started, by what its command line
+    /// says.</summary>
     public void AddProcess(int processId, string mark) =>
         Add($"grep -qaF '{mark}' /proc/{processId}/cmdline 2>/dev/null && kill -9 {processId}");
 
@@ -77,11 +79,16 @@ internal sealed class UndoList
         return 0;
     }
 
-    // Its standard input ends when this process does; in a session of its own Ctrl-C does not reach it. After an orderly end there is no file.
+    // Its standard input ends when this process does; in a session of its own Ctrl-C does not reach it. After an
+    // orderly end there is no file.
     private void Guard()
     {
-        const string Script = "exec > /dev/null 2>&1; cat; [ -f \"$1/undo\" ] || exit 0; tac \"$1/undo\" | while read -r c; do sh -c \"$c\"; done; rm -rf --one-file-system \"$1\"";
-        _guard = Process.Start(new ProcessStartInfo("setsid", ["sh", "-c", Script, "guard", Folder]) { RedirectStandardInput = true });
+        const string Script =
+            "exec > /dev/null 2>&1; cat; [ -f \"$1/undo\" ] || exit 0; tac \"$1/undo\" | while read -r c; do sh -c "
+            + "\"$c\"; done; rm -rf --one-file-system \"$1\"";
+        _guard =
+            Process.Start(new ProcessStartInfo("setsid", ["sh", "-c", Script, "guard", Folder])
+            { RedirectStandardInput = true });
     }
 
     private static void Execute(IReadOnlyList<string> commands)

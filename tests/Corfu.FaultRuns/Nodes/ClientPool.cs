@@ -44,9 +44,14 @@ internal sealed class ClientPool(UndoList undo, ClusterRig rig, int count, int s
     }
 
     /// <summary>True if every activity of every client has begun, and finished, something after that moment.</summary>
-    public bool AllSince(long moment) => _running.All(c => c.Process.LastLine.Split(' ') is ["progress", .. var times] && times.Min(long.Parse) > moment);
+    public bool AllSince(long moment) =>
+        _running.All(
+            c => c.Process.LastLine.Split(' ') is ["progress", .. var times] && times.Min(long.Parse) > moment);
 
-    public string Describe() => string.Join("; ", _running.Select(c => $"{c.Name} {(c.Process.HasExited ? "ended: " + c.Process.Output : Ages(c.Process.LastLine))}"));
+    public string Describe() =>
+        string.Join("; ",
+            _running.Select(
+                c => $"{c.Name} {(c.Process.HasExited ? "ended: " + c.Process.Output : Ages(c.Process.LastLine))}"));
 
     public async Task<string?> StopAsync(TimeSpan patience)
     {
@@ -60,7 +65,15 @@ internal sealed class ClientPool(UndoList undo, ClusterRig rig, int count, int s
     }
 
     private static string Ages(string line) => line.StartsWith("progress", StringComparison.Ordinal)
-        ? "idle for " + string.Join('/', line.Split(' ').Skip(1).Select(t => long.Parse(t) == 0 ? "ever" : $"{System.Diagnostics.Stopwatch.GetElapsedTime(long.Parse(t)).TotalSeconds:0.0}")) + " s (append/read/check/stream)"
+        ? "idle for "
+            + string.Join('/',
+                line.Split(' ').Skip(1)
+                    .Select(
+                        t =>
+                            long.Parse(t) == 0
+                                ? "ever"
+                                : $"{System.Diagnostics.Stopwatch.GetElapsedTime(long.Parse(t)).TotalSeconds:0.0}"))
+                                + " s (append/read/check/stream)"
         : line;
 
     private void StartOne(int slot)
@@ -69,7 +82,8 @@ internal sealed class ClientPool(UndoList undo, ClusterRig rig, int count, int s
         var file = Path.Combine(Folder, name + ".history");
         var ns = rig.Network is null ? null : rig.NamespaceOf($"clients-{slot % 2}");
         var process = Child.Start(
-            undo, ns, "Corfu.FaultRuns", [], "dotnet", ClusterRig.Self, "client", "--connect", rig.Connection, "--name", name, "--seed", $"{seed + _started * 100}", "--history", file);
+            undo, ns, "Corfu.FaultRuns", [], "dotnet", ClusterRig.Self, "client", "--connect", rig.Connection, "--name",
+            name, "--seed", $"{seed + _started * 100}", "--history", file);
         _running.Add((name, slot, process));
     }
 }

@@ -24,10 +24,12 @@ internal sealed class Node(string name, int host, string folder)
 
     public bool IsSequencer => name.StartsWith("sequencer", StringComparison.Ordinal);
 
-    public bool IsUnit => name.StartsWith("unit", StringComparison.Ordinal) || name.StartsWith("spare", StringComparison.Ordinal);
+    public bool IsUnit =>
+        name.StartsWith("unit", StringComparison.Ordinal) || name.StartsWith("spare", StringComparison.Ordinal);
 }
 
-/// <summary>A cluster of real processes, one namespace and one disk each, as <c>corfu cluster up</c> makes it; started, killed and started again.</summary>
+/// <summary>A cluster of real processes, one namespace and one disk each, as <c>corfu cluster up</c> makes it; started,
+/// killed and started again.</summary>
 internal sealed class ClusterRig(UndoList undo, Tools tools, ClusterShape shape, int diskMegabytes)
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
@@ -53,7 +55,8 @@ internal sealed class ClusterRig(UndoList undo, Tools tools, ClusterShape shape,
     public async Task CreateAsync(int clients, Func<int, bool> proxied)
     {
         if (tools.Network) Network = await Network.CreateAsync(undo);
-        var names = Enumerable.Range(0, shape.Units).Select(i => $"unit-{i}").Concat(Enumerable.Range(0, shape.Spares).Select(i => $"spare-{i}"))
+        var names = Enumerable.Range(0, shape.Units).Select(i => $"unit-{i}")
+            .Concat(Enumerable.Range(0, shape.Spares).Select(i => $"spare-{i}"))
             .Concat(Enumerable.Range(0, shape.Sequencers).Select(i => i == 0 ? "sequencer" : $"sequencer-{i}"));
         foreach (var name in names)
         {
@@ -80,9 +83,11 @@ internal sealed class ClusterRig(UndoList undo, Tools tools, ClusterShape shape,
     }
 
     // The tool makes clusters on one address; here each node has its own.
-    private void Readdress() => Form(node => node["host"] = Network.Address(Nodes.Single(n => n.Name == (string)node["name"]!).Host));
+    private void Readdress() =>
+        Form(node => node["host"] = Network.Address(Nodes.Single(n => n.Name == (string)node["name"]!).Host));
 
-    // As if the cluster's creation had been interrupted: folders and configurations are made to fit the manifest, what is formatted stays.
+    // As if the cluster's creation had been interrupted: folders and configurations are made to fit the manifest, what
+    // is formatted stays.
     private void Form(Action<JsonObject> change)
     {
         var path = Path.Combine(_folder, "cluster.json");
@@ -106,13 +111,16 @@ internal sealed class ClusterRig(UndoList undo, Tools tools, ClusterShape shape,
     {
         var port = node.Port + 1 < 40_000 ? 40_000 + (node.Port % 20_000) : node.Port + 1;
         node.Proxy = Child.Start(
-            undo, NamespaceOf(node.Name), "Corfu.FaultRuns", [], "dotnet", Self, "proxy", "--port", $"{port}", "--target", $"{Network.Address(node.Host)}:{node.Port}");
-        if (!await node.Proxy.SaysAsync("ready", Patience)) throw new RunException($"The proxy of {node.Name} does not start: {node.Proxy.Output}");
+            undo, NamespaceOf(node.Name), "Corfu.FaultRuns", [], "dotnet", Self, "proxy", "--port", $"{port}",
+            "--target", $"{Network.Address(node.Host)}:{node.Port}");
+        if (!await node.Proxy.SaysAsync("ready", Patience))
+            throw new RunException($"The proxy of {node.Name} does not start: {node.Proxy.Output}");
         await Network!.RedirectAsync(node.Name, node.Port, port);
     }
 
     /// <summary>
-    /// Starts every node that does not run, then lets the tool do the rest: a new sequencer's take-over, above all. Where agents do that, it is theirs to do.
+    /// Starts every node that does not run, then lets the tool do the rest: a new sequencer's take-over, above all.
+    /// Where agents do that, it is theirs to do.
     /// </summary>
     /// <returns>What is wrong, or null.</returns>
     public async Task<string?> UpAsync()
@@ -124,7 +132,8 @@ internal sealed class ClusterRig(UndoList undo, Tools tools, ClusterShape shape,
 
         foreach (var node in Nodes)
         {
-            if (!await node.Process!.SaysAsync("serving ", Patience)) return $"{node.Name} does not start: {node.Process.Output}";
+            if (!await node.Process!.SaysAsync("serving ", Patience))
+                return $"{node.Name} does not start: {node.Process.Output}";
         }
 
         if (shape.Automatic && _formed) return null;
@@ -134,21 +143,24 @@ internal sealed class ClusterRig(UndoList undo, Tools tools, ClusterShape shape,
     }
 
     public Child Start(Node node, IEnumerable<string> before) =>
-        Child.Start(undo, NamespaceOf(node.Name), "corfu.dll", before, "dotnet", s_tool, "node", "--config", Path.Combine(node.Folder, "node.json"));
+        Child.Start(undo, NamespaceOf(node.Name), "corfu.dll", before, "dotnet", s_tool, "node", "--config",
+            Path.Combine(node.Folder, "node.json"));
 
     /// <summary>The reason of every epoch, oldest first; null when nobody answers.</summary>
     public async Task<IReadOnlyList<string>?> HistoryAsync()
     {
         var (code, output) = await ToolAsync("history", "--connect", Connection, "--count", "100000", "--json");
         if (code != 0) return null;
-        return [.. output.Split('\n').Where(l => l.StartsWith('{')).Reverse().Select(l => (string?)JsonNode.Parse(l)!["projection"]!["reason"] ?? "")];
+        return [.. output.Split('\n').Where(l => l.StartsWith('{')).Reverse()
+            .Select(l => (string?)JsonNode.Parse(l)!["projection"]!["reason"] ?? "")];
     }
 
     public async Task<string> StatusAsync() => (await ToolAsync("cluster", "status", "--dir", _folder)).Output;
 
     private Task<(int Code, string Output)> ToolAsync(params string[] arguments)
     {
-        string[] command = [.. Machine.Network.Enter(Network is null ? null : NamespaceOf("hub")), "dotnet", s_tool, .. arguments];
+        string[] command = [.. Machine.Network.Enter(Network is null ? null : NamespaceOf("hub")), "dotnet", s_tool,
+            .. arguments];
         return Shell.RunAsync(command[0], command[1..]);
     }
 }

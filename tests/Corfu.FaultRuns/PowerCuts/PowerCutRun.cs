@@ -11,8 +11,9 @@ using Corfu.Transport;
 namespace Corfu.FaultRuns.PowerCuts;
 
 /// <summary>
-/// A unit process and an acceptor in it, on a small ext4 that loses its power under running appends: what was not flushed, names of files too, is gone.
-/// Nothing acknowledged may be lost, nothing may be there that nobody appended. Without fsync the run must fail, or it proves nothing.
+/// A unit process and an acceptor in it, on a small ext4 that loses its power under running appends: what was not
+/// flushed, names of files too, is gone. Nothing acknowledged may be lost, nothing may be there that nobody appended.
+/// Without fsync the run must fail, or it proves nothing.
 /// </summary>
 internal sealed class PowerCutRun(int seed, int cuts, bool withoutSync, TextWriter output)
 {
@@ -50,7 +51,8 @@ internal sealed class PowerCutRun(int seed, int cuts, bool withoutSync, TextWrit
                 return 0;
             }
 
-            var rig = new ClusterRig(undo, tools with { Network = false }, new ClusterShape { Units = 1, Replicas = 1 }, 1024);
+            var rig = new ClusterRig(undo, tools with { Network = false }, new ClusterShape { Units = 1, Replicas = 1 },
+                1024);
             await rig.CreateAsync(0, _ => false);
             if (await rig.UpAsync() is { } trouble) throw new RunException(trouble);
             return await CutAsync(rig, stop);
@@ -69,12 +71,15 @@ internal sealed class PowerCutRun(int seed, int cuts, bool withoutSync, TextWrit
         var done = 0;
         var recent = new List<long>();
         await using var client = await CorfuClient.ConnectAsync(
-            rig.Connection, new CorfuClientOptions { Tcp = new TcpTransportOptions { RequestTimeout = TimeSpan.FromSeconds(2) } }, cancellationToken: stop);
+            rig.Connection,
+            new CorfuClientOptions { Tcp = new TcpTransportOptions { RequestTimeout = TimeSpan.FromSeconds(2) } },
+            cancellationToken: stop);
         if (withoutSync) await RestartAsync(rig, unit);
         while (done < cuts && lost == 0 && !stop.IsCancellationRequested)
         {
             using var writing = new CancellationTokenSource();
-            var writers = Enumerable.Range(0, Writers).Select(_ => WriteAsync(client, recent, writing.Token)).Append(TrimAsync(client, writing.Token)).ToArray();
+            var writers = Enumerable.Range(0, Writers).Select(_ => WriteAsync(client, recent, writing.Token))
+                .Append(TrimAsync(client, writing.Token)).ToArray();
             if (!await AcknowledgedAsync(recent, _random.Next(1, 400)))
             {
                 output.WriteLine($"VIOLATION after cut {done} nothing is acknowledged any more: {_trouble}");
@@ -97,12 +102,16 @@ internal sealed class PowerCutRun(int seed, int cuts, bool withoutSync, TextWrit
             await Task.WhenAll(writers);
             lost += await VerifyAsync(client, recent, done, stop);
             recent.Clear();
-            if (done % 20 == 0) output.WriteLine($"{clock.Elapsed:mm\\:ss}  {done} cuts, {_acknowledged.Count} acknowledged, nothing lost");
+            if (done % 20 == 0)
+                output.WriteLine(
+                    $"{clock.Elapsed:mm\\:ss}  {done} cuts, {_acknowledged.Count} acknowledged, nothing lost");
             output.Flush();
         }
 
         var invented = lost > 0 ? 0 : await VerifyAllAsync(client, stop);
-        output.WriteLine($"cuts {done} acknowledged {_acknowledged.Count} trimmed {_trimmed.Count} and below {_mark} lost {lost} invented {invented} seconds {clock.Elapsed.TotalSeconds:0}");
+        output.WriteLine(
+            $"cuts {done} acknowledged {_acknowledged.Count} trimmed {_trimmed.Count} and below {_mark} lost {lost} "
+            + $"invented {invented} seconds {clock.Elapsed.TotalSeconds:0}");
         return lost + invented == 0 ? 0 : 1;
     }
 
@@ -128,7 +137,8 @@ internal sealed class PowerCutRun(int seed, int cuts, bool withoutSync, TextWrit
 
         // Every flush does nothing and says that it succeeded.
         string[] before = withoutSync
-            ? ["strace", "-f", "-qq", "-o", "/dev/null", "--seccomp-bpf", "-e", "trace=fdatasync,fsync", "-e", "inject=fdatasync,fsync:retval=0"]
+            ? ["strace", "-f", "-qq", "-o", "/dev/null", "--seccomp-bpf", "-e", "trace=fdatasync,fsync", "-e",
+                "inject=fdatasync,fsync:retval=0"]
             : [];
         unit.Process = rig.Start(unit, before);
         if (await unit.Process.SaysAsync("serving ", TimeSpan.FromSeconds(60))) return null;
@@ -239,7 +249,10 @@ internal sealed class PowerCutRun(int seed, int cuts, bool withoutSync, TextWrit
             {
                 var what = WorkClient.Describe(result);
                 if (IsRight(result.Position.Offset, what)) continue;
-                if (lost++ < 5) output.WriteLine($"VIOLATION after cut {cut}: {_acknowledged[result.Position.Offset]} was acknowledged at {result.Position.Offset}, trims {Trims(result.Position.Offset)}, and it holds {what}");
+                if (lost++ < 5)
+                    output.WriteLine(
+                        $"VIOLATION after cut {cut}: {_acknowledged[result.Position.Offset]} was acknowledged at "
+                        + $"{result.Position.Offset}, trims {Trims(result.Position.Offset)}, and it holds {what}");
             }
         }
 
@@ -248,7 +261,10 @@ internal sealed class PowerCutRun(int seed, int cuts, bool withoutSync, TextWrit
 
     private string Trims(long position)
     {
-        lock (_gate) return position < _mark || _trimmed.Contains(position) ? "acknowledged" : position < _markAsked || _trimming.Contains(position) ? "asked for" : "none";
+        lock (_gate)
+            return position < _mark || _trimmed.Contains(position)
+                ? "acknowledged"
+                : position < _markAsked || _trimming.Contains(position) ? "asked for" : "none";
     }
 
     private async Task<int> VerifyAllAsync(CorfuClient client, CancellationToken stop)
@@ -258,15 +274,19 @@ internal sealed class PowerCutRun(int seed, int cuts, bool withoutSync, TextWrit
         var seen = new HashSet<string>();
         for (var first = 0L; first < tail; first += 256)
         {
-            ImmutableArray<LogPosition> positions = [.. Enumerable.Range(0, (int)Math.Min(256, tail - first)).Select(i => new LogPosition(first + i))];
+            ImmutableArray<LogPosition> positions = [.. Enumerable.Range(0, (int)Math.Min(256, tail - first))
+                .Select(i => new LogPosition(first + i))];
             foreach (var result in await client.ReadManyAsync(positions, cancellationToken: stop))
             {
                 var what = WorkClient.Describe(result);
                 var id = what.StartsWith("data ", StringComparison.Ordinal) ? what[5..] : null;
                 var expected = _acknowledged.GetValueOrDefault(result.Position.Offset);
-                if (IsRight(result.Position.Offset, what) && (id is null ? what is "junk" or "trimmed" : _begun.Contains(id) && seen.Add(id))) continue;
+                if (IsRight(result.Position.Offset, what)
+                    && (id is null ? what is "junk" or "trimmed" : _begun.Contains(id) && seen.Add(id))) continue;
                 wrong++;
-                output.WriteLine($"VIOLATION at the end {result.Position.Offset} holds {what}; acknowledged there: {expected ?? "nothing"}");
+                output.WriteLine(
+                    $"VIOLATION at the end {result.Position.Offset} holds {what}; acknowledged there: "
+                    + $"{expected ?? "nothing"}");
             }
         }
 

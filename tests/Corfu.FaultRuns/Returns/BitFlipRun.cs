@@ -3,7 +3,8 @@ using Corfu.FaultRuns.Machine;
 
 namespace Corfu.FaultRuns.Returns;
 
-/// <summary>Bits of one unit's log flip while the cluster is stopped. It starts, serves, reads right, and is whole within a minute.</summary>
+/// <summary>Bits of one unit's log flip while the cluster is stopped. It starts, serves, reads right, and is whole
+/// within a minute.</summary>
 internal sealed class BitFlipRun(int flips, int batch, int seed, TextWriter output)
 {
     private const int EntriesPerRound = 300;
@@ -38,7 +39,8 @@ internal sealed class BitFlipRun(int flips, int batch, int seed, TextWriter outp
 
             await cluster.Client.DisposeAsync();
             await cluster.DownAsync(CancellationToken.None);
-            output.WriteLine($"bit-flips flips={done} lost={lost} twice={twice} whole_within={slowest.TotalSeconds:0.0} s");
+            output.WriteLine(
+                $"bit-flips flips={done} lost={lost} twice={twice} whole_within={slowest.TotalSeconds:0.0} s");
             return done == flips && lost + twice == 0 ? 0 : 1;
         }
         finally

@@ -8,12 +8,14 @@ using Corfu.Protocol;
 
 namespace Corfu.FaultRuns.Returns;
 
-/// <summary>A cluster of processes without spares, a client that appends to it, and the check of what was acknowledged.</summary>
+/// <summary>A cluster of processes without spares, a client that appends to it, and the check of what was
+/// acknowledged.</summary>
 internal sealed class LocalCluster(UndoList undo)
 {
     private const int ReadBatch = 256;
 
-    private readonly ProcessCluster _processes = new(new NodeCommandLine("dotnet", [Path.Combine(AppContext.BaseDirectory, "corfu.dll"), "node", "--config"]));
+    private readonly ProcessCluster _processes =
+        new(new NodeCommandLine("dotnet", [Path.Combine(AppContext.BaseDirectory, "corfu.dll"), "node", "--config"]));
     private readonly ClusterShape _shape = new() { Units = 3, Replicas = 2 };
     private readonly Dictionary<string, long> _acknowledged = [];
     private int _number;
@@ -29,7 +31,8 @@ internal sealed class LocalCluster(UndoList undo)
         foreach (var node in folder.Manifest.Nodes)
         {
             var config = JsonNode.Parse(File.ReadAllText(folder.ConfigPath(node)))!;
-            config["limits"] = JsonNode.Parse("""{ "agent": { "policy": { "unitBurst": 1000, "unitRefill": "00:00:01" } } }""");
+            config["limits"] =
+                JsonNode.Parse("""{ "agent": { "policy": { "unitBurst": 1000, "unitRefill": "00:00:01" } } }""");
             File.WriteAllText(folder.ConfigPath(node), config.ToJsonString());
         }
 
@@ -40,7 +43,8 @@ internal sealed class LocalCluster(UndoList undo)
     public async Task UpAsync(CancellationToken stop)
     {
         var state = await _processes.UpAsync(Folder, _shape, stop);
-        foreach (var id in state.Nodes.Select(node => node.ProcessId).OfType<int>().Distinct()) undo.AddProcess(id, "corfu.dll");
+        foreach (var id in state.Nodes.Select(node => node.ProcessId).OfType<int>().Distinct())
+            undo.AddProcess(id, "corfu.dll");
         if (!state.Problems.IsEmpty) throw new RunException($"cluster up: {string.Join("; ", state.Problems)}");
     }
 
@@ -57,14 +61,17 @@ internal sealed class LocalCluster(UndoList undo)
     }
 
     /// <summary>Waits until the newest projection is as wanted.</summary>
-    public async Task<Projection> WaitAsync(string what, Func<Projection, bool> wanted, TimeSpan limit, CancellationToken stop)
+    public async Task<Projection> WaitAsync(string what, Func<Projection, bool> wanted, TimeSpan limit,
+        CancellationToken stop)
     {
         var clock = Stopwatch.StartNew();
         while (true)
         {
             var projection = await Client.RefreshAsync(stop);
             if (wanted(projection)) return projection;
-            if (clock.Elapsed > limit) throw new RunException($"after {limit.TotalSeconds:0} s still not {what}: {projection}: {projection.Reason}");
+            if (clock.Elapsed > limit)
+                throw new RunException(
+                    $"after {limit.TotalSeconds:0} s still not {what}: {projection}: {projection.Reason}");
             await Task.Delay(100, stop);
         }
     }
@@ -80,7 +87,8 @@ internal sealed class LocalCluster(UndoList undo)
             var id = $"r-{++_number}";
             try
             {
-                var result = await Client.AppendAsync(EntryText.Make(id), [EntryText.StreamOf(id)], CancellationToken.None);
+                var result = await Client.AppendAsync(EntryText.Make(id), [EntryText.StreamOf(id)],
+                    CancellationToken.None);
                 if (result.Outcome == AppendOutcome.Appended) _acknowledged.Add(id, result.Position.Offset);
             }
             catch (CorfuException e) when (e is not CorfuStatusException { Status: Status.BadRequest })
@@ -91,14 +99,18 @@ internal sealed class LocalCluster(UndoList undo)
     }
 
     /// <summary>Reads the whole log.</summary>
-    /// <returns>Acknowledged entries that are not where they were said to be, and entries that are there more than once.</returns>
+    /// <returns>Acknowledged entries that are not where they were said to be, and entries that are there more than
+    /// once.</returns>
     public async Task<(int Acknowledged, int Lost, int Twice)> CheckAsync(CancellationToken stop)
     {
         var tail = (await Client.CheckAsync([], cancellationToken: stop)).Tail.Offset;
         var found = new List<(long Position, string Id)>();
         for (var first = 0L; first < tail; first += ReadBatch)
         {
-            var results = await Client.ReadManyAsync([.. Enumerable.Range(0, (int)Math.Min(ReadBatch, tail - first)).Select(i => new LogPosition(first + i))], cancellationToken: stop);
+            var results =
+                await Client.ReadManyAsync(
+                    [.. Enumerable.Range(0, (int)Math.Min(ReadBatch, tail - first))
+                        .Select(i => new LogPosition(first + i))], cancellationToken: stop);
             foreach (var result in results.Where(r => r.State == PageState.Data))
                 found.Add((result.Position.Offset, EntryText.NameOf(result.Entry!.Payload.Span) ?? "damaged"));
         }

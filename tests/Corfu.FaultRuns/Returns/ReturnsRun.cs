@@ -4,7 +4,8 @@ using Corfu.Protocol;
 
 namespace Corfu.FaultRuns.Returns;
 
-/// <summary>A cluster that does not wear out: units are killed, taken out, started again, and are full replicas again, with appends going on.</summary>
+/// <summary>A cluster that does not wear out: units are killed, taken out, started again, and are full replicas again,
+/// with appends going on.</summary>
 internal sealed class ReturnsRun(int kills, int seed, TextWriter output)
 {
     private static readonly TimeSpan Limit = TimeSpan.FromSeconds(90);
@@ -38,10 +39,16 @@ internal sealed class ReturnsRun(int kills, int seed, TextWriter output)
             await cluster.Client.DisposeAsync();
             var units = ClusterFolder.Open(cluster.Folder).Manifest.ChainUnits();
             var removed = units.Count(unit => !newest.HasUnit(unit.Id));
-            var used = units.Count(unit => newest.Active.Chains.Any(chain => chain.Replicas.Any(replica => replica.Unit == unit.Id && !replica.Joining)));
+            var used =
+                units.Count(
+                    unit =>
+                        newest.Active.Chains.Any(
+                            chain => chain.Replicas.Any(replica => replica.Unit == unit.Id && !replica.Joining)));
             await cluster.DownAsync(CancellationToken.None);
             output.WriteLine($"entries acknowledged {acknowledged}");
-            output.WriteLine($"returns kills={done} removed={removed} lost={lost} twice={twice} in_use={(used == units.Length ? "all" : $"{used} of {units.Length}")}");
+            output.WriteLine(
+                $"returns kills={done} removed={removed} lost={lost} twice={twice} "
+                + $"in_use={(used == units.Length ? "all" : $"{used} of {units.Length}")}");
             return done == kills && acknowledged > 0 && removed + lost + twice == 0 && used == units.Length ? 0 : 1;
         }
         finally

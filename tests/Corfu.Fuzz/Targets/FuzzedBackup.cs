@@ -5,7 +5,8 @@ using Corfu.Protocol;
 
 namespace Corfu.Fuzz;
 
-/// <summary>A whole backup as `corfu backup verify` and `corfu restore` read it: the manifest fits its file, the file is damaged.</summary>
+/// <summary>A whole backup as `corfu backup verify` and `corfu restore` read it: the manifest fits its file, the file
+/// is damaged.</summary>
 internal sealed class FuzzedBackup : IBackupFolder
 {
     private const long From = 3;
@@ -21,9 +22,11 @@ internal sealed class FuzzedBackup : IBackupFolder
     {
         var entry = EntryCodec.Decode(ProtocolTargets.Entries[1]);
         var bytes = new List<byte>(new BackupFileHeader(_cluster, new LogPosition(From)).Encode());
-        bytes.AddRange(BackupRecordCodec.Encode(new CopiedPage(CopiedKind.Trimmed, new LogPosition(From), 100 - From, null)));
+        bytes.AddRange(
+            BackupRecordCodec.Encode(new CopiedPage(CopiedKind.Trimmed, new LogPosition(From), 100 - From, null)));
         bytes.AddRange(BackupRecordCodec.Encode(new CopiedPage(CopiedKind.Entry, entry.Position, 1, entry)));
-        bytes.AddRange(BackupRecordCodec.Encode(new CopiedPage(CopiedKind.Trimmed, new LogPosition(101), Until - 101, null)));
+        bytes.AddRange(
+            BackupRecordCodec.Encode(new CopiedPage(CopiedKind.Trimmed, new LogPosition(101), Until - 101, null)));
         return [.. bytes];
     }
 
@@ -36,7 +39,8 @@ internal sealed class FuzzedBackup : IBackupFolder
             var length = BinaryPrimitives.ReadInt32LittleEndian(file.AsSpan(at));
             if (length < 0 || length > file.Length - at - BackupRecordCodec.HeaderSize) return;
             var body = file.AsSpan(at + BackupRecordCodec.HeaderSize, length);
-            BinaryPrimitives.WriteUInt32LittleEndian(file.AsSpan(at + 24), Crc32C.Compute(Crc32C.Compute(file.AsSpan(at, 24)), body));
+            BinaryPrimitives.WriteUInt32LittleEndian(file.AsSpan(at + 24),
+                Crc32C.Compute(Crc32C.Compute(file.AsSpan(at, 24)), body));
             at += BackupRecordCodec.HeaderSize + length;
         }
     }
@@ -48,14 +52,16 @@ internal sealed class FuzzedBackup : IBackupFolder
         {
             TrimMark = From,
             End = Until,
-            Files = [new BackupFile(BackupFile.NameOf(From), From, Until, file.Length, Convert.ToHexStringLower(SHA256.HashData(file)))],
+            Files = [new BackupFile(BackupFile.NameOf(From), From, Until, file.Length,
+                Convert.ToHexStringLower(SHA256.HashData(file)))],
         }).Encode();
         VerifyAsync().GetAwaiter().GetResult();
     }
 
     public IReadOnlyList<string> List() => [BackupManifest.FileName, BackupFile.NameOf(From)];
 
-    public Stream Open(string name) => new MemoryStream(name == BackupManifest.FileName ? _manifest : _file, writable: false);
+    public Stream Open(string name) =>
+        new MemoryStream(name == BackupManifest.FileName ? _manifest : _file, writable: false);
 
     public IBackupFileWriter Create(string name) => throw new NotSupportedException();
 

@@ -11,7 +11,8 @@ internal sealed class MemoryImage(byte[] bytes) : ILogImage
     public ValueTask ReadAsync(long address, Memory<byte> buffer)
     {
         buffer.Span.Clear();
-        if (address < bytes.Length) bytes.AsSpan((int)address, (int)Math.Min(buffer.Length, bytes.Length - address)).CopyTo(buffer.Span);
+        if (address < bytes.Length)
+            bytes.AsSpan((int)address, (int)Math.Min(buffer.Length, bytes.Length - address)).CopyTo(buffer.Span);
         return ValueTask.CompletedTask;
     }
 }

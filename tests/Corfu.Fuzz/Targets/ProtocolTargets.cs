@@ -14,37 +14,52 @@ public static class ProtocolTargets
     public static IEnumerable<Target> All()
     {
         var requests = SampleMessages.Requests();
-        yield return new Target("request", 160, [.. requests.Select(SampleMessages.Frame)], Request, typeof(MalformedDataException)) { Repair = RepairFrame };
+        yield return new Target("request", 160, [.. requests.Select(SampleMessages.Frame)], Request,
+            typeof(MalformedDataException))
+        { Repair = RepairFrame };
         var responses = SampleMessages.Responses();
         yield return new Target(
-            "response", 160, [.. responses.Select(r => SampleMessages.Frame(r.Request.Opcode, r.Response))], b => Response(requests, b), typeof(MalformedDataException))
+            "response", 160, [.. responses.Select(r => SampleMessages.Frame(r.Request.Opcode, r.Response))],
+            b => Response(requests, b), typeof(MalformedDataException))
         {
             Repair = RepairFrame,
         };
-        yield return new Target("entry", 120, Entries, b => EntryCodec.Decode(b), typeof(MalformedDataException)) { Repair = RepairEntry };
-        yield return new Target("stream headers", 120, Entries, b => EntryCodec.DecodeHeaders(b), typeof(MalformedDataException)) { Repair = RepairEntry };
+        yield return new Target("entry", 120, Entries, b => EntryCodec.Decode(b),
+            typeof(MalformedDataException))
+        { Repair = RepairEntry };
+        yield return new Target("stream headers", 120, Entries, b => EntryCodec.DecodeHeaders(b),
+            typeof(MalformedDataException))
+        { Repair = RepairEntry };
         yield return new Target(
-            "projection", 60, [ProjectionCodec.Encode(SampleMessages.Projection(SampleMessages.Epoch))], b => ProjectionCodec.Decode(b), typeof(MalformedDataException));
+            "projection", 60, [ProjectionCodec.Encode(SampleMessages.Projection(SampleMessages.Epoch))],
+            b => ProjectionCodec.Decode(b), typeof(MalformedDataException));
         yield return new Target("texts", 30, Texts, Text);
     }
 
     public static IReadOnlyList<byte[]> Entries { get; } =
     [
-        Entry(EntryKind.Data, 0, []), Entry(EntryKind.Data, 40, [Header(300, 99, 98, 50)]), Entry(EntryKind.Junk, 0, [Header(300)]),
-        Entry(EntryKind.Data, 9, [Header(300, 70), Header(301, 1, 0), .. Enumerable.Range(0, 20).Select(i => Header((ulong)(400 + i), 99 - i))]),
+        Entry(EntryKind.Data, 0, []), Entry(EntryKind.Data, 40, [Header(300, 99, 98, 50)]),
+        Entry(EntryKind.Junk, 0, [Header(300)]),
+        Entry(EntryKind.Data, 9,
+            [Header(300, 70), Header(301, 1, 0),
+                .. Enumerable.Range(0, 20).Select(i => Header((ulong)(400 + i), 99 - i))]),
         EntryCodec.Encode(new LogEntry(
-            new LogPosition(1_000_000, new Epoch(3)), SampleMessages.Origin, EntryKind.Data, DateTimeOffset.UnixEpoch, [Header(300, 5, 4)], new byte[100])),
+            new LogPosition(1_000_000, new Epoch(3)), SampleMessages.Origin, EntryKind.Data, DateTimeOffset.UnixEpoch,
+            [Header(300, 5, 4)], new byte[100])),
     ];
 
     private static readonly byte[][] Texts =
     [
-        "corfu://127.0.0.1:7001,[::1]:7002,host.example:65535"u8.ToArray(), "e5:1042"u8.ToArray(), "9223372036854775807"u8.ToArray(), "[fe80::1%eth0]:80"u8.ToArray(),
+        "corfu://127.0.0.1:7001,[::1]:7002,host.example:65535"u8.ToArray(), "e5:1042"u8.ToArray(),
+        "9223372036854775807"u8.ToArray(), "[fe80::1%eth0]:80"u8.ToArray(),
     ];
 
-    private static StreamHeader Header(ulong stream, params long[] back) => new(new StreamId(stream), [.. back.Select(b => new LogPosition(b))]);
+    private static StreamHeader Header(ulong stream, params long[] back) =>
+        new(new StreamId(stream), [.. back.Select(b => new LogPosition(b))]);
 
     private static byte[] Entry(EntryKind kind, int payload, ImmutableArray<StreamHeader> streams) =>
-        EntryCodec.Encode(new LogEntry(new LogPosition(100, new Epoch(3)), SampleMessages.Origin, kind, DateTimeOffset.UnixEpoch, streams, new byte[payload]));
+        EntryCodec.Encode(new LogEntry(new LogPosition(100, new Epoch(3)), SampleMessages.Origin, kind,
+            DateTimeOffset.UnixEpoch, streams, new byte[payload]));
 
     private static void Request(byte[] frame)
     {
@@ -55,7 +70,8 @@ public static class ProtocolTargets
 
         // What was understood can be said again, in the same bytes; what follows them would be a later version's.
         var again = SampleMessages.Body(request);
-        if (!frame.AsSpan(MessageCodec.HeaderSize).StartsWith(again) && request is not (InstallRequest or BootstrapRequest or AcceptRequest or DecidedRequest))
+        if (!frame.AsSpan(MessageCodec.HeaderSize).StartsWith(again)
+            && request is not (InstallRequest or BootstrapRequest or AcceptRequest or DecidedRequest))
             throw new InvalidOperationException($"A {request.Opcode} is not what was read.");
     }
 
@@ -69,7 +85,8 @@ public static class ProtocolTargets
             if (candidate.Opcode == header.Opcode) request = candidate;
         }
 
-        MessageCodec.ReadResponse(request, header with { Opcode = request.Opcode }, frame.AsMemory(MessageCodec.HeaderSize));
+        MessageCodec.ReadResponse(request, header with { Opcode = request.Opcode },
+            frame.AsMemory(MessageCodec.HeaderSize));
     }
 
     private static void Text(byte[] bytes)
@@ -92,13 +109,16 @@ public static class ProtocolTargets
     {
         BinaryPrimitives.WriteUInt32LittleEndian(entry, EntryCodec.Magic);
         entry[4] = EntryCodec.Version;
-        var headers = Math.Clamp(BinaryPrimitives.ReadInt32LittleEndian(entry.AsSpan(12)), EntryCodec.FixedSize, entry.Length);
+        var headers = Math.Clamp(BinaryPrimitives.ReadInt32LittleEndian(entry.AsSpan(12)), EntryCodec.FixedSize,
+            entry.Length);
         BinaryPrimitives.WriteInt32LittleEndian(entry.AsSpan(12), headers);
         BinaryPrimitives.WriteInt32LittleEndian(entry.AsSpan(8), entry.Length);
         BinaryPrimitives.WriteInt32LittleEndian(entry.AsSpan(64), entry.Length - headers);
         BinaryPrimitives.WriteUInt32LittleEndian(
-            entry.AsSpan(68), Crc32C.Compute(BinaryPrimitives.ReadInt64LittleEndian(entry.AsSpan(24)), entry.AsSpan(headers)));
+            entry.AsSpan(68),
+            Crc32C.Compute(BinaryPrimitives.ReadInt64LittleEndian(entry.AsSpan(24)), entry.AsSpan(headers)));
         BinaryPrimitives.WriteUInt32LittleEndian(
-            entry.AsSpan(76), Crc32C.Compute(Crc32C.Compute(entry.AsSpan(0, 76)), entry.AsSpan(EntryCodec.FixedSize..headers)));
+            entry.AsSpan(76),
+            Crc32C.Compute(Crc32C.Compute(entry.AsSpan(0, 76)), entry.AsSpan(EntryCodec.FixedSize..headers)));
     }
 }

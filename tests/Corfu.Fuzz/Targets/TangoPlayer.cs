@@ -6,7 +6,8 @@ using Tango.Collections;
 
 namespace Corfu.Fuzz;
 
-/// <summary>A runtime that plays what others have put into its objects' streams. Objects stop with a reason; then another runtime begins.</summary>
+/// <summary>A runtime that plays what others have put into its objects' streams. Objects stop with a reason; then
+/// another runtime begins.</summary>
 internal sealed class TangoPlayer
 {
     private const int EntriesPerLog = 200;
@@ -17,7 +18,8 @@ internal sealed class TangoPlayer
     private ImmutableArray<StreamId> _streams;
     private int _left;
 
-    /// <summary>Entries of two objects, as a runtime writes them: directory records, updates, transactions that commit and abort, decisions.</summary>
+    /// <summary>Entries of two objects, as a runtime writes them: directory records, updates, transactions that commit
+    /// and abort, decisions.</summary>
     public static IReadOnlyList<byte[]> Samples() => SamplesAsync().GetAwaiter().GetResult();
 
     private static async Task<IReadOnlyList<byte[]>> SamplesAsync()
@@ -72,7 +74,8 @@ internal sealed class TangoPlayer
         _object = await _runtime.OpenAsync<TangoDictionary<string, long>>("object");
         await _object.SetAsync("k", 1);
         var tail = (await _log.CheckAsync([])).Tail;
-        _streams = [.. (await _log.ReadManyAsync([new LogPosition(tail.Offset - 1)]))[0].Entry!.Streams.Select(s => s.Stream)];
+        _streams = [.. (await _log.ReadManyAsync([new LogPosition(tail.Offset - 1)]))[0].Entry!.Streams
+            .Select(s => s.Stream)];
         _left = EntriesPerLog;
     }
 }

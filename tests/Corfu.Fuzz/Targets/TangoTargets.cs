@@ -15,24 +15,34 @@ public static class TangoTargets
 
     private static readonly Read[] Readers =
     [
-        Value<bool>, Value<long>, Value<ulong>, Value<double>, Value<char>, Value<string>, Value<byte[]>, Value<Guid>, Value<decimal>, Value<DateTime>,
-        Value<DateTimeOffset>, Value<DayOfWeek>, Value<int?>, Value<(int, string)>, Value<long[]>, Value<List<string?[]>>, Value<HashSet<int>>,
-        Value<Dictionary<int, byte[]>>, Value<ImmutableSortedDictionary<string, ImmutableArray<int>>>, Value<ImmutableHashSet<long>>, Value<ImmutableQueue<int>>,
+        Value<bool>, Value<long>, Value<ulong>, Value<double>, Value<char>, Value<string>, Value<byte[]>, Value<Guid>,
+        Value<decimal>, Value<DateTime>,
+        Value<DateTimeOffset>, Value<DayOfWeek>, Value<int?>, Value<(int, string)>, Value<long[]>,
+        Value<List<string?[]>>, Value<HashSet<int>>,
+        Value<Dictionary<int, byte[]>>, Value<ImmutableSortedDictionary<string, ImmutableArray<int>>>,
+        Value<ImmutableHashSet<long>>, Value<ImmutableQueue<int>>,
     ];
 
     public static IEnumerable<Target> All()
     {
         byte[][] values =
         [
-            Packed(new List<string?[]> { new[] { "a", null, "longer than a few" } }), Packed(new Dictionary<int, byte[]> { [1] = [1, 2], [2] = [] }),
-            Packed((5, "text")), Packed(1234567890123m), Packed(DateTime.UnixEpoch), Packed(Guid.Empty), Packed(new long[] { 1, -1, long.MaxValue }),
-            Packed(ImmutableSortedDictionary<string, ImmutableArray<int>>.Empty.Add("k", [1, 2, 3])), Packed(new HashSet<int> { 1, 2, 3 }),
+            Packed(new List<string?[]> { new[] { "a", null, "longer than a few" } }),
+            Packed(new Dictionary<int, byte[]> { [1] = [1, 2], [2] = [] }),
+            Packed((5, "text")), Packed(1234567890123m), Packed(DateTime.UnixEpoch), Packed(Guid.Empty),
+            Packed(new long[] { 1, -1, long.MaxValue }),
+            Packed(ImmutableSortedDictionary<string, ImmutableArray<int>>.Empty.Add("k", [1, 2, 3])),
+            Packed(new HashSet<int> { 1, 2, 3 }),
         ];
         yield return new Target("messagepack", 160, values, Values, typeof(TangoException)) { PerByte = 2048 };
-        yield return new Target("messagepack json", 60, values, b => MessagePackJson.ToText(b), typeof(TangoException)) { PerByte = 4096 };
+        yield return new Target("messagepack json", 60, values, b => MessagePackJson.ToText(b),
+            typeof(TangoException))
+        { PerByte = 4096 };
         yield return new Target("tango dump", 40, TangoPlayer.Samples(), Dump) { PerByte = 4096 };
         var player = new TangoPlayer();
-        yield return new Target("tango records", 2, TangoPlayer.Samples(), player.Play, typeof(TangoException)) { Allowance = 4 << 20, PerByte = 4096 };
+        yield return new Target("tango records", 2, TangoPlayer.Samples(), player.Play,
+            typeof(TangoException))
+        { Allowance = 4 << 20, PerByte = 4096 };
     }
 
     // As `corfu log dump` shows what it finds.

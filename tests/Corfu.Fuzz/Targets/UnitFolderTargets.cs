@@ -6,7 +6,8 @@ using Corfu.Unit;
 
 namespace Corfu.Fuzz;
 
-/// <summary>A unit's folder as it starts, or as `corfu unit check` looks at it: identity, mark, checkpoints of the address map, segments.</summary>
+/// <summary>A unit's folder as it starts, or as `corfu unit check` looks at it: identity, mark, checkpoints of the
+/// address map, segments.</summary>
 public static class UnitFolderTargets
 {
     private const int Pages = 60;
@@ -15,16 +16,22 @@ public static class UnitFolderTargets
 
     public static IEnumerable<Target> All(string folder)
     {
-        yield return new Target("unit identity", 2, [Identity()], b => Describe(folder, b), typeof(UnitFolderException));
+        yield return new Target("unit identity", 2, [Identity()], b => Describe(folder, b),
+            typeof(UnitFolderException));
         yield return new Target("unit mark", 40, [Mark()], ReadMark) { Repair = RepairMark };
         var started = new StartedUnit(folder);
         // FASTER's log and map are allocated anew for each.
-        yield return new Target("map checkpoint", 1, [started.Checkpoint], started.Start, typeof(LogDamagedException)) { Repair = RepairCheckpoint, Allowance = 48 << 20 };
-        yield return new Target("unit check", 1, [started.Segment], b => Check(folder, b), typeof(UnitFolderException)) { Repair = DiskTargets.RepairRecords, Allowance = 64 << 20 };
+        yield return new Target("map checkpoint", 1, [started.Checkpoint], started.Start,
+            typeof(LogDamagedException))
+        { Repair = RepairCheckpoint, Allowance = 48 << 20 };
+        yield return new Target("unit check", 1, [started.Segment], b => Check(folder, b),
+            typeof(UnitFolderException))
+        { Repair = DiskTargets.RepairRecords, Allowance = 64 << 20 };
     }
 
     private static byte[] Identity() => Encoding.UTF8.GetBytes(
-        "format=corfu-unit-1\nunit=aaaaaaaa-0000-0000-0000-000000000001\ncluster=cccccccc-0000-0000-0000-000000000001\nlog-page-size=16384\nsegment-size=65536\n");
+        "format=corfu-unit-1\nunit=aaaaaaaa-0000-0000-0000-000000000001\ncluster=cccccccc-0000-0000-0000-000000000001\n"
+            + "log-page-size=16384\nsegment-size=65536\n");
 
     private static string FolderOf(string folder, byte[] identity)
     {
@@ -61,12 +68,15 @@ public static class UnitFolderTargets
 
     private static void RepairMark(byte[] bytes)
     {
-        for (var at = 0; at + 32 <= bytes.Length; at += 512) BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(at + 28), Crc32C.Compute(bytes.AsSpan(at, 28)));
+        for (var at = 0; at + 32 <= bytes.Length; at += 512)
+            BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(at + 28), Crc32C.Compute(bytes.AsSpan(at, 28)));
     }
 
     private static void RepairCheckpoint(byte[] bytes)
     {
-        if (bytes.Length > 4) BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(bytes.Length - 4), Crc32C.Compute(bytes.AsSpan(0, bytes.Length - 4)));
+        if (bytes.Length > 4)
+            BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(bytes.Length - 4),
+                Crc32C.Compute(bytes.AsSpan(0, bytes.Length - 4)));
     }
 
     /// <summary>A unit that has run for a while, and starts again and again with another checkpoint.</summary>
@@ -102,7 +112,8 @@ public static class UnitFolderTargets
             {
                 var target = Path.Combine(_begun, Path.GetRelativePath(_map, path));
                 Directory.CreateDirectory(Path.GetDirectoryName(target)!);
-                if (!Path.GetFileName(path).StartsWith("checkpoint.", StringComparison.Ordinal)) File.Copy(path, target);
+                if (!Path.GetFileName(path).StartsWith("checkpoint.", StringComparison.Ordinal))
+                    File.Copy(path, target);
             }
 
             File.WriteAllBytes(Path.Combine(_begun, _name), checkpoint);

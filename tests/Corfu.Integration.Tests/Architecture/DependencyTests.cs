@@ -7,7 +7,8 @@ using Corfu.Integration.Tests.Support;
 
 namespace Corfu.Integration.Tests.Architecture;
 
-/// <summary>Dependencies point one way (docs/architecture.md): what a project may reference, in its project file and in its assembly.</summary>
+/// <summary>Dependencies point one way (docs/architecture.md): what a project may reference, in its project file and in
+/// its assembly.</summary>
 public sealed class DependencyTests
 {
     // Per project everything it may see, transitively: a breach through a third project is a breach.
@@ -28,11 +29,13 @@ public sealed class DependencyTests
         ["Corfu.Extensions"] = ["Tango", "Tango.Generators", "Corfu.Client", "Corfu.Transport", "Corfu.Protocol"],
         ["Corfu.Hosting"] =
         [
-            "Corfu.Server", "Corfu.Unit", "Corfu.Sequencer", "Corfu.Layout", "Corfu.Agent", "Corfu.Client", "Corfu.Transport", "Corfu.Protocol",
+            "Corfu.Server", "Corfu.Unit", "Corfu.Sequencer", "Corfu.Layout", "Corfu.Agent", "Corfu.Client",
+            "Corfu.Transport", "Corfu.Protocol",
         ],
         ["Corfu.Cli"] =
         [
-            "Corfu.Hosting", "Corfu.Extensions", "Corfu.Agent", "Corfu.Backup", "Corfu.Server", "Corfu.Unit", "Corfu.Sequencer",
+            "Corfu.Hosting", "Corfu.Extensions", "Corfu.Agent", "Corfu.Backup", "Corfu.Server", "Corfu.Unit",
+            "Corfu.Sequencer",
             "Corfu.Layout", "Tango", "Tango.Generators", "Corfu.Client", "Corfu.Transport", "Corfu.Protocol",
         ],
     };
@@ -40,11 +43,14 @@ public sealed class DependencyTests
     private const string AspNetCore = "Microsoft.AspNetCore.App";
 
     private static readonly string[] Pure =
-        ["Corfu.Protocol", "Corfu.Unit", "Corfu.Sequencer", "Corfu.Layout", "Corfu.Client", "Corfu.Agent", "Corfu.Backup", "Tango", "Tango.Collections"];
+        ["Corfu.Protocol", "Corfu.Unit", "Corfu.Sequencer", "Corfu.Layout", "Corfu.Client", "Corfu.Agent",
+            "Corfu.Backup", "Tango", "Tango.Collections"];
 
-    // Tango 3: the runtime knows the log and streams; where a position is stored and who stores it is none of its business.
+    // Tango 3: the runtime knows the log and streams; where a position is stored and who stores it is none of its
+    // business.
     private static readonly string[] HiddenFromTango =
-        ["Projection", "ProjectionCodec", "Segment", "Chain", "Replica", "NodeAddress", "NodeEndpoint", "NodeId", "Request", "Response", "MessageCodec"];
+        ["Projection", "ProjectionCodec", "Segment", "Chain", "Replica", "NodeAddress", "NodeEndpoint", "NodeId",
+            "Request", "Response", "MessageCodec"];
 
     public static TheoryData<string> ProjectNames => [.. Allowed.Keys];
 
@@ -73,7 +79,9 @@ public sealed class DependencyTests
         if (project == "Tango.Generators") return;
         using var assembly = OpenAssembly(project);
         var metadata = assembly.GetMetadataReader();
-        var references = metadata.AssemblyReferences.Select(handle => metadata.GetString(metadata.GetAssemblyReference(handle).Name));
+        var references =
+            metadata.AssemblyReferences.Select(
+                handle => metadata.GetString(metadata.GetAssemblyReference(handle).Name));
         var own = references.Where(name => Allowed.ContainsKey(name) || name == "corfu");
         Assert.Empty(own.Except(Allowed[project]));
     }
@@ -90,10 +98,13 @@ public sealed class DependencyTests
             var type = metadata.GetTypeReference(handle);
             var name = metadata.GetString(type.Name);
             var space = metadata.GetString(type.Namespace);
-            Assert.False(space.StartsWith("Corfu.Transport", StringComparison.Ordinal), $"{project} uses {space}.{name}.");
+            Assert.False(space.StartsWith("Corfu.Transport", StringComparison.Ordinal),
+                $"{project} uses {space}.{name}.");
             Assert.False(space.StartsWith("System.Net", StringComparison.Ordinal), $"{project} uses {space}.{name}.");
-            Assert.False(space == "Corfu.Protocol" && HiddenFromTango.Contains(name), $"{project} uses {space}.{name}.");
-            Assert.False(space == "Corfu.Client" && name == "CorfuClient", $"{project} uses the client itself instead of ICorfuLog.");
+            Assert.False(space == "Corfu.Protocol" && HiddenFromTango.Contains(name),
+                $"{project} uses {space}.{name}.");
+            Assert.False(space == "Corfu.Client" && name == "CorfuClient",
+                $"{project} uses the client itself instead of ICorfuLog.");
         }
     }
 
@@ -105,27 +116,33 @@ public sealed class DependencyTests
         Assert.Equal(Pure.Contains(project), pure);
     }
 
-    /// <summary>A client needs the plain runtime: only a process that serves roles, or hosts them, brings ASP.NET along.</summary>
+    /// <summary>A client needs the plain runtime: only a process that serves roles, or hosts them, brings ASP.NET
+    /// along.</summary>
     [Theory]
     [MemberData(nameof(ProjectNames))]
     public void Only_what_serves_needs_AspNetCore(string project)
     {
         var needs = Closure(project).Append(project)
-            .Any(name => ProjectFile(name).Descendants("FrameworkReference").Any(element => element.Attribute("Include")!.Value == AspNetCore));
+            .Any(name => ProjectFile(name).Descendants("FrameworkReference")
+                .Any(element => element.Attribute("Include")!.Value == AspNetCore));
         Assert.Equal(project is "Corfu.Server" or "Corfu.Hosting" or "Corfu.Cli", needs);
     }
 
     [Fact]
     public async Task A_console_client_runs_on_the_plain_runtime()
     {
-        var output = Path.GetRelativePath(Path.Combine(Repository.Projects("tests"), "Corfu.Integration.Tests"), AppContext.BaseDirectory);
-        var program = Path.Combine(Repository.Projects("tests"), "Corfu.ConsoleClient", output, "Corfu.ConsoleClient.dll");
-        using var config = JsonDocument.Parse(await File.ReadAllTextAsync(Path.ChangeExtension(program, ".runtimeconfig.json")));
+        var output = Path.GetRelativePath(Path.Combine(Repository.Projects("tests"), "Corfu.Integration.Tests"),
+            AppContext.BaseDirectory);
+        var program = Path.Combine(Repository.Projects("tests"), "Corfu.ConsoleClient", output,
+            "Corfu.ConsoleClient.dll");
+        using var config =
+            JsonDocument.Parse(await File.ReadAllTextAsync(Path.ChangeExtension(program, ".runtimeconfig.json")));
         var options = config.RootElement.GetProperty("runtimeOptions");
         Assert.False(options.TryGetProperty("frameworks", out _));
         Assert.Equal("Microsoft.NETCore.App", options.GetProperty("framework").GetProperty("name").GetString());
 
-        await using var cluster = await EmbeddedCluster.StartAsync(new EmbeddedClusterOptions { Units = 1, Replicas = 1 });
+        await using var cluster =
+            await EmbeddedCluster.StartAsync(new EmbeddedClusterOptions { Units = 1, Replicas = 1 });
         var result = await CorfuTool.RunProgramAsync(program, cluster.ConnectionString, "from a console");
         Assert.EndsWith("from a console", result.Require().Lines.Single());
     }
@@ -134,11 +151,14 @@ public sealed class DependencyTests
     public void Internals_are_open_to_tests_and_benches_only()
     {
         foreach (var file in Repository.Sources("src"))
-            Assert.False(File.ReadAllText(Path.Combine(Repository.Root, file)).Contains("InternalsVisibleTo(", StringComparison.Ordinal), file);
+            Assert.False(File.ReadAllText(Path.Combine(Repository.Root, file))
+                .Contains("InternalsVisibleTo(", StringComparison.Ordinal), file);
         foreach (var project in Allowed.Keys)
         {
             foreach (var friend in ProjectFile(project).Descendants("InternalsVisibleTo"))
-                Assert.True(Directory.Exists(Path.Combine(Repository.Root, "tests", (string)friend.Attribute("Include")!)) || Directory.Exists(Path.Combine(Repository.Root, "bench", (string)friend.Attribute("Include")!)));
+                Assert.True(
+                    Directory.Exists(Path.Combine(Repository.Root, "tests", (string)friend.Attribute("Include")!))
+                    || Directory.Exists(Path.Combine(Repository.Root, "bench", (string)friend.Attribute("Include")!)));
         }
     }
 

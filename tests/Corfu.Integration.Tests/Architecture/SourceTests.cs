@@ -20,8 +20,10 @@ public sealed class SourceTests
     public void Files_are_small_as_a_rule()
     {
         var lengths = Repository.Sources("src").Select(Lines).Order().ToArray();
-        Assert.True(lengths[lengths.Length / 2] <= MedianFile, $"The median file has {lengths[lengths.Length / 2]} lines.");
-        Assert.True(lengths[lengths.Length * 9 / 10] <= NinetiethFile, $"One file in ten is longer than {lengths[lengths.Length * 9 / 10]} lines.");
+        Assert.True(lengths[lengths.Length / 2] <= MedianFile,
+            $"The median file has {lengths[lengths.Length / 2]} lines.");
+        Assert.True(lengths[lengths.Length * 9 / 10] <= NinetiethFile,
+            $"One file in ten is longer than {lengths[lengths.Length * 9 / 10]} lines.");
     }
 
     [Fact]
@@ -31,7 +33,8 @@ public sealed class SourceTests
         foreach (var file in Repository.Sources("src", "samples", "bench", "tests").Where(file => file != self))
         {
             var text = File.ReadAllText(Path.Combine(Repository.Root, file));
-            foreach (var word in Unfinished) Assert.False(text.Contains(word, StringComparison.Ordinal), $"{file} holds {word}.");
+            foreach (var word in Unfinished)
+                Assert.False(text.Contains(word, StringComparison.Ordinal), $"{file} holds {word}.");
         }
     }
 

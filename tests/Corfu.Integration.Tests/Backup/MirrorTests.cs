@@ -34,7 +34,13 @@ public sealed class MirrorTests
         using var stop = new CancellationTokenSource();
         var caughtUp = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         var tail = (await source.CheckAsync([])).Tail;
-        var mirror = new LogMirror(source, target, TimeProvider.System) { Progress = p => { if (p.Copied >= tail) caughtUp.TrySetResult(); } };
+        var mirror = new LogMirror(source, target, TimeProvider.System)
+        {
+            Progress = p =>
+        {
+            if (p.Copied >= tail) caughtUp.TrySetResult();
+        }
+        };
         var running = mirror.RunAsync(stop.Token);
         await await Task.WhenAny(running, caughtUp.Task.WaitAsync(TimeSpan.FromSeconds(60)));
 
@@ -65,20 +71,24 @@ public sealed class MirrorTests
         await using var a = await EmbeddedCluster.StartAsync(new EmbeddedClusterOptions { Units = 1, Replicas = 1 });
         await using var b = await EmbeddedCluster.StartAsync(new EmbeddedClusterOptions { Units = 2, Replicas = 2 });
         await using var source = await a.ConnectAsync();
-        for (var i = 0; i < 300; i++) (await source.AppendAsync(BitConverter.GetBytes(i), [new StreamId(300)])).Require();
+        for (var i = 0; i < 300; i++)
+            (await source.AppendAsync(BitConverter.GetBytes(i), [new StreamId(300)])).Require();
         await source.TrimPrefixAsync(new LogPosition(10));
 
         (await CorfuTool.RunAsync("backup", "--connect", a.ConnectionString, "--to", dir)).Require();
-        for (var i = 300; i < 320; i++) (await source.AppendAsync(BitConverter.GetBytes(i), [new StreamId(300)])).Require();
+        for (var i = 300; i < 320; i++)
+            (await source.AppendAsync(BitConverter.GetBytes(i), [new StreamId(300)])).Require();
         var second = (await CorfuTool.RunAsync("backup", "--connect", a.ConnectionString, "--to", dir)).Require();
         Assert.Contains("positions 10 to 320, 3 files", second.Output, StringComparison.Ordinal);
         Assert.Contains("20 positions in this run", second.Output, StringComparison.Ordinal);
-        Assert.StartsWith("sound: ", (await CorfuTool.RunAsync("backup", "verify", dir)).Require().Output, StringComparison.Ordinal);
+        Assert.StartsWith("sound: ", (await CorfuTool.RunAsync("backup", "verify", dir)).Require().Output,
+            StringComparison.Ordinal);
 
         (await CorfuTool.RunAsync("restore", "--from", dir, "--connect", b.ConnectionString)).Require();
         await using var restored = await b.ConnectAsync();
         Assert.Equal(320, (await restored.CheckAsync([])).Tail.Offset);
-        var pages = await restored.ReadManyAsync([.. Enumerable.Range(0, 320).Select(i => new LogPosition(i))], mode: ReadMode.Observe);
+        var pages = await restored.ReadManyAsync([.. Enumerable.Range(0, 320).Select(i => new LogPosition(i))],
+            mode: ReadMode.Observe);
         for (var i = 10; i < 320; i++) Assert.Equal(i, BitConverter.ToInt32(pages[i].Entry!.Payload.Span));
         Assert.All(pages[..10], p => Assert.Equal(PageState.Trimmed, p.State));
 
@@ -92,6 +102,7 @@ public sealed class MirrorTests
         var damaged = await CorfuTool.RunAsync("backup", "verify", dir);
         Assert.Equal(1, damaged.ExitCode);
         Assert.Contains(Path.GetFileName(file), damaged.Error, StringComparison.Ordinal);
-        Assert.Contains("There is no backup in", (await CorfuTool.RunAsync("backup", "verify", folder.File("nothing"))).Error, StringComparison.Ordinal);
+        Assert.Contains("There is no backup in",
+            (await CorfuTool.RunAsync("backup", "verify", folder.File("nothing"))).Error, StringComparison.Ordinal);
     }
 }

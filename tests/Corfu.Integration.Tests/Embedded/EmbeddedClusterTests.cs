@@ -30,10 +30,12 @@ public sealed class EmbeddedClusterTests
     [Fact]
     public async Task A_stream_is_its_entries_in_log_order()
     {
-        await using var cluster = await EmbeddedCluster.StartAsync(new EmbeddedClusterOptions { Units = 1, Replicas = 1 });
+        await using var cluster =
+            await EmbeddedCluster.StartAsync(new EmbeddedClusterOptions { Units = 1, Replicas = 1 });
         await using var client = await cluster.ConnectAsync();
         var other = new StreamId(301);
-        for (var i = 0; i < 30; i++) (await client.AppendAsync(Bytes($"{i}"), i % 3 == 0 ? [Stream] : [other])).Require();
+        for (var i = 0; i < 30; i++)
+            (await client.AppendAsync(Bytes($"{i}"), i % 3 == 0 ? [Stream] : [other])).Require();
 
         var stream = new LogStream(client, Stream);
         await stream.SyncAsync();
@@ -100,11 +102,18 @@ public sealed class EmbeddedClusterTests
     public async Task A_folder_of_another_shape_is_refused()
     {
         using var folder = new TempFolder();
-        await using (await EmbeddedCluster.StartAsync(new EmbeddedClusterOptions { Folder = folder.Path, Units = 1, Replicas = 1 }))
+        await using (await EmbeddedCluster.StartAsync(new EmbeddedClusterOptions
+        {
+            Folder = folder.Path,
+            Units = 1,
+            Replicas = 1
+        }))
         {
         }
 
-        var refusal = await Assert.ThrowsAsync<NodeStartException>(() => EmbeddedCluster.StartAsync(new EmbeddedClusterOptions { Folder = folder.Path }));
+        var refusal =
+            await Assert.ThrowsAsync<NodeStartException>(
+                () => EmbeddedCluster.StartAsync(new EmbeddedClusterOptions { Folder = folder.Path }));
         Assert.Contains("was made with 1, not 2", refusal.Message, StringComparison.Ordinal);
     }
 
@@ -140,7 +149,8 @@ public sealed class EmbeddedClusterTests
     public async Task A_temporary_folder_is_deleted_at_the_end()
     {
         string folder;
-        await using (var cluster = await EmbeddedCluster.StartAsync(new EmbeddedClusterOptions { Units = 1, Replicas = 1 }))
+        await using (var cluster =
+            await EmbeddedCluster.StartAsync(new EmbeddedClusterOptions { Units = 1, Replicas = 1 }))
         {
             folder = cluster.Folder;
             Assert.True(Directory.Exists(folder));

@@ -16,7 +16,8 @@ public sealed class GarbageTests
         await using var client = await cluster.ConnectAsync();
         (await client.AppendAsync("before"u8.ToArray(), [])).Require();
         foreach (var node in cluster.Manifest.Nodes)
-            Assert.True(await RawConnection.IsClosedAfterAsync(node.Endpoint, Garbage(kind)), $"{node.Name} keeps a connection that sent {kind}.");
+            Assert.True(await RawConnection.IsClosedAfterAsync(node.Endpoint, Garbage(kind)),
+                $"{node.Name} keeps a connection that sent {kind}.");
 
         (await client.AppendAsync("after"u8.ToArray(), [])).Require();
         await using var newcomer = await cluster.ConnectAsync();
@@ -29,7 +30,9 @@ public sealed class GarbageTests
         switch (kind)
         {
             case "http":
-                return Encoding.ASCII.GetBytes("GET / HTTP/1.1\r\nHost: localhost\r\nUser-Agent: somebody\r\nAccept: */*\r\nAccept-Encoding: gzip, deflate, br\r\n\r\n");
+                return Encoding.ASCII.GetBytes(
+                    "GET / HTTP/1.1\r\nHost: localhost\r\nUser-Agent: somebody\r\nAccept: */*\r\nAccept-Encoding: "
+                    + "gzip, deflate, br\r\n\r\n");
             case "random":
                 new Random(7).NextBytes(bytes);
                 return bytes;

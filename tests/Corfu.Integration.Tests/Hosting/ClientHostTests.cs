@@ -43,11 +43,13 @@ public sealed class ClientHostTests
         {
             settings.ConnectionString = "http://somewhere";
             settings.ConnectTimeout = TimeSpan.FromSeconds(-1);
-        }).AddTango(settings => settings.Runtime = new Tango.TangoOptions { MaxBatchRecords = 0 }).BuildServiceProvider();
+        }).AddTango(settings => settings.Runtime = new Tango.TangoOptions { MaxBatchRecords = 0 })
+        .BuildServiceProvider();
         var validator = services.GetRequiredService<IStartupValidator>();
         var fault = Assert.Throws<AggregateException>(validator.Validate);
         var messages = string.Join('\n', fault.InnerExceptions.Select(inner => inner.Message));
-        foreach (var part in new[] { "ConnectionString:", "ConnectTimeout:", "MaxBatchRecords" }) Assert.Contains(part, messages, StringComparison.Ordinal);
+        foreach (var part in new[] { "ConnectionString:", "ConnectTimeout:", "MaxBatchRecords" })
+            Assert.Contains(part, messages, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -63,7 +65,9 @@ public sealed class ClientHostTests
         await host.StartAsync();
         var health = await host.Services.GetRequiredService<HealthCheckService>().CheckHealthAsync();
         Assert.Equal(HealthStatus.Unhealthy, health.Status);
-        var fault = await Assert.ThrowsAsync<Client.ClusterNotFoundException>(() => host.Services.GetRequiredService<ICorfuConnection>().GetClientAsync());
+        var fault =
+            await Assert.ThrowsAsync<Client.ClusterNotFoundException>(
+                () => host.Services.GetRequiredService<ICorfuConnection>().GetClientAsync());
         Assert.Contains("127.0.0.1:1", fault.Message, StringComparison.Ordinal);
     }
 

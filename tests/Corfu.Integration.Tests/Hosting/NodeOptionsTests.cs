@@ -16,7 +16,8 @@ public sealed class NodeOptionsTests
         options.Roles.Add(new NodeRoleOptions { Role = NodeRole.Sequencer, Folder = "x" });
         var result = new NodeOptionsValidator().Validate(null, options);
         Assert.True(result.Failed);
-        foreach (var part in new[] { "Name:", "Cluster:", "Listen:", "the unit has no folder", "a sequencer stores nothing" })
+        foreach (var part in new[] { "Name:", "Cluster:", "Listen:", "the unit has no folder",
+            "a sequencer stores nothing" })
             Assert.Contains(part, result.FailureMessage, StringComparison.Ordinal);
     }
 
@@ -28,13 +29,18 @@ public sealed class NodeOptionsTests
               "server": { "maxConnections": 7, "frameTimeout": "00:00:05" },
               "unit": { "maxPayload": 1000, "handler": { "maxPendingReads": 3 }, "store": { "hotBytes": 4194304 } },
               "sequencer": { "maxStreams": 9 }, "acceptor": { "keptSlots": 11 },
-              "agent": { "detector": { "minRefusals": 4 }, "policy": { "minReplicas": 3 }, "migration": { "batch": 5 }, "scrub": null }
+              "agent": {
+                "detector": { "minRefusals": 4 }, "policy": { "minReplicas": 3 },
+                "migration": { "batch": 5 }, "scrub": null }
             }
             """);
         var limits = options.Limits;
         Assert.Equal((7, TimeSpan.FromSeconds(5)), (limits.Server.MaxConnections, limits.Server.FrameTimeout));
-        Assert.Equal((1000, 3, 4 << 20), (limits.Unit.MaxPayload, limits.Unit.Handler.MaxPendingReads, limits.Unit.Store.HotBytes));
-        Assert.Equal((9, 11, 4, 3), (limits.Sequencer.MaxStreams, limits.Acceptor.KeptSlots, limits.Agent.Detector.MinRefusals, limits.Agent.Policy.MinReplicas));
+        Assert.Equal((1000, 3, 4 << 20),
+            (limits.Unit.MaxPayload, limits.Unit.Handler.MaxPendingReads, limits.Unit.Store.HotBytes));
+        Assert.Equal((9, 11, 4, 3),
+            (limits.Sequencer.MaxStreams, limits.Acceptor.KeptSlots, limits.Agent.Detector.MinRefusals,
+                limits.Agent.Policy.MinReplicas));
         Assert.Null(limits.Agent.Scrub);
 
         // What is left out has its default, beside what is given too.
@@ -50,13 +56,19 @@ public sealed class NodeOptionsTests
         var fault = Assert.Throws<NodeStartException>(() => Load("""
             {
               "server": { "maxConnections": 0 }, "unit": { "maxPayload": 0, "store": { "logPageSize": 5 } },
-              "sequencer": { "maxStreams": 0 }, "acceptor": { "keptSlots": 0 }, "agent": { "detector": { "minRefusals": 0 } }
+              "sequencer": { "maxStreams": 0 }, "acceptor": { "keptSlots": 0 },
+              "agent": { "detector": { "minRefusals": 0 } }
             }
             """));
-        foreach (var part in new[] { "MaxConnections", "MaxPayload", "LogPageSize must be", "MaxStreams", "KeptSlots", "MinRefusals" })
+        foreach (var part in new[] { "MaxConnections", "MaxPayload", "LogPageSize must be", "MaxStreams", "KeptSlots",
+            "MinRefusals" })
             Assert.Contains(part, fault.Message, StringComparison.Ordinal);
-        Assert.Contains("maxStream", Assert.Throws<NodeStartException>(() => Load("""{ "sequencer": { "maxStream": 1 } }""")).Message, StringComparison.Ordinal);
-        Assert.Contains("belong to its role", Assert.Throws<NodeStartException>(() => Load("""{ "unit": { "folder": "x" } }""")).Message, StringComparison.Ordinal);
+        Assert.Contains("maxStream",
+            Assert.Throws<NodeStartException>(() => Load("""{ "sequencer": { "maxStream": 1 } }""")).Message,
+            StringComparison.Ordinal);
+        Assert.Contains("belong to its role",
+            Assert.Throws<NodeStartException>(() => Load("""{ "unit": { "folder": "x" } }""")).Message,
+            StringComparison.Ordinal);
     }
 
     private static NodeOptions Load(string limits)
@@ -65,7 +77,8 @@ public sealed class NodeOptionsTests
         var file = folder.File("node.json");
         File.WriteAllText(file, $$"""
             {
-              "name": "n", "cluster": "5ad7c2f6-9d0c-4b7e-8e55-6a4f3c1f7a10", "listen": "127.0.0.1:7000", "insecure": false,
+              "name": "n", "cluster": "5ad7c2f6-9d0c-4b7e-8e55-6a4f3c1f7a10", "listen": "127.0.0.1:7000",
+              "insecure": false,
               "roles": [ { "role": "Sequencer", "id": "00000000-0000-0000-0000-000000000000" } ], "limits": {{limits}}
             }
             """);
@@ -96,14 +109,18 @@ public sealed class NodeOptionsTests
         var options = new NodeOptions { Cluster = Guid.NewGuid(), Listen = "127.0.0.1:7000" };
         options.Roles.Add(new NodeRoleOptions { Role = NodeRole.Unit, Folder = "data" });
         options.Roles.Add(new NodeRoleOptions { Role = NodeRole.Acceptor, Folder = "./data" });
-        Assert.Contains("share the folder", new NodeOptionsValidator().Validate(null, options).FailureMessage, StringComparison.Ordinal);
+        Assert.Contains("share the folder", new NodeOptionsValidator().Validate(null, options).FailureMessage,
+            StringComparison.Ordinal);
     }
 
     [Fact]
     public void A_host_validates_before_it_starts()
     {
-        var services = new ServiceCollection().AddLogging().AddCorfuNode(node => node.Listen = "nowhere").BuildServiceProvider();
-        var fault = Assert.Throws<OptionsValidationException>(() => services.GetRequiredService<IStartupValidator>().Validate());
+        var services = new ServiceCollection().AddLogging().AddCorfuNode(node => node.Listen = "nowhere")
+            .BuildServiceProvider();
+        var fault =
+            Assert.Throws<OptionsValidationException>(
+                () => services.GetRequiredService<IStartupValidator>().Validate());
         Assert.Contains("'nowhere' is no address:port", fault.Message, StringComparison.Ordinal);
     }
 }

@@ -69,7 +69,9 @@ public sealed class NodeStartTests
         using var folder = new TempFolder();
         var options = Options(folder.Path, FreePort());
         options.FormatNewFolders = false;
-        var fault = await Assert.ThrowsAsync<NodeStartException>(() => CorfuNode.StartAsync(options, NullLoggerFactory.Instance, TimeProvider.System));
+        var fault =
+            await Assert.ThrowsAsync<NodeStartException>(
+                () => CorfuNode.StartAsync(options, NullLoggerFactory.Instance, TimeProvider.System));
         Assert.Contains("never formatted", fault.Message, StringComparison.Ordinal);
     }
 
@@ -77,12 +79,14 @@ public sealed class NodeStartTests
     public async Task A_folder_of_another_cluster_is_not_taken()
     {
         using var folder = new TempFolder();
-        await using (await CorfuNode.StartAsync(Options(folder.Path, FreePort()), NullLoggerFactory.Instance, TimeProvider.System))
+        await using (await CorfuNode.StartAsync(Options(folder.Path, FreePort()), NullLoggerFactory.Instance,
+            TimeProvider.System))
         {
         }
 
         var fault = await Assert.ThrowsAsync<NodeStartException>(
-            () => CorfuNode.StartAsync(Options(folder.Path, FreePort()), NullLoggerFactory.Instance, TimeProvider.System));
+            () => CorfuNode.StartAsync(Options(folder.Path, FreePort()), NullLoggerFactory.Instance,
+                TimeProvider.System));
         Assert.Contains("belongs to the cluster", fault.Message, StringComparison.Ordinal);
     }
 
@@ -91,7 +95,8 @@ public sealed class NodeStartTests
     {
         using var folder = new TempFolder();
         var time = new BreakableTime();
-        await using var node = await CorfuNode.StartAsync(Options(folder.Path, FreePort()), NullLoggerFactory.Instance, time);
+        await using var node = await CorfuNode.StartAsync(Options(folder.Path, FreePort()), NullLoggerFactory.Instance,
+            time);
         Assert.Empty(node.Faults);
         time.IsBroken = true;
         while (node.Faults.IsEmpty) await Task.Yield();
@@ -104,7 +109,9 @@ public sealed class NodeStartTests
         public volatile bool IsBroken;
 
         public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period) =>
-            IsBroken ? throw new InvalidOperationException("no timers any more") : base.CreateTimer(callback, state, dueTime, period);
+            IsBroken
+                ? throw new InvalidOperationException("no timers any more")
+                : base.CreateTimer(callback, state, dueTime, period);
     }
 
     private static IHost BuildHost(string folder, int port, Guid? cluster = null)
@@ -123,7 +130,12 @@ public sealed class NodeStartTests
 
     private static NodeOptions Options(string folder, int port)
     {
-        var options = new NodeOptions { Cluster = Guid.NewGuid(), Listen = $"127.0.0.1:{port}", FormatNewFolders = true };
+        var options = new NodeOptions
+        {
+            Cluster = Guid.NewGuid(),
+            Listen = $"127.0.0.1:{port}",
+            FormatNewFolders = true
+        };
         options.Roles.Add(new NodeRoleOptions { Role = NodeRole.Unit, Folder = folder });
         return options;
     }

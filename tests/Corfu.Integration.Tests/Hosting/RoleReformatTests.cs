@@ -19,7 +19,8 @@ public sealed class RoleReformatTests
         for (var steps = 0; steps <= 3; steps++)
         {
             var files = new FakeFiles(isConfigured ? s_old : Guid.Empty);
-            Assert.Equal(steps == 3 || (steps == 2 && !isConfigured), Attempt(files, steps, r => r.Run(s_old, files.Configured)));
+            Assert.Equal(steps == 3 || (steps == 2 && !isConfigured),
+                Attempt(files, steps, r => r.Run(s_old, files.Configured)));
 
             // Killed once more at each step of the start that finishes it.
             while (!Attempt(files, 1, r => r.Resume(files.Configured)))
@@ -55,7 +56,8 @@ public sealed class RoleReformatTests
         using var temp = new TempFolder();
         var role = new NodeRoleOptions { Role = NodeRole.Unit, Folder = temp.File("unit"), Id = s_old };
         var node = new NodeOptions { Cluster = Guid.NewGuid(), ConfigFile = temp.File("node.json") };
-        new NodeConfig("n", node.Cluster, "127.0.0.1:1", false, null, [new NodeConfigRole(NodeRole.Unit, s_old, "unit")]).Save(node.ConfigFile);
+        new NodeConfig("n", node.Cluster, "127.0.0.1:1", false, null,
+            [new NodeConfigRole(NodeRole.Unit, s_old, "unit")]).Save(node.ConfigFile);
         RoleFolder.Format(role.Folder, new ClusterId(node.Cluster), NodeRole.Unit, new NodeId(s_old));
         File.WriteAllText(temp.File("unit/entry"), "old");
         var id = new RoleReformat(new ReformatFiles(node, role), role.Folder, Guid.NewGuid).Run(s_old, s_old);
@@ -90,7 +92,8 @@ public sealed class RoleReformatTests
 
         public Guid? IdentityOf(string folder) => Folders.TryGetValue(folder, out var id) ? id : null;
 
-        public bool HasKept(string folder) => Folders.Keys.Any(path => path != folder && path.StartsWith(folder, StringComparison.Ordinal));
+        public bool HasKept(string folder) =>
+            Folders.Keys.Any(path => path != folder && path.StartsWith(folder, StringComparison.Ordinal));
 
         public void Rename(string from, string to)
         {

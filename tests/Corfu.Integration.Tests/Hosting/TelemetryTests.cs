@@ -23,13 +23,18 @@ public sealed class TelemetryTests
         listener.SetMeasurementEventCallback<int>((instrument, _, _, _) => measured[instrument.Name] = true);
         listener.Start();
 
-        await using var cluster = await EmbeddedCluster.StartAsync(new EmbeddedClusterOptions { Units = 1, Replicas = 1 });
+        await using var cluster =
+            await EmbeddedCluster.StartAsync(new EmbeddedClusterOptions { Units = 1, Replicas = 1 });
         await using var client = await cluster.ConnectAsync();
         (await client.AppendAsync("x"u8.ToArray(), [])).Require();
 
-        foreach (var name in new[] { "corfu.client.append.duration", "corfu.server.connections", "corfu.hosting.nodes" })
+        foreach (var name in new[] { "corfu.client.append.duration", "corfu.server.connections",
+            "corfu.hosting.nodes" })
             Assert.True(measured.ContainsKey(name), $"{name} was never measured.");
-        var own = published.Where(p => p.Key.StartsWith("corfu.", StringComparison.Ordinal) || p.Key.StartsWith("tango.", StringComparison.Ordinal));
+        var own =
+            published.Where(
+                p => p.Key.StartsWith("corfu.", StringComparison.Ordinal)
+                    || p.Key.StartsWith("tango.", StringComparison.Ordinal));
         Assert.All(own, instrument => Assert.Contains(instrument.Value, names));
     }
 }

@@ -6,7 +6,8 @@ using Corfu.Integration.Tests.Support;
 
 namespace Corfu.Integration.Tests.Processes;
 
-/// <summary><c>corfu cluster up</c> where not everything is as it should be, and where there is to be more of it.</summary>
+/// <summary><c>corfu cluster up</c> where not everything is as it should be, and where there is to be more of
+/// it.</summary>
 public sealed class ClusterUpTests
 {
     [Fact]
@@ -14,7 +15,8 @@ public sealed class ClusterUpTests
     {
         Assert.SkipUnless(File.Exists("/dev/full"), "needs /dev/full");
         await using var cluster = await ClusterProcesses.UpAsync(units: 1, replicas: 1);
-        Assert.Matches(new Regex(@"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z info Corfu\."), await FirstLineAsync(cluster, "unit-0"));
+        Assert.Matches(new Regex(@"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z info Corfu\."),
+            await FirstLineAsync(cluster, "unit-0"));
         (await CorfuTool.RunAsync("cluster", "down", "--dir", cluster.Folder)).Require();
 
         // A full disk for one, a folder in its place for the other.
@@ -24,7 +26,8 @@ public sealed class ClusterUpTests
         await cluster.UpAgainAsync();
         for (var i = 0; i < 2; i++)
         {
-            (await CorfuTool.RunWithInputAsync("entry", "log", "append", "--connect", cluster.ConnectionString)).Require();
+            (await CorfuTool.RunWithInputAsync("entry", "log", "append", "--connect", cluster.ConnectionString))
+                .Require();
 
             // What is logged most: nodes that come and go.
             await ClusterProcesses.KillAsync((await cluster.ProcessIdsAsync())["sequencer"]);
@@ -37,7 +40,8 @@ public sealed class ClusterUpTests
     [Fact]
     public async Task A_node_that_cannot_start_keeps_no_other_from_starting()
     {
-        await using var cluster = await ClusterProcesses.UpAsync("--units", "2", "--replicas", "1", "--spares", "1", "--manual");
+        await using var cluster = await ClusterProcesses.UpAsync("--units", "2", "--replicas", "1", "--spares", "1",
+            "--manual");
         (await CorfuTool.RunAsync("cluster", "down", "--dir", cluster.Folder)).Require();
         var config = Path.Combine(cluster.Folder, "spare-0", "node.json");
         var sound = await File.ReadAllTextAsync(config);
@@ -64,14 +68,17 @@ public sealed class ClusterUpTests
         Assert.Equal("serving", duties["unit-2 unit"]);
         Assert.Equal("standby", duties["sequencer-1 sequencer"]);
         Assert.Equal("spare", duties["spare-0 unit"]);
-        Assert.Equal(["sequencer", "sequencer-1", "spare-0", "unit-0", "unit-1", "unit-2"], (await cluster.ProcessIdsAsync()).Keys.Order());
+        Assert.Equal(["sequencer", "sequencer-1", "spare-0", "unit-0", "unit-1", "unit-2"],
+            (await cluster.ProcessIdsAsync()).Keys.Order());
 
         // What one command says of a role, the other does too.
         var status = (await CorfuTool.RunAsync("status", "--connect", cluster.ConnectionString, "--json")).Require();
         var nodes = JsonNode.Parse(status.Output)!["nodes"]!.AsArray().Where(node => (string)node!["role"]! != "agent");
         var manifest = ClusterFolder.Open(cluster.Folder).Manifest;
         var names = manifest.Nodes.ToDictionary(node => node.Endpoint.ToString(), node => node.Name);
-        Assert.Equal(duties, nodes.ToDictionary(node => $"{names[(string)node!["endpoint"]!]} {(string)node["role"]!}", node => (string)node!["duty"]!));
+        Assert.Equal(duties,
+            nodes.ToDictionary(node => $"{names[(string)node!["endpoint"]!]} {(string)node["role"]!}",
+                node => (string)node!["duty"]!));
 
         var fewer = await CorfuTool.RunAsync("cluster", "up", "--dir", cluster.Folder, "--units", "1");
         Assert.Equal(2, fewer.ExitCode);
@@ -85,7 +92,8 @@ public sealed class ClusterUpTests
     {
         await using var cluster = await ClusterProcesses.UpAsync();
         for (var i = 0; i < 6; i++)
-            (await CorfuTool.RunWithInputAsync($"entry {i}", "log", "append", "--connect", cluster.ConnectionString)).Require();
+            (await CorfuTool.RunWithInputAsync($"entry {i}", "log", "append", "--connect", cluster.ConnectionString))
+                .Require();
         var node = Path.Combine(cluster.Folder, "unit-1");
         var running = await CorfuTool.RunAsync("unit", "format", "--dir", node);
         Assert.Equal(1, running.ExitCode);
@@ -107,7 +115,9 @@ public sealed class ClusterUpTests
         await cluster.UpAgainAsync();
         Assert.Contains((await DutiesAsync(cluster))["unit-1 unit"], new[] { "spare", "joining", "serving" });
         for (var i = 0; i < 6; i++)
-            Assert.Equal($"entry {i}", (await CorfuTool.RunAsync("log", "read", "--connect", cluster.ConnectionString, $"{i}")).Require().Output);
+            Assert.Equal($"entry {i}",
+                (await CorfuTool.RunAsync("log", "read", "--connect", cluster.ConnectionString, $"{i}"))
+                    .Require().Output);
     }
 
     [Fact]
@@ -117,7 +127,8 @@ public sealed class ClusterUpTests
         await File.WriteAllTextAsync(folder.File("letters.txt"), "somebody's");
         var up = await CorfuTool.RunAsync("cluster", "up", "--dir", folder.Path);
         Assert.Equal(1, up.ExitCode);
-        Assert.StartsWith($"The folder {folder.Path} is not empty and holds no cluster: letters.txt is in it.", up.Error, StringComparison.Ordinal);
+        Assert.StartsWith($"The folder {folder.Path} is not empty and holds no cluster: letters.txt is in it.",
+            up.Error, StringComparison.Ordinal);
         Assert.Equal([folder.File("letters.txt")], Directory.EnumerateFileSystemEntries(folder.Path));
     }
 

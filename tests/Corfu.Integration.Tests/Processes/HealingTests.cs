@@ -21,14 +21,16 @@ public sealed class HealingTests
         await ClusterProcesses.KillAsync(victim);
 
         acknowledged.AddRange(await AppendAsync(client, 200));
-        var healed = await cluster.WaitForAsync(client, p => p.Epoch > Epoch.First && p.Segments.All(s => s.Chains.All(c => c.FullCount == 2)), Patience);
+        var healed = await cluster.WaitForAsync(client,
+            p => p.Epoch > Epoch.First && p.Segments.All(s => s.Chains.All(c => c.FullCount == 2)), Patience);
         Assert.Equal(3, healed.Units.Length);
         Assert.Equal(2, healed.Units.Intersect(units).Count());
         acknowledged.AddRange(await AppendAsync(client, 100));
         await RequireAsync(client, acknowledged);
 
         // Its acceptor has an heir too, so that the layout survives another loss.
-        await cluster.WaitForAsync(client, p => p.Acceptors.All(a => p.Units.Any(u => u.Endpoint == a.Endpoint)), Patience);
+        await cluster.WaitForAsync(client, p => p.Acceptors.All(a => p.Units.Any(u => u.Endpoint == a.Endpoint)),
+            Patience);
 
         // The second loss is survived too, which needs what was rebuilt: there is no third copy of anything.
         await ClusterProcesses.KillAsync((await cluster.ProcessIdsAsync())["unit-1"]);
@@ -98,30 +100,38 @@ public sealed class HealingTests
     public async Task With_agents_switched_off_nothing_is_reconfigured()
     {
         await using var cluster = await ClusterProcesses.UpAsync("--sequencers", "2", "--manual");
-        await using var client = await CorfuClient.ConnectAsync(cluster.ConnectionString, new CorfuClientOptions { OperationTimeout = TimeSpan.FromSeconds(3) });
+        await using var client = await CorfuClient.ConnectAsync(cluster.ConnectionString,
+            new CorfuClientOptions { OperationTimeout = TimeSpan.FromSeconds(3) });
         await AppendAsync(client, 10);
         await ClusterProcesses.KillAsync((await cluster.ProcessIdsAsync())["sequencer"]);
-        await Assert.ThrowsAnyAsync<CorfuException>(async () => (await client.AppendAsync("x"u8.ToArray(), [])).Require());
+        await Assert.ThrowsAnyAsync<CorfuException>(
+            async () => (await client.AppendAsync("x"u8.ToArray(), [])).Require());
         Assert.Equal(Epoch.First, (await client.RefreshAsync()).Epoch);
     }
 
     [Fact]
     public async Task Entries_whose_only_unit_is_destroyed_are_given_up_by_the_operators_word_alone()
     {
-        await using var cluster = await ClusterProcesses.UpAsync("--units", "2", "--replicas", "1", "--spares", "1", "--manual");
-        await using (var client = await CorfuClient.ConnectAsync(cluster.ConnectionString)) await AppendAsync(client, 20);
+        await using var cluster = await ClusterProcesses.UpAsync("--units", "2", "--replicas", "1", "--spares", "1",
+            "--manual");
+        await using (var client = await CorfuClient.ConnectAsync(cluster.ConnectionString))
+            await AppendAsync(client, 20);
         await ClusterProcesses.KillAsync((await cluster.ProcessIdsAsync())["unit-1"]);
         string[] command = ["reconfigure", "replace-destroyed", "--connect", cluster.ConnectionString];
         string unit;
         string other;
         await using (var client = await CorfuClient.ConnectAsync(cluster.ConnectionString))
         {
-            (other, unit) = (client.Projection.Active.Chains[0].Head.ToString(), client.Projection.Active.Chains[1].Head.ToString());
-            if (client.Projection.AddressOf(client.Projection.Active.Chains[1].Head).Endpoint.Port < client.Projection.AddressOf(client.Projection.Active.Chains[0].Head).Endpoint.Port)
+            (other, unit) =
+                (client.Projection.Active.Chains[0].Head.ToString(),
+                    client.Projection.Active.Chains[1].Head.ToString());
+            if (client.Projection.AddressOf(client.Projection.Active.Chains[1].Head).Endpoint.Port
+                < client.Projection.AddressOf(client.Projection.Active.Chains[0].Head).Endpoint.Port)
                 (other, unit) = (unit, other);
         }
 
-        var refused = await CorfuTool.RunAsync("reconfigure", "replace-unit", "--connect", cluster.ConnectionString, unit);
+        var refused = await CorfuTool.RunAsync("reconfigure", "replace-unit", "--connect", cluster.ConnectionString,
+            unit);
         Assert.Equal(1, refused.ExitCode);
         Assert.Contains("R14", refused.Error, StringComparison.Ordinal);
         var alive = await CorfuTool.RunAsync([.. command, other, "--accept-loss"]);
@@ -130,11 +140,13 @@ public sealed class HealingTests
         var unsaid = await CorfuTool.RunAsync([.. command, unit]);
         Assert.Equal(2, unsaid.ExitCode);
         Assert.Contains("--accept-loss", unsaid.Error, StringComparison.Ordinal);
-        Assert.Contains("destroyed", (await CorfuTool.RunAsync([.. command, unit, "--accept-loss"])).Require().Output, StringComparison.Ordinal);
+        Assert.Contains("destroyed", (await CorfuTool.RunAsync([.. command, unit, "--accept-loss"])).Require().Output,
+            StringComparison.Ordinal);
         await using var after = await CorfuClient.ConnectAsync(cluster.ConnectionString);
         await AppendAsync(after, 20);
         var pages = await after.ReadManyAsync([.. Enumerable.Range(0, 40).Select(i => new LogPosition(i))]);
-        Assert.Equal([10, 30], [pages.Count(p => p.State == PageState.Junk), pages.Count(p => p.State == PageState.Data)]);
+        Assert.Equal([10, 30],
+            [pages.Count(p => p.State == PageState.Junk), pages.Count(p => p.State == PageState.Data)]);
     }
 
     private static async Task<List<(LogPosition Position, string Text)>> AppendAsync(CorfuClient client, int count)
@@ -142,8 +154,11 @@ public sealed class HealingTests
         List<(LogPosition Position, string Text)> acknowledged = [];
         for (var i = 0; i < count; i += 10)
         {
-            var texts = Enumerable.Range(i, 10).Select(n => string.Create(CultureInfo.InvariantCulture, $"{Guid.NewGuid():N} {n}")).ToArray();
-            var results = await Task.WhenAll(texts.Select(text => client.AppendAsync(System.Text.Encoding.UTF8.GetBytes(text), []).AsTask()));
+            var texts = Enumerable.Range(i, 10)
+                .Select(n => string.Create(CultureInfo.InvariantCulture, $"{Guid.NewGuid():N} {n}")).ToArray();
+            var results =
+                await Task.WhenAll(
+                    texts.Select(text => client.AppendAsync(System.Text.Encoding.UTF8.GetBytes(text), []).AsTask()));
             for (var j = 0; j < texts.Length; j++)
             {
                 // An append that a dying unit left unknown says so; whatever it says is in must be there.
@@ -160,7 +175,8 @@ public sealed class HealingTests
         foreach (var chunk in acknowledged.Chunk(200))
         {
             var read = await client.ReadManyAsync([.. chunk.Select(entry => entry.Position)]);
-            for (var i = 0; i < chunk.Length; i++) Assert.Equal(chunk[i].Text, System.Text.Encoding.UTF8.GetString(read[i].Entry!.Payload.Span));
+            for (var i = 0; i < chunk.Length; i++)
+                Assert.Equal(chunk[i].Text, System.Text.Encoding.UTF8.GetString(read[i].Entry!.Payload.Span));
         }
     }
 }

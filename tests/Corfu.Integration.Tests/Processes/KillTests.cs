@@ -4,7 +4,8 @@ using Corfu.Integration.Tests.Support;
 
 namespace Corfu.Integration.Tests.Processes;
 
-/// <summary>SIGKILL to real processes in the middle of a run. (The page cache survives it: this is no power cut, see docs/testing.md.)</summary>
+/// <summary>SIGKILL to real processes in the middle of a run. (The page cache survives it: this is no power cut, see
+/// docs/testing.md.)</summary>
 public sealed class KillTests
 {
     private const int Lines = 400;
@@ -13,7 +14,8 @@ public sealed class KillTests
     [InlineData("unit-0")]
     [InlineData("sequencer")]
     [InlineData("unit-0 unit-1 unit-2 sequencer")]
-    public async Task A_connected_client_goes_on_after_a_kill_and_a_restart_and_nothing_acknowledged_is_lost(string victims)
+    public async Task A_connected_client_goes_on_after_a_kill_and_a_restart_and_nothing_acknowledged_is_lost(
+        string victims)
     {
         await using var cluster = await ClusterProcesses.UpAsync();
         var ids = await cluster.ProcessIdsAsync();
@@ -36,7 +38,8 @@ public sealed class KillTests
         await cluster.UpAgainAsync();
         Assert.Equal(connection, cluster.ConnectionString);
         await RequireAllAsync(cluster, acknowledged);
-        var more = await CorfuTool.RunWithInputAsync("again\n", "log", "append", "--connect", cluster.ConnectionString, "--lines");
+        var more = await CorfuTool.RunWithInputAsync("again\n", "log", "append", "--connect", cluster.ConnectionString,
+            "--lines");
         Assert.Equal("again", more.Require().Lines.Single().Split('\t')[1]);
     }
 
@@ -47,7 +50,9 @@ public sealed class KillTests
         var id = (await cluster.ProcessIdsAsync())["unit-0"];
         var second = await CorfuTool.RunAsync("node", "--config", Path.Combine(cluster.Folder, "unit-0", "node.json"));
         Assert.Equal(1, second.ExitCode);
-        Assert.Equal($"The folder {Path.Combine(cluster.Folder, "unit-0")} is in use by another process (process {id}).\n", second.Error);
+        Assert.Equal(
+            $"The folder {Path.Combine(cluster.Folder, "unit-0")} is in use by another process (process {id}).\n",
+            second.Error);
         (await CorfuTool.RunWithInputAsync("x", "log", "append", "--connect", cluster.ConnectionString)).Require();
     }
 
@@ -90,13 +95,14 @@ public sealed class KillTests
         Assert.Equal(1, (await CorfuTool.RunAsync("cluster", "status", "--dir", cluster.Folder)).ExitCode);
     }
 
-    // Appends lines through the tool, runs the fault once some are acknowledged, and, if the cluster is given, brings it up again under
-    // the running appends. Answers what was acknowledged, position and line.
+    // Appends lines through the tool, runs the fault once some are acknowledged, and, if the cluster is given, brings
+    // it up again under the running appends. Answers what was acknowledged, position and line.
     private static async Task<List<string>> AppendWhileAsync(
         ClusterProcesses cluster, string prefix, Func<Task> fault, ClusterProcesses? revive)
     {
         const int FaultAfter = Lines / 4;
-        using var append = CorfuTool.Start("log", "append", "--connect", cluster.ConnectionString, "--lines", "--in-flight", "8");
+        using var append = CorfuTool.Start("log", "append", "--connect", cluster.ConnectionString, "--lines",
+            "--in-flight", "8");
         var errors = append.StandardError.ReadToEndAsync();
         List<string> acknowledged = [];
         try
@@ -124,7 +130,9 @@ public sealed class KillTests
         {
             try
             {
-                for (var i = 0; i < Lines; i++) await append.StandardInput.WriteLineAsync(string.Create(CultureInfo.InvariantCulture, $"{prefix} {i}"));
+                for (var i = 0; i < Lines; i++)
+                    await append.StandardInput.WriteLineAsync(string.Create(CultureInfo.InvariantCulture,
+                        $"{prefix} {i}"));
                 append.StandardInput.Close();
             }
             catch (IOException)
@@ -144,7 +152,8 @@ public sealed class KillTests
     private static async Task RequireAllAsync(ClusterProcesses cluster, List<string> acknowledged)
     {
         var dump = (await CorfuTool.RunAsync("log", "dump", "--connect", cluster.ConnectionString, "--json")).Require();
-        var found = dump.Lines.Select(DumpedEntry.Parse).Where(entry => entry.Kind == "data").ToDictionary(entry => entry.Position, entry => entry.Text);
+        var found = dump.Lines.Select(DumpedEntry.Parse).Where(entry => entry.Kind == "data")
+            .ToDictionary(entry => entry.Position, entry => entry.Text);
         foreach (var line in acknowledged)
         {
             var parts = line.Split('\t');

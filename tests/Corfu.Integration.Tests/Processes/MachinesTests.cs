@@ -23,22 +23,27 @@ public sealed class MachinesTests
             running.Add(await StartAsync(folder.File("a")));
             foreach (var (name, i) in new[] { ("b", 1), ("c", 2) })
             {
-                (await CorfuTool.RunAsync("node", "init", "--dir", folder.File(name), "--join", Address(0), "--roles", "unit,acceptor", "--listen", Address(i))).Require();
+                (await CorfuTool.RunAsync("node", "init", "--dir", folder.File(name), "--join", Address(0), "--roles",
+                    "unit,acceptor", "--listen", Address(i))).Require();
                 running.Add(await StartAsync(folder.File(name)));
             }
 
             var connect = $"corfu://{Address(0)},{Address(1)},{Address(2)}";
             await using var client = await CorfuClient.ConnectAsync($"corfu://{Address(0)}");
             (await client.AppendAsync("first"u8.ToArray(), [])).Require();
-            (await CorfuTool.RunAsync("reconfigure", "add-unit", "--connect", connect, Address(1), Address(2))).Require();
+            (await CorfuTool.RunAsync("reconfigure", "add-unit", "--connect", connect, Address(1), Address(2)))
+                .Require();
             (await CorfuTool.RunAsync("reconfigure", "set-replicas", "--connect", connect, "2")).Require();
-            (await CorfuTool.RunAsync("reconfigure", "set-acceptors", "--connect", connect, Address(0), Address(1), Address(2))).Require();
+            (await CorfuTool.RunAsync("reconfigure", "set-acceptors", "--connect", connect, Address(0), Address(1),
+                Address(2))).Require();
             var before = await client.RefreshAsync();
             Assert.Equal([3, 3], [before.Units.Length, before.Acceptors.Length]);
             Assert.All(before.Active.Chains, chain => Assert.Equal(2, chain.FullCount));
 
             (await client.AppendAsync("last"u8.ToArray(), [])).Require();
-            Assert.Equal("first", Encoding.UTF8.GetString((await client.ReadManyAsync([new Protocol.LogPosition(0)]))[0].Entry!.Payload.Span));
+            Assert.Equal("first",
+                Encoding.UTF8.GetString(
+                    (await client.ReadManyAsync([new Protocol.LogPosition(0)]))[0].Entry!.Payload.Span));
         }
         finally
         {
@@ -54,9 +59,11 @@ public sealed class MachinesTests
     public async Task A_majority_of_acceptors_that_is_destroyed_is_replaced_by_the_operators_word()
     {
         await using var cluster = await ClusterProcesses.UpAsync("--manual");
-        await using (var client = await CorfuClient.ConnectAsync(cluster.ConnectionString)) (await client.AppendAsync("kept"u8.ToArray(), [])).Require();
+        await using (var client = await CorfuClient.ConnectAsync(cluster.ConnectionString))
+            (await client.AppendAsync("kept"u8.ToArray(), [])).Require();
         (await CorfuTool.RunAsync("cluster", "down", "--dir", cluster.Folder)).Require();
-        foreach (var name in new[] { "unit-1", "unit-2" }) Directory.Delete(Path.Combine(cluster.Folder, name, "acceptor", "data"), recursive: true);
+        foreach (var name in new[] { "unit-1", "unit-2" })
+            Directory.Delete(Path.Combine(cluster.Folder, name, "acceptor", "data"), recursive: true);
         Assert.Equal(1, (await CorfuTool.RunAsync("cluster", "up", "--dir", cluster.Folder)).ExitCode);
         var survivor = cluster.ConnectionString["corfu://".Length..].Split(',')[0];
         string[] command = ["reconfigure", "replace-destroyed-acceptors", "--survivor", survivor, survivor];
@@ -64,7 +71,8 @@ public sealed class MachinesTests
         (await CorfuTool.RunAsync([.. command, "--accept-loss"])).Require();
         await cluster.UpAgainAsync();
         await using var after = await CorfuClient.ConnectAsync(cluster.ConnectionString);
-        Assert.Equal("kept", Encoding.UTF8.GetString((await after.ReadManyAsync([new Protocol.LogPosition(0)]))[0].Entry!.Payload.Span));
+        Assert.Equal("kept",
+            Encoding.UTF8.GetString((await after.ReadManyAsync([new Protocol.LogPosition(0)]))[0].Entry!.Payload.Span));
         (await after.AppendAsync("more"u8.ToArray(), [])).Require();
         Assert.Single(after.Projection.Acceptors);
     }
@@ -73,7 +81,8 @@ public sealed class MachinesTests
     {
         var process = CorfuTool.Start("node", "--config", Path.Combine(folder, "node.json"));
         var line = await process.StandardOutput.ReadLineAsync();
-        Assert.True(line?.StartsWith("serving ", StringComparison.Ordinal) == true, line ?? await process.StandardError.ReadToEndAsync());
+        Assert.True(line?.StartsWith("serving ", StringComparison.Ordinal) == true,
+            line ?? await process.StandardError.ReadToEndAsync());
         return process;
     }
 

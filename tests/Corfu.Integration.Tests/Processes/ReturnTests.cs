@@ -5,7 +5,8 @@ using Corfu.Protocol;
 
 namespace Corfu.Integration.Tests.Processes;
 
-/// <summary>Units that were removed, or whose log is damaged, come back as fresh ones and are taken in; there are no spares.</summary>
+/// <summary>Units that were removed, or whose log is damaged, come back as fresh ones and are taken in; there are no
+/// spares.</summary>
 public sealed class ReturnTests
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
@@ -25,7 +26,8 @@ public sealed class ReturnTests
         Assert.Equal(2, healed.Units.Intersect(before).Count());
         await RequireAsync(client, 100);
         // Nobody misses what it had: it is deleted.
-        await WaitAsync(() => Directory.GetDirectories(Path.Combine(cluster.Folder, "unit-0"), "unit.kept-*").Length == 0);
+        await WaitAsync(
+            () => Directory.GetDirectories(Path.Combine(cluster.Folder, "unit-0"), "unit.kept-*").Length == 0);
     }
 
     [Fact]
@@ -54,7 +56,8 @@ public sealed class ReturnTests
     public async Task A_damaged_unit_does_not_keep_its_cluster_down_and_is_rebuilt()
     {
         await using var cluster = await ClusterProcesses.UpAsync();
-        await using (var client = await CorfuClient.ConnectAsync(cluster.ConnectionString)) await AppendAsync(client, 0, 50);
+        await using (var client = await CorfuClient.ConnectAsync(cluster.ConnectionString))
+            await AppendAsync(client, 0, 50);
         (await CorfuTool.RunAsync("cluster", "down", "--dir", cluster.Folder)).Require();
         FlipInFirstHeader(Path.Combine(cluster.Folder, "unit-0", "unit", "data", "log"));
         await cluster.UpAgainAsync();
@@ -71,7 +74,8 @@ public sealed class ReturnTests
     // The position of the log's first record: its own check fails, and good records follow (R6).
     private static void FlipInFirstHeader(string log)
     {
-        var file = Directory.EnumerateFiles(log).Where(f => Path.GetFileName(f) != "mark").Order(StringComparer.Ordinal).First();
+        var file = Directory.EnumerateFiles(log).Where(f => Path.GetFileName(f) != "mark").Order(StringComparer.Ordinal)
+            .First();
         using var stream = new FileStream(file, FileMode.Open, FileAccess.ReadWrite);
         var bytes = new byte[1 << 16];
         var read = stream.ReadAtLeast(bytes, bytes.Length, throwOnEndOfStream: false);

@@ -55,15 +55,18 @@ internal sealed class ClusterProcesses : IAsyncDisposable
             if (wanted(projection)) return projection;
             if (TimeProvider.System.GetElapsedTime(began) < patience) continue;
             var logs = Directory.EnumerateFiles(Folder, "*.log", SearchOption.AllDirectories)
-                .SelectMany(file => File.ReadLines(file).TakeLast(10).Select(line => Path.GetFileName(file) + ": " + line));
-            Assert.Fail($"After {patience.TotalSeconds} s: {projection}: {projection.Reason}\n{string.Join('\n', logs)}");
+                .SelectMany(
+                    file => File.ReadLines(file).TakeLast(10).Select(line => Path.GetFileName(file) + ": " + line));
+            Assert.Fail(
+                $"After {patience.TotalSeconds} s: {projection}: {projection.Reason}\n{string.Join('\n', logs)}");
         }
     }
 
     /// <summary>Sends a signal by name.</summary>
     public static void Signal(int processId, string signal)
     {
-        using var kill = Process.Start("kill", ["-" + signal, processId.ToString(System.Globalization.CultureInfo.InvariantCulture)]);
+        using var kill = Process.Start("kill",
+            ["-" + signal, processId.ToString(System.Globalization.CultureInfo.InvariantCulture)]);
         kill.WaitForExit();
     }
 
@@ -82,7 +85,8 @@ internal sealed class ClusterProcesses : IAsyncDisposable
         var ids = new Dictionary<string, int>();
         foreach (var role in json.RootElement.GetProperty("roles").EnumerateArray())
         {
-            if (role.TryGetProperty("processId", out var id)) ids[role.GetProperty("node").GetString()!] = id.GetInt32();
+            if (role.TryGetProperty("processId", out var id))
+                ids[role.GetProperty("node").GetString()!] = id.GetInt32();
         }
 
         return ids;

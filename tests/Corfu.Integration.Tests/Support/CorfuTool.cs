@@ -11,10 +11,12 @@ internal static class CorfuTool
 
     public static Task<ToolResult> RunAsync(params string[] arguments) => RunWithInputAsync("", arguments);
 
-    public static Task<ToolResult> RunWithInputAsync(string input, params string[] arguments) => RunAsync(Start(arguments), input, arguments);
+    public static Task<ToolResult> RunWithInputAsync(string input, params string[] arguments) =>
+        RunAsync(Start(arguments), input, arguments);
 
     /// <summary>Another program, which stands beside the tests.</summary>
-    public static Task<ToolResult> RunProgramAsync(string program, params string[] arguments) => RunAsync(StartProgram(program, arguments), "", arguments);
+    public static Task<ToolResult> RunProgramAsync(string program, params string[] arguments) =>
+        RunAsync(StartProgram(program, arguments), "", arguments);
 
     private static async Task<ToolResult> RunAsync(Process started, string input, string[] arguments)
     {
@@ -31,7 +33,8 @@ internal static class CorfuTool
         }
         catch (OperationCanceledException)
         {
-            throw new TimeoutException($"corfu {string.Join(' ', arguments)} did not end within {Patience.TotalSeconds} s.");
+            throw new TimeoutException(
+                $"corfu {string.Join(' ', arguments)} did not end within {Patience.TotalSeconds} s.");
         }
         finally
         {

@@ -13,6 +13,8 @@ internal sealed record DumpedEntry(long Position, string Kind, string? Text)
         return new DumpedEntry(
             entry.GetProperty("position").GetInt64(),
             entry.GetProperty("kind").GetString()!,
-            entry.TryGetProperty("payload", out var payload) ? Encoding.UTF8.GetString(payload.GetBytesFromBase64()) : null);
+            entry.TryGetProperty("payload", out var payload)
+                ? Encoding.UTF8.GetString(payload.GetBytesFromBase64())
+                : null);
     }
 }

@@ -16,7 +16,8 @@ public sealed class OperatorTests
     public async Task Ctrl_C_ends_log_append_while_it_waits_for_input_and_says_what_is_acknowledged()
     {
         Assert.SkipWhen(OperatingSystem.IsWindows(), "needs signals");
-        await using var cluster = await EmbeddedCluster.StartAsync(new EmbeddedClusterOptions { Units = 1, Replicas = 1 });
+        await using var cluster =
+            await EmbeddedCluster.StartAsync(new EmbeddedClusterOptions { Units = 1, Replicas = 1 });
         using var append = CorfuTool.Start("log", "append", "--connect", cluster.ConnectionString, "--lines");
         using var limit = new CancellationTokenSource(Limit);
         await append.StandardInput.WriteLineAsync("one");
@@ -35,7 +36,8 @@ public sealed class OperatorTests
     public async Task Ctrl_C_ends_log_append_of_one_entry_and_nothing_is_appended()
     {
         Assert.SkipWhen(OperatingSystem.IsWindows(), "needs signals");
-        await using var cluster = await EmbeddedCluster.StartAsync(new EmbeddedClusterOptions { Units = 1, Replicas = 1 });
+        await using var cluster =
+            await EmbeddedCluster.StartAsync(new EmbeddedClusterOptions { Units = 1, Replicas = 1 });
         using var append = CorfuTool.Start("log", "append", "--connect", cluster.ConnectionString);
         using var limit = new CancellationTokenSource(Limit);
         await append.StandardInput.WriteAsync("half a payload");
@@ -43,9 +45,11 @@ public sealed class OperatorTests
 
         // The signal is handled from when the command runs: sent again until then, for nothing shows that it does.
         var ended = append.WaitForExitAsync(limit.Token);
-        while (await Task.WhenAny(ended, Task.Delay(500, limit.Token)) != ended) ClusterProcesses.Signal(append.Id, "INT");
+        while (await Task.WhenAny(ended, Task.Delay(500, limit.Token)) != ended)
+            ClusterProcesses.Signal(append.Id, "INT");
         await ended;
-        Assert.Equal("e1:0\n", (await CorfuTool.RunAsync("log", "tail", "--connect", cluster.ConnectionString)).Require().Output);
+        Assert.Equal("e1:0\n", (await CorfuTool.RunAsync("log", "tail", "--connect", cluster.ConnectionString))
+            .Require().Output);
     }
 
     [Fact]
@@ -72,7 +76,8 @@ public sealed class OperatorTests
     [Fact]
     public async Task Health_checks_answer_at_once_while_the_cluster_is_away()
     {
-        await using var cluster = await EmbeddedCluster.StartAsync(new EmbeddedClusterOptions { Units = 1, Replicas = 1 });
+        await using var cluster =
+            await EmbeddedCluster.StartAsync(new EmbeddedClusterOptions { Units = 1, Replicas = 1 });
         var builder = Host.CreateEmptyApplicationBuilder(null);
         builder.Services.AddCorfuClient(cluster.ConnectionString).AddTango();
         using var host = builder.Build();
@@ -81,12 +86,14 @@ public sealed class OperatorTests
         foreach (var node in cluster.Manifest.Nodes) await cluster.StopNodeAsync(node.Name);
 
         // An operation of the client would go on for longer than this.
-        var health = await host.Services.GetRequiredService<HealthCheckService>().CheckHealthAsync().WaitAsync(TimeSpan.FromSeconds(10));
+        var health = await host.Services.GetRequiredService<HealthCheckService>().CheckHealthAsync()
+            .WaitAsync(TimeSpan.FromSeconds(10));
         Assert.Equal(HealthStatus.Unhealthy, health.Entries["corfu-client"].Status);
         Assert.Equal(HealthStatus.Unhealthy, health.Entries["tango"].Status);
     }
 
-    private static string Spare(EmbeddedCluster cluster) => cluster.Manifest.Nodes.Single(node => node.Name == "spare-0").Endpoint.ToString();
+    private static string Spare(EmbeddedCluster cluster) =>
+        cluster.Manifest.Nodes.Single(node => node.Name == "spare-0").Endpoint.ToString();
 
     // Agents tell each other of all within moments.
     private static async Task<Dictionary<string, string>> DutiesOnceKnownAsync(string connection, string endpoint)
@@ -94,7 +101,9 @@ public sealed class OperatorTests
         while (true)
         {
             var status = (await CorfuTool.RunAsync("status", "--connect", connection)).Require();
-            var rows = status.Lines.Where(line => line.StartsWith(endpoint + " ", StringComparison.Ordinal) && !line.Contains('>'));
+            var rows =
+                status.Lines.Where(
+                    line => line.StartsWith(endpoint + " ", StringComparison.Ordinal) && !line.Contains('>'));
             var duties = rows
                 .Select(line => line.Split(' ', StringSplitOptions.RemoveEmptyEntries))
                 .ToDictionary(words => words[1], words => words[3]);

@@ -11,18 +11,24 @@ public sealed class UsageTests
     [InlineData("nonsense", "Unrecognized command or argument 'nonsense'.\nSee 'corfu --help'.\n")]
     [InlineData("cluster up", "Option '--dir' is required.\nSee 'corfu cluster up --help'.\n")]
     [InlineData(
-        "cluster up --dir nowhere --units 2 --replicas 5", "The number of replicas must be between 1 and the number of units (2), not 5.\n")]
+        "cluster up --dir nowhere --units 2 --replicas 5",
+        "The number of replicas must be between 1 and the number of units (2), not 5.\n")]
     [InlineData(
-        "cluster up --dir nowhere --host 10.0.0.1", "10.0.0.1 is not a loopback address, and connections are not encrypted yet; --insecure accepts that.\n")]
-    [InlineData("log read --connect corfu://127.0.0.1:1 x5", "'x5' is no position: a number, or epoch and number as in e5:1042.\nSee 'corfu log read --help'.\n")]
-    [InlineData("log append --connect corfu://127.0.0.1:1 --in-flight 0", "--in-flight must be between 1 and 65536.\nSee 'corfu log append --help'.\n")]
+        "cluster up --dir nowhere --host 10.0.0.1",
+        "10.0.0.1 is not a loopback address, and connections are not encrypted yet; --insecure accepts that.\n")]
+    [InlineData("log read --connect corfu://127.0.0.1:1 x5",
+        "'x5' is no position: a number, or epoch and number as in e5:1042.\nSee 'corfu log read --help'.\n")]
+    [InlineData("log append --connect corfu://127.0.0.1:1 --in-flight 0",
+        "--in-flight must be between 1 and 65536.\nSee 'corfu log append --help'.\n")]
     [InlineData(
         "log append --connect corfu://127.0.0.1:1 --in-flight x",
-        "Cannot parse argument 'x' for option '--in-flight' as expected type 'System.Int32'.\nSee 'corfu log append --help'.\n")]
+        "Cannot parse argument 'x' for option '--in-flight' as expected type 'System.Int32'.\nSee 'corfu log append "
+        + "--help'.\n")]
     [InlineData("log trim --connect corfu://127.0.0.1:1", "Give either a position or --below P.\n")]
     [InlineData(
         "log tail --connect 127.0.0.1:1",
-        "A connection string starts with corfu://, as in corfu://127.0.0.1:7001,127.0.0.1:7002; this one is '127.0.0.1:1'.\n")]
+        "A connection string starts with corfu://, as in corfu://127.0.0.1:7001,127.0.0.1:7002; this one is "
+        + "'127.0.0.1:1'.\n")]
     public async Task Wrong_flags_are_named_and_nothing_is_done(string arguments, string message)
     {
         var result = await CorfuTool.RunAsync(arguments.Split(' '));
@@ -37,7 +43,8 @@ public sealed class UsageTests
     {
         var result = await CorfuTool.RunAsync("log");
         Assert.Equal(2, result.ExitCode);
-        foreach (var command in new[] { "append", "read", "tail", "dump", "fill", "trim" }) Assert.Contains($"\n  {command} ", result.Error, StringComparison.Ordinal);
+        foreach (var command in new[] { "append", "read", "tail", "dump", "fill", "trim" })
+            Assert.Contains($"\n  {command} ", result.Error, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -47,7 +54,8 @@ public sealed class UsageTests
         using var squatter = new TcpListener(IPAddress.Loopback, 0);
         squatter.Start();
         var port = ((IPEndPoint)squatter.LocalEndpoint).Port;
-        var result = await CorfuTool.RunAsync("cluster", "up", "--dir", folder.File("cluster"), "--units", "1", "--replicas", "1", "--port", $"{port - 1}");
+        var result = await CorfuTool.RunAsync("cluster", "up", "--dir", folder.File("cluster"), "--units", "1",
+            "--replicas", "1", "--port", $"{port - 1}");
         Assert.Equal(1, result.ExitCode);
         Assert.Contains($"port {port}", result.Error, StringComparison.Ordinal);
         Assert.False(File.Exists(folder.File("cluster/cluster.json")));
@@ -60,7 +68,8 @@ public sealed class UsageTests
         await File.WriteAllTextAsync(folder.File("file"), "in the way");
         var result = await CorfuTool.RunAsync("cluster", "up", "--dir", folder.File("file/cluster"));
         Assert.Equal(1, result.ExitCode);
-        Assert.StartsWith($"The cluster folder {folder.File("file/cluster")} cannot be used:", result.Error, StringComparison.Ordinal);
+        Assert.StartsWith($"The cluster folder {folder.File("file/cluster")} cannot be used:", result.Error,
+            StringComparison.Ordinal);
     }
 
     [Fact]
@@ -68,7 +77,8 @@ public sealed class UsageTests
     {
         var result = await CorfuTool.RunAsync("cluster", "up", "--help");
         Assert.Equal(0, result.ExitCode);
-        foreach (var option in new[] { "--dir", "--units", "--replicas", "--insecure", "--json" }) Assert.Contains(option, result.Output, StringComparison.Ordinal);
+        foreach (var option in new[] { "--dir", "--units", "--replicas", "--insecure", "--json" })
+            Assert.Contains(option, result.Output, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -76,7 +86,8 @@ public sealed class UsageTests
     {
         var result = await CorfuTool.RunAsync("log", "tail", "--connect", "corfu://127.0.0.1:1");
         Assert.Equal(1, result.ExitCode);
-        Assert.StartsWith("No layout acceptor answers at corfu://127.0.0.1:1 (", result.Error, StringComparison.Ordinal);
+        Assert.StartsWith("No layout acceptor answers at corfu://127.0.0.1:1 (", result.Error,
+            StringComparison.Ordinal);
     }
 
     [Fact]
@@ -85,10 +96,13 @@ public sealed class UsageTests
         using var folder = new TempFolder();
         var file = folder.File("node.json");
         await File.WriteAllTextAsync(
-            file, """{ "name": "", "cluster": "00000000-0000-0000-0000-000000000000", "listen": "10.0.0.1:7000", "insecure": false, "roles": [] }""");
+            file,
+            """{ "name": "", "cluster": "00000000-0000-0000-0000-000000000000", "listen": "10.0.0.1:7000","""
+            + """ "insecure": false, "roles": [] }""");
         var result = await CorfuTool.RunAsync("node", "--config", file);
         Assert.Equal(1, result.ExitCode);
-        foreach (var part in new[] { "Name:", "Cluster:", "Listen:", "Roles:" }) Assert.Contains(part, result.Error, StringComparison.Ordinal);
+        foreach (var part in new[] { "Name:", "Cluster:", "Listen:", "Roles:" })
+            Assert.Contains(part, result.Error, StringComparison.Ordinal);
     }
 
     [Fact]

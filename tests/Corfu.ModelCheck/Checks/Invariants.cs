@@ -9,7 +9,8 @@ namespace Corfu.ModelCheck.Checks;
 public static class Invariants
 {
     /// <returns>What is broken, or null.</returns>
-    public static string? Find(History history, IReadOnlyList<NodeId> ids, ReadOnlySpan<NodeState> nodes, bool streams, bool justDecided)
+    public static string? Find(History history, IReadOnlyList<NodeId> ids, ReadOnlySpan<NodeState> nodes, bool streams,
+        bool justDecided)
     {
         var newest = history.Newest;
         for (var p = 0L; p < UnitState.Positions; p++)
@@ -18,10 +19,12 @@ public static class Invariants
             if (Chain(history, ids, nodes, chain, p) is { } broken) return broken;
         }
 
-        return Starts(newest, ids, nodes) ?? Granted(newest, ids, nodes) ?? Sequencer(history, ids, nodes, streams) ?? (justDecided ? Rebuilt(history, ids, nodes) : null);
+        return Starts(newest, ids, nodes) ?? Granted(newest, ids, nodes) ?? Sequencer(history, ids, nodes, streams)
+            ?? (justDecided ? Rebuilt(history, ids, nodes) : null);
     }
 
-    private static string? Chain(History history, IReadOnlyList<NodeId> ids, ReadOnlySpan<NodeState> nodes, Chain chain, long p)
+    private static string? Chain(History history, IReadOnlyList<NodeId> ids, ReadOnlySpan<NodeState> nodes, Chain chain,
+        long p)
     {
         var head = PageOf(ids, nodes, chain.Head, p);
         for (var i = 1; i < chain.Replicas.Length; i++)
@@ -32,33 +35,39 @@ public static class Invariants
             {
                 var before = PageOf(ids, nodes, chain.Replicas[j].Unit, p);
                 if (before.State != PageState.Trimmed && !before.SameValue(page))
-                    return $"chain-prefix: at {p} {Names.Of(chain.Replicas[i].Unit)} holds {page}, and {Names.Of(chain.Replicas[j].Unit)} before it {before}";
+                    return $"chain-prefix: at {p} {Names.Of(chain.Replicas[i].Unit)} holds {page}, and "
+                        + $"{Names.Of(chain.Replicas[j].Unit)} before it {before}";
             }
         }
 
-        if (head.State == PageState.Data && history.Refused.Contains(head.Origin)) return $"exactly-once: {Names.Of(head.Origin)} was refused, and {p} holds it";
+        if (head.State == PageState.Data && history.Refused.Contains(head.Origin))
+            return $"exactly-once: {Names.Of(head.Origin)} was refused, and {p} holds it";
         foreach (var (position, origin) in history.Acknowledged)
         {
             if (position == p && Lacks(ids, nodes, chain, p, EntryKind.Data, origin) is { } unit)
-                return $"nothing-lost: {Names.Of(origin)} is acknowledged at {p}, and {Names.Of(unit)} holds {PageOf(ids, nodes, unit, p)}";
+                return $"nothing-lost: {Names.Of(origin)} is acknowledged at {p}, and {Names.Of(unit)} holds "
+                    + $"{PageOf(ids, nodes, unit, p)}";
         }
 
         foreach (var (position, kind, origin) in history.Observed)
         {
             if (position == p && Lacks(ids, nodes, chain, p, kind, origin) is { } unit)
-                return $"read-committed: a reader was shown {kind} {Names.Of(origin)} at {p}, and {Names.Of(unit)} holds {PageOf(ids, nodes, unit, p)}";
+                return $"read-committed: a reader was shown {kind} {Names.Of(origin)} at {p}, and {Names.Of(unit)} "
+                    + $"holds {PageOf(ids, nodes, unit, p)}";
         }
 
         return null;
     }
 
-    private static NodeId? Lacks(IReadOnlyList<NodeId> ids, ReadOnlySpan<NodeState> nodes, Chain chain, long p, EntryKind kind, EntryOrigin origin)
+    private static NodeId? Lacks(IReadOnlyList<NodeId> ids, ReadOnlySpan<NodeState> nodes, Chain chain, long p,
+        EntryKind kind, EntryOrigin origin)
     {
         for (var i = 0; i < chain.FullCount; i++)
         {
             var page = PageOf(ids, nodes, chain.Replicas[i].Unit, p);
             if (page.State == PageState.Trimmed) continue;
-            if (page.State != (kind == EntryKind.Data ? PageState.Data : PageState.Junk) || page.Origin != origin) return chain.Replicas[i].Unit;
+            if (page.State != (kind == EntryKind.Data ? PageState.Data : PageState.Junk) || page.Origin != origin)
+                return chain.Replicas[i].Unit;
         }
 
         return null;
@@ -73,14 +82,16 @@ public static class Invariants
             {
                 var page = PageOf(ids, nodes, unit.Id, p);
                 if (page.IsWritten && page.Epoch < newest.Epoch)
-                    return $"seal-complete: {newest.Epoch} starts at {newest.Start.Offset}, and {Names.Of(unit.Id)} holds {page} at {p}";
+                    return $"seal-complete: {newest.Epoch} starts at {newest.Start.Offset}, and {Names.Of(unit.Id)} "
+                        + $"holds {page} at {p}";
             }
         }
 
         return null;
     }
 
-    // R10: what is at or above the counter of the newest epoch's sequencer was never granted in it, so nothing may be there.
+    // R10: what is at or above the counter of the newest epoch's sequencer was never granted in it, so nothing may be
+    // there.
     private static string? Granted(Projection newest, IReadOnlyList<NodeId> ids, ReadOnlySpan<NodeState> nodes)
     {
         var sequencer = (SequencerState)Of(ids, nodes, newest.Sequencer.Id);
@@ -90,24 +101,31 @@ public static class Invariants
             for (var p = tail; p < UnitState.Positions; p++)
             {
                 var page = PageOf(ids, nodes, unit.Id, p);
-                if (page.IsWritten) return $"granted: {Names.Of(unit.Id)} holds {page} at {p}, and {newest.Epoch} has granted only what is below {tail}";
+                if (page.IsWritten)
+                    return $"granted: {Names.Of(unit.Id)} holds {page} at {p}, and {newest.Epoch} has granted only "
+                        + $"what is below {tail}";
             }
         }
 
         return null;
     }
 
-    // Nothing is acknowledged where the newest sequencer has not been; and it names every acknowledged entry of the stream, if it knows the
-    // stream (K is larger than any scenario's log).
-    private static string? Sequencer(History history, IReadOnlyList<NodeId> ids, ReadOnlySpan<NodeState> nodes, bool streams)
+    // Nothing is acknowledged where the newest sequencer has not been; and it names every acknowledged entry of the
+    // stream, if it knows the stream (K is larger than any scenario's log).
+    private static string? Sequencer(History history, IReadOnlyList<NodeId> ids, ReadOnlySpan<NodeState> nodes,
+        bool streams)
     {
         var newest = history.Newest;
         var sequencer = (SequencerState)Of(ids, nodes, newest.Sequencer.Id);
         if (sequencer.Epoch != newest.Epoch) return null;
         foreach (var (position, origin) in history.Acknowledged)
         {
-            if (position >= sequencer.Tail.Offset) return $"token-unique: {position} is acknowledged, and the sequencer of {newest.Epoch} has come to {sequencer.Tail.Offset}";
-            if (streams && sequencer.StreamTail is { } tail && !tail.Positions.Contains(new LogPosition(position))) return $"stream-walk: {Names.Of(origin)} is acknowledged at {position}, and the stream's tail does not name it";
+            if (position >= sequencer.Tail.Offset)
+                return $"token-unique: {position} is acknowledged, and the sequencer of {newest.Epoch} has come to "
+                    + $"{sequencer.Tail.Offset}";
+            if (streams && sequencer.StreamTail is { } tail && !tail.Positions.Contains(new LogPosition(position)))
+                return $"stream-walk: {Names.Of(origin)} is acknowledged at {position}, and the stream's tail does "
+                    + "not name it";
         }
 
         return null;
@@ -130,7 +148,8 @@ public static class Invariants
                     if (replica.Joining || !old.Replicas.Contains(new Replica(replica.Unit, true))) continue;
                     var (source, target) = (PageOf(ids, nodes, chain.Head, p), PageOf(ids, nodes, replica.Unit, p));
                     if (source.State != PageState.Trimmed && !source.SameValue(target))
-                        return $"rebuild-equal: {Names.Of(replica.Unit)} becomes full, and at {p} it holds {target}, its source {source}";
+                        return $"rebuild-equal: {Names.Of(replica.Unit)} becomes full, and at {p} it holds {target}, "
+                            + $"its source {source}";
                 }
             }
         }
@@ -138,7 +157,8 @@ public static class Invariants
         return null;
     }
 
-    private static PageView PageOf(IReadOnlyList<NodeId> ids, ReadOnlySpan<NodeState> nodes, NodeId unit, long p) => ((UnitState)Of(ids, nodes, unit)).Pages[(int)p];
+    private static PageView PageOf(IReadOnlyList<NodeId> ids, ReadOnlySpan<NodeState> nodes, NodeId unit, long p) =>
+        ((UnitState)Of(ids, nodes, unit)).Pages[(int)p];
 
     private static NodeState Of(IReadOnlyList<NodeId> ids, ReadOnlySpan<NodeState> nodes, NodeId id)
     {

@@ -7,8 +7,9 @@ using Corfu.Protocol;
 namespace Corfu.ModelCheck.Engine;
 
 /// <summary>
-/// A scenario as a graph. A state is a row of numbers: one for each node, each process, the late requests and the history. What a node or process
-/// does depends on its own number only, so the real cores run once for each pair of local state and request, and the search is table look-up.
+/// A scenario as a graph. A state is a row of numbers: one for each node, each process, the late requests and the
+/// history. What a node or process does depends on its own number only, so the real cores run once for each pair of
+/// local state and request, and the search is table look-up.
 /// </summary>
 internal sealed class Model
 {
@@ -27,7 +28,8 @@ internal sealed class Model
     private readonly Dictionary<(int Node, int Request), (int Next, int Response, string? Violation)> _handled = [];
     private readonly Dictionary<(int Process, int Call, int Response), Outcome> _answered = [];
     private readonly Dictionary<int, ProcessRow> _rows = [];
-    private readonly Dictionary<(int History, int Process, int Call, int Response), (int Next, string? Violation)> _told = [];
+    private readonly Dictionary<(int History, int Process, int Call, int Response), (int Next,
+        string? Violation)> _told = [];
     private readonly NodeState[] _scratch;
 
     public Model(Scenario scenario)
@@ -114,7 +116,8 @@ internal sealed class Model
         if (!outcome.Facts.IsEmpty)
         {
             var epochs = _histories[state[HistoryAt]].Epochs.Length;
-            var told = Tell(state[HistoryAt], before, move.Kind == MoveKind.Choice ? -1 - move.Index : move.Index, response, outcome.Facts);
+            var told = Tell(state[HistoryAt], before, move.Kind == MoveKind.Choice ? -1 - move.Index : move.Index,
+                response, outcome.Facts);
             state[HistoryAt] = told.Next;
             if (told.Violation is not null) return told.Violation;
             decided = _histories[told.Next].Epochs.Length > epochs;
@@ -135,7 +138,8 @@ internal sealed class Model
         var process = _processes[state[Nodes + move.Process]];
         if (move.Kind == MoveKind.Choice) return $"{process.Name} {process.Choices[move.Index].Label}";
         var call = process.Calls[move.Index];
-        var facts = Answered(state[Nodes + move.Process], move.Index, Handle(state[NodeOf(call.To)], _requests.Number(call)).Response).Facts;
+        var facts = Answered(state[Nodes + move.Process], move.Index,
+            Handle(state[NodeOf(call.To)], _requests.Number(call)).Response).Facts;
         var told = string.Concat(facts.Select(f => $"; {Say(f)}"));
         return $"{process.Name} -> {Names.Of(call.To)}: {Names.Of(call.Request)} => {Say(state, call)}{told}";
     }
@@ -188,7 +192,8 @@ internal sealed class Model
         try
         {
             var (next, response) = _nodes[node].Handle(_requests[request].Request);
-            result = (_nodes.Number(next), _responses.Number((response, Key(_requests[request].Request, response))), null);
+            result = (_nodes.Number(next), _responses.Number((response, Key(_requests[request].Request, response))),
+                null);
         }
         catch (ModelException e)
         {
@@ -207,7 +212,8 @@ internal sealed class Model
         return outcome;
     }
 
-    private (int Next, string? Violation) Tell(int history, int process, int call, int response, ImmutableArray<Fact> facts)
+    private (int Next, string? Violation) Tell(int history, int process, int call, int response,
+        ImmutableArray<Fact> facts)
     {
         if (_told.TryGetValue((history, process, call, response), out var known)) return known;
         var next = _histories[history];
@@ -233,7 +239,8 @@ internal sealed class Model
         return row;
     }
 
-    private Outcome ToOutcome(Step step) => new(_processes.Number(step.Next), step.Facts, [.. step.Left.Select(c => _requests.Number(c))]);
+    private Outcome ToOutcome(Step step) =>
+        new(_processes.Number(step.Next), step.Facts, [.. step.Left.Select(c => _requests.Number(c))]);
 
     private int NodeOf(NodeId id) => _ids.IndexOf(id);
 

@@ -37,7 +37,8 @@ public static class Search
                     count++;
                     level[i].CopyTo(scratch, 0);
                     if (model.Apply(scratch, moves[m]) is { } violation)
-                        return Found(scenario, model, seen.PathTo(numbers[i]), m, violation, seen.Count, count, clock.Elapsed);
+                        return Found(scenario, model, seen.PathTo(numbers[i]), m, violation, seen.Count, count,
+                            clock.Elapsed);
                     if (!seen.Add(scratch, numbers[i], m)) continue;
                     nextLevel.Add([.. scratch]);
                     nextNumbers.Add(seen.Count - 1);
@@ -48,11 +49,13 @@ public static class Search
             (level, numbers) = (nextLevel, nextNumbers);
         }
 
-        return new SearchResult(scenario.Name, seen.Count, count, depth - (level.Count == 0 ? 1 : 0), level.Count == 0, null, [], clock.Elapsed);
+        return new SearchResult(scenario.Name, seen.Count, count, depth - (level.Count == 0 ? 1 : 0), level.Count == 0,
+            null, [], clock.Elapsed);
     }
 
     private static SearchResult Found(
-        Scenario scenario, Model model, IReadOnlyList<int> path, int last, string violation, long states, long count, TimeSpan time)
+        Scenario scenario, Model model, IReadOnlyList<int> path, int last, string violation, long states, long count,
+        TimeSpan time)
     {
         var trace = ImmutableArray.CreateBuilder<string>();
         var state = new int[model.Width];
@@ -66,6 +69,7 @@ public static class Search
         }
 
         trace.AddRange(model.Describe(state));
-        return new SearchResult(scenario.Name, states, count, path.Count + 1, false, violation, trace.ToImmutable(), time);
+        return new SearchResult(scenario.Name, states, count, path.Count + 1, false, violation, trace.ToImmutable(),
+            time);
     }
 }

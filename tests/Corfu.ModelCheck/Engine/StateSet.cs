@@ -1,8 +1,8 @@
 namespace Corfu.ModelCheck.Engine;
 
 /// <summary>
-/// The states seen, each as 128 bits of hash: two of ten million collide with a probability below 10^-24. Each remembers the state it was first
-/// reached from and by which of its moves.
+/// The states seen, each as 128 bits of hash: two of ten million collide with a probability below 10^-24. Each
+/// remembers the state it was first reached from and by which of its moves.
 /// </summary>
 internal sealed class StateSet
 {

@@ -24,7 +24,8 @@ public sealed class AcceptorState : NodeState
         var core = new AcceptorCore();
         foreach (var record in _records) core.Replay(record);
         var answer = core.Handle(request);
-        if (answer.Response.Status == Status.Conflict) throw new ModelException($"An acceptor is told two values for one slot: {Names.Of(request)} (R12).");
+        if (answer.Response.Status == Status.Conflict)
+            throw new ModelException($"An acceptor is told two values for one slot: {Names.Of(request)} (R12).");
         if (answer.Records.IsEmpty) return (this, answer.Response);
         var next = new AcceptorState(core.Snapshot());
 
@@ -32,7 +33,8 @@ public sealed class AcceptorState : NodeState
         var again = new AcceptorCore();
         foreach (var record in _records) again.Replay(record);
         foreach (var record in answer.Records) again.Replay(record);
-        if (new AcceptorState(again.Snapshot()).Key != next.Key) throw new ModelException("An acceptor recovers as another (R12).");
+        if (new AcceptorState(again.Snapshot()).Key != next.Key)
+            throw new ModelException("An acceptor recovers as another (R12).");
         return (next, answer.Response);
     }
 

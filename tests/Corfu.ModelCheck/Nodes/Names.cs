@@ -40,17 +40,21 @@ public static class Names
 
     public static string Of(Projection projection)
     {
-        var text = new StringBuilder($"{projection.Epoch} start {projection.Start.Offset} {Of(projection.Sequencer.Id)}");
+        var text =
+            new StringBuilder($"{projection.Epoch} start {projection.Start.Offset} {Of(projection.Sequencer.Id)}");
         foreach (var segment in projection.Segments)
         {
-            text.Append($" [{segment.From.Offset},{segment.Until?.Offset.ToString(System.Globalization.CultureInfo.InvariantCulture)})=");
+            text.Append(
+                $" [{segment.From.Offset},"
+                + $"{segment.Until?.Offset.ToString(System.Globalization.CultureInfo.InvariantCulture)})=");
             text.Append(string.Join('/', segment.Chains.Select(Of)));
         }
 
         return text.ToString();
     }
 
-    public static string Of(Chain chain) => string.Join('-', chain.Replicas.Select(r => Of(r.Unit) + (r.Joining ? "*" : "")));
+    public static string Of(Chain chain) =>
+        string.Join('-', chain.Replicas.Select(r => Of(r.Unit) + (r.Joining ? "*" : "")));
 
     public static string Of(Request request) => request switch
     {
@@ -69,7 +73,8 @@ public static class Names
 
     public static string Of(Response response) => response switch
     {
-        { IsOk: false } and WriteResponse { Status: Status.AlreadyWritten } r => $"AlreadyWritten: {r.Stored} {Of(r.StoredOrigin)}",
+        { IsOk: false } and WriteResponse { Status: Status.AlreadyWritten } r =>
+            $"AlreadyWritten: {r.Stored} {Of(r.StoredOrigin)}",
         { IsOk: false } and not LayoutResponse => $"{response.Status} ({response.Epoch})",
         TokenResponse r => $"granted {r.First.Offset}",
         TailResponse r => $"tail {r.Tail.Offset}",
@@ -80,20 +85,23 @@ public static class Names
         _ => response.Status.ToString(),
     };
 
-    private static string Of(ImmutableArray<StreamTail> tails) => $"[{string.Join(',', tails[0].Positions.Select(p => p.Offset))}]";
+    private static string Of(ImmutableArray<StreamTail> tails) =>
+        $"[{string.Join(',', tails[0].Positions.Select(p => p.Offset))}]";
 
     private static string Of(LayoutResponse response)
     {
         var slot = response.Slot is not { } s ? "empty"
             : s.IsDecided ? $"decided {Of(s.Value!)}"
-            : $"{s.Slot} promised {Of(s.Promised)}{(s.Value is null ? "" : $", accepted {Of(s.Accepted)}: {Of(s.Value)}")}";
+            : $"{s.Slot} promised {Of(s.Promised)}{(s.Value is null ? "" : $", accepted {Of(s.Accepted)}: "
+                + $"{Of(s.Value)}")}";
         return $"{response.Status}, {slot}{(response.Latest is null ? "" : $", newest {response.Latest.Epoch}")}";
     }
 
     private static string Entry(ReadOnlyMemory<byte> bytes)
     {
         var entry = EntryCodec.Decode(bytes);
-        return $"{(entry.IsJunk ? "junk" : "data")} {Of(entry.Origin)} at {entry.Position.Offset} of {entry.Position.Epoch}";
+        return $"{(entry.IsJunk ? "junk" : "data")} {Of(entry.Origin)} at {entry.Position.Offset} of "
+            + $"{entry.Position.Epoch}";
     }
 
     private static NodeId Id(int kind, int index) => new(new Guid(kind, (short)index, 0, new byte[8]));

@@ -4,8 +4,8 @@ using Corfu.Unit;
 namespace Corfu.ModelCheck.Nodes;
 
 /// <summary>
-/// A unit's disk as a list of records. Everything is durable at once: what a crash may take away was never answered (R4), so it is the
-/// same as a request that was lost on its way.
+/// A unit's disk as a list of records. Everything is durable at once: what a crash may take away was never answered
+/// (R4), so it is the same as a request that was lost on its way.
 /// </summary>
 internal sealed class ReplayStore(IReadOnlyList<LogRecord> log) : IPageStore
 {
@@ -47,7 +47,8 @@ internal sealed class ReplayStore(IReadOnlyList<LogRecord> log) : IPageStore
     {
     }
 
-    public ValueTask<ReadOnlyMemory<byte>> ReadAsync(long address, int length) => new(Log[(int)(address / Stride)].Body[..length]);
+    public ValueTask<ReadOnlyMemory<byte>> ReadAsync(long address, int length) =>
+        new(Log[(int)(address / Stride)].Body[..length]);
 
     public void Release(LogPosition below)
     {

@@ -5,7 +5,8 @@ using Corfu.Sequencer;
 
 namespace Corfu.ModelCheck.Nodes;
 
-/// <summary>A sequencer incarnation: <see cref="SequencerCore"/>, brought to its state by what it was asked since its last bootstrap.</summary>
+/// <summary>A sequencer incarnation: <see cref="SequencerCore"/>, brought to its state by what it was asked since its
+/// last bootstrap.</summary>
 public sealed class SequencerState : NodeState
 {
     private readonly NodeId _id;
@@ -18,7 +19,9 @@ public sealed class SequencerState : NodeState
         var core = Open();
         Epoch = core.Epoch;
         Tail = core.Tail;
-        if (Epoch > Epoch.None && core.Handle(new TailRequest(Epoch, [Names.Stream])) is TailResponse { IsOk: true } tail) StreamTail = tail.Tails[0];
+        if (Epoch > Epoch.None
+            && core.Handle(new TailRequest(Epoch, [Names.Stream])) is TailResponse { IsOk: true } tail)
+            StreamTail = tail.Tails[0];
         var key = new FrameBuffer();
         foreach (var request in history) MessageCodec.WriteRequest(key, 0, request);
         Key = $"{Names.Of(id)} {Convert.ToBase64String(key.WrittenSpan)}";
@@ -43,7 +46,9 @@ public sealed class SequencerState : NodeState
         if (core.Epoch < Epoch) throw new ModelException("A sequencer's epoch fell (R7).");
         if (core.Epoch > Epoch) return (new SequencerState(_id, [request]), response);
         if (core.Tail < Tail) throw new ModelException("A sequencer's counter fell (R7).");
-        return core.Tail == Tail && core.StreamCount == streams ? (this, response) : (new SequencerState(_id, _history.Add(request)), response);
+        return core.Tail == Tail && core.StreamCount == streams
+            ? (this, response)
+            : (new SequencerState(_id, _history.Add(request)), response);
     }
 
     private SequencerCore Open()

@@ -52,14 +52,19 @@ public sealed class UnitState : NodeState
     // TOCS 2.1, Fig. 4: epochs and the highest address never fall, and the first value of a position is its last.
     private void CheckStep(UnitState next, Request request)
     {
-        if (next.Info.SealedBelow < Info.SealedBelow || next.Info.Installed < Info.Installed) throw new ModelException("A unit's epoch fell (R14).");
-        if (next.Info.End < Info.End || next.Info.TrimMark < Info.TrimMark) throw new ModelException("A unit's highest address or trim mark fell (R5).");
+        if (next.Info.SealedBelow < Info.SealedBelow || next.Info.Installed < Info.Installed)
+            throw new ModelException("A unit's epoch fell (R14).");
+        if (next.Info.End < Info.End || next.Info.TrimMark < Info.TrimMark)
+            throw new ModelException("A unit's highest address or trim mark fell (R5).");
         for (var i = 0; i < Positions; i++)
         {
             if (next.Pages[i].SameValue(Pages[i])) continue;
             if (Pages[i].IsWritten && next.Pages[i].State != PageState.Trimmed)
-                throw new ModelException($"A unit's position {i} changed from {Pages[i]} to {next.Pages[i]} (write-once).");
-            if (request.Epoch < Info.SealedBelow) throw new ModelException($"A unit sealed below {Info.SealedBelow} accepted a request of {request.Epoch} (R4).");
+                throw new ModelException(
+                    $"A unit's position {i} changed from {Pages[i]} to {next.Pages[i]} (write-once).");
+            if (request.Epoch < Info.SealedBelow)
+                throw new ModelException(
+                    $"A unit sealed below {Info.SealedBelow} accepted a request of {request.Epoch} (R4).");
         }
     }
 
@@ -69,7 +74,8 @@ public sealed class UnitState : NodeState
         return (Done(UnitCore.OpenAsync(store, s_options)), store);
     }
 
-    private static (UnitInfoResponse Info, ImmutableArray<PageView> Pages, LogPosition Start) Probe(UnitCore core, ReplayStore store)
+    private static (UnitInfoResponse Info, ImmutableArray<PageView> Pages, LogPosition Start) Probe(UnitCore core,
+        ReplayStore store)
     {
         var info = (UnitInfoResponse)core.Handle(new UnitInfoRequest(Epoch.None)).Response!;
         var pages = ImmutableArray.CreateBuilder<PageView>(Positions);
@@ -77,7 +83,9 @@ public sealed class UnitState : NodeState
         {
             var slot = store.Find(new LogPosition(i));
             if (i < info.TrimMark.Offset) slot = new PageSlot(PageState.Trimmed, 0, 0, 0, default, 0);
-            var epoch = slot.HeaderLength > 0 ? EntryCodec.PeekPosition(Done(store.ReadAsync(slot.Address, slot.HeaderLength)).Span).Epoch : Epoch.None;
+            var epoch = slot.HeaderLength > 0
+                ? EntryCodec.PeekPosition(Done(store.ReadAsync(slot.Address, slot.HeaderLength)).Span).Epoch
+                : Epoch.None;
             pages.Add(new PageView(slot.State, slot.Origin, epoch));
         }
 
@@ -92,7 +100,10 @@ public sealed class UnitState : NodeState
 
     private static string Describe(UnitInfoResponse info, ImmutableArray<PageView> pages, LogPosition start)
     {
-        var text = new StringBuilder($"sealed {info.SealedBelow} installed {info.Installed} start {start.Offset} end {info.End.Offset} mark {info.TrimMark.Offset}");
+        var text =
+            new StringBuilder(
+                $"sealed {info.SealedBelow} installed {info.Installed} start {start.Offset} end {info.End.Offset} "
+                + $"mark {info.TrimMark.Offset}");
         for (var i = 0; i < pages.Length; i++)
         {
             if (pages[i].State != PageState.Unwritten) text.Append($" {i}: {pages[i]}");
@@ -102,5 +113,7 @@ public sealed class UnitState : NodeState
     }
 
     private static T Done<T>(ValueTask<T> task) =>
-        task.IsCompletedSuccessfully ? task.Result : throw new ModelException("A core waits for something that is no part of the model.");
+        task.IsCompletedSuccessfully
+            ? task.Result
+            : throw new ModelException("A core waits for something that is no part of the model.");
 }

@@ -6,5 +6,6 @@ namespace Corfu.ModelCheck.Processes;
 public readonly record struct Call(NodeId To, Request Request)
 {
     /// <summary>Whether it matters to anybody else that it arrives, late as may be.</summary>
-    public bool Changes => Request is EntryRequest or PrepareRequest or AcceptRequest or DecidedRequest or TrimPrefixRequest;
+    public bool Changes =>
+        Request is EntryRequest or PrepareRequest or AcceptRequest or DecidedRequest or TrimPrefixRequest;
 }

@@ -12,8 +12,15 @@ public sealed record Change(NodeId Sequencer, ImmutableArray<Segment> Segments, 
     public static Change? Remove(Projection current, NodeId unit)
     {
         if (!current.HasUnit(unit)) return null;
-        var segments = current.Segments.Select(s => s with { Chains = [.. s.Chains.Select(c => new Chain([.. c.Replicas.Where(r => r.Unit != unit)]))] }).ToImmutableArray();
-        return segments.Any(s => s.Chains.Any(c => c.FullCount == 0)) ? null : new Change(current.Sequencer.Id, segments, null);
+        var segments =
+            current.Segments.Select(
+                s =>
+                    s with
+                    { Chains = [.. s.Chains.Select(c => new Chain([.. c.Replicas.Where(r => r.Unit != unit)]))] })
+                    .ToImmutableArray();
+        return segments.Any(s => s.Chains.Any(c => c.FullCount == 0))
+            ? null
+            : new Change(current.Sequencer.Id, segments, null);
     }
 
     public static Change? Sequence(Projection current, NodeId sequencer) =>
@@ -21,7 +28,9 @@ public sealed record Change(NodeId Sequencer, ImmutableArray<Segment> Segments, 
 
     /// <summary>Gives everything from the new start on to other chains.</summary>
     public static Change? Open(Projection current, params Chain[] next) =>
-        current.Active.Chains.AsSpan().SequenceEqual(next) ? null : new Change(current.Sequencer.Id, current.Segments, [.. next]);
+        current.Active.Chains.AsSpan().SequenceEqual(next)
+            ? null
+            : new Change(current.Sequencer.Id, current.Segments, [.. next]);
 
     /// <summary>The joining unit has everything: it becomes full (R15).</summary>
     public static Change? Admit(Projection current, NodeId unit)
@@ -29,7 +38,12 @@ public sealed record Change(NodeId Sequencer, ImmutableArray<Segment> Segments, 
         if (!IsJoining(current, unit)) return null;
         return new Change(
             current.Sequencer.Id,
-            [.. current.Segments.Select(s => s with { Chains = [.. s.Chains.Select(c => new Chain([.. c.Replicas.Select(r => r.Unit == unit ? new Replica(unit) : r)]))] })],
+            [.. current.Segments.Select(
+                s =>
+                    s with
+                    { Chains =
+                        [.. s.Chains.Select(
+                            c => new Chain([.. c.Replicas.Select(r => r.Unit == unit ? new Replica(unit) : r)]))] })],
             null);
     }
 

@@ -5,10 +5,11 @@ using Corfu.Protocol;
 namespace Corfu.ModelCheck.Processes;
 
 /// <summary>
-/// A client that carries out tasks one after another, step by step as docs/protocol.md tells it. It never waits: how long a filler waits before it
-/// fills is no matter of safety, so in the model any moment will do.
+/// A client that carries out tasks one after another, step by step as docs/protocol.md tells it. It never waits: how
+/// long a filler waits before it fills is no matter of safety, so in the model any moment will do.
 /// </summary>
-public sealed partial record Client(char Id, ImmutableArray<ClientTask> Tasks, Projection View, ImmutableArray<NodeAddress> Acceptors, Flaw Flaw) : Process
+public sealed partial record Client(char Id, ImmutableArray<ClientTask> Tasks, Projection View,
+    ImmutableArray<NodeAddress> Acceptors, Flaw Flaw) : Process
 {
     private const int MaxTokens = 2;
 
@@ -51,8 +52,10 @@ public sealed partial record Client(char Id, ImmutableArray<ClientTask> Tasks, P
     public override string Name => $"client {Id}";
 
     public override string Key =>
-        $"{Id} {At} {Stage} {Names.Of(View)} ret {Return} {ReturnUnchanged} rep {Replica} {(Behind.IsNone ? "" : Names.Of(Behind))} " +
-        $"pos {Position} {Names.Of(Origin)} {Convert.ToBase64String(Entry.Span)} st {string.Join(',', StreamPositions)} " +
+        $"{Id} {At} {Stage} {Names.Of(View)} ret {Return} {ReturnUnchanged} rep {Replica} "
+        + $"{(Behind.IsNone ? "" : Names.Of(Behind))} " +
+        $"pos {Position} {Names.Of(Origin)} {Convert.ToBase64String(Entry.Span)} st "
+        + $"{string.Join(',', StreamPositions)} " +
         $"an {Answered} {Tail} tok {Tokens} seq {Sequence} to {TimeOuts}";
 
     private ClientTask Task => Tasks[At];
@@ -75,8 +78,10 @@ public sealed partial record Client(char Id, ImmutableArray<ClientTask> Tasks, P
         ClientStage.AskStreams => new(Sources[Replica], new StreamTailsRequest(View.Epoch, [Names.Stream])),
         ClientStage.LoadStreams => new(View.Sequencer.Id, new LoadStreamsRequest(View.Epoch, [Newest()])),
         ClientStage.Write => new(Chain.Replicas[Replica].Unit, new WriteRequest(View.Epoch, Entry)),
-        ClientStage.ResolveFill or ClientStage.FillHole => new(Chain.Replicas[Place].Unit, new FillRequest(View.Epoch, Entry)),
-        ClientStage.ResolveComplete or ClientStage.CompleteHole => new(Chain.Replicas[Replica].Unit, new CompleteRequest(View.Epoch, Entry)),
+        ClientStage.ResolveFill or ClientStage.FillHole =>
+            new(Chain.Replicas[Place].Unit, new FillRequest(View.Epoch, Entry)),
+        ClientStage.ResolveComplete or ClientStage.CompleteHole =>
+            new(Chain.Replicas[Replica].Unit, new CompleteRequest(View.Epoch, Entry)),
         ClientStage.ResolveLook or ClientStage.LookAtHead => new(Chain.Head, Read()),
         ClientStage.ReadTail => new(Flaw == Flaw.ReadAtHead ? Chain.Head : Chain.Tail, Read()),
         ClientStage.AskTail => new(View.Sequencer.Id, new TailRequest(View.Epoch, [])),
@@ -100,9 +105,16 @@ public sealed partial record Client(char Id, ImmutableArray<ClientTask> Tasks, P
             if (Stage == ClientStage.Done) return At + 1 < Tasks.Length ? [Begin()] : [];
             if (TimeOuts == 0 || Stage == ClientStage.Check || !Call.Changes) return [];
 
-            // The request stays under way; the client looks for a newer epoch, and goes on in this one if there is none.
+            // The request stays under way; the client looks for a newer epoch, and goes on in this one if there is
+            // none.
             var again = Stage == ClientStage.Write ? Stage : RestartOf(Stage);
-            var next = this with { Stage = ClientStage.Refresh, Return = RestartOf(Stage), ReturnUnchanged = again, TimeOuts = TimeOuts - 1 };
+            var next = this with
+            {
+                Stage = ClientStage.Refresh,
+                Return = RestartOf(Stage),
+                ReturnUnchanged = again,
+                TimeOuts = TimeOuts - 1
+            };
             return [new Step(next, [], [Call], $"waits no longer for {Names.Of(Call.Request)}")];
         }
     }
@@ -125,7 +137,8 @@ public sealed partial record Client(char Id, ImmutableArray<ClientTask> Tasks, P
         next = task.Kind switch
         {
             ClientTaskKind.Append => next with { Stage = ClientStage.Token },
-            ClientTaskKind.Read => next with { Stage = ClientStage.ReadTail, Position = new LogPosition(task.Position) },
+            ClientTaskKind.Read =>
+                next with { Stage = ClientStage.ReadTail, Position = new LogPosition(task.Position) },
             ClientTaskKind.Check => next with { Stage = ClientStage.Check },
             _ => next with
             {
@@ -138,15 +151,19 @@ public sealed partial record Client(char Id, ImmutableArray<ClientTask> Tasks, P
         return new Step(next, [new Began(next.Operation)], [], $"begins to {task.Kind.ToString().ToLowerInvariant()}");
     }
 
-    private Step Finish(params Fact[] facts) => new(this with { Stage = ClientStage.Done, Entry = default, Replica = 0 }, facts);
+    private Step Finish(params Fact[] facts) =>
+        new(this with { Stage = ClientStage.Done, Entry = default, Replica = 0 }, facts);
 
     public override Step Answer(int call, Response response) => Stage switch
     {
         ClientStage.Refresh => Refreshed((LayoutResponse)response),
-        ClientStage.Install or ClientStage.Bootstrap => response.IsOk ? new Step(this with { Stage = Return, Behind = default }) : Renew(Return),
+        ClientStage.Install or ClientStage.Bootstrap =>
+            response.IsOk ? new Step(this with { Stage = Return, Behind = default }) : Renew(Return),
         _ when response.Status == Status.Sealed => Renew(Stage),
-        _ when response.Status == Status.NotInstalled => new Step(this with { Stage = ClientStage.Install, Return = Stage, Behind = Calls[call].To, Answered = 0 }),
-        _ when response.Status == Status.NotBootstrapped => new Step(this with { Stage = ClientStage.Bootstrap, Return = Stage, Answered = 0 }),
+        _ when response.Status == Status.NotInstalled =>
+            new Step(this with { Stage = ClientStage.Install, Return = Stage, Behind = Calls[call].To, Answered = 0 }),
+        _ when response.Status == Status.NotBootstrapped =>
+            new Step(this with { Stage = ClientStage.Bootstrap, Return = Stage, Answered = 0 }),
         ClientStage.Token => Granted((TokenResponse)response),
         ClientStage.AskStreams => StreamsOf((StreamTailsResponse)response),
         ClientStage.LoadStreams => new Step(this with { Stage = ClientStage.Token, StreamPositions = [] }),
@@ -155,7 +172,10 @@ public sealed partial record Client(char Id, ImmutableArray<ClientTask> Tasks, P
         ClientStage.ResolveFill or ClientStage.FillHole => Filled((WriteResponse)response),
         ClientStage.ResolveComplete or ClientStage.CompleteHole => Completed((WriteResponse)response),
         ClientStage.ReadTail => Shown(((ReadResponse)response).Pages[0]),
-        ClientStage.AskTail => Position.Offset < ((TailResponse)response).Tail.Offset ? new Step(this with { Stage = ClientStage.LookAtHead }) : Finish(),
+        ClientStage.AskTail =>
+            Position.Offset < ((TailResponse)response).Tail.Offset
+                ? new Step(this with { Stage = ClientStage.LookAtHead })
+                : Finish(),
         ClientStage.LookAtHead => LookedAtHead(((ReadResponse)response).Pages[0]),
         ClientStage.Check => CheckAnswer(call, response),
         _ => throw new InvalidOperationException(),
@@ -163,7 +183,15 @@ public sealed partial record Client(char Id, ImmutableArray<ClientTask> Tasks, P
 
     // Sealed: nothing can be done in this epoch any more.
     private Step Renew(ClientStage from) =>
-        new(this with { Stage = ClientStage.Refresh, Return = RestartOf(from), ReturnUnchanged = null, Behind = default, Answered = 0, Tail = -1 });
+        new(this with
+        {
+            Stage = ClientStage.Refresh,
+            Return = RestartOf(from),
+            ReturnUnchanged = null,
+            Behind = default,
+            Answered = 0,
+            Tail = -1
+        });
 
     private Step Refreshed(LayoutResponse response)
     {
@@ -181,7 +209,12 @@ public sealed partial record Client(char Id, ImmutableArray<ClientTask> Tasks, P
         }
 
         return ReturnUnchanged is { } same
-            ? new Step(this with { Stage = same, ReturnUnchanged = null, Replica = same == ClientStage.Write ? Replica : 0 })
+            ? new Step(this with
+            {
+                Stage = same,
+                ReturnUnchanged = null,
+                Replica = same == ClientStage.Write ? Replica : 0
+            })
             : new Step(this);
     }
 
@@ -189,7 +222,8 @@ public sealed partial record Client(char Id, ImmutableArray<ClientTask> Tasks, P
     {
         ClientStage.Token or ClientStage.AskStreams or ClientStage.LoadStreams => ClientStage.Token,
         ClientStage.Write when Flaw == Flaw.WriteAfterEpoch => ClientStage.ResolveComplete,
-        ClientStage.Write or ClientStage.ResolveLook or ClientStage.ResolveFill or ClientStage.ResolveComplete => ClientStage.ResolveLook,
+        ClientStage.Write or ClientStage.ResolveLook or ClientStage.ResolveFill or ClientStage.ResolveComplete =>
+            ClientStage.ResolveLook,
         ClientStage.Check => ClientStage.Check,
         _ => ClientStage.ReadTail,
     };

@@ -1,11 +1,13 @@
 namespace Corfu.ModelCheck.Processes;
 
-/// <summary>Known mistakes that the model's processes can make: the checker must find each of them, or it proves nothing.</summary>
+/// <summary>Known mistakes that the model's processes can make: the checker must find each of them, or it proves
+/// nothing.</summary>
 public enum Flaw
 {
     None,
 
-    /// <summary>A reconfigurer is content with the seal of any replica that stays, instead of the first survivor's (R13).</summary>
+    /// <summary>A reconfigurer is content with the seal of any replica that stays, instead of the first survivor's
+    /// (R13).</summary>
     SealAnyReplica,
 
     /// <summary>A rebuild copies what its source holds and leaves out the holes (R15).</summary>
@@ -20,10 +22,12 @@ public enum Flaw
     /// <summary>A reader takes the head's word (R11).</summary>
     ReadAtHead,
 
-    /// <summary>A writer goes on with its entry after its epoch, instead of asking what the first replica holds (R9).</summary>
+    /// <summary>A writer goes on with its entry after its epoch, instead of asking what the first replica holds
+    /// (R9).</summary>
     WriteAfterEpoch,
 
-    /// <summary>A resolver fills in a later epoch without looking whether the position lies below its start (R9).</summary>
+    /// <summary>A resolver fills in a later epoch without looking whether the position lies below its start
+    /// (R9).</summary>
     ResolveAboveStart,
 
     /// <summary>Whatever was written is taken for one's own (R9).</summary>

@@ -3,12 +3,14 @@ using Corfu.Protocol;
 
 namespace Corfu.ModelCheck.Processes;
 
-/// <summary>R15: closed ranges are brought to a joining unit, position by position, decided ones only; holes are filled on the way.</summary>
+/// <summary>R15: closed ranges are brought to a joining unit, position by position, decided ones only; holes are filled
+/// on the way.</summary>
 public sealed partial record Reconfigurer
 {
     private Chain CopyChain => Current.ChainOf(new LogPosition(Copy));
 
-    private Call CopyRead(NodeId unit) => new(unit, new ReadRequest(Current.Epoch, [new LogPosition(Copy)], ReadDetail.Full));
+    private Call CopyRead(NodeId unit) =>
+        new(unit, new ReadRequest(Current.Epoch, [new LogPosition(Copy)], ReadDetail.Full));
 
     private Step NextCopy(long from)
     {
@@ -17,8 +19,15 @@ public sealed partial record Reconfigurer
             if (segment.Until is not { } until) continue;
             for (var p = Math.Max(from, segment.From.Offset); p < until.Offset; p++)
             {
-                if (!segment.ChainOf(new LogPosition(p)).Replicas.Any(r => r.Unit == Task.Rebuild && r.Joining)) continue;
-                return new Step(this with { Stage = ReconfigurerStage.CopyLook, Copy = p, Replica = 0, Entry = default });
+                if (!segment.ChainOf(new LogPosition(p)).Replicas.Any(r => r.Unit == Task.Rebuild && r.Joining))
+                    continue;
+                return new Step(this with
+                {
+                    Stage = ReconfigurerStage.CopyLook,
+                    Copy = p,
+                    Replica = 0,
+                    Entry = default
+                });
             }
         }
 
@@ -46,34 +55,59 @@ public sealed partial record Reconfigurer
         };
     }
 
-    // What the last full replica holds is at all of them, so it may go straight to the joining ones; what it lacks is closed as any hole is. The
-    // flaw looks at the head instead, and gets ahead of the chain.
+    // What the last full replica holds is at all of them, so it may go straight to the joining ones; what it lacks is
+    // closed as any hole is. The flaw looks at the head instead, and gets ahead of the chain.
     private Step LookedAtTail(in PageResult page) => page.State switch
     {
         PageState.Unwritten when Flaw == Flaw.CopyWithoutFilling => NextCopy(Copy + 1),
         PageState.Unwritten => new Step(this with { Stage = ReconfigurerStage.CopyHead }),
-        _ => new Step(this with { Stage = ReconfigurerStage.CopyComplete, Replica = CopyChain.FullCount, Entry = page.Bytes.ToArray() }),
+        _ =>
+            new Step(this with
+            {
+                Stage = ReconfigurerStage.CopyComplete,
+                Replica = CopyChain.FullCount,
+                Entry = page.Bytes.ToArray()
+            }),
     };
 
     private Step LookedAtHead(in PageResult page)
     {
         if (page.State != PageState.Unwritten)
-            return new Step(this with { Stage = ReconfigurerStage.CopyComplete, Replica = 1, Entry = page.Bytes.ToArray() });
+            return new Step(this with
+            {
+                Stage = ReconfigurerStage.CopyComplete,
+                Replica = 1,
+                Entry = page.Bytes.ToArray()
+            });
         var junk = new LogEntry(
-            new LogPosition(Copy, Current.Epoch), new EntryOrigin(Names.Writer(Id), Sequence + 1), EntryKind.Junk, DateTimeOffset.UnixEpoch, [], default);
-        return new Step(this with { Stage = ReconfigurerStage.CopyFill, Replica = 0, Entry = EntryCodec.Encode(junk), Sequence = Sequence + 1 });
+            new LogPosition(Copy, Current.Epoch), new EntryOrigin(Names.Writer(Id), Sequence + 1), EntryKind.Junk,
+            DateTimeOffset.UnixEpoch, [], default);
+        return new Step(this with
+        {
+            Stage = ReconfigurerStage.CopyFill,
+            Replica = 0,
+            Entry = EntryCodec.Encode(junk),
+            Sequence = Sequence + 1
+        });
     }
 
     private Step CopyFilled(WriteResponse response)
     {
-        if (Replica == 0 && response.Status == Status.AlreadyWritten) return new Step(this with { Stage = ReconfigurerStage.CopyHead, Entry = default });
+        if (Replica == 0 && response.Status == Status.AlreadyWritten)
+            return new Step(this with { Stage = ReconfigurerStage.CopyHead, Entry = default });
         return Copied(response);
     }
 
     private Step Copied(WriteResponse response)
     {
-        if (!response.IsOk && (response.Status != Status.AlreadyWritten || response.StoredOrigin != EntryCodec.PeekOrigin(Entry.Span)))
-            return new Step(Done(), new Met($"{Name} cannot copy {Copy} to {Names.Of(CopyChain.Replicas[Replica].Unit)}: {Names.Of(response)}"));
-        return Replica + 1 < CopyChain.Replicas.Length ? new Step(this with { Replica = Replica + 1 }) : NextCopy(Copy + 1);
+        if (!response.IsOk
+            && (response.Status != Status.AlreadyWritten || response.StoredOrigin != EntryCodec.PeekOrigin(Entry.Span)))
+            return new Step(Done(),
+                new Met(
+                    $"{Name} cannot copy {Copy} to {Names.Of(CopyChain.Replicas[Replica].Unit)}: "
+                    + $"{Names.Of(response)}"));
+        return Replica + 1 < CopyChain.Replicas.Length
+            ? new Step(this with { Replica = Replica + 1 })
+            : NextCopy(Copy + 1);
     }
 }

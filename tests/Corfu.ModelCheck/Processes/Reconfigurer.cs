@@ -4,9 +4,11 @@ using Corfu.Protocol;
 
 namespace Corfu.ModelCheck.Processes;
 
-/// <summary>Seal, compute, propose, install (TOCS 2.5; R13, R14), and the copy of a rebuild before the change that ends it (R15).</summary>
+/// <summary>Seal, compute, propose, install (TOCS 2.5; R13, R14), and the copy of a rebuild before the change that ends
+/// it (R15).</summary>
 public sealed partial record Reconfigurer(
-    char Id, ImmutableArray<ReconfigurerTask> Tasks, Projection Current, ImmutableArray<NodeAddress> Acceptors, Flaw Flaw) : Process
+    char Id, ImmutableArray<ReconfigurerTask> Tasks, Projection Current, ImmutableArray<NodeAddress> Acceptors,
+    Flaw Flaw) : Process
 {
     private const int MaxRounds = 3;
 
@@ -38,20 +40,24 @@ public sealed partial record Reconfigurer(
     public override string Name => $"reconfigurer {Id}";
 
     public override string Key =>
-        $"{Id} {At} {Stage} {Names.Of(Current)} run {Runs} {Rounds} [{Layout?.Key}] ends {string.Join(',', Ends)} miss {string.Join(',', Missing.Select(Names.Of))} " +
+        $"{Id} {At} {Stage} {Names.Of(Current)} run {Runs} {Rounds} [{Layout?.Key}] ends {string.Join(',', Ends)} "
+        + $"miss {string.Join(',', Missing.Select(Names.Of))} " +
         $"copy {Copy} {Replica} {Convert.ToBase64String(Entry.Span)} {Sequence}";
 
     private ReconfigurerTask Task => Tasks[At];
 
     public override ImmutableArray<Call> Calls => Stage switch
     {
-        ReconfigurerStage.Look or ReconfigurerStage.Propose => [.. Layout!.Open.Select(i => new Call(Acceptors[i].Id, Layout.Request))],
+        ReconfigurerStage.Look or ReconfigurerStage.Propose =>
+            [.. Layout!.Open.Select(i => new Call(Acceptors[i].Id, Layout.Request))],
         ReconfigurerStage.Seal => [.. Unsealed.Select(i => new Call(Units[i], new SealRequest(Current.Epoch.Next)))],
         ReconfigurerStage.Install => [.. Missing.Select(InstallCall)],
         ReconfigurerStage.CopyLook => [CopyRead(Flaw == Flaw.CopyPastFullReplicas ? CopyChain.Head : CopyChain.Tail)],
         ReconfigurerStage.CopyHead => [CopyRead(CopyChain.Head)],
-        ReconfigurerStage.CopyFill => [new Call(CopyChain.Replicas[Replica].Unit, new FillRequest(Current.Epoch, Entry))],
-        ReconfigurerStage.CopyComplete => [new Call(CopyChain.Replicas[Replica].Unit, new CompleteRequest(Current.Epoch, Entry))],
+        ReconfigurerStage.CopyFill =>
+            [new Call(CopyChain.Replicas[Replica].Unit, new FillRequest(Current.Epoch, Entry))],
+        ReconfigurerStage.CopyComplete =>
+            [new Call(CopyChain.Replicas[Replica].Unit, new CompleteRequest(Current.Epoch, Entry))],
         _ => [],
     };
 
@@ -80,7 +86,8 @@ public sealed partial record Reconfigurer(
         _ => FromCopy(response),
     };
 
-    /// <summary>The task, seen from the projection in force: copy first, then change; or nothing is left to be done.</summary>
+    /// <summary>The task, seen from the projection in force: copy first, then change; or nothing is left to be
+    /// done.</summary>
     private Step Begin()
     {
         if (!Task.Rebuild.IsNone && Change.IsJoining(Current, Task.Rebuild)) return NextCopy(0);
@@ -92,7 +99,15 @@ public sealed partial record Reconfigurer(
         if (Task.Change(Current) is null) return new Step(Install(Current));
         return Rounds == MaxRounds
             ? new Step(Done())
-            : new Step(this with { Stage = ReconfigurerStage.Seal, Rounds = Rounds + 1, Ends = [.. new long?[Units.Length]], Entry = default, Replica = 0, Copy = 0 });
+            : new Step(this with
+            {
+                Stage = ReconfigurerStage.Seal,
+                Rounds = Rounds + 1,
+                Ends = [.. new long?[Units.Length]],
+                Entry = default,
+                Replica = 0,
+                Copy = 0
+            });
     }
 
     private Reconfigurer Done() => this with
@@ -127,11 +142,13 @@ public sealed partial record Reconfigurer(
         }
     }
 
-    private ImmutableArray<NodeId> Units => [.. ChainsToSeal.SelectMany(c => c.Old.Replicas).Select(r => r.Unit).Distinct()];
+    private ImmutableArray<NodeId> Units =>
+        [.. ChainsToSeal.SelectMany(c => c.Old.Replicas).Select(r => r.Unit).Distinct()];
 
     private IEnumerable<int> Unsealed => Enumerable.Range(0, Ends.Length).Where(i => Ends[i] is null);
 
-    // R13: for every such chain its first survivor, which is the new chain's head. The flaw takes any replica that stays.
+    // R13: for every such chain its first survivor, which is the new chain's head. The flaw takes any replica that
+    // stays.
     private bool IsSealed()
     {
         var units = Units;
@@ -170,7 +187,9 @@ public sealed partial record Reconfigurer(
         {
             var active = segments[^1];
             var open = new Segment(new LogPosition(start), null, next);
-            segments = start > active.From.Offset ? [.. segments[..^1], active with { Until = new LogPosition(start) }, open] : [.. segments[..^1], open];
+            segments = start > active.From.Offset
+                ? [.. segments[..^1], active with { Until = new LogPosition(start) }, open]
+                : [.. segments[..^1], open];
         }
 
         return Projections.Make(Current.Epoch.Next, wanted.Sequencer, start, Acceptors, segments);
@@ -187,22 +206,27 @@ public sealed partial record Reconfigurer(
     private Step FromLayout(int call, LayoutResponse response)
     {
         var acceptor = Layout!.Open[call];
-        var left = Layout.Open.Where(i => i != acceptor).Select(i => new Call(Acceptors[i].Id, Layout.Request)).Where(c => c.Changes).ToImmutableArray();
+        var left = Layout.Open.Where(i => i != acceptor).Select(i => new Call(Acceptors[i].Id, Layout.Request))
+            .Where(c => c.Changes).ToImmutableArray();
         var progress = Layout.Take(acceptor, response);
         ImmutableArray<Fact> facts = progress.Decision is { } decision ? [new Decided(decision)] : [];
         if (progress.Next is { } next)
         {
             // Two ballots of one process never share a proposer's name.
             var runs = Layout.Phase == LayoutPhase.Latest && next.Phase == LayoutPhase.Prepare ? Runs + 1 : Runs;
-            return new Step(this with { Layout = next, Runs = runs }, facts, next.Phase == Layout.Phase && next.Round == Layout.Round ? [] : left);
+            return new Step(this with { Layout = next, Runs = runs }, facts,
+                next.Phase == Layout.Phase && next.Round == Layout.Round ? [] : left);
         }
 
         if (progress.Result is not { } result || result.Epoch < Current.Epoch) return new Step(Done(), facts, left);
-        if (Stage == ReconfigurerStage.Look && result.Epoch == Current.Epoch) return new Step(this with { Layout = null, Stage = ReconfigurerStage.Idle }, facts, left);
+        if (Stage == ReconfigurerStage.Look && result.Epoch == Current.Epoch)
+            return new Step(this with { Layout = null, Stage = ReconfigurerStage.Idle }, facts, left);
 
         // Mine, or another's that does what I want: handed to its nodes. Else the change is asked again.
         var now = this with { Current = result, Layout = null };
-        return new Step(now.Task.Change(result) is null ? now.Install(result) : now with { Stage = ReconfigurerStage.Idle }, facts, left);
+        return new Step(now.Task.Change(result) is null
+            ? now.Install(result)
+            : now with { Stage = ReconfigurerStage.Idle }, facts, left);
     }
 
     private Reconfigurer Install(Projection projection) => this with

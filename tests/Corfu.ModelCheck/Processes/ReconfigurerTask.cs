@@ -2,9 +2,11 @@ using Corfu.Protocol;
 
 namespace Corfu.ModelCheck.Processes;
 
-/// <summary>One change of the projection, after the copy of a joining unit's ranges if there is one to be made.</summary>
+/// <summary>One change of the projection, after the copy of a joining unit's ranges if there is one to be
+/// made.</summary>
 public sealed record ReconfigurerTask(string Name, Func<Projection, Change?> Change)
 {
-    /// <summary>Brings this joining unit everything that the replicas before it hold, holes closed, before the change.</summary>
+    /// <summary>Brings this joining unit everything that the replicas before it hold, holes closed, before the
+    /// change.</summary>
     public NodeId Rebuild { get; init; }
 }

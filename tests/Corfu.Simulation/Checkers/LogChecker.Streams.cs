@@ -5,8 +5,8 @@ public static partial class LogChecker
     private const int MaxBackpointers = 4;
 
     /// <summary>
-    /// A stream is exactly the sub-sequence of the log that names it: what a reader saw is a prefix of it, up to at least everything
-    /// that was acknowledged before its sync began.
+    /// A stream is exactly the sub-sequence of the log that names it: what a reader saw is a prefix of it, up to at
+    /// least everything that was acknowledged before its sync began.
     /// </summary>
     public static void StreamReads(LogHistory history, List<Violation> found)
     {
@@ -33,16 +33,19 @@ public static partial class LogChecker
             {
                 if (!payloads.TryGetValue(position, out long there) || there != payload)
                 {
-                    found.Add(new(CheckerNames.StreamWalk, $"{who}: position {position} with {payload} is not in the stream"));
+                    found.Add(new(CheckerNames.StreamWalk,
+                        $"{who}: position {position} with {payload} is not in the stream"));
                 }
             }
 
-            // R22: trimmed or not. A reader that meets what is trimmed fails, and is not here; it never passes over it. What a prefix trim has
-            // released leaves no trace in its stream, so nothing is asked of a reader there.
+            // R22: trimmed or not. A reader that meets what is trimmed fails, and is not here; it never passes over it.
+            // What a prefix trim has released leaves no trace in its stream, so nothing is asked of a reader there.
             foreach (AppendOp append in history.Appends)
             {
-                if (append.Outcome == AppendOutcome.Acknowledged && append.End < read.Start && append.Streams.Contains(read.Stream)
-                    && !seen.Contains(append.Position) && !history.Trims.Exists(t => t.Prefix && append.Position < t.Position))
+                if (append.Outcome == AppendOutcome.Acknowledged && append.End < read.Start
+                    && append.Streams.Contains(read.Stream)
+                    && !seen.Contains(append.Position)
+                    && !history.Trims.Exists(t => t.Prefix && append.Position < t.Position))
                 {
                     found.Add(new(CheckerNames.StreamWalk, $"{who}: did not see {Describe(append)}"));
                 }
@@ -51,12 +54,14 @@ public static partial class LogChecker
     }
 
     /// <summary>
-    /// Backpointers never jump over an entry of their stream: below the newest pointer there is none that is not pointed to, down to the
-    /// oldest pointer. Pointers to positions that became junk or stayed unwritten are allowed: a token is a grant, not a write.
+    /// Backpointers never jump over an entry of their stream: below the newest pointer there is none that is not
+    /// pointed to, down to the oldest pointer. Pointers to positions that became junk or stayed unwritten are allowed:
+    /// a token is a grant, not a write.
     /// </summary>
     public static void Backpointers(LogHistory history, List<Violation> found)
     {
-        Dictionary<ulong, long[]> members = FullScan(history).ToDictionary(p => p.Key, p => p.Value.Select(e => e.Position).ToArray());
+        Dictionary<ulong, long[]> members = FullScan(history)
+            .ToDictionary(p => p.Key, p => p.Value.Select(e => e.Position).ToArray());
         foreach (FinalEntry entry in history.Final.Where(e => e.Kind == SeenKind.Data))
         {
             foreach ((ulong stream, long[] back) in entry.Headers)
@@ -69,7 +74,8 @@ public static partial class LogChecker
                     {
                         found.Add(new(
                             CheckerNames.StreamWalk,
-                            $"entry {entry.Position} of stream {stream} points back to [{string.Join(",", back)}] and so past {position}"));
+                            $"entry {entry.Position} of stream {stream} points back to [{string.Join(",", back)}] "
+                            + $"and so past {position}"));
                     }
                 }
             }

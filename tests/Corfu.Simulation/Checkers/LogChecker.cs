@@ -1,6 +1,7 @@
 namespace Corfu.Simulation.Checkers;
 
-/// <summary>Invariants of the log as its clients see it (testing.md 2.1). Each method owns one and knows nothing of the product.</summary>
+/// <summary>Invariants of the log as its clients see it (testing.md 2.1). Each method owns one and knows nothing of the
+/// product.</summary>
 public static partial class LogChecker
 {
     public static List<Violation> CheckAll(LogHistory history)
@@ -13,7 +14,8 @@ public static partial class LogChecker
         return found;
     }
 
-    /// <summary>What needs no final log: answers that contradict each other, also where the run came to no end.</summary>
+    /// <summary>What needs no final log: answers that contradict each other, also where the run came to no
+    /// end.</summary>
     public static List<Violation> CheckAnswers(LogHistory history)
     {
         List<Violation> found = [];
@@ -24,7 +26,8 @@ public static partial class LogChecker
         return found;
     }
 
-    /// <summary>Every acknowledged append is in the final log at its position with its bytes, unless somebody trimmed it.</summary>
+    /// <summary>Every acknowledged append is in the final log at its position with its bytes, unless somebody trimmed
+    /// it.</summary>
     public static void NothingLost(LogHistory history, List<Violation> found)
     {
         Dictionary<long, FinalEntry> final = history.Final.ToDictionary(e => e.Position);
@@ -43,7 +46,8 @@ public static partial class LogChecker
             }
             else if (entry.Kind != SeenKind.Data || entry.Payload != append.Payload)
             {
-                found.Add(new(CheckerNames.NothingLost, $"{Describe(append)}: the final log has {entry.Kind} {entry.Payload} there"));
+                found.Add(new(CheckerNames.NothingLost,
+                    $"{Describe(append)}: the final log has {entry.Kind} {entry.Payload} there"));
             }
             else if (!entry.Streams.Order().SequenceEqual(append.Streams.Order()))
             {
@@ -57,7 +61,8 @@ public static partial class LogChecker
         }
     }
 
-    /// <summary>One append, one entry; nothing in the log that nobody appended; what was refused is not there.</summary>
+    /// <summary>One append, one entry; nothing in the log that nobody appended; what was refused is not
+    /// there.</summary>
     public static void ExactlyOnce(LogHistory history, List<Violation> found)
     {
         Dictionary<long, AppendOp> byPayload = history.Appends.ToDictionary(a => a.Payload);
@@ -66,13 +71,15 @@ public static partial class LogChecker
         {
             if (!byPayload.TryGetValue(entry.Payload, out AppendOp? append))
             {
-                found.Add(new(CheckerNames.ExactlyOnce, $"position {entry.Position} holds {entry.Payload}, which nobody appended"));
+                found.Add(new(CheckerNames.ExactlyOnce,
+                    $"position {entry.Position} holds {entry.Payload}, which nobody appended"));
                 continue;
             }
 
             if (!seen.TryAdd(entry.Payload, entry.Position))
             {
-                found.Add(new(CheckerNames.ExactlyOnce, $"{Describe(append)}: at {seen[entry.Payload]} and again at {entry.Position}"));
+                found.Add(new(CheckerNames.ExactlyOnce,
+                    $"{Describe(append)}: at {seen[entry.Payload]} and again at {entry.Position}"));
             }
 
             if (append.Outcome == AppendOutcome.Refused)
@@ -88,7 +95,8 @@ public static partial class LogChecker
         List<AppendOp> acknowledged = [.. history.Appends.Where(a => a.Outcome == AppendOutcome.Acknowledged)];
         foreach (IGrouping<long, AppendOp> same in acknowledged.GroupBy(a => a.Position).Where(g => g.Count() > 1))
         {
-            found.Add(new(CheckerNames.LogOrder, $"position {same.Key} was acknowledged to {string.Join(" and ", same.Select(Describe))}"));
+            found.Add(new(CheckerNames.LogOrder,
+                $"position {same.Key} was acknowledged to {string.Join(" and ", same.Select(Describe))}"));
         }
 
         List<AppendOp> byEnd = [.. acknowledged.OrderBy(a => a.End)];
@@ -103,7 +111,8 @@ public static partial class LogChecker
 
             if (highest is not null && append.Position < highest.Position)
             {
-                found.Add(new(CheckerNames.LogOrder, $"{Describe(append)} began after {Describe(highest)} was acknowledged, and stands before it"));
+                found.Add(new(CheckerNames.LogOrder,
+                    $"{Describe(append)} began after {Describe(highest)} was acknowledged, and stands before it"));
             }
         }
     }
@@ -131,11 +140,14 @@ public static partial class LogChecker
             {
                 found.Add(new(
                     CheckerNames.Check,
-                    $"client {tail.Client} was told the tail {tail.Tail} [{tail.Start},{tail.End}] though {highest} was acknowledged before"));
+                    $"client {tail.Client} was told the tail {tail.Tail} [{tail.Start},{tail.End}] though {highest} "
+                    + "was acknowledged before"));
             }
         }
     }
 
     private static string Describe(AppendOp a)
-        => $"append {a.Payload} of client {a.Client} [{a.Start},{(a.End == LogHistory.Never ? "-" : a.End)}] {a.Outcome} at {a.Position}";
+        =>
+        $"append {a.Payload} of client {a.Client} [{a.Start},{(a.End == LogHistory.Never ? "-" : a.End)}] "
+        + $"{a.Outcome} at {a.Position}";
 }

@@ -1,8 +1,9 @@
 namespace Corfu.Simulation.Checkers;
 
 /// <summary>
-/// Strict serializability by witness (testing.md 2.3): the log is the claimed order, a single-threaded model is replayed in it and
-/// compared with every read and decision, the order is compared with real time, and every abort must have a cause.
+/// Strict serializability by witness (testing.md 2.3): the log is the claimed order, a single-threaded model is
+/// replayed in it and compared with every read and decision, the order is compared with real time, and every abort must
+/// have a cause.
 /// </summary>
 public sealed class TxChecker
 {
@@ -62,7 +63,8 @@ public sealed class TxChecker
             }
             else if (tx.Decision == TxDecision.Aborted && stale is null)
             {
-                _found.Add(new(CheckerNames.AbortJustified, $"{tx}: aborted at {at.Position} though nothing it read had changed"));
+                _found.Add(new(CheckerNames.AbortJustified,
+                    $"{tx}: aborted at {at.Position} though nothing it read had changed"));
             }
 
             // An unknown outcome follows the rule: it commits exactly if what it read is still there.
@@ -70,7 +72,9 @@ public sealed class TxChecker
             {
                 int refused = Apply(tx, at);
                 if (tx.Decision == TxDecision.Committed && refused != tx.Refused)
-                    _found.Add(new(CheckerNames.Transactions, $"{tx}: committed at {at.Position}, where {refused} of its writes are refused; it was told {tx.Refused}"));
+                    _found.Add(new(CheckerNames.Transactions,
+                        $"{tx}: committed at {at.Position}, where {refused} of its writes are refused; it was told "
+                        + $"{tx.Refused}"));
             }
         }
     }
@@ -149,7 +153,8 @@ public sealed class TxChecker
     /// <summary>What ended before something began stands before it.</summary>
     private void RealTime()
     {
-        List<(TxOp Tx, Place At)> byEnd = [.. _effective.Where(e => e.Tx.Decision == TxDecision.Committed).OrderBy(e => e.Tx.End)];
+        List<(TxOp Tx, Place At)> byEnd = [.. _effective.Where(e => e.Tx.Decision == TxDecision.Committed)
+            .OrderBy(e => e.Tx.End)];
         (TxOp Tx, Place At)? highest = null;
         int ended = 0;
         foreach ((TxOp tx, Place at) in _effective.OrderBy(e => e.Tx.Start))
@@ -161,14 +166,15 @@ public sealed class TxChecker
 
             if (highest is { } h && at.CompareTo(h.At) < 0)
             {
-                _found.Add(new(CheckerNames.Transactions, $"{tx} stands at {at.Position}, before {h.Tx} at {h.At.Position}, which had ended earlier"));
+                _found.Add(new(CheckerNames.Transactions,
+                    $"{tx} stands at {at.Position}, before {h.Tx} at {h.At.Position}, which had ended earlier"));
             }
         }
     }
 
     /// <summary>
-    /// A read-only transaction saw one state of the log, no older than everything that had ended when it began and no newer
-    /// than what had begun when it ended.
+    /// A read-only transaction saw one state of the log, no older than everything that had ended when it began and no
+    /// newer than what had begun when it ended.
     /// </summary>
     private void ReadOnly()
     {
@@ -176,19 +182,22 @@ public sealed class TxChecker
         {
             if (!StatesDuring(tx).Any(at => FirstStale(tx, at) is null))
             {
-                _found.Add(new(CheckerNames.Transactions, $"{tx}: no single state between its begin and its end shows what it read"));
+                _found.Add(new(CheckerNames.Transactions,
+                    $"{tx}: no single state between its begin and its end shows what it read"));
             }
         }
     }
 
-    /// <summary>An abort without a record in the log: some state during the transaction must differ from what it had read.</summary>
+    /// <summary>An abort without a record in the log: some state during the transaction must differ from what it had
+    /// read.</summary>
     private void EarlyAborts()
     {
         foreach (TxOp tx in _history.Transactions.Where(t => t.Decision == TxDecision.Aborted && PlaceOf(t) is null))
         {
             if (StatesDuring(tx).All(at => FirstStale(tx, at) is null))
             {
-                _found.Add(new(CheckerNames.AbortJustified, $"{tx}: aborted though nothing it read changed while it ran"));
+                _found.Add(new(CheckerNames.AbortJustified,
+                    $"{tx}: aborted though nothing it read changed while it ran"));
             }
         }
     }
@@ -206,7 +215,8 @@ public sealed class TxChecker
                 high = until.CompareTo(high) < 0 ? until : high;
             }
 
-            if (low.CompareTo(high) >= 0) _found.Add(new(CheckerNames.Opacity, $"{tx}: aborted, and no single state shows what it read"));
+            if (low.CompareTo(high) >= 0)
+                _found.Add(new(CheckerNames.Opacity, $"{tx}: aborted, and no single state shows what it read"));
         }
     }
 
@@ -216,7 +226,8 @@ public sealed class TxChecker
         List<(Place At, long Value)> versions = _versions.GetValueOrDefault(key) ?? [];
         int index = versions.FindLastIndex(v => v.Value == value);
         if (index < 0 && value != 0) return (new(long.MaxValue, 0), default);
-        return (index < 0 ? new(-1, 0) : versions[index].At, index + 1 < versions.Count ? versions[index + 1].At : new(long.MaxValue, 0));
+        return (index < 0 ? new(-1, 0) : versions[index].At,
+            index + 1 < versions.Count ? versions[index + 1].At : new(long.MaxValue, 0));
     }
 
     private IEnumerable<Place> StatesDuring(TxOp tx)
@@ -243,14 +254,16 @@ public sealed class TxChecker
     /// <summary>Two replicas at one position show the same state.</summary>
     private void Views()
     {
-        foreach (IGrouping<(long Position, string Object), ViewSample> same in _history.Views.GroupBy(v => (v.Position, v.Object)))
+        foreach (IGrouping<(long Position, string Object), ViewSample> same in _history.Views.GroupBy(
+            v => (v.Position, v.Object)))
         {
             ViewSample first = same.First();
             foreach (ViewSample other in same.Where(v => v.State != first.State))
             {
                 _found.Add(new(
                     CheckerNames.ViewsEqual,
-                    $"{same.Key.Object} at {same.Key.Position}: client {first.Client} shows {first.State}, client {other.Client} shows {other.State}"));
+                    $"{same.Key.Object} at {same.Key.Position}: client {first.Client} shows {first.State}, client "
+                    + $"{other.Client} shows {other.State}"));
             }
         }
     }

@@ -1,8 +1,8 @@
 namespace Corfu.Simulation.Checkers;
 
 /// <summary>
-/// What the Tango clients of a run did. Every value written is unique in its run (zero stands for "never written"), so that
-/// equal values mean equal versions and the checker needs no version numbers from the product.
+/// What the Tango clients of a run did. Every value written is unique in its run (zero stands for "never written"), so
+/// that equal values mean equal versions and the checker needs no version numbers from the product.
 /// </summary>
 public sealed class TxHistory
 {
@@ -11,14 +11,16 @@ public sealed class TxHistory
     /// <summary>Whole views as replicas showed them, with the position they claimed to be at.</summary>
     public List<ViewSample> Views { get; } = [];
 
-    /// <summary>Where each written value stands in the log: position, then order in the entry. From a scan of the final log.</summary>
+    /// <summary>Where each written value stands in the log: position, then order in the entry. From a scan of the final
+    /// log.</summary>
     public Dictionary<long, (long Position, int Order)> Places { get; } = [];
 
     /// <summary>Positions whose writes have been noted: before a trim, or by the scan of the final log.</summary>
     public HashSet<long> Located { get; } = [];
 
     /// <summary>
-    /// R23: whether a write has no effect, by its key, the value there before and its own. Part of the model: it knows the objects' rules without asking them.
+    /// R23: whether a write has no effect, by its key, the value there before and its own. Part of the model: it knows
+    /// the objects' rules without asking them.
     /// </summary>
     public Func<string, long, long, bool> Refuses { get; init; } = (_, _, _) => false;
 }
@@ -46,7 +48,8 @@ public sealed record TxOp(
 
     public override string ToString()
         => $"tx of client {Client} [{Start},{(End == LogHistory.Never ? "-" : End)}] {Decision} "
-            + $"read {{{string.Join(" ", Reads.Select(r => $"{r.Key}={r.Value}"))}}} wrote {{{string.Join(" ", Writes.Select(w => $"{w.Key}={w.Value}"))}}}";
+            + $"read {{{string.Join(" ", Reads.Select(r => $"{r.Key}={r.Value}"))}}} wrote "
+            + $"{{{string.Join(" ", Writes.Select(w => $"{w.Key}={w.Value}"))}}}";
 }
 
 /// <param name="Position">Everything below is in the view.</param>

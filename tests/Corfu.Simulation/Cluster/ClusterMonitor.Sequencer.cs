@@ -12,7 +12,8 @@ public sealed partial class ClusterMonitor
     private readonly HashSet<long> _explicitFills = [];
     private readonly Dictionary<long, long> _firstTokenEpoch = [];
 
-    /// <summary>Shortest wait before a foreign hole may be filled, in ticks; set from the client's own options.</summary>
+    /// <summary>Shortest wait before a foreign hole may be filled, in ticks; set from the client's own
+    /// options.</summary>
     public long ShortestFillWait { get; set; }
 
     /// <summary>The workload asks for a fill by hand: R10's wait does not bind it.</summary>
@@ -25,12 +26,15 @@ public sealed partial class ClusterMonitor
         {
             if (token.First < projection.Start)
             {
-                Report(CheckerNames.TokenUnique, $"the sequencer of e{epoch} granted {token.First.Offset}, below its start {projection.Start.Offset}");
+                Report(CheckerNames.TokenUnique,
+                    $"the sequencer of e{epoch} granted {token.First.Offset}, below its start "
+                    + $"{projection.Start.Offset}");
             }
 
             if (projection.Sequencer.Id != message.Node)
             {
-                Report(CheckerNames.TokenUnique, $"a sequencer that {projection.Epoch} does not name granted {token.First.Offset}");
+                Report(CheckerNames.TokenUnique,
+                    $"a sequencer that {projection.Epoch} does not name granted {token.First.Offset}");
             }
         }
 
@@ -39,18 +43,22 @@ public sealed partial class ClusterMonitor
             long position = token.First.Offset + i;
             if (!_grants.TryAdd((epoch, position), (message.Client, world.Now)))
             {
-                Report(CheckerNames.TokenUnique, $"{position} was granted twice in e{epoch}: to {_grants[(epoch, position)].Client} and {message.Client}");
+                Report(CheckerNames.TokenUnique,
+                    $"{position} was granted twice in e{epoch}: to {_grants[(epoch, position)].Client} and "
+                    + $"{message.Client}");
             }
 
-            if (_firstTokenEpoch.TryGetValue(position, out long older) && older != epoch) Mark("position granted again in a later epoch");
+            if (_firstTokenEpoch.TryGetValue(position, out long older) && older != epoch)
+                Mark("position granted again in a later epoch");
             _firstTokenEpoch.TryAdd(position, epoch);
-            // A sequencer that was replaced without knowing it grants on: what a later epoch has written there is no contradiction.
-            // What a unit that was removed has kept is nobody's any more (R2).
+            // A sequencer that was replaced without knowing it grants on: what a later epoch has written there is no
+            // contradiction. What a unit that was removed has kept is nobody's any more (R2).
             foreach (UnitView unit in projection?.Units.Select(u => _units[u.Id]) ?? [])
             {
                 if (unit.Pages.TryGetValue(position, out StoredPage? page) && page.Epoch > 0 && page.Epoch < epoch)
                 {
-                    Report(CheckerNames.TokenUnique, $"{position} was granted in e{epoch}, but {unit.Name} already holds {page} there");
+                    Report(CheckerNames.TokenUnique,
+                        $"{position} was granted in e{epoch}, but {unit.Name} already holds {page} there");
                 }
             }
 
@@ -60,13 +68,16 @@ public sealed partial class ClusterMonitor
 
     private void TailAnswered(MessageInfo message, TailResponse tail)
     {
-        if (_projections.TryGetValue(tail.Epoch.Value, out Projection? projection) && projection.Sequencer.Id != message.Node)
+        if (_projections.TryGetValue(tail.Epoch.Value, out Projection? projection)
+            && projection.Sequencer.Id != message.Node)
         {
-            Report(CheckerNames.TokenUnique, $"a sequencer that {projection.Epoch} does not name answered the tail {tail.Tail.Offset}");
+            Report(CheckerNames.TokenUnique,
+                $"a sequencer that {projection.Epoch} does not name answered the tail {tail.Tail.Offset}");
         }
     }
 
-    /// <summary>R10: only what was granted in the filler's epoch, and not at once, unless it lies below that epoch's start.</summary>
+    /// <summary>R10: only what was granted in the filler's epoch, and not at once, unless it lies below that epoch's
+    /// start.</summary>
     private void FillReceived(MessageInfo message, FillRequest fill)
     {
         LogPosition position = EntryCodec.PeekPosition(fill.Entry.Span);
@@ -83,11 +94,13 @@ public sealed partial class ClusterMonitor
         {
             Report(CheckerNames.FillRule, $"{message.Client} fills {position}, which was not granted in its epoch");
         }
-        else if (grant.Client != message.Client && !_explicitFills.Contains(position.Offset) && world.Now - grant.Time < ShortestFillWait)
+        else if (grant.Client != message.Client && !_explicitFills.Contains(position.Offset)
+            && world.Now - grant.Time < ShortestFillWait)
         {
             Report(
                 CheckerNames.FillRule,
-                $"{message.Client} fills {position} {(world.Now - grant.Time) / 10_000.0:F3} ms after it was granted to {grant.Client}");
+                $"{message.Client} fills {position} {(world.Now - grant.Time) / 10_000.0:F3} ms after it was granted "
+                + $"to {grant.Client}");
         }
     }
 
@@ -102,7 +115,8 @@ public sealed partial class ClusterMonitor
                 {
                     Report(
                         CheckerNames.HandOver,
-                        $"stream {tail.Stream} in {load.Epoch}: [{string.Join(",", before)}] and [{string.Join(",", tail.Positions)}] were handed over");
+                        $"stream {tail.Stream} in {load.Epoch}: [{string.Join(",", before)}] and "
+                        + $"[{string.Join(",", tail.Positions)}] were handed over");
                 }
             }
             else

@@ -15,16 +15,19 @@ public sealed partial class ClusterMonitor
     /// <summary>What the tail of its chain has stored is in the log, and so in its streams.</summary>
     private void NoteStreams(MessageInfo message, FrameHeader header, LogEntry entry)
     {
-        if (entry.IsJunk || !TryChain(entry.Position.Offset, header.Epoch.Value, out Chain chain) || chain.Tail != message.Node) return;
+        if (entry.IsJunk || !TryChain(entry.Position.Offset, header.Epoch.Value, out Chain chain)
+            || chain.Tail != message.Node) return;
         foreach (StreamHeader stream in entry.Streams)
         {
-            if (!_streams.TryGetValue(stream.Stream.Value, out SortedDictionary<long, long>? positions)) _streams.Add(stream.Stream.Value, positions = []);
+            if (!_streams.TryGetValue(stream.Stream.Value, out SortedDictionary<long, long>? positions))
+                _streams.Add(stream.Stream.Value, positions = []);
             positions.TryAdd(entry.Position.Offset, world.Steps);
         }
     }
 
     /// <summary>
-    /// R22: a tail names its stream's newest entries, trimmed or not; else a stream that was trimmed passes for one that never was.
+    /// R22: a tail names its stream's newest entries, trimmed or not; else a stream that was trimmed passes for one
+    /// that never was.
     /// </summary>
     /// <param name="asked">What was in the log at this step must be known.</param>
     public void CompareTail(StreamTail tail, long asked)
@@ -33,8 +36,11 @@ public sealed partial class ClusterMonitor
         bool isFull = tail.Positions.Length == StreamHeader.MaxBackpointers;
         foreach ((long position, long since) in known)
         {
-            if (since >= asked || tail.Positions.Any(p => p.Offset == position) || (isFull && position < tail.Positions[^1].Offset)) continue;
-            Report(CheckerNames.StreamTails, $"the tail of stream {tail.Stream} is [{string.Join(",", tail.Positions.Select(p => p.Offset))}] and lacks {position}");
+            if (since >= asked || tail.Positions.Any(p => p.Offset == position)
+                || (isFull && position < tail.Positions[^1].Offset)) continue;
+            Report(CheckerNames.StreamTails,
+                $"the tail of stream {tail.Stream} is [{string.Join(",", tail.Positions.Select(p => p.Offset))}] and "
+                + $"lacks {position}");
         }
     }
 }

@@ -12,7 +12,8 @@ public sealed partial class ClusterMonitor
         if (response.Status == Status.Failed) return;
         if (response.Epoch.Value < unit.Epoch && message.ReceivedAt > unit.EpochAt)
         {
-            Report(CheckerNames.SealedEpoch, $"{unit.Name} answered {header.Opcode} at {response.Epoch}, after it had been at e{unit.Epoch}");
+            Report(CheckerNames.SealedEpoch,
+                $"{unit.Name} answered {header.Opcode} at {response.Epoch}, after it had been at e{unit.Epoch}");
         }
 
         if (response.Epoch.Value > unit.Epoch)
@@ -25,11 +26,13 @@ public sealed partial class ClusterMonitor
         switch (response)
         {
             case WriteResponse write:
-                WriteAnswered(unit, message, header, new WriteOutcome(write.Status, write.Stored, write.StoredOrigin), ((EntryRequest)Decode(message)).Entry);
+                WriteAnswered(unit, message, header, new WriteOutcome(write.Status, write.Stored, write.StoredOrigin),
+                    ((EntryRequest)Decode(message)).Entry);
                 break;
             case CompleteManyResponse { IsOk: true } copied:
                 var many = (CompleteManyRequest)Decode(message);
-                for (int i = 0; i < copied.Outcomes.Length; i++) WriteAnswered(unit, message, header, copied.Outcomes[i], many.Entries[i]);
+                for (int i = 0; i < copied.Outcomes.Length; i++)
+                    WriteAnswered(unit, message, header, copied.Outcomes[i], many.Entries[i]);
                 break;
             case ReadResponse { IsOk: true } read:
                 var asked = (ReadRequest)Decode(message);
@@ -42,7 +45,8 @@ public sealed partial class ClusterMonitor
             case AckResponse { IsOk: true } when header.Opcode == Opcode.ConfirmEpoch:
                 if (header.Epoch.Value < unit.SealedBelow && message.ReceivedAt > unit.SealedAt)
                 {
-                    Report(CheckerNames.SealedEpoch, $"{unit.Name} confirmed {header.Epoch} after it was sealed for e{unit.SealedBelow}");
+                    Report(CheckerNames.SealedEpoch,
+                        $"{unit.Name} confirmed {header.Epoch} after it was sealed for e{unit.SealedBelow}");
                 }
 
                 break;
@@ -55,26 +59,36 @@ public sealed partial class ClusterMonitor
         }
     }
 
-    /// <summary>R14: an epoch is installed before it is served, and durably so before anything is written or confirmed in it.</summary>
+    /// <summary>R14: an epoch is installed before it is served, and durably so before anything is written or confirmed
+    /// in it.</summary>
     private void CheckInstalled(UnitView unit, MessageInfo message, FrameHeader header, Response response)
     {
-        if (response.Status == Status.NotInstalled && header.Epoch.Value <= unit.Kept && message.ReceivedAt > unit.KeptAt)
+        if (response.Status == Status.NotInstalled && header.Epoch.Value <= unit.Kept
+            && message.ReceivedAt > unit.KeptAt)
         {
-            Report(CheckerNames.SealedEpoch, $"{unit.Name} has not installed {header.Epoch} any more, after it had said so of e{unit.Kept}");
+            Report(CheckerNames.SealedEpoch,
+                $"{unit.Name} has not installed {header.Epoch} any more, after it had said so of e{unit.Kept}");
         }
 
         if (!response.IsOk) return;
-        var rests = header.Opcode is Opcode.Write or Opcode.Fill or Opcode.Complete or Opcode.CompleteMany or Opcode.ConfirmEpoch;
+        var rests = header.Opcode is Opcode.Write or Opcode.Fill or Opcode.Complete or Opcode.CompleteMany
+            or Opcode.ConfirmEpoch;
         // Its answer may be lost or late, its arrival is what counts; only epochs that nobody sent it are an error.
-        if ((rests || header.Opcode is Opcode.Read or Opcode.StreamTails or Opcode.ListStreamTails or Opcode.ImportStreamTails) && header.Epoch.Value > unit.Installed)
+        if ((rests
+            || header.Opcode is Opcode.Read or Opcode.StreamTails or Opcode.ListStreamTails or Opcode.ImportStreamTails)
+            && header.Epoch.Value > unit.Installed)
         {
-            Report(CheckerNames.SealedEpoch, $"{unit.Name} answered {header.Opcode} of {header.Epoch} to {message.Client}, but has only installed e{unit.Installed}");
+            Report(CheckerNames.SealedEpoch,
+                $"{unit.Name} answered {header.Opcode} of {header.Epoch} to {message.Client}, but has only installed "
+                + $"e{unit.Installed}");
         }
 
-        if ((rests || header.Opcode == Opcode.Install) && header.Epoch.Value > unit.Kept) (unit.Kept, unit.KeptAt) = (header.Epoch.Value, world.Steps);
+        if ((rests || header.Opcode == Opcode.Install) && header.Epoch.Value > unit.Kept)
+            (unit.Kept, unit.KeptAt) = (header.Epoch.Value, world.Steps);
     }
 
-    private void WriteAnswered(UnitView unit, MessageInfo message, FrameHeader header, WriteOutcome write, ReadOnlyMemory<byte> bytes)
+    private void WriteAnswered(UnitView unit, MessageInfo message, FrameHeader header, WriteOutcome write,
+        ReadOnlyMemory<byte> bytes)
     {
         if (write.Status is not (Status.Ok or Status.AlreadyWritten)) return;
         LogEntry entry = EntryCodec.Decode(bytes);
@@ -82,7 +96,8 @@ public sealed partial class ClusterMonitor
         if (write.Status == Status.AlreadyWritten)
         {
             Admit(unit, position, new StoredPage(
-                write.Stored == EntryKind.Junk, write.StoredOrigin.Writer.Value, write.StoredOrigin.Sequence, 0, 0, world.Steps), "says it holds");
+                write.Stored == EntryKind.Junk, write.StoredOrigin.Writer.Value, write.StoredOrigin.Sequence, 0, 0,
+                world.Steps), "says it holds");
             return;
         }
 
@@ -90,7 +105,8 @@ public sealed partial class ClusterMonitor
         {
             Report(
                 CheckerNames.SealedEpoch,
-                $"{unit.Name} accepted {header.Opcode} at {entry.Position} of {header.Epoch} after its seal for e{unit.SealedBelow} (end {unit.SealedEnd})");
+                $"{unit.Name} accepted {header.Opcode} at {entry.Position} of {header.Epoch} after its seal for "
+                + $"e{unit.SealedBelow} (end {unit.SealedEnd})");
         }
 
         var page = new StoredPage(
@@ -124,11 +140,13 @@ public sealed partial class ClusterMonitor
             if (replica.Joining || position < earlier.TrimMark) continue;
             if (!earlier.Pages.TryGetValue(position, out StoredPage? there))
             {
-                Report(CheckerNames.ChainPrefix, $"{unit.Name} stored {page} at {position} before {earlier.Name}, which stands before it");
+                Report(CheckerNames.ChainPrefix,
+                    $"{unit.Name} stored {page} at {position} before {earlier.Name}, which stands before it");
             }
             else if (!there.Trimmed && !there.SameAs(page))
             {
-                Report(CheckerNames.ChainPrefix, $"{unit.Name} stored {page} at {position}, but {earlier.Name} before it holds {there}");
+                Report(CheckerNames.ChainPrefix,
+                    $"{unit.Name} stored {page} at {position}, but {earlier.Name} before it holds {there}");
             }
         }
     }
@@ -168,14 +186,17 @@ public sealed partial class ClusterMonitor
             long position = page.Position.Offset;
             if (page.Position != request.Positions[i])
             {
-                Report(CheckerNames.ReadValue, $"{unit.Name} answered {page.Position} where {request.Positions[i]} was asked");
+                Report(CheckerNames.ReadValue,
+                    $"{unit.Name} answered {page.Position} where {request.Positions[i]} was asked");
             }
 
             unit.Pages.TryGetValue(position, out StoredPage? known);
-            bool wasTrimmed = (position < unit.TrimMark && unit.TrimMarkAt < message.ReceivedAt) || known?.TrimmedAt < message.ReceivedAt;
+            bool wasTrimmed = (position < unit.TrimMark && unit.TrimMarkAt < message.ReceivedAt)
+                || known?.TrimmedAt < message.ReceivedAt;
             if (wasTrimmed && page.State != PageState.Trimmed)
             {
-                Report(CheckerNames.UnitDurable, $"{unit.Name} says that {position} is {page.State}; it had said that it was trimmed");
+                Report(CheckerNames.UnitDurable,
+                    $"{unit.Name} says that {position} is {page.State}; it had said that it was trimmed");
                 continue;
             }
 
@@ -183,13 +204,16 @@ public sealed partial class ClusterMonitor
             {
                 if (known is not null && known.At < message.ReceivedAt)
                 {
-                    Report(CheckerNames.UnitDurable, $"{unit.Name} says that {position} is unwritten; it had said that it holds {known}");
+                    Report(CheckerNames.UnitDurable,
+                        $"{unit.Name} says that {position} is unwritten; it had said that it holds {known}");
                 }
             }
             else if (page.State == PageState.Corrupt)
             {
                 if (MayBeCorrupt(message.Node)) Mark("page found damaged");
-                else Report(CheckerNames.UnitDurable, $"{unit.Name} says that {position} is corrupt; no simulated fault damages what was flushed");
+                else
+                    Report(CheckerNames.UnitDurable,
+                        $"{unit.Name} says that {position} is corrupt; no simulated fault damages what was flushed");
             }
             else if (page.State == PageState.Trimmed)
             {
@@ -200,17 +224,20 @@ public sealed partial class ClusterMonitor
             {
                 ulong digest = request.Detail == ReadDetail.Full ? Digest(page.Bytes.Span) : 0;
                 Admit(unit, position, new StoredPage(
-                    page.State == PageState.Junk, page.Origin.Writer.Value, page.Origin.Sequence, 0, digest, world.Steps), "shows");
+                    page.State == PageState.Junk, page.Origin.Writer.Value, page.Origin.Sequence, 0, digest,
+                    world.Steps), "shows");
             }
         }
     }
 
     private void SealAnswered(UnitView unit, MessageInfo message, FrameHeader header, SealResponse seal)
     {
-        long highest = unit.Pages.Where(p => p.Value.At < message.ReceivedAt).Select(p => p.Key).DefaultIfEmpty(-1).Max();
+        long highest = unit.Pages.Where(p => p.Value.At < message.ReceivedAt).Select(p => p.Key).DefaultIfEmpty(-1)
+            .Max();
         if (seal.End.Offset <= highest)
         {
-            Report(CheckerNames.SealedEpoch, $"{unit.Name} sealed for {header.Epoch} reports the end {seal.End.Offset}, but it holds {highest}");
+            Report(CheckerNames.SealedEpoch,
+                $"{unit.Name} sealed for {header.Epoch} reports the end {seal.End.Offset}, but it holds {highest}");
         }
 
         if (header.Epoch.Value > unit.SealedBelow)

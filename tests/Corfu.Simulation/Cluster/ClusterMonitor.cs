@@ -7,8 +7,8 @@ using Corfu.Simulation.Network;
 namespace Corfu.Simulation.Cluster;
 
 /// <summary>
-/// White-box invariants, checked with every message: what units admit to hold, what the sequencer grants, what is sealed. It reads
-/// frames as they reach and leave the roles and shares only the message format with the product.
+/// White-box invariants, checked with every message: what units admit to hold, what the sequencer grants, what is
+/// sealed. It reads frames as they reach and leave the roles and shares only the message format with the product.
 /// </summary>
 public sealed partial class ClusterMonitor(World world) : IMessageObserver
 {
@@ -92,16 +92,21 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
         if (response is LayoutResponse layout) LearnFrom(message.Node, layout);
     }
 
-    /// <summary>R12: from its votes, too, as whoever watches does before anybody has said that it is decided (seed 511).</summary>
+    /// <summary>R12: from its votes, too, as whoever watches does before anybody has said that it is decided (seed
+    /// 511).</summary>
     private void LearnFrom(NodeId acceptor, LayoutResponse response)
     {
         if (response.Latest is { } latest) Learn(latest);
-        if (response.Slot is not { IsDecided: false, Value: { } value, Accepted: var ballot } || !_projections.TryGetValue(value.Epoch.Value - 1, out Projection? before)) return;
-        if (!_votes.TryGetValue((value.Epoch.Value, ballot), out HashSet<NodeId>? votes)) _votes[(value.Epoch.Value, ballot)] = votes = [];
-        if (before.Acceptors.Any(a => a.Id == acceptor) && votes.Add(acceptor) && votes.Count > before.Acceptors.Length / 2) Learn(value);
+        if (response.Slot is not { IsDecided: false, Value: { } value, Accepted: var ballot }
+            || !_projections.TryGetValue(value.Epoch.Value - 1, out Projection? before)) return;
+        if (!_votes.TryGetValue((value.Epoch.Value, ballot), out HashSet<NodeId>? votes))
+            _votes[(value.Epoch.Value, ballot)] = votes = [];
+        if (before.Acceptors.Any(a => a.Id == acceptor) && votes.Add(acceptor)
+            && votes.Count > before.Acceptors.Length / 2) Learn(value);
     }
 
-    /// <summary>A client was told that its append is in the log: it must be, durably, at every full replica of its chain.</summary>
+    /// <summary>A client was told that its append is in the log: it must be, durably, at every full replica of its
+    /// chain.</summary>
     public void Acknowledged(LogPosition position, Guid writer, long sequence)
     {
         if (!TryChain(position.Offset, position.Epoch.Value, out Chain chain))
@@ -122,11 +127,14 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
             if (position.Offset < unit.TrimMark) continue;
             if (!unit.Pages.TryGetValue(position.Offset, out StoredPage? page))
             {
-                Report(CheckerNames.AckComplete, $"{position} was acknowledged, but {unit.Name} of its chain has not stored it");
+                Report(CheckerNames.AckComplete,
+                    $"{position} was acknowledged, but {unit.Name} of its chain has not stored it");
             }
             else if (!page.Trimmed && (page.Junk || page.Writer != writer || page.Sequence != sequence))
             {
-                Report(CheckerNames.AckComplete, $"{position} was acknowledged to {writer.ToString("N")[..8]}#{sequence}, but {unit.Name} holds {page}");
+                Report(CheckerNames.AckComplete,
+                    $"{position} was acknowledged to {writer.ToString("N")[..8]}#{sequence}, but {unit.Name} holds "
+                    + $"{page}");
             }
         }
     }
@@ -140,16 +148,19 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
             UnitView unit = _units[replica.Unit];
             if (position.Offset >= unit.TrimMark && !unit.Pages.ContainsKey(position.Offset))
             {
-                Report(CheckerNames.ReadCommitted, $"{position} was read, but {unit.Name} of its chain has not stored it");
+                Report(CheckerNames.ReadCommitted,
+                    $"{position} was read, but {unit.Name} of its chain has not stored it");
             }
         }
     }
 
     /// <summary>Whether every full replica of its chain has said that it holds the position.</summary>
-    public bool IsHeldByAll(LogPosition position) => TryChain(position.Offset, HighestEpoch, out Chain chain) && IsAtAll(chain, position);
+    public bool IsHeldByAll(LogPosition position) =>
+        TryChain(position.Offset, HighestEpoch, out Chain chain) && IsAtAll(chain, position);
 
     private bool IsAtAll(Chain chain, LogPosition position) => chain.Replicas.All(
-        r => r.Joining || position.Offset < _units[r.Unit].TrimMark || _units[r.Unit].Pages.ContainsKey(position.Offset));
+        r => r.Joining || position.Offset < _units[r.Unit].TrimMark
+            || _units[r.Unit].Pages.ContainsKey(position.Offset));
 
     private static Request Decode(MessageInfo message)
     {
@@ -163,7 +174,8 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
         world.Explain($"VIOLATION [{checker}] {what}");
     }
 
-    /// <summary>Installs and bootstraps come from decided projections only: two different ones of an epoch mean that the layout decided twice.</summary>
+    /// <summary>Installs and bootstraps come from decided projections only: two different ones of an epoch mean that
+    /// the layout decided twice.</summary>
     private void Learn(Projection projection)
     {
         if (!_projections.TryGetValue(projection.Epoch.Value, out Projection? known))
@@ -183,19 +195,22 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
     /// <summary>R13: an epoch starts above everything that any unit had stored before it.</summary>
     private void CheckStart(Projection projection)
     {
-        long previous = _projections.Where(p => p.Key < projection.Epoch.Value).Select(p => p.Value.Start.Offset).DefaultIfEmpty(0).Max();
+        long previous = _projections.Where(p => p.Key < projection.Epoch.Value).Select(p => p.Value.Start.Offset)
+            .DefaultIfEmpty(0).Max();
         if (projection.Start.Offset < previous)
         {
-            Report(CheckerNames.SealComplete, $"{projection.Epoch} starts at {projection.Start.Offset}, below an older epoch's {previous}");
+            Report(CheckerNames.SealComplete,
+                $"{projection.Epoch} starts at {projection.Start.Offset}, below an older epoch's {previous}");
         }
 
         if (projection.Start.Offset > FarthestGrant)
         {
-            Report(CheckerNames.SealComplete, $"{projection.Epoch} starts at {projection.Start.Offset}, far above everything that was granted");
+            Report(CheckerNames.SealComplete,
+                $"{projection.Epoch} starts at {projection.Start.Offset}, far above everything that was granted");
         }
 
-        // Whatever a full replica holds of an older epoch, acknowledged or not, lies below the start: else its position is granted
-        // again. A unit that is not a first survivor may hold only what its predecessors hold as well.
+        // Whatever a full replica holds of an older epoch, acknowledged or not, lies below the start: else its position
+        // is granted again. A unit that is not a first survivor may hold only what its predecessors hold as well.
         foreach (NodeAddress member in projection.Units)
         {
             UnitView unit = _units[member.Id];
@@ -203,7 +218,9 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
             {
                 if (position >= projection.Start.Offset && page.Epoch > 0 && page.Epoch < projection.Epoch.Value)
                 {
-                    Report(CheckerNames.SealComplete, $"{projection.Epoch} starts at {projection.Start.Offset}, but {unit.Name} holds {page} of e{page.Epoch} at {position}");
+                    Report(CheckerNames.SealComplete,
+                        $"{projection.Epoch} starts at {projection.Start.Offset}, but {unit.Name} holds {page} of "
+                        + $"e{page.Epoch} at {position}");
                 }
             }
         }
@@ -211,7 +228,9 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
 
     private bool TryChain(long position, long epoch, out Chain chain)
     {
-        chain = _projections.TryGetValue(epoch, out Projection? projection) ? projection.ChainOf(new LogPosition(position)) : null!;
+        chain = _projections.TryGetValue(epoch, out Projection? projection)
+            ? projection.ChainOf(new LogPosition(position))
+            : null!;
         return projection is not null;
     }
 

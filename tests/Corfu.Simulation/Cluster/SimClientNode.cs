@@ -5,7 +5,8 @@ using Corfu.Simulation.Workload;
 
 namespace Corfu.Simulation.Cluster;
 
-/// <summary>A machine with one client process; started again it is another client incarnation with another writer id (R9).</summary>
+/// <summary>A machine with one client process; started again it is another client incarnation with another writer id
+/// (R9).</summary>
 public sealed class SimClientNode(SimCluster cluster, int number, string name, Func<SimClientNode, Task>? work)
 {
     public int Number => number;
@@ -38,7 +39,8 @@ public sealed class SimClientNode(SimCluster cluster, int number, string name, F
         Tango = null;
         SimProcess process = Process = cluster.NewProcess(name);
         Entropy = new SimEntropy(cluster.World.Random.Split($"{name} {process.Id}"));
-        Transport = new SimTransport(cluster.World, cluster.Network, cluster.Internet, process, name, cluster.Plan.RequestTimeout);
+        Transport = new SimTransport(cluster.World, cluster.Network, cluster.Internet, process, name,
+            cluster.Plan.RequestTimeout);
         process.Start("work", async () =>
         {
             (Log, OpenCursor) = await cluster.ConnectAsync(this);

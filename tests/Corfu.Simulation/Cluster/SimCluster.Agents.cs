@@ -7,7 +7,8 @@ using Corfu.Simulation.Network;
 
 namespace Corfu.Simulation.Cluster;
 
-/// <summary>Cluster agents that decide on their own who leaves and who takes over, and machines that lose their disks.</summary>
+/// <summary>Cluster agents that decide on their own who leaves and who takes over, and machines that lose their
+/// disks.</summary>
 public sealed partial class SimCluster
 {
     // The machine that the first agent's does not reach for as long as its unit is joining.
@@ -18,26 +19,31 @@ public sealed partial class SimCluster
     /// <summary>The agent of one machine's process, as its node runs it.</summary>
     internal ClusterAgent StartAgent(SimProcess process, SimHost host)
     {
-        AgentOptions options = Plan.Agents!.OptionsOf(host.Endpoint, _servers.Where(s => s != host).Select(s => s.Endpoint));
+        AgentOptions options = Plan.Agents!.OptionsOf(host.Endpoint,
+            _servers.Where(s => s != host).Select(s => s.Endpoint));
         var entropy = new SimEntropy(World.Random.Split($"agent {host.Name} {process.Id}"));
         // As NodeAgent does: looks are given up soon, everything else has a connection's usual patience.
         var probes = new SimTransport(World, Network, Internet, process, host.Name, options.ProbeTimeout.Ticks);
-        var transport = new SimTransport(World, Network, Internet, process, host.Name, Math.Max(Plan.RequestTimeout, options.ProbeTimeout.Ticks));
+        var transport = new SimTransport(World, Network, Internet, process, host.Name,
+            Math.Max(Plan.RequestTimeout, options.ProbeTimeout.Ticks));
         var reconfigurer = new ReconfigurerOptions();
-        var agent = new ClusterAgent(options, probes, transport, process.Time, entropy, new SimLogger(World, host.Name), reconfigurer with
-        {
-            RoundTimeout = Plan.Agents.At(reconfigurer.RoundTimeout),
-            InstallTimeout = Plan.Agents.At(reconfigurer.InstallTimeout),
-        });
+        var agent = new ClusterAgent(options, probes, transport, process.Time, entropy, new SimLogger(World, host.Name),
+            reconfigurer with
+            {
+                RoundTimeout = Plan.Agents.At(reconfigurer.RoundTimeout),
+                InstallTimeout = Plan.Agents.At(reconfigurer.InstallTimeout),
+            });
         process.Start("agent", () => agent.RunAsync(CancellationToken.None));
         return agent;
     }
 
-    /// <summary>A newer projection is decided: the first agent's machine does not reach one unit that is joining, one way.</summary>
+    /// <summary>A newer projection is decided: the first agent's machine does not reach one unit that is joining, one
+    /// way.</summary>
     private void CutOffRebuilder(Projection newest)
     {
         string first = Units[0].Host.Name;
-        bool Joins(SimUnitNode node) => newest.Segments.Any(s => s.Chains.Any(c => c.Replicas.Any(r => r.Joining && r.Unit == node.UnitId)));
+        bool Joins(SimUnitNode node) =>
+            newest.Segments.Any(s => s.Chains.Any(c => c.Replicas.Any(r => r.Joining && r.Unit == node.UnitId)));
         if (_cutOff is { } before && !Joins(before))
         {
             Network.Unblock(first, before.Host.Name);
@@ -51,15 +57,17 @@ public sealed partial class SimCluster
     }
 
     /// <summary>
-    /// A machine loses its disk, and comes back with an empty one, freshly formatted: another unit, another acceptor. Only where the cluster
-    /// can bear it: whatever the machine holds is held elsewhere, and nobody is about to change that.
+    /// A machine loses its disk, and comes back with an empty one, freshly formatted: another unit, another acceptor.
+    /// Only where the cluster can bear it: whatever the machine holds is held elsewhere, and nobody is about to change
+    /// that.
     /// </summary>
     public bool LoseDisk(SimRandom random, long away)
     {
         SimUnitNode node = random.Pick(Units);
         if (!CanLose(node)) return false;
         if (Monitor.Newest.HasUnit(node.UnitId)) Monitor.Mark("disk of a serving unit lost");
-        node.LoseDisk(new NodeId(Entropy.NewGuid()), node.AcceptorId.IsNone ? NodeId.None : new NodeId(Entropy.NewGuid()));
+        node.LoseDisk(new NodeId(Entropy.NewGuid()),
+            node.AcceptorId.IsNone ? NodeId.None : new NodeId(Entropy.NewGuid()));
         World.Schedule(null, away, SimEventKind.Fault, node.Start);
         return true;
     }
@@ -70,7 +78,8 @@ public sealed partial class SimCluster
         get
         {
             Projection newest = Monitor.Newest;
-            return !Rebuilder.IsNeeded(newest) && newest.Units.All(u => IsServed(u.Id)) && newest.Acceptors.All(a => IsServed(a.Id)) && CurrentSequencer() is not null;
+            return !Rebuilder.IsNeeded(newest) && newest.Units.All(u => IsServed(u.Id))
+                && newest.Acceptors.All(a => IsServed(a.Id)) && CurrentSequencer() is not null;
         }
     }
 
@@ -83,9 +92,13 @@ public sealed partial class SimCluster
         Projection newest = Monitor.Newest;
         // A reconfiguration that has its seals may drop the very replicas that are counted on here.
         if (Monitor.HighestSealAsked > newest.Epoch.Value) return false;
-        bool Kept(NodeId id) => id != node.UnitId && id != node.AcceptorId && Units.Exists(u => u.UnitId == id || u.AcceptorId == id);
-        bool replaced = newest.Segments.SelectMany(s => s.Chains).All(c => c.Replicas.Any(r => !r.Joining && Kept(r.Unit)));
+        bool Kept(NodeId id) =>
+            id != node.UnitId && id != node.AcceptorId && Units.Exists(u => u.UnitId == id || u.AcceptorId == id);
+        bool replaced = newest.Segments.SelectMany(s => s.Chains)
+            .All(c => c.Replicas.Any(r => !r.Joining && Kept(r.Unit)));
         bool acceptor = newest.Acceptors.Any(a => a.Id == node.AcceptorId);
-        return replaced && (!acceptor || (newest.Acceptors.Length >= 3 && newest.Acceptors.All(a => a.Id == node.AcceptorId || Kept(a.Id))));
+        return replaced
+            && (!acceptor
+                || (newest.Acceptors.Length >= 3 && newest.Acceptors.All(a => a.Id == node.AcceptorId || Kept(a.Id))));
     }
 }

@@ -21,13 +21,15 @@ public sealed partial class SimCluster
             string name = $"unit{i}";
             // Agents find others to take an acceptor's place.
             NodeId acceptor = i < Plan.Acceptors || HasAgents ? new NodeId(Entropy.NewGuid()) : NodeId.None;
-            var node = new SimUnitNode(this, name, new NodeEndpoint(name, Port), new NodeId(Entropy.NewGuid()), acceptor);
+            var node = new SimUnitNode(this, name, new NodeEndpoint(name, Port), new NodeId(Entropy.NewGuid()),
+                acceptor);
             Units.Add(node);
             Monitor.AddUnit(node.UnitId, name);
             node.Start();
         }
 
-        for (int i = 0; i < 2; i++) _sequencers.Add(new SimSequencerNode(this, $"sequencer{i}", new NodeEndpoint($"sequencer{i}", Port)));
+        for (int i = 0; i < 2; i++)
+            _sequencers.Add(new SimSequencerNode(this, $"sequencer{i}", new NodeEndpoint($"sequencer{i}", Port)));
         Projection first = FirstProjection(_sequencers[0].Start());
         if (HasAgents) _sequencers[1].Start();
         Monitor.Found(first);
@@ -36,7 +38,8 @@ public sealed partial class SimCluster
         SimProcess founder = NewProcess("founder");
         founder.Start("decide the first projection", async () =>
         {
-            var transport = new SimTransport(World, Network, Internet, founder, "founder", 10 * TimeSpan.TicksPerSecond);
+            var transport = new SimTransport(World, Network, Internet, founder, "founder",
+                10 * TimeSpan.TicksPerSecond);
             foreach (NodeAddress acceptor in first.Acceptors) await DecideAsync(transport, acceptor, first);
             decided = true;
         });
@@ -49,7 +52,8 @@ public sealed partial class SimCluster
     internal async Task<IRoleHandler> OpenAcceptorAsync(SimProcess process, SimDisk disk, NodeId id)
     {
         AcceptorHandler handler = await AcceptorHandler.OpenAsync(
-            new SimAcceptorDevice(disk, process), Id, _formatted.Contains(id) ? NodeId.None : id, new AcceptorOptions { Reserve = 128 << 10 });
+            new SimAcceptorDevice(disk, process), Id, _formatted.Contains(id) ? NodeId.None : id,
+            new AcceptorOptions { Reserve = 128 << 10 });
         _formatted.Add(id);
         return handler;
     }
@@ -66,7 +70,10 @@ public sealed partial class SimCluster
         ImmutableArray<Chain> chains =
         [
             .. Enumerable.Range(0, Plan.Units).Select(
-                i => new Chain([.. Enumerable.Range(0, Plan.Replicas).Select(r => new Replica(Units[(i + r) % Plan.Units].UnitId))])),
+                i =>
+                    new Chain(
+                        [.. Enumerable.Range(0, Plan.Replicas)
+                            .Select(r => new Replica(Units[(i + r) % Plan.Units].UnitId))])),
         ];
         return new Projection(
             Id,
@@ -82,7 +89,8 @@ public sealed partial class SimCluster
 
     private void RunOrThrow(string what, Func<bool> done)
     {
-        if (Pump.Run(World, done, World.Now + 60 * TimeSpan.TicksPerSecond, World.Steps + 1_000_000) != Pump.Ending.Done)
+        if (Pump.Run(World, done, World.Now + 60 * TimeSpan.TicksPerSecond, World.Steps + 1_000_000)
+            != Pump.Ending.Done)
         {
             throw new InvalidOperationException($"{what}: {string.Join("; ", World.Failures)}");
         }

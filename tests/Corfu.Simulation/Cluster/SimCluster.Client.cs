@@ -21,7 +21,8 @@ public sealed partial class SimCluster
         {
             try
             {
-                CorfuClient client = await CorfuClient.ConnectAsync(Connection, node.Transport!, node.Process!.Time, node.Entropy, ClientOptions);
+                CorfuClient client = await CorfuClient.ConnectAsync(Connection, node.Transport!, node.Process!.Time,
+                    node.Entropy, ClientOptions);
                 return (client, () => new StreamCursor(client));
             }
             catch (CorfuException)

@@ -14,7 +14,8 @@ public sealed partial class SimCluster
 
     private int _changes;
 
-    /// <summary>Puts a spare in the place of a unit that may be dead or well, and rebuilds it. The unit goes on and knows nothing.</summary>
+    /// <summary>Puts a spare in the place of a unit that may be dead or well, and rebuilds it. The unit goes on and
+    /// knows nothing.</summary>
     public bool StartReplacement(SimRandom random)
     {
         Projection newest = Monitor.Newest;
@@ -27,14 +28,16 @@ public sealed partial class SimCluster
         {
             var client = (CorfuClient)node.Log!;
             var operations = new ClusterOperations(client, node.Transport!, node.Process!.Time);
-            bool replaced = await TryAsync(() => operations.ReplaceUnitAsync(unit.Id, offered, "simulated replacement"), node);
+            bool replaced = await TryAsync(() => operations.ReplaceUnitAsync(unit.Id, offered, "simulated replacement"),
+                node);
             if (replaced) Monitor.Mark("unit replaced");
             await RebuildAsync(node);
         });
         return true;
     }
 
-    /// <summary>From the next start on the log stands on other chains, of units that may be new (TOCS 2.5, Fig. 5 D).</summary>
+    /// <summary>From the next start on the log stands on other chains, of units that may be new (TOCS 2.5, Fig. 5
+    /// D).</summary>
     public bool StartGrowth(SimRandom random)
     {
         if (_changes > 1) return false;
@@ -45,10 +48,13 @@ public sealed partial class SimCluster
             var client = (CorfuClient)node.Log!;
             var operations = new ClusterOperations(client, node.Transport!, node.Process!.Time);
             ImmutableArray<NodeAddress> spares = grows
-                ? await operations.FindSparesAsync([.. Units.Where(u => !client.Projection.HasUnit(u.UnitId)).Select(u => u.Address)])
+                ? await operations.FindSparesAsync(
+                    [.. Units.Where(u => !client.Projection.HasUnit(u.UnitId)).Select(u => u.Address)])
                 : [];
             bool done = false;
-            if (await TryAsync(() => client.ReconfigureAsync(p => done ? null : NextChains(p, spares, shift, ref done), "simulated growth"), node)) Monitor.Mark("capacity changed");
+            if (await TryAsync(
+                () => client.ReconfigureAsync(p => done ? null : NextChains(p, spares, shift, ref done),
+                    "simulated growth"), node)) Monitor.Mark("capacity changed");
         });
         return true;
     }
@@ -63,15 +69,20 @@ public sealed partial class SimCluster
     {
         Segment active = projection.Segments[^1];
         NodeAddress[] fresh = [.. spares.Where(s => !projection.HasUnit(s.Id)).Take(1)];
-        // No operator builds new chains of units whose disks are lost: nobody could ever seal those again (R14; seed 178).
-        IEnumerable<NodeId> present = active.Chains.SelectMany(c => c.Replicas).Select(r => r.Unit).Distinct().Where(id => Units.Exists(u => u.UnitId == id));
+        // No operator builds new chains of units whose disks are lost: nobody could ever seal those again (R14; seed
+        // 178).
+        IEnumerable<NodeId> present = active.Chains.SelectMany(c => c.Replicas).Select(r => r.Unit).Distinct()
+            .Where(id => Units.Exists(u => u.UnitId == id));
         NodeId[] units = [.. present.Order().Concat(fresh.Select(f => f.Id))];
         if (units.Length == 0) return null;
         int replicas = Math.Min(Plan.Replicas, units.Length);
         ImmutableArray<Chain> chains =
         [
             .. Enumerable.Range(0, units.Length).Select(
-                i => new Chain([.. Enumerable.Range(0, replicas).Select(r => new Replica(units[(i + shift + r) % units.Length]))])),
+                i =>
+                    new Chain(
+                        [.. Enumerable.Range(0, replicas)
+                            .Select(r => new Replica(units[(i + shift + r) % units.Length]))])),
         ];
         if (chains.AsSpan().SequenceEqual(active.Chains.AsSpan())) return null;
         done = true;
@@ -91,7 +102,8 @@ public sealed partial class SimCluster
             }
             catch (Exception e) when (e is CorfuException and not RebuildException)
             {
-                // Every acceptor that this operator knows may have been replaced meanwhile: it finds nobody any more, and the agents have done the work.
+                // Every acceptor that this operator knows may have been replaced meanwhile: it finds nobody any more,
+                // and the agents have done the work.
                 if (HasAgents && IsWhole) return;
 
                 // Layout or units cannot be reached for now: the next run goes on from there.

@@ -10,10 +10,13 @@ public sealed partial class SimCluster
     private int _operators;
 
     /// <summary>What <see cref="Idle"/> waits for, for people.</summary>
-    public string Unrest => $"{_reconfigurations} sequencers asked for, {_changes} operators at work, {(HasAgents && !IsWhole ? "not whole" : "whole")}";
+    public string Unrest =>
+        $"{_reconfigurations} sequencers asked for, {_changes} operators at work, "
+        + $"{(HasAgents && !IsWhole ? "not whole" : "whole")}";
 
     /// <summary>No reconfiguration is under way.</summary>
-    public bool Idle => _reconfigurations == 0 && _changes == 0 && (HasAgents ? IsWhole : CurrentSequencer() is not null);
+    public bool Idle =>
+        _reconfigurations == 0 && _changes == 0 && (HasAgents ? IsWhole : CurrentSequencer() is not null);
 
     /// <summary>The machine whose running incarnation the newest installed projection names.</summary>
     private SimSequencerNode? CurrentSequencer()
@@ -29,15 +32,18 @@ public sealed partial class SimCluster
         current.Kill();
         if (HasAgents)
         {
-            World.Schedule(null, World.Random.Split($"restart {World.Steps}").Exponential(Plan.FaultInterval), SimEventKind.Fault, () => StartIfDown(current));
+            World.Schedule(null, World.Random.Split($"restart {World.Steps}").Exponential(Plan.FaultInterval),
+                SimEventKind.Fault, () => StartIfDown(current));
             return true;
         }
 
-        World.Schedule(null, World.Random.Split($"replace {World.Steps}").Exponential(200_000), SimEventKind.Fault, EnsureSequencer);
+        World.Schedule(null, World.Random.Split($"replace {World.Steps}").Exponential(200_000), SimEventKind.Fault,
+            EnsureSequencer);
         return true;
     }
 
-    /// <summary>Replaces the sequencer by a new incarnation on another machine, while the old one goes on and knows nothing.</summary>
+    /// <summary>Replaces the sequencer by a new incarnation on another machine, while the old one goes on and knows
+    /// nothing.</summary>
     public bool StartReconfiguration()
     {
         SimSequencerNode? current = CurrentSequencer();
@@ -66,7 +72,8 @@ public sealed partial class SimCluster
         _hostNames.Add(name);
         var node = new SimClientNode(this, -1, name, async n =>
         {
-            while (_sequencers.Exists(s => s.Running && s.Address == sequencer) && Monitor.Newest.Sequencer != sequencer)
+            while (_sequencers.Exists(s => s.Running && s.Address == sequencer)
+                && Monitor.Newest.Sequencer != sequencer)
             {
                 if (await TryReplaceAsync(n, sequencer)) break;
                 await Task.Delay(TimeSpan.FromMilliseconds(5), n.Process!.Time);

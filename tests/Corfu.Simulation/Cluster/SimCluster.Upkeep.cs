@@ -10,7 +10,8 @@ using Corfu.Unit;
 
 namespace Corfu.Simulation.Cluster;
 
-/// <summary>What operators do to a cluster that works: segments joined, units retired, another number of replicas, scrubs.</summary>
+/// <summary>What operators do to a cluster that works: segments joined, units retired, another number of replicas,
+/// scrubs.</summary>
 public sealed partial class SimCluster
 {
     private bool _scrubbing;
@@ -22,12 +23,14 @@ public sealed partial class SimCluster
         RunChange(async node =>
         {
             var migrator = new Migrator((CorfuClient)node.Log!, node.Transport!, node.Process!.Time);
-            if (await TryAsync(() => migrator.CompactAsync(1, "simulated migration"), node) && migrator.Progress.Total > 0) Monitor.Mark("segment migrated");
+            if (await TryAsync(() => migrator.CompactAsync(1, "simulated migration"), node)
+                && migrator.Progress.Total > 0) Monitor.Mark("segment migrated");
         });
         return true;
     }
 
-    /// <summary>A healthy unit leaves in good order, or new entries get another number of replicas; what is written follows.</summary>
+    /// <summary>A healthy unit leaves in good order, or new entries get another number of replicas; what is written
+    /// follows.</summary>
     public bool StartReshaping(SimRandom random)
     {
         if (_changes > 1) return false;
@@ -53,7 +56,8 @@ public sealed partial class SimCluster
         return true;
     }
 
-    /// <summary>One pass over the log while everything goes on; it must find no position whose good copies differ, and none without a good copy.</summary>
+    /// <summary>One pass over the log while everything goes on; it must find no position whose good copies differ, and
+    /// none without a good copy.</summary>
     public bool StartScrub()
     {
         if (_scrubbing) return false;
@@ -69,17 +73,21 @@ public sealed partial class SimCluster
     internal async Task ScrubAsync(SimClientNode node)
     {
         var options = new ScrubOptions { PositionsPerSecond = null, RetryDelay = TimeSpan.FromMilliseconds(20) };
-        var scrubber = new Scrubber((CorfuClient)node.Log!, node.Process!.Time, new SimLogger(World, node.Name), options);
+        var scrubber = new Scrubber((CorfuClient)node.Log!, node.Process!.Time, new SimLogger(World, node.Name),
+            options);
         ScrubProgress pass = await scrubber.RunPassAsync();
         Monitor.Mark("log scrubbed");
         if (pass.Mended > 0) Monitor.Mark("scrub mended a page");
-        if (pass.Diverged > 0) Monitor.Found(CheckerNames.ChainPrefix, $"a scrub found {pass.Diverged} positions whose replicas differ");
-        if (pass.Unrecoverable > 0) Monitor.Found(CheckerNames.UnitDurable, $"a scrub found {pass.Unrecoverable} positions without a good copy");
+        if (pass.Diverged > 0)
+            Monitor.Found(CheckerNames.ChainPrefix, $"a scrub found {pass.Diverged} positions whose replicas differ");
+        if (pass.Unrecoverable > 0)
+            Monitor.Found(CheckerNames.UnitDurable,
+                $"a scrub found {pass.Unrecoverable} positions without a good copy");
     }
 
     /// <summary>
-    /// A client that is wrong about where the log ends fills and trims far beyond it, and the cluster is reconfigured: the next epoch begins above what the
-    /// units report (R13).
+    /// A client that is wrong about where the log ends fills and trims far beyond it, and the cluster is reconfigured:
+    /// the next epoch begins above what the units report (R13).
     /// </summary>
     public bool StartWildRequests(SimRandom random)
     {
@@ -96,7 +104,9 @@ public sealed partial class SimCluster
             {
                 Response answer = verb switch
                 {
-                    0 => await node.Transport!.CallAsync(unit, new FillRequest(epoch, Entries.Junk(far, epoch.Value)), default),
+                    0 =>
+                        await node.Transport!.CallAsync(unit, new FillRequest(epoch, Entries.Junk(far, epoch.Value)),
+                            default),
                     1 => await node.Transport!.CallAsync(unit, new TrimRequest(epoch, position, default), default),
                     _ => await node.Transport!.CallAsync(unit, new TrimPrefixRequest(epoch, position), default),
                 };
@@ -112,7 +122,8 @@ public sealed partial class SimCluster
         return true;
     }
 
-    /// <summary>The next flush of a unit's log fails: the unit stops serving, says so, and is started again after a while.</summary>
+    /// <summary>The next flush of a unit's log fails: the unit stops serving, says so, and is started again after a
+    /// while.</summary>
     public bool FailDisk(SimRandom random, long away)
     {
         return random.Pick(Units).FailFlush(away);

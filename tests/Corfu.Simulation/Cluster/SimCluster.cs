@@ -60,7 +60,9 @@ public sealed partial class SimCluster
 
     public SimProcess NewProcess(string name)
     {
-        TimeSpan skew = Plan.MaxClockSkew == 0 ? TimeSpan.Zero : TimeSpan.FromTicks(_skew.Between(-Plan.MaxClockSkew, Plan.MaxClockSkew));
+        TimeSpan skew = Plan.MaxClockSkew == 0
+            ? TimeSpan.Zero
+            : TimeSpan.FromTicks(_skew.Between(-Plan.MaxClockSkew, Plan.MaxClockSkew));
         if (skew != TimeSpan.Zero) SkewedProcesses++;
         var process = new SimProcess(World, _nextProcess++, name, skew);
         _processes.RemoveAll(p => !p.Alive);

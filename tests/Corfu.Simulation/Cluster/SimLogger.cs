@@ -11,7 +11,8 @@ internal sealed class SimLogger(World world, string name) : ILogger
 
     public bool IsEnabled(LogLevel logLevel) => world.Trace is not null;
 
-    public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
+    public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception,
+        Func<TState, Exception?, string> formatter)
     {
         if (world.Trace is not null) world.Explain($"{name} logs: {formatter(state, exception)} {exception?.Message}");
     }

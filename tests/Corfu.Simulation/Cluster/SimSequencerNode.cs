@@ -8,8 +8,13 @@ namespace Corfu.Simulation.Cluster;
 /// <summary>A machine for sequencers. Each start is another incarnation with another identity (R2, R7).</summary>
 public sealed class SimSequencerNode(SimCluster cluster, string name, NodeEndpoint endpoint)
 {
-    // A run grants a few thousand positions: a real sequencer's memory for each of many incarnations would only keep the collector busy.
-    private static readonly SequencerOptions s_options = new() { RememberedGrants = 1 << 12, RememberedWords = 1 << 15 };
+    // A run grants a few thousand positions: a real sequencer's memory for each of many incarnations would only keep
+    // the collector busy.
+    private static readonly SequencerOptions s_options = new()
+    {
+        RememberedGrants = 1 << 12,
+        RememberedWords = 1 << 15
+    };
 
     public SimHost Host { get; } = cluster.AddHost(name, endpoint);
 

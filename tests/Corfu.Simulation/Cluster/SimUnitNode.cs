@@ -11,7 +11,8 @@ using Corfu.Unit;
 
 namespace Corfu.Simulation.Cluster;
 
-/// <summary>A machine with a disk that runs one storage unit and perhaps one layout acceptor. The disk outlives the processes.</summary>
+/// <summary>A machine with a disk that runs one storage unit and perhaps one layout acceptor. The disk outlives the
+/// processes.</summary>
 public sealed class SimUnitNode
 {
     private readonly SimCluster _cluster;
@@ -26,7 +27,8 @@ public sealed class SimUnitNode
         AcceptorId = acceptor;
         Host = cluster.AddHost(name, endpoint);
         // One disk at most misreads: elsewhere there is always a good copy.
-        Disk = new SimDisk(cluster.World, name, cluster.Units.Count == 0 ? cluster.Plan.Disk : cluster.Plan.Disk with { Misread = 0 });
+        Disk = new SimDisk(cluster.World, name,
+            cluster.Units.Count == 0 ? cluster.Plan.Disk : cluster.Plan.Disk with { Misread = 0 });
     }
 
     public SimHost Host { get; }
@@ -85,9 +87,11 @@ public sealed class SimUnitNode
 
     /// <summary>A page that every replica of its chain holds decays on its disk, for good.</summary>
     public bool DamagePage(SimRandom random) => Disk.Damage(
-        SimSegmentFiles.Prefix, log => LogDamage.Choose(log, _cluster.Plan.Store.SegmentSize, random, _cluster.Monitor.IsHeldByAll));
+        SimSegmentFiles.Prefix,
+        log => LogDamage.Choose(log, _cluster.Plan.Store.SegmentSize, random, _cluster.Monitor.IsHeldByAll));
 
-    /// <summary>The machine stops and its disk is gone; started again it is formatted with these identities, which nobody has seen (R2, R12).</summary>
+    /// <summary>The machine stops and its disk is gone; started again it is formatted with these identities, which
+    /// nobody has seen (R2, R12).</summary>
     public void LoseDisk(NodeId unit, NodeId acceptor)
     {
         Process?.Kill();
@@ -104,7 +108,8 @@ public sealed class SimUnitNode
             UnitHandler handler = await OpenAsync(process);
             Disk.Serving = true;
             Exception fault = await handler.Fault;
-            if (fault is not StoreFailedException { InnerException: IOException }) throw new InvalidOperationException("the unit's store failed for no simulated reason", fault);
+            if (fault is not StoreFailedException { InnerException: IOException })
+                throw new InvalidOperationException("the unit's store failed for no simulated reason", fault);
             _cluster.Monitor.Mark("unit stopped by its disk");
         }
         catch (Exception e) when (e is IOException or StoreFailedException { InnerException: IOException })
@@ -118,7 +123,8 @@ public sealed class SimUnitNode
             return;
         }
 
-        // It answers that it has failed, until somebody starts it again; what the page cache holds is not on the disk (testing.md 4).
+        // It answers that it has failed, until somebody starts it again; what the page cache holds is not on the disk
+        // (testing.md 4).
         _cluster.World.Schedule(null, AwayAfterFailure, SimEventKind.Fault, () =>
         {
             if (Process != process || !Running) return;

@@ -1,6 +1,7 @@
 namespace Corfu.Simulation.Cluster;
 
-/// <summary>What one unit has admitted to hold, by its own answers: once admitted it must be there for ever, restarts included.</summary>
+/// <summary>What one unit has admitted to hold, by its own answers: once admitted it must be there for ever, restarts
+/// included.</summary>
 internal sealed class UnitView(string name)
 {
     public string Name => name;

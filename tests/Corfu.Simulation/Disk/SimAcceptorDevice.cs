@@ -6,7 +6,8 @@ namespace Corfu.Simulation.Disk;
 /// <summary>The two areas of an acceptor's log, as files of a simulated disk.</summary>
 public sealed class SimAcceptorDevice(SimDisk disk, SimProcess process) : IAcceptorDevice
 {
-    private readonly SimFile[] _areas = [.. Enumerable.Range(0, IAcceptorDevice.Areas).Select(i => disk.Open($"acceptor.{i}"))];
+    private readonly SimFile[] _areas =
+        [.. Enumerable.Range(0, IAcceptorDevice.Areas).Select(i => disk.Open($"acceptor.{i}"))];
 
     public async ValueTask<byte[]> ReadAsync(int area)
     {
@@ -15,7 +16,8 @@ public sealed class SimAcceptorDevice(SimDisk disk, SimProcess process) : IAccep
         return bytes;
     }
 
-    public void Write(int area, long offset, ReadOnlySpan<byte> bytes) => disk.Write(_areas[area], checked((int)offset), bytes);
+    public void Write(int area, long offset, ReadOnlySpan<byte> bytes) =>
+        disk.Write(_areas[area], checked((int)offset), bytes);
 
     public void Truncate(int area, long length) => disk.Truncate(_areas[area], checked((int)length));
 

@@ -4,8 +4,8 @@ using Corfu.Unit;
 namespace Corfu.Simulation.Disk;
 
 /// <summary>
-/// The disk of one machine: it outlives the processes that use it. Writes are visible at once and volatile until a flush that began
-/// after them has ended; a crash keeps any subset of the others, torn or whole.
+/// The disk of one machine: it outlives the processes that use it. Writes are visible at once and volatile until a
+/// flush that began after them has ended; a crash keeps any subset of the others, torn or whole.
 /// </summary>
 public sealed class SimDisk
 {
@@ -61,7 +61,8 @@ public sealed class SimDisk
         return file;
     }
 
-    public IReadOnlyList<string> Names(string prefix) => [.. _files.Keys.Where(n => n.StartsWith(prefix, StringComparison.Ordinal))];
+    public IReadOnlyList<string> Names(string prefix) =>
+        [.. _files.Keys.Where(n => n.StartsWith(prefix, StringComparison.Ordinal))];
 
     public byte[] ReadAll(string path)
     {
@@ -86,7 +87,8 @@ public sealed class SimDisk
         _world.Note("rename " + to, _name);
     }
 
-    /// <summary>The next flush of a file whose name begins so fails, and says nothing about what has reached the disk.</summary>
+    /// <summary>The next flush of a file whose name begins so fails, and says nothing about what has reached the
+    /// disk.</summary>
     public bool FailNextFlush(string prefix)
     {
         if (_failing is not null) return false;
@@ -109,8 +111,10 @@ public sealed class SimDisk
         _world.Note("disk has room", _name);
     }
 
-    /// <summary>A bit of a file turns over and stays so, where <paramref name="choose"/> says, which is shown what a power cut would leave; it may decline.</summary>
-    public bool Damage(string prefix, Func<IReadOnlyList<(string Name, ReadOnlyMemory<byte> Bytes)>, (string Name, int From, int Length)?> choose)
+    /// <summary>A bit of a file turns over and stays so, where <paramref name="choose"/> says, which is shown what a
+    /// power cut would leave; it may decline.</summary>
+    public bool Damage(string prefix,
+        Func<IReadOnlyList<(string Name, ReadOnlyMemory<byte> Bytes)>, (string Name, int From, int Length)?> choose)
     {
         if (choose([.. Names(prefix).Select(n => (n, _files[n].Durable))]) is not { } range) return false;
         int at = range.From + _random.Next(range.Length);
@@ -153,7 +157,8 @@ public sealed class SimDisk
         file.Truncate(length);
     }
 
-    /// <summary>Ends when everything written before the call is durable. Never ends when the process dies first.</summary>
+    /// <summary>Ends when everything written before the call is durable. Never ends when the process dies
+    /// first.</summary>
     public Task FlushAsync(SimProcess process, SimFile file)
     {
         long mark = file.CacheMark();
@@ -184,7 +189,8 @@ public sealed class SimDisk
         return done.Task;
     }
 
-    /// <summary>Reads what the process sees, cached writes included; sometimes at once (the page cache), sometimes later. Zeros beyond the end.</summary>
+    /// <summary>Reads what the process sees, cached writes included; sometimes at once (the page cache), sometimes
+    /// later. Zeros beyond the end.</summary>
     public ValueTask ReadAsync(SimProcess process, SimFile file, long offset, Memory<byte> buffer)
     {
         if (_random.Chance(0.5))
@@ -215,8 +221,8 @@ public sealed class SimDisk
     }
 
     /// <summary>
-    /// Power cut: un-synced writes survive as the dice fall. (A killed process leaves them in the cache: its successor finds all of them there, and a
-    /// power cut may still take what it has not synced.)
+    /// Power cut: un-synced writes survive as the dice fall. (A killed process leaves them in the cache: its successor
+    /// finds all of them there, and a power cut may still take what it has not synced.)
     /// </summary>
     public void Crash()
     {

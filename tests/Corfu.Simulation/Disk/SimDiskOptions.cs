@@ -18,6 +18,7 @@ public sealed record SimDiskOptions
     /// <summary>At a crash, chance for each un-flushed write to be kept (any subset may be).</summary>
     public double KeepAtCrash { get; init; } = 0.5;
 
-    /// <summary>At a crash, chance that a kept write is torn: only some of its bytes or sectors reached the disk.</summary>
+    /// <summary>At a crash, chance that a kept write is torn: only some of its bytes or sectors reached the
+    /// disk.</summary>
     public double TearAtCrash { get; init; }
 }

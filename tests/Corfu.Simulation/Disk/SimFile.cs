@@ -46,7 +46,8 @@ public sealed class SimFile(string name)
         _cache.Add(new CachedWrite(length, null));
     }
 
-    /// <summary>Copies from the file as the running process sees it. Returns the bytes copied; short at the end of the file.</summary>
+    /// <summary>Copies from the file as the running process sees it. Returns the bytes copied; short at the end of the
+    /// file.</summary>
     public int Read(int offset, Span<byte> into)
     {
         int n = Math.Clamp(_length - offset, 0, into.Length);

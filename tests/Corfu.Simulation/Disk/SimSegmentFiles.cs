@@ -5,13 +5,15 @@ using Corfu.Unit;
 
 namespace Corfu.Simulation.Disk;
 
-/// <summary>A unit's segments and mark, as files of a simulated disk. Names are durable at once, contents when they are flushed.</summary>
+/// <summary>A unit's segments and mark, as files of a simulated disk. Names are durable at once, contents when they are
+/// flushed.</summary>
 internal sealed class SimSegmentFiles(SimDisk disk, SimProcess process, Action deleted) : ISegmentFiles
 {
     public const string Prefix = "log.";
     private const string Mark = "mark";
 
-    public IReadOnlyList<int> List() => [.. disk.Names(Prefix).Select(n => int.Parse(n.AsSpan(Prefix.Length), CultureInfo.InvariantCulture)).Order()];
+    public IReadOnlyList<int> List() =>
+        [.. disk.Names(Prefix).Select(n => int.Parse(n.AsSpan(Prefix.Length), CultureInfo.InvariantCulture)).Order()];
 
     public long Length(int segment) => disk.Open(Name(segment)).Length;
 
@@ -23,7 +25,8 @@ internal sealed class SimSegmentFiles(SimDisk disk, SimProcess process, Action d
         deleted();
     }
 
-    public void Write(int segment, long offset, ReadOnlySpan<byte> bytes) => disk.Write(disk.Open(Name(segment)), checked((int)offset), bytes);
+    public void Write(int segment, long offset, ReadOnlySpan<byte> bytes) =>
+        disk.Write(disk.Open(Name(segment)), checked((int)offset), bytes);
 
     public ValueTask SyncAsync(int segment) => new(disk.FlushAsync(process, disk.Open(Name(segment))));
 

@@ -8,7 +8,8 @@ internal sealed class SimWorkers(SimProcess process) : IWorkers
 {
     public TimeProvider Time => process.Time;
 
-    public IWorker Create(string name, Func<ValueTask> step, Action<Exception> failed) => new Worker(process, step, failed);
+    public IWorker Create(string name, Func<ValueTask> step, Action<Exception> failed) =>
+        new Worker(process, step, failed);
 
     private sealed class Worker(SimProcess process, Func<ValueTask> step, Action<Exception> failed) : IWorker
     {
@@ -37,7 +38,8 @@ internal sealed class SimWorkers(SimProcess process) : IWorkers
         public void WakeAfter(int milliseconds)
         {
             _timer?.Dispose();
-            _timer = process.Time.CreateTimer(_ => Kick(), null, TimeSpan.FromMilliseconds(milliseconds), Timeout.InfiniteTimeSpan);
+            _timer = process.Time.CreateTimer(_ => Kick(), null, TimeSpan.FromMilliseconds(milliseconds),
+                Timeout.InfiniteTimeSpan);
         }
 
         public Task RunAsync()

@@ -1,9 +1,10 @@
 namespace Corfu.Simulation.Kernel;
 
 /// <summary>
-/// Runs a world as a work item of a thread pool that has exactly one worker (runtimeconfig: MaxThreads 1). What the framework
-/// itself sends to the pool (Task.WhenAll or WaitAsync over sources with asynchronous continuations, SemaphoreSlim with a token) then runs on
-/// the same thread, in the pool's order, between two events: the pump steps aside whenever something is pending there.
+/// Runs a world as a work item of a thread pool that has exactly one worker (runtimeconfig: MaxThreads 1). What the
+/// framework itself sends to the pool (Task.WhenAll or WaitAsync over sources with asynchronous continuations,
+/// SemaphoreSlim with a token) then runs on the same thread, in the pool's order, between two events: the pump steps
+/// aside whenever something is pending there.
 /// </summary>
 public sealed class Pump : IThreadPoolWorkItem
 {
@@ -27,13 +28,15 @@ public sealed class Pump : IThreadPoolWorkItem
 
     private Ending Result { get; set; }
 
-    /// <summary>Runs until <paramref name="done"/>, checked after each event, or until the virtual time has passed.</summary>
+    /// <summary>Runs until <paramref name="done"/>, checked after each event, or until the virtual time has
+    /// passed.</summary>
     public static Ending Run(World world, Func<bool> done, long untilTicks, long maxSteps)
     {
         ThreadPool.GetMaxThreads(out int workers, out _);
         if (workers != 1)
         {
-            throw new InvalidOperationException($"the simulator needs a thread pool of one worker, this process has {workers}");
+            throw new InvalidOperationException(
+                $"the simulator needs a thread pool of one worker, this process has {workers}");
         }
 
         var pump = new Pump(world, done, untilTicks, maxSteps);

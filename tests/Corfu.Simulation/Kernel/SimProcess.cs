@@ -1,6 +1,7 @@
 namespace Corfu.Simulation.Kernel;
 
-/// <summary>One incarnation of a simulated process: its context, scheduler and clock. Killing it drops everything it had queued.</summary>
+/// <summary>One incarnation of a simulated process: its context, scheduler and clock. Killing it drops everything it
+/// had queued.</summary>
 public sealed class SimProcess
 {
     private readonly List<Action> _onKill = [];
@@ -56,7 +57,8 @@ public sealed class SimProcess
         }
     }
 
-    /// <summary>Starts an async body on this process. A body that throws fails the run; one whose process dies never ends.</summary>
+    /// <summary>Starts an async body on this process. A body that throws fails the run; one whose process dies never
+    /// ends.</summary>
     public void Start(string what, Func<Task> body)
     {
         World.Schedule(this, 0, SimEventKind.Control, () => Observe(what, body));

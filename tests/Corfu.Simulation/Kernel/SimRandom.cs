@@ -3,8 +3,10 @@ using System.Text;
 
 namespace Corfu.Simulation.Kernel;
 
-/// <summary>xoshiro256** seeded through SplitMix64. Own code, because the framework's generator may change between versions.</summary>
-/// <remarks>Every purpose gets its own generator by <see cref="Split(string)"/>: one more draw in one must not shift the others.</remarks>
+/// <summary>xoshiro256** seeded through SplitMix64. Own code, because the framework's generator may change between
+/// versions.</summary>
+/// <remarks>Every purpose gets its own generator by <see cref="Split(string)"/>: one more draw in one must not shift
+/// the others.</remarks>
 public sealed class SimRandom
 {
     private readonly ulong _seed;
@@ -20,7 +22,8 @@ public sealed class SimRandom
         _s3 = SplitMix(ref x);
     }
 
-    /// <summary>A generator that depends on this one's seed and the purpose only, never on how much was drawn.</summary>
+    /// <summary>A generator that depends on this one's seed and the purpose only, never on how much was
+    /// drawn.</summary>
     public SimRandom Split(string purpose)
     {
         ulong h = _seed ^ 0x9E3779B97F4A7C15UL;

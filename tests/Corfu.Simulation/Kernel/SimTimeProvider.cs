@@ -18,7 +18,8 @@ public sealed class SimTimeProvider(SimProcess process, TimeSpan skew) : TimePro
     {
         // Virtual time stands still within an event: code that waits for it to pass would never end.
         if (_lookedIn != process.World.Steps) (_lookedIn, _looks) = (process.World.Steps, 0);
-        if (++_looks > MostLooks) throw new InvalidOperationException($"{process.Name} looks at the clock over and over: a busy loop");
+        if (++_looks > MostLooks)
+            throw new InvalidOperationException($"{process.Name} looks at the clock over and over: a busy loop");
         return process.World.Now;
     }
 

@@ -3,7 +3,8 @@ using System.Numerics;
 
 namespace Corfu.Simulation.Kernel;
 
-/// <summary>Running hash of everything that happened, in order. Two runs of one seed must end with the same value, in any process.</summary>
+/// <summary>Running hash of everything that happened, in order. Two runs of one seed must end with the same value, in
+/// any process.</summary>
 public sealed class TraceHash
 {
     private ulong _a = 0x243F6A8885A308D3UL;

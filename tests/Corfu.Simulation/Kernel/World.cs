@@ -1,8 +1,9 @@
 namespace Corfu.Simulation.Kernel;
 
 /// <summary>
-/// The only clock and the only queue of a run: events ordered by (virtual time, seeded tie-break, sequence), executed one at a time
-/// on one thread. The tie-break makes every seed explore another interleaving of events that are due at the same time.
+/// The only clock and the only queue of a run: events ordered by (virtual time, seeded tie-break, sequence), executed
+/// one at a time on one thread. The tie-break makes every seed explore another interleaving of events that are due at
+/// the same time.
 /// </summary>
 public sealed class World
 {
@@ -76,7 +77,8 @@ public sealed class World
             due = process.PausedUntil;
         }
 
-        _queue.Enqueue(new SimEvent(process, kind, callback, state), new EventKey(due, _ties.NextUInt64(), _sequence++));
+        _queue.Enqueue(new SimEvent(process, kind, callback, state),
+            new EventKey(due, _ties.NextUInt64(), _sequence++));
     }
 
     public void Schedule(SimProcess? process, long delay, SimEventKind kind, Action action)
@@ -98,7 +100,9 @@ public sealed class World
             Hash.Add(bytes);
         }
 
-        Trace?.Invoke($"{Steps,8} {Now / 10_000.0,12:F4} ms   {what} {where} {a} {b}{(bytes.IsEmpty ? "" : $" [{bytes.Length} bytes]")}");
+        Trace?.Invoke(
+            $"{Steps,8} {Now / 10_000.0,12:F4} ms   {what} {where} {a} {b}{(bytes.IsEmpty ? "" : $" [{bytes.Length} "
+            + "bytes]")}");
     }
 
     /// <summary>Text for the trace only; build it only when <see cref="Trace"/> is there.</summary>
@@ -161,7 +165,9 @@ public sealed class World
     {
         if (_thread != 0 && Environment.CurrentManagedThreadId != _thread)
         {
-            string what = $"foreign thread {Environment.CurrentManagedThreadId} posted to the simulation: {Environment.StackTrace}";
+            string what =
+                $"foreign thread {Environment.CurrentManagedThreadId} posted to the simulation: "
+                + $"{Environment.StackTrace}";
             _failures.Add(what);
             throw new InvalidOperationException(what);
         }

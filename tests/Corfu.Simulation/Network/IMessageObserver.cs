@@ -2,7 +2,8 @@ using Corfu.Protocol;
 
 namespace Corfu.Simulation.Network;
 
-/// <summary>Sees every request as it reaches a role and every answer as it leaves one, before the network has its way with it.</summary>
+/// <summary>Sees every request as it reaches a role and every answer as it leaves one, before the network has its way
+/// with it.</summary>
 public interface IMessageObserver
 {
     void Received(MessageInfo message);

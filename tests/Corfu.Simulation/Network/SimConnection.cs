@@ -3,7 +3,8 @@ using Corfu.Simulation.Kernel;
 
 namespace Corfu.Simulation.Network;
 
-/// <summary>One client's connection to one role identity: what is in flight on it fails together when it breaks.</summary>
+/// <summary>One client's connection to one role identity: what is in flight on it fails together when it
+/// breaks.</summary>
 internal sealed class SimConnection(SimProcess client, string clientHost, SimProcess server)
 {
     private readonly SortedDictionary<uint, PendingCall> _pending = [];

@@ -6,10 +6,11 @@ using Corfu.Transport;
 namespace Corfu.Simulation.Network;
 
 /// <summary>
-/// A machine that listens on one endpoint: its process may be killed and started again with new role handlers. Requests that arrive
-/// together are handed over together, as from one read of a socket.
+/// A machine that listens on one endpoint: its process may be killed and started again with new role handlers. Requests
+/// that arrive together are handed over together, as from one read of a socket.
 /// </summary>
-public sealed class SimHost(World world, SimNetwork network, IMessageObserver observer, ClusterId cluster, NodeEndpoint endpoint, string name)
+public sealed class SimHost(World world, SimNetwork network, IMessageObserver observer, ClusterId cluster,
+    NodeEndpoint endpoint, string name)
 {
     private readonly Queue<Arrival> _inbox = new();
     private ImmutableArray<IRoleHandler> _roles = [];
@@ -67,12 +68,14 @@ public sealed class SimHost(World world, SimNetwork network, IMessageObserver ob
 
     private void Hand(IRoleHandler role, Arrival arrival)
     {
-        // The handler gets a copy that dies when it returns: whoever keeps a slice of it reads garbage, as with a real buffer.
+        // The handler gets a copy that dies when it returns: whoever keeps a slice of it reads garbage, as with a real
+        // buffer.
         byte[] buffer = (byte[])arrival.Message.Clone();
         FrameHeader header = FrameHeader.Parse(buffer);
         Request request = MessageCodec.ReadRequest(header, buffer.AsMemory(MessageCodec.HeaderSize))
             ?? throw new InvalidOperationException($"{header.Opcode} did not survive the codec");
-        if (world.Trace is not null) world.Explain($"{name} <- {arrival.Connection.Client.Name} {MessageText.Of(request)}");
+        if (world.Trace is not null)
+            world.Explain($"{name} <- {arrival.Connection.Client.Name} {MessageText.Of(request)}");
         var info = new MessageInfo(role.Id, arrival.Connection.Client.Name, arrival.Message, world.Steps);
         var sink = new Sink(this, arrival, info, request.Opcode);
         observer.Received(info);
@@ -83,7 +86,8 @@ public sealed class SimHost(World world, SimNetwork network, IMessageObserver ob
     private void Reply(Arrival arrival, MessageInfo info, uint correlation, Opcode opcode, Response response)
     {
         observer.Answered(info, response);
-        if (world.Trace is not null) world.Explain($"{name} -> {arrival.Connection.Client.Name} {MessageText.Of(response)}");
+        if (world.Trace is not null)
+            world.Explain($"{name} -> {arrival.Connection.Client.Name} {MessageText.Of(response)}");
         byte[] bytes = Frames.Encode(correlation, opcode, response);
         arrival.Connection.SendBack(network, name, bytes);
     }
@@ -98,7 +102,8 @@ public sealed class SimHost(World world, SimNetwork network, IMessageObserver ob
         public void Send(uint correlation, Opcode answered, Response response)
         {
             if (_process is not { Alive: true }) return;
-            if (_answered || answered != opcode) throw new InvalidOperationException($"{opcode} was answered twice or as {answered}");
+            if (_answered || answered != opcode)
+                throw new InvalidOperationException($"{opcode} was answered twice or as {answered}");
             _answered = true;
             host.Reply(arrival, info, correlation, answered, response);
         }

@@ -3,8 +3,8 @@ using Corfu.Simulation.Kernel;
 namespace Corfu.Simulation.Network;
 
 /// <summary>
-/// Moves byte arrays between hosts: every message may be lost, duplicated, delayed, reordered or blocked. It knows hosts by name
-/// and nothing of what the bytes mean.
+/// Moves byte arrays between hosts: every message may be lost, duplicated, delayed, reordered or blocked. It knows
+/// hosts by name and nothing of what the bytes mean.
 /// </summary>
 public sealed class SimNetwork
 {
@@ -41,7 +41,8 @@ public sealed class SimNetwork
         _world.Note("clog to", to);
     }
 
-    /// <summary>Holds all appends' writes until then, and nothing else: granted positions stay unwritten while epochs change.</summary>
+    /// <summary>Holds all appends' writes until then, and nothing else: granted positions stay unwritten while epochs
+    /// change.</summary>
     public void HoldWrites(long ticks)
     {
         WritesHeldUntil = _world.Now + ticks;
@@ -63,8 +64,10 @@ public sealed class SimNetwork
 
     public bool IsBlocked(string from, string to) => LinkOf(from, to).Blocked;
 
-    /// <summary>Sends a message: <paramref name="deliver"/> runs on the receiver never, once or twice, and not before the given time.</summary>
-    public void Send(string from, string to, SimProcess receiver, byte[] message, Action<byte[]> deliver, long notBefore = 0)
+    /// <summary>Sends a message: <paramref name="deliver"/> runs on the receiver never, once or twice, and not before
+    /// the given time.</summary>
+    public void Send(string from, string to, SimProcess receiver, byte[] message, Action<byte[]> deliver,
+        long notBefore = 0)
     {
         Link link = LinkOf(from, to);
         Stats.Messages++;

@@ -5,17 +5,20 @@ using Corfu.Transport;
 namespace Corfu.Simulation.Network;
 
 /// <summary>The client's port, for one simulated process.</summary>
-public sealed class SimTransport(World world, SimNetwork network, SimInternet internet, SimProcess process, string host, long requestTimeout)
+public sealed class SimTransport(World world, SimNetwork network, SimInternet internet, SimProcess process, string host,
+    long requestTimeout)
     : ITransport
 {
     private readonly Dictionary<NodeAddress, SimConnection> _connections = [];
     private uint _correlation;
 
-    public async ValueTask<TResponse> CallAsync<TResponse>(NodeAddress to, Request<TResponse> request, CancellationToken cancellationToken)
+    public async ValueTask<TResponse> CallAsync<TResponse>(NodeAddress to, Request<TResponse> request,
+        CancellationToken cancellationToken)
         where TResponse : Response
     {
         cancellationToken.ThrowIfCancellationRequested();
-        SimHost target = internet.HostAt(to.Endpoint) ?? throw new TransportException($"nobody has ever listened at {to.Endpoint}", false);
+        SimHost target = internet.HostAt(to.Endpoint)
+            ?? throw new TransportException($"nobody has ever listened at {to.Endpoint}", false);
         SimConnection connection = await ConnectAsync(to, target, cancellationToken);
         uint correlation = ++_correlation;
         var call = new PendingCall<TResponse>(request);
@@ -38,14 +41,18 @@ public sealed class SimTransport(World world, SimNetwork network, SimInternet in
 
     public async ValueTask<NodeDescription> DescribeAsync(NodeEndpoint endpoint, CancellationToken cancellationToken)
     {
-        SimHost target = internet.HostAt(endpoint) ?? throw new TransportException($"nobody has ever listened at {endpoint}", false);
+        SimHost target = internet.HostAt(endpoint)
+            ?? throw new TransportException($"nobody has ever listened at {endpoint}", false);
         await RoundTripAsync(target, cancellationToken);
-        return target.Process is null ? throw new TransportException($"nobody listens at {endpoint}", false) : target.Describe();
+        return target.Process is null
+            ? throw new TransportException($"nobody listens at {endpoint}", false)
+            : target.Describe();
     }
 
     public void Drop(NodeAddress node)
     {
-        if (_connections.Remove(node, out SimConnection? connection) && !connection.Broken) connection.Break($"{node} has been replaced");
+        if (_connections.Remove(node, out SimConnection? connection) && !connection.Broken)
+            connection.Break($"{node} has been replaced");
     }
 
     /// <summary>Breaks every connection to a host, as seen from this process.</summary>
@@ -62,7 +69,8 @@ public sealed class SimTransport(World world, SimNetwork network, SimInternet in
         return broken;
     }
 
-    private async ValueTask<SimConnection> ConnectAsync(NodeAddress to, SimHost target, CancellationToken cancellationToken)
+    private async ValueTask<SimConnection> ConnectAsync(NodeAddress to, SimHost target,
+        CancellationToken cancellationToken)
     {
         if (_connections.TryGetValue(to, out SimConnection? known) && !known.Broken) return known;
         await RoundTripAsync(target, cancellationToken);
@@ -70,17 +78,25 @@ public sealed class SimTransport(World world, SimNetwork network, SimInternet in
         if (target.Process is not { Alive: true } server)
         {
             network.Stats.Refused++;
-            throw new TransportException($"nobody listens at {to.Endpoint}", outcomeUnknown: false) { Fault = TransportFault.Refused };
+            throw new TransportException($"nobody listens at {to.Endpoint}", outcomeUnknown: false)
+            { Fault = TransportFault.Refused };
         }
 
-        if (!target.Serves(to.Id)) throw new TransportException($"another identity answers at {to.Endpoint}", outcomeUnknown: false) { Fault = TransportFault.WrongIdentity };
+        if (!target.Serves(to.Id))
+            throw new TransportException($"another identity answers at {to.Endpoint}",
+                outcomeUnknown: false)
+            { Fault = TransportFault.WrongIdentity };
         var connection = new SimConnection(process, host, server);
         _connections[to] = connection;
-        // A dead process breaks its connections; its peer may notice at once (reset) or by its time-outs only (the machine is gone).
+        // A dead process breaks its connections; its peer may notice at once (reset) or by its time-outs only (the
+        // machine is gone).
         server.OnKill(() =>
         {
-            if (process.Alive && internet.ResetsOnKill(target)) world.Schedule(process, 500, SimEventKind.Deliver, () => connection.Break("connection reset"));
-            else if (process.Alive) world.Schedule(process, requestTimeout, SimEventKind.Deliver, () => connection.Break("connection lost"));
+            if (process.Alive && internet.ResetsOnKill(target))
+                world.Schedule(process, 500, SimEventKind.Deliver, () => connection.Break("connection reset"));
+            else if (process.Alive)
+                world.Schedule(process, requestTimeout, SimEventKind.Deliver,
+                    () => connection.Break("connection lost"));
         });
         return connection;
     }
@@ -89,9 +105,12 @@ public sealed class SimTransport(World world, SimNetwork network, SimInternet in
     private async Task RoundTripAsync(SimHost target, CancellationToken cancellationToken)
     {
         var done = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        using CancellationTokenRegistration registration = cancellationToken.Register(() => done.TrySetCanceled(cancellationToken));
+        using CancellationTokenRegistration registration =
+            cancellationToken.Register(() => done.TrySetCanceled(cancellationToken));
         world.Schedule(process, requestTimeout, SimEventKind.Timer,
-            () => done.TrySetException(new TransportException($"no handshake with {target.Name}", outcomeUnknown: false)));
+            () =>
+                done.TrySetException(new TransportException($"no handshake with {target.Name}",
+                    outcomeUnknown: false)));
         network.Send(host, target.Name, internet.Wire, Hello, _ =>
             network.Send(target.Name, host, process, Hello, _ => done.TrySetResult()));
         await done.Task;

@@ -9,7 +9,8 @@ using Corfu.Transport;
 
 namespace Corfu.Simulation.Runner;
 
-/// <summary>Looks at the whole log once everything is healed and nothing moves: by the client library, and at each replica by itself.</summary>
+/// <summary>Looks at the whole log once everything is healed and nothing moves: by the client library, and at each
+/// replica by itself.</summary>
 public sealed class Auditor(
     World world, SeedPlan plan, SimCluster cluster, LogHistory log, TxHistory transactions, List<Violation> found)
 {
@@ -25,7 +26,8 @@ public sealed class Auditor(
             LogPosition after = await CheckAsync(node, client);
             if (after.Epoch == end.Epoch) return;
 
-            // Agents may begin an epoch even now, and what was granted before and written by nobody is at its tail then, and no hole (seed 1419).
+            // Agents may begin an epoch even now, and what was granted before and written by nobody is at its tail
+            // then, and no hole (seed 1419).
             log.Final.Clear();
             end = after;
         }
@@ -44,7 +46,8 @@ public sealed class Auditor(
         for (long from = 0; from < end.Offset; from += Batch)
         {
             ImmutableArray<LogPosition> positions =
-                [.. Enumerable.Range(0, (int)Math.Min(Batch, end.Offset - from)).Select(i => new LogPosition(from + i))];
+                [.. Enumerable.Range(0, (int)Math.Min(Batch, end.Offset - from))
+                    .Select(i => new LogPosition(from + i))];
             foreach (LogReadResult result in await client.ReadManyAsync(positions)) Note(result);
         }
     }
@@ -52,7 +55,8 @@ public sealed class Auditor(
     /// <summary>Plays each stream from its beginning, by its backpointers.</summary>
     public async Task WalkStreamsAsync(SimClientNode node)
     {
-        // A walk from the start meets what was trimmed: that is an error by design (R22), so only untrimmed runs are walked.
+        // A walk from the start meets what was trimmed: that is an error by design (R22), so only untrimmed runs are
+        // walked.
         if (log.Trims.Count > 0) return;
         for (int i = 0; i < plan.Streams; i++)
         {
@@ -62,7 +66,8 @@ public sealed class Auditor(
             cursor.Add(stream, LogPosition.Zero);
             await cursor.SyncAsync();
             List<(long, long)> seen = [];
-            while (await cursor.ReadNextAsync() is { } entry) seen.Add((entry.Position.Offset, LogWorkload.PayloadNumber(entry.Payload.Span)));
+            while (await cursor.ReadNextAsync() is { } entry)
+                seen.Add((entry.Position.Offset, LogWorkload.PayloadNumber(entry.Payload.Span)));
             log.StreamReads.Add(new StreamReadOp(node.Number, stream.Value, start, world.Steps, seen));
         }
     }
@@ -91,7 +96,8 @@ public sealed class Auditor(
     }
 
     /// <returns>Null: not all units serve this epoch any more, or yet.</returns>
-    private async Task<Dictionary<NodeId, Dictionary<long, PageResult>>?> ReadReplicasAsync(SimClientNode node, Projection projection)
+    private async Task<Dictionary<NodeId, Dictionary<long, PageResult>>?> ReadReplicasAsync(SimClientNode node,
+        Projection projection)
     {
         // Whole pages where a disk decayed: what is damaged is known only when it is read.
         ReadDetail detail = cluster.Units.Exists(u => u.IsDamaged) ? ReadDetail.Full : ReadDetail.State;
@@ -103,8 +109,10 @@ public sealed class Auditor(
             for (long from = 0; from < log.Final.Count; from += Batch)
             {
                 ImmutableArray<LogPosition> positions =
-                    [.. Enumerable.Range(0, (int)Math.Min(Batch, log.Final.Count - from)).Select(i => new LogPosition(from + i))];
-                if (await TryReadAsync(node, unit, projection, new ReadRequest(projection.Epoch, positions, detail)) is not { } response) return null;
+                    [.. Enumerable.Range(0, (int)Math.Min(Batch, log.Final.Count - from))
+                        .Select(i => new LogPosition(from + i))];
+                if (await TryReadAsync(node, unit, projection, new ReadRequest(projection.Epoch, positions, detail))
+                    is not { } response) return null;
                 foreach (PageResult page in response.Pages) pages[page.Position.Offset] = page;
             }
         }
@@ -112,14 +120,17 @@ public sealed class Auditor(
         return states;
     }
 
-    private static async Task<ReadResponse?> TryReadAsync(SimClientNode node, NodeAddress unit, Projection projection, ReadRequest request)
+    private static async Task<ReadResponse?> TryReadAsync(SimClientNode node, NodeAddress unit, Projection projection,
+        ReadRequest request)
     {
         try
         {
             ReadResponse response = await node.Transport!.CallAsync(unit, request, default);
 
-            // R14: a unit that its reconfigurer missed, and that nobody has needed since, hears of the epoch from whoever meets it first.
-            if (response.Status == Status.NotInstalled) await node.Transport!.CallAsync(unit, new InstallRequest(projection), default);
+            // R14: a unit that its reconfigurer missed, and that nobody has needed since, hears of the epoch from
+            // whoever meets it first.
+            if (response.Status == Status.NotInstalled)
+                await node.Transport!.CallAsync(unit, new InstallRequest(projection), default);
             return response.IsOk ? response : null;
         }
         catch (TransportException)
@@ -133,15 +144,19 @@ public sealed class Auditor(
         foreach (FinalEntry entry in log.Final)
         {
             Chain chain = projection.ChainOf(new LogPosition(entry.Position));
-            PageResult[] copies = [.. chain.Replicas.Where(r => !r.Joining).Select(r => states[r.Unit].GetValueOrDefault(entry.Position))];
-            // Half-written, and damaged where it is: nobody was told that it is there, and only the unit's removal decides it (R4).
+            PageResult[] copies = [.. chain.Replicas.Where(r => !r.Joining)
+                .Select(r => states[r.Unit].GetValueOrDefault(entry.Position))];
+            // Half-written, and damaged where it is: nobody was told that it is there, and only the unit's removal
+            // decides it (R4).
             if (copies[^1].State == PageState.Unwritten && copies.Any(c => c.State == PageState.Corrupt)) continue;
-            foreach (PageResult copy in copies.Where(c => c.State != PageState.Trimmed && copies[0].State != PageState.Trimmed))
+            foreach (PageResult copy in copies.Where(
+                c => c.State != PageState.Trimmed && copies[0].State != PageState.Trimmed))
             {
                 if (copy.State == copies[0].State && copy.Origin == copies[0].Origin) continue;
                 found.Add(new(
                     CheckerNames.ChainPrefix,
-                    $"replicas of {entry.Position} differ after healing: {copies[0].State} {copies[0].Origin} and {copy.State} {copy.Origin}"));
+                    $"replicas of {entry.Position} differ after healing: {copies[0].State} {copies[0].Origin} and "
+                    + $"{copy.State} {copy.Origin}"));
             }
         }
     }
@@ -160,7 +175,8 @@ public sealed class Auditor(
         {
             ReadOnlySpan<byte> bytes = result.Entry!.Payload.Span;
             payload = LogWorkload.PayloadNumber(bytes);
-            if (plan.Kind == WorkloadKind.Tango) TangoWorkload.Locate(transactions, result.Position.Offset, bytes, cluster.Monitor);
+            if (plan.Kind == WorkloadKind.Tango)
+                TangoWorkload.Locate(transactions, result.Position.Offset, bytes, cluster.Monitor);
         }
 
         ImmutableArray<StreamHeader> headers = kind == SeenKind.Data ? result.Entry!.Streams : [];

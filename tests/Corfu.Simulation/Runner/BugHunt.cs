@@ -4,8 +4,8 @@ using Corfu.Simulation.Checkers;
 namespace Corfu.Simulation.Runner;
 
 /// <summary>
-/// Hunts planted bugs, several at once, each worker with a process of its own; seeds that show one are run again without it, in two processes
-/// that all hunts share. Bounded by seeds, never by time.
+/// Hunts planted bugs, several at once, each worker with a process of its own; seeds that show one are run again
+/// without it, in two processes that all hunts share. Bounded by seeds, never by time.
 /// </summary>
 /// <param name="starts">Each bug is hunted from each of these; none: near the seed where it was found last.</param>
 internal sealed class BugHunt(IReadOnlyList<ulong> starts, int workers, TextWriter output)
@@ -61,10 +61,13 @@ internal sealed class BugHunt(IReadOnlyList<ulong> starts, int workers, TextWrit
             // The hash gate: the same seed once more, in another process.
             string? violation = second is null
                 ? result.Violations.Find(v => v.Checker == bug.Checker)?.What
-                : second.Run(seed, bug.Name) is var again && again.Hash != result.Hash ? $"hash {result.Hash:x16} in one process and {again.Hash:x16} in another" : null;
+                : second.Run(seed, bug.Name) is var again && again.Hash != result.Hash
+                    ? $"hash {result.Hash:x16} in one process and {again.Hash:x16} in another"
+                    : null;
             if (violation is null)
             {
-                foreach (Violation other in result.Violations.DistinctBy(v => v.Checker)) others[other.Checker] = others.GetValueOrDefault(other.Checker) + 1;
+                foreach (Violation other in result.Violations.DistinctBy(v => v.Checker))
+                    others[other.Checker] = others.GetValueOrDefault(other.Checker) + 1;
             }
             else if (PassesWithout(seed))
             {
@@ -74,7 +77,9 @@ internal sealed class BugHunt(IReadOnlyList<ulong> starts, int workers, TextWrit
             }
         }
 
-        Tell($"{bug.Name}: NOT found by {bug.Checker} in {PlantedBugs.MostSeeds} seeds from {first}; others fired: {string.Join(", ", others.Select(o => $"{o.Key} {o.Value}"))}");
+        Tell(
+            $"{bug.Name}: NOT found by {bug.Checker} in {PlantedBugs.MostSeeds} seeds from {first}; others fired: "
+            + $"{string.Join(", ", others.Select(o => $"{o.Key} {o.Value}"))}");
         return null;
     }
 

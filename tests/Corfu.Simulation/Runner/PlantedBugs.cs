@@ -3,8 +3,8 @@ using Corfu.Simulation.Checkers;
 namespace Corfu.Simulation.Runner;
 
 /// <summary>
-/// The planted bugs and the checker that must find each. Found means: that checker fires on some seed, and the same seed passes
-/// without the bug, with one hash in two processes; a crash or a time-out does not count.
+/// The planted bugs and the checker that must find each. Found means: that checker fires on some seed, and the same
+/// seed passes without the bug, with one hash in two processes; a crash or a time-out does not count.
 /// </summary>
 public static class PlantedBugs
 {
@@ -15,51 +15,77 @@ public static class PlantedBugs
     [
         new("unit-acks-before-durable", "R4", "answers before the flush", CheckerNames.UnitDurable, 1),
         new("seal-not-logged", "R4", "a seal is answered and not written", CheckerNames.SealedEpoch, 1),
-        new("trim-mark-forgotten", "R3, R5", "a restarted unit has forgotten the prefix trim", CheckerNames.UnitDurable, 6),
-        new("start-not-honoured", "R7", "a new sequencer counts from below the epoch's start", CheckerNames.TokenUnique, 1),
-        new("ack-at-head", "R9", "an append is acknowledged before the chain's tail has it", CheckerNames.AckComplete, 1),
+        new("trim-mark-forgotten", "R3, R5", "a restarted unit has forgotten the prefix trim", CheckerNames.UnitDurable,
+            6),
+        new("start-not-honoured", "R7", "a new sequencer counts from below the epoch's start", CheckerNames.TokenUnique,
+            1),
+        new("ack-at-head", "R9", "an append is acknowledged before the chain's tail has it", CheckerNames.AckComplete,
+            1),
         new("retry-without-resolving", "R9", "a time-out counts as not written", CheckerNames.ExactlyOnce, 3),
-        new("already-written-is-mine", "R9", "AlreadyWritten counts as success whoever wrote", CheckerNames.AckComplete, 2),
-        new("writer-without-sequence", "R9", "a bare writer id is taken for the append's identity", CheckerNames.AckComplete, 636),
+        new("already-written-is-mine", "R9", "AlreadyWritten counts as success whoever wrote", CheckerNames.AckComplete,
+            2),
+        new("writer-without-sequence", "R9", "a bare writer id is taken for the append's identity",
+            CheckerNames.AckComplete, 636),
         new("fill-at-once", "R10", "a hole is filled without waiting", CheckerNames.FillRule, 5),
         new("fill-ungranted", "R10", "positions are filled that nobody was granted", CheckerNames.FillRule, 2),
         new("fill-skips-head", "R10", "junk goes to the replicas behind the head", CheckerNames.ChainPrefix, 1),
         new("read-at-head", "R11", "what is not known committed is read at the head", CheckerNames.ReadCommitted, 1),
         new("unconfirmed-check", "checks", "a check believes its epoch without asking", CheckerNames.Check, 209),
         new("seal-any-replica", "R13", "any replica's seal will do", CheckerNames.SealComplete, 8),
-        new("tails-from-one-chain", "streams", "stream tails are asked of the first chain only", CheckerNames.StreamWalk, 3),
+        new("tails-from-one-chain", "streams", "stream tails are asked of the first chain only",
+            CheckerNames.StreamWalk, 3),
         new("junk-ends-the-walk", "R8", "a walk ends where all backpointers are bare junk", CheckerNames.StreamWalk, 2),
         new("no-relearning", "R10", "what an ended epoch granted counts as read", CheckerNames.StreamWalk, 16),
         new("one-acceptor-is-enough", "R12", "the projection is read from one acceptor", CheckerNames.OneProjection, 8),
-        new("acceptor-forgets", "R12", "an acceptor promises and does not write it down", CheckerNames.OneProjection, 16),
+        new("acceptor-forgets", "R12", "an acceptor promises and does not write it down", CheckerNames.OneProjection,
+            16),
         new("conflict-off-by-one", "R18", "a write at the snapshot's end is no conflict", CheckerNames.Transactions, 6),
-        new("tail-counts-as-played", "R10", "views claim the tail though grants below it may be void", CheckerNames.Transactions, 15),
+        new("tail-counts-as-played", "R10", "views claim the tail though grants below it may be void",
+            CheckerNames.Transactions, 15),
         new("hash-order", "determinism", "waits depend on the process's hash seed", CheckerNames.Determinism, 1),
         new("trim-at-head-only", "R5", "a trim that is met is brought to the head only", CheckerNames.TrimComplete, 1),
-        new("unit-serves-what-it-has-not-installed", "R14", "requests of an epoch are served before it is installed", CheckerNames.SealedEpoch, 1),
+        new("unit-serves-what-it-has-not-installed", "R14", "requests of an epoch are served before it is installed",
+            CheckerNames.SealedEpoch, 1),
         new("install-not-durable", "R14", "an install is answered before it is durable", CheckerNames.SealedEpoch, 16),
         new("copy-without-filling", "R15", "a rebuild copies and leaves the holes", CheckerNames.Membership, 32),
         new("joining-is-read", "R15", "joining replicas are read", CheckerNames.Membership, 6),
         new("full-before-it-is-rebuilt", "R15", "a joining replica becomes full at once", CheckerNames.Membership, 6),
-        new("rebuilt-without-stream-tails", "R15, R22", "a rebuilt unit does not know the streams of what is trimmed", CheckerNames.StreamTails, 150),
-        new("chain-within-its-segment", "R1", "chains are counted from the segment's first position", CheckerNames.NothingLost, 68),
+        new("rebuilt-without-stream-tails", "R15, R22", "a rebuilt unit does not know the streams of what is trimmed",
+            CheckerNames.StreamTails, 150),
+        new("chain-within-its-segment", "R1", "chains are counted from the segment's first position",
+            CheckerNames.NothingLost, 68),
         new("removed-units-return", "R2", "a unit that was removed may join again", CheckerNames.Membership, 10),
         new("torn-tail-is-a-page", "R6", "a half-written record at the log's end is kept", CheckerNames.UnitDurable, 3),
-        new("returning-mutator-reads-nothing", "R16", "a mutator that returns a value adds nothing to the read set", CheckerNames.Transactions, 6),
-        new("reads-without-a-snapshot", "R17", "each read of a transaction sees the newest view", CheckerNames.Opacity, 9),
-        new("undecided-is-committed", "R20", "who does not host the read set takes a commit record for committed", CheckerNames.Transactions, 15),
-        new("a-refusal-ends-its-transaction", "R23", "the writes behind a refused one are not applied", CheckerNames.Transactions, 9),
+        new("returning-mutator-reads-nothing", "R16", "a mutator that returns a value adds nothing to the read set",
+            CheckerNames.Transactions, 6),
+        new("reads-without-a-snapshot", "R17", "each read of a transaction sees the newest view", CheckerNames.Opacity,
+            9),
+        new("undecided-is-committed", "R20", "who does not host the read set takes a commit record for committed",
+            CheckerNames.Transactions, 15),
+        new("a-refusal-ends-its-transaction", "R23", "the writes behind a refused one are not applied",
+            CheckerNames.Transactions, 9),
         new("trimmed-is-skipped", "R22", "playback passes over what was trimmed", CheckerNames.StreamWalk, 8),
-        new("full-disks-acknowledge", "R4", "a page is acknowledged for which there was no room", CheckerNames.UnitDurable, 2),
-        new("damaged-is-unwritten", "R4", "a page that is found damaged is answered as unwritten", CheckerNames.UnitDurable, 3),
-        new("cleaner-drops-a-live-page", "R5", "the cleaner takes live pages for dead ones", CheckerNames.UnitDurable, 1),
-        new("segment-freed-before-its-pages", "R4, R5", "a segment goes before what was moved out of it is durable", CheckerNames.UnitDurable, 1),
-        new("checkpoint-before-its-log", "R3", "a checkpoint of the map is published before its part of the log is durable", CheckerNames.UnitDurable, 219),
-        new("restored-map-is-current", "R3", "pages behind a restored checkpoint are not replayed", CheckerNames.UnitDurable, 3),
-        new("any-position-is-in-reach", "R13", "a unit takes fills and trims however far above the log's end", CheckerNames.SealComplete, 9),
-        new("work-is-not-passed-on", "agents", "an agent that cannot rebuild a unit keeps the others out", CheckerNames.Liveness, 90),
-        new("any-process-is-a-watcher", "agents", "processes without a live agent count as watchers", CheckerNames.Liveness, 110),
-        new("bulk-copies-wait-for-nothing", "R4", "many copies are answered before they are durable", CheckerNames.UnitDurable, 62),
+        new("full-disks-acknowledge", "R4", "a page is acknowledged for which there was no room",
+            CheckerNames.UnitDurable, 2),
+        new("damaged-is-unwritten", "R4", "a page that is found damaged is answered as unwritten",
+            CheckerNames.UnitDurable, 3),
+        new("cleaner-drops-a-live-page", "R5", "the cleaner takes live pages for dead ones", CheckerNames.UnitDurable,
+            1),
+        new("segment-freed-before-its-pages", "R4, R5", "a segment goes before what was moved out of it is durable",
+            CheckerNames.UnitDurable, 1),
+        new("checkpoint-before-its-log", "R3",
+            "a checkpoint of the map is published before its part of the log is durable", CheckerNames.UnitDurable,
+            219),
+        new("restored-map-is-current", "R3", "pages behind a restored checkpoint are not replayed",
+            CheckerNames.UnitDurable, 3),
+        new("any-position-is-in-reach", "R13", "a unit takes fills and trims however far above the log's end",
+            CheckerNames.SealComplete, 9),
+        new("work-is-not-passed-on", "agents", "an agent that cannot rebuild a unit keeps the others out",
+            CheckerNames.Liveness, 90),
+        new("any-process-is-a-watcher", "agents", "processes without a live agent count as watchers",
+            CheckerNames.Liveness, 110),
+        new("bulk-copies-wait-for-nothing", "R4", "many copies are answered before they are durable",
+            CheckerNames.UnitDurable, 62),
     ];
 
     /// <summary>Switches a bug on. False, with a message, where this build has none.</summary>
@@ -78,8 +104,10 @@ public static class PlantedBugs
     /// <summary>From how many starts the table's medians are taken.</summary>
     public const int TableStarts = 5;
 
-    /// <param name="which">A bug's name, <c>all</c>, or <c>table</c>: all of them from several starts, and a table for docs/testing.md.</param>
-    /// <param name="start">First seed for every bug; null begins near the seed where each was found last, and the table at 1.</param>
+    /// <param name="which">A bug's name, <c>all</c>, or <c>table</c>: all of them from several starts, and a table for
+    /// docs/testing.md.</param>
+    /// <param name="start">First seed for every bug; null begins near the seed where each was found last, and the table
+    /// at 1.</param>
     /// <param name="workers">Bugs hunted at once.</param>
     public static int Hunt(string which, ulong? start, int workers, TextWriter output)
     {
@@ -88,7 +116,8 @@ public static class PlantedBugs
         PlantedBug[] bugs = table || which == "all" ? s_bugs : [.. s_bugs.Where(b => b.Name == which)];
         if (bugs.Length == 0)
         {
-            output.WriteLine($"no planted bug is called {which}; there are: {string.Join(", ", s_bugs.Select(b => b.Name))}");
+            output.WriteLine(
+                $"no planted bug is called {which}; there are: {string.Join(", ", s_bugs.Select(b => b.Name))}");
             return 2;
         }
 
@@ -110,7 +139,8 @@ public static class PlantedBugs
 #if PLANTED
     private static void WriteTable(PlantedBug[] bugs, IReadOnlyDictionary<string, List<int>> needed, TextWriter output)
     {
-        output.WriteLine($"| planted bug | rule | what it does | checker | median seeds (most) of {TableStarts} starts |");
+        output.WriteLine(
+            $"| planted bug | rule | what it does | checker | median seeds (most) of {TableStarts} starts |");
         output.WriteLine("|---|---|---|---|---|");
         foreach (PlantedBug bug in bugs)
         {

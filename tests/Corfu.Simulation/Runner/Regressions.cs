@@ -3,8 +3,8 @@ using Corfu.Simulation.Workload;
 namespace Corfu.Simulation.Runner;
 
 /// <summary>
-/// Plans that once found a bug, written down: a seed's meaning may change with the plan generator, a plan's does not. Each is run with
-/// several seeds, since the interleaving that mattered moves with every change of the code.
+/// Plans that once found a bug, written down: a seed's meaning may change with the plan generator, a plan's does not.
+/// Each is run with several seeds, since the interleaving that mattered moves with every change of the code.
 /// </summary>
 public static class Regressions
 {
@@ -14,7 +14,8 @@ public static class Regressions
     [
         (
             "tail-of-an-ended-epoch",
-            "Views were published up to the tail: a grant of an epoch that ended counted as played, and when the next epoch granted the "
+            "Views were published up to the tail: a grant of an epoch that ended counted as played, and when the "
+            + "next epoch granted the "
                 + "position again, that replica never saw the entry (R10).",
             new SeedPlan
             {
@@ -33,7 +34,8 @@ public static class Regressions
             }),
         (
             "sequencer-left-behind",
-            "A replaced sequencer that nobody tells goes on asking for stream tails: a client that still believed it asked the sealed units without end.",
+            "A replaced sequencer that nobody tells goes on asking for stream tails: a client that still believed it "
+            + "asked the sealed units without end.",
             new SeedPlan
             {
                 Seed = 53,
@@ -44,12 +46,16 @@ public static class Regressions
                 Operations = 411,
                 Faults =
                 [
-                    FaultKind.Loss, FaultKind.Duplication, FaultKind.LongDelay, FaultKind.Reordering, FaultKind.Clog, FaultKind.BrokenConnection,
-                    FaultKind.KillUnit, FaultKind.PowerCut, FaultKind.TornWrite, FaultKind.LostWrite, FaultKind.SlowFlush,
+                    FaultKind.Loss, FaultKind.Duplication, FaultKind.LongDelay, FaultKind.Reordering, FaultKind.Clog,
+                    FaultKind.BrokenConnection,
+                    FaultKind.KillUnit, FaultKind.PowerCut, FaultKind.TornWrite, FaultKind.LostWrite,
+                    FaultKind.SlowFlush,
                     FaultKind.KillSequencer, FaultKind.Pause, FaultKind.SlowScheduling, FaultKind.Reconfigure,
                 ],
-                Network = new() { MinLatency = 1_000, Jitter = 2_000, Loss = 0.1, Duplication = 0.1, LongDelay = 0.005 },
-                Disk = new() { FlushLatency = 300, SlowFlush = 0.01, SlowFlushLatency = 50_000, KeepAtCrash = 0.3, TearAtCrash = 1 },
+                Network = new() { MinLatency = 1_000, Jitter = 2_000, Loss = 0.1, Duplication = 0.1,
+                    LongDelay = 0.005 },
+                Disk = new() { FlushLatency = 300, SlowFlush = 0.01, SlowFlushLatency = 50_000, KeepAtCrash = 0.3,
+                    TearAtCrash = 1 },
                 RequestTimeout = 100_000,
                 FaultInterval = 100_000,
                 FaultsUntil = 10_000_000,
@@ -57,7 +63,8 @@ public static class Regressions
             }),
         (
             "probe-past-its-commit",
-            "A runtime that probed for an orphan's decision played on to the next record of the same entry, an orphan too, whose probe met the first "
+            "A runtime that probed for an orphan's decision played on to the next record of the same entry, an "
+            + "orphan too, whose probe met the first "
                 + "one again: probes within probes for ever (R20).",
             new SeedPlan
             {
@@ -77,7 +84,8 @@ public static class Regressions
             }),
         (
             "scout-behind-a-trim",
-            "Playback that waits for a decision reads ahead with a second cursor, which stayed where the last wait had left it: once playback was past that, and the log "
+            "Playback that waits for a decision reads ahead with a second cursor, which stayed where the last wait "
+            + "had left it: once playback was past that, and the log "
                 + "trimmed up to there, every later wait failed for good (R20, R22).",
             new SeedPlan
             {
@@ -97,7 +105,8 @@ public static class Regressions
             }),
         (
             "probe-meets-a-trim",
-            "Whoever waits long for a decision plays the read set by itself, from its beginning: where that was trimmed, its callers were told that their views could not go on, "
+            "Whoever waits long for a decision plays the read set by itself, from its beginning: where that was "
+            + "trimmed, its callers were told that their views could not go on, "
                 + "though the hosts were about to publish the decision (R20, R22).",
             new SeedPlan
             {
@@ -113,7 +122,8 @@ public static class Regressions
                 Trims = true,
                 Faults =
                 [
-                    FaultKind.Loss, FaultKind.Duplication, FaultKind.PartitionOneWay, FaultKind.BrokenConnection, FaultKind.Pause, FaultKind.ClockSkew, FaultKind.Reconfigure,
+                    FaultKind.Loss, FaultKind.Duplication, FaultKind.PartitionOneWay, FaultKind.BrokenConnection,
+                    FaultKind.Pause, FaultKind.ClockSkew, FaultKind.Reconfigure,
                     FaultKind.StuckWrites, FaultKind.AddCapacity, FaultKind.Scrub, FaultKind.FullDisk,
                 ],
                 Network = new() { MinLatency = 200, Jitter = 50, Loss = 0.005, Duplication = 0.1 },
@@ -125,7 +135,8 @@ public static class Regressions
             }),
         (
             "marked-for-good",
-            "A page that two bad reads in a row had marked as damaged stayed so: where it was the head's, and its writer had come no further, nobody could complete or fill the "
+            "A page that two bad reads in a row had marked as damaged stayed so: where it was the head's, and its "
+            + "writer had come no further, nobody could complete or fill the "
                 + "position, and readers of its stream stood before it for ever (R4, R8).",
             new SeedPlan
             {
@@ -134,14 +145,17 @@ public static class Regressions
                 Clients = 4,
                 Workers = 4,
                 Operations = 400,
-                Faults = [FaultKind.Clog, FaultKind.BrokenConnection, FaultKind.SlowFlush, FaultKind.KillClient, FaultKind.Reconfigure, FaultKind.Misread],
+                Faults = [FaultKind.Clog, FaultKind.BrokenConnection, FaultKind.SlowFlush, FaultKind.KillClient,
+                    FaultKind.Reconfigure, FaultKind.Misread],
                 Network = new() { MinLatency = 1_000, Jitter = 50 },
-                Disk = new() { FlushLatency = 20_000, SlowFlush = 0.01, SlowFlushLatency = 500_000, Misread = 0.2, KeepAtCrash = 1 },
+                Disk = new() { FlushLatency = 20_000, SlowFlush = 0.01, SlowFlushLatency = 500_000, Misread = 0.2,
+                    KeepAtCrash = 1 },
                 RequestTimeout = 100_000,
             }),
         (
             "killed-before-the-flush",
-            "A killed process leaves its last writes in the page cache. The next one took them for durable, and its Open record said so: after a power cut the log was damaged (R4).",
+            "A killed process leaves its last writes in the page cache. The next one took them for durable, and its "
+            + "Open record said so: after a power cut the log was damaged (R4).",
             new SeedPlan
             {
                 Seed = 6926,
@@ -161,7 +175,8 @@ public static class Regressions
         int failed = 0;
         foreach ((string name, string bug, SeedPlan plan) in All)
         {
-            SeedResult[] results = [.. Enumerable.Range(0, SeedsEach).Select(i => SeedRunner.Run(plan with { Seed = plan.Seed + (ulong)(i * 1000) }, null))];
+            SeedResult[] results = [.. Enumerable.Range(0, SeedsEach)
+                .Select(i => SeedRunner.Run(plan with { Seed = plan.Seed + (ulong)(i * 1000) }, null))];
             SeedResult? bad = Array.Find(results, r => r.Failed);
             output.WriteLine(bad is null ? $"{name}: passed" : $"{name}: FAILED ({bug}) {bad.Violations[0]}");
             if (bad is not null) failed++;

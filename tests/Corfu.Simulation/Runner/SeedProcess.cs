@@ -6,8 +6,9 @@ using System.Text.Json;
 namespace Corfu.Simulation.Runner;
 
 /// <summary>
-/// A child of this program that runs one seed at a time: seeds on its standard input, each with the bug to be switched on, if any, and a line
-/// of JSON for each on its standard output. One that dies takes only its seed with it. Callers take turns.
+/// A child of this program that runs one seed at a time: seeds on its standard input, each with the bug to be switched
+/// on, if any, and a line of JSON for each on its standard output. One that dies takes only its seed with it. Callers
+/// take turns.
 /// </summary>
 public sealed class SeedProcess : IDisposable
 {
@@ -41,7 +42,9 @@ public sealed class SeedProcess : IDisposable
         lock (_turn)
         {
             Process child = _child ??= Start();
-            child.StandardInput.WriteLine(planted is null ? seed.ToString(CultureInfo.InvariantCulture) : string.Create(CultureInfo.InvariantCulture, $"{seed} {planted}"));
+            child.StandardInput.WriteLine(planted is null
+                ? seed.ToString(CultureInfo.InvariantCulture)
+                : string.Create(CultureInfo.InvariantCulture, $"{seed} {planted}"));
             child.StandardInput.Flush();
             string? line = child.StandardOutput.ReadLine();
             if (line is not null && JsonSerializer.Deserialize<SeedResult>(line) is { } result) return result;
@@ -56,7 +59,8 @@ public sealed class SeedProcess : IDisposable
                 Operations = 0,
                 Steps = 0,
                 VirtualSeconds = 0,
-                Violations = [new(Checkers.CheckerNames.Unhandled, $"the process that ran the seed died with exit code {code}")],
+                Violations = [new(Checkers.CheckerNames.Unhandled,
+                    $"the process that ran the seed died with exit code {code}")],
             };
         }
     }
@@ -74,8 +78,13 @@ public sealed class SeedProcess : IDisposable
 
     private static Process Start()
     {
-        var start = new ProcessStartInfo(Environment.ProcessPath!) { RedirectStandardInput = true, RedirectStandardOutput = true };
-        if (Path.GetFileNameWithoutExtension(Environment.ProcessPath) == "dotnet") start.ArgumentList.Add(typeof(SeedProcess).Assembly.Location);
+        var start = new ProcessStartInfo(Environment.ProcessPath!)
+        {
+            RedirectStandardInput = true,
+            RedirectStandardOutput = true
+        };
+        if (Path.GetFileNameWithoutExtension(Environment.ProcessPath) == "dotnet")
+            start.ArgumentList.Add(typeof(SeedProcess).Assembly.Location);
         start.ArgumentList.Add("--serve");
         return Process.Start(start)!;
     }

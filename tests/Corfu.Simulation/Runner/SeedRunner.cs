@@ -16,7 +16,8 @@ public static class SeedRunner
         World world = run.World;
         List<Violation> violations = [.. run.Cluster.Monitor.Violations, .. run.Violations];
         bool audited = run.Log.Final.Count > 0;
-        if (plan.Kind == WorkloadKind.Log) violations.AddRange(audited ? LogChecker.CheckAll(run.Log) : LogChecker.CheckAnswers(run.Log));
+        if (plan.Kind == WorkloadKind.Log)
+            violations.AddRange(audited ? LogChecker.CheckAll(run.Log) : LogChecker.CheckAnswers(run.Log));
         if (audited && plan.Kind == WorkloadKind.Tango) violations.AddRange(TxChecker.CheckAll(run.Transactions));
         violations.AddRange(world.Failures.Select(f => new Violation(CheckerNames.Unhandled, f)));
         if (violations.Count == 0 && run.Ledger.Acknowledged < SeedSweep.FewestOperations)

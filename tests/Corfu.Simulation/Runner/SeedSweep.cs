@@ -24,16 +24,19 @@ public static class SeedSweep
         {
             SeedResult first = results[(int)(second.Seed - start)];
             if (first.Hash == second.Hash) continue;
-            first.Violations.Add(new(CheckerNames.Determinism, $"hash {first.Hash:x16} in one process and {second.Hash:x16} in another"));
+            first.Violations.Add(new(CheckerNames.Determinism,
+                $"hash {first.Hash:x16} in one process and {second.Hash:x16} in another"));
             Show(first, output);
         }
 
-        int failed = results.Count(r => r.Failed) + MissingFaults(results, output) + MissingSituations(results, require, output);
+        int failed = results.Count(r => r.Failed) + MissingFaults(results, output)
+            + MissingSituations(results, require, output);
         var hash = new TraceHash();
         foreach (SeedResult result in results) hash.Add(result.Hash);
         PrintCoverage(results, output);
         output.WriteLine(
-            $"seeds {seeds} failed {failed} operations {results.Sum(r => r.Operations)} faults {results.Sum(r => r.Faults.Values.Sum())} hash {hash.Value:x16}");
+            $"seeds {seeds} failed {failed} operations {results.Sum(r => r.Operations)} faults "
+            + $"{results.Sum(r => r.Faults.Values.Sum())} hash {hash.Value:x16}");
         return failed == 0 ? 0 : 1;
     }
 
@@ -62,7 +65,9 @@ public static class SeedSweep
 
     private static void PrintCoverage(SeedResult[] results, TextWriter output)
     {
-        foreach ((string title, Func<SeedResult, SortedDictionary<string, long>> pick) in new (string, Func<SeedResult, SortedDictionary<string, long>>)[]
+        foreach ((string title,
+            Func<SeedResult, SortedDictionary<string, long>> pick) in new (string,
+                Func<SeedResult, SortedDictionary<string, long>>)[]
                  { ("faults", r => r.Faults), ("situations", r => r.Marks) })
         {
             SortedDictionary<string, (long Times, int Seeds)> sum = [];
@@ -72,7 +77,9 @@ public static class SeedSweep
                 sum[name] = (times + count, seeds + 1);
             }
 
-            output.WriteLine($"{title}, times (seeds): {string.Join(", ", sum.Select(p => $"{p.Key} {p.Value.Times} ({p.Value.Seeds})"))}");
+            output.WriteLine(
+                $"{title}, times (seeds): {string.Join(", ", sum.Select(p => $"{p.Key} {p.Value.Times} "
+                + $"({p.Value.Seeds})"))}");
         }
     }
 
@@ -87,10 +94,14 @@ public static class SeedSweep
         if (!result.Failed) return;
         lock (output)
         {
-            output.WriteLine($"seed {result.Seed} FAILED after {result.Operations} operations, {result.Steps} steps, {result.VirtualSeconds:F3} virtual s");
-            foreach (Violation violation in result.Violations.Take(5)) output.WriteLine($"  {Short(violation.ToString())}");
+            output.WriteLine(
+                $"seed {result.Seed} FAILED after {result.Operations} operations, {result.Steps} steps, "
+                + $"{result.VirtualSeconds:F3} virtual s");
+            foreach (Violation violation in result.Violations.Take(5))
+                output.WriteLine($"  {Short(violation.ToString())}");
             if (result.Violations.Count > 5) output.WriteLine($"  and {result.Violations.Count - 5} more");
-            output.WriteLine($"  replay: dotnet run -c Release --project tests/Corfu.Simulation -- --seed {result.Seed} --trace");
+            output.WriteLine(
+                $"  replay: dotnet run -c Release --project tests/Corfu.Simulation -- --seed {result.Seed} --trace");
         }
     }
 }

@@ -9,7 +9,8 @@ using Tango;
 namespace Corfu.Simulation.Runner;
 
 /// <summary>
-/// The phases of one seed: boot; work under faults; heal and let everything finish within a bound; audit the log from outside.
+/// The phases of one seed: boot; work under faults; heal and let everything finish within a bound; audit the log from
+/// outside.
 /// </summary>
 public sealed class SimulationRun
 {
@@ -38,7 +39,8 @@ public sealed class SimulationRun
 
     public LogHistory Log { get; } = new();
 
-    public TxHistory Transactions { get; } = new() { Refuses = static (key, before, value) => key == TangoClient.GateKey && Gate.Refuses(before, value) };
+    public TxHistory Transactions { get; } = new()
+    { Refuses = static (key, before, value) => key == TangoClient.GateKey && Gate.Refuses(before, value) };
 
     public List<Violation> Violations { get; } = [];
 
@@ -49,7 +51,8 @@ public sealed class SimulationRun
         var tangoWork = new TangoWorkload(World, _plan, Log, Transactions, Cluster.Monitor, Ledger);
         for (int i = 0; i < _plan.Clients; i++)
         {
-            SimClientNode client = Cluster.AddClient(i, _plan.Kind == WorkloadKind.Log ? n => WorkAsync(n, logWork) : n => WorkAsync(n, tangoWork));
+            SimClientNode client = Cluster.AddClient(i,
+                _plan.Kind == WorkloadKind.Log ? n => WorkAsync(n, logWork) : n => WorkAsync(n, tangoWork));
             client.Start();
         }
 
@@ -61,12 +64,14 @@ public sealed class SimulationRun
         CountFaults();
     }
 
-    private bool AllFinished() => Ledger.Exhausted && Cluster.Idle && Cluster.Clients.All(c => !c.Running || c.Finished);
+    private bool AllFinished() =>
+        Ledger.Exhausted && Cluster.Idle && Cluster.Clients.All(c => !c.Running || c.Finished);
 
     private async Task WorkAsync(SimClientNode node, LogWorkload work)
     {
         await Task.WhenAll(Enumerable.Range(0, _plan.Workers).Select(
-            worker => work.WorkAsync(node.Number, _plan.ProfileOf(node.Number), node.Log!, node.OpenCursor, node.Process!.Time, RandomOf(node, worker))));
+            worker => work.WorkAsync(node.Number, _plan.ProfileOf(node.Number), node.Log!, node.OpenCursor,
+                node.Process!.Time, RandomOf(node, worker))));
     }
 
     private async Task WorkAsync(SimClientNode node, TangoWorkload work)
@@ -74,7 +79,10 @@ public sealed class SimulationRun
         if (await OpenTangoAsync(node) is not { } tango) return;
         node.Tango = tango;
         work.Opened(node.Number, tango);
-        await Task.WhenAll(Enumerable.Range(0, _plan.Workers).Select(worker => work.WorkAsync(node.Number, _plan.ProfileOf(node.Number), tango, node.Log!, node.Process!.Time, RandomOf(node, worker))));
+        await Task.WhenAll(Enumerable.Range(0, _plan.Workers)
+            .Select(
+                worker => work.WorkAsync(node.Number, _plan.ProfileOf(node.Number), tango, node.Log!,
+                    node.Process!.Time, RandomOf(node, worker))));
     }
 
     /// <returns>Null: what a new client would have to play has been trimmed, and it is told so (R22).</returns>
@@ -86,7 +94,8 @@ public sealed class SimulationRun
         {
             try
             {
-                return await TangoClient.OpenAsync(node.Log!, node.OpenCursor, node.Process!.Time, node.Entropy, hosted, new TangoOptions(), new SimLogger(World, node.Name));
+                return await TangoClient.OpenAsync(node.Log!, node.OpenCursor, node.Process!.Time, node.Entropy, hosted,
+                    new TangoOptions(), new SimLogger(World, node.Name));
             }
             catch (Exception e) when (e is TangoInDoubtException or LogUnavailableException)
             {
@@ -100,7 +109,8 @@ public sealed class SimulationRun
         }
     }
 
-    private SimRandom RandomOf(SimClientNode node, int worker) => World.Random.Split($"work {node.Name} {worker} {node.Process!.Id}");
+    private SimRandom RandomOf(SimClientNode node, int worker) =>
+        World.Random.Split($"work {node.Name} {worker} {node.Process!.Id}");
 
     /// <summary>Phase 2: no more faults, everything that is dead comes back, the network is calm.</summary>
     private void Heal()
@@ -115,11 +125,14 @@ public sealed class SimulationRun
     {
         Pump.Ending ending = Pump.Run(World, done, World.Now + HealedBound, World.Steps + MostSteps);
         if (ending == Pump.Ending.Done) return true;
-        Violations.Add(new(CheckerNames.Liveness, $"{what} did not finish though all faults were healed: {ending}, {Stuck()}"));
+        Violations.Add(new(CheckerNames.Liveness,
+            $"{what} did not finish though all faults were healed: {ending}, {Stuck()}"));
         return false;
     }
 
-    private string Stuck() => $"{Ledger.Acknowledged} operations done, {(Cluster.Idle ? "cluster at rest" : $"{Cluster.Unrest} in {Cluster.Monitor.Newest}")}, waiting: "
+    private string Stuck() =>
+        $"{Ledger.Acknowledged} operations done, {(Cluster.Idle ? "cluster at rest" : $"{Cluster.Unrest} in "
+        + $"{Cluster.Monitor.Newest}")}, waiting: "
         + string.Join(", ", Cluster.Clients.Where(c => !c.Finished).Select(c => c.Name));
 
     private void Audit(TangoWorkload tangoWork)

@@ -1,8 +1,8 @@
 namespace Corfu.Simulation.Runner;
 
 /// <summary>
-/// The protocol's named situations. A run that is long enough fails when it misses one: a simulator that no longer gets there proves
-/// nothing about it. The others of a run's coverage line are told, not required.
+/// The protocol's named situations. A run that is long enough fails when it misses one: a simulator that no longer gets
+/// there proves nothing about it. The others of a run's coverage line are told, not required.
 /// </summary>
 public static class Situations
 {

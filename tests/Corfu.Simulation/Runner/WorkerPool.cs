@@ -1,6 +1,7 @@
 namespace Corfu.Simulation.Runner;
 
-/// <summary>Runs seeds in several processes; each is handed out as a process becomes free. Results come back in the order of the seeds.</summary>
+/// <summary>Runs seeds in several processes; each is handed out as a process becomes free. Results come back in the
+/// order of the seeds.</summary>
 public sealed class WorkerPool(int workers)
 {
     public SeedResult[] Run(IReadOnlyList<ulong> seeds, Action<SeedResult>? onResult = null)

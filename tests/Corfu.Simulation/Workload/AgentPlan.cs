@@ -3,7 +3,8 @@ using Corfu.Protocol;
 
 namespace Corfu.Simulation.Workload;
 
-/// <summary>The cluster agents of a seed: how many machines run one, and how fast their clocks tick against the defaults.</summary>
+/// <summary>The cluster agents of a seed: how many machines run one, and how fast their clocks tick against the
+/// defaults.</summary>
 public sealed record AgentPlan
 {
     public int Count { get; init; } = 3;
@@ -11,7 +12,8 @@ public sealed record AgentPlan
     /// <summary>Every time of the agents, as a share of its default: a simulated run is short.</summary>
     public double Pace { get; init; } = 0.3;
 
-    /// <summary>The first agent's machine does not reach a unit that is joining until it is rebuilt, after the healing too.</summary>
+    /// <summary>The first agent's machine does not reach a unit that is joining until it is rebuilt, after the healing
+    /// too.</summary>
     public bool CutsOffRebuilder { get; init; }
 
     public AgentOptions OptionsOf(NodeEndpoint self, IEnumerable<NodeEndpoint> peers)
@@ -37,7 +39,13 @@ public sealed record AgentPlan
             MaxSegments = 1,
             Rebuild = agent.Rebuild with { Batch = 16 },
             Migration = agent.Migration with { Batch = 16, BytesPerSecond = null },
-            Scrub = new ScrubOptions { Batch = 16, PositionsPerSecond = 400, Interval = At(TimeSpan.FromSeconds(20)), RetryDelay = At(TimeSpan.FromSeconds(1)) },
+            Scrub = new ScrubOptions
+            {
+                Batch = 16,
+                PositionsPerSecond = 400,
+                Interval = At(TimeSpan.FromSeconds(20)),
+                RetryDelay = At(TimeSpan.FromSeconds(1))
+            },
             ScrubAfter = At(TimeSpan.FromSeconds(3)),
             Detector = detector with
             {

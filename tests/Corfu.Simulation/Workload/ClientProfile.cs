@@ -3,8 +3,8 @@ using Corfu.Simulation.Kernel;
 namespace Corfu.Simulation.Workload;
 
 /// <summary>
-/// What one client does, how often and how fast. Clients that differ find what a uniform crowd hides: one that only checks learns of a new
-/// epoch by nothing else, one that appends in bursts loses many neighbours at once when it dies.
+/// What one client does, how often and how fast. Clients that differ find what a uniform crowd hides: one that only
+/// checks learns of a new epoch by nothing else, one that appends in bursts loses many neighbours at once when it dies.
 /// </summary>
 public sealed record ClientProfile
 {
@@ -38,7 +38,16 @@ public sealed record ClientProfile
         long think = first ? 0 : random.Pick([0L, 0, 0, 20_000, 200_000]);
         ClientProfile mixed = Mixed with { Think = think, Burst = random.Pick([0, 0, 0.05, 0.3]) };
         if (first || random.Chance(0.6)) return mixed;
-        ClientProfile still = new() { Think = think, Append = 0, Read = 0, Check = 0, ReadStream = 0, Fill = 0, Trim = 0 };
+        ClientProfile still = new()
+        {
+            Think = think,
+            Append = 0,
+            Read = 0,
+            Check = 0,
+            ReadStream = 0,
+            Fill = 0,
+            Trim = 0
+        };
         return random.Next(4) switch
         {
             0 => still with { Check = 1 },

@@ -1,6 +1,7 @@
 namespace Corfu.Simulation.Workload;
 
-/// <summary>What can go wrong. Each seed enables some of these; every kind that a run enables must really occur in it.</summary>
+/// <summary>What can go wrong. Each seed enables some of these; every kind that a run enables must really occur in
+/// it.</summary>
 public enum FaultKind
 {
     Loss,

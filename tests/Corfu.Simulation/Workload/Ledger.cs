@@ -3,7 +3,8 @@ using Corfu.Simulation.Kernel;
 
 namespace Corfu.Simulation.Workload;
 
-/// <summary>What the workload's loops share: how much is left to do, unique numbers, and how far the log is known to reach.</summary>
+/// <summary>What the workload's loops share: how much is left to do, unique numbers, and how far the log is known to
+/// reach.</summary>
 public sealed class Ledger(long operations)
 {
     private long _payload;
@@ -35,7 +36,8 @@ public sealed class Ledger(long operations)
     public LogPosition SomeGranted(SimRandom random) => new(_known < 0 ? 0 : Recent(random), _epoch);
 
     /// <summary>Mostly granted ones, sometimes a little beyond.</summary>
-    public long SomePosition(SimRandom random) => Math.Max(0, Recent(random) + (random.Chance(0.1) ? random.Between(1, 3) : 0));
+    public long SomePosition(SimRandom random) =>
+        Math.Max(0, Recent(random) + (random.Chance(0.1) ? random.Between(1, 3) : 0));
 
     private long Recent(SimRandom random)
         => _known <= 0 ? 0 : random.Chance(0.6) ? Math.Max(0, _known - random.Next(8)) : random.Next(_known + 1);

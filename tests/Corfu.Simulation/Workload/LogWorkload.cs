@@ -9,15 +9,18 @@ using Corfu.Simulation.Kernel;
 namespace Corfu.Simulation.Workload;
 
 /// <summary>One client's work straight on the log, with everything it was told written down.</summary>
-public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory history, ClusterMonitor monitor, Ledger ledger)
+public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory history, ClusterMonitor monitor,
+    Ledger ledger)
 {
     // Marks our payloads, so that a scan can tell them from anything else.
     private const ulong Magic = 0xC0FF_EE00_5EED_0000;
 
     public async Task WorkAsync(
-        int client, ClientProfile profile, ICorfuLog log, Func<IStreamCursor> openCursor, TimeProvider time, SimRandom random)
+        int client, ClientProfile profile, ICorfuLog log, Func<IStreamCursor> openCursor, TimeProvider time,
+        SimRandom random)
     {
-        var streams = Enumerable.Range(0, plan.Streams).Select(i => new StreamId(StreamId.FirstUserValue + (ulong)i)).ToArray();
+        var streams = Enumerable.Range(0, plan.Streams).Select(i => new StreamId(StreamId.FirstUserValue + (ulong)i))
+            .ToArray();
         var reader = new StreamReader(client, openCursor);
         while (!ledger.Exhausted)
         {
@@ -54,7 +57,9 @@ public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory h
 
     /// <summary>Many appends to the same streams at once: neighbours that share their tokens, and their fate.</summary>
     private async Task BurstAsync(int client, ICorfuLog log, ImmutableArray<StreamId> streams, SimRandom random)
-        => await Task.WhenAll(Enumerable.Range(0, random.Between(3, 10)).Select(_ => AppendAsync(client, log, streams, random)));
+        =>
+        await Task.WhenAll(Enumerable.Range(0, random.Between(3, 10))
+            .Select(_ => AppendAsync(client, log, streams, random)));
 
     public async Task AppendAsync(int client, ICorfuLog log, ImmutableArray<StreamId> streams, SimRandom random)
     {
@@ -62,7 +67,8 @@ public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory h
         byte[] payload = PayloadOf(id, random.Chance(0.05) ? random.Next(3000) : random.Next(100));
         long start = world.Steps;
         int slot = history.Appends.Count;
-        var op = new AppendOp(client, id, [.. streams.Select(s => s.Value)], start, LogHistory.Never, Checkers.AppendOutcome.Unknown, -1);
+        var op = new AppendOp(client, id, [.. streams.Select(s => s.Value)], start, LogHistory.Never,
+            Checkers.AppendOutcome.Unknown, -1);
         history.Appends.Add(op);
         AppendResult result;
         try
@@ -91,20 +97,31 @@ public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory h
         if (outcome == Client.AppendOutcome.Appended)
         {
             monitor.Acknowledged(result.Position, result.Origin.Writer.Value, result.Origin.Sequence);
-            history.Appends[slot] = op with { End = world.Steps, Outcome = Checkers.AppendOutcome.Acknowledged, Position = result.Position.Offset };
+            history.Appends[slot] = op with
+            {
+                End = world.Steps,
+                Outcome = Checkers.AppendOutcome.Acknowledged,
+                Position = result.Position.Offset
+            };
             ledger.Learn(result.Position.Offset, result.Position.Epoch);
         }
         else if (outcome == Client.AppendOutcome.NotAppended)
         {
             monitor.Mark("append resolved as not appended");
-            history.Appends[slot] = op with { End = world.Steps, Outcome = Checkers.AppendOutcome.Refused, Position = result.Position.Offset };
+            history.Appends[slot] = op with
+            {
+                End = world.Steps,
+                Outcome = Checkers.AppendOutcome.Refused,
+                Position = result.Position.Offset
+            };
         }
     }
 
     public async Task ReadAsync(int client, ICorfuLog log, SimRandom random)
     {
         int count = random.Between(1, 5);
-        ImmutableArray<LogPosition> positions = [.. Enumerable.Range(0, count).Select(_ => new LogPosition(ledger.SomePosition(random))).Distinct()];
+        ImmutableArray<LogPosition> positions = [.. Enumerable.Range(0, count)
+            .Select(_ => new LogPosition(ledger.SomePosition(random))).Distinct()];
         // A read of what is not granted yet must say so; holes are closed only in the other mode.
         ReadMode mode = random.Chance(0.3) ? ReadMode.Observe : ReadMode.CloseHoles;
         ReadDetail detail = random.Chance(0.8) ? ReadDetail.Full : ReadDetail.Headers;
@@ -112,7 +129,8 @@ public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory h
         ImmutableArray<LogReadResult> results = await log.ReadManyAsync(positions, detail, mode);
         for (int i = 0; i < results.Length; i++)
         {
-            if (results[i].Position != positions[i]) world.Fail($"read of {positions[i]} answered {results[i].Position}");
+            if (results[i].Position != positions[i])
+                world.Fail($"read of {positions[i]} answered {results[i].Position}");
             Note(client, start, results[i], detail);
         }
     }
@@ -124,12 +142,14 @@ public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory h
         history.Tails.Add(new TailOp(client, start, world.Steps, check.Tail.Offset));
         foreach (StreamTail tail in check.Streams) monitor.CompareTail(tail, start);
         ledger.Learn(check.Tail.Offset - 1, check.Tail.Epoch);
-        // What another epoch had granted is above the log's end now, unless it has been granted again by the time this asks for it.
+        // What another epoch had granted is above the log's end now, unless it has been granted again by the time this
+        // asks for it.
         LogPosition known = ledger.Newest;
         if (known.Epoch < check.Tail.Epoch && known >= check.Tail) await FillAsync(client, log, known);
     }
 
-    /// <summary>By a new cursor from the beginning, or by one that lasts and goes on where it was, through epochs.</summary>
+    /// <summary>By a new cursor from the beginning, or by one that lasts and goes on where it was, through
+    /// epochs.</summary>
     private async Task ReadStreamAsync(StreamReader reader, StreamId stream, SimRandom random)
     {
         long start = world.Steps;
@@ -175,7 +195,8 @@ public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory h
             else await log.TrimAsync(named);
             history.Trims[slot] = history.Trims[slot] with { End = world.Steps };
         }
-        catch (ArgumentOutOfRangeException) when (named.Epoch == Epoch.None && !IsBelowTail(prefix ? position - 1 : position, start))
+        catch (ArgumentOutOfRangeException)
+            when (named.Epoch == Epoch.None && !IsBelowTail(prefix ? position - 1 : position, start))
         {
             // R10: only granted by an epoch that ended before anybody wrote there, and not yet by the next one.
             monitor.Mark("trim of a grant that died with its epoch");
@@ -184,7 +205,8 @@ public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory h
 
     // What was acknowledged stays below all later tails.
     private bool IsBelowTail(long position, long before) =>
-        history.Appends.Exists(a => a.Outcome == Checkers.AppendOutcome.Acknowledged && a.End < before && a.Position >= position);
+        history.Appends.Exists(
+            a => a.Outcome == Checkers.AppendOutcome.Acknowledged && a.End < before && a.Position >= position);
 
     private void Note(int client, long start, LogReadResult result, ReadDetail detail)
     {

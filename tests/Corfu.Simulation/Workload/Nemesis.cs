@@ -9,7 +9,8 @@ public sealed class Nemesis
 {
     private static readonly FaultKind[] s_acts =
     [
-        FaultKind.PartitionOneWay, FaultKind.PartitionSymmetric, FaultKind.Clog, FaultKind.BrokenConnection, FaultKind.KillUnit,
+        FaultKind.PartitionOneWay, FaultKind.PartitionSymmetric, FaultKind.Clog, FaultKind.BrokenConnection,
+        FaultKind.KillUnit,
         FaultKind.PowerCut, FaultKind.KillSequencer, FaultKind.KillClient, FaultKind.Pause, FaultKind.Reconfigure,
         FaultKind.StuckWrites, FaultKind.ReplaceUnit, FaultKind.AddCapacity, FaultKind.LoseDisk,
         FaultKind.Migrate, FaultKind.Reshape, FaultKind.Scrub, FaultKind.FailedFlush,
@@ -93,7 +94,8 @@ public sealed class Nemesis
             case FaultKind.AddCapacity:
                 if (_cluster.StartGrowth(_random)) Count(kind);
                 break;
-            case FaultKind.LoseDisk or FaultKind.Migrate or FaultKind.Reshape or FaultKind.Scrub or FaultKind.FailedFlush
+            case FaultKind.LoseDisk or FaultKind.Migrate or FaultKind.Reshape or FaultKind.Scrub
+                or FaultKind.FailedFlush
                 or FaultKind.FullDisk or FaultKind.DamagedPage or FaultKind.WildPositions:
                 if (ActOnCluster(kind)) Count(kind);
                 break;
@@ -102,7 +104,8 @@ public sealed class Nemesis
                 Count(kind);
                 _cluster.Network.HoldWrites(held);
                 // While tokens are granted and nothing is written, an epoch ends: what was granted is granted again.
-                if (_cluster.Plan.Has(FaultKind.Reconfigure)) After(_random.Next(held), () => Act(FaultKind.Reconfigure));
+                if (_cluster.Plan.Has(FaultKind.Reconfigure))
+                    After(_random.Next(held), () => Act(FaultKind.Reconfigure));
                 break;
             case FaultKind.Reconfigure:
                 if (_cluster.StartReconfiguration()) Count(kind);

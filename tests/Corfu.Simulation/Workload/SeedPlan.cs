@@ -6,8 +6,8 @@ using Corfu.Unit;
 namespace Corfu.Simulation.Workload;
 
 /// <summary>
-/// Everything a seed decides before it starts. Swarm testing: a random subset of fault kinds and sizes per seed, else every run
-/// is the same soup. A plan can be written down by hand as well (regression cases).
+/// Everything a seed decides before it starts. Swarm testing: a random subset of fault kinds and sizes per seed, else
+/// every run is the same soup. A plan can be written down by hand as well (regression cases).
 /// </summary>
 public sealed record SeedPlan
 {
@@ -36,7 +36,8 @@ public sealed record SeedPlan
 
     public bool Trims { get; init; }
 
-    /// <summary>Whether the log is trimmed under objects: only where no client starts again, since there are no checkpoints yet to start from.</summary>
+    /// <summary>Whether the log is trimmed under objects: only where no client starts again, since there are no
+    /// checkpoints yet to start from.</summary>
     public bool TrimsObjects => Trims && Kind == WorkloadKind.Tango && !Has(FaultKind.KillClient);
 
     /// <summary>What each client does, in turn.</summary>
@@ -51,7 +52,8 @@ public sealed record SeedPlan
     /// <summary>Of the units' page stores: small, so that segments are cleaned and checkpoints taken.</summary>
     public PageStoreOptions Store { get; init; } = SmallStore(1, 60);
 
-    /// <summary>A client's request time-out, in ticks: early in some seeds, so that outcomes are unknown often.</summary>
+    /// <summary>A client's request time-out, in ticks: early in some seeds, so that outcomes are unknown
+    /// often.</summary>
     public long RequestTimeout { get; init; } = 500_000;
 
     /// <summary>After how long a client gives an operation up.</summary>
@@ -74,7 +76,8 @@ public sealed record SeedPlan
     private const double ShareWithDecay = 0.1;
 
     // After these a unit may be the only one that has a page, for a while or for good.
-    private static readonly FaultKind[] s_moves = [FaultKind.ReplaceUnit, FaultKind.AddCapacity, FaultKind.Migrate, FaultKind.Reshape];
+    private static readonly FaultKind[] s_moves =
+        [FaultKind.ReplaceUnit, FaultKind.AddCapacity, FaultKind.Migrate, FaultKind.Reshape];
 
     public bool Has(FaultKind kind) => Faults.Contains(kind);
 
@@ -93,10 +96,12 @@ public sealed record SeedPlan
         foreach (FaultKind kind in Enum.GetValues<FaultKind>())
         {
             if (kind > FaultKind.DamagedPage) continue;
-            if ((kind > FaultKind.Misread ? space : kind > FaultKind.AddCapacity ? later : random).Chance(density)) faults.Add(kind);
+            if ((kind > FaultKind.Misread ? space : kind > FaultKind.AddCapacity ? later : random).Chance(density))
+                faults.Add(kind);
         }
 
-        if (faults.Contains(FaultKind.TornWrite) || faults.Contains(FaultKind.LostWrite)) faults.Add(FaultKind.PowerCut);
+        if (faults.Contains(FaultKind.TornWrite) || faults.Contains(FaultKind.LostWrite))
+            faults.Add(FaultKind.PowerCut);
         bool decays = space.Chance(ShareWithDecay);
         if (decays) faults.ExceptWith(s_moves);
         if (decays) faults.UnionWith([FaultKind.DamagedPage, FaultKind.Scrub]);
@@ -107,7 +112,8 @@ public sealed record SeedPlan
         // Only agents notice that a disk is gone.
         faults.Remove(FaultKind.LoseDisk);
         if (replicas == 1) faults.Remove(FaultKind.Reshape);
-        // A page that its unit takes for damaged needs another copy, which must not leave meanwhile, and which a full disk keeps from coming.
+        // A page that its unit takes for damaged needs another copy, which must not leave meanwhile, and which a full
+        // disk keeps from coming.
         if (faults.Contains(FaultKind.FullDisk)) faults.Remove(FaultKind.Misread);
         if (replicas == 1 || faults.Overlaps(s_moves)) faults.ExceptWith([FaultKind.Misread, FaultKind.DamagedPage]);
         if (new SimRandom(seed).Split("wild").Chance(density / 4)) faults.Add(FaultKind.WildPositions);
@@ -148,7 +154,8 @@ public sealed record SeedPlan
             },
             Store = SmallStore(store.Pick([1, 1, 2, 4]), store.Pick([20, 60, 200, 1_000_000])),
             RequestTimeout = random.Pick([30_000L, 100_000, 500_000, 2_000_000]),
-            OperationTimeout = random.Pick([TimeSpan.FromHours(1), TimeSpan.FromHours(1), TimeSpan.FromMilliseconds(500)]),
+            OperationTimeout =
+                random.Pick([TimeSpan.FromHours(1), TimeSpan.FromHours(1), TimeSpan.FromMilliseconds(500)]),
             FaultInterval = random.Pick([30_000L, 100_000, 400_000]),
             FaultsUntil = random.Pick([2_000_000L, 10_000_000, 30_000_000]),
             SlowScheduling = Has(FaultKind.SlowScheduling) ? random.Pick([0.02, 0.2]) : 0,
@@ -171,7 +178,8 @@ public sealed record SeedPlan
         };
     }
 
-    /// <summary>The same under agents: more time, since they need some, and faults that last long enough to be noticed.</summary>
+    /// <summary>The same under agents: more time, since they need some, and faults that last long enough to be
+    /// noticed.</summary>
     private static SeedPlan WithAgents(SeedPlan plan, SimRandom random)
     {
         int replicas = Math.Max(2, plan.Replicas);

@@ -7,8 +7,9 @@ using Tango.Collections;
 namespace Corfu.Simulation.Workload;
 
 /// <summary>
-/// The objects of one Tango client: a group of two dictionaries, two registers and a gate, opened together, and two registers of their own, of
-/// which a client may host one and write the other unseen (Tango 4.1, A): transactions that read one and write the other need decision records.
+/// The objects of one Tango client: a group of two dictionaries, two registers and a gate, opened together, and two
+/// registers of their own, of which a client may host one and write the other unseen (Tango 4.1, A): transactions that
+/// read one and write the other need decision records.
 /// </summary>
 public sealed class TangoClient
 {
@@ -40,7 +41,8 @@ public sealed class TangoClient
 
     /// <param name="hosted">Which of the lone registers to host; -1: all of them.</param>
     public static async Task<TangoClient> OpenAsync(
-        ICorfuLog log, Func<IStreamCursor> openCursor, TimeProvider time, IEntropy entropy, int hosted, TangoOptions options, ILogger logger)
+        ICorfuLog log, Func<IStreamCursor> openCursor, TimeProvider time, IEntropy entropy, int hosted,
+        TangoOptions options, ILogger logger)
     {
         var client = new TangoClient(new TangoRuntime(log, openCursor, time, entropy, options, logger), time);
         for (int i = 0; i < SoloKeys.Length; i++)
@@ -80,5 +82,6 @@ public sealed class TangoClient
 
     private TangoRegister<string> Register(string key) => (key[0] == 'r' ? Registers : Solo)[key[1] - '0'];
 
-    private TangoDictionary<string, string> Dictionary(string key) => key.StartsWith(Cells, StringComparison.Ordinal) ? CellsObject : BankObject;
+    private TangoDictionary<string, string> Dictionary(string key) =>
+        key.StartsWith(Cells, StringComparison.Ordinal) ? CellsObject : BankObject;
 }

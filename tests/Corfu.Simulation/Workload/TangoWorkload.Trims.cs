@@ -6,7 +6,8 @@ using Corfu.Simulation.Kernel;
 
 namespace Corfu.Simulation.Workload;
 
-// Prefix trims under objects. There are no checkpoints to begin from, so nobody may come later (SeedPlan.TrimsObjects), and what somebody has still to play stays.
+// Prefix trims under objects. There are no checkpoints to begin from, so nobody may come later (SeedPlan.TrimsObjects),
+// and what somebody has still to play stays.
 public sealed partial class TangoWorkload
 {
     private const int Batch = 50;
@@ -28,10 +29,12 @@ public sealed partial class TangoWorkload
             // The checker replays what the scan of the final log will not find any more.
             for (long from = _trimmed; from < below; from += Batch)
             {
-                ImmutableArray<LogPosition> positions = [.. Enumerable.Range(0, (int)Math.Min(Batch, below - from)).Select(i => new LogPosition(from + i))];
+                ImmutableArray<LogPosition> positions = [.. Enumerable.Range(0, (int)Math.Min(Batch, below - from))
+                    .Select(i => new LogPosition(from + i))];
                 foreach (LogReadResult read in await own.ReadManyAsync(positions))
                 {
-                    if (read.State == PageState.Data) Locate(history, read.Position.Offset, read.Entry!.Payload.Span, monitor);
+                    if (read.State == PageState.Data)
+                        Locate(history, read.Position.Offset, read.Entry!.Payload.Span, monitor);
                 }
             }
 

@@ -9,7 +9,8 @@ using Tango;
 namespace Corfu.Simulation.Workload;
 
 /// <summary>Transactions of one client, with everything they read, wrote and were told written down.</summary>
-public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory log, TxHistory history, ClusterMonitor monitor, Ledger ledger)
+public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory log, TxHistory history,
+    ClusterMonitor monitor, Ledger ledger)
 {
     public const int Accounts = 4;
     public const int OpeningBalance = 100;
@@ -25,13 +26,16 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
     private static readonly string[] s_writable = [.. s_keys, .. TangoClient.SoloKeys];
     private static readonly string[] s_accounts = [.. Enumerable.Range(0, Accounts).Select(i => $"bank/a{i}")];
 
-    public async Task WorkAsync(int client, ClientProfile profile, TangoClient tango, ICorfuLog own, TimeProvider time, SimRandom random)
+    public async Task WorkAsync(int client, ClientProfile profile, TangoClient tango, ICorfuLog own, TimeProvider time,
+        SimRandom random)
     {
         while (!ledger.Exhausted)
         {
             if (profile.Think > 0) await Task.Delay(TimeSpan.FromTicks(random.Exponential(profile.Think) + 1), time);
             if (plan.TrimsObjects && random.Chance(ShareOfTrims)) await TrimAsync(client, own, random);
-            double dice = profile.ReadsOnly ? FirstReadOnly + (random.NextDouble() * (1 - FirstReadOnly)) : random.NextDouble();
+            double dice = profile.ReadsOnly
+                ? FirstReadOnly + (random.NextDouble() * (1 - FirstReadOnly))
+                : random.NextDouble();
             Task step = dice switch
             {
                 < 0.40 => TransactionAsync(client, tango, random),
@@ -57,11 +61,13 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
         }
     }
 
-    /// <summary>Brings the views to the tail and notes what they show: all clients that do this when nothing moves must agree.</summary>
+    /// <summary>Brings the views to the tail and notes what they show: all clients that do this when nothing moves must
+    /// agree.</summary>
     public async Task FinalReadAsync(int client, TangoClient tango)
     {
         await tango.Runtime.SyncAsync();
-        foreach (string key in Readable(tango).Concat(s_accounts).Append(TangoClient.GateKey)) await ReadAsync(client, tango, key);
+        foreach (string key in Readable(tango).Concat(s_accounts).Append(TangoClient.GateKey))
+            await ReadAsync(client, tango, key);
         await ReadOnlyAsync(client, tango, s_accounts, null);
         await SampleAsync(client, tango);
     }
@@ -123,7 +129,8 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
         }
     }
 
-    /// <summary>Moves money with the retry helper: each attempt is a transaction of its own, and only the last one may commit.</summary>
+    /// <summary>Moves money with the retry helper: each attempt is a transaction of its own, and only the last one may
+    /// commit.</summary>
     private async Task TransferAsync(int client, TangoClient tango, SimRandom random)
     {
         string[] pair = PickKeys(s_accounts, random, 2);
@@ -225,7 +232,8 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
         history.Views.Add(new ViewSample(client, at, TangoClient.Bank, bank));
         history.Views.Add(new ViewSample(client, at, "r0", r0 ?? "-"));
         history.Views.Add(new ViewSample(client, at, TangoClient.GateKey, await tango.Gate.LastAsync() ?? "-"));
-        foreach (string solo in tango.Readable) history.Views.Add(new ViewSample(client, at, solo, await tango.ReadAsync(solo) ?? "-"));
+        foreach (string solo in tango.Readable)
+            history.Views.Add(new ViewSample(client, at, solo, await tango.ReadAsync(solo) ?? "-"));
     }
 
     /// <summary>Notes where the values of a commit record or update stand, from the bytes of an entry alone.</summary>
@@ -239,7 +247,8 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
             long value = long.Parse(match.Groups[1].ValueSpan, CultureInfo.InvariantCulture);
             if (!history.Places.TryAdd(value, (position, order++)))
             {
-                monitor.Found(CheckerNames.ExactlyOnce, $"the write of {value} stands at {history.Places[value].Position} and again at {position}");
+                monitor.Found(CheckerNames.ExactlyOnce,
+                    $"the write of {value} stands at {history.Places[value].Position} and again at {position}");
             }
         }
     }
@@ -256,9 +265,11 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
         return shuffled[..count];
     }
 
-    internal static long NumberOf(string? value) => value is null ? 0 : long.Parse(value.AsSpan(1, 7), CultureInfo.InvariantCulture);
+    internal static long NumberOf(string? value) =>
+        value is null ? 0 : long.Parse(value.AsSpan(1, 7), CultureInfo.InvariantCulture);
 
-    private static int BalanceOf(string? value) => value is null ? OpeningBalance : int.Parse(value.AsSpan(9), CultureInfo.InvariantCulture);
+    private static int BalanceOf(string? value) =>
+        value is null ? OpeningBalance : int.Parse(value.AsSpan(9), CultureInfo.InvariantCulture);
 
     [GeneratedRegex("v([0-9]{7}):-?[0-9]+")]
     private static partial Regex ValuePattern();

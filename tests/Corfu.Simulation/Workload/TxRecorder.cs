@@ -27,7 +27,8 @@ internal sealed class TxAttempt(TxRecorder to, int client)
         return ValueOf(id, balance);
     }
 
-    public static string ValueOf(long id, int balance) => string.Create(CultureInfo.InvariantCulture, $"v{id:D7}:{balance}");
+    public static string ValueOf(long id, int balance) =>
+        string.Create(CultureInfo.InvariantCulture, $"v{id:D7}:{balance}");
 
     public void Started()
     {

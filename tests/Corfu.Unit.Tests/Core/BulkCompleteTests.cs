@@ -3,12 +3,14 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit.Tests;
 
-/// <summary>Many copies in one request: each is judged as if it had come alone, and the answer speaks for all of them.</summary>
+/// <summary>Many copies in one request: each is judged as if it had come alone, and the answer speaks for all of
+/// them.</summary>
 public class BulkCompleteTests
 {
     private static readonly Epoch Two = new(2);
 
-    private static CompleteManyRequest Many(params byte[][] entries) => new(Two, [.. entries.Select(e => (ReadOnlyMemory<byte>)e)]);
+    private static CompleteManyRequest Many(params byte[][] entries) =>
+        new(Two, [.. entries.Select(e => (ReadOnlyMemory<byte>)e)]);
 
     [Fact]
     public async Task Each_entry_has_its_own_outcome()
@@ -18,12 +20,16 @@ public class BulkCompleteTests
         unit.Complete(Entries.Junk(2), 2);
         unit.Trim(3, 2);
         unit.TrimPrefix(1, 2);
-        var response = unit.Ask(Many(Entries.Data(0), Entries.Data(1), Entries.Data(2), Entries.Data(3), Entries.Data(4), Entries.Data(4), [1, 2, 3], Entries.Data(5, 3), Entries.Junk(6)));
+        var response =
+            unit.Ask(Many(Entries.Data(0), Entries.Data(1), Entries.Data(2), Entries.Data(3), Entries.Data(4),
+                Entries.Data(4), [1, 2, 3], Entries.Data(5, 3), Entries.Junk(6)));
         Assert.Equal(Status.Ok, response.Status);
         Assert.Equal(
-            [Status.Trimmed, Status.AlreadyWritten, Status.AlreadyWritten, Status.Trimmed, Status.Ok, Status.AlreadyWritten, Status.BadRequest, Status.BadRequest, Status.Ok],
+            [Status.Trimmed, Status.AlreadyWritten, Status.AlreadyWritten, Status.Trimmed, Status.Ok,
+                Status.AlreadyWritten, Status.BadRequest, Status.BadRequest, Status.Ok],
             response.Outcomes.Select(o => o.Status));
-        Assert.Equal([EntryKind.Data, EntryKind.Junk, EntryKind.Data], response.Outcomes.Where(o => o.Status == Status.AlreadyWritten).Select(o => o.Stored));
+        Assert.Equal([EntryKind.Data, EntryKind.Junk, EntryKind.Data],
+            response.Outcomes.Where(o => o.Status == Status.AlreadyWritten).Select(o => o.Stored));
         Assert.Equal(PageState.Data, unit.Page(4, epoch: 2).State);
         Assert.Equal(PageState.Junk, unit.Page(6, epoch: 2).State);
         Assert.Equal(PageState.Unwritten, unit.Page(5, epoch: 2).State);
@@ -60,7 +66,9 @@ public class BulkCompleteTests
         var store = new FaultyStore { Room = room };
         var core = await UnitCore.OpenAsync(store, new UnitCoreOptions { Cluster = Entries.Cluster });
         core.Handle(new InstallRequest(Entries.Projection(2, 100)));
-        var response = Assert.IsType<CompleteManyResponse>(core.Handle(Many(Entries.Data(1), Entries.Data(2), Entries.Data(3))).Response);
+        var response =
+            Assert.IsType<CompleteManyResponse>(
+                core.Handle(Many(Entries.Data(1), Entries.Data(2), Entries.Data(3))).Response);
         Assert.Equal(status, response.Status);
         Assert.Equal(outcomes, response.Outcomes.Length);
         Assert.All(response.Outcomes, o => Assert.Equal(Status.Ok, o.Status));

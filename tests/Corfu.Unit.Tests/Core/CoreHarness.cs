@@ -4,7 +4,8 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit.Tests;
 
-/// <summary>A core over a memory store, driven without a handler: answers come with the sequence number that they wait for.</summary>
+/// <summary>A core over a memory store, driven without a handler: answers come with the sequence number that they wait
+/// for.</summary>
 internal sealed class CoreHarness
 {
     private CoreHarness(MemoryPageStore store, UnitCore core)
@@ -20,7 +21,8 @@ internal sealed class CoreHarness
     public static async Task<CoreHarness> OpenAsync(long installed = 1, long start = 0, UnitCoreOptions? options = null)
     {
         var store = new MemoryPageStore(commitByHand: true);
-        var harness = new CoreHarness(store, await UnitCore.OpenAsync(store, options ?? new UnitCoreOptions { Cluster = Entries.Cluster }));
+        var harness = new CoreHarness(store,
+            await UnitCore.OpenAsync(store, options ?? new UnitCoreOptions { Cluster = Entries.Cluster }));
         if (installed > 0) harness.Install(installed, start);
         return harness;
     }
@@ -36,9 +38,11 @@ internal sealed class CoreHarness
 
     public long LsnOf(Request request) => Core.Handle(request).Lsn;
 
-    public Status Install(long epoch, long start = 0) => Ask(new InstallRequest(Entries.Projection(epoch, start))).Status;
+    public Status Install(long epoch, long start = 0) =>
+        Ask(new InstallRequest(Entries.Projection(epoch, start))).Status;
 
-    public WriteResponse Write(long position, long epoch = 1, string payload = "payload", long sequence = 0, params ulong[] streams) =>
+    public WriteResponse Write(long position, long epoch = 1, string payload = "payload", long sequence = 0,
+        params ulong[] streams) =>
         Ask(new WriteRequest(new Epoch(epoch), Entries.Data(position, epoch, payload, sequence, streams)));
 
     public WriteResponse Fill(long position, long epoch = 1, params ulong[] streams) =>
@@ -49,7 +53,8 @@ internal sealed class CoreHarness
     public Status Trim(long position, long epoch = 1, byte[]? tombstone = null) =>
         Ask(new TrimRequest(new Epoch(epoch), new LogPosition(position), tombstone ?? [])).Status;
 
-    public Status TrimPrefix(long below, long epoch = 1) => Ask(new TrimPrefixRequest(new Epoch(epoch), new LogPosition(below))).Status;
+    public Status TrimPrefix(long below, long epoch = 1) =>
+        Ask(new TrimPrefixRequest(new Epoch(epoch), new LogPosition(below))).Status;
 
     public SealResponse Seal(long epoch) => Ask(new SealRequest(new Epoch(epoch)));
 
@@ -71,13 +76,15 @@ internal sealed class CoreHarness
         Assert.Equal(PageState.Corrupt, Page(position).State);
     }
 
-    /// <summary>As if two transfers in a row had been bad: the page is marked, and there is nothing wrong with it.</summary>
+    /// <summary>As if two transfers in a row had been bad: the page is marked, and there is nothing wrong with
+    /// it.</summary>
     public void Misread(long position, bool headers = false)
     {
         Store.MakeDurable(Store.AppendedUntil);
         var slot = Store.Find(new LogPosition(position));
         var bytes = Store.ReadAsync(slot.Address, slot.HeaderLength).Result;
-        Core.MarkCorrupt(new LogPosition(position), slot.Address, headers ? new CorruptPage(false, 0, null) : CorruptPage.Of(bytes.Span));
+        Core.MarkCorrupt(new LogPosition(position), slot.Address,
+            headers ? new CorruptPage(false, 0, null) : CorruptPage.Of(bytes.Span));
     }
 
     // The store hands out its own memory.
@@ -88,5 +95,6 @@ internal sealed class CoreHarness
     }
 
     public long[] Tails(ulong stream, long epoch = 1) =>
-        [.. Assert.Single(Ask(new StreamTailsRequest(new Epoch(epoch), [new StreamId(stream)])).Tails).Positions.Select(p => p.Offset)];
+        [.. Assert.Single(Ask(new StreamTailsRequest(new Epoch(epoch), [new StreamId(stream)])).Tails).Positions
+            .Select(p => p.Offset)];
 }

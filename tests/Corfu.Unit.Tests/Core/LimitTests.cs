@@ -13,7 +13,8 @@ public sealed class LimitTests
     [InlineData(0, 0)]
     [InlineData(Known, 0)]
     [InlineData(0, Known)]
-    public async Task Positions_far_above_start_mark_and_end_are_refused_before_anything_is_appended(long start, long mark)
+    public async Task Positions_far_above_start_mark_and_end_are_refused_before_anything_is_appended(long start,
+        long mark)
     {
         var unit = await CoreHarness.OpenAsync(start: start);
         if (mark > 0) Assert.Equal(Status.Ok, unit.TrimPrefix(mark));
@@ -46,8 +47,10 @@ public sealed class LimitTests
     [Fact]
     public async Task New_streams_are_refused_at_the_limit_and_known_ones_go_on()
     {
-        var unit = await CoreHarness.OpenAsync(options: new UnitCoreOptions { Cluster = Entries.Cluster, MaxStreams = 3 });
-        for (ulong stream = 300; stream < 303; stream++) Assert.Equal(Status.Ok, unit.Write((long)stream, streams: stream).Status);
+        var unit =
+            await CoreHarness.OpenAsync(options: new UnitCoreOptions { Cluster = Entries.Cluster, MaxStreams = 3 });
+        for (ulong stream = 300; stream < 303; stream++)
+            Assert.Equal(Status.Ok, unit.Write((long)stream, streams: stream).Status);
         Assert.Equal(Status.NoSpace, unit.Write(400, streams: [300, 303]).Status);
         Assert.Equal(PageState.Unwritten, unit.Page(400).State);
         Assert.Equal(Status.Ok, unit.Write(400, streams: [300, 302]).Status);
@@ -66,7 +69,9 @@ public sealed class LimitTests
         await client.CommitAsync();
         await client.Store.DisposeAsync();
         await using var store = Stores.Plain(files, maps, Stores.Small);
-        var error = await Assert.ThrowsAsync<LogDamagedException>(async () => await UnitCore.OpenAsync(store, new UnitCoreOptions()));
+        var error =
+            await Assert.ThrowsAsync<LogDamagedException>(
+                async () => await UnitCore.OpenAsync(store, new UnitCoreOptions()));
         Assert.Contains("StreamTails record", error.Message, StringComparison.Ordinal);
         Assert.Contains("Rebuild this unit", error.Message, StringComparison.Ordinal);
     }
@@ -79,15 +84,18 @@ public sealed class LimitTests
         var options = Stores.Small with { HotBytes = Stores.Small.LogPageSize };
         await using var store = Stores.Plain(files, maps, options);
         var unit = await HandlerClient.OpenAsync(store, new UnitHandlerOptions { MaxPendingReadBytes = 2500 });
-        for (var i = 0; i < 40; i++) await unit.AskUntilTakenAsync(new WriteRequest(Epoch.First, Entries.Data(i, new byte[1000])));
+        for (var i = 0; i < 40; i++)
+            await unit.AskUntilTakenAsync(new WriteRequest(Epoch.First, Entries.Data(i, new byte[1000])));
         files.Hold = new TaskCompletionSource();
-        var reads = Enumerable.Range(0, 4).Select(i => unit.AskAsync(new ReadRequest(Epoch.First, Entries.Positions(i), ReadDetail.Full))).ToList();
+        var reads = Enumerable.Range(0, 4)
+            .Select(i => unit.AskAsync(new ReadRequest(Epoch.First, Entries.Positions(i), ReadDetail.Full))).ToList();
         Assert.Equal(Status.Overloaded, (await reads[2]).Status);
         Assert.Equal(Status.Overloaded, (await reads[3]).Status);
         files.Hold.SetResult();
         Assert.Equal(Status.Ok, (await reads[0]).Status);
         Assert.Equal(Status.Ok, (await reads[1]).Status);
-        Assert.Equal(Status.Ok, (await unit.AskAsync(new ReadRequest(Epoch.First, Entries.Positions(2), ReadDetail.Full))).Status);
+        Assert.Equal(Status.Ok,
+            (await unit.AskAsync(new ReadRequest(Epoch.First, Entries.Positions(2), ReadDetail.Full))).Status);
     }
 
     // Reads end when the test says so.
@@ -119,7 +127,8 @@ public sealed class LimitTests
             _files.Read(segment, offset, buffer.Span);
         }
 
-        public ValueTask WriteMarkAsync(long offset, ReadOnlyMemory<byte> bytes) => _files.WriteMarkAsync(offset, bytes);
+        public ValueTask WriteMarkAsync(long offset, ReadOnlyMemory<byte> bytes) =>
+            _files.WriteMarkAsync(offset, bytes);
 
         public byte[] ReadMark() => _files.ReadMark();
 

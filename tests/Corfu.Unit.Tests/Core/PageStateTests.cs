@@ -4,7 +4,8 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit.Tests;
 
-/// <summary>Every verb against every state of a page (TOCS Fig. 4): unwritten, data, junk, trimmed, below the mark, corrupt.</summary>
+/// <summary>Every verb against every state of a page (TOCS Fig. 4): unwritten, data, junk, trimmed, below the mark,
+/// corrupt.</summary>
 public sealed class PageStateTests
 {
     [Fact]
@@ -188,7 +189,8 @@ public sealed class PageStateTests
     [Fact]
     public async Task Too_large_an_entry_is_refused()
     {
-        var unit = await CoreHarness.OpenAsync(options: new UnitCoreOptions { Cluster = Entries.Cluster, MaxPayload = 10 });
+        var unit =
+            await CoreHarness.OpenAsync(options: new UnitCoreOptions { Cluster = Entries.Cluster, MaxPayload = 10 });
         Assert.Equal(Status.Ok, unit.Write(1, payload: "0123456789").Status);
         Assert.Equal(Status.TooLarge, unit.Write(2, payload: "0123456789a").Status);
         Assert.Equal(PageState.Unwritten, unit.Page(2).State);

@@ -6,7 +6,8 @@ namespace Corfu.Unit.Tests;
 /// <summary>R4: Corrupt is a state of its own, and only the identical entry ends it.</summary>
 public sealed class RepairTests
 {
-    private static byte[] Entry(long position, string payload = "payload", long sequence = 0) => Entries.Data(position, 1, payload, sequence, 300);
+    private static byte[] Entry(long position, string payload = "payload", long sequence = 0) =>
+        Entries.Data(position, 1, payload, sequence, 300);
 
     [Theory]
     [InlineData(false)]
@@ -133,8 +134,8 @@ public sealed class RepairTests
     }
 
     /// <summary>
-    /// Two bad transfers are none either: the page may be the only copy of an entry that its writer left half-written, which nobody could
-    /// complete while it counts as damaged (found by the simulator's seed 2267).
+    /// Two bad transfers are none either: the page may be the only copy of an entry that its writer left half-written,
+    /// which nobody could complete while it counts as damaged (found by the simulator's seed 2267).
     /// </summary>
     [Theory]
     [InlineData(ReadDetail.Full, false)]
@@ -148,7 +149,8 @@ public sealed class RepairTests
         Assert.Equal(PageState.Corrupt, unit.Page(5, ReadDetail.State).State);
         var page = unit.Page(5, detail);
         Assert.Equal(PageState.Data, page.State);
-        Assert.Equal(detail == ReadDetail.Full ? Entry(5) : unit.Page(5, ReadDetail.Headers).Bytes.ToArray(), page.Bytes.ToArray());
+        Assert.Equal(detail == ReadDetail.Full ? Entry(5) : unit.Page(5, ReadDetail.Headers).Bytes.ToArray(),
+            page.Bytes.ToArray());
         Assert.Equal(PageState.Data, unit.Page(5, ReadDetail.State).State);
         Assert.Equal(0, unit.Core.CorruptPages);
         Assert.Equal(Status.AlreadyWritten, unit.Write(5, sequence: 7).Status);

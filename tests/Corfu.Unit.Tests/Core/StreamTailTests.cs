@@ -75,7 +75,8 @@ public sealed class StreamTailTests
         Assert.Equal([1L], unit.Tails(300, 2));
     }
 
-    private static StreamTail Tail(ulong stream, params long[] positions) => new(new StreamId(stream), Entries.Positions(positions));
+    private static StreamTail Tail(ulong stream, params long[] positions) =>
+        new(new StreamId(stream), Entries.Positions(positions));
 
     private static ImportStreamTailsRequest Take(params StreamTail[] tails) => new(new Epoch(2), [.. tails]);
 
@@ -106,10 +107,12 @@ public sealed class StreamTailTests
         Assert.Equal(Status.BadRequest, unit.Ask(Take(Tail(301, 7), Tail(300, 20, 4))).Status);
         Assert.Empty(unit.Tails(301, 2));
         Assert.Equal(Status.Sealed, unit.Ask(new ImportStreamTailsRequest(new Epoch(1), [Tail(300, 4)])).Status);
-        Assert.Equal(Status.NotInstalled, unit.Ask(new ListStreamTailsRequest(new Epoch(3), new LogPosition(10), default)).Status);
+        Assert.Equal(Status.NotInstalled,
+            unit.Ask(new ListStreamTailsRequest(new Epoch(3), new LogPosition(10), default)).Status);
     }
 
-    /// <summary>Half-written entries of a head that is then lost had pushed the others out of its list, and out of what was copied.</summary>
+    /// <summary>Half-written entries of a head that is then lost had pushed the others out of its list, and out of what
+    /// was copied.</summary>
     [Fact]
     public async Task A_full_list_is_told_whole()
     {
@@ -124,7 +127,8 @@ public sealed class StreamTailTests
             unit.Ask(new ListStreamTailsRequest(new Epoch(2), new LogPosition(8), default)).Tails);
         unit.Write(20, 2, streams: 302);
         unit.Install(3, 30);
-        Assert.DoesNotContain(unit.Ask(new ListStreamTailsRequest(new Epoch(3), new LogPosition(8), default)).Tails, t => t.Stream.Value == 302);
+        Assert.DoesNotContain(unit.Ask(new ListStreamTailsRequest(new Epoch(3), new LogPosition(8), default)).Tails,
+            t => t.Stream.Value == 302);
     }
 
     [Fact]
@@ -153,9 +157,12 @@ public sealed class StreamTailTests
         Assert.Equal(Enumerable.Range(0, Streams).Select(i => Tail(300 + (ulong)i, i)), found);
 
         // A cursor of another run is of another order.
-        var again = unit.Ask(new ListStreamTailsRequest(new Epoch(2), new LogPosition(Streams), at with { Run = at.Run + 1 }));
+        var again =
+            unit.Ask(new ListStreamTailsRequest(new Epoch(2), new LogPosition(Streams), at with { Run = at.Run + 1 }));
         Assert.Equal(300UL, again.Tails[0].Stream.Value);
         Assert.Empty(unit.Ask(new ListStreamTailsRequest(new Epoch(2), new LogPosition(Streams), at)).Tails);
-        Assert.Empty(unit.Ask(new ListStreamTailsRequest(new Epoch(2), new LogPosition(Streams), at with { Next = int.MaxValue })).Tails);
+        Assert.Empty(
+            unit.Ask(new ListStreamTailsRequest(new Epoch(2), new LogPosition(Streams),
+                at with { Next = int.MaxValue })).Tails);
     }
 }

@@ -17,7 +17,8 @@ public sealed class RecordCodecTests
     {
         var bytes = Encode(256);
         var text = Convert.ToHexStringLower(bytes);
-        Assert.Equal(Golden.Replace("HEADCHEK", text[112..120], StringComparison.Ordinal).Replace("CHECK", text[120..128], StringComparison.Ordinal), text);
+        Assert.Equal(Golden.Replace("HEADCHEK", text[112..120], StringComparison.Ordinal)
+            .Replace("CHECK", text[120..128], StringComparison.Ordinal), text);
         Assert.Equal("e243275f72d7331e", text[112..128]);
     }
 
@@ -25,7 +26,8 @@ public sealed class RecordCodecTests
     public void Decodes_what_was_encoded()
     {
         Assert.True(RecordCodec.TryDecode(Encode(256), 256, out var header));
-        Assert.Equal(new RecordHeader(RecordKind.Page, new LogPosition(0x1122334455667788), 3, 2, 0x40, 0x80, 7, 0xDEADBEEF), header);
+        Assert.Equal(new RecordHeader(RecordKind.Page, new LogPosition(0x1122334455667788), 3, 2, 0x40, 0x80, 7,
+            0xDEADBEEF), header);
         Assert.Equal(new Epoch(5), header.Position.Epoch);
     }
 
@@ -57,14 +59,16 @@ public sealed class RecordCodecTests
         var random = new Random(1);
         for (var i = 0; i < 20_000; i++)
         {
-            var bytes = i % 2 == 0 ? Encode(256)[..random.Next(RecordCodec.HeaderSize + 2)] : new byte[random.Next(200)];
+            var bytes =
+                i % 2 == 0 ? Encode(256)[..random.Next(RecordCodec.HeaderSize + 2)] : new byte[random.Next(200)];
             if (i % 2 == 1)
             {
                 random.NextBytes(bytes);
                 if (bytes.Length > 8) "CFR1\u0002"u8.CopyTo(bytes);
             }
 
-            Assert.False(RecordCodec.TryDecode(bytes, 256, out var header) && RecordCodec.CheckedPartIntact(bytes, 256, header));
+            Assert.False(RecordCodec.TryDecode(bytes, 256, out var header)
+                && RecordCodec.CheckedPartIntact(bytes, 256, header));
         }
     }
 

@@ -156,7 +156,9 @@ public sealed class UnitFolderTests : IDisposable
 
         await using var next = await OpenNodeAsync();
         Assert.Equal(id, next.Id);
-        var read = await new HandlerClient(next.Handler).AskAsync(new ReadRequest(Epoch.First, Entries.Positions(3), ReadDetail.Full));
+        var read =
+            await new HandlerClient(next.Handler).AskAsync(new ReadRequest(Epoch.First, Entries.Positions(3),
+                ReadDetail.Full));
         Assert.Equal(Entries.Data(3), read.Pages[0].Bytes.ToArray());
     }
 
@@ -192,7 +194,8 @@ public sealed class UnitFolderTests : IDisposable
         UnitFolder.Open(Folder, unit, cluster ?? Cluster, SystemEntropy.Instance, store ?? Stores.Small);
 
     private Task<UnitNode> OpenNodeAsync() =>
-        UnitNode.OpenAsync(new UnitNodeOptions { Folder = Folder, Cluster = Cluster, Store = Stores.Small }, SystemEntropy.Instance);
+        UnitNode.OpenAsync(new UnitNodeOptions { Folder = Folder, Cluster = Cluster, Store = Stores.Small },
+            SystemEntropy.Instance);
 
     private async Task<int> FlockAsync()
     {

@@ -71,7 +71,11 @@ public sealed class UnitInspectorTests : IDisposable
     }
 
     private Task<UnitNode> OpenAsync() =>
-        UnitNode.OpenAsync(new UnitNodeOptions { Folder = Path.Combine(_folder.Path, "a", "unit"), Cluster = Entries.Cluster }, SystemEntropy.Instance);
+        UnitNode.OpenAsync(new UnitNodeOptions
+        {
+            Folder = Path.Combine(_folder.Path, "a", "unit"),
+            Cluster = Entries.Cluster
+        }, SystemEntropy.Instance);
 
     private async Task FillAsync()
     {

@@ -3,7 +3,8 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit.Tests;
 
-/// <summary>R3: the map's checkpoint is a shortcut, used only when complete and consistent with the log; two are kept.</summary>
+/// <summary>R3: the map's checkpoint is a shortcut, used only when complete and consistent with the log; two are
+/// kept.</summary>
 public sealed class CheckpointTests : IDisposable
 {
     private const int Pages = 3000;
@@ -38,7 +39,8 @@ public sealed class CheckpointTests : IDisposable
         await unit.Handler.CleanAsync();
         // As the disk is now, while the unit still runs.
         using var copy = new TempFolder();
-        foreach (var name in new[] { "log", "map" }) Copy(Path.Combine(_folder.Path, name), Path.Combine(copy.Path, name));
+        foreach (var name in new[] { "log", "map" })
+            Copy(Path.Combine(_folder.Path, name), Path.Combine(copy.Path, name));
         await unit.Handler.DisposeAsync();
         var store = Stores.Faster(copy.Path, Options);
         var again = await HandlerClient.OpenAsync(store, install: false);
@@ -48,8 +50,9 @@ public sealed class CheckpointTests : IDisposable
     }
 
     /// <summary>
-    /// FASTER's own files of checkpoints finish their writes on the thread pool, and a map operation waited for one under the unit's lock, for which
-    /// all of the pool waited: no progress until the pool had grown past its callers, about two a second.
+    /// FASTER's own files of checkpoints finish their writes on the thread pool, and a map operation waited for one
+    /// under the unit's lock, for which all of the pool waited: no progress until the pool had grown past its callers,
+    /// about two a second.
     /// </summary>
     [Fact(Timeout = 120_000)]
     public async Task A_checkpoint_needs_no_thread_of_the_pool_while_its_callers_hold_all_of_them()
@@ -59,7 +62,8 @@ public sealed class CheckpointTests : IDisposable
         var unit = await HandlerClient.OpenAsync(Stores.Faster(_folder.Path, Options));
         await Task.WhenAll(Enumerable.Range(0, callers).Select(caller => Task.Run(async () =>
         {
-            for (var i = 0; i < each; i++) await unit.AskUntilTakenAsync(new WriteRequest(Epoch.First, Build((i * callers) + caller)));
+            for (var i = 0; i < each; i++)
+                await unit.AskUntilTakenAsync(new WriteRequest(Epoch.First, Build((i * callers) + caller)));
         })));
         await unit.Handler.DisposeAsync();
     }
@@ -68,7 +72,8 @@ public sealed class CheckpointTests : IDisposable
     public async Task A_damaged_checkpoint_gives_way_to_the_older_one_and_two_damaged_ones_to_the_log()
     {
         await FillAsync();
-        var files = Directory.GetFiles(MapFolder, "checkpoint.*").OrderByDescending(f => int.Parse(f.Split('.')[^1])).ToList();
+        var files = Directory.GetFiles(MapFolder, "checkpoint.*").OrderByDescending(f => int.Parse(f.Split('.')[^1]))
+            .ToList();
         Assert.Equal(2, files.Count);
         for (var damaged = 0; damaged < 2; damaged++)
         {
@@ -76,7 +81,8 @@ public sealed class CheckpointTests : IDisposable
             bytes[bytes.Length / 2] ^= 1;
             File.WriteAllBytes(files[damaged], bytes);
             using var copy = new TempFolder();
-            foreach (var name in new[] { "log", "map" }) Copy(Path.Combine(_folder.Path, name), Path.Combine(copy.Path, name));
+            foreach (var name in new[] { "log", "map" })
+                Copy(Path.Combine(_folder.Path, name), Path.Combine(copy.Path, name));
             var store = Stores.Faster(copy.Path, Options);
             var unit = await HandlerClient.OpenAsync(store, install: false);
             Assert.Equal(damaged == 1, store.RecordsRead >= Pages);
@@ -87,7 +93,8 @@ public sealed class CheckpointTests : IDisposable
         }
     }
 
-    /// <summary>Whole by its check, and yet it cannot be used: another version wrote it, or its map lacks something.</summary>
+    /// <summary>Whole by its check, and yet it cannot be used: another version wrote it, or its map lacks
+    /// something.</summary>
     [Fact]
     public async Task A_checkpoint_that_cannot_be_restored_gives_way_to_the_log()
     {
@@ -97,7 +104,8 @@ public sealed class CheckpointTests : IDisposable
             var bytes = File.ReadAllBytes(path);
             // The core's part is the last: its end is missing.
             bytes[^5] ^= 1;
-            System.Buffers.Binary.BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(bytes.Length - 4), Crc32C.Compute(bytes.AsSpan(0, bytes.Length - 4)));
+            System.Buffers.Binary.BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(bytes.Length - 4),
+                Crc32C.Compute(bytes.AsSpan(0, bytes.Length - 4)));
             File.WriteAllBytes(path, bytes);
         }
 
@@ -119,7 +127,8 @@ public sealed class CheckpointTests : IDisposable
         var rarely = Options with { CheckpointRecords = int.MaxValue };
         unit = await HandlerClient.OpenAsync(Stores.Plain(files, maps, rarely), install: false);
         for (var i = Pages; i < Pages + 20; i++)
-            Assert.Equal(Status.Ok, (await unit.AskUntilTakenAsync(new WriteRequest(new Epoch(2), Entries.Data(i, epoch: 2)))).Status);
+            Assert.Equal(Status.Ok,
+                (await unit.AskUntilTakenAsync(new WriteRequest(new Epoch(2), Entries.Data(i, epoch: 2)))).Status);
         await unit.Handler.DisposeAsync();
         // The checkpoint has these pages now, as another writer's.
         var kept = new PlainAddressMaps(maps);
@@ -128,7 +137,8 @@ public sealed class CheckpointTests : IDisposable
         using (var map = kept.Open(token, _ => { }))
         {
             for (var i = Pages; i < Pages + 20; i++)
-                map.Set(new LogPosition(i), new PageSlot(PageState.Data, 64, 10, 5, new EntryOrigin(new WriterId(token), i), 1));
+                map.Set(new LogPosition(i),
+                    new PageSlot(PageState.Data, 64, 10, 5, new EntryOrigin(new WriterId(token), i), 1));
             var other = map.BeginCheckpoint();
             await map.EndCheckpointAsync(other);
             maps.Rename(PlainAddressMaps.Name(other), name);
@@ -174,7 +184,8 @@ public sealed class CheckpointTests : IDisposable
         var files = Directory.GetFiles(log, "log.*").OrderBy(f => int.Parse(f.Split('.')[^1])).ToList();
         File.Delete(files[files.Count / 2]);
         var store = Stores.Faster(_folder.Path, Options);
-        await Assert.ThrowsAsync<LogDamagedException>(async () => await UnitCore.OpenAsync(store, new UnitCoreOptions { Cluster = Entries.Cluster }));
+        await Assert.ThrowsAsync<LogDamagedException>(
+            async () => await UnitCore.OpenAsync(store, new UnitCoreOptions { Cluster = Entries.Cluster }));
         await store.DisposeAsync();
     }
 
@@ -191,9 +202,11 @@ public sealed class CheckpointTests : IDisposable
         for (var i = 0; i < Pages; i++)
         {
             Status status;
-            while ((status = (await unit.AskAsync(new WriteRequest(Epoch.First, Build(i)))).Status) == Status.Overloaded) Thread.Yield();
+            while ((status = (await unit.AskAsync(new WriteRequest(Epoch.First, Build(i)))).Status)
+                == Status.Overloaded) Thread.Yield();
             Assert.Equal(Status.Ok, status);
-            if (i % 7 == 0) await unit.AskUntilTakenAsync(new TrimRequest(Epoch.First, new LogPosition(i / 2), default));
+            if (i % 7 == 0)
+                await unit.AskUntilTakenAsync(new TrimRequest(Epoch.First, new LogPosition(i / 2), default));
             if (i % 500 == 0) await unit.Handler.CleanAsync();
         }
 
@@ -202,7 +215,8 @@ public sealed class CheckpointTests : IDisposable
         await unit.AskUntilTakenAsync(new InstallRequest(Entries.Projection(2, Pages)));
     }
 
-    private static byte[] Build(long position) => Entries.Data(position, new byte[position % 200], 1, position, 300 + (ulong)(position % 40));
+    private static byte[] Build(long position) =>
+        Entries.Data(position, new byte[position % 200], 1, position, 300 + (ulong)(position % 40));
 
     private static async Task CheckAsync(HandlerClient unit, long end = Pages)
     {
@@ -221,7 +235,8 @@ public sealed class CheckpointTests : IDisposable
         {
             var tails = await unit.AskAsync(new StreamTailsRequest(epoch, [new StreamId(300 + stream)]));
             var newest = Pages - 40 + (long)stream;
-            Assert.Equal([newest, newest - 40, newest - 80, newest - 120], tails.Tails[0].Positions.Select(p => p.Offset));
+            Assert.Equal([newest, newest - 40, newest - 80, newest - 120],
+                tails.Tails[0].Positions.Select(p => p.Offset));
         }
 
         var info = await unit.AskAsync(new UnitInfoRequest(epoch));
@@ -230,8 +245,10 @@ public sealed class CheckpointTests : IDisposable
 
     private static void Copy(string from, string to)
     {
-        foreach (var folder in Directory.GetDirectories(from, "*", SearchOption.AllDirectories)) Directory.CreateDirectory(folder.Replace(from, to, StringComparison.Ordinal));
+        foreach (var folder in Directory.GetDirectories(from, "*", SearchOption.AllDirectories))
+            Directory.CreateDirectory(folder.Replace(from, to, StringComparison.Ordinal));
         Directory.CreateDirectory(to);
-        foreach (var file in Directory.GetFiles(from, "*", SearchOption.AllDirectories)) File.Copy(file, file.Replace(from, to, StringComparison.Ordinal));
+        foreach (var file in Directory.GetFiles(from, "*", SearchOption.AllDirectories))
+            File.Copy(file, file.Replace(from, to, StringComparison.Ordinal));
     }
 }

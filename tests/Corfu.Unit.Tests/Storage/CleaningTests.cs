@@ -23,7 +23,8 @@ public sealed class CleaningTests : IDisposable
         var before = DiskUsage();
         // Nine of ten, in no order; every 100th of the whole stays in a stream of its own.
         foreach (var i in Enumerable.Range(0, Pages).Where(i => i % 10 != 0).OrderBy(i => (i * 7919L) % Pages))
-            Assert.Equal(Status.Ok, (await unit.AskUntilTakenAsync(new TrimRequest(Epoch.First, new LogPosition(i), default))).Status);
+            Assert.Equal(Status.Ok,
+                (await unit.AskUntilTakenAsync(new TrimRequest(Epoch.First, new LogPosition(i), default))).Status);
         await unit.Handler.CleanAsync();
         Assert.InRange(DiskUsage(), 0, before * 6 / 10);
         for (var restart = 0; restart < 3; restart++)
@@ -42,7 +43,8 @@ public sealed class CleaningTests : IDisposable
     {
         var unit = await OpenAsync();
         for (var i = 0; i < Pages; i++) await WriteAsync(unit, i);
-        for (var i = 300; i < 800; i++) await unit.AskUntilTakenAsync(new TrimRequest(Epoch.First, new LogPosition(i), default));
+        for (var i = 300; i < 800; i++)
+            await unit.AskUntilTakenAsync(new TrimRequest(Epoch.First, new LogPosition(i), default));
         await unit.Handler.CleanAsync();
         Assert.True(File.Exists(Path.Combine(LogFolder, "log.0")));
         Assert.Contains(Enumerable.Range(1, 12), s => !File.Exists(Path.Combine(LogFolder, $"log.{s}")));
@@ -68,7 +70,8 @@ public sealed class CleaningTests : IDisposable
     {
         var unit = await OpenAsync();
         for (var i = 0; i < Pages; i++) await WriteAsync(unit, i);
-        for (var i = 300; i < 500; i++) await unit.AskUntilTakenAsync(new TrimRequest(Epoch.First, new LogPosition(i), default));
+        for (var i = 300; i < 500; i++)
+            await unit.AskUntilTakenAsync(new TrimRequest(Epoch.First, new LogPosition(i), default));
         await unit.Handler.CleanAsync();
         await unit.Handler.DisposeAsync();
         var gone = Enumerable.Range(1, 12).First(s => !File.Exists(Path.Combine(LogFolder, $"log.{s}")));
@@ -78,7 +81,8 @@ public sealed class CleaningTests : IDisposable
             var bytes = File.ReadAllBytes(path);
             File.Delete(path);
             var store = Stores.Faster(_folder.Path, Stores.Small);
-            await Assert.ThrowsAsync<LogDamagedException>(async () => await UnitCore.OpenAsync(store, new UnitCoreOptions { Cluster = Entries.Cluster }));
+            await Assert.ThrowsAsync<LogDamagedException>(
+                async () => await UnitCore.OpenAsync(store, new UnitCoreOptions { Cluster = Entries.Cluster }));
             await store.DisposeAsync();
             File.WriteAllBytes(path, bytes);
         }
@@ -105,14 +109,17 @@ public sealed class CleaningTests : IDisposable
             {
                 var tails = await unit.AskAsync(new StreamTailsRequest(new Epoch(2), [new StreamId(300 + stream)]));
                 var newest = Pages - 50 + (long)stream;
-                Assert.Equal([newest, newest - 50, newest - 100, newest - 150], tails.Tails[0].Positions.Select(p => p.Offset));
+                Assert.Equal([newest, newest - 50, newest - 100, newest - 150],
+                    tails.Tails[0].Positions.Select(p => p.Offset));
             }
 
             await unit.Handler.DisposeAsync();
             unit = await OpenAsync();
             // What was written down goes with its segment too, and is written down again.
-            for (var i = 0; i < 200; i++) await WriteAsync(unit, Pages + 200 + (restart * 200) + i, epoch: 2, stream: 400);
-            await unit.AskUntilTakenAsync(new TrimPrefixRequest(new Epoch(2), new LogPosition(Pages + (restart * 200) + 300)));
+            for (var i = 0; i < 200; i++)
+                await WriteAsync(unit, Pages + 200 + (restart * 200) + i, epoch: 2, stream: 400);
+            await unit.AskUntilTakenAsync(new TrimPrefixRequest(new Epoch(2),
+                new LogPosition(Pages + (restart * 200) + 300)));
             await unit.Handler.CleanAsync();
         }
 
@@ -194,13 +201,16 @@ public sealed class CleaningTests : IDisposable
     private long DiskUsage() => Directory.GetFiles(LogFolder).Sum(f => new FileInfo(f).Length);
 
     private static byte[] Build(long position, long epoch, ulong stream, int size) =>
-        Entries.Data(position, [.. Enumerable.Range(0, size).Select(i => (byte)(position + i))], epoch, position, stream);
+        Entries.Data(position, [.. Enumerable.Range(0, size).Select(i => (byte)(position + i))], epoch, position,
+            stream);
 
-    private static async Task WriteAsync(HandlerClient unit, long position, long epoch = 1, ulong stream = 300, int size = Entry)
+    private static async Task WriteAsync(HandlerClient unit, long position, long epoch = 1, ulong stream = 300,
+        int size = Entry)
     {
         Status status;
         var entry = Build(position, epoch, stream, size);
-        while ((status = (await unit.AskAsync(new WriteRequest(new Epoch(epoch), entry))).Status) == Status.Overloaded) Thread.Yield();
+        while ((status = (await unit.AskAsync(new WriteRequest(new Epoch(epoch), entry))).Status) == Status.Overloaded)
+            Thread.Yield();
         Assert.Equal(Status.Ok, status);
     }
 

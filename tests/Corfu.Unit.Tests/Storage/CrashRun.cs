@@ -2,7 +2,8 @@ using Corfu.Conformance;
 
 namespace Corfu.Unit.Tests;
 
-/// <summary>One recorded run of a FASTER store: what was appended, what was acknowledged, and every disk operation in between.</summary>
+/// <summary>One recorded run of a FASTER store: what was appended, what was acknowledged, and every disk operation in
+/// between.</summary>
 internal sealed class CrashRun
 {
     private readonly RecordingFiles _before;
@@ -15,15 +16,18 @@ internal sealed class CrashRun
 
     public RecordingFiles Files { get; }
 
-    /// <summary>All pages that the log should hold if everything survives: those found at the start, then those of this run.</summary>
+    /// <summary>All pages that the log should hold if everything survives: those found at the start, then those of this
+    /// run.</summary>
     public List<byte[]> Pages { get; } = [];
 
     public List<long> Lsns { get; } = [];
 
     public int FoundPages { get; private set; }
 
-    /// <summary>Appends pages in bursts of random length, four on the average, each awaited, then stops without a clean end.</summary>
-    public static async Task<CrashRun> RecordAsync(RecordingFiles before, int seed, int pages, string scratch, int burst = 4)
+    /// <summary>Appends pages in bursts of random length, four on the average, each awaited, then stops without a clean
+    /// end.</summary>
+    public static async Task<CrashRun> RecordAsync(RecordingFiles before, int seed, int pages, string scratch,
+        int burst = 4)
     {
         var run = new CrashRun(before);
         var random = new Random(seed);
@@ -51,20 +55,24 @@ internal sealed class CrashRun
 
     public int AcknowledgedPages(int events)
     {
-        var acknowledged = Files.Events.Take(events).OfType<DiskEvent.Acknowledged>().Select(a => a.Lsn).DefaultIfEmpty(0).Max();
+        var acknowledged = Files.Events.Take(events).OfType<DiskEvent.Acknowledged>().Select(a => a.Lsn)
+            .DefaultIfEmpty(0).Max();
         return Math.Max(FoundPages, Lsns.Count(l => l <= acknowledged));
     }
 
-    public RecordingFiles Crash(int events, Func<DiskEvent.Write, IEnumerable<Range>> fate) => Files.AfterCrash(_before, events, fate);
+    public RecordingFiles Crash(int events, Func<DiskEvent.Write, IEnumerable<Range>> fate) =>
+        Files.AfterCrash(_before, events, fate);
 
-    /// <summary>What a recovery scan finds, which must be a prefix of what was appended and hold all that was acknowledged.</summary>
+    /// <summary>What a recovery scan finds, which must be a prefix of what was appended and hold all that was
+    /// acknowledged.</summary>
     public async Task<int> CheckAsync(RecordingFiles disk, int events, string what)
     {
         var found = new List<byte[]>();
         var mark = new DurableMark(disk, RecordCodec.LogIdOf(Stores.Unit)).Read();
         try
         {
-            await new LogScanner(new SegmentImage(disk, Stores.Small.SegmentSize), RecordCodec.LogIdOf(Stores.Unit)).ScanAsync(
+            await new LogScanner(new SegmentImage(disk, Stores.Small.SegmentSize), RecordCodec.LogIdOf(Stores.Unit))
+                .ScanAsync(
                 mark,
                 (in record, in place) =>
                 {
@@ -77,9 +85,11 @@ internal sealed class CrashRun
             Assert.Fail($"{what}: refused after a plain power cut: {damage.Message}");
         }
 
-        Assert.True(found.Count >= AcknowledgedPages(events), $"{what}: {found.Count} pages, acknowledged were {AcknowledgedPages(events)}");
+        Assert.True(found.Count >= AcknowledgedPages(events),
+            $"{what}: {found.Count} pages, acknowledged were {AcknowledgedPages(events)}");
         Assert.True(found.Count <= Pages.Count, $"{what}: more pages than were ever written");
-        for (var i = 0; i < found.Count; i++) Assert.True(found[i].AsSpan().SequenceEqual(Pages[i]), $"{what}: page {i} is not the one that was written");
+        for (var i = 0; i < found.Count; i++)
+            Assert.True(found[i].AsSpan().SequenceEqual(Pages[i]), $"{what}: page {i} is not the one that was written");
         return found.Count;
     }
 }

@@ -3,8 +3,9 @@ using Corfu.Conformance;
 namespace Corfu.Unit.Tests;
 
 /// <summary>
-/// Power cuts on a recorded disk: whatever was not synced is lost, kept or torn, at every moment of a run. Nothing acknowledged may be
-/// missing, nothing may appear that was not written, and no such disk may be taken for a damaged one (R3, R6).
+/// Power cuts on a recorded disk: whatever was not synced is lost, kept or torn, at every moment of a run. Nothing
+/// acknowledged may be missing, nothing may appear that was not written, and no such disk may be taken for a damaged
+/// one (R3, R6).
 /// </summary>
 public sealed class CrashTests : IDisposable
 {
@@ -63,15 +64,18 @@ public sealed class CrashTests : IDisposable
                 await run.CheckAsync(disk, events, $"seed {seed} crash {crash} after {events}");
                 for (var again = 0; again < 3; again++)
                 {
-                    // The same run, cut at another moment and otherwise torn: the bytes that earlier crashes left must never count.
+                    // The same run, cut at another moment and otherwise torn: the bytes that earlier crashes left must
+                    // never count.
                     events = random.Next(run.Files.Events.Count + 1);
-                    await run.CheckAsync(run.Crash(events, w => CrashFate.Of(random, w)), events, $"seed {seed} crash {crash} also after {events}");
+                    await run.CheckAsync(run.Crash(events, w => CrashFate.Of(random, w)), events,
+                        $"seed {seed} crash {crash} also after {events}");
                 }
             }
         }
     }
 
-    /// <summary>kill -9 leaves everything to the page cache: what the next process finds there, answers and builds on must be durable by then (R4).</summary>
+    /// <summary>kill -9 leaves everything to the page cache: what the next process finds there, answers and builds on
+    /// must be durable by then (R4).</summary>
     [Fact]
     public async Task What_a_killed_process_left_unsynced_outlives_the_power_once_its_successor_serves_it()
     {
@@ -99,6 +103,7 @@ public sealed class CrashTests : IDisposable
         var run = await CrashRun.RecordAsync(new RecordingFiles(), seed: 3, pages: 50, Scratch);
         var liar = new RecordingFiles();
         foreach (var create in run.Files.Events.OfType<DiskEvent.Create>()) liar.Create(create.Segment);
-        await Assert.ThrowsAnyAsync<Xunit.Sdk.XunitException>(() => run.CheckAsync(liar, run.Files.Events.Count, "no sync"));
+        await Assert.ThrowsAnyAsync<Xunit.Sdk.XunitException>(
+            () => run.CheckAsync(liar, run.Files.Events.Count, "no sync"));
     }
 }

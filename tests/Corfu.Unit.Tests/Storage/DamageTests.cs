@@ -4,7 +4,8 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit.Tests;
 
-/// <summary>R6: what was acknowledged and is damaged or missing makes the unit refuse to start; only a true tail is cut.</summary>
+/// <summary>R6: what was acknowledged and is damaged or missing makes the unit refuse to start; only a true tail is
+/// cut.</summary>
 public sealed class DamageTests : IDisposable
 {
     private readonly TempFolder _folder = new();
@@ -70,7 +71,8 @@ public sealed class DamageTests : IDisposable
         }
     }
 
-    /// <summary>What the start could not read may be read later: the page counts again, and so do its streams.</summary>
+    /// <summary>What the start could not read may be read later: the page counts again, and so do its
+    /// streams.</summary>
     [Fact]
     public async Task Headers_that_can_be_read_after_all_make_stream_tails_complete_again()
     {
@@ -80,7 +82,9 @@ public sealed class DamageTests : IDisposable
         var unit = await HandlerClient.OpenAsync(store);
         Assert.Equal(1, (await unit.AskAsync(new UnitInfoRequest(Epoch.First))).CorruptPages);
         Flip(files, places[8].Place.BodyAddress + 20);
-        var page = Assert.Single((await unit.AskAsync(new ReadRequest(Epoch.First, Entries.Positions(8), ReadDetail.Full))).Pages);
+        var page =
+            Assert.Single(
+                (await unit.AskAsync(new ReadRequest(Epoch.First, Entries.Positions(8), ReadDetail.Full))).Pages);
         Assert.Equal(PageState.Data, page.State);
         Assert.Equal(places[8].Entry, page.Bytes.ToArray());
         Assert.Equal(0, (await unit.AskAsync(new UnitInfoRequest(Epoch.First))).CorruptPages);
@@ -106,7 +110,9 @@ public sealed class DamageTests : IDisposable
         Flip(files, places[10].Place.BodyAddress - 3);
         var writes = files.Events.Count;
         await using var store = PageStore.OnFaster(files, Stores.Unit, Stores.Small, Scratch);
-        var error = await Assert.ThrowsAsync<LogDamagedException>(async () => await UnitCore.OpenAsync(store, new UnitCoreOptions { Cluster = Entries.Cluster }));
+        var error =
+            await Assert.ThrowsAsync<LogDamagedException>(
+                async () => await UnitCore.OpenAsync(store, new UnitCoreOptions { Cluster = Entries.Cluster }));
         Assert.Contains("Rebuild this unit", error.Message);
         Assert.Equal(writes, files.Events.Count);
     }
@@ -122,25 +128,29 @@ public sealed class DamageTests : IDisposable
             var core = await UnitCore.OpenAsync(store, new UnitCoreOptions { Cluster = Entries.Cluster });
             core.Handle(new InstallRequest(Entries.Projection(1)));
             var read = core.Handle(new ReadRequest(Epoch.First, Entries.Positions(3, 4), ReadDetail.State));
-            Assert.Equal([PageState.Data, PageState.Corrupt], ((ReadResponse)read.Response!).Pages.Select(p => p.State));
+            Assert.Equal([PageState.Data, PageState.Corrupt],
+                ((ReadResponse)read.Response!).Pages.Select(p => p.State));
             var fill = core.Handle(new FillRequest(Epoch.First, Entries.Junk(4)));
             Assert.Equal(Status.Corrupt, fill.Response!.Status);
         }
     }
 
-    /// <summary>The floor of a torn record is proof as well, and a start that is cut short while it erases the torn end must not have destroyed it.</summary>
+    /// <summary>The floor of a torn record is proof as well, and a start that is cut short while it erases the torn end
+    /// must not have destroyed it.</summary>
     [Fact]
     public async Task Damage_that_only_the_torn_end_proves_stays_proven_while_the_end_is_erased()
     {
         var (written, places) = await WriteAsync(40);
         // Pages are committed in fives: what follows 34 proves it, and nothing proves 35.
         var disk = written.Copy();
-        foreach (var at in new[] { 34, 35 }) Flip(disk, places[at].Place.BodyAddress + EntryCodec.HeaderLength(places[at].Entry));
+        foreach (var at in new[] { 34, 35 })
+            Flip(disk, places[at].Place.BodyAddress + EntryCodec.HeaderLength(places[at].Entry));
         var mark = new DurableMark(disk, Id);
         for (var slot = 0; slot < 2; slot++) await mark.WriteAsync(places[29].Place.Lsn);
         disk = disk.Copy();
         var before = disk.Copy();
-        await using (var store = PageStore.OnFaster(disk, Stores.Unit, Stores.Small, Scratch)) await StoreClient.OpenAsync(store);
+        await using (var store = PageStore.OnFaster(disk, Stores.Unit, Stores.Small, Scratch))
+            await StoreClient.OpenAsync(store);
         for (var events = 0; events <= disk.Events.Count; events++)
         {
             foreach (var kept in new Range[][] { [], [Range.All] })
@@ -163,7 +173,9 @@ public sealed class DamageTests : IDisposable
             var unit = await HandlerClient.OpenAsync(store);
             if (run == 0)
             {
-                Assert.Equal(Status.Conflict, (await unit.AskAsync(new RepairRequest(Epoch.First, Entries.Data(4, new byte[63], sequence: 4, streams: 300)))).Status);
+                Assert.Equal(Status.Conflict,
+                    (await unit.AskAsync(new RepairRequest(Epoch.First,
+                        Entries.Data(4, new byte[63], sequence: 4, streams: 300)))).Status);
                 Assert.Equal(1, (await unit.AskAsync(new UnitInfoRequest(Epoch.First))).CorruptPages);
                 Assert.Equal(Status.Ok, (await unit.AskAsync(new RepairRequest(Epoch.First, places[4].Entry))).Status);
             }
@@ -188,7 +200,8 @@ public sealed class DamageTests : IDisposable
             Assert.Equal([PageState.Data, PageState.Corrupt, PageState.Corrupt], read.Pages.Select(p => p.State));
         }
 
-        foreach (var at in new[] { 4, 5 }) Assert.Equal(Status.Ok, (await unit.AskAsync(new RepairRequest(Epoch.First, places[at].Entry))).Status);
+        foreach (var at in new[] { 4, 5 })
+            Assert.Equal(Status.Ok, (await unit.AskAsync(new RepairRequest(Epoch.First, places[at].Entry))).Status);
         var good = await unit.AskAsync(new ReadRequest(Epoch.First, Entries.Positions(4, 5), ReadDetail.Full));
         Assert.Equal([places[4].Entry, places[5].Entry], good.Pages.Select(p => p.Bytes.ToArray()));
     }
@@ -215,7 +228,8 @@ public sealed class DamageTests : IDisposable
     public async Task A_log_that_came_back_short_is_refused()
     {
         var (files, places) = await WriteAsync(1000);
-        // Everything from some segment boundary on is gone, as if the files had never been extended: no record is left to tell.
+        // Everything from some segment boundary on is gone, as if the files had never been extended: no record is left
+        // to tell.
         var cut = (int)(places[500].Place.Lsn / Stores.Small.SegmentSize);
         foreach (var segment in files.List().Where(s => s > cut).ToList()) files.Delete(segment);
         await Assert.ThrowsAsync<LogDamagedException>(() => ScanAsync(files));
@@ -256,7 +270,8 @@ public sealed class DamageTests : IDisposable
     public async Task Pages_of_an_earlier_run_behind_the_tail_do_not_come_back()
     {
         var (files, places) = await WriteAsync(30);
-        // As if the last ten had been written but never synced, and the first of them got lost: the rest is valid, and must not count.
+        // As if the last ten had been written but never synced, and the first of them got lost: the rest is valid, and
+        // must not count.
         var lost = places[20];
         var record = (int)(lost.Place.BodyAddress - RecordCodec.HeaderSize);
         for (var at = record; at < lost.Place.Lsn; at++) files.Damage(0, at, _ => 0);
@@ -320,7 +335,8 @@ public sealed class DamageTests : IDisposable
         throw new InvalidOperationException("No commit record found.");
     }
 
-    /// <summary>The image as it was before the floors of the last records: their headers are rewritten to claim no more than the given end.</summary>
+    /// <summary>The image as it was before the floors of the last records: their headers are rewritten to claim no more
+    /// than the given end.</summary>
     private sealed class UnsyncedImage(RecordingFiles files, long end) : ILogImage
     {
         private readonly SegmentImage _image = new(files, Stores.Small.SegmentSize);
@@ -332,14 +348,16 @@ public sealed class DamageTests : IDisposable
         public async ValueTask ReadAsync(long address, Memory<byte> buffer)
         {
             await _image.ReadAsync(address, buffer);
-            for (var at = RecordCodec.Align(Math.Max(address, end)); at + 512 < address + buffer.Length; at += RecordCodec.Alignment)
+            for (var at = RecordCodec.Align(Math.Max(address, end)); at + 512 < address + buffer.Length;
+                at += RecordCodec.Alignment)
             {
                 var span = buffer.Span[(int)(at - address)..];
                 if (!RecordCodec.TryDecode(span, at, out var header) || header.Floor <= end) continue;
                 var body = span.Slice(RecordCodec.HeaderSize, header.BodyLength).ToArray();
                 RecordCodec.Encode(
                     new LogRecord(header.Kind, header.Position, body, header.CheckedLength),
-                    at, header.Previous, 0, header.Incarnation, header.LogId, span[..(RecordCodec.HeaderSize + body.Length)]);
+                    at, header.Previous, 0, header.Incarnation, header.LogId,
+                    span[..(RecordCodec.HeaderSize + body.Length)]);
             }
         }
     }

@@ -23,7 +23,8 @@ public sealed class DiskFaultTests : IDisposable
         Assert.Contains("EIO", (await unit.Handler.Fault).Message);
         files.SyncError = null;
         Assert.Equal(Status.Failed, (await unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(2)))).Status);
-        Assert.Equal(Status.Failed, (await unit.AskAsync(new ReadRequest(Epoch.First, Entries.Positions(0), ReadDetail.Full))).Status);
+        Assert.Equal(Status.Failed,
+            (await unit.AskAsync(new ReadRequest(Epoch.First, Entries.Positions(0), ReadDetail.Full))).Status);
         Assert.Equal(Status.Failed, (await unit.AskAsync(new SealRequest(new Epoch(2)))).Status);
         var info = await unit.AskAsync(new UnitInfoRequest(Epoch.First));
         Assert.Equal(UnitHealth.Failed, info.Health);
@@ -62,18 +63,23 @@ public sealed class DiskFaultTests : IDisposable
     public async Task A_file_system_that_is_nearly_full_makes_the_unit_read_only_before_it_is_full_and_room_ends_that()
     {
         var files = new RecordingFiles { Free = 1 << 20 };
-        await using var store = PageStore.OnFaster(files, Stores.Unit, Stores.Small with { Headroom = 2 << 20 }, Scratch);
+        await using var store = PageStore.OnFaster(files, Stores.Unit, Stores.Small with { Headroom = 2 << 20 },
+            Scratch);
         var unit = await HandlerClient.OpenAsync(store, install: false);
         files.Free = 4 << 20;
         while ((await unit.AskAsync(new InstallRequest(Entries.Projection(1)))).Status != Status.Ok) Thread.Yield();
-        while ((await unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(0)))).Status != Status.Ok) Thread.Yield();
+        while ((await unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(0)))).Status != Status.Ok)
+            Thread.Yield();
         files.Free = 1 << 20;
         var written = await FillAsync(unit, from: 1);
         Assert.Equal(UnitHealth.ReadOnly, (await unit.AskAsync(new UnitInfoRequest(Epoch.First))).Health);
-        Assert.Equal(Status.Ok, (await unit.AskAsync(new TrimRequest(Epoch.First, new LogPosition(1), default))).Status);
-        Assert.Equal(Status.Ok, (await unit.AskAsync(new TrimPrefixRequest(Epoch.First, new LogPosition(written)))).Status);
+        Assert.Equal(Status.Ok,
+            (await unit.AskAsync(new TrimRequest(Epoch.First, new LogPosition(1), default))).Status);
+        Assert.Equal(Status.Ok,
+            (await unit.AskAsync(new TrimPrefixRequest(Epoch.First, new LogPosition(written)))).Status);
         files.Free = 4 << 20;
-        while ((await unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(written, new byte[1000])))).Status != Status.Ok) Thread.Yield();
+        while ((await unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(written, new byte[1000])))).Status
+            != Status.Ok) Thread.Yield();
         Assert.Equal(UnitHealth.Ok, (await unit.AskAsync(new UnitInfoRequest(Epoch.First))).Health);
     }
 
@@ -87,12 +93,17 @@ public sealed class DiskFaultTests : IDisposable
         Assert.True(written > 10);
         // Junk is smaller and may still fit, for a while.
         var junk = 0;
-        while ((await unit.AskAsync(new FillRequest(Epoch.First, Entries.Junk(written + junk)))).Status == Status.Ok) junk++;
-        Assert.Equal(Status.NoSpace, (await unit.AskAsync(new FillRequest(Epoch.First, Entries.Junk(written + junk)))).Status);
-        Assert.Equal(Status.Ok, (await unit.AskAsync(new TrimRequest(Epoch.First, new LogPosition(1), default))).Status);
+        while ((await unit.AskAsync(new FillRequest(Epoch.First, Entries.Junk(written + junk)))).Status == Status.Ok)
+            junk++;
+        Assert.Equal(Status.NoSpace,
+            (await unit.AskAsync(new FillRequest(Epoch.First, Entries.Junk(written + junk)))).Status);
+        Assert.Equal(Status.Ok,
+            (await unit.AskAsync(new TrimRequest(Epoch.First, new LogPosition(1), default))).Status);
         Assert.Equal(Status.Ok, (await unit.AskAsync(new SealRequest(new Epoch(2)))).Status);
-        Assert.Equal(Status.Ok, (await unit.AskAsync(new InstallRequest(Entries.Projection(2, written + junk)))).Status);
-        var read = await unit.AskAsync(new ReadRequest(new Epoch(2), Entries.Positions(0, 1, written - 1), ReadDetail.Full));
+        Assert.Equal(Status.Ok,
+            (await unit.AskAsync(new InstallRequest(Entries.Projection(2, written + junk)))).Status);
+        var read =
+            await unit.AskAsync(new ReadRequest(new Epoch(2), Entries.Positions(0, 1, written - 1), ReadDetail.Full));
         Assert.Equal([PageState.Data, PageState.Trimmed, PageState.Data], read.Pages.Select(p => p.State));
         Assert.False(unit.Handler.Fault.IsCompleted);
     }
@@ -104,7 +115,8 @@ public sealed class DiskFaultTests : IDisposable
         await using var store = PageStore.OnFaster(files, Stores.Unit, Stores.Small, Scratch);
         var unit = await HandlerClient.OpenAsync(store);
         var written = await FillAsync(unit);
-        Assert.Equal(Status.Ok, (await unit.AskAsync(new TrimPrefixRequest(Epoch.First, new LogPosition(written)))).Status);
+        Assert.Equal(Status.Ok,
+            (await unit.AskAsync(new TrimPrefixRequest(Epoch.First, new LogPosition(written)))).Status);
         var status = Status.NoSpace;
         for (var position = (long)written; status != Status.Ok; position++)
         {
@@ -122,7 +134,8 @@ public sealed class DiskFaultTests : IDisposable
         var unit = await HandlerClient.OpenAsync(store);
         var position = (long)await FillAsync(unit);
         var status = Status.Ok;
-        for (; status == Status.Ok; position++) status = (await unit.AskAsync(new TrimRequest(Epoch.First, new LogPosition(position), default))).Status;
+        for (; status == Status.Ok; position++)
+            status = (await unit.AskAsync(new TrimRequest(Epoch.First, new LogPosition(position), default))).Status;
         Assert.Equal(Status.NoSpace, status);
         Assert.False(unit.Handler.Fault.IsCompleted);
         // The last share is for what makes it better.
@@ -133,7 +146,8 @@ public sealed class DiskFaultTests : IDisposable
         Assert.Equal(Status.Ok, (await unit.AskAsync(new InstallRequest(Entries.Projection(2, position)))).Status);
         var read = await unit.AskAsync(new ReadRequest(new Epoch(2), Entries.Positions(0), ReadDetail.Full));
         Assert.Equal(PageState.Data, Assert.Single(read.Pages).State);
-        Assert.Equal(Status.Ok, (await unit.AskAsync(new TrimPrefixRequest(new Epoch(2), new LogPosition(position)))).Status);
+        Assert.Equal(Status.Ok,
+            (await unit.AskAsync(new TrimPrefixRequest(new Epoch(2), new LogPosition(position)))).Status);
     }
 
     private static async Task StaysFailedAsync(HandlerClient unit, RecordingFiles files, string reason)
@@ -148,12 +162,14 @@ public sealed class DiskFaultTests : IDisposable
         Assert.DoesNotContain(files.Events.Skip(events), e => e is DiskEvent.Sync);
     }
 
-    // One page after the other, until the disk is full. While the store is still allocating it answers Overloaded: try again.
+    // One page after the other, until the disk is full. While the store is still allocating it answers Overloaded: try
+    // again.
     private static async Task<int> FillAsync(HandlerClient unit, int from = 0)
     {
         for (var position = from; ;)
         {
-            var status = (await unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(position, new byte[1000])))).Status;
+            var status =
+                (await unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(position, new byte[1000])))).Status;
             if (status == Status.NoSpace) return position;
             if (status == Status.Ok) position++;
             else Assert.Equal(Status.Overloaded, status);

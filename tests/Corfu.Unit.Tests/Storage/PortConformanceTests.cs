@@ -5,12 +5,14 @@ namespace Corfu.Unit.Tests;
 
 public sealed class FasterRecordLogConformanceTests : RecordLogConformance
 {
-    protected override object Open(RecordingFiles files, PageStoreOptions options) => new FasterRecordLog(files, Space(files, options), options);
+    protected override object Open(RecordingFiles files, PageStoreOptions options) =>
+        new FasterRecordLog(files, Space(files, options), options);
 }
 
 public sealed class PlainRecordLogConformanceTests : RecordLogConformance
 {
-    protected override object Open(RecordingFiles files, PageStoreOptions options) => new PlainRecordLog(files, Space(files, options), options);
+    protected override object Open(RecordingFiles files, PageStoreOptions options) =>
+        new PlainRecordLog(files, Space(files, options), options);
 }
 
 public sealed class FasterAddressMapConformanceTests : AddressMapConformance, IDisposable
@@ -46,7 +48,8 @@ public sealed class FasterAddressMapConformanceTests : AddressMapConformance, ID
 
         void Fill(int from)
         {
-            for (var i = from; i < from + Slots; i++) map.Set(new LogPosition(i), new PageSlot(PageState.Data, i * 100L, 10, 5, default, i));
+            for (var i = from; i < from + Slots; i++)
+                map.Set(new LogPosition(i), new PageSlot(PageState.Data, i * 100L, 10, 5, default, i));
         }
 
         void Check(int from)

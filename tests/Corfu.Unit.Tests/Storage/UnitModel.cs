@@ -64,5 +64,7 @@ internal sealed class UnitModel
         position < Mark || !_pages.TryGetValue(position, out var page) ? [] : page.Entry;
 
     public long[] TailsOf(ulong stream) =>
-        _streams.TryGetValue(stream, out var positions) ? [.. positions.Reverse().Where(p => p < Start).Take(StreamHeader.MaxBackpointers)] : [];
+        _streams.TryGetValue(stream, out var positions)
+            ? [.. positions.Reverse().Where(p => p < Start).Take(StreamHeader.MaxBackpointers)]
+            : [];
 }

@@ -10,12 +10,18 @@ public sealed class DamagedInputTests
 
     private static readonly Decode[] Decoders =
     [
-        b => Packed.Read<bool>(b), b => Packed.Read<sbyte>(b), b => Packed.Read<ulong>(b), b => Packed.Read<double>(b), b => Packed.Read<char>(b),
-        b => Packed.Read<string>(b), b => Packed.Read<byte[]>(b), b => Packed.Read<Guid>(b), b => Packed.Read<decimal>(b),
-        b => Packed.Read<DateTime>(b), b => Packed.Read<DateTimeOffset>(b), b => Packed.Read<DateOnly>(b), b => Packed.Read<TimeOnly>(b),
-        b => Packed.Read<DayOfWeek>(b), b => Packed.Read<int?>(b), b => Packed.Read<(int, string)>(b), b => Packed.Read<long[]>(b),
-        b => Packed.Read<List<string?[]>>(b), b => Packed.Read<HashSet<int>>(b), b => Packed.Read<Dictionary<int, byte[]>>(b),
-        b => Packed.Read<ImmutableSortedDictionary<string, ImmutableArray<int>>>(b), b => Packed.Read<ImmutableHashSet<long>>(b),
+        b => Packed.Read<bool>(b), b => Packed.Read<sbyte>(b), b => Packed.Read<ulong>(b), b => Packed.Read<double>(b),
+        b => Packed.Read<char>(b),
+        b => Packed.Read<string>(b), b => Packed.Read<byte[]>(b), b => Packed.Read<Guid>(b),
+        b => Packed.Read<decimal>(b),
+        b => Packed.Read<DateTime>(b), b => Packed.Read<DateTimeOffset>(b), b => Packed.Read<DateOnly>(b),
+        b => Packed.Read<TimeOnly>(b),
+        b => Packed.Read<DayOfWeek>(b), b => Packed.Read<int?>(b), b => Packed.Read<(int, string)>(b),
+        b => Packed.Read<long[]>(b),
+        b => Packed.Read<List<string?[]>>(b), b => Packed.Read<HashSet<int>>(b),
+        b => Packed.Read<Dictionary<int, byte[]>>(b),
+        b => Packed.Read<ImmutableSortedDictionary<string, ImmutableArray<int>>>(b),
+        b => Packed.Read<ImmutableHashSet<long>>(b),
         b => Packed.Read<ImmutableQueue<int>>(b), b => Packed.Read<Tuple<int, DateTime>>(b),
     ];
 
@@ -42,8 +48,10 @@ public sealed class DamagedInputTests
     {
         byte[][] inputs =
         [
-            Convert.FromHexString("dd7fffffff"), Convert.FromHexString("ddffffffff00"), Convert.FromHexString("df7fffffff0000"),
-            Convert.FromHexString("db7fffffff61"), Convert.FromHexString("c67fffffff00"), Convert.FromHexString("c9ffffffffff00"),
+            Convert.FromHexString("dd7fffffff"), Convert.FromHexString("ddffffffff00"),
+            Convert.FromHexString("df7fffffff0000"),
+            Convert.FromHexString("db7fffffff61"), Convert.FromHexString("c67fffffff00"),
+            Convert.FromHexString("c9ffffffffff00"),
         ];
         foreach (byte[] input in inputs)
         {
@@ -77,7 +85,9 @@ public sealed class DamagedInputTests
         for (int length = 0; length < bytes.Length; length++)
         {
             byte[] prefix = bytes[..length];
-            var error = Assert.Throws<TangoFormatException>(() => Packed.Read<ImmutableDictionary<string, (DateTime, decimal, byte[])>>(prefix));
+            var error =
+                Assert.Throws<TangoFormatException>(
+                    () => Packed.Read<ImmutableDictionary<string, (DateTime, decimal, byte[])>>(prefix));
             Assert.Equal(FormatError.UnexpectedEnd, error.Error);
             Assert.InRange(error.Offset, 0, length);
         }
@@ -128,7 +138,8 @@ public sealed class DamagedInputTests
     [Fact]
     public void Raw_and_skip_step_over_the_same_bytes_in_any_segmentation()
     {
-        byte[] bytes = [.. Packed.Write(new Dictionary<string, int[]> { ["a"] = [1, 70000], ["b"] = [] }), .. Packed.Write(DateTime.UnixEpoch), 0x2a];
+        byte[] bytes = [.. Packed.Write(new Dictionary<string, int[]> { ["a"] = [1, 70000], ["b"] = [] }),
+            .. Packed.Write(DateTime.UnixEpoch), 0x2a];
         for (int size = 1; size <= bytes.Length; size++)
         {
             var reader = new MessagePackReader(Packed.Segments(bytes, size));

@@ -25,7 +25,8 @@ public sealed class DeterminismTests
     {
         Assert.Equal("93ccff" + "d1fed4" + "ff", Packed.Hex(new HashSet<int> { -1, 255, -300 }));
         Assert.Equal("93ccff" + "d1fed4" + "ff", Packed.Hex(ImmutableHashSet.Create(-300, -1, 255)));
-        Assert.Equal([-300, -1, 255], Packed.Read<HashSet<int>>(Packed.Write(new HashSet<int> { -1, 255, -300 })).Order());
+        Assert.Equal([-300, -1, 255], Packed.Read<HashSet<int>>(Packed.Write(new HashSet<int> { -1, 255, -300 }))
+            .Order());
     }
 
     [Fact]
@@ -34,7 +35,8 @@ public sealed class DeterminismTests
         var map = Enumerable.Range(0, 1000).ToDictionary(i => $"key {i}", i => (long)i * i);
         Assert.Equal(map, Packed.Read<Dictionary<string, long>>(Packed.Write(map)));
         var immutable = map.ToImmutableDictionary();
-        Assert.Equal(immutable.OrderBy(p => p.Value), Packed.ReadSegmented<ImmutableDictionary<string, long>>(Packed.Write(immutable), 7).OrderBy(p => p.Value));
+        Assert.Equal(immutable.OrderBy(p => p.Value),
+            Packed.ReadSegmented<ImmutableDictionary<string, long>>(Packed.Write(immutable), 7).OrderBy(p => p.Value));
     }
 
     [Fact]

@@ -2,7 +2,8 @@ using System.Collections.Immutable;
 
 namespace Tango.Tests.Formatting;
 
-/// <summary>The bytes MessagePack-CSharp's standard resolver writes for the same values: they are in logs, and never change.</summary>
+/// <summary>The bytes MessagePack-CSharp's standard resolver writes for the same values: they are in logs, and never
+/// change.</summary>
 public sealed class GoldenBytesTests
 {
     [Flags]
@@ -135,7 +136,8 @@ public sealed class GoldenBytesTests
         Assert.Equal("920102", Packed.Hex(ImmutableQueue.Create(1, 2)));
         Assert.Equal("920201", Packed.Hex(ImmutableStack.Create(1, 2)));
         Assert.Equal("920102", Packed.Hex(ImmutableSortedSet.Create(2, 1)));
-        Assert.Equal("82a16101a16202", Packed.Hex(ImmutableSortedDictionary<string, int>.Empty.Add("b", 2).Add("a", 1)));
+        Assert.Equal("82a16101a16202",
+            Packed.Hex(ImmutableSortedDictionary<string, int>.Empty.Add("b", 2).Add("a", 1)));
     }
 
     private static string Repeat(string hex, int count) => string.Concat(Enumerable.Repeat(hex, count));

@@ -19,7 +19,8 @@ public sealed class MessagePackJsonTests
     [InlineData("d6ff00000000", "{\"time\":\"1970-01-01T00:00:00Z\"}")]
     [InlineData("d6050a0b0c0d", "{\"ext\":5,\"base64\":\"CgsMDQ==\"}")]
     [InlineData("0190", "1 []")]
-    public void Values_as_text(string hex, string text) => Assert.Equal(text, MessagePackJson.ToText(Convert.FromHexString(hex)));
+    public void Values_as_text(string hex, string text) =>
+        Assert.Equal(text, MessagePackJson.ToText(Convert.FromHexString(hex)));
 
     [Fact]
     public void Any_bytes_give_text_or_a_typed_exception()

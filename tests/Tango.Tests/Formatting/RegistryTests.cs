@@ -58,7 +58,8 @@ public sealed class RegistryTests
     {
         Parallel.For(0, 64, i =>
         {
-            Assert.Equal("819201a161" + "92c3c2", Packed.Hex(new Dictionary<(short, string), bool[]> { [(1, "a")] = [true, false] }));
+            Assert.Equal("819201a161" + "92c3c2",
+                Packed.Hex(new Dictionary<(short, string), bool[]> { [(1, "a")] = [true, false] }));
         });
     }
 

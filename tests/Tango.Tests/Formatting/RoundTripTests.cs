@@ -3,7 +3,8 @@ using Tango.Formatting;
 
 namespace Tango.Tests.Formatting;
 
-/// <summary>Random values of every built-in type: what is written is read back, whole, in segments, and skipped exactly.</summary>
+/// <summary>Random values of every built-in type: what is written is read back, whole, in segments, and skipped
+/// exactly.</summary>
 public sealed class RoundTripTests
 {
     private const int Rounds = 150;
@@ -34,7 +35,9 @@ public sealed class RoundTripTests
         Check(() => (char)Integer());
         Check(() => BitConverter.Int32BitsToSingle((int)Integer()));
         Check(() => BitConverter.Int64BitsToDouble(_random.NextInt64(long.MinValue, long.MaxValue)));
-        Check(() => new decimal((int)Integer(), (int)Integer(), (int)Integer(), _random.Next(2) == 0, (byte)_random.Next(29)));
+        Check(
+            () => new decimal((int)Integer(), (int)Integer(), (int)Integer(), _random.Next(2) == 0,
+                (byte)_random.Next(29)));
         Check(() => (Wide)Integer());
         Check(() => (Narrow)Integer());
         Check(() => _random.Next(3) == 0 ? (long?)null : Integer());
@@ -47,7 +50,10 @@ public sealed class RoundTripTests
         Check(() => _random.Next(3) == 0 ? null : Bytes());
         Check(() => new Guid(_random.GetItems(Enumerable.Range(0, 256).Select(i => (byte)i).ToArray(), 16)));
         Check(Time);
-        Check(() => new DateTimeOffset(Math.Clamp(Time().Ticks, TimeSpan.TicksPerDay, DateTime.MaxValue.Ticks - TimeSpan.TicksPerDay),
+        Check(
+            () =>
+                new DateTimeOffset(Math.Clamp(Time().Ticks, TimeSpan.TicksPerDay,
+                    DateTime.MaxValue.Ticks - TimeSpan.TicksPerDay),
             TimeSpan.FromMinutes(_random.Next(-14 * 60, (14 * 60) + 1))));
         Check(() => new TimeSpan(Integer()));
         Check(() => DateOnly.FromDayNumber(_random.Next(DateOnly.MaxValue.DayNumber + 1)));
@@ -71,8 +77,12 @@ public sealed class RoundTripTests
         Check(() => Items(Integer).ToImmutableSortedSet());
         Check(() => Items(Integer).Distinct().ToDictionary(k => k, _ => Text()));
         Check(() => Items(Integer).Distinct().ToImmutableDictionary(k => $"{k}", _ => Items(Time).ToArray()));
-        Check(() => Items(Integer).Distinct().ToImmutableSortedDictionary(k => k, _ => Tuple.Create(Text(), Integer())));
-        Check(() => new SortedDictionary<long, bool?>(Items(Integer).Distinct().ToDictionary(k => k, k => k > 0 ? (bool?)true : null)));
+        Check(
+            () => Items(Integer).Distinct().ToImmutableSortedDictionary(k => k, _ => Tuple.Create(Text(), Integer())));
+        Check(
+            () =>
+                new SortedDictionary<long, bool?>(Items(Integer).Distinct()
+                    .ToDictionary(k => k, k => k > 0 ? (bool?)true : null)));
         Check<IReadOnlyList<long>>(() => Items(Integer).ToArray());
     }
 
@@ -98,7 +108,8 @@ public sealed class RoundTripTests
 
     private string? Text() => _random.Next(8) == 0
         ? null
-        : string.Concat(Enumerable.Range(0, _random.Next(_random.Next(300) == 0 ? 70_000 : 40)).Select(_ => _random.Next(4) switch
+        : string.Concat(Enumerable.Range(0, _random.Next(_random.Next(300) == 0 ? 70_000 : 40))
+            .Select(_ => _random.Next(4) switch
         {
             0 => "é",
             1 => "漢",
@@ -120,5 +131,6 @@ public sealed class RoundTripTests
         _ => DateTime.UnixEpoch.AddTicks(_random.NextInt64(1L << 57)),
     };
 
-    private List<T> Items<T>(Func<T> make) => [.. Enumerable.Range(0, _random.Next(_random.Next(50) == 0 ? 400 : 20)).Select(_ => make())];
+    private List<T> Items<T>(Func<T> make) =>
+        [.. Enumerable.Range(0, _random.Next(_random.Next(50) == 0 ? 400 : 20)).Select(_ => make())];
 }

@@ -6,8 +6,8 @@ using Tango.Formatting;
 namespace Tango.Tests;
 
 /// <summary>
-/// Replays a log of <see cref="Accounts"/> objects the plainest way: no eviction, no batching, every write remembered. It shares the reader of
-/// MessagePack with the product, nothing else.
+/// Replays a log of <see cref="Accounts"/> objects the plainest way: no eviction, no batching, every write remembered.
+/// It shares the reader of MessagePack with the product, nothing else.
 /// </summary>
 internal sealed class LogModel
 {
@@ -15,7 +15,9 @@ internal sealed class LogModel
     private readonly Dictionary<(ulong Object, string Account), long> _balances = [];
 
     /// <summary>Outcome of every commit record, true for committed, with the balances just before it.</summary>
-    public Dictionary<RecordVersion, (bool Committed, Dictionary<(ulong Object, string Account), long> Before)> Commits { get; } = [];
+    public Dictionary<RecordVersion, (bool Committed,
+        Dictionary<(ulong Object, string Account), long> Before)> Commits
+    { get; } = [];
 
     /// <summary>The balances just before each entry, and after the last one.</summary>
     public Dictionary<long, Dictionary<(ulong Object, string Account), long>> Before { get; } = [];
@@ -42,7 +44,8 @@ internal sealed class LogModel
 
     /// <summary>Whether the object, or one of its keys, was written at that version.</summary>
     public bool HasWrite(RecordVersion version, ulong id, string? key) => _writes.Exists(
-        write => write.Version == version && write.Object == id && (key is null || write.Key is null || write.Key == key));
+        write => write.Version == version && write.Object == id
+            && (key is null || write.Key is null || write.Key == key));
 
     public long Balance(ulong id, string account) => _balances.GetValueOrDefault((id, account));
 
@@ -84,7 +87,8 @@ internal sealed class LogModel
             var id = reader.ReadUInt64();
             if (reader.TryReadNil())
             {
-                committed &= !_writes.Exists(write => write.Object == id && write.Version.Position.Offset >= snapshotEnd);
+                committed &= !_writes.Exists(
+                    write => write.Object == id && write.Version.Position.Offset >= snapshotEnd);
                 continue;
             }
 
@@ -92,7 +96,8 @@ internal sealed class LogModel
             {
                 var key = Convert.ToHexString(reader.ReadBinary());
                 committed &= !_writes.Exists(write =>
-                    write.Object == id && (write.Key is null || write.Key == key) && write.Version.Position.Offset >= snapshotEnd);
+                    write.Object == id && (write.Key is null || write.Key == key)
+                    && write.Version.Position.Offset >= snapshotEnd);
             }
         }
 

@@ -5,8 +5,9 @@ using Corfu.Protocol;
 namespace Tango.Tests;
 
 /// <summary>
-/// Several runtimes run random transactions against a log with holes and lost answers; then the log is replayed by a plain model. Checked:
-/// every decision, every value read by a committed transaction, that every abort has a real conflict, and that all views are equal.
+/// Several runtimes run random transactions against a log with holes and lost answers; then the log is replayed by a
+/// plain model. Checked: every decision, every value read by a committed transaction, that every abort has a real
+/// conflict, and that all views are equal.
 /// </summary>
 public class RandomHistoryTests
 {
@@ -17,7 +18,8 @@ public class RandomHistoryTests
 
     public static TheoryData<int> Seeds => [.. Enumerable.Range(1, 40)];
 
-    /// <summary>Who hosts what: all replicas one group, or replicas that host one object and only write the other (R20).</summary>
+    /// <summary>Who hosts what: all replicas one group, or replicas that host one object and only write the other
+    /// (R20).</summary>
     public enum Hosting
     {
         Group,
@@ -79,8 +81,14 @@ public class RandomHistoryTests
 
         // Replica 0 hosts both, 1 the first only, 2 the second only.
         bool[] isHosted = [index != 2, index != 1];
-        objects[0] = isHosted[0] ? await runtime.OpenAsync<Accounts>("first") : await runtime.OpenWriteOnlyAsync<Accounts>("first");
-        objects[1] = isHosted[1] ? await runtime.OpenAsync<Accounts>("second") : await runtime.OpenWriteOnlyAsync<Accounts>("second");
+        objects[0] =
+            isHosted[0]
+                ? await runtime.OpenAsync<Accounts>("first")
+                : await runtime.OpenWriteOnlyAsync<Accounts>("first");
+        objects[1] =
+            isHosted[1]
+                ? await runtime.OpenAsync<Accounts>("second")
+                : await runtime.OpenWriteOnlyAsync<Accounts>("second");
         return new Replica(runtime, objects, isHosted);
     }
 
@@ -91,7 +99,8 @@ public class RandomHistoryTests
             if (random.Next(4) == 0)
             {
                 var index = random.Next(2);
-                if (replica.IsHosted[index]) await replica.Objects[index].AddAsync(Names[random.Next(3)], random.Next(10));
+                if (replica.IsHosted[index])
+                    await replica.Objects[index].AddAsync(Names[random.Next(3)], random.Next(10));
                 else await replica.Objects[index].SetAsync(Names[random.Next(3)], random.Next(10));
                 continue;
             }
@@ -151,12 +160,14 @@ public class RandomHistoryTests
                 CheckReads(attempt, model.Before[committed.Version.Position.Offset]);
                 break;
             case TxOutcome.Committed committed:
-                Assert.True(model.Commits[committed.Version].Committed, $"{committed.Version} was reported as committed");
+                Assert.True(model.Commits[committed.Version].Committed,
+                    $"{committed.Version} was reported as committed");
                 CheckReads(attempt, model.Commits[committed.Version].Before);
                 break;
             case TxOutcome.Aborted aborted:
                 var key = aborted.Key.IsNone ? null : Convert.ToHexString(aborted.Key.Bytes);
-                Assert.True(model.HasWrite(aborted.ConflictingWrite, aborted.ObjectId.Value, key), $"{aborted} has no conflicting write");
+                Assert.True(model.HasWrite(aborted.ConflictingWrite, aborted.ObjectId.Value, key),
+                    $"{aborted} has no conflicting write");
                 break;
             default:
                 Assert.Fail($"In doubt although every outcome can be resolved: {attempt.Outcome}");
@@ -166,9 +177,11 @@ public class RandomHistoryTests
 
     private static void CheckReads(Attempt attempt, Dictionary<(ulong Object, string Account), long> balances)
     {
-        foreach (var (index, name, value) in attempt.Reads) Assert.Equal(balances.GetValueOrDefault((IdOf(index), name)), value);
+        foreach (var (index, name, value) in attempt.Reads)
+            Assert.Equal(balances.GetValueOrDefault((IdOf(index), name)), value);
         foreach (var (index, whole, _) in attempt.Wholes.Where(w => !w.HasOwnWrites))
-            Assert.Equal(balances.Where(c => c.Key.Object == IdOf(index)).ToDictionary(c => c.Key.Account, c => c.Value), whole);
+            Assert.Equal(balances.Where(c => c.Key.Object == IdOf(index))
+                .ToDictionary(c => c.Key.Account, c => c.Value), whole);
     }
 
     private static async Task CheckViewsAsync(List<Replica> replicas, LogModel model)
@@ -179,7 +192,8 @@ public class RandomHistoryTests
             {
                 if (!replica.IsHosted[index]) continue;
                 var view = await replica.Objects[index].SnapshotAsync();
-                var expected = model.Balances.Where(c => c.Key.Object == IdOf(index)).ToDictionary(c => c.Key.Account, c => c.Value);
+                var expected = model.Balances.Where(c => c.Key.Object == IdOf(index))
+                    .ToDictionary(c => c.Key.Account, c => c.Value);
                 Assert.Equal(expected, view.ToDictionary());
             }
         }

@@ -1,6 +1,7 @@
 namespace Tango.Tests;
 
-/// <summary>Runs asynchronous code on one thread, choosing the next continuation by a seed: one seed, one interleaving.</summary>
+/// <summary>Runs asynchronous code on one thread, choosing the next continuation by a seed: one seed, one
+/// interleaving.</summary>
 internal sealed class SeededContext(int seed) : SynchronizationContext
 {
     private readonly Random _random = new(seed);
@@ -38,9 +39,11 @@ internal sealed class SeededContext(int seed) : SynchronizationContext
 
     private void Step()
     {
-        if (Volatile.Read(ref _foreign) is { } stack) throw new InvalidOperationException("A continuation came from another thread: " + stack);
+        if (Volatile.Read(ref _foreign) is { } stack)
+            throw new InvalidOperationException("A continuation came from another thread: " + stack);
         if (_ready.Count == 0 && Time.FireNext()) return;
-        if (_ready.Count == 0) throw new InvalidOperationException("Nothing can go on: a continuation was lost or left this thread");
+        if (_ready.Count == 0)
+            throw new InvalidOperationException("Nothing can go on: a continuation was lost or left this thread");
         var index = _random.Next(_ready.Count);
         var (callback, state) = _ready[index];
         _ready.RemoveAt(index);

@@ -3,7 +3,8 @@ using System.Collections.Immutable;
 
 namespace Tango.Tests;
 
-/// <summary>Written by hand the way generated code looks; only <see cref="Wire"/> stands for the MessagePack writer and formatters.</summary>
+/// <summary>Written by hand the way generated code looks; only <see cref="Wire"/> stands for the MessagePack writer and
+/// formatters.</summary>
 public sealed partial class Accounts : ITangoObject<Accounts>
 {
     private static readonly MutatorInfo s_set = new(1, "Set", Reads: false);
@@ -37,7 +38,8 @@ public sealed partial class Accounts : ITangoObject<Accounts>
         return UpdateHelperAsync(s_withdraw, KeyOf(account), arguments, ct);
     }
 
-    public partial ValueTask ClearAsync(CancellationToken ct) => UpdateHelperAsync(s_clear, ObjectKey.None, new ArgumentBuffer(), ct);
+    public partial ValueTask ClearAsync(CancellationToken ct) =>
+        UpdateHelperAsync(s_clear, ObjectKey.None, new ArgumentBuffer(), ct);
 
     public partial ValueTask<long> BalanceAsync(string account, CancellationToken ct) =>
         QueryHelperAsync<Accounts, string, long>(KeyOf(account), account, static (view, a) => view.ReadBalance(a), ct);
@@ -82,7 +84,8 @@ public sealed partial class Accounts : ITangoObject<Accounts>
     {
         _updates = Wire.ReadInt64(ref state);
         var balances = ImmutableDictionary.CreateBuilder<string, long>();
-        for (var left = Wire.ReadInt64(ref state); left > 0; left--) balances.Add(Wire.ReadString(ref state), Wire.ReadInt64(ref state));
+        for (var left = Wire.ReadInt64(ref state); left > 0; left--)
+            balances.Add(Wire.ReadString(ref state), Wire.ReadInt64(ref state));
         _balances = balances.ToImmutable();
     }
 

@@ -2,7 +2,8 @@ using System.Collections.Immutable;
 
 namespace Tango.Tests;
 
-/// <summary>The part of the sample object that a user writes; <c>Accounts.Generated.cs</c> is what the generator would add.</summary>
+/// <summary>The part of the sample object that a user writes; <c>Accounts.Generated.cs</c> is what the generator would
+/// add.</summary>
 [TangoObject("test-accounts")]
 public sealed partial class Accounts : TangoObject
 {

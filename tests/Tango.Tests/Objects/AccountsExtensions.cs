@@ -3,7 +3,8 @@ namespace Tango.Tests;
 internal static class AccountsExtensions
 {
     /// <summary>Sets several accounts in one transaction of another runtime.</summary>
-    public static async Task RunAsync(this Accounts accounts, TangoRuntime runtime, params (string Account, long Amount)[] updates)
+    public static async Task RunAsync(this Accounts accounts, TangoRuntime runtime,
+        params (string Account, long Amount)[] updates)
     {
         var own = await runtime.OpenAsync<Accounts>(accounts.ObjectName);
         var outcome = await runtime.RunTransactionAsync(async _ =>

@@ -6,7 +6,8 @@ namespace Tango.Tests;
 public sealed class Fragile : TangoObject, ITangoObject<Fragile>
 {
     private static readonly MutatorInfo s_put = new(1, "Put", Reads: false);
-    private static readonly TangoObjectType s_type = new("test-fragile", static () => new Fragile(), static () => { }, s_put);
+    private static readonly TangoObjectType s_type =
+        new("test-fragile", static () => new Fragile(), static () => { }, s_put);
     private long _sum;
 
     static TangoObjectType ITangoObject<Fragile>.ObjectType => s_type;

@@ -1,9 +1,10 @@
 namespace JobScheduler.Workloads.Model;
 
 /// <summary>
-/// Arrivals with a daily cycle (Lublin, Feitelson 2003, section on the arrival process). A gamma distribution gives the logarithm of the
-/// time between arrivals in the rush hours. A second one over the 48 half hours of the day gives each half hour's weight; a quiet
-/// half hour costs fewer points than a busy one, so the same points carry an arrival further at night.
+/// Arrivals with a daily cycle (Lublin, Feitelson 2003, section on the arrival process). A gamma distribution gives the
+/// logarithm of the time between arrivals in the rush hours. A second one over the 48 half hours of the day gives each
+/// half hour's weight; a quiet half hour costs fewer points than a busy one, so the same points carry an arrival
+/// further at night.
 /// </summary>
 public sealed class ArrivalProcess
 {

@@ -8,7 +8,8 @@ public readonly record struct GammaDistribution(double Shape, double Scale)
 
     private static readonly double[] Lanczos =
     [
-        0.99999999999980993, 676.5203681218851, -1259.1392167224028, 771.32342877765313, -176.61502916214059, 12.507343278686905,
+        0.99999999999980993, 676.5203681218851, -1259.1392167224028, 771.32342877765313, -176.61502916214059,
+        12.507343278686905,
         -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7,
     ];
 
@@ -31,7 +32,8 @@ public readonly record struct GammaDistribution(double Shape, double Scale)
         }
     }
 
-    /// <summary>The probability of a value up to <paramref name="x"/>: the regularised lower incomplete gamma function.</summary>
+    /// <summary>The probability of a value up to <paramref name="x"/>: the regularised lower incomplete gamma
+    /// function.</summary>
     public double Cumulative(double x)
     {
         x /= Scale;

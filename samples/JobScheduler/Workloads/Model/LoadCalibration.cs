@@ -3,10 +3,10 @@ using JobScheduler.Reference;
 namespace JobScheduler.Workloads.Model;
 
 /// <summary>
-/// Brings a model workload to a load where queueing shows. Following the model's authors, only the times between arrivals are scaled:
-/// all submit times are multiplied by one factor until the offered load, the sum of nodes * run time over machine size * span of
-/// arrivals, is the target. The target starts at <see cref="FirstLoad"/> and rises by <see cref="LoadStep"/> until at least
-/// <see cref="WaitingShare"/> of the jobs wait under first come, first served.
+/// Brings a model workload to a load where queueing shows. Following the model's authors, only the times between
+/// arrivals are scaled: all submit times are multiplied by one factor until the offered load, the sum of nodes * run
+/// time over machine size * span of arrivals, is the target. The target starts at <see cref="FirstLoad"/> and rises by
+/// <see cref="LoadStep"/> until at least <see cref="WaitingShare"/> of the jobs wait under first come, first served.
 /// </summary>
 public static class LoadCalibration
 {
@@ -27,7 +27,8 @@ public static class LoadCalibration
         for (double target = FirstLoad; target <= LastLoad; target += LoadStep)
         {
             scaled = workload.Compress(target / load);
-            if (ReferenceScheduler.Run(scaled).Count(entry => entry.WaitSeconds > 0) >= WaitingShare * scaled.Jobs.Count)
+            if (ReferenceScheduler.Run(scaled).Count(entry => entry.WaitSeconds > 0)
+                >= WaitingShare * scaled.Jobs.Count)
                 break;
         }
 

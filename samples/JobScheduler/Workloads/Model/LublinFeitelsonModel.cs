@@ -1,11 +1,12 @@
 namespace JobScheduler.Workloads.Model;
 
 /// <summary>
-/// The workload model of U. Lublin and D. G. Feitelson, "The workload on parallel supercomputers: modeling the characteristics of
-/// rigid jobs", Journal of Parallel and Distributed Computing 63(11), 2003, with its parameters for all jobs together (interactive and batch
-/// not told apart). Sizes come from a two-stage uniform distribution over log2(nodes) with serial jobs and powers of two favoured; run
-/// times from a hyper-gamma distribution over their logarithm whose mix depends on the size; arrivals from <see cref="ArrivalProcess"/>.
-/// The model has no users: they are added here by Zipf's law, and do not influence the schedule.
+/// The workload model of U. Lublin and D. G. Feitelson, "The workload on parallel supercomputers: modeling the
+/// characteristics of rigid jobs", Journal of Parallel and Distributed Computing 63(11), 2003, with its parameters for
+/// all jobs together (interactive and batch not told apart). Sizes come from a two-stage uniform distribution over
+/// log2(nodes) with serial jobs and powers of two favoured; run times from a hyper-gamma distribution over their
+/// logarithm whose mix depends on the size; arrivals from <see cref="ArrivalProcess"/>. The model has no users: they
+/// are added here by Zipf's law, and do not influence the schedule.
 /// </summary>
 public sealed class LublinFeitelsonModel
 {
@@ -43,7 +44,8 @@ public sealed class LublinFeitelsonModel
     public static Workload Generate(int jobs, int nodes, ulong seed)
     {
         var model = new LublinFeitelsonModel(nodes, seed);
-        return new Workload($"Lublin-Feitelson model, seed {seed}", nodes, Enumerable.Range(1, jobs).Select(number => model.Next(number)).ToList());
+        return new Workload($"Lublin-Feitelson model, seed {seed}", nodes,
+            Enumerable.Range(1, jobs).Select(number => model.Next(number)).ToList());
     }
 
     /// <summary>Draws the next job in arrival order.</summary>

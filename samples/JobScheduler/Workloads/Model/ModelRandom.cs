@@ -3,8 +3,8 @@ using System.Numerics;
 namespace JobScheduler.Workloads.Model;
 
 /// <summary>
-/// xoshiro256** (Blackman, Vigna 2021), seeded through SplitMix64. Own code, because a seed must mean the same jobs under every
-/// version of .NET, and System.Random does not promise that.
+/// xoshiro256** (Blackman, Vigna 2021), seeded through SplitMix64. Own code, because a seed must mean the same jobs
+/// under every version of .NET, and System.Random does not promise that.
 /// </summary>
 public sealed class ModelRandom
 {

@@ -11,14 +11,17 @@ public sealed record AgentInfoRequest(Epoch Epoch) : Request<AgentInfoResponse>(
     {
     }
 
-    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => AgentInfoResponse.Read(status, epoch, ref r);
+    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) =>
+        AgentInfoResponse.Read(status, epoch, ref r);
 
-    public override Response Fail(Status status, Epoch epoch) => new AgentInfoResponse(status, epoch, default, "", [], []);
+    public override Response Fail(Status status, Epoch epoch) =>
+        new AgentInfoResponse(status, epoch, default, "", [], []);
 }
 
 /// <param name="Note">What the agent would do and may not, and why not; empty when there is nothing to do.</param>
 public sealed record AgentInfoResponse(
-    Status Status, Epoch Epoch, Automation Automation, string Note, ImmutableArray<NodeReport> Nodes, ImmutableArray<WorkReport> Work)
+    Status Status, Epoch Epoch, Automation Automation, string Note, ImmutableArray<NodeReport> Nodes,
+    ImmutableArray<WorkReport> Work)
     : Response(Status, Epoch)
 {
     public override void WriteBody(ref WireWriter w)
@@ -57,10 +60,14 @@ public sealed record AgentInfoResponse(
         var note = r.Text();
         var nodes = ImmutableArray.CreateBuilder<NodeReport>(r.Count(29, MessageLimits.MaxItems));
         for (var i = nodes.Capacity; i > 0; i--)
-            nodes.Add(new NodeReport(ProjectionCodec.Address(ref r), (NodeRole)r.Byte(), (NodeDuty)r.Byte(), (NodeHealth)r.Byte(), r.Text()));
+            nodes.Add(new NodeReport(ProjectionCodec.Address(ref r), (NodeRole)r.Byte(), (NodeDuty)r.Byte(),
+                (NodeHealth)r.Byte(), r.Text()));
         var work = ImmutableArray.CreateBuilder<WorkReport>(r.Count(42, MessageLimits.MaxItems));
-        for (var i = work.Capacity; i > 0; i--) work.Add(new WorkReport((JobKind)r.Byte(), r.Text(), r.Int64(), r.Int64(), r.Int64(), r.Int64(), r.Bool(), r.Text()));
-        return new AgentInfoResponse(status, epoch, automation, note, nodes.DrainToImmutable(), work.DrainToImmutable());
+        for (var i = work.Capacity; i > 0; i--)
+            work.Add(new WorkReport((JobKind)r.Byte(), r.Text(), r.Int64(), r.Int64(), r.Int64(), r.Int64(), r.Bool(),
+                r.Text()));
+        return new AgentInfoResponse(status, epoch, automation, note, nodes.DrainToImmutable(),
+            work.DrainToImmutable());
     }
 }
 
@@ -73,7 +80,8 @@ public sealed record NodeReport(NodeAddress Address, NodeRole Role, NodeDuty Dut
 /// <param name="ElapsedMilliseconds">Of the run under way; zero between two runs.</param>
 /// <param name="IsPassedOn">It made no progress here, and the next agent may work at it.</param>
 /// <param name="Why">What keeps it from going on; empty where nothing does.</param>
-public sealed record WorkReport(JobKind Job, string What, long Done, long Total, long Bytes, long ElapsedMilliseconds, bool IsPassedOn, string Why);
+public sealed record WorkReport(JobKind Job, string What, long Done, long Total, long Bytes, long ElapsedMilliseconds,
+    bool IsPassedOn, string Why);
 
 /// <summary>Numbers are part of the wire format.</summary>
 public enum JobKind : byte

@@ -1,6 +1,7 @@
 namespace Corfu.Protocol;
 
-/// <summary>Whether agents reconfigure on their own. Every change has a higher version; agents tell each other, and the highest wins.</summary>
+/// <summary>Whether agents reconfigure on their own. Every change has a higher version; agents tell each other, and the
+/// highest wins.</summary>
 public readonly record struct Automation(long Version, bool IsOn)
 {
     internal void Write(ref WireWriter w)

@@ -3,11 +3,13 @@ using System.Collections.Immutable;
 namespace Corfu.Protocol;
 
 /// <summary>
-/// The heartbeat between agents. The epoch is the caller's newest: one that is behind learns that there is a newer projection.
+/// The heartbeat between agents. The epoch is the caller's newest: one that is behind learns that there is a newer
+/// projection.
 /// </summary>
 /// <param name="From">The caller, so that agents that were told of one learn of all.</param>
 /// <param name="Leaving">The caller's process ends in good order and may be back soon.</param>
-public sealed record PingRequest(Epoch Epoch, NodeAddress From, bool Leaving, Automation Automation) : Request<PingResponse>(Epoch)
+public sealed record PingRequest(Epoch Epoch, NodeAddress From, bool Leaving, Automation Automation)
+    : Request<PingResponse>(Epoch)
 {
     public override Opcode Opcode => Opcode.Ping;
 
@@ -21,13 +23,15 @@ public sealed record PingRequest(Epoch Epoch, NodeAddress From, bool Leaving, Au
     internal static PingRequest Read(Epoch epoch, ref WireReader r) =>
         new(epoch, ProjectionCodec.Address(ref r), r.Bool(), Automation.Read(ref r));
 
-    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => PingResponse.Read(status, epoch, ref r);
+    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) =>
+        PingResponse.Read(status, epoch, ref r);
 
     public override Response Fail(Status status, Epoch epoch) => new PingResponse(status, epoch, default, []);
 }
 
 /// <param name="Peers">Every process that the answering agent knows.</param>
-public sealed record PingResponse(Status Status, Epoch Epoch, Automation Automation, ImmutableArray<NodeEndpoint> Peers) : Response(Status, Epoch)
+public sealed record PingResponse(Status Status, Epoch Epoch, Automation Automation, ImmutableArray<NodeEndpoint> Peers)
+    : Response(Status, Epoch)
 {
     public const int MaxPeers = 4096;
 

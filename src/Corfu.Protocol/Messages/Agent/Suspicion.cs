@@ -1,7 +1,9 @@
 namespace Corfu.Protocol;
 
-/// <summary>The second observer (docs/protocol.md, Agents): whether another agent shares a suspicion. It probes the node before it answers.</summary>
-public sealed record SuspicionRequest(Epoch Epoch, NodeRole Role, NodeAddress Suspect) : Request<SuspicionResponse>(Epoch)
+/// <summary>The second observer (docs/protocol.md, Agents): whether another agent shares a suspicion. It probes the
+/// node before it answers.</summary>
+public sealed record SuspicionRequest(Epoch Epoch, NodeRole Role, NodeAddress Suspect)
+    : Request<SuspicionResponse>(Epoch)
 {
     public override Opcode Opcode => Opcode.Suspicion;
 
@@ -11,17 +13,20 @@ public sealed record SuspicionRequest(Epoch Epoch, NodeRole Role, NodeAddress Su
         ProjectionCodec.Address(ref w, Suspect);
     }
 
-    internal static SuspicionRequest Read(Epoch epoch, ref WireReader r) => new(epoch, (NodeRole)r.Byte(), ProjectionCodec.Address(ref r));
+    internal static SuspicionRequest Read(Epoch epoch, ref WireReader r) =>
+        new(epoch, (NodeRole)r.Byte(), ProjectionCodec.Address(ref r));
 
     public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => status == Status.Ok
         ? new SuspicionResponse(status, epoch, r.Bool(), (NodeHealth)r.Byte(), r.Text())
         : Fail(status, epoch);
 
-    public override Response Fail(Status status, Epoch epoch) => new SuspicionResponse(status, epoch, false, NodeHealth.Unknown, "");
+    public override Response Fail(Status status, Epoch epoch) =>
+        new SuspicionResponse(status, epoch, false, NodeHealth.Unknown, "");
 }
 
 /// <param name="Answers">Whether the node answered the probe that this question caused.</param>
-public sealed record SuspicionResponse(Status Status, Epoch Epoch, bool Answers, NodeHealth Health, string Why) : Response(Status, Epoch)
+public sealed record SuspicionResponse(Status Status, Epoch Epoch, bool Answers, NodeHealth Health, string Why)
+    : Response(Status, Epoch)
 {
     public override void WriteBody(ref WireWriter w)
     {

@@ -1,8 +1,8 @@
 namespace Corfu.Protocol;
 
 /// <summary>
-/// The layout's requests: a write-once register per epoch, decided by Paxos (R12). The register (slot) is named in the body; the
-/// frame's epoch is the caller's and is not checked, since the layout is what defines epochs.
+/// The layout's requests: a write-once register per epoch, decided by Paxos (R12). The register (slot) is named in the
+/// body; the frame's epoch is the caller's and is not checked, since the layout is what defines epochs.
 /// </summary>
 public abstract record LayoutRequest(Epoch Slot) : Request<LayoutResponse>(Slot)
 {
@@ -10,17 +10,19 @@ public abstract record LayoutRequest(Epoch Slot) : Request<LayoutResponse>(Slot)
     {
     }
 
-    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => LayoutResponse.Read(status, epoch, ref r);
+    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) =>
+        LayoutResponse.Read(status, epoch, ref r);
 
     public override Response Fail(Status status, Epoch epoch) => new LayoutResponse(status, epoch, null, null);
 }
 
 /// <summary>
 /// The answer to every layout request. <see cref="Slot"/> is the state of the slot after the request (for
-/// <see cref="LatestRequest"/>: of the highest slot with anything in it). <see cref="Latest"/> is the newest decided projection known;
-/// with <see cref="Status.Superseded"/> it is the way forward.
+/// <see cref="LatestRequest"/>: of the highest slot with anything in it). <see cref="Latest"/> is the newest decided
+/// projection known; with <see cref="Status.Superseded"/> it is the way forward.
 /// </summary>
-public sealed record LayoutResponse(Status Status, Epoch Epoch, SlotState? Slot, Projection? Latest) : Response(Status, Epoch)
+public sealed record LayoutResponse(Status Status, Epoch Epoch, SlotState? Slot, Projection? Latest)
+    : Response(Status, Epoch)
 {
     public override void WriteBody(ref WireWriter w)
     {
@@ -40,8 +42,8 @@ public sealed record LayoutResponse(Status Status, Epoch Epoch, SlotState? Slot,
 }
 
 /// <summary>
-/// What one acceptor holds for one epoch's register. A value is decided only when one ballot is accepted by a majority, or an
-/// acceptor knows so (<see cref="IsDecided"/>); a lone accepted value proves nothing (R12).
+/// What one acceptor holds for one epoch's register. A value is decided only when one ballot is accepted by a majority,
+/// or an acceptor knows so (<see cref="IsDecided"/>); a lone accepted value proves nothing (R12).
 /// </summary>
 public sealed record SlotState(Epoch Slot, Ballot Promised, Ballot Accepted, Projection? Value, bool IsDecided)
 {
@@ -62,12 +64,14 @@ public sealed record SlotState(Epoch Slot, Ballot Promised, Ballot Accepted, Pro
         var accepted = Ballot.Read(ref r);
         var decided = r.Bool();
         var value = r.Bool() ? ProjectionCodec.Read(ref r) : null;
-        if (value is not null && value.Epoch != slot) throw new MalformedDataException("A register holds another epoch's projection.");
+        if (value is not null && value.Epoch != slot)
+            throw new MalformedDataException("A register holds another epoch's projection.");
         return new SlotState(slot, promised, accepted, value, decided);
     }
 }
 
-/// <summary>The newest decided projection that this acceptor knows, and the highest slot above it that it holds anything for.</summary>
+/// <summary>The newest decided projection that this acceptor knows, and the highest slot above it that it holds
+/// anything for.</summary>
 public sealed record LatestRequest(Epoch Epoch) : LayoutRequest(Epoch)
 {
     public override Opcode Opcode => Opcode.Latest;

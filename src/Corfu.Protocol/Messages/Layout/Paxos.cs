@@ -48,7 +48,9 @@ public sealed record AcceptRequest(Ballot Ballot, Projection Value) : LayoutRequ
     {
         var ballot = Ballot.Read(ref r);
         var value = ProjectionCodec.Read(ref r);
-        return value.Epoch == epoch ? new AcceptRequest(ballot, value) : throw new MalformedDataException("A projection's epoch is not its frame's.");
+        return value.Epoch == epoch
+            ? new AcceptRequest(ballot, value)
+            : throw new MalformedDataException("A projection's epoch is not its frame's.");
     }
 }
 
@@ -62,6 +64,8 @@ public sealed record DecidedRequest(Projection Value) : LayoutRequest(Value.Epoc
     internal static DecidedRequest Read(Epoch epoch, ref WireReader r)
     {
         var value = ProjectionCodec.Read(ref r);
-        return value.Epoch == epoch ? new DecidedRequest(value) : throw new MalformedDataException("A projection's epoch is not its frame's.");
+        return value.Epoch == epoch
+            ? new DecidedRequest(value)
+            : throw new MalformedDataException("A projection's epoch is not its frame's.");
     }
 }

@@ -3,12 +3,14 @@ using System.Collections.Immutable;
 namespace Corfu.Protocol;
 
 /// <summary>
-/// The copier tells a mirror's sequencer that every replica holds everything below <see cref="To"/>. The tail rises to it, so that readers of
-/// the mirror never meet a hole. Idempotent: positions below the tail are skipped.
+/// The copier tells a mirror's sequencer that every replica holds everything below <see cref="To"/>. The tail rises to
+/// it, so that readers of the mirror never meet a hole. Idempotent: positions below the tail are skipped.
 /// </summary>
 /// <param name="From">At most the tail: nothing is skipped.</param>
-/// <param name="Entries">The data entries from <paramref name="From"/> to <paramref name="To"/> that belong to streams, ascending.</param>
-public sealed record AdvanceRequest(Epoch Epoch, LogPosition From, LogPosition To, ImmutableArray<AdvancedEntry> Entries) : Request<TailResponse>(Epoch)
+/// <param name="Entries">The data entries from <paramref name="From"/> to <paramref name="To"/> that belong to streams,
+/// ascending.</param>
+public sealed record AdvanceRequest(Epoch Epoch, LogPosition From, LogPosition To,
+    ImmutableArray<AdvancedEntry> Entries) : Request<TailResponse>(Epoch)
 {
     public override Opcode Opcode => Opcode.Advance;
 
@@ -28,12 +30,14 @@ public sealed record AdvanceRequest(Epoch Epoch, LogPosition From, LogPosition T
     {
         var from = r.Position();
         var to = r.Position();
-        var entries = ImmutableArray.CreateBuilder<AdvancedEntry>(r.Count(AdvancedEntry.SmallestSize, MessageLimits.MaxItems));
+        var entries =
+            ImmutableArray.CreateBuilder<AdvancedEntry>(r.Count(AdvancedEntry.SmallestSize, MessageLimits.MaxItems));
         var next = from;
         for (var i = entries.Capacity; i > 0; i--)
         {
             var position = r.Position();
-            if (position < next || position >= to) throw new MalformedDataException("An advanced entry lies outside its range, or out of order.");
+            if (position < next || position >= to)
+                throw new MalformedDataException("An advanced entry lies outside its range, or out of order.");
             next = position.Next;
             entries.Add(new AdvancedEntry(position, StreamTail.ReadIds(ref r)));
         }
@@ -42,7 +46,8 @@ public sealed record AdvanceRequest(Epoch Epoch, LogPosition From, LogPosition T
         return new AdvanceRequest(epoch, from, to, entries.DrainToImmutable());
     }
 
-    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => TailResponse.Read(status, epoch, ref r);
+    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) =>
+        TailResponse.Read(status, epoch, ref r);
 
     public override Response Fail(Status status, Epoch epoch) => new TailResponse(status, epoch, default, [], 0, []);
 }

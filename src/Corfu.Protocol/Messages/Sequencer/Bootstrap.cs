@@ -1,8 +1,9 @@
 namespace Corfu.Protocol;
 
 /// <summary>
-/// Starts the named incarnation in the projection's epoch (R7): counter = the projection's start, content from the projection
-/// alone, idempotent, from any client. A second, different projection for one epoch is a <see cref="Status.Conflict"/>.
+/// Starts the named incarnation in the projection's epoch (R7): counter = the projection's start, content from the
+/// projection alone, idempotent, from any client. A second, different projection for one epoch is a
+/// <see cref="Status.Conflict"/>.
 /// </summary>
 public sealed record BootstrapRequest(Projection Projection) : AckRequest(Projection.Epoch)
 {
@@ -13,6 +14,8 @@ public sealed record BootstrapRequest(Projection Projection) : AckRequest(Projec
     internal static BootstrapRequest Read(Epoch epoch, ref WireReader r)
     {
         var projection = ProjectionCodec.Read(ref r);
-        return projection.Epoch == epoch ? new BootstrapRequest(projection) : throw new MalformedDataException("A projection's epoch is not its frame's.");
+        return projection.Epoch == epoch
+            ? new BootstrapRequest(projection)
+            : throw new MalformedDataException("A projection's epoch is not its frame's.");
     }
 }

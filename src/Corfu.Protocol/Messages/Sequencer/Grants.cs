@@ -3,8 +3,8 @@ using System.Collections.Immutable;
 namespace Corfu.Protocol;
 
 /// <summary>
-/// Which streams the positions were granted for, so that a filler can write junk with the lost append's headers (R8). Asked of the
-/// incarnation and epoch that granted them; positions it no longer remembers are left out of the answer.
+/// Which streams the positions were granted for, so that a filler can write junk with the lost append's headers (R8).
+/// Asked of the incarnation and epoch that granted them; positions it no longer remembers are left out of the answer.
 /// </summary>
 public sealed record GrantsRequest(Epoch Epoch, ImmutableArray<LogPosition> Positions) : Request<GrantsResponse>(Epoch)
 {
@@ -23,7 +23,8 @@ public sealed record GrantsRequest(Epoch Epoch, ImmutableArray<LogPosition> Posi
         return new GrantsRequest(epoch, positions.DrainToImmutable());
     }
 
-    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => GrantsResponse.Read(status, epoch, ref r);
+    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) =>
+        GrantsResponse.Read(status, epoch, ref r);
 
     public override Response Fail(Status status, Epoch epoch) => new GrantsResponse(status, epoch, []);
 }

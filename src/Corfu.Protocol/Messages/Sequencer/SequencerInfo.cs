@@ -17,7 +17,8 @@ public sealed record SequencerInfoRequest(Epoch Epoch) : Request<SequencerInfoRe
 }
 
 /// <param name="Streams">How many stream tails are held.</param>
-public sealed record SequencerInfoResponse(Status Status, Epoch Epoch, LogPosition Tail, long Streams) : Response(Status, Epoch)
+public sealed record SequencerInfoResponse(Status Status, Epoch Epoch, LogPosition Tail, long Streams)
+    : Response(Status, Epoch)
 {
     public override void WriteBody(ref WireWriter w)
     {

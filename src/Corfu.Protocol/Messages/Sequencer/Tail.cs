@@ -11,7 +11,8 @@ public sealed record TailRequest(Epoch Epoch, ImmutableArray<StreamId> Streams) 
 
     internal static TailRequest Read(Epoch epoch, ref WireReader r) => new(epoch, StreamTail.ReadIds(ref r));
 
-    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => TailResponse.Read(status, epoch, ref r);
+    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) =>
+        TailResponse.Read(status, epoch, ref r);
 
     public override Response Fail(Status status, Epoch epoch) => new TailResponse(status, epoch, default, [], 0, []);
 }
@@ -21,7 +22,8 @@ public sealed record TailRequest(Epoch Epoch, ImmutableArray<StreamId> Streams) 
 /// <param name="GraceMilliseconds">The longest grace in force: fillers wait at least that long (R10).</param>
 /// <param name="Unknown">With <see cref="Status.UnknownStream"/>: the streams to hand over first.</param>
 public sealed record TailResponse(
-    Status Status, Epoch Epoch, LogPosition Tail, ImmutableArray<StreamTail> Tails, ushort GraceMilliseconds, ImmutableArray<StreamId> Unknown)
+    Status Status, Epoch Epoch, LogPosition Tail, ImmutableArray<StreamTail> Tails, ushort GraceMilliseconds,
+    ImmutableArray<StreamId> Unknown)
     : Response(Status, Epoch)
 {
     public override void WriteBody(ref WireWriter w)
@@ -35,7 +37,8 @@ public sealed record TailResponse(
 
     internal static TailResponse Read(Status status, Epoch epoch, ref WireReader r)
     {
-        if (status == Status.UnknownStream) return new TailResponse(status, epoch, default, [], 0, StreamTail.ReadIds(ref r));
+        if (status == Status.UnknownStream)
+            return new TailResponse(status, epoch, default, [], 0, StreamTail.ReadIds(ref r));
         if (status != Status.Ok) return new TailResponse(status, epoch, default, [], 0, []);
         var tail = r.Position(epoch);
         var grace = r.UInt16();

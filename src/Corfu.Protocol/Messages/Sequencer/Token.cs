@@ -2,9 +2,12 @@ using System.Collections.Immutable;
 
 namespace Corfu.Protocol;
 
-/// <summary>Grants <see cref="Count"/> consecutive positions, each for all of <see cref="Streams"/>. A grant is not a write.</summary>
-/// <param name="GraceMilliseconds">Asks fillers to wait at least this long: for a writer that lost to fills twice in a row (R10). 0 is the default wait.</param>
-public sealed record TokenRequest(Epoch Epoch, int Count, ImmutableArray<StreamId> Streams, ushort GraceMilliseconds = 0) : Request<TokenResponse>(Epoch)
+/// <summary>Grants <see cref="Count"/> consecutive positions, each for all of <see cref="Streams"/>. A grant is not a
+/// write.</summary>
+/// <param name="GraceMilliseconds">Asks fillers to wait at least this long: for a writer that lost to fills twice in a
+/// row (R10). 0 is the default wait.</param>
+public sealed record TokenRequest(Epoch Epoch, int Count, ImmutableArray<StreamId> Streams,
+    ushort GraceMilliseconds = 0) : Request<TokenResponse>(Epoch)
 {
     public override Opcode Opcode => Opcode.Token;
 
@@ -18,23 +21,26 @@ public sealed record TokenRequest(Epoch Epoch, int Count, ImmutableArray<StreamI
     internal static TokenRequest Read(Epoch epoch, ref WireReader r)
     {
         var count = r.Int32();
-        if (count is < 1 or > MessageLimits.MaxTokens) throw new MalformedDataException("A token count is out of range.");
+        if (count is < 1 or > MessageLimits.MaxTokens)
+            throw new MalformedDataException("A token count is out of range.");
         var grace = r.UInt16();
         return new TokenRequest(epoch, count, StreamTail.ReadIds(ref r), grace);
     }
 
-    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => TokenResponse.Read(status, epoch, ref r);
+    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) =>
+        TokenResponse.Read(status, epoch, ref r);
 
     public override Response Fail(Status status, Epoch epoch) => new TokenResponse(status, epoch, default, [], []);
 }
 
 /// <summary>
-/// The run starts at <see cref="First"/>; <see cref="Previous"/> are the backpointers of its first token, in request order. Those of the
-/// i-th token follow: the run's earlier positions come before them.
+/// The run starts at <see cref="First"/>; <see cref="Previous"/> are the backpointers of its first token, in request
+/// order. Those of the i-th token follow: the run's earlier positions come before them.
 /// </summary>
 /// <param name="Unknown">With <see cref="Status.UnknownStream"/>: the streams to hand over first.</param>
 public sealed record TokenResponse(
-    Status Status, Epoch Epoch, LogPosition First, ImmutableArray<StreamTail> Previous, ImmutableArray<StreamId> Unknown) : Response(Status, Epoch)
+    Status Status, Epoch Epoch, LogPosition First, ImmutableArray<StreamTail> Previous,
+    ImmutableArray<StreamId> Unknown) : Response(Status, Epoch)
 {
     public override void WriteBody(ref WireWriter w)
     {

@@ -3,11 +3,12 @@ using System.Collections.Immutable;
 namespace Corfu.Protocol;
 
 /// <summary>
-/// Several <see cref="CompleteRequest"/>s in one frame: a bulk copy is made durable and answered together. Each entry has an outcome of its own.
-/// The answer may stop early, but never before one entry. On the receiving side the bytes are slices of the connection's buffer, valid only
-/// until the handler returns.
+/// Several <see cref="CompleteRequest"/>s in one frame: a bulk copy is made durable and answered together. Each entry
+/// has an outcome of its own. The answer may stop early, but never before one entry. On the receiving side the bytes
+/// are slices of the connection's buffer, valid only until the handler returns.
 /// </summary>
-public sealed record CompleteManyRequest(Epoch Epoch, ImmutableArray<ReadOnlyMemory<byte>> Entries) : Request<CompleteManyResponse>(Epoch)
+public sealed record CompleteManyRequest(Epoch Epoch, ImmutableArray<ReadOnlyMemory<byte>> Entries)
+    : Request<CompleteManyResponse>(Epoch)
 {
     public override Opcode Opcode => Opcode.CompleteMany;
 
@@ -24,16 +25,18 @@ public sealed record CompleteManyRequest(Epoch Epoch, ImmutableArray<ReadOnlyMem
         return new CompleteManyRequest(epoch, entries.DrainToImmutable());
     }
 
-    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => CompleteManyResponse.Read(status, epoch, ref r);
+    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) =>
+        CompleteManyResponse.Read(status, epoch, ref r);
 
     public override Response Fail(Status status, Epoch epoch) => new CompleteManyResponse(status, epoch, []);
 }
 
 /// <summary>
-/// The outcomes of the request's first entries, in order. The unit had no room for the rest: the caller asks again for them. There are no
-/// outcomes when not even the first entry was taken, and the status says why.
+/// The outcomes of the request's first entries, in order. The unit had no room for the rest: the caller asks again for
+/// them. There are no outcomes when not even the first entry was taken, and the status says why.
 /// </summary>
-public sealed record CompleteManyResponse(Status Status, Epoch Epoch, ImmutableArray<WriteOutcome> Outcomes) : Response(Status, Epoch)
+public sealed record CompleteManyResponse(Status Status, Epoch Epoch, ImmutableArray<WriteOutcome> Outcomes)
+    : Response(Status, Epoch)
 {
     public override void WriteBody(ref WireWriter w)
     {

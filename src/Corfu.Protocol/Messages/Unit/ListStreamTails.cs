@@ -3,12 +3,14 @@ using System.Collections.Immutable;
 namespace Corfu.Protocol;
 
 /// <summary>
-/// The streams that may have data positions below <paramref name="Below"/> at this unit, with its newest positions of each. They cannot be copied
-/// as pages, since a trim mark covers them, and a joining replica must know them all the same (R15, R22). When the unit holds as many positions of a
-/// stream as it keeps, it lists all of those below the epoch's start.
+/// The streams that may have data positions below <paramref name="Below"/> at this unit, with its newest positions of
+/// each. They cannot be copied as pages, since a trim mark covers them, and a joining replica must know them all the
+/// same (R15, R22). When the unit holds as many positions of a stream as it keeps, it lists all of those below the
+/// epoch's start.
 /// </summary>
 /// <param name="From">The default first, then what the answer before says.</param>
-public sealed record ListStreamTailsRequest(Epoch Epoch, LogPosition Below, StreamListCursor From) : Request<ListStreamTailsResponse>(Epoch)
+public sealed record ListStreamTailsRequest(Epoch Epoch, LogPosition Below, StreamListCursor From)
+    : Request<ListStreamTailsResponse>(Epoch)
 {
     public override Opcode Opcode => Opcode.ListStreamTails;
 
@@ -18,19 +20,25 @@ public sealed record ListStreamTailsRequest(Epoch Epoch, LogPosition Below, Stre
         From.Write(ref w);
     }
 
-    internal static ListStreamTailsRequest Read(Epoch epoch, ref WireReader r) => new(epoch, r.Position(), StreamListCursor.Read(ref r));
+    internal static ListStreamTailsRequest Read(Epoch epoch, ref WireReader r) =>
+        new(epoch, r.Position(), StreamListCursor.Read(ref r));
 
-    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => ListStreamTailsResponse.Read(status, epoch, ref r);
+    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) =>
+        ListStreamTailsResponse.Read(status, epoch, ref r);
 
-    public override Response Fail(Status status, Epoch epoch) => new ListStreamTailsResponse(status, epoch, [], default, false, false);
+    public override Response Fail(Status status, Epoch epoch) =>
+        new ListStreamTailsResponse(status, epoch, [], default, false, false);
 }
 
 /// <param name="Tails">At most <see cref="MessageLimits.MaxItems"/>; possibly none although more follow.</param>
-/// <param name="Next">The cursor of the next request. A restarted unit begins again, whatever cursor it is given.</param>
+/// <param name="Next">The cursor of the next request. A restarted unit begins again, whatever cursor it is
+/// given.</param>
 /// <param name="IsLast">There are no more.</param>
-/// <param name="Complete">False when damaged headers may hide positions of a stream: this unit's answer is not sufficient.</param>
+/// <param name="Complete">False when damaged headers may hide positions of a stream: this unit's answer is not
+/// sufficient.</param>
 public sealed record ListStreamTailsResponse(
-    Status Status, Epoch Epoch, ImmutableArray<StreamTail> Tails, StreamListCursor Next, bool IsLast, bool Complete) : Response(Status, Epoch)
+    Status Status, Epoch Epoch, ImmutableArray<StreamTail> Tails, StreamListCursor Next, bool IsLast, bool Complete)
+    : Response(Status, Epoch)
 {
     public override void WriteBody(ref WireWriter w)
     {
@@ -65,13 +73,16 @@ public readonly record struct StreamListCursor(long Run, int Next)
     internal static StreamListCursor Read(ref WireReader r)
     {
         var cursor = new StreamListCursor(r.Int64(), r.Int32());
-        return cursor.Next >= 0 ? cursor : throw new MalformedDataException("A list of streams cannot go on from before its beginning.");
+        return cursor.Next >= 0
+            ? cursor
+            : throw new MalformedDataException("A list of streams cannot go on from before its beginning.");
     }
 }
 
 /// <summary>
-/// Adds data positions of streams, as another replica lists them; this unit may have no page for them. A position without an entry does no
-/// harm: readers walk on (R8). BadRequest if a position is below neither the epoch's start nor the trim mark.
+/// Adds data positions of streams, as another replica lists them; this unit may have no page for them. A position
+/// without an entry does no harm: readers walk on (R8). BadRequest if a position is below neither the epoch's start nor
+/// the trim mark.
 /// </summary>
 public sealed record ImportStreamTailsRequest(Epoch Epoch, ImmutableArray<StreamTail> Tails) : AckRequest(Epoch)
 {
@@ -79,5 +90,6 @@ public sealed record ImportStreamTailsRequest(Epoch Epoch, ImmutableArray<Stream
 
     public override void WriteBody(ref WireWriter w) => StreamTail.WriteAll(ref w, Tails);
 
-    internal static ImportStreamTailsRequest Read(Epoch epoch, ref WireReader r) => new(epoch, StreamTail.ReadAll(ref r));
+    internal static ImportStreamTailsRequest Read(Epoch epoch, ref WireReader r) =>
+        new(epoch, StreamTail.ReadAll(ref r));
 }

@@ -2,8 +2,10 @@ using System.Collections.Immutable;
 
 namespace Corfu.Protocol;
 
-/// <summary>Reads pages, in request order. The answer may stop early at <see cref="MessageLimits.ReadBudget"/>, but never before one page.</summary>
-public sealed record ReadRequest(Epoch Epoch, ImmutableArray<LogPosition> Positions, ReadDetail Detail) : Request<ReadResponse>(Epoch)
+/// <summary>Reads pages, in request order. The answer may stop early at <see cref="MessageLimits.ReadBudget"/>, but
+/// never before one page.</summary>
+public sealed record ReadRequest(Epoch Epoch, ImmutableArray<LogPosition> Positions, ReadDetail Detail)
+    : Request<ReadResponse>(Epoch)
 {
     public override Opcode Opcode => Opcode.Read;
 
@@ -23,7 +25,8 @@ public sealed record ReadRequest(Epoch Epoch, ImmutableArray<LogPosition> Positi
         return new ReadRequest(epoch, positions.DrainToImmutable(), detail);
     }
 
-    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => Protocol.ReadResponse.Read(status, epoch, ref r);
+    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) =>
+        Protocol.ReadResponse.Read(status, epoch, ref r);
 
     public override Response Fail(Status status, Epoch epoch) => new ReadResponse(status, epoch, []);
 }
@@ -40,14 +43,15 @@ public enum ReadDetail : byte
     Full = 2,
 
     /// <summary>
-    /// The unit reads the whole page and checks it, and answers with its headers: enough to compare replicas, since the headers' check
-    /// covers the payload's. A scrub asks for this, and the pages stay where they are.
+    /// The unit reads the whole page and checks it, and answers with its headers: enough to compare replicas, since the
+    /// headers' check covers the payload's. A scrub asks for this, and the pages stay where they are.
     /// </summary>
     Verify = 3,
 }
 
 /// <summary>Per-page outcomes are in the pages; the status speaks of the request (sealed, failed...).</summary>
-public sealed record ReadResponse(Status Status, Epoch Epoch, ImmutableArray<PageResult> Pages) : Response(Status, Epoch)
+public sealed record ReadResponse(Status Status, Epoch Epoch, ImmutableArray<PageResult> Pages)
+    : Response(Status, Epoch)
 {
     public override void WriteBody(ref WireWriter w)
     {
@@ -66,8 +70,9 @@ public sealed record ReadResponse(Status Status, Epoch Epoch, ImmutableArray<Pag
 }
 
 /// <summary>
-/// One page of a read answer. <see cref="Bytes"/> are the whole entry or its headers, as asked; for a page trimmed on its own they
-/// are the tombstone (the headers that stream walks still need, R5), for one below the trim mark they are empty.
+/// One page of a read answer. <see cref="Bytes"/> are the whole entry or its headers, as asked; for a page trimmed on
+/// its own they are the tombstone (the headers that stream walks still need, R5), for one below the trim mark they are
+/// empty.
 /// </summary>
 /// <param name="BelowMark">With <see cref="PageState.Trimmed"/>: by a prefix trim, and so passed on as one.</param>
 public readonly record struct PageResult(
@@ -94,7 +99,8 @@ public readonly record struct PageResult(
     }
 }
 
-/// <summary>State of one page (TOCS 2.1, Fig. 4), ordered: unwritten &lt; data | junk &lt; trimmed. Corrupt stands apart.</summary>
+/// <summary>State of one page (TOCS 2.1, Fig. 4), ordered: unwritten &lt; data | junk &lt; trimmed. Corrupt stands
+/// apart.</summary>
 public enum PageState : byte
 {
     Unwritten = 0,

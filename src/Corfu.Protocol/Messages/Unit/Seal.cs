@@ -1,8 +1,9 @@
 namespace Corfu.Protocol;
 
 /// <summary>
-/// TOCS 2.5: durably refuse every epoch below the request's, and report how far this unit got. <see cref="Status.Sealed"/> when a
-/// higher seal is already in force; sealing again at the same epoch answers the same.
+/// TOCS 2.5: durably refuse every epoch below the request's, and report how far this unit got.
+/// <see cref="Status.Sealed"/> when a higher seal is already in force; sealing again at the same epoch answers the
+/// same.
 /// </summary>
 public sealed record SealRequest(Epoch Epoch) : Request<SealResponse>(Epoch)
 {
@@ -12,14 +13,17 @@ public sealed record SealRequest(Epoch Epoch) : Request<SealResponse>(Epoch)
     {
     }
 
-    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => SealResponse.Read(status, epoch, ref r);
+    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) =>
+        SealResponse.Read(status, epoch, ref r);
 
     public override Response Fail(Status status, Epoch epoch) => new SealResponse(status, epoch, default, default);
 }
 
-/// <param name="End">One above the highest address ever written, filled or trimmed here; durable, monotone (R5).</param>
+/// <param name="End">One above the highest address ever written, filled or trimmed here; durable, monotone
+/// (R5).</param>
 /// <param name="TrimMark">Everything below is trimmed by prefix.</param>
-public sealed record SealResponse(Status Status, Epoch Epoch, LogPosition End, LogPosition TrimMark) : Response(Status, Epoch)
+public sealed record SealResponse(Status Status, Epoch Epoch, LogPosition End, LogPosition TrimMark)
+    : Response(Status, Epoch)
 {
     public override void WriteBody(ref WireWriter w)
     {
@@ -29,5 +33,7 @@ public sealed record SealResponse(Status Status, Epoch Epoch, LogPosition End, L
     }
 
     internal static SealResponse Read(Status status, Epoch epoch, ref WireReader r) =>
-        status == Status.Ok ? new SealResponse(status, epoch, r.Position(), r.Position()) : new SealResponse(status, epoch, default, default);
+        status == Status.Ok
+            ? new SealResponse(status, epoch, r.Position(), r.Position())
+            : new SealResponse(status, epoch, default, default);
 }

@@ -3,11 +3,13 @@ using System.Collections.Immutable;
 namespace Corfu.Protocol;
 
 /// <summary>
-/// For each stream this unit's newest data positions below the start of the installed epoch: frozen, so that every client
-/// merges the same lists (docs/protocol.md, Sequencer). Junk is not indexed (R8).
+/// For each stream this unit's newest data positions below the start of the installed epoch: frozen, so that every
+/// client merges the same lists (docs/protocol.md, Sequencer). Junk is not indexed (R8).
 /// </summary>
-/// <param name="Below">If above the start: the positions below this instead, of streams that have none at or above.</param>
-public sealed record StreamTailsRequest(Epoch Epoch, ImmutableArray<StreamId> Streams, LogPosition Below = default) : Request<StreamTailsResponse>(Epoch)
+/// <param name="Below">If above the start: the positions below this instead, of streams that have none at or
+/// above.</param>
+public sealed record StreamTailsRequest(Epoch Epoch, ImmutableArray<StreamId> Streams, LogPosition Below = default)
+    : Request<StreamTailsResponse>(Epoch)
 {
     public override Opcode Opcode => Opcode.StreamTails;
 
@@ -17,15 +19,19 @@ public sealed record StreamTailsRequest(Epoch Epoch, ImmutableArray<StreamId> St
         w.Position(Below);
     }
 
-    internal static StreamTailsRequest Read(Epoch epoch, ref WireReader r) => new(epoch, StreamTail.ReadIds(ref r), r.Position());
+    internal static StreamTailsRequest Read(Epoch epoch, ref WireReader r) =>
+        new(epoch, StreamTail.ReadIds(ref r), r.Position());
 
-    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => StreamTailsResponse.Read(status, epoch, ref r);
+    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) =>
+        StreamTailsResponse.Read(status, epoch, ref r);
 
     public override Response Fail(Status status, Epoch epoch) => new StreamTailsResponse(status, epoch, [], false);
 }
 
-/// <param name="Complete">False when damaged headers may hide positions of a stream: this unit's answer is not sufficient.</param>
-public sealed record StreamTailsResponse(Status Status, Epoch Epoch, ImmutableArray<StreamTail> Tails, bool Complete) : Response(Status, Epoch)
+/// <param name="Complete">False when damaged headers may hide positions of a stream: this unit's answer is not
+/// sufficient.</param>
+public sealed record StreamTailsResponse(Status Status, Epoch Epoch, ImmutableArray<StreamTail> Tails, bool Complete)
+    : Response(Status, Epoch)
 {
     public override void WriteBody(ref WireWriter w)
     {

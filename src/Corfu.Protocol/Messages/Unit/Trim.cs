@@ -1,8 +1,8 @@
 namespace Corfu.Protocol;
 
 /// <summary>
-/// Releases one position; an unwritten one is marked trimmed (R5). <see cref="Tombstone"/> brings the headers along where the
-/// page was already trimmed elsewhere in the chain; empty otherwise.
+/// Releases one position; an unwritten one is marked trimmed (R5). <see cref="Tombstone"/> brings the headers along
+/// where the page was already trimmed elsewhere in the chain; empty otherwise.
 /// </summary>
 public sealed record TrimRequest(Epoch Epoch, LogPosition Position, ReadOnlyMemory<byte> Tombstone) : AckRequest(Epoch)
 {
@@ -17,7 +17,8 @@ public sealed record TrimRequest(Epoch Epoch, LogPosition Position, ReadOnlyMemo
     internal static TrimRequest Read(Epoch epoch, ref WireReader r) => new(epoch, r.Position(), r.Bytes());
 }
 
-/// <summary>Releases everything below <see cref="Below"/> (exclusive). The mark only rises, and by this verb alone (R5).</summary>
+/// <summary>Releases everything below <see cref="Below"/> (exclusive). The mark only rises, and by this verb alone
+/// (R5).</summary>
 public sealed record TrimPrefixRequest(Epoch Epoch, LogPosition Below) : AckRequest(Epoch)
 {
     public override Opcode Opcode => Opcode.TrimPrefix;

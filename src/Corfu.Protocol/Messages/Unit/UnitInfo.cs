@@ -9,7 +9,8 @@ public sealed record UnitInfoRequest(Epoch Epoch) : Request<UnitInfoResponse>(Ep
     {
     }
 
-    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => UnitInfoResponse.Read(status, epoch, ref r);
+    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) =>
+        UnitInfoResponse.Read(status, epoch, ref r);
 
     public override Response Fail(Status status, Epoch epoch) => UnitInfoResponse.Without(status, epoch);
 }
@@ -18,7 +19,8 @@ public sealed record UnitInfoRequest(Epoch Epoch) : Request<UnitInfoResponse>(Ep
 /// <param name="Installed">The epoch that is served, none before the first install.</param>
 /// <param name="StoredBytes">Of the log on disk, trimmed pages that are not yet released included.</param>
 public sealed record UnitInfoResponse(
-    Status Status, Epoch Epoch, Epoch SealedBelow, Epoch Installed, LogPosition End, LogPosition TrimMark, long Pages, long StoredBytes)
+    Status Status, Epoch Epoch, Epoch SealedBelow, Epoch Installed, LogPosition End, LogPosition TrimMark, long Pages,
+    long StoredBytes)
     : Response(Status, Epoch)
 {
     public UnitHealth Health { get; init; }
@@ -26,7 +28,8 @@ public sealed record UnitInfoResponse(
     /// <summary>Pages known to be damaged and not yet repaired.</summary>
     public long CorruptPages { get; init; }
 
-    /// <summary>Why the unit is not well, for people; empty otherwise. Told with <see cref="Status.Failed"/> too.</summary>
+    /// <summary>Why the unit is not well, for people; empty otherwise. Told with <see cref="Status.Failed"/>
+    /// too.</summary>
     public string Reason { get; init; } = "";
 
     public override void WriteBody(ref WireWriter w)
@@ -49,7 +52,8 @@ public sealed record UnitInfoResponse(
         switch (status)
         {
             case Status.Ok:
-                return new UnitInfoResponse(status, epoch, r.Epoch(), r.Epoch(), r.Position(), r.Position(), r.Int64(), r.Int64())
+                return new UnitInfoResponse(status, epoch, r.Epoch(), r.Epoch(), r.Position(), r.Position(), r.Int64(),
+                    r.Int64())
                 {
                     Health = ReadHealth(ref r),
                     CorruptPages = r.Int64(),
@@ -66,7 +70,8 @@ public sealed record UnitInfoResponse(
     public static UnitInfoResponse Failed(Epoch epoch, string reason) =>
         Without(Status.Failed, epoch) with { Health = UnitHealth.Failed, Reason = reason };
 
-    internal static UnitInfoResponse Without(Status status, Epoch epoch) => new(status, epoch, default, default, default, default, 0, 0);
+    internal static UnitInfoResponse Without(Status status, Epoch epoch) =>
+        new(status, epoch, default, default, default, default, 0, 0);
 
     private static UnitHealth ReadHealth(ref WireReader r)
     {
@@ -80,9 +85,11 @@ public enum UnitHealth : byte
 {
     Ok = 0,
 
-    /// <summary>The disk is nearly full: no pages, but reads, seals, installs and trims. Ends by itself when there is room again.</summary>
+    /// <summary>The disk is nearly full: no pages, but reads, seals, installs and trims. Ends by itself when there is
+    /// room again.</summary>
     ReadOnly = 1,
 
-    /// <summary>A write or a sync failed: nothing is served or acknowledged any more, whatever the disk does next. The unit must be replaced.</summary>
+    /// <summary>A write or a sync failed: nothing is served or acknowledged any more, whatever the disk does next. The
+    /// unit must be replaced.</summary>
     Failed = 2,
 }

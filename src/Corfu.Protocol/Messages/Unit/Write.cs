@@ -1,14 +1,15 @@
 namespace Corfu.Protocol;
 
 /// <summary>
-/// The three verbs that carry one encoded entry (<see cref="EntryCodec"/>). On the receiving side the bytes are a slice of the
-/// connection's buffer, valid only until the handler returns.
+/// The three verbs that carry one encoded entry (<see cref="EntryCodec"/>). On the receiving side the bytes are a slice
+/// of the connection's buffer, valid only until the handler returns.
 /// </summary>
 public abstract record EntryRequest(Epoch Epoch, ReadOnlyMemory<byte> Entry) : Request<WriteResponse>(Epoch)
 {
     public override void WriteBody(ref WireWriter w) => w.Bytes(Entry.Span);
 
-    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => WriteResponse.Read(status, epoch, ref r);
+    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) =>
+        WriteResponse.Read(status, epoch, ref r);
 
     public override Response Fail(Status status, Epoch epoch) => new WriteResponse(status, epoch);
 }
@@ -19,23 +20,26 @@ public sealed record WriteRequest(Epoch Epoch, ReadOnlyMemory<byte> Entry) : Ent
     public override Opcode Opcode => Opcode.Write;
 }
 
-/// <summary>Copies what an earlier replica of the chain was read to hold, data or junk, of this or an older epoch, to the replicas behind it (R9).</summary>
+/// <summary>Copies what an earlier replica of the chain was read to hold, data or junk, of this or an older epoch, to
+/// the replicas behind it (R9).</summary>
 public sealed record CompleteRequest(Epoch Epoch, ReadOnlyMemory<byte> Entry) : EntryRequest(Epoch, Entry)
 {
     public override Opcode Opcode => Opcode.Complete;
 }
 
-/// <summary>Closes a hole with junk; sent to the head first (R10). The entry's kind is junk and its epoch the request's.</summary>
+/// <summary>Closes a hole with junk; sent to the head first (R10). The entry's kind is junk and its epoch the
+/// request's.</summary>
 public sealed record FillRequest(Epoch Epoch, ReadOnlyMemory<byte> Entry) : EntryRequest(Epoch, Entry)
 {
     public override Opcode Opcode => Opcode.Fill;
 }
 
 /// <summary>
-/// The answer to write, complete and fill. With <see cref="Status.AlreadyWritten"/> it says what is stored (R4): a fill that
-/// meets junk and a write that meets its own origin have succeeded, and the caller is the one who knows.
+/// The answer to write, complete and fill. With <see cref="Status.AlreadyWritten"/> it says what is stored (R4): a fill
+/// that meets junk and a write that meets its own origin have succeeded, and the caller is the one who knows.
 /// </summary>
-public sealed record WriteResponse(Status Status, Epoch Epoch, EntryKind Stored = default, EntryOrigin StoredOrigin = default)
+public sealed record WriteResponse(Status Status, Epoch Epoch, EntryKind Stored = default,
+    EntryOrigin StoredOrigin = default)
     : Response(Status, Epoch)
 {
     public WriteResponse(WriteOutcome outcome, Epoch epoch)
@@ -43,13 +47,17 @@ public sealed record WriteResponse(Status Status, Epoch Epoch, EntryKind Stored 
     {
     }
 
-    public override void WriteBody(ref WireWriter w) => new WriteOutcome(Status, Stored, StoredOrigin).WriteStored(ref w);
+    public override void WriteBody(ref WireWriter w) =>
+        new WriteOutcome(Status, Stored, StoredOrigin).WriteStored(ref w);
 
-    internal static WriteResponse Read(Status status, Epoch epoch, ref WireReader r) => new(WriteOutcome.Read(status, ref r), epoch);
+    internal static WriteResponse Read(Status status, Epoch epoch, ref WireReader r) =>
+        new(WriteOutcome.Read(status, ref r), epoch);
 }
 
-/// <summary>What became of one entry. With <see cref="Status.AlreadyWritten"/> it says what is stored instead, perhaps the same (R4).</summary>
-public readonly record struct WriteOutcome(Status Status, EntryKind Stored = default, EntryOrigin StoredOrigin = default)
+/// <summary>What became of one entry. With <see cref="Status.AlreadyWritten"/> it says what is stored instead, perhaps
+/// the same (R4).</summary>
+public readonly record struct WriteOutcome(Status Status, EntryKind Stored = default,
+    EntryOrigin StoredOrigin = default)
 {
     internal void WriteStored(ref WireWriter w)
     {

@@ -29,7 +29,8 @@ public sealed class DirectorySegmentFiles : ISegmentFiles
         foreach (var path in Directory.GetFiles(_directory, Prefix + "*"))
         {
             var text = Path.GetFileName(path.AsSpan())[Prefix.Length..];
-            if (int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var number)) numbers.Add(number);
+            if (int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var number))
+                numbers.Add(number);
         }
 
         numbers.Sort();
@@ -92,7 +93,8 @@ public sealed class DirectorySegmentFiles : ISegmentFiles
     public bool TryReadCached(int segment, long offset, Span<byte> buffer) =>
         _open.TryGetValue(segment, out var handle) && Native.TryReadCached(handle, buffer, offset);
 
-    public ValueTask ReadAsync(int segment, long offset, Memory<byte> buffer) => new(Task.Run(() => Read(segment, offset, buffer.Span)));
+    public ValueTask ReadAsync(int segment, long offset, Memory<byte> buffer) =>
+        new(Task.Run(() => Read(segment, offset, buffer.Span)));
 
     public ValueTask WriteMarkAsync(long offset, ReadOnlyMemory<byte> bytes)
     {
@@ -127,5 +129,6 @@ public sealed class DirectorySegmentFiles : ISegmentFiles
     private static SafeFileHandle OpenFile(string path, FileMode mode) =>
         File.OpenHandle(path, mode, FileAccess.ReadWrite, FileShare.ReadWrite | FileShare.Delete);
 
-    private string PathOf(int segment) => Path.Combine(_directory, Prefix + segment.ToString(CultureInfo.InvariantCulture));
+    private string PathOf(int segment) =>
+        Path.Combine(_directory, Prefix + segment.ToString(CultureInfo.InvariantCulture));
 }

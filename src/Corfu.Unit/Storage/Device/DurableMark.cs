@@ -4,9 +4,9 @@ using Corfu.Protocol;
 namespace Corfu.Unit;
 
 /// <summary>
-/// Remembers outside the log how far it was durable, in two slots written in turn. Only ever states what is already true, so it may
-/// lag or be lost; what it says makes a log that came back short visible (R6), also where no later record can.
-/// Slot: magic (4), log id (4), durable until (8), reserved (12), CRC-32C of these 28 bytes (4).
+/// Remembers outside the log how far it was durable, in two slots written in turn. Only ever states what is already
+/// true, so it may lag or be lost; what it says makes a log that came back short visible (R6), also where no later
+/// record can. Slot: magic (4), log id (4), durable until (8), reserved (12), CRC-32C of these 28 bytes (4).
 /// </summary>
 public sealed class DurableMark(ISegmentFiles files, uint logId)
 {
@@ -38,7 +38,8 @@ public sealed class DurableMark(ISegmentFiles files, uint logId)
         _next ^= 1;
     }
 
-    /// <summary>Makes durable what was read last: a process that was killed may have written it and not synced it.</summary>
+    /// <summary>Makes durable what was read last: a process that was killed may have written it and not synced
+    /// it.</summary>
     public ValueTask SecureAsync(long durable)
     {
         _next ^= 1;

@@ -2,8 +2,10 @@ using System.Globalization;
 
 namespace Corfu.Unit;
 
-/// <summary>Address maps in a folder: FASTER's files, and the page store's documents as files <c>checkpoint.N</c>.</summary>
-internal sealed class FasterAddressMaps(string folder, PageStoreOptions options, WriteBytes? write = null) : IAddressMaps
+/// <summary>Address maps in a folder: FASTER's files, and the page store's documents as files
+/// <c>checkpoint.N</c>.</summary>
+internal sealed class FasterAddressMaps(string folder, PageStoreOptions options, WriteBytes? write = null)
+    : IAddressMaps
 {
     private const string Prefix = "checkpoint.";
     private const string FreshName = "new.checkpoint";
@@ -17,7 +19,8 @@ internal sealed class FasterAddressMaps(string folder, PageStoreOptions options,
         var numbers = new List<long>();
         foreach (var path in Directory.GetFiles(folder, Prefix + "*"))
         {
-            if (long.TryParse(Path.GetFileName(path.AsSpan())[Prefix.Length..], NumberStyles.None, CultureInfo.InvariantCulture, out var number))
+            if (long.TryParse(Path.GetFileName(path.AsSpan())[Prefix.Length..], NumberStyles.None,
+                CultureInfo.InvariantCulture, out var number))
                 numbers.Add(number);
         }
 

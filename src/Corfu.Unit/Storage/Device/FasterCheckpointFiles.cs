@@ -3,9 +3,10 @@ using FASTER.core;
 namespace Corfu.Unit;
 
 /// <summary>
-/// Where FASTER puts the checkpoints of the address map: plain files, written at once by whoever asks. FASTER waits for some of these writes inside
-/// an operation of the map, that is under the unit's lock; its own device finishes them on the thread pool, all of which may be waiting for that
-/// lock, and the unit stood still until the pool had grown past its callers.
+/// Where FASTER puts the checkpoints of the address map: plain files, written at once by whoever asks. FASTER waits for
+/// some of these writes inside an operation of the map, that is under the unit's lock; its own device finishes them on
+/// the thread pool, all of which may be waiting for that lock, and the unit stood still until the pool had grown past
+/// its callers.
 /// </summary>
 internal sealed class FasterCheckpointFiles : INamedDeviceFactory
 {
@@ -23,7 +24,8 @@ internal sealed class FasterCheckpointFiles : INamedDeviceFactory
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)
         {
-            // No reason for the unit to end, in whose operation this is: without the folder the writes fail too, and there is no checkpoint.
+            // No reason for the unit to end, in whose operation this is: without the folder the writes fail too, and
+            // there is no checkpoint.
             _failure = error;
         }
 
@@ -34,16 +36,19 @@ internal sealed class FasterCheckpointFiles : INamedDeviceFactory
     {
         var path = Path.Combine(_folder, fileInfo.directoryName, fileInfo.fileName ?? "");
         if (Directory.Exists(path)) Directory.Delete(path, true);
-        else foreach (var file in Directory.GetFiles(Path.GetDirectoryName(path)!, Path.GetFileName(path) + ".*")) File.Delete(file);
+        else foreach (var file in Directory.GetFiles(Path.GetDirectoryName(path)!, Path.GetFileName(path) + ".*"))
+            File.Delete(file);
     }
 
     public IEnumerable<FileDescriptor> ListContents(string path)
     {
         var folder = new DirectoryInfo(Path.Combine(_folder, path));
-        return folder.Exists ? folder.GetDirectories().OrderByDescending(f => f.LastWriteTimeUtc).Select(f => new FileDescriptor(f.Name, "")) : [];
+        return folder.Exists ? folder.GetDirectories().OrderByDescending(f => f.LastWriteTimeUtc)
+            .Select(f => new FileDescriptor(f.Name, "")) : [];
     }
 
-    /// <summary>Makes one checkpoint durable. FASTER only logs an error of its device; here it means that there is no checkpoint.</summary>
+    /// <summary>Makes one checkpoint durable. FASTER only logs an error of its device; here it means that there is no
+    /// checkpoint.</summary>
     public void Sync(Guid token)
     {
         foreach (var kind in Kinds)
@@ -63,10 +68,12 @@ internal sealed class FasterCheckpointFiles : INamedDeviceFactory
 
         if (_failure is not { } failure) return;
         _failure = null;
-        throw new StoreFailedException($"The checkpoint {token} of the address map could not be written: {failure.Message}", failure);
+        throw new StoreFailedException(
+            $"The checkpoint {token} of the address map could not be written: {failure.Message}", failure);
     }
 
-    public bool IsWhole(Guid token) => Kinds.All(kind => Directory.Exists(Path.Combine(_folder, kind, token.ToString())));
+    public bool IsWhole(Guid token) =>
+        Kinds.All(kind => Directory.Exists(Path.Combine(_folder, kind, token.ToString())));
 
     /// <summary>Deletes the checkpoints that nobody goes on from any more.</summary>
     public static void Purge(string folder, IReadOnlyCollection<Guid> kept)
@@ -77,7 +84,8 @@ internal sealed class FasterCheckpointFiles : INamedDeviceFactory
             if (!Directory.Exists(parent)) continue;
             foreach (var path in Directory.GetDirectories(parent))
             {
-                if (Guid.TryParse(Path.GetFileName(path), out var token) && !kept.Contains(token)) Directory.Delete(path, true);
+                if (Guid.TryParse(Path.GetFileName(path), out var token) && !kept.Contains(token))
+                    Directory.Delete(path, true);
             }
         }
     }

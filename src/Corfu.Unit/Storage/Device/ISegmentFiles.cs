@@ -1,8 +1,9 @@
 namespace Corfu.Unit;
 
 /// <summary>
-/// The few file operations that a log on disk needs: a numbered set of files and one small mark. The simulator has its own; tests put
-/// a recording or failing implementation underneath the real store. Every error is an exception and final.
+/// The few file operations that a log on disk needs: a numbered set of files and one small mark. The simulator has its
+/// own; tests put a recording or failing implementation underneath the real store. Every error is an exception and
+/// final.
 /// </summary>
 public interface ISegmentFiles : IDisposable
 {
@@ -22,10 +23,12 @@ public interface ISegmentFiles : IDisposable
     /// <summary>Everything written to the segment before the call is durable when it completes.</summary>
     ValueTask SyncAsync(int segment);
 
-    /// <summary>Bytes that the file system has left, and has in all; nothing to worry about where that is not known.</summary>
+    /// <summary>Bytes that the file system has left, and has in all; nothing to worry about where that is not
+    /// known.</summary>
     (long Free, long Total) Room => (long.MaxValue, long.MaxValue);
 
-    /// <summary>Fills the buffer; what lies beyond the end, or in a segment that does not exist, reads as zeros.</summary>
+    /// <summary>Fills the buffer; what lies beyond the end, or in a segment that does not exist, reads as
+    /// zeros.</summary>
     void Read(int segment, long offset, Span<byte> buffer);
 
     /// <summary>Like <see cref="Read"/>, but false instead of waiting for a disk.</summary>

@@ -5,8 +5,8 @@ using Microsoft.Win32.SafeHandles;
 namespace Corfu.Unit;
 
 /// <summary>
-/// The system calls behind durability. .NET's own flush ignores EROFS and EINVAL and cannot flush a directory; here every error is an
-/// exception (any error is fatal, and a failed fsync is never retried).
+/// The system calls behind durability. .NET's own flush ignores EROFS and EINVAL and cannot flush a directory; here
+/// every error is an exception (any error is fatal, and a failed fsync is never retried).
 /// </summary>
 internal static partial class Native
 {
@@ -61,7 +61,9 @@ internal static partial class Native
     public static void SyncDirectory(string path)
     {
         if (!OperatingSystem.IsLinux()) return;
-        var flags = RuntimeInformation.ProcessArchitecture is Architecture.Arm64 or Architecture.Arm ? OpenDirectoryArm64 : OpenDirectory;
+        var flags = RuntimeInformation.ProcessArchitecture is Architecture.Arm64 or Architecture.Arm
+            ? OpenDirectoryArm64
+            : OpenDirectory;
         using var directory = Open(path, flags);
         if (directory.IsInvalid || FSync(directory) != 0) throw Error("make durable the directory", path);
     }

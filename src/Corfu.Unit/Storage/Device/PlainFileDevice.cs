@@ -5,14 +5,17 @@ using Microsoft.Win32.SafeHandles;
 namespace Corfu.Unit;
 
 /// <summary>
-/// Plain files, one per segment, with every read and write done when the call returns; synced only when asked to, since what FASTER keeps there
-/// can be had from the log again.
+/// Plain files, one per segment, with every read and write done when the call returns; synced only when asked to, since
+/// what FASTER keeps there can be had from the log again.
 /// </summary>
 /// <param name="path">Of the files, without the number of the segment.</param>
-/// <param name="failed">Told when a write fails: FASTER only logs it, and what was written would be missing later.</param>
-/// <param name="holdsWhenFull">A write that finds the disk full is kept in memory until there is room, instead of failing.</param>
+/// <param name="failed">Told when a write fails: FASTER only logs it, and what was written would be missing
+/// later.</param>
+/// <param name="holdsWhenFull">A write that finds the disk full is kept in memory until there is room, instead of
+/// failing.</param>
 /// <param name="write">Writes to a file; a test's disk may be full.</param>
-internal sealed class PlainFileDevice(string path, Action<Exception> failed, bool holdsWhenFull = false, WriteBytes? write = null)
+internal sealed class PlainFileDevice(string path, Action<Exception> failed, bool holdsWhenFull = false,
+    WriteBytes? write = null)
     : StorageDeviceBase(path, 512, -1)
 {
     private const uint IoError = 5;
@@ -28,11 +31,13 @@ internal sealed class PlainFileDevice(string path, Action<Exception> failed, boo
     private volatile bool _holds;
 
     public override unsafe void WriteAsync(
-        IntPtr sourceAddress, int segmentId, ulong destinationAddress, uint numBytesToWrite, DeviceIOCompletionCallback callback, object context)
+        IntPtr sourceAddress, int segmentId, ulong destinationAddress, uint numBytesToWrite,
+        DeviceIOCompletionCallback callback, object context)
     {
         try
         {
-            Write(segmentId, new ReadOnlySpan<byte>((void*)sourceAddress, (int)numBytesToWrite), (long)destinationAddress);
+            Write(segmentId, new ReadOnlySpan<byte>((void*)sourceAddress, (int)numBytesToWrite),
+                (long)destinationAddress);
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)
         {
@@ -47,7 +52,8 @@ internal sealed class PlainFileDevice(string path, Action<Exception> failed, boo
     }
 
     public override unsafe void ReadAsync(
-        int segmentId, ulong sourceAddress, IntPtr destinationAddress, uint readLength, DeviceIOCompletionCallback callback, object context)
+        int segmentId, ulong sourceAddress, IntPtr destinationAddress, uint readLength,
+        DeviceIOCompletionCallback callback, object context)
     {
         var target = new Span<byte>((void*)destinationAddress, (int)readLength);
         var read = RandomAccess.Read(Handle(segmentId), target, (long)sourceAddress);
@@ -103,7 +109,8 @@ internal sealed class PlainFileDevice(string path, Action<Exception> failed, boo
                 var from = Math.Max(offset, held.Offset);
                 var until = Math.Min(offset + target.Length, held.Offset + held.Bytes.Length);
                 if (held.Segment != segment || from >= until) continue;
-                held.Bytes.AsSpan((int)(from - held.Offset), (int)(until - from)).CopyTo(target[(int)(from - offset)..]);
+                held.Bytes.AsSpan((int)(from - held.Offset), (int)(until - from))
+                    .CopyTo(target[(int)(from - offset)..]);
             }
         }
     }
@@ -161,7 +168,8 @@ internal sealed class PlainFileDevice(string path, Action<Exception> failed, boo
         {
             if (!_open.TryGetValue(segment, out var handle))
             {
-                handle = File.OpenHandle(PathOf(segment), FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.ReadWrite | FileShare.Delete);
+                handle = File.OpenHandle(PathOf(segment), FileMode.OpenOrCreate, FileAccess.ReadWrite,
+                    FileShare.ReadWrite | FileShare.Delete);
                 _open[segment] = handle;
             }
 

@@ -1,8 +1,9 @@
 namespace Corfu.Unit;
 
 /// <summary>
-/// Allocates the log's files ahead of its tail by writing zeros, in a worker of its own: the commit path then never extends a file,
-/// which would make every fdatasync a journal commit as well (216 us instead of 143). Knows when the disk is full.
+/// Allocates the log's files ahead of its tail by writing zeros, in a worker of its own: the commit path then never
+/// extends a file, which would make every fdatasync a journal commit as well (216 us instead of 143). Knows when the
+/// disk is full.
 /// </summary>
 internal sealed class SegmentSpace : IAsyncDisposable
 {
@@ -38,7 +39,8 @@ internal sealed class SegmentSpace : IAsyncDisposable
     /// <summary>The last attempt to allocate found no room; tried again every second while more is wanted.</summary>
     public bool IsFull => _full;
 
-    /// <summary>Called once, before anything else: where the log goes on, and how much must be there before it does.</summary>
+    /// <summary>Called once, before anything else: where the log goes on, and how much must be there before it
+    /// does.</summary>
     public async ValueTask StartAsync(long tail, long needed)
     {
         _allocated = tail;
@@ -88,7 +90,8 @@ internal sealed class SegmentSpace : IAsyncDisposable
         try
         {
             var room = true;
-            while (room && _allocated < Volatile.Read(ref _wanted) && !_worker.IsStopping) room = await TryAllocateChunkAsync();
+            while (room && _allocated < Volatile.Read(ref _wanted) && !_worker.IsStopping)
+                room = await TryAllocateChunkAsync();
             _full = !room;
             if (_full) _worker.WakeAfter(FullRetryMilliseconds);
         }
@@ -98,7 +101,8 @@ internal sealed class SegmentSpace : IAsyncDisposable
         }
     }
 
-    // False: no room. Only a write may say so and be tried again; a sync that fails, for whatever reason, may have lost what others wrote.
+    // False: no room. Only a write may say so and be tried again; a sync that fails, for whatever reason, may have lost
+    // what others wrote.
     private async ValueTask<bool> TryAllocateChunkAsync()
     {
         var segment = (int)(_allocated / _segmentSize);

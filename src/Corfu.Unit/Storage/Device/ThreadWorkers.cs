@@ -9,7 +9,8 @@ internal sealed class ThreadWorkers : IWorkers
 
     public TimeProvider Time => TimeProvider.System;
 
-    public IWorker Create(string name, Func<ValueTask> step, Action<Exception> failed) => new ThreadWorker(name, step, failed);
+    public IWorker Create(string name, Func<ValueTask> step, Action<Exception> failed) =>
+        new ThreadWorker(name, step, failed);
 }
 
 internal sealed class ThreadWorker : IWorker

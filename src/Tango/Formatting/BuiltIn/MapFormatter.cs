@@ -9,7 +9,8 @@ internal abstract class MapFormatter<TCollection, TKey, TValue> : ITangoFormatte
     private ITangoFormatter<TKey> _key = null!;
     private ITangoFormatter<TValue> _value = null!;
 
-    /// <summary>True if the collection enumerates in hash order, which differs between processes: then keys are written in the order of their bytes.</summary>
+    /// <summary>True if the collection enumerates in hash order, which differs between processes: then keys are written
+    /// in the order of their bytes.</summary>
     protected abstract bool IsUnordered { get; }
 
     public void Resolve()

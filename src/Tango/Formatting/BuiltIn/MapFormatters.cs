@@ -10,7 +10,8 @@ internal sealed class DictionaryFormatter<TKey, TValue> : MapFormatter<Dictionar
     protected override Dictionary<TKey, TValue> Build(List<KeyValuePair<TKey, TValue>> pairs) => new(pairs);
 }
 
-internal sealed class SortedDictionaryFormatter<TKey, TValue> : MapFormatter<SortedDictionary<TKey, TValue>, TKey, TValue>
+internal sealed class SortedDictionaryFormatter<TKey, TValue>
+    : MapFormatter<SortedDictionary<TKey, TValue>, TKey, TValue>
     where TKey : notnull
 {
     protected override bool IsUnordered => false;
@@ -23,15 +24,18 @@ internal sealed class SortedDictionaryFormatter<TKey, TValue> : MapFormatter<Sor
     }
 }
 
-internal sealed class ImmutableDictionaryFormatter<TKey, TValue> : MapFormatter<ImmutableDictionary<TKey, TValue>, TKey, TValue>
+internal sealed class ImmutableDictionaryFormatter<TKey, TValue>
+    : MapFormatter<ImmutableDictionary<TKey, TValue>, TKey, TValue>
     where TKey : notnull
 {
     protected override bool IsUnordered => true;
 
-    protected override ImmutableDictionary<TKey, TValue> Build(List<KeyValuePair<TKey, TValue>> pairs) => ImmutableDictionary.CreateRange(pairs);
+    protected override ImmutableDictionary<TKey, TValue> Build(List<KeyValuePair<TKey, TValue>> pairs) =>
+        ImmutableDictionary.CreateRange(pairs);
 }
 
-internal sealed class ImmutableSortedDictionaryFormatter<TKey, TValue> : MapFormatter<ImmutableSortedDictionary<TKey, TValue>, TKey, TValue>
+internal sealed class ImmutableSortedDictionaryFormatter<TKey, TValue>
+    : MapFormatter<ImmutableSortedDictionary<TKey, TValue>, TKey, TValue>
     where TKey : notnull
 {
     protected override bool IsUnordered => false;

@@ -2,7 +2,8 @@ using System.Runtime.InteropServices;
 
 namespace Tango.Formatting;
 
-/// <summary>Collections written as an array of their elements. The derived classes say how to count, enumerate and build.</summary>
+/// <summary>Collections written as an array of their elements. The derived classes say how to count, enumerate and
+/// build.</summary>
 internal abstract class SequenceFormatter<TCollection, T> : ITangoFormatter<TCollection>
 {
     private const int FirstCapacity = 256;

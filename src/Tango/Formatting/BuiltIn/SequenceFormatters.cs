@@ -66,9 +66,11 @@ internal sealed class ImmutableArrayFormatter<T> : SequenceFormatter<ImmutableAr
 
     protected override IEnumerable<T> Elements(ImmutableArray<T> value) => value;
 
-    protected override ImmutableArray<T> Build(T[] items, ref MessagePackReader reader) => ImmutableCollectionsMarshal.AsImmutableArray(items);
+    protected override ImmutableArray<T> Build(T[] items, ref MessagePackReader reader) =>
+        ImmutableCollectionsMarshal.AsImmutableArray(items);
 
-    protected override void WriteElements(ref MessagePackWriter writer, ImmutableArray<T> value) => WriteSpan(ref writer, value.AsSpan());
+    protected override void WriteElements(ref MessagePackWriter writer, ImmutableArray<T> value) =>
+        WriteSpan(ref writer, value.AsSpan());
 }
 
 internal sealed class ImmutableListFormatter<T> : SequenceFormatter<ImmutableList<T>, T>

@@ -2,7 +2,8 @@ using System.Collections.Immutable;
 
 namespace Tango.Formatting;
 
-/// <summary>Sets that enumerate in hash order, which differs between processes: written in the order of the elements' bytes.</summary>
+/// <summary>Sets that enumerate in hash order, which differs between processes: written in the order of the elements'
+/// bytes.</summary>
 internal abstract class UnorderedSetFormatter<TCollection, T> : SequenceFormatter<TCollection, T>
     where TCollection : IReadOnlyCollection<T>
 {

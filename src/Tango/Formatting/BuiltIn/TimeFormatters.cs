@@ -52,7 +52,8 @@ internal sealed class DateOnlyFormatter : ITangoFormatter<DateOnly>
     public DateOnly Read(ref MessagePackReader reader)
     {
         int day = reader.ReadInt32();
-        if (day < 0 || day > DateOnly.MaxValue.DayNumber) throw reader.Error(FormatError.OutOfRange, "The day does not fit a DateOnly");
+        if (day < 0 || day > DateOnly.MaxValue.DayNumber)
+            throw reader.Error(FormatError.OutOfRange, "The day does not fit a DateOnly");
         return DateOnly.FromDayNumber(day);
     }
 }
@@ -66,7 +67,8 @@ internal sealed class TimeOnlyFormatter : ITangoFormatter<TimeOnly>
     public TimeOnly Read(ref MessagePackReader reader)
     {
         long ticks = reader.ReadInt64();
-        if (ticks < 0 || ticks > TimeOnly.MaxValue.Ticks) throw reader.Error(FormatError.OutOfRange, "The ticks do not fit a TimeOnly");
+        if (ticks < 0 || ticks > TimeOnly.MaxValue.Ticks)
+            throw reader.Error(FormatError.OutOfRange, "The ticks do not fit a TimeOnly");
         return new TimeOnly(ticks);
     }
 }

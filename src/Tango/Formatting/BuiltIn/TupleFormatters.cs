@@ -122,7 +122,8 @@ internal sealed class TupleFormatter<T1, T2, T3, T4> : ITangoFormatter<Tuple<T1,
     private ITangoFormatter<T3> _item3 = null!;
     private ITangoFormatter<T4> _item4 = null!;
 
-    public bool IsVersionKey => _item1.IsVersionKey && _item2.IsVersionKey && _item3.IsVersionKey && _item4.IsVersionKey;
+    public bool IsVersionKey =>
+        _item1.IsVersionKey && _item2.IsVersionKey && _item3.IsVersionKey && _item4.IsVersionKey;
 
     public void Resolve()
     {
@@ -153,7 +154,8 @@ internal sealed class TupleFormatter<T1, T2, T3, T4> : ITangoFormatter<Tuple<T1,
         if (reader.TryReadNil()) return null;
         reader.ReadArrayHeader(4);
         reader.Enter();
-        var value = new Tuple<T1, T2, T3, T4>(_item1.Read(ref reader), _item2.Read(ref reader), _item3.Read(ref reader), _item4.Read(ref reader));
+        var value = new Tuple<T1, T2, T3, T4>(_item1.Read(ref reader), _item2.Read(ref reader), _item3.Read(ref reader),
+            _item4.Read(ref reader));
         reader.Leave();
         return value;
     }
@@ -167,7 +169,8 @@ internal sealed class TupleFormatter<T1, T2, T3, T4, T5> : ITangoFormatter<Tuple
     private ITangoFormatter<T4> _item4 = null!;
     private ITangoFormatter<T5> _item5 = null!;
 
-    public bool IsVersionKey => _item1.IsVersionKey && _item2.IsVersionKey && _item3.IsVersionKey && _item4.IsVersionKey && _item5.IsVersionKey;
+    public bool IsVersionKey =>
+        _item1.IsVersionKey && _item2.IsVersionKey && _item3.IsVersionKey && _item4.IsVersionKey && _item5.IsVersionKey;
 
     public void Resolve()
     {
@@ -220,7 +223,9 @@ internal sealed class TupleFormatter<T1, T2, T3, T4, T5, T6> : ITangoFormatter<T
     private ITangoFormatter<T5> _item5 = null!;
     private ITangoFormatter<T6> _item6 = null!;
 
-    public bool IsVersionKey => _item1.IsVersionKey && _item2.IsVersionKey && _item3.IsVersionKey && _item4.IsVersionKey && _item5.IsVersionKey && _item6.IsVersionKey;
+    public bool IsVersionKey =>
+        _item1.IsVersionKey && _item2.IsVersionKey && _item3.IsVersionKey && _item4.IsVersionKey && _item5.IsVersionKey
+        && _item6.IsVersionKey;
 
     public void Resolve()
     {
@@ -277,7 +282,9 @@ internal sealed class TupleFormatter<T1, T2, T3, T4, T5, T6, T7> : ITangoFormatt
     private ITangoFormatter<T6> _item6 = null!;
     private ITangoFormatter<T7> _item7 = null!;
 
-    public bool IsVersionKey => _item1.IsVersionKey && _item2.IsVersionKey && _item3.IsVersionKey && _item4.IsVersionKey && _item5.IsVersionKey && _item6.IsVersionKey && _item7.IsVersionKey;
+    public bool IsVersionKey =>
+        _item1.IsVersionKey && _item2.IsVersionKey && _item3.IsVersionKey && _item4.IsVersionKey && _item5.IsVersionKey
+        && _item6.IsVersionKey && _item7.IsVersionKey;
 
     public void Resolve()
     {

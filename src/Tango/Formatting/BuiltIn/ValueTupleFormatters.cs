@@ -91,7 +91,8 @@ internal sealed class ValueTupleFormatter<T1, T2, T3> : ITangoFormatter<ValueTup
     {
         reader.ReadArrayHeader(3);
         reader.Enter();
-        var value = new ValueTuple<T1, T2, T3>(_item1.Read(ref reader), _item2.Read(ref reader), _item3.Read(ref reader));
+        var value = new ValueTuple<T1, T2, T3>(_item1.Read(ref reader), _item2.Read(ref reader),
+            _item3.Read(ref reader));
         reader.Leave();
         return value;
     }
@@ -104,7 +105,8 @@ internal sealed class ValueTupleFormatter<T1, T2, T3, T4> : ITangoFormatter<Valu
     private ITangoFormatter<T3> _item3 = null!;
     private ITangoFormatter<T4> _item4 = null!;
 
-    public bool IsVersionKey => _item1.IsVersionKey && _item2.IsVersionKey && _item3.IsVersionKey && _item4.IsVersionKey;
+    public bool IsVersionKey =>
+        _item1.IsVersionKey && _item2.IsVersionKey && _item3.IsVersionKey && _item4.IsVersionKey;
 
     public void Resolve()
     {
@@ -129,7 +131,8 @@ internal sealed class ValueTupleFormatter<T1, T2, T3, T4> : ITangoFormatter<Valu
     {
         reader.ReadArrayHeader(4);
         reader.Enter();
-        var value = new ValueTuple<T1, T2, T3, T4>(_item1.Read(ref reader), _item2.Read(ref reader), _item3.Read(ref reader), _item4.Read(ref reader));
+        var value = new ValueTuple<T1, T2, T3, T4>(_item1.Read(ref reader), _item2.Read(ref reader),
+            _item3.Read(ref reader), _item4.Read(ref reader));
         reader.Leave();
         return value;
     }
@@ -143,7 +146,8 @@ internal sealed class ValueTupleFormatter<T1, T2, T3, T4, T5> : ITangoFormatter<
     private ITangoFormatter<T4> _item4 = null!;
     private ITangoFormatter<T5> _item5 = null!;
 
-    public bool IsVersionKey => _item1.IsVersionKey && _item2.IsVersionKey && _item3.IsVersionKey && _item4.IsVersionKey && _item5.IsVersionKey;
+    public bool IsVersionKey =>
+        _item1.IsVersionKey && _item2.IsVersionKey && _item3.IsVersionKey && _item4.IsVersionKey && _item5.IsVersionKey;
 
     public void Resolve()
     {
@@ -190,7 +194,9 @@ internal sealed class ValueTupleFormatter<T1, T2, T3, T4, T5, T6> : ITangoFormat
     private ITangoFormatter<T5> _item5 = null!;
     private ITangoFormatter<T6> _item6 = null!;
 
-    public bool IsVersionKey => _item1.IsVersionKey && _item2.IsVersionKey && _item3.IsVersionKey && _item4.IsVersionKey && _item5.IsVersionKey && _item6.IsVersionKey;
+    public bool IsVersionKey =>
+        _item1.IsVersionKey && _item2.IsVersionKey && _item3.IsVersionKey && _item4.IsVersionKey && _item5.IsVersionKey
+        && _item6.IsVersionKey;
 
     public void Resolve()
     {
@@ -231,7 +237,8 @@ internal sealed class ValueTupleFormatter<T1, T2, T3, T4, T5, T6> : ITangoFormat
     }
 }
 
-internal sealed class ValueTupleFormatter<T1, T2, T3, T4, T5, T6, T7> : ITangoFormatter<ValueTuple<T1, T2, T3, T4, T5, T6, T7>>
+internal sealed class ValueTupleFormatter<T1, T2, T3, T4, T5, T6, T7>
+    : ITangoFormatter<ValueTuple<T1, T2, T3, T4, T5, T6, T7>>
 {
     private ITangoFormatter<T1> _item1 = null!;
     private ITangoFormatter<T2> _item2 = null!;
@@ -241,7 +248,9 @@ internal sealed class ValueTupleFormatter<T1, T2, T3, T4, T5, T6, T7> : ITangoFo
     private ITangoFormatter<T6> _item6 = null!;
     private ITangoFormatter<T7> _item7 = null!;
 
-    public bool IsVersionKey => _item1.IsVersionKey && _item2.IsVersionKey && _item3.IsVersionKey && _item4.IsVersionKey && _item5.IsVersionKey && _item6.IsVersionKey && _item7.IsVersionKey;
+    public bool IsVersionKey =>
+        _item1.IsVersionKey && _item2.IsVersionKey && _item3.IsVersionKey && _item4.IsVersionKey && _item5.IsVersionKey
+        && _item6.IsVersionKey && _item7.IsVersionKey;
 
     public void Resolve()
     {
@@ -285,7 +294,8 @@ internal sealed class ValueTupleFormatter<T1, T2, T3, T4, T5, T6, T7> : ITangoFo
     }
 }
 
-internal sealed class ValueTupleFormatter<T1, T2, T3, T4, T5, T6, T7, TRest> : ITangoFormatter<ValueTuple<T1, T2, T3, T4, T5, T6, T7, TRest>>
+internal sealed class ValueTupleFormatter<T1, T2, T3, T4, T5, T6, T7, TRest>
+    : ITangoFormatter<ValueTuple<T1, T2, T3, T4, T5, T6, T7, TRest>>
     where TRest : struct
 {
     private ITangoFormatter<T1> _item1 = null!;
@@ -297,7 +307,9 @@ internal sealed class ValueTupleFormatter<T1, T2, T3, T4, T5, T6, T7, TRest> : I
     private ITangoFormatter<T7> _item7 = null!;
     private ITangoFormatter<TRest> _item8 = null!;
 
-    public bool IsVersionKey => _item1.IsVersionKey && _item2.IsVersionKey && _item3.IsVersionKey && _item4.IsVersionKey && _item5.IsVersionKey && _item6.IsVersionKey && _item7.IsVersionKey && _item8.IsVersionKey;
+    public bool IsVersionKey =>
+        _item1.IsVersionKey && _item2.IsVersionKey && _item3.IsVersionKey && _item4.IsVersionKey && _item5.IsVersionKey
+        && _item6.IsVersionKey && _item7.IsVersionKey && _item8.IsVersionKey;
 
     public void Resolve()
     {

@@ -3,8 +3,8 @@ using Corfu.Conformance;
 namespace Corfu.FaultRuns.PowerCuts.Recorded;
 
 /// <summary>
-/// The folder of the address map at moments of a life. It is a shortcut that may be lost at any time, so any older moment goes with any newer log; what
-/// may not happen is that it is used where the log does not bear it out (R3).
+/// The folder of the address map at moments of a life. It is a shortcut that may be lost at any time, so any older
+/// moment goes with any newer log; what may not happen is that it is used where the log does not bear it out (R3).
 /// </summary>
 internal sealed class MapFolders(string folder, string copies)
 {
@@ -17,7 +17,8 @@ internal sealed class MapFolders(string folder, string copies)
 
     public int Checkpoints { get; private set; }
 
-    /// <summary>Copies the folder where a checkpoint has come since the last call, or where the caller wants it.</summary>
+    /// <summary>Copies the folder where a checkpoint has come since the last call, or where the caller wants
+    /// it.</summary>
     public void Look(RecordingFiles files, bool anyway)
     {
         if (!Directory.Exists(folder)) return;
@@ -33,8 +34,9 @@ internal sealed class MapFolders(string folder, string copies)
     }
 
     /// <summary>
-    /// What a power cut after so many events may leave of the folder: nothing, what was durable with the last or an earlier checkpoint, everything,
-    /// or everything with what was not yet durable torn. <see cref="MapState.Make"/> makes it.
+    /// What a power cut after so many events may leave of the folder: nothing, what was durable with the last or an
+    /// earlier checkpoint, everything, or everything with what was not yet durable torn. <see cref="MapState.Make"/>
+    /// makes it.
     /// </summary>
     public MapState After(int events, Random random)
     {
@@ -49,17 +51,20 @@ internal sealed class MapFolders(string folder, string copies)
             case 3 when published.Count > 1:
                 return new MapState("as of an older checkpoint", published[^2].Path, null, 0);
             case 4 when possible.Count > 0:
-                return new MapState("torn", possible[^1].Path, published.Count > 0 ? published[^1].Path : null, random.Next(1, int.MaxValue));
+                return new MapState("torn", possible[^1].Path, published.Count > 0 ? published[^1].Path : null,
+                    random.Next(1, int.MaxValue));
             default:
                 return new MapState("gone", null, null, 0);
         }
     }
 
-    // Checkpoints before what they name: a copy made beside the writer may have the files of one without itself, never the other way round.
+    // Checkpoints before what they name: a copy made beside the writer may have the files of one without itself, never
+    // the other way round.
     public static void Copy(string from, string to)
     {
         Directory.CreateDirectory(to);
-        foreach (var path in Directory.GetFiles(from, CheckpointPattern)) TryCopy(path, Path.Combine(to, Path.GetFileName(path)));
+        foreach (var path in Directory.GetFiles(from, CheckpointPattern))
+            TryCopy(path, Path.Combine(to, Path.GetFileName(path)));
         foreach (var path in Directory.GetFiles(from, "*", SearchOption.AllDirectories))
         {
             var target = Path.Combine(to, Path.GetRelativePath(from, path));

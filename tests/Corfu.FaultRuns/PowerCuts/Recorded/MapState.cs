@@ -21,7 +21,9 @@ internal sealed record MapState(string What, string? From, string? Durable, int 
         {
             var bytes = File.ReadAllBytes(path);
             var was = durable is null ? null : Path.Combine(durable, Path.GetRelativePath(target, path));
-            var safe = was is not null && File.Exists(was) ? File.ReadAllBytes(was).AsSpan().CommonPrefixLength(bytes) : 0;
+            var safe = was is not null && File.Exists(was)
+                ? File.ReadAllBytes(was).AsSpan().CommonPrefixLength(bytes)
+                : 0;
             if (safe == bytes.Length) continue;
             for (var sector = safe; sector < bytes.Length; sector += 512)
             {

@@ -4,8 +4,8 @@ using Corfu.Conformance;
 namespace Corfu.FaultRuns.PowerCuts.Recorded;
 
 /// <summary>
-/// Power cuts of a unit over its own device layer: every prefix of what it did to its disk, and at each some of what an un-flushed write may have become. Each
-/// state is given to a unit that starts on it and is asked for everything.
+/// Power cuts of a unit over its own device layer: every prefix of what it did to its disk, and at each some of what an
+/// un-flushed write may have become. Each state is given to a unit that starts on it and is asked for everything.
 /// </summary>
 public sealed class RecordedCuts : IDisposable
 {
@@ -21,7 +21,8 @@ public sealed class RecordedCuts : IDisposable
     private readonly TextWriter _output;
     private readonly HashSet<UInt128> _distinct = [];
 
-    // Of this life: how many acknowledgements each state was checked against last, and what units found on the newest disks.
+    // Of this life: how many acknowledgements each state was checked against last, and what units found on the newest
+    // disks.
     private readonly Dictionary<UInt128, int> _checked = [];
     private readonly Queue<(UInt128 Id, UnitContent Content)> _recent = new();
     private readonly SortedDictionary<string, int> _maps = new(StringComparer.Ordinal);
@@ -36,7 +37,9 @@ public sealed class RecordedCuts : IDisposable
         _output = output;
         // The copies of the address map's folder are the only files: in memory where there is such a place.
         const string Memory = "/dev/shm";
-        _folder = Directory.Exists(Memory) ? Directory.CreateDirectory(Path.Combine(Memory, $"corfu-cuts-{Guid.NewGuid():N}")).FullName : Directory.CreateTempSubdirectory("corfu-cuts-").FullName;
+        _folder = Directory.Exists(Memory)
+            ? Directory.CreateDirectory(Path.Combine(Memory, $"corfu-cuts-{Guid.NewGuid():N}")).FullName
+            : Directory.CreateTempSubdirectory("corfu-cuts-").FullName;
     }
 
     public int Distinct => _distinct.Count;
@@ -56,10 +59,12 @@ public sealed class RecordedCuts : IDisposable
     {
         var clock = Stopwatch.StartNew();
         _told = Stopwatch.GetTimestamp();
-        for (var disk = 0; Distinct < states && Violations < MaxViolations && !stop.IsCancellationRequested; disk++) await OneDiskAsync(disk, states, stride, stop);
+        for (var disk = 0; Distinct < states && Violations < MaxViolations && !stop.IsCancellationRequested; disk++)
+            await OneDiskAsync(disk, states, stride, stop);
         foreach (var (map, count) in _maps) _output.WriteLine($"  the address map's folder {map}: {count}");
         _output.WriteLine(
-            $"power cuts {States} distinct states {Distinct} starts from a checkpoint {FromCheckpoints} of {Checkpoints} violations {Violations} seconds {clock.Elapsed.TotalSeconds:0}");
+            $"power cuts {States} distinct states {Distinct} starts from a checkpoint {FromCheckpoints} of "
+            + $"{Checkpoints} violations {Violations} seconds {clock.Elapsed.TotalSeconds:0}");
         return Violations == 0;
     }
 
@@ -81,11 +86,16 @@ public sealed class RecordedCuts : IDisposable
             await recorded.RecordAsync(StepsPerLife);
             Checkpoints += map.Checkpoints;
             var random = new Random(seed);
-            for (var events = 0; events <= recorded.Files.Events.Count && Distinct < states && Violations < MaxViolations && !stop.IsCancellationRequested; events += stride)
+            for (var events = 0;
+                events <= recorded.Files.Events.Count && Distinct < states && Violations < MaxViolations
+                && !stop.IsCancellationRequested; events += stride)
             {
-                await CutAsync(recorded, events, _ => [], random, $"seed {seed} after {events}: un-flushed writes lost");
-                await CutAsync(recorded, events, _ => [Range.All], random, $"seed {seed} after {events}: un-flushed writes kept");
-                await CutAsync(recorded, events, w => CrashFate.Of(random, w), random, $"seed {seed} after {events}: un-flushed writes torn");
+                await CutAsync(recorded, events, _ => [], random,
+                    $"seed {seed} after {events}: un-flushed writes lost");
+                await CutAsync(recorded, events, _ => [Range.All], random,
+                    $"seed {seed} after {events}: un-flushed writes kept");
+                await CutAsync(recorded, events, w => CrashFate.Of(random, w), random,
+                    $"seed {seed} after {events}: un-flushed writes torn");
                 Progress(states);
             }
 
@@ -105,7 +115,8 @@ public sealed class RecordedCuts : IDisposable
         }
     }
 
-    private async Task CutAsync(RecordedLife life, int events, Func<DiskEvent.Write, IEnumerable<Range>> fate, Random random, string what)
+    private async Task CutAsync(RecordedLife life, int events, Func<DiskEvent.Write, IEnumerable<Range>> fate,
+        Random random, string what)
     {
         var disk = life.After(events, fate);
         var map = life.Map.After(events, random);

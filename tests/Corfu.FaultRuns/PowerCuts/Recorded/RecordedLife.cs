@@ -6,14 +6,16 @@ using Corfu.Unit;
 namespace Corfu.FaultRuns.PowerCuts.Recorded;
 
 /// <summary>
-/// One run of a unit on a recorded disk, from what a power cut has left of the run before: bursts of writes, fills and trims of both kinds, seals and
-/// installs, the cleaner and checkpoints of the map. Everything is acknowledged by the unit itself and noted among the disk's events.
+/// One run of a unit on a recorded disk, from what a power cut has left of the run before: bursts of writes, fills and
+/// trims of both kinds, seals and installs, the cleaner and checkpoints of the map. Everything is acknowledged by the
+/// unit itself and noted among the disk's events.
 /// </summary>
 internal sealed class RecordedLife
 {
     public static readonly PageStoreOptions Options = Stores.Small with { CheckpointRecords = 120 };
 
-    public static readonly ImmutableArray<StreamId> Streams = [.. Enumerable.Range(300, 9).Select(s => new StreamId((ulong)s))];
+    public static readonly ImmutableArray<StreamId> Streams =
+        [.. Enumerable.Range(300, 9).Select(s => new StreamId((ulong)s))];
 
     private readonly RecordingFiles _before;
     private readonly Random _random;
@@ -43,7 +45,8 @@ internal sealed class RecordedLife
 
     public UnitHistory History { get; }
 
-    public RecordingFiles After(int events, Func<DiskEvent.Write, IEnumerable<Range>> fate) => Files.AfterCrash(_before, events, fate);
+    public RecordingFiles After(int events, Func<DiskEvent.Write, IEnumerable<Range>> fate) =>
+        Files.AfterCrash(_before, events, fate);
 
     public async Task RecordAsync(int steps)
     {
@@ -75,9 +78,11 @@ internal sealed class RecordedLife
     /// <summary>How many operations were acknowledged by then: the same disk with more of them promises more.</summary>
     public int Acknowledged(int events) => Files.Events.Take(events).Count(e => e is DiskEvent.Acknowledged);
 
-    /// <exception cref="LostException">What a unit found lacks something acknowledged, or has what nobody gave it.</exception>
+    /// <exception cref="LostException">What a unit found lacks something acknowledged, or has what nobody gave
+    /// it.</exception>
     public void Check(int events, UnitContent found) =>
-        History.Check(found, Files.Events.Take(events).OfType<DiskEvent.Acknowledged>().Select(note => _operations[(int)note.Lsn]));
+        History.Check(found, Files.Events.Take(events).OfType<DiskEvent.Acknowledged>()
+            .Select(note => _operations[(int)note.Lsn]));
 
     /// <exception cref="LostException">The unit takes the disk for a damaged one.</exception>
     public static async Task<UnitContent> StartAsync(RecordingFiles disk, string mapFolder)
@@ -99,18 +104,21 @@ internal sealed class RecordedLife
             case < 11:
                 var payload = new byte[_random.Next(900)];
                 _random.NextBytes(payload);
-                return WriteAsync(Entries.Data(_end, payload, _epoch.Value, _random.Next(), [.. SomeStreams()]), e => new WriteRequest(_epoch, e));
+                return WriteAsync(Entries.Data(_end, payload, _epoch.Value, _random.Next(), [.. SomeStreams()]),
+                    e => new WriteRequest(_epoch, e));
             case 11:
                 return WriteAsync(Entries.Junk(_end, _epoch.Value), e => new FillRequest(_epoch, e));
             case < 19:
                 var position = Math.Max(_mark, _end - 1 - _random.Next(120));
                 if (position < 0 || position >= _end) return Task.CompletedTask;
                 History.Trims.Add(position);
-                return NoteAsync("trim", position, _unit.Send(new TrimRequest(_epoch, new LogPosition(position), default)), r => r.Status);
+                return NoteAsync("trim", position,
+                    _unit.Send(new TrimRequest(_epoch, new LogPosition(position), default)), r => r.Status);
             default:
                 _mark = Math.Max(_mark, _end - 100 - _random.Next(60));
                 History.Marks.Add(_mark);
-                return NoteAsync("mark", _mark, _unit.Send(new TrimPrefixRequest(_epoch, new LogPosition(_mark))), r => r.Status);
+                return NoteAsync("mark", _mark, _unit.Send(new TrimPrefixRequest(_epoch, new LogPosition(_mark))),
+                    r => r.Status);
         }
     }
 
@@ -139,7 +147,8 @@ internal sealed class RecordedLife
     {
         var next = new Epoch(_epoch.Value + 1);
         History.Installs.Add(next.Value);
-        var answer = NoteAsync("install", next.Value, _unit.Send(new InstallRequest(Entries.Projection(next.Value, _end))), r => r.Status);
+        var answer = NoteAsync("install", next.Value,
+            _unit.Send(new InstallRequest(Entries.Projection(next.Value, _end))), r => r.Status);
         _unit.Handler.BatchEnd();
         await answer;
         _epoch = next;

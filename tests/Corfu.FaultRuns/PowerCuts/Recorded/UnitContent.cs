@@ -7,13 +7,15 @@ namespace Corfu.FaultRuns.PowerCuts.Recorded;
 
 /// <summary>All that a unit says of itself after a start: pages, tombstones, marks, epochs, stream tails.</summary>
 internal sealed record UnitContent(
-    Epoch SealedBelow, Epoch Installed, long Mark, long End, ImmutableArray<PageResult> Pages, ImmutableArray<StreamTail> Tails, bool StartedFromCheckpoint)
+    Epoch SealedBelow, Epoch Installed, long Mark, long End, ImmutableArray<PageResult> Pages,
+    ImmutableArray<StreamTail> Tails, bool StartedFromCheckpoint)
 {
     public static readonly UnitContent Empty = new(Epoch.None, Epoch.None, 0, 0, [], [], false);
 
     /// <summary>Starts a unit on this disk, which it changes, asks it, and stops it.</summary>
     /// <exception cref="LogDamagedException">The unit takes the disk for a damaged one.</exception>
-    public static async Task<UnitContent> ReadAsync(RecordingFiles disk, string mapFolder, ImmutableArray<StreamId> streams)
+    public static async Task<UnitContent> ReadAsync(RecordingFiles disk, string mapFolder,
+        ImmutableArray<StreamId> streams)
     {
         var records = Directory.Exists(mapFolder) ? await CountAsync(disk) : 0;
         await using var store = PageStore.OnFaster(disk, Stores.Unit, RecordedLife.Options, mapFolder);
@@ -30,7 +32,9 @@ internal sealed record UnitContent(
             var pages = ImmutableArray.CreateBuilder<PageResult>((int)info.End.Offset);
             while (pages.Count < info.End.Offset)
             {
-                var wanted = Enumerable.Range(pages.Count, (int)Math.Min(MessageLimits.MaxItems, info.End.Offset - pages.Count)).Select(p => new LogPosition(p));
+                var wanted = Enumerable.Range(pages.Count,
+                    (int)Math.Min(MessageLimits.MaxItems, info.End.Offset - pages.Count))
+                    .Select(p => new LogPosition(p));
                 var answer = await unit.AskAsync(new ReadRequest(epoch, [.. wanted], ReadDetail.Full));
                 Require(answer.Status);
                 pages.AddRange(answer.Pages);
@@ -38,7 +42,8 @@ internal sealed record UnitContent(
 
             var tails = await unit.AskAsync(new StreamTailsRequest(epoch, streams));
             Require(tails.Status);
-            return new UnitContent(info.SealedBelow, info.Installed, info.TrimMark.Offset, info.End.Offset, pages.ToImmutable(), tails.Tails, fromCheckpoint);
+            return new UnitContent(info.SealedBelow, info.Installed, info.TrimMark.Offset, info.End.Offset,
+                pages.ToImmutable(), tails.Tails, fromCheckpoint);
         }
         finally
         {
@@ -50,7 +55,8 @@ internal sealed record UnitContent(
     {
         var id = RecordCodec.LogIdOf(Stores.Unit);
         var records = 0L;
-        await new LogScanner(new SegmentImage(disk, RecordedLife.Options.SegmentSize), id).ScanAsync(new DurableMark(disk, id).Read(), (in LogRecord _, in RecordPlace _) => records++);
+        await new LogScanner(new SegmentImage(disk, RecordedLife.Options.SegmentSize),
+            id).ScanAsync(new DurableMark(disk, id).Read(), (in LogRecord _, in RecordPlace _) => records++);
         return records;
     }
 

@@ -2,7 +2,8 @@ using Corfu.Protocol;
 
 namespace Corfu.FaultRuns.PowerCuts.Recorded;
 
-/// <summary>What a unit held before a life, what was asked of it during it, and what it must therefore hold after any power cut.</summary>
+/// <summary>What a unit held before a life, what was asked of it during it, and what it must therefore hold after any
+/// power cut.</summary>
 internal sealed class UnitHistory(UnitContent baseline)
 {
     /// <summary>Written or filled, one value a position.</summary>
@@ -20,7 +21,8 @@ internal sealed class UnitHistory(UnitContent baseline)
     {
         var pages = new HashSet<long>();
         var trims = new HashSet<long>();
-        long mark = baseline.Mark, sealedBelow = baseline.SealedBelow.Value, installed = baseline.Installed.Value, end = baseline.End;
+        long mark = baseline.Mark, sealedBelow = baseline.SealedBelow.Value, installed = baseline.Installed.Value,
+            end = baseline.End;
         foreach (var (verb, value) in acknowledged)
         {
             switch (verb)
@@ -48,14 +50,19 @@ internal sealed class UnitHistory(UnitContent baseline)
 
         Require(found.Mark >= mark, $"the trim mark {mark} was acknowledged and is {found.Mark}");
         Require(found.Mark == baseline.Mark || Marks.Contains(found.Mark), $"nobody set the trim mark {found.Mark}");
-        Require(found.SealedBelow.Value >= sealedBelow, $"the seal below {sealedBelow} was acknowledged and is {found.SealedBelow}");
+        Require(found.SealedBelow.Value >= sealedBelow,
+            $"the seal below {sealedBelow} was acknowledged and is {found.SealedBelow}");
         Require(
-            found.SealedBelow == baseline.SealedBelow || Seals.Contains(found.SealedBelow.Value) || Installs.Contains(found.SealedBelow.Value),
+            found.SealedBelow == baseline.SealedBelow || Seals.Contains(found.SealedBelow.Value)
+            || Installs.Contains(found.SealedBelow.Value),
             $"nobody sealed below {found.SealedBelow}");
-        Require(found.Installed.Value >= installed, $"epoch {installed} was installed and acknowledged, and is {found.Installed}");
-        Require(found.Installed == baseline.Installed || Installs.Contains(found.Installed.Value), $"nobody installed {found.Installed}");
+        Require(found.Installed.Value >= installed,
+            $"epoch {installed} was installed and acknowledged, and is {found.Installed}");
+        Require(found.Installed == baseline.Installed || Installs.Contains(found.Installed.Value),
+            $"nobody installed {found.Installed}");
         Require(found.End >= end, $"the end {end} was acknowledged and is {found.End}");
-        for (var position = 0L; position < Math.Max(found.End, end); position++) CheckPage(found, position, pages.Contains(position), trims.Contains(position));
+        for (var position = 0L; position < Math.Max(found.End, end); position++)
+            CheckPage(found, position, pages.Contains(position), trims.Contains(position));
         foreach (var tail in found.Tails) CheckTail(found, tail);
     }
 
@@ -63,23 +70,28 @@ internal sealed class UnitHistory(UnitContent baseline)
     {
         var page = found.Pages[(int)position];
         var before = position < baseline.Pages.Length ? baseline.Pages[(int)position] : default;
-        var entry = Entries.GetValueOrDefault(position) ?? (before.State is PageState.Data or PageState.Junk ? before.Bytes.ToArray() : null);
+        var entry = Entries.GetValueOrDefault(position)
+            ?? (before.State is PageState.Data or PageState.Junk ? before.Bytes.ToArray() : null);
         if (before.State is PageState.Data or PageState.Junk) acknowledged = true;
         if (before.State == PageState.Trimmed) trimmed = true;
         switch (page.State)
         {
             case PageState.Unwritten:
-                Require(!acknowledged && !trimmed, $"{position} was {(trimmed ? "trimmed" : "written")} and acknowledged, and is lost");
+                Require(!acknowledged && !trimmed,
+                    $"{position} was {(trimmed ? "trimmed" : "written")} and acknowledged, and is lost");
                 break;
             case PageState.Data or PageState.Junk:
                 Require(!trimmed, $"the trim of {position} was acknowledged and is lost");
-                Require(entry is not null && page.Bytes.Span.SequenceEqual(entry), $"{position} holds what nobody wrote");
+                Require(entry is not null && page.Bytes.Span.SequenceEqual(entry),
+                    $"{position} holds what nobody wrote");
                 break;
             case PageState.Trimmed:
                 Require(
-                    page.BelowMark ? position < found.Mark : trimmed || Trims.Contains(position), $"{position} is trimmed, and nobody trimmed it");
+                    page.BelowMark ? position < found.Mark : trimmed || Trims.Contains(position),
+                    $"{position} is trimmed, and nobody trimmed it");
                 // R5: a random trim keeps the headers, so that stream walks survive.
-                if (!page.BelowMark && entry is not null) Require(IsTombstone(page.Bytes, entry), $"the tombstone of {position} is lost");
+                if (!page.BelowMark && entry is not null)
+                    Require(IsTombstone(page.Bytes, entry), $"the tombstone of {position} is lost");
                 break;
             default:
                 throw new LostException($"{position} is {page.State}, and nobody damaged it");
@@ -91,7 +103,8 @@ internal sealed class UnitHistory(UnitContent baseline)
         if (headers.IsEmpty) return false;
         var tombstone = EntryCodec.DecodeHeaders(headers);
         var whole = EntryCodec.DecodeHeaders(entry);
-        return tombstone.Position == whole.Position && tombstone.Streams.Select(s => s.Stream).SequenceEqual(whole.Streams.Select(s => s.Stream));
+        return tombstone.Position == whole.Position && tombstone.Streams.Select(s => s.Stream)
+            .SequenceEqual(whole.Streams.Select(s => s.Stream));
     }
 
     // Of the pages that are there the newest K must be told, unless newer ones, trimmed since, take their places.
@@ -102,7 +115,8 @@ internal sealed class UnitHistory(UnitContent baseline)
             var page = found.Pages[(int)position];
             if (page.State != PageState.Data || !IsIn(page.Bytes, tail.Stream)) continue;
             Require(
-                tail.Positions.Contains(new LogPosition(position)) || tail.Positions.Count(p => p.Offset > position) >= StreamHeader.MaxBackpointers,
+                tail.Positions.Contains(new LogPosition(position))
+                || tail.Positions.Count(p => p.Offset > position) >= StreamHeader.MaxBackpointers,
                 $"the tail of {tail.Stream} lacks {position}");
         }
 
@@ -111,15 +125,18 @@ internal sealed class UnitHistory(UnitContent baseline)
             var entry = Entries.GetValueOrDefault(told.Offset);
             var before = baseline.Tails.FirstOrDefault(t => t.Stream == tail.Stream);
             Require(
-                (entry is not null && IsIn(entry, tail.Stream)) || (before is not null && before.Positions.Contains(told)) || IsOld(told.Offset, tail.Stream),
+                (entry is not null && IsIn(entry, tail.Stream))
+                || (before is not null && before.Positions.Contains(told)) || IsOld(told.Offset, tail.Stream),
                 $"the tail of {tail.Stream} names {told}, where nobody wrote of it");
         }
     }
 
     private bool IsOld(long position, StreamId stream) =>
-        position < baseline.Pages.Length && !baseline.Pages[(int)position].Bytes.IsEmpty && IsIn(baseline.Pages[(int)position].Bytes, stream);
+        position < baseline.Pages.Length && !baseline.Pages[(int)position].Bytes.IsEmpty
+        && IsIn(baseline.Pages[(int)position].Bytes, stream);
 
-    private static bool IsIn(ReadOnlyMemory<byte> entry, StreamId stream) => EntryCodec.DecodeHeaders(entry).Streams.Any(s => s.Stream == stream);
+    private static bool IsIn(ReadOnlyMemory<byte> entry, StreamId stream) =>
+        EntryCodec.DecodeHeaders(entry).Streams.Any(s => s.Stream == stream);
 
     private static void Require(bool holds, string what)
     {
