@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using Corfu.Client;
 using Corfu.Protocol;
 using Microsoft.Extensions.Logging;
@@ -54,12 +55,20 @@ public sealed class EmbeddedCluster : IAsyncDisposable
                 takesUnitsIn: true);
             return cluster;
         }
+        catch (CorfuException e) when (cluster.Stopped is { Length: > 0 } stopped)
+        {
+            await cluster.DisposeAsync();
+            throw new NodeStartException($"The cluster does not serve: {string.Join("; ", stopped)}. {e.Message}", e);
+        }
         catch
         {
             await cluster.DisposeAsync();
             throw;
         }
     }
+
+    /// <summary>Roles that serve nothing, damaged ones for instance, and why.</summary>
+    public ImmutableArray<string> Stopped => [.. _nodes.Values.SelectMany(node => node.Stopped)];
 
     /// <summary>A new client, which the caller disposes.</summary>
     public Task<CorfuClient> ConnectAsync(CorfuClientOptions? options = null,
