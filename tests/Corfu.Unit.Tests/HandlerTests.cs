@@ -86,6 +86,21 @@ public sealed class HandlerTests
     }
 
     [Fact]
+    public async Task A_read_that_waited_for_durability_and_then_for_the_disk_is_answered()
+    {
+        var options = Stores.Small with { HotBytes = Stores.Small.LogPageSize };
+        await using var store = Stores.Plain(new RecordingFiles(), new MemoryMapFiles(), options);
+        var unit = await HandlerClient.OpenAsync(store);
+        for (var i = 0; i < 60; i++)
+            await unit.AskUntilTakenAsync(new WriteRequest(Epoch.First, Entries.Data(i, new byte[1000])));
+        var trim = unit.Send(new TrimPrefixRequest(Epoch.First, new LogPosition(1)));
+        var read = unit.Send(new ReadRequest(Epoch.First, Entries.Positions(2), ReadDetail.Full));
+        unit.Handler.BatchEnd();
+        Assert.Equal(Status.Ok, (await trim).Status);
+        Assert.Equal(PageState.Data, (await read.WaitAsync(TimeSpan.FromSeconds(60))).Pages[0].State);
+    }
+
+    [Fact]
     public async Task Sixty_four_callers_on_disk_get_each_answer_once()
     {
         using var folder = new TempFolder();

@@ -1,8 +1,8 @@
-using System.Collections.Concurrent;
-
 namespace Corfu.Unit;
 
-/// <summary>Each worker is a thread of its own. A step that awaits goes on on that thread.</summary>
+/// <summary>
+/// Each worker is a thread of its own. A step that awaits goes on on the thread pool; the thread waits for its end.
+/// </summary>
 internal sealed class ThreadWorkers : IWorkers
 {
     public static readonly ThreadWorkers Instance = new();
@@ -18,7 +18,6 @@ internal sealed class ThreadWorker : IWorker
     private const int SpinsBeforeSleep = 20;
 
     private readonly ManualResetEventSlim _signal = new(false, SpinsBeforeSleep);
-    private readonly StepContext _context = new();
     private readonly Func<ValueTask> _step;
     private readonly Action<Exception> _failed;
     private readonly Thread _thread;
@@ -76,7 +75,6 @@ internal sealed class ThreadWorker : IWorker
 
     private void Run()
     {
-        SynchronizationContext.SetSynchronizationContext(_context);
         try
         {
             while (true)
@@ -94,9 +92,8 @@ internal sealed class ThreadWorker : IWorker
 
                 var last = _stopping;
                 var waiting = TakeWaiting(ends: false);
-                var step = _step();
-                if (step.IsCompleted) step.GetAwaiter().GetResult();
-                else _context.RunUntil(step.AsTask());
+                // No context of its own: answers leave from within steps, and what they await outlives the step.
+                _step().AsTask().GetAwaiter().GetResult();
                 foreach (var done in waiting) done.SetResult();
                 if (last) return;
             }
@@ -120,25 +117,6 @@ internal sealed class ThreadWorker : IWorker
             TaskCompletionSource[] taken = [.. _waiting];
             _waiting.Clear();
             return taken;
-        }
-    }
-
-    private sealed class StepContext : SynchronizationContext
-    {
-        private readonly BlockingCollection<(SendOrPostCallback Callback, object? State)> _posted = [];
-
-        public override void Post(SendOrPostCallback d, object? state) => _posted.Add((d, state));
-
-        public void RunUntil(Task step)
-        {
-            step.ContinueWith(_ => Post(static _ => { }, null), TaskScheduler.Default);
-            while (!step.IsCompleted)
-            {
-                var (callback, state) = _posted.Take();
-                callback(state);
-            }
-
-            step.GetAwaiter().GetResult();
         }
     }
 }

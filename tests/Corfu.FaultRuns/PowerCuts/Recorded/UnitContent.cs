@@ -19,7 +19,7 @@ internal sealed record UnitContent(
     {
         var records = Directory.Exists(mapFolder) ? await CountAsync(disk) : 0;
         await using var store = PageStore.OnFaster(disk, Stores.Unit, RecordedLife.Options, mapFolder);
-        var core = await UnitCore.OpenAsync(store, new UnitCoreOptions());
+        var core = await UnitCore.OpenAsync(store, new UnitCoreOptions { Cluster = Entries.Cluster });
         var fromCheckpoint = store.RecordsRead < records;
         var unit = new HandlerClient(new UnitHandler(Stores.Unit, core, store));
         try
