@@ -20,12 +20,13 @@ internal sealed class BitFlipRun(int flips, int batch, int seed, TextWriter outp
         {
             var cluster = new LocalCluster(undo);
             await cluster.CreateAsync(stop);
+            // Always the same unit: damage on two units may hit both copies of an entry.
+            var name = $"unit-{_random.Next(3)}";
             var (done, lost, twice, slowest) = (0, 0, 0, TimeSpan.Zero);
             while (done < flips && lost + twice == 0 && !stop.IsCancellationRequested)
             {
                 await cluster.AppendAsync(EntriesPerRound, stop);
                 await cluster.DownAsync(stop);
-                var name = $"unit-{_random.Next(3)}";
                 var count = Math.Min(batch, flips - done);
                 Flip(Path.Combine(cluster.Folder, name, "unit", "data", "log"), count);
                 done += count;

@@ -8,6 +8,9 @@ namespace Corfu.FaultRuns.Returns;
 /// with appends going on.</summary>
 internal sealed class ReturnsRun(int kills, int seed, TextWriter output)
 {
+    // A log that holds nothing lacks no replicas, and a unit that comes back to it waits as a spare.
+    private const int FirstEntries = 200;
+
     private static readonly TimeSpan Limit = TimeSpan.FromSeconds(90);
 
     private readonly Random _random = new(seed);
@@ -19,6 +22,7 @@ internal sealed class ReturnsRun(int kills, int seed, TextWriter output)
         {
             var cluster = new LocalCluster(undo);
             await cluster.CreateAsync(stop);
+            await cluster.AppendAsync(FirstEntries, stop);
             using var enough = CancellationTokenSource.CreateLinkedTokenSource(stop);
             var appends = cluster.AppendAsync(int.MaxValue, enough.Token);
             var done = 0;
