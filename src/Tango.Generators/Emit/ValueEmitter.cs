@@ -73,7 +73,7 @@ internal static class ValueEmitter
             code.Line($"if (value.GetType() != typeof({model.Type.TrimEnd('?')}))");
             code.Line(
                 $"    throw new global::Tango.TangoFormatException({Formatting}.FormatError.NoFormatter, "
-                + "$\"{{value.GetType()}} cannot be written as {{typeof({model.Type})}}\");");
+                + $"$\"{{value.GetType()}} cannot be written as {{typeof({model.Type})}}\");");
         }
         code.Line("writer.Enter();");
         code.Line($"writer.WriteArrayHeader({model.Slots.Count});");
