@@ -115,7 +115,17 @@ public sealed class ClusterFolder
     private ManifestNode Present(ManifestNode node)
     {
         if (!File.Exists(ConfigPath(node))) return node;
-        var config = DurableFile.ReadJson(ConfigPath(node), HostingJson.Default.NodeConfig);
+        NodeConfig config;
+        try
+        {
+            config = DurableFile.ReadJson(ConfigPath(node), HostingJson.Default.NodeConfig);
+        }
+        catch (NodeStartException)
+        {
+            // The node says so itself when it is started; the others do not depend on it.
+            return node;
+        }
+
         if (!NodeEndpoint.TryParse(config.Listen, out var endpoint)) return node;
         var roles =
             node.Roles.Select(
