@@ -118,6 +118,15 @@ internal sealed class SlowChecker(
         {
             var gathered = await frozen.GatherAsync(view, older, untold, cancellationToken);
             if (!gathered.IsDone) return gathered.Status;
+            if (untold > start)
+            {
+                // A unit keeps a stream's newest positions only. Those asked for are among them unless entries at or
+                // above this tail have displaced them.
+                var now = await TailAsync(view, cancellationToken);
+                if (!now.IsDone) return now.Status;
+                if (now.Value.Tail > tail) return Status.Unready;
+            }
+
             foreach (var stream in gathered.Value)
             {
                 var known = found.TryGetValue(stream.Stream, out var newer) ? newer.Positions : [];

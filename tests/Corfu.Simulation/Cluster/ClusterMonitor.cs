@@ -17,6 +17,7 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
     private readonly List<Violation> _violations = [];
     private readonly Dictionary<long, Projection> _proposed = [];
     private readonly Dictionary<(long Epoch, Ballot Ballot), HashSet<NodeId>> _votes = [];
+    private readonly Dictionary<NodeId, long> _decidedAt = [];
 
     public IReadOnlyList<Violation> Violations => _violations;
 
@@ -92,11 +93,19 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
         if (response is LayoutResponse layout) LearnFrom(message.Node, layout);
     }
 
+    /// <summary>Whether the acceptor has answered with the newest projection, so that others need not.</summary>
+    public bool HoldsNewest(NodeId acceptor) => _decidedAt.GetValueOrDefault(acceptor) >= Newest.Epoch.Value;
+
     /// <summary>R12: from its votes, too, as whoever watches does before anybody has said that it is decided (seed
     /// 511).</summary>
     private void LearnFrom(NodeId acceptor, LayoutResponse response)
     {
-        if (response.Latest is { } latest) Learn(latest);
+        if (response.Latest is { } latest)
+        {
+            Learn(latest);
+            _decidedAt[acceptor] = Math.Max(_decidedAt.GetValueOrDefault(acceptor), latest.Epoch.Value);
+        }
+
         if (response.Slot is not { IsDecided: false, Value: { } value, Accepted: var ballot }
             || !_projections.TryGetValue(value.Epoch.Value - 1, out Projection? before)) return;
         if (!_votes.TryGetValue((value.Epoch.Value, ballot), out HashSet<NodeId>? votes))
