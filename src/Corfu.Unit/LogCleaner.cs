@@ -87,11 +87,7 @@ internal sealed class LogCleaner : IAsyncDisposable
         {
         }
 
-#if PLANTED
-        var needs = Planted.Is("checkpoint-before-its-log") ? 0 : await _handler.WaitDurableAsync();
-#else
         var needs = await _handler.WaitDurableAsync();
-#endif
         await _store.PublishCheckpointAsync(start, needs, core.WrittenMemory);
         UnitTelemetry.Checkpoints.Add(1);
     }
