@@ -6,7 +6,7 @@ namespace Corfu.Agent;
 public sealed record DetectorOptions
 {
     /// <summary>Between two probes of a watched process that answers.</summary>
-    public TimeSpan Interval { get; init; } = TimeSpan.FromMilliseconds(200);
+    public TimeSpan Interval { get; init; } = TimeSpan.FromMilliseconds(250);
 
     /// <summary>A node whose machine refuses connections is dead after so long, and after <see cref="MinRefusals"/>
     /// refusals: one that is restarted at once is not.</summary>

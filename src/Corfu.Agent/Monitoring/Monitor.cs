@@ -114,18 +114,20 @@ internal sealed class Monitor
                 describing.Add(peer);
             }
 
-            next = _options.Detector.Interval;
+            next = NextTick(now) - now;
             foreach (var node in _nodes.Values)
             {
                 if (node.IsProbing) continue;
-                if (now >= node.NextProbe)
+                var rest = node.NextProbe - now;
+                // Due before the next step can come.
+                if (rest < _options.Step)
                 {
                     node.IsProbing = true;
                     probing.Add(node);
                 }
-                else if (node.NextProbe - now < next)
+                else
                 {
-                    next = node.NextProbe - now;
+                    next = Min(next, rest);
                 }
             }
         }
@@ -255,7 +257,7 @@ internal sealed class Monitor
     private void PollNext(TimeSpan now)
     {
         if (now < _nextPoll) return;
-        _nextPoll = now + _options.SlowInterval;
+        _nextPoll = NextTick(now + _options.SlowInterval - _options.Detector.Interval);
         if (_peers.NextToPoll() is not { } peer) return;
         foreach (var node in _nodes.Values.Where(node => node.Address.Endpoint == peer.Endpoint)) node.NextProbe = now;
     }
@@ -311,7 +313,7 @@ internal sealed class Monitor
 
             Learn(node, answer);
             if (_peers.Find(node.Address.Endpoint) is { } peer) Learn(peer, node, sample, now);
-            node.NextProbe = now + IntervalAfter(node, sample);
+            node.NextProbe = NextProbe(node, sample, now);
             isGone = Report(node);
         }
 
@@ -361,20 +363,26 @@ internal sealed class Monitor
         }
     }
 
-    private TimeSpan IntervalAfter(MonitoredNode node, ProbeSample sample)
+    private TimeSpan NextProbe(MonitoredNode node, ProbeSample sample, TimeSpan now)
     {
-        if (!_detector.Watches(node.Address.Id)) return TimeSpan.MaxValue - _clock.Now;
+        if (!_detector.Watches(node.Address.Id)) return TimeSpan.MaxValue;
         if (sample.Outcome == ProbeOutcome.Answered)
         {
             var hasAgent = _peers.Find(node.Address.Endpoint) is { AgentAnswers: true };
-            return node.Role == NodeRole.Acceptor || (node.Role != NodeRole.Agent && hasAgent)
-                ? _options.SlowInterval
-                : _options.Detector.Interval;
+            var isSlow = node.Role == NodeRole.Acceptor || (node.Role != NodeRole.Agent && hasAgent);
+            return NextTick(isSlow ? now + _options.SlowInterval - _options.Detector.Interval : now);
         }
 
         // Often until the verdict is certain; those that heal what a dead process leaves need the processors more.
-        if (!VerdictOf(node).IsGone) return _options.Step;
-        return DutyOf(node) == NodeDuty.Serving ? _options.Detector.Interval : _options.SlowInterval;
+        if (!VerdictOf(node).IsGone) return now + _options.Step;
+        return now + (DutyOf(node) == NodeDuty.Serving ? _options.Detector.Interval : _options.SlowInterval);
+    }
+
+    // Healthy nodes are probed at the same instants: an idle process costs its wake-ups.
+    private TimeSpan NextTick(TimeSpan now)
+    {
+        var interval = _options.Detector.Interval.Ticks;
+        return new TimeSpan((now.Ticks / interval + 1) * interval);
     }
 
     // A node that serves an older epoch than the newest is told (R14), as a client that met it would do. The proposer
