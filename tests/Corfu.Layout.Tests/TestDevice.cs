@@ -3,6 +3,8 @@ namespace Corfu.Layout.Tests;
 /// <summary>Keeps apart what was flushed and what was only written; a crash keeps a torn part of the latter.</summary>
 internal sealed class TestDevice : IAcceptorDevice
 {
+    // Guards everything below: a machine crashes while its acceptor runs on another thread.
+    private readonly Lock _gate = new();
     private readonly byte[][] _durable = [[], []];
     private readonly byte[][] _current = [[], []];
 
@@ -19,25 +21,38 @@ internal sealed class TestDevice : IAcceptorDevice
     /// <summary>Called before every flush, to take pictures of the moment.</summary>
     public Action? BeforeFlush { get; set; }
 
-    public ValueTask<byte[]> ReadAsync(int area) => ValueTask.FromResult((byte[])_current[area].Clone());
+    public ValueTask<byte[]> ReadAsync(int area)
+    {
+        lock (_gate) return ValueTask.FromResult((byte[])_current[area].Clone());
+    }
 
     public void Write(int area, long offset, ReadOnlySpan<byte> bytes)
     {
-        if (offset + bytes.Length > Math.Max(Capacity, _current[area].Length))
-            throw new IOException("No space left on device", 28);
-        if (offset + bytes.Length > _current[area].Length) Array.Resize(ref _current[area], (int)offset + bytes.Length);
-        bytes.CopyTo(_current[area].AsSpan((int)offset));
+        lock (_gate)
+        {
+            if (offset + bytes.Length > Math.Max(Capacity, _current[area].Length))
+                throw new IOException("No space left on device", 28);
+            if (offset + bytes.Length > _current[area].Length)
+                Array.Resize(ref _current[area], (int)offset + bytes.Length);
+            bytes.CopyTo(_current[area].AsSpan((int)offset));
+        }
     }
 
-    public void Truncate(int area, long length) => Array.Resize(ref _current[area], (int)length);
+    public void Truncate(int area, long length)
+    {
+        lock (_gate) Array.Resize(ref _current[area], (int)length);
+    }
 
     public async ValueTask FlushAsync(int area)
     {
         BeforeFlush?.Invoke();
         if (Gate is { } gate) await gate.Task;
-        if (FailFlush) throw new IOException("EIO");
-        Flushes++;
-        _durable[area] = (byte[])_current[area].Clone();
+        lock (_gate)
+        {
+            if (FailFlush) throw new IOException("EIO");
+            Flushes++;
+            _durable[area] = (byte[])_current[area].Clone();
+        }
     }
 
     public ValueTask DisposeAsync() => ValueTask.CompletedTask;
@@ -47,19 +62,33 @@ internal sealed class TestDevice : IAcceptorDevice
     /// <summary>What a power cut now would leave: per area all, nothing or part of what was not flushed.</summary>
     public TestDevice Crash(Random random)
     {
-        var survivor = new TestDevice();
-        for (var area = 0; area < 2; area++)
+        lock (_gate)
         {
-            var left = random.Next(4) switch
+            var survivor = new TestDevice();
+            for (var area = 0; area < 2; area++)
             {
-                0 => (byte[])_durable[area].Clone(),
-                1 => (byte[])_current[area].Clone(),
-                _ => Torn(area, random),
-            };
-            survivor.Put(area, left);
-        }
+                var left = random.Next(4) switch
+                {
+                    0 => (byte[])_durable[area].Clone(),
+                    1 => (byte[])_current[area].Clone(),
+                    _ => Torn(area, random),
+                };
+                survivor.Put(area, left);
+            }
 
-        return survivor;
+            return survivor;
+        }
+    }
+
+    /// <summary>As <see cref="Crash"/>, and this device is gone: what the old process still flushes is not
+    /// durable.</summary>
+    public TestDevice CutPower(Random random)
+    {
+        lock (_gate)
+        {
+            FailFlush = true;
+            return Crash(random);
+        }
     }
 
     /// <summary>What the next process finds when this one is killed now: all that was written, of which a power cut

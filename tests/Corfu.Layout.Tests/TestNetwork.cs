@@ -37,7 +37,7 @@ internal sealed class TestNetwork(int seed) : ITransport
     {
         var id = Setup.Acceptor(acceptor).Id;
         TestDevice survivor;
-        lock (_random) survivor = _devices[id].Crash(_random);
+        lock (_random) survivor = _devices[id].CutPower(_random);
         var handler = await AcceptorHandler.OpenAsync(survivor, Setup.Cluster);
         lock (_handlers) (_devices[id], _handlers[id]) = (survivor, handler);
     }

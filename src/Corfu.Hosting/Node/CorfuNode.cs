@@ -43,7 +43,7 @@ public sealed class CorfuNode : IAsyncDisposable
     /// <summary>What keeps roles from serving until the process is restarted, a failed disk for instance; empty while
     /// all is well.</summary>
     public ImmutableArray<string> Faults =>
-        [.. _keeper.Roles.Select(role => role.Fault).Append(_agent.Fault).OfType<string>()];
+        [.. _keeper.Roles.Select(role => role.Fault).Append(_agent.Fault).Append(_keeper.Fault).OfType<string>()];
 
     /// <summary>Roles that serve nothing, however often the process is restarted: damaged ones, and removed ones that
     /// wait for room.</summary>

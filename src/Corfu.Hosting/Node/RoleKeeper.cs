@@ -49,12 +49,17 @@ internal sealed class RoleKeeper : IAsyncDisposable
 
     public ImmutableArray<NodeRoleHost> Roles => _roles;
 
+    /// <summary>Why the loop has ended before the node did; null: it has not.</summary>
+    public string? Fault => _running.Exception is { InnerException: { } e }
+        ? $"The roles are not looked after any more: {e.Message}"
+        : null;
+
     public void Start() => _running = RunAsync(_stop.Token);
 
     public async ValueTask DisposeAsync()
     {
         await _stop.CancelAsync();
-        await _running;
+        await _running.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         foreach (var role in _roles) await role.DisposeAsync();
         _transport.Dispose();
         _stop.Dispose();
@@ -69,17 +74,14 @@ internal sealed class RoleKeeper : IAsyncDisposable
             {
                 if (_agent.Projection is { } newest) await LookAsync(newest, cancellationToken);
                 _trouble = "";
-                await Task.Delay(Interval, _time, cancellationToken);
             }
-            catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
-            {
-                return;
-            }
-            catch (Exception e) when (e is CorfuException or IOException or UnauthorizedAccessException)
+            catch (Exception e) when (!cancellationToken.IsCancellationRequested)
             {
                 if (e.Message != _trouble) HostingLog.KeeperFailed(_logger, _node.Name, _trouble = e.Message);
-                await Task.Delay(Interval, _time, CancellationToken.None);
             }
+
+            await Task.Delay(Interval, _time, cancellationToken).ConfigureAwait(
+                ConfigureAwaitOptions.SuppressThrowing);
         }
     }
 
