@@ -3,15 +3,26 @@ using Corfu.FaultRuns.Machine;
 
 namespace Corfu.FaultRuns.Returns;
 
-/// <summary>Bits of one unit's log flip while the cluster is stopped. It starts, serves, reads right, and is whole
-/// within a minute.</summary>
-internal sealed class BitFlipRun(int flips, int batch, int seed, TextWriter output)
+/// <summary>
+/// Bits of one unit's log flip while the cluster is stopped. It starts, serves, reads right, and is whole within a
+/// minute. Every other stop is a SIGKILL: an orderly one leaves a checkpoint, and the next start reads little of the
+/// log.
+/// </summary>
+public sealed class BitFlipRun(int flips, int batch, int seed, TextWriter output)
 {
     private const int EntriesPerRound = 300;
+    private const int Callers = 32;
+    private const int Block = 64;
+
+    // The log's newest mark is a few hundred bytes beside tens of megabytes.
+    private const int FlipsPerMark = 10;
 
     private static readonly TimeSpan HealLimit = TimeSpan.FromSeconds(60);
 
     private readonly Random _random = new(seed);
+
+    /// <summary>Starts at which the unit refused its log, and came back under another identity.</summary>
+    public int Refused { get; private set; }
 
     public async Task<int> RunAsync(CancellationToken stop)
     {
@@ -22,26 +33,34 @@ internal sealed class BitFlipRun(int flips, int batch, int seed, TextWriter outp
             await cluster.CreateAsync(stop);
             // Always the same unit: damage on two units may hit both copies of an entry.
             var name = $"unit-{_random.Next(3)}";
+            var unit = await cluster.UnitOfAsync(name, stop);
             var (done, lost, twice, slowest) = (0, 0, 0, TimeSpan.Zero);
-            while (done < flips && lost + twice == 0 && !stop.IsCancellationRequested)
+            for (var round = 0; done < flips && lost + twice == 0 && !stop.IsCancellationRequested; round++)
             {
-                await cluster.AppendAsync(EntriesPerRound, stop);
-                await cluster.DownAsync(stop);
+                await cluster.AppendAsync(EntriesPerRound, Callers, stop);
+                if (round % 2 == 0) await cluster.KillAllAsync(stop);
+                else await cluster.DownAsync(stop);
+                var before = unit;
                 var count = Math.Min(batch, flips - done);
                 Flip(Path.Combine(cluster.Folder, name, "unit", "data", "log"), count);
                 done += count;
-                await cluster.UpAsync(stop);
                 var clock = Stopwatch.StartNew();
+                await cluster.UpAsync(stop);
                 (_, lost, twice) = await cluster.CheckAsync(stop);
                 await cluster.WaitAsync("whole", LocalCluster.IsWhole, HealLimit, stop);
                 if (clock.Elapsed > slowest) slowest = clock.Elapsed;
-                output.WriteLine($"flips {done}: {name}, lost {lost}, whole after {clock.Elapsed.TotalSeconds:0.0} s");
+                unit = await cluster.UnitOfAsync(name, stop);
+                if (unit.Id != before.Id) Refused++;
+                output.WriteLine(
+                    $"flips {done}: {(unit.Id == before.Id ? "served" : "refused")}, {unit.Detail}, lost {lost}, "
+                    + $"whole after {clock.Elapsed.TotalSeconds:0.0} s");
             }
 
             await cluster.Client.DisposeAsync();
             await cluster.DownAsync(CancellationToken.None);
             output.WriteLine(
-                $"bit-flips flips={done} lost={lost} twice={twice} whole_within={slowest.TotalSeconds:0.0} s");
+                $"bit-flips flips={done} refused_starts={Refused} lost={lost} twice={twice} "
+                + $"whole_within={slowest.TotalSeconds:0.0} s");
             return done == flips && lost + twice == 0 ? 0 : 1;
         }
         finally
@@ -50,35 +69,47 @@ internal sealed class BitFlipRun(int flips, int batch, int seed, TextWriter outp
         }
     }
 
-    // Half of them where something is written; the rest of a segment is zeros.
+    // Half of them where something is written; most of a segment is zeros.
     private void Flip(string log, int count)
     {
-        var files = Directory.GetFiles(log).Order(StringComparer.Ordinal).ToArray();
+        var segments = Directory.GetFiles(log, "log.*").Order(StringComparer.Ordinal).ToArray();
+        var marks = Directory.GetFiles(log).Except(segments).Order(StringComparer.Ordinal).ToArray();
+        var written = segments.SelectMany(WrittenBlocks).ToArray();
         for (var i = 0; i < count; i++)
         {
-            using var file = new FileStream(files[_random.Next(files.Length)], FileMode.Open, FileAccess.ReadWrite);
-            if (file.Length == 0) continue;
-            var written = _random.Next(2) == 0 ? Math.Max(1, WrittenOf(file)) : file.Length;
-            var at = _random.NextInt64(written);
-            file.Position = at;
-            var value = file.ReadByte() ^ (1 << _random.Next(8));
-            file.Position = at;
-            file.WriteByte((byte)value);
+            if (marks.Length > 0 && _random.Next(FlipsPerMark) == 0)
+            {
+                var mark = marks[_random.Next(marks.Length)];
+                FlipBit(mark, _random.NextInt64(new FileInfo(mark).Length));
+            }
+            else if (_random.Next(2) == 0)
+            {
+                var segment = segments[_random.Next(segments.Length)];
+                FlipBit(segment, _random.NextInt64(new FileInfo(segment).Length));
+            }
+            else
+            {
+                var (segment, first) = written[_random.Next(written.Length)];
+                FlipBit(segment, first + _random.Next(Block));
+            }
         }
     }
 
-    private static long WrittenOf(FileStream file)
+    private void FlipBit(string path, long at)
     {
-        var bytes = new byte[1 << 20];
-        for (var end = file.Length; end > 0; end -= bytes.Length)
-        {
-            var first = Math.Max(0, end - bytes.Length);
-            file.Position = first;
-            var read = file.ReadAtLeast(bytes, (int)(end - first), throwOnEndOfStream: false);
-            var last = bytes.AsSpan(0, read).LastIndexOfAnyExcept((byte)0);
-            if (last >= 0) return first + last + 1;
-        }
+        using var file = new FileStream(path, FileMode.Open, FileAccess.ReadWrite);
+        file.Position = at;
+        var value = file.ReadByte() ^ (1 << _random.Next(8));
+        file.Position = at;
+        file.WriteByte((byte)value);
+    }
 
-        return 0;
+    private static IEnumerable<(string Segment, long First)> WrittenBlocks(string segment)
+    {
+        var bytes = File.ReadAllBytes(segment);
+        for (var first = 0; first + Block <= bytes.Length; first += Block)
+        {
+            if (bytes.AsSpan(first, Block).ContainsAnyExcept((byte)0)) yield return (segment, first);
+        }
     }
 }

@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using System.Diagnostics;
 using System.Text.Json.Nodes;
 using Corfu.Client;
@@ -17,8 +18,8 @@ internal sealed class LocalCluster(UndoList undo)
     private readonly ProcessCluster _processes =
         new(new NodeCommandLine("dotnet", [Path.Combine(AppContext.BaseDirectory, "corfu.dll"), "node", "--config"]));
     private readonly ClusterShape _shape = new() { Units = 3, Replicas = 2 };
-    private readonly Dictionary<string, long> _acknowledged = [];
-    private int _number;
+    private readonly ConcurrentDictionary<string, long> _acknowledged = [];
+    private long _number;
 
     public string Folder { get; } = Path.Combine(undo.Folder, "cluster");
 
@@ -60,6 +61,17 @@ internal sealed class LocalCluster(UndoList undo)
         return node.Endpoint;
     }
 
+    /// <summary>SIGKILL to all of them.</summary>
+    public async Task KillAllAsync(CancellationToken stop)
+    {
+        foreach (var node in ClusterFolder.Open(Folder).Manifest.Nodes) await KillAsync(node.Name, stop);
+    }
+
+    /// <summary>A node's unit: its identity, and what it says about itself.</summary>
+    public async Task<NodeState> UnitOfAsync(string name, CancellationToken stop) =>
+        (await ClusterProbe.StateAsync(ClusterFolder.Open(Folder), stop)).Nodes
+            .First(n => n.Node == name && n.Role == NodeRole.Unit);
+
     /// <summary>Waits until the newest projection is as wanted.</summary>
     public async Task<Projection> WaitAsync(string what, Func<Projection, bool> wanted, TimeSpan limit,
         CancellationToken stop)
@@ -80,16 +92,23 @@ internal sealed class LocalCluster(UndoList undo)
     public static bool IsWhole(Projection projection) => projection.Active.Chains.Length == 3
         && projection.Segments.All(s => s.Chains.All(c => c.FullCount == 2 && c.Replicas.Length == 2));
 
-    public async Task AppendAsync(int count, CancellationToken stop)
+    /// <param name="callers">Appends under way at once: with many, a unit's log is dense.</param>
+    public Task AppendAsync(int count, int callers, CancellationToken stop)
     {
-        for (var i = 0; i < count && !stop.IsCancellationRequested; i++)
+        var last = Volatile.Read(ref _number) + (long)count;
+        return Task.WhenAll(Enumerable.Range(0, callers).Select(_ => AppendUntilAsync(last, stop)));
+    }
+
+    private async Task AppendUntilAsync(long last, CancellationToken stop)
+    {
+        while (!stop.IsCancellationRequested && Interlocked.Increment(ref _number) is var number && number <= last)
         {
-            var id = $"r-{++_number}";
+            var id = $"r-{number}";
             try
             {
                 var result = await Client.AppendAsync(EntryText.Make(id), [EntryText.StreamOf(id)],
                     CancellationToken.None);
-                if (result.Outcome == AppendOutcome.Appended) _acknowledged.Add(id, result.Position.Offset);
+                if (result.Outcome == AppendOutcome.Appended) _acknowledged.TryAdd(id, result.Position.Offset);
             }
             catch (CorfuException e) when (e is not CorfuStatusException { Status: Status.BadRequest })
             {

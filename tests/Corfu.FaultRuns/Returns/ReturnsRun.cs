@@ -6,7 +6,7 @@ namespace Corfu.FaultRuns.Returns;
 
 /// <summary>A cluster that does not wear out: units are killed, taken out, started again, and are full replicas again,
 /// with appends going on.</summary>
-internal sealed class ReturnsRun(int kills, int seed, TextWriter output)
+public sealed class ReturnsRun(int kills, int seed, TextWriter output)
 {
     // A log that holds nothing lacks no replicas, and a unit that comes back to it waits as a spare.
     private const int FirstEntries = 200;
@@ -22,9 +22,9 @@ internal sealed class ReturnsRun(int kills, int seed, TextWriter output)
         {
             var cluster = new LocalCluster(undo);
             await cluster.CreateAsync(stop);
-            await cluster.AppendAsync(FirstEntries, stop);
+            await cluster.AppendAsync(FirstEntries, 1, stop);
             using var enough = CancellationTokenSource.CreateLinkedTokenSource(stop);
-            var appends = cluster.AppendAsync(int.MaxValue, enough.Token);
+            var appends = cluster.AppendAsync(int.MaxValue, 1, enough.Token);
             var done = 0;
             for (; done < kills && !stop.IsCancellationRequested; done++)
             {
