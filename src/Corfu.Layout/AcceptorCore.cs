@@ -3,14 +3,16 @@ using Corfu.Protocol;
 
 namespace Corfu.Layout;
 
+/// <param name="Records">R12: durable before the response leaves, after those of all earlier requests.</param>
+internal readonly record struct AcceptorAnswer(Response Response, ImmutableArray<AcceptorRecord> Records);
+
 /// <summary>
 /// One acceptor of the projection store: a Paxos register per epoch (R12). Pure: one request in, one answer and the
-/// records behind it out; not thread-safe. Who may vote on a slot is the proposers' business: the acceptors named in
-/// the epoch before.
+/// records behind it out; not thread-safe. The proposers know whose votes count: the acceptors of the epoch before.
 /// </summary>
-public sealed class AcceptorCore(AcceptorOptions? options = null)
+internal sealed class AcceptorCore(AcceptorOptions? options = null)
 {
-    /// <summary>A decided slot has no ballots any more: they have nothing left to say.</summary>
+    // A decided slot has no ballots any more.
     private sealed class Slot
     {
         public Ballot Promised;
@@ -32,12 +34,13 @@ public sealed class AcceptorCore(AcceptorOptions? options = null)
 
     public Epoch Floor => _floor;
 
+    private Epoch Known => _latest?.Epoch ?? Epoch.None;
+
     public AcceptorAnswer Handle(Request request) => request switch
     {
-        LatestRequest or WatchRequest => Plain(LatestResponse()),
+        LatestRequest or WatchRequest => Plain(Answer(Status.Ok, new Epoch(_slots.Keys.LastOrDefault()))),
         LayoutRequest { Slot.Value: < 1 } invalid => Plain(invalid.Fail(Status.BadRequest, Known)),
-        LayoutRequest pruned when pruned.Slot < _floor => Plain(
-            new LayoutResponse(Status.Superseded, Known, null, _latest)),
+        LayoutRequest pruned when pruned.Slot < _floor => Plain(Answer(Status.Superseded, pruned.Slot)),
         PrepareRequest prepare => Prepare(prepare),
         AcceptRequest accept => Accept(accept),
         DecidedRequest decided => Decided(decided),
@@ -88,52 +91,44 @@ public sealed class AcceptorCore(AcceptorOptions? options = null)
         return records.DrainToImmutable();
     }
 
-    private Epoch Known => _latest?.Epoch ?? Epoch.None;
-
     private AcceptorAnswer Prepare(PrepareRequest request)
     {
-        if (IsFull(request.Slot)) return Plain(request.Fail(Status.Overloaded, Known));
-        var slot = _slots.GetValueOrDefault(request.Slot.Value);
-
-        // A decided slot is beyond ballots: the answer says so, and nothing has to be remembered.
-        if (slot is { IsDecided: true }) return Plain(Answer(Status.Ok, request.Slot));
-        if (slot is not null && request.Ballot < slot.Promised) return Plain(Answer(Status.Outbid, request.Slot));
-        if (request.Ballot <= default(Ballot)) return Plain(request.Fail(Status.BadRequest, Known));
-        if (slot is not null && request.Ballot == slot.Promised) return Plain(Answer(Status.Ok, request.Slot));
-        return Record(Status.Ok, request.Slot, new PromiseRecord(request.Slot, request.Ballot));
+        if (Refuse(request, request.Ballot, out var slot) is { } refused) return refused;
+        return slot?.Promised == request.Ballot
+            ? Plain(Answer(Status.Ok, request.Slot))
+            : Record(request.Slot, new PromiseRecord(request.Slot, request.Ballot));
     }
 
     private AcceptorAnswer Accept(AcceptRequest request)
     {
-        if (IsFull(request.Slot)) return Plain(request.Fail(Status.Overloaded, Known));
-        var slot = _slots.GetValueOrDefault(request.Slot.Value);
-        if (slot is { IsDecided: true }) return Plain(Answer(Status.Ok, request.Slot));
-        if (slot is not null && request.Ballot < slot.Promised) return Plain(Answer(Status.Outbid, request.Slot));
-        if (request.Ballot <= default(Ballot)) return Plain(request.Fail(Status.BadRequest, Known));
-        if (slot is not null && slot.Accepted == request.Ballot)
-        {
-            // One ballot has one value; a second one is a proposer's bug and must not be hidden.
-            return Plain(Answer(request.Value.Equals(slot.Value) ? Status.Ok : Status.Conflict, request.Slot));
-        }
+        if (Refuse(request, request.Ballot, out var slot) is { } refused) return refused;
+        // One ballot has one value; a second one is a proposer's bug and must not be hidden.
+        return slot?.Accepted == request.Ballot
+            ? Plain(Answer(request.Value.Equals(slot.Value) ? Status.Ok : Status.Conflict, request.Slot))
+            : Record(request.Slot, new AcceptRecord(request.Ballot, request.Value));
+    }
 
-        return Record(Status.Ok, request.Slot, new AcceptRecord(request.Ballot, request.Value));
+    // Null: the ballot may be promised or voted for. A decided slot is beyond ballots, and its answer says so.
+    private AcceptorAnswer? Refuse(LayoutRequest request, Ballot ballot, out Slot? slot)
+    {
+        slot = _slots.GetValueOrDefault(request.Slot.Value);
+        if (IsFull(request.Slot)) return Plain(request.Fail(Status.Overloaded, Known));
+        if (slot is { IsDecided: true }) return Plain(Answer(Status.Ok, request.Slot));
+        if (slot is not null && ballot < slot.Promised) return Plain(Answer(Status.Outbid, request.Slot));
+        return ballot <= default(Ballot) ? Plain(request.Fail(Status.BadRequest, Known)) : null;
     }
 
     private AcceptorAnswer Decided(DecidedRequest request)
     {
         if (_slots.GetValueOrDefault(request.Slot.Value) is { IsDecided: true } slot)
             return Plain(Answer(request.Value.Equals(slot.Value) ? Status.Ok : Status.Conflict, request.Slot));
-        var records = ImmutableArray.Create<AcceptorRecord>(new DecidedRecord(request.Value));
-        Replay(records[0]);
-        if (_slots.Count > 2 * _options.KeptSlots && Known.Value - _options.KeptSlots > _floor.Value)
-        {
-            // Whatever lies below a decided slot is settled; who still asks is told the way forward.
-            records = records.Add(new FloorRecord(new Epoch(Known.Value - _options.KeptSlots)));
-            Replay(records[1]);
-        }
-
-        // The slot may have been pruned just now; its answer is that it is known.
-        return new AcceptorAnswer(Answer(Status.Ok, request.Slot), records);
+        var decided = Record(request.Slot, new DecidedRecord(request.Value));
+        var floor = Known.Value - _options.KeptSlots;
+        if (_slots.Count <= 2 * _options.KeptSlots || floor <= _floor.Value) return decided;
+        // All below a decided slot is settled; a proposer that asks for it gets the newest projection. The slot itself
+        // may be pruned here.
+        var pruned = Record(request.Slot, new FloorRecord(new Epoch(floor)));
+        return pruned with { Records = [.. decided.Records, .. pruned.Records] };
     }
 
     private bool IsFull(Epoch slot) =>
@@ -156,24 +151,17 @@ public sealed class AcceptorCore(AcceptorOptions? options = null)
         return slot;
     }
 
-    private AcceptorAnswer Record(Status status, Epoch slot, AcceptorRecord record)
+    private AcceptorAnswer Record(Epoch slot, AcceptorRecord record)
     {
         Replay(record);
-        return new AcceptorAnswer(Answer(status, slot), [record]);
-    }
-
-    private LayoutResponse LatestResponse()
-    {
-        Epoch? highest = _slots.Count == 0 ? null : new Epoch(_slots.Keys.Last());
-        return highest is { } slot ? Answer(Status.Ok, slot) : new LayoutResponse(Status.Ok, Known, null, _latest);
+        return new AcceptorAnswer(Answer(Status.Ok, slot), [record]);
     }
 
     private LayoutResponse Answer(Status status, Epoch number)
     {
-        var slot = _slots.GetValueOrDefault(number.Value);
-        var state = slot is null
-            ? null
-            : new SlotState(number, slot.Promised, slot.Accepted, slot.Value, slot.IsDecided);
+        var state = _slots.GetValueOrDefault(number.Value) is { } slot
+            ? new SlotState(number, slot.Promised, slot.Accepted, slot.Value, slot.IsDecided)
+            : null;
         return new LayoutResponse(status, Known, state, _latest);
     }
 

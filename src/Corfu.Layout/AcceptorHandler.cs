@@ -13,6 +13,8 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
 {
     private readonly record struct Waiting(Request Request, Response Response, ReplyTo Reply);
 
+    private readonly record struct Watcher(WatchRequest Request, ReplyTo Reply);
+
     private readonly AcceptorCore _core;
     private readonly AcceptorLog _log;
     private readonly IAcceptorDevice _device;
@@ -27,8 +29,8 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
     private bool _committing;
     private bool _failed;
 
-    // Guarded by _gate; at most MaxWatchers. Each waits for a projection above its epoch.
-    private readonly Queue<(Epoch Known, WatchRequest Request, ReplyTo Reply)> _watchers = new();
+    // Guarded by _gate, oldest first, at most MaxWatchers. Each waits for a projection above its epoch.
+    private readonly List<Watcher> _watchers = [];
     private Task _commits = Task.CompletedTask;
 
     private AcceptorHandler(AcceptorCore core, AcceptorLog log, IAcceptorDevice device, AcceptorOptions options)
@@ -45,15 +47,11 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
 
     public ClusterId Cluster => _log.Cluster;
 
-    /// <summary>
-    /// Completes, with the reason, when the disk has failed: from then on everything is answered with
-    /// <see cref="Status.Failed"/>.
-    /// </summary>
+    /// <summary>Completes, with the reason, when the disk has failed: every answer is <see cref="Status.Failed"/> from
+    /// then on.</summary>
     public Task<Exception> Fault => _fault.Task;
 
-    /// <summary>
-    /// The newest decided projection known here; not necessarily durable yet, and no quorum's word. For people.
-    /// </summary>
+    /// <summary>The newest decided projection known here; perhaps not durable yet, and no quorum's word.</summary>
     public Projection? Latest
     {
         get
@@ -87,72 +85,55 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
 
     public void Handle(Request request, ReplyTo reply)
     {
-        Take(request, reply);
+        Status accepted;
+        lock (_gate) accepted = Enqueue(request, reply);
+        if (accepted != Status.Ok) reply.Send(request.Fail(accepted, Epoch.None));
         // R12: it is decided, by what is durable at a majority, whether this acceptor has written that down or not.
         if (request is DecidedRequest) TellWatchers();
     }
 
-    private void Take(Request request, ReplyTo reply)
+    // Guarded by the caller. Ok: an answer follows after a commit.
+    private Status Enqueue(Request request, ReplyTo reply)
     {
-        Response refusal;
-        lock (_gate)
+        if (_failed) return Status.Failed;
+        // R2: in a slot of this cluster it would be completed by the next reader, and every client would leave.
+        if (request is AcceptRequest { Value: var value } && value.Cluster != Cluster
+            || request is DecidedRequest { Value: var decided } && decided.Cluster != Cluster) return Status.BadRequest;
+        if (_waiting.Count >= _options.MaxWaiting) return Status.Overloaded;
+        if (request is WatchRequest watch && (_core.Latest?.Epoch ?? Epoch.None) <= watch.Known)
         {
-            if (_failed)
-            {
-                refusal = request.Fail(Status.Failed, Epoch.None);
-            }
-            else if (request is AcceptRequest { Value: var value } && value.Cluster != Cluster
-                || request is DecidedRequest { Value: var decided } && decided.Cluster != Cluster)
-            {
-                // R2: in a slot of this cluster it would be completed by the next reader, and every client would leave.
-                refusal = request.Fail(Status.BadRequest, Epoch.None);
-            }
-            else if (_waiting.Count >= _options.MaxWaiting)
-            {
-                refusal = request.Fail(Status.Overloaded, Epoch.None);
-            }
-            else if (request is WatchRequest watch && (_core.Latest?.Epoch ?? Epoch.None) <= watch.Known)
-            {
-                Watch(watch, reply);
-                return;
-            }
-            else
-            {
-                // In a queue even without records of its own: it may speak of what an earlier request's flush has not
-                // covered yet.
-                var answer = _core.Handle(request);
-                _records.AddRange(answer.Records);
-                _waiting.Add(new Waiting(request, answer.Response, reply));
-                return;
-            }
+            Watch(new Watcher(watch, reply));
+            return Status.Ok;
         }
 
-        reply.Send(refusal);
+        // Even without records of its own: the answer may rest on records of an earlier request that are not flushed.
+        var answer = _core.Handle(request);
+        _records.AddRange(answer.Records);
+        _waiting.Add(new Waiting(request, answer.Response, reply));
+        return Status.Ok;
     }
 
-    // Guarded by the caller. The newest watcher of a connection counts: who asks again does not wait for the earlier
-    // answer any more.
-    private void Watch(WatchRequest watch, ReplyTo reply)
+    // Guarded by the caller. A connection has one watcher: its client asks again only when it has given up the earlier
+    // answer. At the limit the oldest is evicted.
+    private void Watch(Watcher watcher)
     {
-        Take(watcher => watcher.Reply.IsSameWay(reply), End);
-        _watchers.Enqueue((watch.Known, watch, reply));
-        if (_watchers.Count > _options.MaxWatchers) End(_watchers.Dequeue());
+        var evicted = RemoveWatchers(earlier => earlier.Reply.IsSameWay(watcher.Reply));
+        _watchers.Add(watcher);
+        if (_watchers.Count > _options.MaxWatchers)
+        {
+            evicted.Add(_watchers[0]);
+            _watchers.RemoveAt(0);
+        }
 
-        void End((Epoch Known, WatchRequest Request, ReplyTo Reply) watcher) =>
-            _waiting.Add(new Waiting(watcher.Request, _core.Handle(watcher.Request).Response, watcher.Reply));
+        _waiting.AddRange(evicted.Select(e => new Waiting(e.Request, _core.Handle(e.Request).Response, e.Reply)));
     }
 
     // Guarded by the caller.
-    private void Take(
-        Predicate<(Epoch Known, WatchRequest Request, ReplyTo Reply)> which,
-        Action<(Epoch Known, WatchRequest Request, ReplyTo Reply)> into)
+    private List<Watcher> RemoveWatchers(Predicate<Watcher> which)
     {
-        for (var left = _watchers.Count; left > 0; left--)
-        {
-            var watcher = _watchers.Dequeue();
-            if (which(watcher)) into(watcher);
-            else _watchers.Enqueue(watcher);
-        }
+        var removed = _watchers.FindAll(which);
+        if (removed.Count > 0) _watchers.RemoveAll(which);
+        return removed;
     }
 
     public void BatchEnd()
@@ -206,18 +187,18 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
             }
             catch (IOException e) when (AcceptorLog.IsFull(e))
             {
-                // The core is ahead of the log by these: they go with the next attempt, and nothing that may rest on
-                // them is said before.
+                // The core is ahead of the log by these records: they go with the next attempt, and no answer that may
+                // rest on them leaves before.
                 lock (_gate) _records.InsertRange(0, records);
-                foreach (var (request, _, reply) in answers) reply.Send(request.Fail(Status.NoSpace, Epoch.None));
+                Refuse(answers, Status.NoSpace);
                 continue;
             }
             catch (Exception e)
             {
-                // R12: what is on the disk is unknown now; a failed flush is never retried, and nothing is promised any
-                // more.
+                // R12: what is on the disk is unknown now. A failed flush is never retried, and nothing more is
+                // promised.
                 Fail(e);
-                foreach (var (request, _, reply) in answers) reply.Send(request.Fail(Status.Failed, Epoch.None));
+                Refuse(answers, Status.Failed);
                 return;
             }
 
@@ -225,7 +206,7 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
         }
     }
 
-    // Where one area has no room, the other may: each way says the same.
+    // Where one area has no room, the other may: a snapshot and the records behind the last one say the same.
     private async ValueTask StoreAsync(List<AcceptorRecord> records, ImmutableArray<AcceptorRecord> snapshot)
     {
         if (records.Count == 0 && snapshot.IsEmpty) return;
@@ -255,32 +236,37 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
 
     private void TellWatchers()
     {
-        List<ReplyTo> told = [];
+        List<Watcher> told;
         Projection? latest;
         lock (_gate)
         {
             latest = _core.Latest;
             if (latest is null) return;
-            Take(watcher => watcher.Known < latest.Epoch, watcher => told.Add(watcher.Reply));
+            told = RemoveWatchers(watcher => watcher.Request.Known < latest.Epoch);
         }
 
-        foreach (var reply in told) reply.Send(new LayoutResponse(Status.Ok, latest.Epoch, null, latest));
+        foreach (var (_, reply) in told) reply.Send(new LayoutResponse(Status.Ok, latest.Epoch, null, latest));
     }
 
     private void Fail(Exception reason)
     {
         List<Waiting> answers;
+        List<Watcher> watchers;
         lock (_gate)
         {
             _failed = true;
             (answers, _waiting) = (_waiting, []);
-            while (_watchers.TryDequeue(out var watcher))
-                answers.Add(
-                    new Waiting(watcher.Request, watcher.Request.Fail(Status.Failed, Epoch.None), watcher.Reply));
+            watchers = RemoveWatchers(_ => true);
             _records.Clear();
         }
 
-        foreach (var (request, _, reply) in answers) reply.Send(request.Fail(Status.Failed, Epoch.None));
+        Refuse(answers, Status.Failed);
+        foreach (var (request, reply) in watchers) reply.Send(request.Fail(Status.Failed, Epoch.None));
         if (_fault.TrySetResult(reason) && reason is not ObjectDisposedException) LayoutTelemetry.Failures.Add(1);
+    }
+
+    private static void Refuse(List<Waiting> answers, Status status)
+    {
+        foreach (var (request, _, reply) in answers) reply.Send(request.Fail(status, Epoch.None));
     }
 }

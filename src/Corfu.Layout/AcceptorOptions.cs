@@ -5,7 +5,7 @@ namespace Corfu.Layout;
 /// <summary>Limits of one acceptor.</summary>
 public sealed record AcceptorOptions
 {
-    /// <summary>Decided slots kept for history; up to twice as many stand there between two prunings.</summary>
+    /// <summary>Decided slots kept for history; a prune follows at twice as many.</summary>
     public int KeptSlots { get; init; } = 256;
 
     /// <summary>Slots above the newest decided one that may hold something; more are refused as Overloaded.</summary>
@@ -14,10 +14,7 @@ public sealed record AcceptorOptions
     /// <summary>Requests that may wait for the disk at once; more are refused as Overloaded.</summary>
     public int MaxWaiting { get; init; } = 4096;
 
-    /// <summary>
-    /// Clients told of the next projection when it is decided; for more of them the oldest are told early that there is
-    /// none yet.
-    /// </summary>
+    /// <summary>Connections that may wait for the next projection; at the limit the oldest is answered early.</summary>
     public int MaxWatchers { get; init; } = 4096;
 
     /// <summary>The log is rewritten when it has grown by this many bytes since it was last, or at a prune.</summary>
@@ -29,8 +26,7 @@ public sealed record AcceptorOptions
     /// </summary>
     public int Reserve { get; init; } = 1 << 20;
 
-    /// <summary>All faults in one message.</summary>
-    /// <exception cref="ArgumentException">An option is out of range.</exception>
+    /// <exception cref="ArgumentException">Names every option that is out of range.</exception>
     public void Validate() => OptionRules.Check(
         nameof(AcceptorOptions),
         (nameof(KeptSlots), KeptSlots > 0),

@@ -13,12 +13,9 @@ public static class LayoutTelemetry
 
     private static readonly Meter Meter = new(MeterName);
 
-    internal static readonly Counter<long> Commits =
-        Meter.CreateCounter<long>(
-            "corfu.layout.commits", "{commit}", "Batches of promises, votes and decisions made durable.");
+    internal static readonly Counter<long> Commits = Meter.CreateCounter<long>(
+        "corfu.layout.commits", "{commit}", "Batches of promises, votes and decisions made durable.");
 
-    internal static readonly Counter<long> Failures =
-        Meter.CreateCounter<long>(
-            "corfu.layout.failures", "{failure}",
-            "Acceptors whose disk failed: they answer nothing until the process restarts.");
+    internal static readonly Counter<long> Failures = Meter.CreateCounter<long>(
+        "corfu.layout.failures", "{failure}", "Acceptors that a disk error stopped until their process restarts.");
 }

@@ -5,16 +5,21 @@ using Corfu.Protocol;
 namespace Corfu.Layout;
 
 /// <summary>
+/// An acceptor's log is damaged where it was durable, or is not this acceptor's. It must not start: an acceptor that
+/// forgets a promise can undo a decision (R12). Replace it by a freshly formatted one with another identity.
+/// </summary>
+public sealed class AcceptorLogDamagedException(string message, Exception? inner = null)
+    : CorfuException(message, inner);
+
+/// <summary>
 /// The durable log of one acceptor. An area begins with a group that holds generation, cluster, identity and a whole
 /// snapshot; every further group is one flush of records. Compaction writes the next generation to the other area,
 /// flushes it, and then empties this one before anything follows: so a damaged area beside a sound one never held
 /// anything acknowledged, and a damaged area beside an empty one is damage (R6). Behind its groups an area may hold
 /// zeros: room that is there already when the disk is full.
 /// </summary>
-public sealed class AcceptorLog
+internal sealed class AcceptorLog
 {
-    private const ushort FormatVersion = 1;
-
     private readonly IAcceptorDevice _device;
     private int _area;
     private long _generation;
@@ -22,16 +27,18 @@ public sealed class AcceptorLog
     private long _nextNumber;
     private long _compactedEnd;
 
-    // Bytes that each area keeps allocated, and has.
+    // Bytes that each area keeps allocated, as far as there was room, and has.
     private readonly long _reserve;
     private readonly long[] _lengths = new long[IAcceptorDevice.Areas];
 
-    private AcceptorLog(IAcceptorDevice device, ClusterId cluster, NodeId id, long reserve = 0)
+    private AcceptorLog(IAcceptorDevice device, AreaStart start, int area, long reserve)
     {
         _device = device;
+        _area = area;
+        _generation = start.Generation;
         _reserve = reserve;
-        Cluster = cluster;
-        Id = id;
+        Cluster = start.Cluster;
+        Id = start.Id;
     }
 
     public ClusterId Cluster { get; }
@@ -46,20 +53,13 @@ public sealed class AcceptorLog
     /// <exception cref="AcceptorLogDamagedException">The device is not empty.</exception>
     public static async ValueTask FormatAsync(IAcceptorDevice device, ClusterId cluster, NodeId id)
     {
-        if (!await IsEmptyAsync(device))
-            throw new AcceptorLogDamagedException("The acceptor's log is not empty: it is never formatted twice.");
-        var log = new AcceptorLog(device, cluster, id) { _area = 1 };
-        await log.CompactAsync([]);
-    }
-
-    public static async ValueTask<bool> IsEmptyAsync(IAcceptorDevice device)
-    {
         for (var area = 0; area < IAcceptorDevice.Areas; area++)
         {
-            if (!IsZero(await device.ReadAsync(area))) return false;
+            if (!IsZero(await device.ReadAsync(area)))
+                throw new AcceptorLogDamagedException("The acceptor's log is not empty: it is never formatted twice.");
         }
 
-        return true;
+        await new AcceptorLog(device, new AreaStart(0, cluster, id), 1, 0).CompactAsync([]);
     }
 
     /// <summary>Whether a write found no room: nothing is unknown then, and it may be tried again.</summary>
@@ -67,9 +67,8 @@ public sealed class AcceptorLog
         (error.HResult & 0xFFFF) is 28 or 122 or 112; // ENOSPC, EDQUOT, ERROR_DISK_FULL
 
     /// <summary>
-    /// For a device that has never been served from, which only its owner can know: what a crash in the middle of
-    /// <see cref="FormatAsync"/> has left is emptied. A device with a beginning that can be read is formatted, and
-    /// stays as it is.
+    /// Empties what a crash during <see cref="FormatAsync"/> has left on a device that was never served from, which
+    /// only its owner can know. A device with a readable beginning is formatted and stays as it is.
     /// </summary>
     /// <returns>Whether the device is empty now.</returns>
     public static async ValueTask<bool> ClearUnfinishedAsync(IAcceptorDevice device)
@@ -91,9 +90,7 @@ public sealed class AcceptorLog
 
     /// <summary>Reads the log back into the core.</summary>
     /// <exception cref="AcceptorLogDamagedException">Not formatted, or damaged where it was durable.</exception>
-    /// <param name="reserve">Bytes that each area keeps allocated, as far as there is room now.</param>
-    public static async ValueTask<AcceptorLog> OpenAsync(
-        IAcceptorDevice device, AcceptorCore core, long reserve = 0)
+    public static async ValueTask<AcceptorLog> OpenAsync(IAcceptorDevice device, AcceptorCore core, long reserve = 0)
     {
         try
         {
@@ -103,7 +100,7 @@ public sealed class AcceptorLog
         }
         catch (MalformedDataException e)
         {
-            // Whole by its check, and yet not what this version writes.
+            // Its check holds, but this version does not write it.
             throw new AcceptorLogDamagedException($"The acceptor's log cannot be read: {e.Message}", e);
         }
     }
@@ -120,40 +117,31 @@ public sealed class AcceptorLog
 
         var chosen = (starts[0]?.Generation ?? -1) >= (starts[1]?.Generation ?? -1) ? 0 : 1;
         if (starts[chosen] is not { } start)
-        {
-            throw new AcceptorLogDamagedException(
-                areas.All(a => IsZero(a))
-                    ? "There is no acceptor's log here."
-                    : "The acceptor's log is damaged at its beginning.");
-        }
+            throw new AcceptorLogDamagedException(areas.All(a => IsZero(a))
+                ? "There is no acceptor's log here."
+                : "The acceptor's log is damaged at its beginning.");
 
         var other = 1 - chosen;
         if (starts[other] is { } leftover && (leftover.Id != start.Id || leftover.Cluster != start.Cluster))
             throw new AcceptorLogDamagedException(
                 "The two halves of the acceptor's log belong to different acceptors.");
-        var log = new AcceptorLog(device, start.Cluster, start.Id, reserve)
-        {
-            _area = chosen,
-            _generation = start.Generation,
-        };
+        var log = new AcceptorLog(device, start, chosen, reserve);
         for (var area = 0; area < areas.Length; area++) log._lengths[area] = areas[area].Length;
         log.ReplayGroups(areas[chosen], core);
 
-        // A crash left them: a torn last group here, an unfinished or superseded generation there. What a killed
-        // process wrote may be in the page cache alone: it is durable before anything is answered from it, and before
+        // A crash may leave a torn last group here, and an unfinished or superseded generation there. What a killed
+        // process wrote may be in the page cache alone. It becomes durable before any answer rests on it, and before
         // the generation goes that it replaces.
         if (IsZero(areas[chosen].AsSpan((int)log._end))) await device.FlushAsync(chosen);
         else await log.EraseAsync(chosen, log._end);
-        // Also where it is empty already: that may not be durable yet, and it must not come back when the newer one is
-        // damaged.
+        // An empty area too: that may not be durable yet, and the old generation must not come back when the newer one
+        // is damaged.
         if (areas[other].Length > 0 && IsZero(areas[other])) await device.FlushAsync(other);
         else await log.EraseAsync(other, 0);
         return log;
     }
 
-    /// <summary>
-    /// Durable on return. A failure is final: what is on the disk is unknown from then on, and nothing may be retried.
-    /// </summary>
+    /// <summary>Durable on return. A failed flush is final: what is on the disk is unknown from then on.</summary>
     public async ValueTask AppendAsync(IReadOnlyList<AcceptorRecord> records)
     {
         var group = LogGroup.Encode(_generation, _end, _nextNumber, Body(null, records));
@@ -163,13 +151,11 @@ public sealed class AcceptorLog
         _nextNumber++;
     }
 
-    /// <summary>
-    /// Rewrites the log as this snapshot, which must say everything that was appended; durable on return.
-    /// </summary>
+    /// <summary>Rewrites the log as this snapshot, which says all that was appended; durable on return.</summary>
     public async ValueTask CompactAsync(ImmutableArray<AcceptorRecord> snapshot)
     {
         var next = 1 - _area;
-        var start = new AreaStart(FormatVersion, _generation + 1, Cluster, Id);
+        var start = new AreaStart(_generation + 1, Cluster, Id);
         var group = LogGroup.Encode(AreaStart.Binding, 0, 0, Body(start, snapshot));
         Write(next, 0, group);
         await _device.FlushAsync(next);
@@ -218,9 +204,8 @@ public sealed class AcceptorLog
     {
         var expected = 0L;
         var offset = 0L;
-        while (
-            LogGroup.TryRead(
-                area, expected == 0 ? AreaStart.Binding : _generation, offset, out var number, out var body))
+        while (LogGroup.TryRead(area, expected == 0 ? AreaStart.Binding : _generation, offset, out var number,
+            out var body))
         {
             if (number != expected)
                 throw new AcceptorLogDamagedException($"Group {expected} of the acceptor's log is missing.");
@@ -243,18 +228,10 @@ public sealed class AcceptorLog
 
     private static void ReplayBody(ReadOnlyMemory<byte> body, bool first, AcceptorCore core)
     {
-        try
-        {
-            var r = new WireReader(body);
-            if (first) AreaStart.Read(ref r);
-            for (var count = r.Count(1); count > 0; count--) core.Replay(AcceptorRecordCodec.Read(ref r));
-            r.End();
-        }
-        catch (MalformedDataException e)
-        {
-            throw new AcceptorLogDamagedException(
-                $"A sound group of the acceptor's log cannot be understood: {e.Message}");
-        }
+        var r = new WireReader(body);
+        if (first) AreaStart.Read(ref r);
+        for (var count = r.Count(1); count > 0; count--) core.Replay(AcceptorRecord.Read(ref r));
+        r.End();
     }
 
     private static byte[] Body(AreaStart? start, IReadOnlyList<AcceptorRecord> records)
@@ -263,7 +240,7 @@ public sealed class AcceptorLog
         var w = new WireWriter(buffer);
         start?.Write(ref w);
         w.Int32(records.Count);
-        foreach (var record in records) AcceptorRecordCodec.Write(ref w, record);
+        foreach (var record in records) record.Write(ref w);
         w.Flush();
         return buffer.WrittenSpan.ToArray();
     }

@@ -2,12 +2,12 @@ using Corfu.Protocol;
 
 namespace Corfu.Layout;
 
-/// <summary>
-/// The beginning of an area's first group: whose log this is, and which of the two areas is the newer.
-/// </summary>
-internal readonly record struct AreaStart(ushort Version, long Generation, ClusterId Cluster, NodeId Id)
+/// <summary>The beginning of an area's first group. Of two areas the one of the higher generation is the log.</summary>
+internal readonly record struct AreaStart(long Generation, ClusterId Cluster, NodeId Id)
 {
-    /// <summary>The first group says which generation it is, so its CRC cannot be bound to that.</summary>
+    private const ushort Version = 1;
+
+    /// <summary>The first group's CRC is bound to this, because only the group itself tells its generation.</summary>
     public const long Binding = -1;
 
     public void Write(ref WireWriter w)
@@ -20,10 +20,9 @@ internal readonly record struct AreaStart(ushort Version, long Generation, Clust
 
     public static AreaStart Read(ref WireReader r)
     {
-        var start = new AreaStart(r.UInt16(), r.Int64(), new ClusterId(r.Guid()), new NodeId(r.Guid()));
-        return start.Version == 1
-            ? start
-            : throw new MalformedDataException($"Version {start.Version} of the acceptor's log is unknown.");
+        if (r.UInt16() is not Version and var version)
+            throw new MalformedDataException($"Version {version} of the acceptor's log is unknown.");
+        return new AreaStart(r.Int64(), new ClusterId(r.Guid()), new NodeId(r.Guid()));
     }
 
     public static AreaStart? TryRead(ReadOnlyMemory<byte> area)

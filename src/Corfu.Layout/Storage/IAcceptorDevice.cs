@@ -2,7 +2,7 @@ namespace Corfu.Layout;
 
 /// <summary>
 /// An acceptor's disk: two areas, each a growing file. Writes are volatile until a flush that began after them has
-/// ended; an error of any call is final, but for a write that finds no room. Calls are never concurrent.
+/// ended. Every error is final, except a write that finds no room. Calls are never concurrent.
 /// </summary>
 public interface IAcceptorDevice : IAsyncDisposable
 {

@@ -5,9 +5,9 @@ using Corfu.Protocol;
 namespace Corfu.Layout;
 
 /// <summary>
-/// What is written and flushed in one go: magic (4), body length (4), number within the area (8), CRC-32C (4) of all
-/// the rest and of the place, zero (4), body. Binding the CRC to generation and offset keeps bytes of an earlier life
-/// of the file from being taken for ours.
+/// One write and flush: magic (4), body length (4), number within the area (8), CRC-32C (4) of the rest and of the
+/// place, zero (4), body. The CRC is bound to generation and offset, so that bytes of an earlier generation never
+/// count.
 /// </summary>
 internal static class LogGroup
 {
@@ -40,9 +40,8 @@ internal static class LogGroup
         if (BinaryPrimitives.ReadUInt32LittleEndian(span) != Magic) return false;
         var length = BinaryPrimitives.ReadInt32LittleEndian(span[4..]);
         if (length < 0 || length > rest.Length - HeaderSize) return false;
-        if (
-            BinaryPrimitives.ReadUInt32LittleEndian(span[CrcAt..]) != Crc(
-                generation, offset, span[..(HeaderSize + length)])) return false;
+        var crc = Crc(generation, offset, span[..(HeaderSize + length)]);
+        if (BinaryPrimitives.ReadUInt32LittleEndian(span[CrcAt..]) != crc) return false;
         number = BinaryPrimitives.ReadInt64LittleEndian(span[8..]);
         body = rest.Slice(HeaderSize, length);
         return true;

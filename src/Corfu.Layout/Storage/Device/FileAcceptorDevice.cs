@@ -2,10 +2,7 @@ using Microsoft.Win32.SafeHandles;
 
 namespace Corfu.Layout;
 
-/// <summary>
-/// The two areas as files of a folder, held exclusively while open. Flushes are fdatasync; new files' names are made
-/// durable too.
-/// </summary>
+/// <summary>The two areas as files of a folder, locked while open. Flushes are fdatasync.</summary>
 public sealed class FileAcceptorDevice : IAcceptorDevice
 {
     private readonly FileStream _lock;
@@ -28,10 +25,12 @@ public sealed class FileAcceptorDevice : IAcceptorDevice
         {
             var files = new SafeFileHandle[IAcceptorDevice.Areas];
             for (var area = 0; area < files.Length; area++)
-                files[area] = File.OpenHandle(
-                    Path.Combine(folder, $"acceptor.{area}"), FileMode.OpenOrCreate, FileAccess.ReadWrite,
-                    FileShare.Read);
-            // Whoever made them: a process that was killed may not have come to it.
+            {
+                var path = Path.Combine(folder, $"acceptor.{area}");
+                files[area] = File.OpenHandle(path, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.Read);
+            }
+
+            // The names too: an earlier process may have been killed between the creation and this flush.
             Durability.FlushFolder(folder);
             if (Path.GetDirectoryName(folder) is { } parent) Durability.FlushFolder(parent);
             return new FileAcceptorDevice(held, files);
@@ -79,8 +78,8 @@ public sealed class FileAcceptorDevice : IAcceptorDevice
         {
             return new FileStream(path, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None);
         }
-        catch (IOException e) when (
-            e is not (FileNotFoundException or DirectoryNotFoundException or PathTooLongException))
+        catch (IOException e)
+            when (e is not (FileNotFoundException or DirectoryNotFoundException or PathTooLongException))
         {
             throw new IOException(
                 $"The acceptor folder '{folder}' is in use by another process, or cannot be locked: {e.Message}", e);

@@ -14,13 +14,13 @@ public readonly record struct Ballot(long Round, Guid Proposer) : IComparable<Ba
     public static bool operator <=(Ballot a, Ballot b) => a.CompareTo(b) <= 0;
     public static bool operator >=(Ballot a, Ballot b) => a.CompareTo(b) >= 0;
 
-    internal void Write(ref WireWriter w)
+    public void Write(ref WireWriter w)
     {
         w.Int64(Round);
         w.Guid(Proposer);
     }
 
-    internal static Ballot Read(ref WireReader r) => new(r.Int64(), r.Guid());
+    public static Ballot Read(ref WireReader r) => new(r.Int64(), r.Guid());
 }
 
 /// <summary>Phase 1 for the slot.</summary>
