@@ -1,6 +1,7 @@
 using Corfu.Client;
 using Corfu.Protocol;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
+using Tango;
 
 namespace Corfu.Extensions;
 
@@ -13,48 +14,35 @@ internal sealed class CorfuClientHealthCheck(CorfuConnection connection, TimePro
     {
         if (connection.Current is not { } client)
             return new HealthCheckResult(context.Registration.FailureStatus, "The client is not connected.");
-        using var timeout = new HealthTimeout(time, cancellationToken);
-        try
-        {
-            var check = await client.CheckAsync([], ReadConsistency.Linearizable, timeout.Token).AsTask()
-                .WaitAsync(timeout.Token);
-            return HealthCheckResult.Healthy($"The log's tail is {check.Tail}.");
-        }
-        catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
-        {
-            return new HealthCheckResult(context.Registration.FailureStatus, HealthTimeout.Message);
-        }
-        catch (CorfuException e)
-        {
-            return new HealthCheckResult(context.Registration.FailureStatus, e.Message, e);
-        }
+        return await BoundedCheck.RunAsync(context, time,
+            async limit => $"The log's tail is {(await client.CheckAsync([], cancellationToken: limit)).Tail}.",
+            cancellationToken);
     }
 }
 
-/// <summary>
-/// The time that a health check may take. An operation goes on for as long as its own time-out while the cluster is
-/// away; whoever asks for the health of a service wants an answer now.
-/// </summary>
-internal sealed class HealthTimeout : IDisposable
+/// <summary>A health check answers within a second; an operation tries for as long as its own time-out.</summary>
+internal static class BoundedCheck
 {
-    public static readonly TimeSpan Limit = TimeSpan.FromSeconds(0.9);
+    private static readonly TimeSpan Limit = TimeSpan.FromSeconds(0.9);
 
-    public const string Message = "The cluster did not answer in time.";
-
-    private readonly CancellationTokenSource _limit;
-    private readonly CancellationTokenSource _either;
-
-    public HealthTimeout(TimeProvider time, CancellationToken cancellationToken)
+    /// <param name="operation">Returns the description of a healthy result.</param>
+    public static async Task<HealthCheckResult> RunAsync(HealthCheckContext context, TimeProvider time,
+        Func<CancellationToken, Task<string>> operation, CancellationToken cancellationToken)
     {
-        _limit = new CancellationTokenSource(Limit, time);
-        _either = CancellationTokenSource.CreateLinkedTokenSource(_limit.Token, cancellationToken);
-    }
-
-    public CancellationToken Token => _either.Token;
-
-    public void Dispose()
-    {
-        _either.Dispose();
-        _limit.Dispose();
+        using var limit = new CancellationTokenSource(Limit, time);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(limit.Token, cancellationToken);
+        var failure = context.Registration.FailureStatus;
+        try
+        {
+            return HealthCheckResult.Healthy(await operation(either.Token).WaitAsync(either.Token));
+        }
+        catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
+        {
+            return new HealthCheckResult(failure, "The cluster did not answer in time.");
+        }
+        catch (Exception e) when (e is CorfuException or TangoException)
+        {
+            return new HealthCheckResult(failure, e.Message, e);
+        }
     }
 }

@@ -1,4 +1,5 @@
 using Corfu.Client;
+using Microsoft.Extensions.Options;
 
 namespace Corfu.Extensions;
 
@@ -11,9 +12,29 @@ public sealed class CorfuClientSettings
     /// <summary>Limits and times of the client.</summary>
     public CorfuClientOptions Client { get; set; } = new();
 
-    /// <summary>
-    /// How long the host's start waits for the cluster; zero does not wait, and the client connects when it is first
-    /// needed.
-    /// </summary>
+    /// <summary>How long the host's start waits for the cluster. At zero the client connects when it is first
+    /// needed.</summary>
     public TimeSpan ConnectTimeout { get; set; } = TimeSpan.FromSeconds(30);
+}
+
+/// <summary>All faults in one message.</summary>
+internal sealed class CorfuClientSettingsValidator : IValidateOptions<CorfuClientSettings>
+{
+    public ValidateOptionsResult Validate(string? name, CorfuClientSettings options)
+    {
+        List<string> faults = [];
+        if (!ConnectionString.TryParse(options.ConnectionString, out _, out var fault))
+            faults.Add("ConnectionString: " + fault);
+        if (options.ConnectTimeout < TimeSpan.Zero) faults.Add("ConnectTimeout: it must not be negative.");
+        try
+        {
+            options.Client.Validate();
+        }
+        catch (ArgumentException e)
+        {
+            faults.Add("Client: " + e.Message);
+        }
+
+        return faults.Count == 0 ? ValidateOptionsResult.Success : ValidateOptionsResult.Fail(faults);
+    }
 }

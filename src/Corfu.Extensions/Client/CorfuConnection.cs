@@ -5,7 +5,15 @@ using Microsoft.Extensions.Options;
 
 namespace Corfu.Extensions;
 
-/// <summary>Connects once, for everybody, and closes with the host.</summary>
+/// <summary>The host's one connection to its cluster.</summary>
+public interface ICorfuConnection
+{
+    /// <summary>The client, connected; the first call connects and the others share it. The host owns it.</summary>
+    /// <exception cref="ClusterNotFoundException">No cluster there (now): a later call tries again.</exception>
+    Task<CorfuClient> GetClientAsync(CancellationToken cancellationToken = default);
+}
+
+/// <summary>Connects once and closes with the host.</summary>
 internal sealed class CorfuConnection(IOptions<CorfuClientSettings> settings, ILoggerFactory loggers, TimeProvider time)
     : ICorfuConnection, IHostedService, IAsyncDisposable
 {
@@ -15,10 +23,10 @@ internal sealed class CorfuConnection(IOptions<CorfuClientSettings> settings, IL
     private readonly ILogger _logger = loggers.CreateLogger<CorfuClient>();
 
     // Written once, under _gate.
-    private CorfuClient? _client;
+    private volatile CorfuClient? _client;
 
-    /// <summary>Null until something has connected.</summary>
-    public CorfuClient? Current => Volatile.Read(ref _client);
+    /// <summary>Null until the first connection.</summary>
+    public CorfuClient? Current => _client;
 
     public async Task<CorfuClient> GetClientAsync(CancellationToken cancellationToken = default)
     {
@@ -26,11 +34,8 @@ internal sealed class CorfuConnection(IOptions<CorfuClientSettings> settings, IL
         await _gate.WaitAsync(cancellationToken);
         try
         {
-            if (_client is null)
-                Volatile.Write(ref _client,
-                    await CorfuClient.ConnectAsync(settings.Value.ConnectionString, settings.Value.Client, _logger,
-                        cancellationToken));
-            return _client!;
+            return _client ??= await CorfuClient.ConnectAsync(settings.Value.ConnectionString, settings.Value.Client,
+                _logger, cancellationToken);
         }
         finally
         {
@@ -40,8 +45,8 @@ internal sealed class CorfuConnection(IOptions<CorfuClientSettings> settings, IL
 
     public async Task StartAsync(CancellationToken cancellationToken)
     {
-        var patience = settings.Value.ConnectTimeout;
-        if (patience == TimeSpan.Zero) return;
+        var limit = settings.Value.ConnectTimeout;
+        if (limit == TimeSpan.Zero) return;
         var start = time.GetTimestamp();
         while (true)
         {
@@ -50,7 +55,7 @@ internal sealed class CorfuConnection(IOptions<CorfuClientSettings> settings, IL
                 await GetClientAsync(cancellationToken);
                 return;
             }
-            catch (ClusterNotFoundException) when (time.GetElapsedTime(start) < patience)
+            catch (ClusterNotFoundException) when (time.GetElapsedTime(start) < limit)
             {
                 // Services and their cluster are often started together.
                 await Task.Delay(RetryDelay, time, cancellationToken);

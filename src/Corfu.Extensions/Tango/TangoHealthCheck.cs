@@ -1,6 +1,4 @@
-using Corfu.Protocol;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
-using Tango;
 
 namespace Corfu.Extensions;
 
@@ -11,19 +9,12 @@ internal sealed class TangoHealthCheck(TangoHost host, TimeProvider time) : IHea
         CancellationToken cancellationToken = default)
     {
         if (host.Current is not { } runtime) return HealthCheckResult.Healthy("The runtime is not in use yet.");
-        using var timeout = new HealthTimeout(time, cancellationToken);
-        try
+        return await BoundedCheck.RunAsync(context, time, PlayAsync, cancellationToken);
+
+        async Task<string> PlayAsync(CancellationToken limit)
         {
-            await runtime.SyncAsync(timeout.Token).AsTask().WaitAsync(timeout.Token);
-            return HealthCheckResult.Healthy($"Played up to {runtime.PlayedTo}.");
-        }
-        catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
-        {
-            return new HealthCheckResult(context.Registration.FailureStatus, HealthTimeout.Message);
-        }
-        catch (Exception e) when (e is CorfuException or TangoException)
-        {
-            return new HealthCheckResult(context.Registration.FailureStatus, e.Message, e);
+            await runtime.SyncAsync(limit);
+            return $"Played up to {runtime.PlayedTo}.";
         }
     }
 }

@@ -6,17 +6,23 @@ using Tango;
 
 namespace Corfu.Extensions;
 
+/// <summary>The host's one Tango runtime: all its objects share one playback order.</summary>
+public interface ITangoHost
+{
+    /// <summary>The runtime over the host's client, made at the first call. The host owns it.</summary>
+    Task<TangoRuntime> GetRuntimeAsync(CancellationToken cancellationToken = default);
+}
+
 internal sealed class TangoHost(ICorfuConnection connection, IOptions<TangoSettings> settings, ILoggerFactory loggers,
-    TimeProvider time)
-    : ITangoHost, IAsyncDisposable
+    TimeProvider time) : ITangoHost, IAsyncDisposable
 {
     private readonly SemaphoreSlim _gate = new(1, 1);
 
     // Written once, under _gate.
-    private TangoRuntime? _runtime;
+    private volatile TangoRuntime? _runtime;
 
-    /// <summary>Null until somebody has asked for it.</summary>
-    public TangoRuntime? Current => Volatile.Read(ref _runtime);
+    /// <summary>Null until the first use.</summary>
+    public TangoRuntime? Current => _runtime;
 
     public async Task<TangoRuntime> GetRuntimeAsync(CancellationToken cancellationToken = default)
     {
@@ -24,16 +30,10 @@ internal sealed class TangoHost(ICorfuConnection connection, IOptions<TangoSetti
         await _gate.WaitAsync(cancellationToken);
         try
         {
-            if (_runtime is null)
-            {
-                var client = await connection.GetClientAsync(cancellationToken);
-                var made = new TangoRuntime(
-                    client, () => new StreamCursor(client), time, SystemEntropy.Instance, settings.Value.Runtime,
-                    loggers.CreateLogger<TangoRuntime>());
-                Volatile.Write(ref _runtime, made);
-            }
-
-            return _runtime!;
+            if (_runtime is { } made) return made;
+            var client = await connection.GetClientAsync(cancellationToken);
+            return _runtime = new TangoRuntime(client, () => new StreamCursor(client), time, SystemEntropy.Instance,
+                settings.Value.Runtime, loggers.CreateLogger<TangoRuntime>());
         }
         finally
         {
