@@ -21,11 +21,9 @@ internal sealed class BackupFileWriting : IDisposable
         Write(new BackupFileHeader(cluster, position).Encode());
     }
 
-    /// <summary>Of entries, from a position on.</summary>
     public static BackupFileWriting OfLog(IBackupFolder folder, ClusterId cluster, LogPosition from) =>
         new(folder, cluster, BackupFile.NameOf(from.Offset), from.Offset, from);
 
-    /// <summary>Of the streams that are trimmed below a mark.</summary>
     public static BackupFileWriting OfStreams(IBackupFolder folder, ClusterId cluster, LogPosition mark) =>
         new(folder, cluster, BackupFile.StreamsNameOf(mark.Offset), 0, mark) { _until = mark.Offset };
 
@@ -43,9 +41,8 @@ internal sealed class BackupFileWriting : IDisposable
     public BackupFile? Finish()
     {
         _file.Sync();
-        return _until > _from
-            ? new BackupFile(_name, _from, _until, Bytes, Convert.ToHexStringLower(_hash.GetHashAndReset()))
-            : null;
+        if (_until == _from) return null;
+        return new BackupFile(_name, _from, _until, Bytes, Convert.ToHexStringLower(_hash.GetHashAndReset()));
     }
 
     public void Dispose()

@@ -3,18 +3,51 @@ using Corfu.Protocol;
 
 namespace Corfu.Backup;
 
+/// <summary>Numbers are part of the backup format.</summary>
+internal enum CopiedKind : byte
+{
+    /// <summary>Data or junk.</summary>
+    Entry = 1,
+
+    /// <summary>Trimmed on its own; stream walks still need its headers (R5).</summary>
+    Tombstone = 2,
+
+    /// <summary>Trimmed, nothing is left.</summary>
+    Trimmed = 3,
+}
+
+/// <summary>What one position holds, or a run of positions that were trimmed without a trace.</summary>
+/// <param name="Count">One, except for a run.</param>
+/// <param name="Entry">With <see cref="CopiedKind.Tombstone"/> the headers alone.</param>
+internal readonly record struct CopiedPage(CopiedKind Kind, LogPosition Position, long Count, LogEntry? Entry)
+{
+    public LogPosition Until => new(Position.Offset + Count);
+}
+
 /// <summary>The log from <see cref="From"/> to <see cref="To"/> (exclusive), every position decided, in order and
 /// without a gap.</summary>
-public sealed record CopyBatch(LogPosition From, LogPosition To, ImmutableArray<CopiedPage> Pages)
+internal sealed record CopyBatch(LogPosition From, LogPosition To, ImmutableArray<CopiedPage> Pages)
 {
-    /// <summary>What the payloads weigh.</summary>
-    public long Bytes
+    /// <summary>Bytes that a batch aims at.</summary>
+    public const int TargetBytes = 4 << 20;
+
+    /// <summary>Bytes of the payloads.</summary>
+    public long Bytes => Pages.Sum(page => (long)(page.Entry?.Payload.Length ?? 0));
+}
+
+/// <summary>How far a copy got.</summary>
+/// <param name="Copied">Everything below is copied.</param>
+/// <param name="Tail">The source's tail as last heard: what is left is the lag.</param>
+/// <param name="Positions">Copied in this run.</param>
+/// <param name="Bytes">Their payloads.</param>
+public readonly record struct CopyProgress(LogPosition Copied, LogPosition Tail, long Positions, long Bytes)
+{
+    public long Lag => Math.Max(0, Tail - Copied);
+
+    internal CopyProgress Add(CopyBatch batch) => this with
     {
-        get
-        {
-            long bytes = 0;
-            foreach (var page in Pages) bytes += page.Entry?.Payload.Length ?? 0;
-            return bytes;
-        }
-    }
+        Copied = batch.To,
+        Positions = Positions + (batch.To - batch.From),
+        Bytes = Bytes + batch.Bytes,
+    };
 }

@@ -15,9 +15,17 @@ public interface IBackupFolder : IDisposable
     /// <summary>A new file; one of that name is replaced.</summary>
     IBackupFileWriter Create(string name);
 
-    /// <summary>All of it or nothing, also after a power cut; what was created and synced before is then durable
-    /// too.</summary>
+    /// <summary>All of it or nothing, also after a power cut; all that was synced before is then durable too.</summary>
     void Replace(string name, ReadOnlySpan<byte> content);
 
     void Delete(string name);
+}
+
+/// <summary>A file that is written once, from its beginning to its end.</summary>
+public interface IBackupFileWriter : IDisposable
+{
+    void Append(ReadOnlySpan<byte> bytes);
+
+    /// <summary>Everything appended is durable when this returns. After an error the file is worth nothing.</summary>
+    void Sync();
 }

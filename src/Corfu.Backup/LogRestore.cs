@@ -5,22 +5,10 @@ namespace Corfu.Backup;
 
 /// <summary>
 /// Brings a backup back as the log of an empty cluster, every position as it was. Until it is finished the cluster is a
-/// mirror of the one that the backup was taken of: nobody can append to half a log, and a restore that was cut short is
-/// simply run again.
+/// mirror of the backup's cluster: half a log takes no appends, and a restore that was cut short is simply run again.
 /// </summary>
-public sealed class LogRestore
+public sealed class LogRestore(BackupReader backup, CorfuClient target, TimeProvider time)
 {
-    private readonly BackupReader _backup;
-    private readonly CorfuClient _target;
-    private readonly TimeProvider _time;
-
-    public LogRestore(BackupReader backup, CorfuClient target, TimeProvider time)
-    {
-        _backup = backup;
-        _target = target;
-        _time = time;
-    }
-
     /// <summary>Reads the whole backup before it touches the cluster.</summary>
     /// <param name="promote">False leaves it a mirror, which goes on from its source.</param>
     /// <exception cref="BackupDamagedException">The cluster is as it was.</exception>
@@ -29,38 +17,35 @@ public sealed class LogRestore
         bool promote = true, Action<CopyProgress>? verifying = null, Action<CopyProgress>? copying = null,
         CancellationToken cancellationToken = default)
     {
-        await _backup.VerifyAsync(verifying, cancellationToken);
+        await backup.VerifyAsync(verifying, cancellationToken);
         var source = await AttachAsync(promote, cancellationToken);
-        var copier = await LogCopier.ResumeAsync(_target, source, cancellationToken);
-        var end = new LogPosition(_backup.Manifest.End);
-        var extent = await _target.FindExtentAsync(cancellationToken);
+        var copier = await LogCopier.ResumeAsync(target, source, cancellationToken);
+        var end = new LogPosition(backup.Manifest.End);
+        var extent = await target.FindExtentAsync(cancellationToken);
         if (extent.End > end)
             throw new BackupException(
                 $"The cluster already has the log up to {extent.End.Offset}, and the backup ends at {end.Offset}.");
-        await copier.TrimAsync(new LogPosition(_backup.Manifest.TrimMark),
-            _ => _backup.ReadStreamsAsync(cancellationToken), cancellationToken);
-        long positions = 0;
-        long bytes = 0;
-        await foreach (var batch in _backup.ReadAsync(copier.Frontier, cancellationToken))
+        await copier.TrimAsync(new LogPosition(backup.Manifest.TrimMark),
+            _ => backup.ReadStreamsAsync(cancellationToken), cancellationToken);
+        var done = new CopyProgress(copier.Frontier, end, 0, 0);
+        await foreach (var batch in backup.ReadAsync(copier.Frontier, cancellationToken))
         {
             await copier.CopyAsync(batch, cancellationToken);
-            positions += batch.To - batch.From;
-            bytes += batch.Bytes;
-            copying?.Invoke(new CopyProgress(batch.To, end, positions, bytes));
+            copying?.Invoke(done = done.Add(batch));
         }
 
         await copier.ConfirmAsync(cancellationToken);
-        if (promote) await new MirrorPromotion(_target, null, _time).RunAsync(cancellationToken: cancellationToken);
+        if (promote) await new MirrorPromotion(target, null, time).RunAsync(cancellationToken: cancellationToken);
     }
 
-    // A restore that was cut short at its last step has left a cluster that is being promoted: it is copied to as that.
+    // A restore that was cut short at its last step has left a cluster that is being promoted, and stays so.
     private async Task<ClusterId> AttachAsync(bool promote, CancellationToken cancellationToken)
     {
-        var own = _target.Projection.Cluster;
-        var current = await _target.RefreshAsync(cancellationToken);
+        var own = target.Projection.Cluster;
+        var current = await target.RefreshAsync(cancellationToken);
         if (promote && current.MirrorOf == own && await WasMirrorOfBackupAsync(current, cancellationToken)) return own;
-        await MirrorTarget.AttachAsync(_target, _backup.Cluster, cancellationToken);
-        return _backup.Cluster;
+        await MirrorTarget.AttachAsync(target, backup.Cluster, cancellationToken);
+        return backup.Cluster;
     }
 
     private async Task<bool> WasMirrorOfBackupAsync(Projection current, CancellationToken cancellationToken)
@@ -68,9 +53,9 @@ public sealed class LogRestore
         const int batch = 32;
         for (var epoch = current.Epoch; epoch > Epoch.None;)
         {
-            var history = await _target.ReadHistoryAsync(epoch, batch, cancellationToken);
+            var history = await target.ReadHistoryAsync(epoch, batch, cancellationToken);
             if (history.FirstOrDefault(past => past.MirrorOf != current.Cluster) is { } before)
-                return before.MirrorOf == _backup.Cluster;
+                return before.MirrorOf == backup.Cluster;
             if (history.Length < batch) return false;
             epoch = new Epoch(history[^1].Epoch.Value - 1);
         }

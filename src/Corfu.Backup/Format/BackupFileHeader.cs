@@ -3,12 +3,12 @@ using Corfu.Protocol;
 
 namespace Corfu.Backup;
 
-/// <summary>The first bytes of every backup file: whose log, and from where on.</summary>
-public readonly record struct BackupFileHeader(ClusterId Cluster, LogPosition From)
+/// <summary>The first bytes of every backup file: the log's cluster and the first position.</summary>
+internal readonly record struct BackupFileHeader(ClusterId Cluster, LogPosition From)
 {
     public const int Size = 36;
-    public const uint Magic = 0x31424643; // "CFB1"
-    public const ushort Version = 1;
+    private const uint Magic = 0x31424643; // "CFB1"
+    private const ushort Version = 1;
 
     private const int CheckOffset = 32;
 
@@ -19,8 +19,8 @@ public readonly record struct BackupFileHeader(ClusterId Cluster, LogPosition Fr
         BinaryPrimitives.WriteUInt16LittleEndian(bytes.AsSpan(4), Version);
         Cluster.Value.TryWriteBytes(bytes.AsSpan(8));
         BinaryPrimitives.WriteInt64LittleEndian(bytes.AsSpan(24), From.Offset);
-        BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(CheckOffset),
-            Crc32C.Compute(bytes.AsSpan(0, CheckOffset)));
+        var check = Crc32C.Compute(bytes.AsSpan(0, CheckOffset));
+        BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(CheckOffset), check);
         return bytes;
     }
 

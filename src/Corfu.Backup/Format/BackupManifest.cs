@@ -1,9 +1,41 @@
 using System.Collections.Immutable;
+using System.Globalization;
 using System.Text.Json;
 using System.Text.Json.Serialization;
 using Corfu.Protocol;
 
 namespace Corfu.Backup;
+
+/// <summary>One finished file, as the manifest names it.</summary>
+/// <param name="From">First position.</param>
+/// <param name="Until">Exclusive.</param>
+/// <param name="Sha256">Of the whole file, hexadecimal.</param>
+public sealed record BackupFile(string Name, long From, long Until, long Bytes, string Sha256)
+{
+    private const string LogPrefix = "log-";
+    private const string StreamsPrefix = "streams-";
+    private const string Suffix = ".cfb";
+
+    /// <summary>Of entries, from a position on.</summary>
+    internal static string NameOf(long from) => Name19(LogPrefix, from);
+
+    /// <summary>Of the streams that were trimmed below a mark.</summary>
+    internal static string StreamsNameOf(long mark) => Name19(StreamsPrefix, mark);
+
+    internal static bool IsName(string name) => IsName(name, LogPrefix);
+
+    internal static bool IsStreamsName(string name) => IsName(name, StreamsPrefix);
+
+    internal static bool IsAnyName(string name) => IsName(name) || IsStreamsName(name);
+
+    private static string Name19(string prefix, long position) =>
+        string.Create(CultureInfo.InvariantCulture, $"{prefix}{position:D19}{Suffix}");
+
+    private static bool IsName(string name, string prefix) =>
+        name.Length == prefix.Length + 19 + Suffix.Length && name.StartsWith(prefix, StringComparison.Ordinal)
+        && name.EndsWith(Suffix, StringComparison.Ordinal)
+        && !name.AsSpan(prefix.Length, 19).ContainsAnyExceptInRange('0', '9');
+}
 
 /// <summary>
 /// What a backup consists of. Replaced whole, and only after every file that it names is durable: a backup is what its
@@ -22,7 +54,7 @@ public sealed record BackupManifest(
     public const string FileName = "manifest.json";
     public const int Version = 2;
 
-    public const int MaxBytes = 64 << 20;
+    internal const int MaxBytes = 64 << 20;
 
     [JsonIgnore]
     public IEnumerable<BackupFile> AllFiles => Streams is { } streams ? Files.Append(streams) : Files;
@@ -73,10 +105,11 @@ public sealed record BackupManifest(
             throw Damaged($"the file {streams.Name} does not fit its trim mark");
     }
 
-    private static string CheckOf(BackupManifest manifest) =>
-        Crc32C.Compute(JsonSerializer.SerializeToUtf8Bytes(manifest with { Check = "" },
-            BackupJson.Default.BackupManifest))
-            .ToString("x8", System.Globalization.CultureInfo.InvariantCulture);
+    private static string CheckOf(BackupManifest manifest)
+    {
+        var json = JsonSerializer.SerializeToUtf8Bytes(manifest with { Check = "" }, BackupJson.Default.BackupManifest);
+        return Crc32C.Compute(json).ToString("x8", CultureInfo.InvariantCulture);
+    }
 
     private static BackupDamagedException Damaged(string what, Exception? inner = null) => new(FileName, what, inner);
 }

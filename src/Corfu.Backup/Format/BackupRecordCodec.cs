@@ -3,14 +3,14 @@ using Corfu.Protocol;
 
 namespace Corfu.Backup;
 
-/// <summary>The records of a backup file (docs/formats.md). Entries keep the bytes of their own format, and so their
-/// own checks and epoch.</summary>
-public static class BackupRecordCodec
+/// <summary>The records of a backup file (docs/formats.md). An entry keeps its own format, with its check and
+/// epoch.</summary>
+internal static class BackupRecordCodec
 {
     public const int HeaderSize = 28;
 
     /// <summary>The largest body: an entry that fits a frame.</summary>
-    public const int MaxBody = MessageLimits.MaxFrame;
+    private const int MaxBody = MessageLimits.MaxFrame;
 
     private const int KindOffset = 4;
     private const int PositionOffset = 8;

@@ -5,14 +5,14 @@ using Corfu.Protocol;
 
 namespace Corfu.Backup;
 
-/// <summary>The blocks of a backup's file of trimmed streams (docs/formats.md): each some thousand of them.</summary>
-public static class BackupStreamsCodec
+/// <summary>The blocks of a backup's file of trimmed streams (docs/formats.md), each of at most
+/// <see cref="MessageLimits.MaxItems"/>.</summary>
+internal static class BackupStreamsCodec
 {
     public const int HeaderSize = 8;
 
     private const int CheckOffset = 4;
 
-    /// <param name="tails">At most <see cref="MessageLimits.MaxItems"/>.</param>
     public static byte[] Encode(ImmutableArray<StreamTail> tails)
     {
         var body = new ArrayBufferWriter<byte>();

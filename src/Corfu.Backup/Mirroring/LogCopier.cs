@@ -5,16 +5,16 @@ using Corfu.Protocol;
 namespace Corfu.Backup;
 
 /// <summary>
-/// Brings a mirror up to what it is given, batch by batch. Everything below <see cref="Frontier"/> is at all replicas;
-/// what is copied beyond it at any moment is one window (<see cref="CopyWriter.MaxWindow"/>).
+/// Copies batches to a mirror. Everything below <see cref="Frontier"/> is at all replicas, and at most one window
+/// (<see cref="CopyWriter.MaxWindow"/>) beyond it is under way.
 /// </summary>
 internal sealed class LogCopier
 {
     private readonly CorfuClient _target;
     private readonly CopyWriter _writer;
 
-    // Whether TrimAsync has come to its end in this run.
-    private bool _saidMark;
+    // TrimAsync has ended once in this run.
+    private bool _hasTrimmed;
 
     private LogCopier(CorfuClient target, CopyWriter writer, LogPosition frontier, LogPosition mark)
     {
@@ -29,10 +29,8 @@ internal sealed class LogCopier
     /// <summary>The mirror's trim mark, as far as it is known here.</summary>
     public LogPosition Mark { get; private set; }
 
-    /// <summary>
-    /// Goes on where an earlier copier may have stopped: a window below the mirror's end, since what that one left
-    /// undone is there. What is there already is compared with the source.
-    /// </summary>
+    /// <summary>Goes on one window below the mirror's end: an earlier copier may have left gaps there. Entries that are
+    /// there already are compared with the source.</summary>
     public static async ValueTask<LogCopier> ResumeAsync(CorfuClient target, ClusterId source,
         CancellationToken cancellationToken)
     {
@@ -43,30 +41,29 @@ internal sealed class LogCopier
 
     /// <summary>The source is trimmed below the mark. The mirror's own frontier may lie below it.</summary>
     /// <param name="streams">
-    /// What the source knows of streams below the mark. Asked for where the mark covers entries that were not copied,
-    /// and the first time, for an earlier copier may have been cut short when it had brought the mark, perhaps to some
-    /// units only, and nothing else.
+    /// What the source knows of streams below the mark. Asked for when the mark covers entries that were not copied,
+    /// and the first time: an earlier copier may have brought the mark, perhaps to some units only, and nothing else.
     /// </param>
     public async ValueTask TrimAsync(LogPosition mark, Func<LogPosition, ValueTask<ImmutableArray<StreamTail>>> streams,
         CancellationToken cancellationToken)
     {
-        if (mark > Mark || !_saidMark)
+        if (mark > Mark || !_hasTrimmed)
         {
             Mark = LogPosition.Max(Mark, mark);
             if (Mark > LogPosition.Zero) await _writer.PutTrimMarkAsync(Mark, cancellationToken);
         }
 
-        if (Mark == LogPosition.Zero || (_saidMark && Mark <= Frontier)) return;
+        if (Mark == LogPosition.Zero || (_hasTrimmed && Mark <= Frontier)) return;
         await PutStreamsAsync(await streams(Mark), cancellationToken);
 
-        // From the beginning: nobody may have told the sequencer that the tail is at the mark.
+        // From the beginning: the sequencer may not know yet that the tail is at the mark.
         await _writer.AdvanceAsync(LogPosition.Zero, Mark, [], cancellationToken);
         Frontier = LogPosition.Max(Frontier, Mark);
-        _saidMark = true;
+        _hasTrimmed = true;
     }
 
-    // The sequencer may have told readers by now that there are no such streams. In a new epoch, which begins above the
-    // mark, it asks the units.
+    // This epoch's sequencer may hold that there are no such streams. The next epoch begins above the mark, and its
+    // sequencer asks the units.
     private async ValueTask PutStreamsAsync(ImmutableArray<StreamTail> tails, CancellationToken cancellationToken)
     {
         var known = await _target.ListTrimmedStreamsAsync(Mark, cancellationToken);
@@ -79,7 +76,7 @@ internal sealed class LogCopier
             $"streams trimmed below {Mark.Offset} are known", cancellationToken);
     }
 
-    /// <summary>Says again how far it is, for a sequencer that has begun an epoch since and waits for it.</summary>
+    /// <summary>Reports the frontier again, to a sequencer that waits for it since its epoch began.</summary>
     public ValueTask ConfirmAsync(CancellationToken cancellationToken) => AdvanceAsync(Frontier, [], cancellationToken);
 
     /// <summary>The batch begins at the frontier, or below where the mirror is trimmed further than that.</summary>
@@ -117,7 +114,7 @@ internal sealed class LogCopier
                 entries.Add(new AdvancedEntry(page.Position, [.. entry.Streams.Select(s => s.Stream)]));
         }
 
-        // All of them, so that none is on its way when the caller hears of a failure and tries again.
+        // All of them: none may be under way when the caller tries again after a failure.
         await Task.WhenAll(puts);
         window.Clear();
         await AdvanceAsync(to, entries.DrainToImmutable(), cancellationToken);

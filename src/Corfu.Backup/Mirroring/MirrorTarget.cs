@@ -4,12 +4,10 @@ using Corfu.Protocol;
 namespace Corfu.Backup;
 
 /// <summary>How a cluster becomes another one's mirror.</summary>
-public static class MirrorTarget
+internal static class MirrorTarget
 {
-    /// <summary>
-    /// Makes an empty cluster a mirror of <paramref name="source"/>; one that is that already stays it. From then on it
-    /// grants no positions (<see cref="Projection.MirrorOf"/>).
-    /// </summary>
+    /// <summary>Makes an empty cluster a mirror of <paramref name="source"/>: from then on it grants no positions. One
+    /// that is that already stays it.</summary>
     /// <exception cref="BackupException">There is something in its log, or it mirrors another.</exception>
     public static async Task<Projection> AttachAsync(CorfuClient target, ClusterId source,
         CancellationToken cancellationToken = default)
@@ -23,7 +21,7 @@ public static class MirrorTarget
         var end = LogPosition.Max(extent.End, extent.TrimMark);
         if (end > LogPosition.Zero) throw current.IsMirror ? BeingPromoted(own) : NotEmpty(own, end);
 
-        // First closed to everybody: what others appended until its seal shows in its start.
+        // First closed to all: what was appended until the seal shows in the start.
         var closed = await target.ReconfigureAsync(
             p => p.IsMirror ? null : Membership.Of(p).WithMirrorOf(own),
             $"closed before it becomes a mirror of {source}", cancellationToken);

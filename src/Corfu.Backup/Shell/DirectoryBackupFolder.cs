@@ -1,4 +1,5 @@
 using System.Runtime.InteropServices;
+using Microsoft.Win32.SafeHandles;
 
 namespace Corfu.Backup;
 
@@ -6,6 +7,7 @@ namespace Corfu.Backup;
 public sealed partial class DirectoryBackupFolder : IBackupFolder
 {
     private const string LockName = ".lock";
+    private const string Temporary = ".new";
     private const int WriteBuffer = 1 << 20;
 
     private readonly string _path;
@@ -19,8 +21,7 @@ public sealed partial class DirectoryBackupFolder : IBackupFolder
 
     public string Name => _path;
 
-    /// <summary>To write a backup, alone. The directory is made if need be; one with other things in it is
-    /// refused.</summary>
+    /// <summary>For one writer. A missing directory is made; one with other things in it is refused.</summary>
     /// <exception cref="BackupException">In use, or not a backup's.</exception>
     public static DirectoryBackupFolder OpenToWrite(string path)
     {
@@ -35,15 +36,14 @@ public sealed partial class DirectoryBackupFolder : IBackupFolder
                 $"The backup folder {path} cannot be made: {e.Message} Give a folder that can be written.", e);
         }
 
-        // Also what an earlier run wrote and did not come to sync: leftovers are told by the manifest that is there.
+        // An earlier run may have ended before its own sync, and only a durable manifest tells files from leftovers.
         SyncDirectory(path);
         SyncDirectory(Path.GetDirectoryName(path) ?? path);
         var names = Directory.EnumerateFileSystemEntries(path).Select(Path.GetFileName).Where(n => n != LockName)
             .ToList();
         if (names.Count > 0 && !names.Contains(BackupManifest.FileName)
             && !names.TrueForAll(n => BackupFile.IsAnyName(n!) || n == BackupManifest.FileName + Temporary))
-            throw new BackupException(
-                $"The folder {path} holds something else than a backup: give a new or empty folder.");
+            throw new BackupException($"The folder {path} holds something else than a backup: give an empty one.");
         try
         {
             return new DirectoryBackupFolder(path,
@@ -65,8 +65,6 @@ public sealed partial class DirectoryBackupFolder : IBackupFolder
             : throw new BackupException($"There is no backup in {path}: it has no {BackupManifest.FileName}.");
     }
 
-    private const string Temporary = ".new";
-
     public IReadOnlyList<string> List() =>
         [.. Directory.EnumerateFiles(_path).Select(f => Path.GetFileName(f)).Order(StringComparer.Ordinal)];
 
@@ -74,8 +72,8 @@ public sealed partial class DirectoryBackupFolder : IBackupFolder
         new FileStream(Path.Combine(_path, name), FileMode.Open, FileAccess.Read, FileShare.Read, WriteBuffer);
 
     public IBackupFileWriter Create(string name) =>
-        new FileWriter(new FileStream(Path.Combine(_path, name), FileMode.Create, FileAccess.Write, FileShare.Read,
-            WriteBuffer));
+        new FileWriter(
+            new FileStream(Path.Combine(_path, name), FileMode.Create, FileAccess.Write, FileShare.Read, WriteBuffer));
 
     public void Replace(string name, ReadOnlySpan<byte> content)
     {
@@ -105,7 +103,7 @@ public sealed partial class DirectoryBackupFolder : IBackupFolder
         {
             stream.Flush(flushToDisk: false);
             if (OperatingSystem.IsWindows()) stream.Flush(flushToDisk: true);
-            else if (FSync((int)stream.SafeFileHandle.DangerousGetHandle()) != 0) throw Failed(stream.Name);
+            else if (FSync(stream.SafeFileHandle) != 0) throw Failed(stream.Name);
         }
 
         public void Dispose() => stream.Dispose();
@@ -114,27 +112,16 @@ public sealed partial class DirectoryBackupFolder : IBackupFolder
     private static void SyncDirectory(string path)
     {
         if (OperatingSystem.IsWindows()) return;
-        var handle = OpenHandle(path, 0);
-        if (handle < 0) throw Failed(path);
-        try
-        {
-            if (FSync(handle) != 0) throw Failed(path);
-        }
-        finally
-        {
-            _ = CloseHandle(handle);
-        }
+        using var directory = OpenHandle(path, 0);
+        if (directory.IsInvalid || FSync(directory) != 0) throw Failed(path);
     }
 
     private static IOException Failed(string path) =>
         new($"{path} cannot be synced to disk: {Marshal.GetPInvokeErrorMessage(Marshal.GetLastPInvokeError())}.");
 
     [LibraryImport("libc", EntryPoint = "open", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
-    private static partial int OpenHandle(string path, int flags);
+    private static partial SafeFileHandle OpenHandle(string path, int flags);
 
     [LibraryImport("libc", EntryPoint = "fsync", SetLastError = true)]
-    private static partial int FSync(int handle);
-
-    [LibraryImport("libc", EntryPoint = "close", SetLastError = true)]
-    private static partial int CloseHandle(int handle);
+    private static partial int FSync(SafeFileHandle file);
 }
