@@ -1,9 +1,9 @@
 using System.Collections.Immutable;
 using Corfu.Client;
-using Corfu.Client.InMemory;
 using Corfu.Client.Tests.Cluster;
 using Corfu.Conformance;
 using Corfu.Protocol;
+using Tango.Testing;
 
 namespace Corfu.Client.Tests;
 

@@ -1,6 +1,6 @@
 using Corfu.Client;
-using Corfu.Client.InMemory;
 using JobScheduler.App;
+using Tango.Testing;
 
 namespace JobScheduler.Tests;
 

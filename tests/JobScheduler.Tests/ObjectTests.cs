@@ -1,7 +1,7 @@
-using Corfu.Client.InMemory;
 using Corfu.Protocol;
 using JobScheduler.Objects;
 using JobScheduler.Workloads.Model;
+using Tango.Testing;
 using Tango;
 
 namespace JobScheduler.Tests;

@@ -1,10 +1,10 @@
 using System.Globalization;
 using System.Text.RegularExpressions;
-using Corfu.Client.InMemory;
 using JobScheduler.App;
 using JobScheduler.Cli;
 using JobScheduler.Reporting;
 using JobScheduler.Workloads;
+using Tango.Testing;
 
 namespace JobScheduler.Tests;
 

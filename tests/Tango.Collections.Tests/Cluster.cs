@@ -1,5 +1,5 @@
-using Corfu.Client.InMemory;
 using Corfu.Protocol;
+using Tango.Testing;
 
 namespace Tango.Collections.Tests;
 

@@ -1,4 +1,4 @@
-using Corfu.Client.InMemory;
+using Tango.Testing;
 
 namespace Tango.Tests;
 

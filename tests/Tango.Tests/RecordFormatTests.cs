@@ -1,6 +1,6 @@
-using Corfu.Client.InMemory;
 using Corfu.Protocol;
 using Tango.Formatting;
+using Tango.Testing;
 
 namespace Tango.Tests;
 

@@ -1,6 +1,6 @@
 using System.Collections.Immutable;
-using Corfu.Client.InMemory;
 using Corfu.Protocol;
+using Tango.Testing;
 using Tango;
 using Tango.Collections;
 

@@ -1,7 +1,7 @@
 using System.Buffers;
 using System.Collections.Immutable;
-using Corfu.Client.InMemory;
 using Corfu.Protocol;
+using Tango.Testing;
 using Tango;
 using Tango.Collections;
 using Tango.Formatting;

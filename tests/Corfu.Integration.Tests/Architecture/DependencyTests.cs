@@ -26,6 +26,7 @@ public sealed class DependencyTests
         ["Tango"] = ["Tango.Generators", "Corfu.Client", "Corfu.Transport", "Corfu.Protocol"],
         ["Tango.Generators"] = [],
         ["Tango.Collections"] = ["Tango", "Tango.Generators", "Corfu.Client", "Corfu.Transport", "Corfu.Protocol"],
+        ["Tango.Testing"] = ["Corfu.Client", "Corfu.Transport", "Corfu.Protocol"],
         ["Corfu.Extensions"] = ["Tango", "Tango.Generators", "Corfu.Client", "Corfu.Transport", "Corfu.Protocol"],
         ["Corfu.Hosting"] =
         [
@@ -44,7 +45,7 @@ public sealed class DependencyTests
 
     private static readonly string[] Pure =
         ["Corfu.Protocol", "Corfu.Unit", "Corfu.Sequencer", "Corfu.Layout", "Corfu.Client", "Corfu.Agent",
-            "Corfu.Backup", "Tango", "Tango.Collections"];
+            "Corfu.Backup", "Tango", "Tango.Collections", "Tango.Testing"];
 
     // Tango 3: the runtime knows the log and streams; where a position is stored and who stores it is none of its
     // business.

@@ -1,7 +1,7 @@
 using Corfu.Client;
-using Corfu.Client.InMemory;
 using Corfu.Protocol;
 using Tango.Formatting;
+using Tango.Testing;
 
 namespace Tango.Tests;
 

@@ -1,7 +1,8 @@
 using System.Collections.Immutable;
+using Corfu.Client;
 using Corfu.Protocol;
 
-namespace Corfu.Client.InMemory;
+namespace Tango.Testing;
 
 public sealed partial class InMemoryCorfuLog
 {

@@ -1,7 +1,8 @@
 using System.Collections.Immutable;
+using Corfu.Client;
 using Corfu.Protocol;
 
-namespace Corfu.Client.InMemory;
+namespace Tango.Testing;
 
 /// <summary>
 /// An <see cref="ICorfuLog"/> in this process' memory, for unit tests of services and objects: same rules, no cluster,

@@ -1,6 +1,7 @@
+using Corfu.Client;
 using Corfu.Protocol;
 
-namespace Corfu.Client.InMemory;
+namespace Tango.Testing;
 
 /// <summary>Limits and fault hooks of an <see cref="InMemoryCorfuLog"/>.</summary>
 public sealed record InMemoryLogOptions
