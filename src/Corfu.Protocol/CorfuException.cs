@@ -1,13 +1,8 @@
 namespace Corfu.Protocol;
 
-/// <summary>Root of everything that Corfu throws on its own account.</summary>
-public class CorfuException : Exception
+/// <summary>Root of Corfu's exceptions.</summary>
+public class CorfuException(string message, Exception? inner = null) : Exception(message, inner)
 {
-    public CorfuException(string message, Exception? inner = null)
-        : base(message, inner)
-    {
-    }
-
     /// <summary>The one place where a status that no caller can handle as a value becomes an exception.</summary>
     public static CorfuException FromStatus(Status status, string what) => status switch
     {
@@ -34,6 +29,6 @@ public sealed class PageCorruptException(string what) : CorfuException($"{what}:
 /// <summary>The entry exceeds the cluster's entry size limit.</summary>
 public sealed class EntryTooLargeException(string what) : CorfuException($"{what}: the entry is too large.");
 
-/// <summary>The log is a copy of another cluster's, and takes appends only after it was promoted.</summary>
+/// <summary>The log is a copy of another cluster's and takes appends only after its promotion.</summary>
 public sealed class LogIsMirrorException(string what)
     : CorfuException($"{what}: this log is a mirror, or is being restored; it takes no appends before it is promoted.");

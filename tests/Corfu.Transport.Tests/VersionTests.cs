@@ -62,10 +62,8 @@ public sealed class VersionTests
         Assert.Equal(1, server.Registry.ConnectionCount);
     }
 
-    private sealed record LongerRequest(Epoch Epoch, int Field) : Request<LongerResponse>(Epoch)
+    private sealed record LongerRequest(Epoch Epoch, int Field) : Request<LongerResponse>(Opcode.ConfirmEpoch, Epoch)
     {
-        public override Opcode Opcode => Opcode.ConfirmEpoch;
-
         public override void WriteBody(ref WireWriter w) => w.Int32(Field);
 
         public static Request Read(Epoch epoch, ref WireReader r) =>
@@ -82,14 +80,7 @@ public sealed class VersionTests
         public override void WriteBody(ref WireWriter w) => w.Int32(Field);
     }
 
-    private sealed record LaterRequest(Epoch Epoch) : AckRequest(Epoch)
-    {
-        public override Opcode Opcode => Later;
-
-        public override void WriteBody(ref WireWriter w)
-        {
-        }
-    }
+    private sealed record LaterRequest(Epoch Epoch) : AckRequest(Later, Epoch);
 
     private sealed class BothRole : IRoleHandler
     {

@@ -1,14 +1,13 @@
-using System.Buffers;
-using System.Buffers.Binary;
 using System.Collections.Immutable;
+using System.Runtime.InteropServices;
+using static System.Buffers.Binary.BinaryPrimitives;
 
 namespace Corfu.Protocol;
 
 /// <summary>
-/// The entry format (docs/formats.md gives the byte offsets, a golden test pins them). Two checks: one over the fixed
-/// part and the stream headers, one over the payload. Both cover the position, so that a misdirected read is noticed;
-/// with the first intact and the second broken the page is corrupt but its stream membership is still known (R4's
-/// Corrupt state).
+/// The entry format (docs/formats.md gives the byte offsets, a golden test pins them). One check covers the fixed part
+/// and the stream headers, another the payload. Both cover the position, so that a misdirected read is noticed. With
+/// only the payload's check broken, the page is corrupt and its streams are still known (R4).
 /// </summary>
 public static class EntryCodec
 {
@@ -55,24 +54,23 @@ public static class EntryCodec
         ArgumentOutOfRangeException.ThrowIfGreaterThan(entry.Streams.Length, MaxStreams);
         var at = FixedSize;
         foreach (var header in entry.Streams) at += WriteHeader(target[at..], header, entry.Position);
-        BinaryPrimitives.WriteUInt32LittleEndian(target, Magic);
+        WriteUInt32LittleEndian(target, Magic);
         target[4] = Version;
         target[KindOffset] = (byte)entry.Kind;
-        BinaryPrimitives.WriteUInt16LittleEndian(target[StreamCountOffset..], (ushort)entry.Streams.Length);
-        BinaryPrimitives.WriteInt32LittleEndian(target[TotalOffset..], target.Length);
-        BinaryPrimitives.WriteInt32LittleEndian(target[HeaderLengthOffset..], at);
-        BinaryPrimitives.WriteInt64LittleEndian(target[EpochOffset..], entry.Position.Epoch.Value);
-        BinaryPrimitives.WriteInt64LittleEndian(target[PositionOffset..], entry.Position.Offset);
+        WriteUInt16LittleEndian(target[StreamCountOffset..], (ushort)entry.Streams.Length);
+        WriteInt32LittleEndian(target[TotalOffset..], target.Length);
+        WriteInt32LittleEndian(target[HeaderLengthOffset..], at);
+        WriteInt64LittleEndian(target[EpochOffset..], entry.Position.Epoch.Value);
+        WriteInt64LittleEndian(target[PositionOffset..], entry.Position.Offset);
         entry.Origin.Writer.Value.TryWriteBytes(target[WriterOffset..]);
-        BinaryPrimitives.WriteInt64LittleEndian(target[SequenceOffset..], entry.Origin.Sequence);
-        BinaryPrimitives.WriteInt64LittleEndian(target[TimeOffset..], entry.WriterTime.ToUnixTimeMilliseconds());
-        BinaryPrimitives.WriteInt32LittleEndian(target[PayloadLengthOffset..], entry.Payload.Length);
+        WriteInt64LittleEndian(target[SequenceOffset..], entry.Origin.Sequence);
+        WriteInt64LittleEndian(target[TimeOffset..], entry.WriterTime.ToUnixTimeMilliseconds());
+        WriteInt32LittleEndian(target[PayloadLengthOffset..], entry.Payload.Length);
         var payload = target[at..];
         entry.Payload.Span.CopyTo(payload);
-        BinaryPrimitives.WriteUInt32LittleEndian(target[PayloadCrcOffset..],
-            Crc32C.Compute(entry.Position.Offset, payload));
-        BinaryPrimitives.WriteInt32LittleEndian(target[ReservedOffset..], 0);
-        BinaryPrimitives.WriteUInt32LittleEndian(target[HeaderCrcOffset..], HeaderCrc(target[..at]));
+        WriteUInt32LittleEndian(target[PayloadCrcOffset..], Crc32C.Compute(entry.Position.Offset, payload));
+        WriteInt32LittleEndian(target[ReservedOffset..], 0);
+        WriteUInt32LittleEndian(target[HeaderCrcOffset..], HeaderCrc(target[..at]));
     }
 
     /// <summary>Full decode; <see cref="MalformedDataException"/> on any damage. The payload is a slice of the
@@ -81,8 +79,8 @@ public static class EntryCodec
     {
         var entry = DecodeHeaders(bytes);
         var span = bytes.Span;
-        var at = BinaryPrimitives.ReadInt32LittleEndian(span[HeaderLengthOffset..]);
-        if (span.Length != BinaryPrimitives.ReadInt32LittleEndian(span[TotalOffset..]))
+        var at = ReadInt32LittleEndian(span[HeaderLengthOffset..]);
+        if (span.Length != ReadInt32LittleEndian(span[TotalOffset..]))
             throw new MalformedDataException("An entry's length is not the one it states.");
         if (!PayloadIntact(span))
             throw new MalformedDataException($"The payload of the entry at {entry.Position} is damaged.");
@@ -97,22 +95,21 @@ public static class EntryCodec
     {
         var span = bytes.Span;
         var headerLength = HeaderLength(span);
-        var total = BinaryPrimitives.ReadInt32LittleEndian(span[TotalOffset..]);
-        var payloadLength = BinaryPrimitives.ReadInt32LittleEndian(span[PayloadLengthOffset..]);
+        var total = ReadInt32LittleEndian(span[TotalOffset..]);
+        var payloadLength = ReadInt32LittleEndian(span[PayloadLengthOffset..]);
         if (payloadLength < 0 || (long)headerLength + payloadLength != total)
             throw new MalformedDataException("An entry's lengths do not add up.");
-        if (BinaryPrimitives.ReadUInt32LittleEndian(span[HeaderCrcOffset..]) != HeaderCrc(span[..headerLength]))
+        if (ReadUInt32LittleEndian(span[HeaderCrcOffset..]) != HeaderCrc(span[..headerLength]))
             throw new MalformedDataException("An entry's headers are damaged.");
         var position = PeekPosition(span);
         var kind = (EntryKind)span[KindOffset];
         if (kind is not (EntryKind.Data or EntryKind.Junk))
             throw new MalformedDataException("An entry's kind is unknown.");
-        var time = BinaryPrimitives.ReadInt64LittleEndian(span[TimeOffset..]);
+        var time = ReadInt64LittleEndian(span[TimeOffset..]);
         if (time is < -62_135_596_800_000 or > 253_402_300_799_999)
             throw new MalformedDataException("An entry's time is out of range.");
-        var streams = ReadHeaders(
-            span[FixedSize..headerLength], BinaryPrimitives.ReadUInt16LittleEndian(span[StreamCountOffset..]),
-            position);
+        var streamCount = ReadUInt16LittleEndian(span[StreamCountOffset..]);
+        var streams = ReadHeaders(span[FixedSize..headerLength], streamCount, position);
         return new LogEntry(position, PeekOrigin(span), kind, DateTimeOffset.FromUnixTimeMilliseconds(time), streams,
             default);
     }
@@ -121,10 +118,9 @@ public static class EntryCodec
     public static int HeaderLength(ReadOnlySpan<byte> span)
     {
         if (span.Length < FixedSize) throw new MalformedDataException("An entry is shorter than its fixed part.");
-        if (BinaryPrimitives.ReadUInt32LittleEndian(span) != Magic)
-            throw new MalformedDataException("No entry starts here.");
+        if (ReadUInt32LittleEndian(span) != Magic) throw new MalformedDataException("No entry starts here.");
         if (span[4] != Version) throw new MalformedDataException($"Entry format {span[4]} is unknown.");
-        var length = BinaryPrimitives.ReadInt32LittleEndian(span[HeaderLengthOffset..]);
+        var length = ReadInt32LittleEndian(span[HeaderLengthOffset..]);
         if (length < FixedSize || length > span.Length)
             throw new MalformedDataException("An entry's headers exceed its bytes.");
         return length;
@@ -132,32 +128,27 @@ public static class EntryCodec
 
     /// <summary>The payload's own check; the caller has decoded the headers.</summary>
     public static bool PayloadIntact(ReadOnlySpan<byte> span) =>
-        BinaryPrimitives.ReadUInt32LittleEndian(span[PayloadCrcOffset..]) ==
-        Crc32C.Compute(PeekPosition(span).Offset,
-            span[BinaryPrimitives.ReadInt32LittleEndian(span[HeaderLengthOffset..])..]);
+        ReadUInt32LittleEndian(span[PayloadCrcOffset..])
+        == Crc32C.Compute(PeekPosition(span).Offset, span[ReadInt32LittleEndian(span[HeaderLengthOffset..])..]);
 
     /// <summary>The position and epoch that the bytes state; only meaningful once decoded or otherwise
     /// checked.</summary>
     public static LogPosition PeekPosition(ReadOnlySpan<byte> span)
     {
-        var offset = BinaryPrimitives.ReadInt64LittleEndian(span[PositionOffset..]);
-        var epoch = BinaryPrimitives.ReadInt64LittleEndian(span[EpochOffset..]);
+        var offset = ReadInt64LittleEndian(span[PositionOffset..]);
+        var epoch = ReadInt64LittleEndian(span[EpochOffset..]);
         if (offset < 0 || epoch < 0) throw new MalformedDataException("An entry's position or epoch is negative.");
         return new LogPosition(offset, new Epoch(epoch));
     }
 
-    public static EntryOrigin PeekOrigin(ReadOnlySpan<byte> span) => new(
-        new WriterId(new Guid(span.Slice(WriterOffset, 16))),
-        BinaryPrimitives.ReadInt64LittleEndian(span[SequenceOffset..]));
+    public static EntryOrigin PeekOrigin(ReadOnlySpan<byte> span) =>
+        new(new WriterId(new Guid(span.Slice(WriterOffset, 16))), ReadInt64LittleEndian(span[SequenceOffset..]));
 
     public static EntryKind PeekKind(ReadOnlySpan<byte> span) => (EntryKind)span[KindOffset];
 
-    // The check itself is the last fixed field, so it is the CRC of everything around it, with itself left out.
-    private static uint HeaderCrc(ReadOnlySpan<byte> headers)
-    {
-        var fixedPart = Crc32C.Compute(headers[..HeaderCrcOffset]);
-        return Crc32C.Compute(fixedPart, headers[FixedSize..]);
-    }
+    // The check is the last fixed field: it covers the fields before it and the stream headers behind it.
+    private static uint HeaderCrc(ReadOnlySpan<byte> headers) =>
+        Crc32C.Compute(Crc32C.Compute(headers[..HeaderCrcOffset]), headers[FixedSize..]);
 
     // A stream header is: id (8), flags (1: low 3 bits count, bit 7 absolute), then count x 2 (distance back) or x 8
     // (offset).
@@ -181,13 +172,13 @@ public static class EntryCodec
         if (header.Backpointers.Length > StreamHeader.MaxBackpointers)
             throw new ArgumentException("Too many backpointers.", nameof(header));
         var relative = FitsRelative(header, position);
-        BinaryPrimitives.WriteUInt64LittleEndian(target, header.Stream.Value);
+        WriteUInt64LittleEndian(target, header.Stream.Value);
         target[8] = (byte)(header.Backpointers.Length | (relative ? 0 : AbsoluteFlag));
         var at = 9;
         foreach (var back in header.Backpointers)
         {
-            if (relative) BinaryPrimitives.WriteUInt16LittleEndian(target[at..], (ushort)(position - back));
-            else BinaryPrimitives.WriteInt64LittleEndian(target[at..], back.Offset);
+            if (relative) WriteUInt16LittleEndian(target[at..], (ushort)(position - back));
+            else WriteInt64LittleEndian(target[at..], back.Offset);
             at += relative ? 2 : 8;
         }
 
@@ -197,20 +188,17 @@ public static class EntryCodec
     private static ImmutableArray<StreamHeader> ReadHeaders(ReadOnlySpan<byte> span, int count, LogPosition position)
     {
         if (count > MaxStreams) throw new MalformedDataException("An entry names too many streams.");
-        if (count == 0)
-            return span.IsEmpty ? [] : throw new MalformedDataException("Bytes follow an entry's stream headers.");
         var headers = ImmutableArray.CreateBuilder<StreamHeader>(Math.Min(count, span.Length / 9 + 1));
         for (var i = 0; i < count; i++)
         {
             if (span.Length < 9) throw new MalformedDataException("An entry's stream headers end early.");
-            var stream = new StreamId(BinaryPrimitives.ReadUInt64LittleEndian(span));
-            var relative = (span[8] & AbsoluteFlag) == 0;
+            var stream = new StreamId(ReadUInt64LittleEndian(span));
             var pointers = span[8] & ~AbsoluteFlag;
-            var width = relative ? 2 : 8;
+            var width = (span[8] & AbsoluteFlag) == 0 ? 2 : 8;
             span = span[9..];
             if (pointers > StreamHeader.MaxBackpointers || span.Length < pointers * width)
                 throw new MalformedDataException("An entry's backpointers end early.");
-            headers.Add(new StreamHeader(stream, ReadBackpointers(span[..(pointers * width)], relative, position)));
+            headers.Add(new StreamHeader(stream, ReadBackpointers(span[..(pointers * width)], width, position)));
             span = span[(pointers * width)..];
         }
 
@@ -219,21 +207,20 @@ public static class EntryCodec
             : throw new MalformedDataException("Bytes follow an entry's stream headers.");
     }
 
-    private static ImmutableArray<LogPosition> ReadBackpointers(ReadOnlySpan<byte> span, bool relative,
-        LogPosition position)
+    private static ImmutableArray<LogPosition> ReadBackpointers(ReadOnlySpan<byte> span, int width, LogPosition at)
     {
-        var width = relative ? 2 : 8;
         var result = new LogPosition[span.Length / width];
         for (var i = 0; i < result.Length; i++)
         {
-            var offset = relative
-                ? position.Offset - BinaryPrimitives.ReadUInt16LittleEndian(span[(i * width)..])
-                : BinaryPrimitives.ReadInt64LittleEndian(span[(i * width)..]);
-            if (offset < 0 || offset >= position.Offset)
+            var field = span[(i * width)..];
+            var offset = width == 2
+                ? at.Offset - ReadUInt16LittleEndian(field)
+                : ReadInt64LittleEndian(field);
+            if (offset < 0 || offset >= at.Offset)
                 throw new MalformedDataException("A backpointer does not point back.");
             result[i] = new LogPosition(offset);
         }
 
-        return System.Runtime.InteropServices.ImmutableCollectionsMarshal.AsImmutableArray(result);
+        return ImmutableCollectionsMarshal.AsImmutableArray(result);
     }
 }

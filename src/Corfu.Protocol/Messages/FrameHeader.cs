@@ -5,10 +5,8 @@ namespace Corfu.Protocol;
 /// <summary>The fixed part of a frame (<see cref="MessageCodec"/> gives the layout).</summary>
 public readonly record struct FrameHeader(int BodyLength, uint Correlation, Epoch Epoch, Opcode Opcode, Status Status)
 {
-    /// <summary>
-    /// Parses the first <see cref="MessageCodec.HeaderSize"/> bytes. The length is checked against
-    /// <see cref="MessageLimits.MaxFrame"/> before anybody allocates for it.
-    /// </summary>
+    /// <summary>Parses the first <see cref="MessageCodec.HeaderSize"/> bytes; the length is at most
+    /// <see cref="MessageLimits.MaxFrame"/>.</summary>
     public static FrameHeader Parse(ReadOnlySpan<byte> span)
     {
         var length = BinaryPrimitives.ReadUInt32LittleEndian(span);
@@ -16,19 +14,15 @@ public readonly record struct FrameHeader(int BodyLength, uint Correlation, Epoc
             throw new MalformedDataException($"A frame states a length of {length}.");
         var epoch = BinaryPrimitives.ReadInt64LittleEndian(span[8..]);
         if (epoch < 0) throw new MalformedDataException("A frame states a negative epoch.");
-        return new FrameHeader(
-            (int)length - (MessageCodec.HeaderSize - MessageCodec.LengthSize),
-            BinaryPrimitives.ReadUInt32LittleEndian(span[4..]),
-            new Epoch(epoch),
-            (Opcode)span[16],
-            (Status)span[17]);
+        return new FrameHeader((int)length - (MessageCodec.HeaderSize - MessageCodec.LengthSize),
+            BinaryPrimitives.ReadUInt32LittleEndian(span[4..]), new Epoch(epoch), (Opcode)span[16], (Status)span[17]);
     }
 }
 
 /// <summary>Bounds that both sides of every connection know.</summary>
 public static class MessageLimits
 {
-    /// <summary>A frame's length field above this costs the connection before anything is allocated for it.</summary>
+    /// <summary>A frame with a larger length field ends its connection.</summary>
     public const int MaxFrame = 8 << 20;
 
     /// <summary>A unit stops adding pages to one read answer beyond this; the client asks again for the rest.</summary>

@@ -1,12 +1,16 @@
 namespace Corfu.Protocol;
 
-/// <summary>One request to one role. <see cref="Epoch"/> travels in the frame's header, the rest in its body.</summary>
-public abstract record Request(Epoch Epoch)
+/// <summary>A request or its answer. <see cref="Epoch"/> travels in the frame's header, the rest in its body.</summary>
+public abstract record Message(Epoch Epoch)
 {
-    public abstract Opcode Opcode { get; }
+    public virtual void WriteBody(ref WireWriter w)
+    {
+    }
+}
 
-    public abstract void WriteBody(ref WireWriter w);
-
+/// <summary>One request to one role.</summary>
+public abstract record Request(Opcode Opcode, Epoch Epoch) : Message(Epoch)
+{
     /// <summary>Decodes the answer to this request; memory in it is a slice of the reader's input.</summary>
     public abstract Response ReadResponse(Status status, Epoch epoch, ref WireReader r);
 
@@ -15,27 +19,22 @@ public abstract record Request(Epoch Epoch)
 }
 
 /// <summary>A request whose answer is a <typeparamref name="TResponse"/>.</summary>
-public abstract record Request<TResponse>(Epoch Epoch) : Request(Epoch)
+public abstract record Request<TResponse>(Opcode Opcode, Epoch Epoch) : Request(Opcode, Epoch)
     where TResponse : Response;
 
 /// <summary>
-/// The answer to one request. <see cref="Epoch"/> is the epoch that the node is at, whatever the status: a client that
-/// is behind sees it. Only answers with <see cref="Status.Ok"/> have a body, unless the type says otherwise.
+/// The answer to one request. <see cref="Epoch"/> is the node's, whatever the status, so that a client with an older
+/// one learns of it. Only answers with <see cref="Status.Ok"/> have a body, unless the type says otherwise.
 /// </summary>
-public abstract record Response(Status Status, Epoch Epoch)
+public abstract record Response(Status Status, Epoch Epoch) : Message(Epoch)
 {
     public bool IsOk => Status == Status.Ok;
-
-    public virtual void WriteBody(ref WireWriter w)
-    {
-    }
 }
 
 /// <summary>A request whose answer is a bare status.</summary>
-public abstract record AckRequest(Epoch Epoch) : Request<AckResponse>(Epoch)
+public abstract record AckRequest(Opcode Opcode, Epoch Epoch) : Request<AckResponse>(Opcode, Epoch)
 {
-    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) =>
-        new AckResponse(status, epoch);
+    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => Fail(status, epoch);
 
     public override Response Fail(Status status, Epoch epoch) => new AckResponse(status, epoch);
 }

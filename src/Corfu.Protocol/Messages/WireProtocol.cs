@@ -71,18 +71,18 @@ public sealed class WireProtocol
 
     private void AddBaseline()
     {
-        Add(Opcode.Write, static (Epoch epoch, ref WireReader r) => new WriteRequest(epoch, r.Bytes()));
-        Add(Opcode.Complete, static (Epoch epoch, ref WireReader r) => new CompleteRequest(epoch, r.Bytes()));
-        Add(Opcode.Fill, static (Epoch epoch, ref WireReader r) => new FillRequest(epoch, r.Bytes()));
+        Add(Opcode.Write, static (epoch, ref r) => new WriteRequest(epoch, r.Bytes()));
+        Add(Opcode.Complete, static (epoch, ref r) => new CompleteRequest(epoch, r.Bytes()));
+        Add(Opcode.Fill, static (epoch, ref r) => new FillRequest(epoch, r.Bytes()));
         Add(Opcode.Read, ReadRequest.Read);
         Add(Opcode.Trim, TrimRequest.Read);
         Add(Opcode.TrimPrefix, TrimPrefixRequest.Read);
-        Add(Opcode.Seal, static (Epoch epoch, ref WireReader _) => new SealRequest(epoch));
+        Add(Opcode.Seal, static (epoch, ref _) => new SealRequest(epoch));
         Add(Opcode.Install, InstallRequest.Read);
-        Add(Opcode.ConfirmEpoch, static (Epoch epoch, ref WireReader _) => new ConfirmEpochRequest(epoch));
+        Add(Opcode.ConfirmEpoch, static (epoch, ref _) => new ConfirmEpochRequest(epoch));
         Add(Opcode.StreamTails, StreamTailsRequest.Read);
-        Add(Opcode.UnitInfo, static (Epoch epoch, ref WireReader _) => new UnitInfoRequest(epoch));
-        Add(Opcode.Repair, static (Epoch epoch, ref WireReader r) => new RepairRequest(epoch, r.Bytes()));
+        Add(Opcode.UnitInfo, static (epoch, ref _) => new UnitInfoRequest(epoch));
+        Add(Opcode.Repair, static (epoch, ref r) => new RepairRequest(epoch, r.Bytes()));
         Add(Opcode.CompleteMany, CompleteManyRequest.Read);
         Add(Opcode.ListStreamTails, ListStreamTailsRequest.Read);
         Add(Opcode.ImportStreamTails, ImportStreamTailsRequest.Read);
@@ -92,19 +92,19 @@ public sealed class WireProtocol
         Add(Opcode.Tail, TailRequest.Read);
         Add(Opcode.LoadStreams, LoadStreamsRequest.Read);
         Add(Opcode.Grants, GrantsRequest.Read);
-        Add(Opcode.SequencerInfo, static (Epoch epoch, ref WireReader _) => new SequencerInfoRequest(epoch));
+        Add(Opcode.SequencerInfo, static (epoch, ref _) => new SequencerInfoRequest(epoch));
         Add(Opcode.Advance, AdvanceRequest.Read);
 
         Add(Opcode.Prepare, PrepareRequest.Read);
         Add(Opcode.Accept, AcceptRequest.Read);
         Add(Opcode.Decided, DecidedRequest.Read);
-        Add(Opcode.Latest, static (Epoch epoch, ref WireReader _) => new LatestRequest(epoch));
-        Add(Opcode.ReadSlot, static (Epoch epoch, ref WireReader _) => new ReadSlotRequest(epoch));
-        Add(Opcode.Watch, static (Epoch epoch, ref WireReader _) => new WatchRequest(epoch));
+        Add(Opcode.Latest, static (epoch, ref _) => new LatestRequest(epoch));
+        Add(Opcode.ReadSlot, static (epoch, ref _) => new ReadSlotRequest(epoch));
+        Add(Opcode.Watch, static (epoch, ref _) => new WatchRequest(epoch));
 
         Add(Opcode.Ping, PingRequest.Read);
         Add(Opcode.Suspicion, SuspicionRequest.Read);
-        Add(Opcode.AgentInfo, static (Epoch epoch, ref WireReader _) => new AgentInfoRequest(epoch));
+        Add(Opcode.AgentInfo, static (epoch, ref _) => new AgentInfoRequest(epoch));
         Add(Opcode.SetAutomation, SetAutomationRequest.Read);
     }
 }

@@ -20,17 +20,17 @@ public static class ProjectionCodec
     public static byte[] Encode(Projection projection)
     {
         var buffer = new ArrayBufferWriter<byte>(512);
-        var writer = new WireWriter(buffer);
-        Write(ref writer, projection);
-        writer.Flush();
+        var w = new WireWriter(buffer);
+        Write(ref w, projection);
+        w.Flush();
         return buffer.WrittenSpan.ToArray();
     }
 
     public static Projection Decode(ReadOnlyMemory<byte> bytes)
     {
-        var reader = new WireReader(bytes);
-        var projection = Read(ref reader);
-        reader.End();
+        var r = new WireReader(bytes);
+        var projection = Read(ref r);
+        r.End();
         return projection;
     }
 
@@ -41,12 +41,12 @@ public static class ProjectionCodec
         w.Guid(p.MirrorOf.Value);
         w.Int64(p.ProposedAt?.ToUnixTimeMilliseconds() ?? 0);
         w.Epoch(p.Epoch);
-        Address(ref w, p.Sequencer);
+        w.Address(p.Sequencer);
         w.Position(p.Start);
         w.Position(p.TrimMark);
         w.Text(p.Reason);
-        Addresses(ref w, p.Units);
-        Addresses(ref w, p.Acceptors);
+        w.Array(p.Units, static (ref w, unit) => w.Address(unit));
+        w.Array(p.Acceptors, static (ref w, acceptor) => w.Address(acceptor));
         w.Int32(p.Segments.Length);
         var index = new Dictionary<NodeId, int>();
         for (var i = 0; i < p.Units.Length; i++) index[p.Units[i].Id] = i;
@@ -73,26 +73,26 @@ public static class ProjectionCodec
         var mirrorOf = version > OldestVersion ? new ClusterId(r.Guid()) : ClusterId.None;
         var proposedAt = version > OldestVersion ? Time(ref r) : null;
         var epoch = r.Epoch();
-        var sequencer = Address(ref r);
+        var sequencer = r.Address();
         var start = r.Position(epoch);
         var mark = r.Position();
         var reason = r.Text();
         var units = Addresses(ref r);
         var acceptors = Addresses(ref r);
-        var count = r.Count(10, MaxSegments);
-        var from = new LogPosition[count];
-        var chains = new ImmutableArray<Chain>[count];
-        for (var i = 0; i < count; i++)
-        {
-            from[i] = r.Position();
-            chains[i] = ReadChains(ref r, units);
-        }
+        var parts = r.Array(10, (ref r) => (From: r.Position(), Chains: ReadChains(ref r, units)), MaxSegments);
+        var segments = parts.Select((part, i) =>
+            new Segment(part.From, i + 1 < parts.Length ? parts[i + 1].From : null, part.Chains));
+        return new Projection(cluster, epoch, sequencer, start, mark, [.. segments], units, acceptors, reason, mirrorOf,
+            proposedAt);
+    }
 
-        var segments = ImmutableArray.CreateBuilder<Segment>(count);
-        for (var i = 0; i < count; i++)
-            segments.Add(new Segment(from[i], i + 1 < count ? from[i + 1] : null, chains[i]));
-        return new Projection(cluster, epoch, sequencer, start, mark, segments.DrainToImmutable(), units, acceptors,
-            reason, mirrorOf, proposedAt);
+    /// <summary>A projection inside a message: its epoch is the frame's, or the register's.</summary>
+    internal static Projection Read(ref WireReader r, Epoch epoch)
+    {
+        var projection = Read(ref r);
+        return projection.Epoch == epoch
+            ? projection
+            : throw new MalformedDataException("A projection has another epoch than its message.");
     }
 
     private static DateTimeOffset? Time(ref WireReader r) => r.Int64() switch
@@ -124,27 +124,6 @@ public static class ProjectionCodec
         return chains.DrainToImmutable();
     }
 
-    internal static void Address(ref WireWriter w, NodeAddress address)
-    {
-        w.Guid(address.Id.Value);
-        w.Text(address.Endpoint.Host);
-        w.UInt16((ushort)address.Endpoint.Port);
-    }
-
-    internal static NodeAddress Address(ref WireReader r) =>
-        new(new NodeId(r.Guid()), new NodeEndpoint(r.Text(), r.UInt16()));
-
-    private static void Addresses(ref WireWriter w, ImmutableArray<NodeAddress> addresses)
-    {
-        w.Int32(addresses.Length);
-        foreach (var address in addresses) Address(ref w, address);
-    }
-
-    private static ImmutableArray<NodeAddress> Addresses(ref WireReader r)
-    {
-        var count = r.Count(22, MaxUnits);
-        var result = ImmutableArray.CreateBuilder<NodeAddress>(count);
-        for (var i = 0; i < count; i++) result.Add(Address(ref r));
-        return result.DrainToImmutable();
-    }
+    private static ImmutableArray<NodeAddress> Addresses(ref WireReader r) =>
+        r.Array(22, static (ref r) => r.Address(), MaxUnits);
 }

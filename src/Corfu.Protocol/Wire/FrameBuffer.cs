@@ -3,9 +3,8 @@ using System.Buffers;
 namespace Corfu.Protocol;
 
 /// <summary>
-/// A contiguous output buffer that frames are written straight into: <see cref="MessageCodec"/> comes back for a
-/// frame's length, and takes a frame that failed back. Memory beyond what is kept for small frames is the shared
-/// pool's, and goes back when the buffer is emptied.
+/// A contiguous output buffer for frames: <see cref="MessageCodec"/> sets a frame's length afterwards, and removes a
+/// frame whose encoding failed. Larger contents live in memory of the shared pool until the buffer is cleared.
 /// </summary>
 public sealed class FrameBuffer(int keptSize = 512) : IBufferWriter<byte>
 {
@@ -38,14 +37,13 @@ public sealed class FrameBuffer(int keptSize = 512) : IBufferWriter<byte>
         return Array.AsSpan(Length);
     }
 
-    /// <summary>Nothing that was written may be in use any more.</summary>
+    /// <summary>Nothing that was written may be in use.</summary>
     public void Clear()
     {
         Length = 0;
         Return();
     }
 
-    /// <summary>What was written from there on, to change it.</summary>
     internal Span<byte> From(int offset) => Array.AsSpan(offset, Length - offset);
 
     internal void TruncateTo(int length) => Length = length;

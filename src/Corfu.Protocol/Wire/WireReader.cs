@@ -1,11 +1,13 @@
 using System.Buffers.Binary;
+using System.Collections.Immutable;
+using System.Runtime.InteropServices;
 using System.Text;
 
 namespace Corfu.Protocol;
 
 /// <summary>
-/// Reads what <see cref="WireWriter"/> wrote. Every length is checked against the bytes that are really there before
-/// anything is allocated for it; damage is a <see cref="MalformedDataException"/>.
+/// Reads what <see cref="WireWriter"/> wrote. Every length is checked against the remaining bytes before anything is
+/// allocated for it; damage is a <see cref="MalformedDataException"/>.
 /// </summary>
 /// <param name="version">Of the connection; formats with a version of their own leave it out.</param>
 public ref struct WireReader(ReadOnlyMemory<byte> input, ushort version = 0)
@@ -53,11 +55,28 @@ public ref struct WireReader(ReadOnlyMemory<byte> input, ushort version = 0)
 
     public StreamId Stream() => new(UInt64());
 
-    /// <summary>A slice of the input, not a copy: it lives as long as the input does.</summary>
-    public ReadOnlyMemory<byte> Bytes() => RawBytes(Int32());
+    public EntryOrigin Origin() => new(new WriterId(Guid()), Int64());
 
-    public ReadOnlyMemory<byte> RawBytes(int length)
+    public NodeAddress Address() => new(new NodeId(Guid()), Endpoint());
+
+    public NodeEndpoint Endpoint() => new(Text(), UInt16());
+
+    public ImmutableArray<LogPosition> Positions() => Array(8, static (ref r) => r.Position());
+
+    public ImmutableArray<StreamId> Streams() => Array(8, static (ref r) => r.Stream());
+
+    /// <summary>A count and that many elements, refused as <see cref="Count"/> does.</summary>
+    public ImmutableArray<T> Array<T>(int smallestElement, ReadElement<T> read, int limit = MessageLimits.MaxItems)
     {
+        var elements = new T[Count(smallestElement, limit)];
+        for (var i = 0; i < elements.Length; i++) elements[i] = read(ref this);
+        return ImmutableCollectionsMarshal.AsImmutableArray(elements);
+    }
+
+    /// <summary>A slice of the input, not a copy: it lives as long as the input does.</summary>
+    public ReadOnlyMemory<byte> Bytes()
+    {
+        var length = Int32();
         if (length < 0 || length > Remaining)
             throw new MalformedDataException("A length exceeds the bytes that follow.");
         var slice = _input.Slice(_offset, length);
@@ -78,7 +97,8 @@ public ref struct WireReader(ReadOnlyMemory<byte> input, ushort version = 0)
         }
     }
 
-    /// <summary>An element count, refused when the elements, at their smallest, cannot be in what remains.</summary>
+    /// <summary>An element count, refused when as many elements of the smallest size exceed the remaining
+    /// bytes.</summary>
     public int Count(int smallestElement, int limit = int.MaxValue)
     {
         var count = Int32();
@@ -87,8 +107,7 @@ public ref struct WireReader(ReadOnlyMemory<byte> input, ushort version = 0)
         return count;
     }
 
-    /// <summary>A format without later fields must use its bytes up: trailing bytes mean that the two sides disagree
-    /// about it.</summary>
+    /// <summary>For a format without later fields: trailing bytes are damage.</summary>
     public readonly void End()
     {
         if (Remaining != 0) throw new MalformedDataException($"{Remaining} bytes follow the end of a message.");
@@ -104,6 +123,8 @@ public ref struct WireReader(ReadOnlyMemory<byte> input, ushort version = 0)
         return slice;
     }
 }
+
+public delegate T ReadElement<out T>(ref WireReader r);
 
 /// <summary>Bytes that are no valid frame, message, projection or entry.</summary>
 public sealed class MalformedDataException(string message) : CorfuException(message);

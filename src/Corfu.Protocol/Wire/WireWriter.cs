@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Buffers.Binary;
+using System.Collections.Immutable;
 using System.Text;
 
 namespace Corfu.Protocol;
@@ -46,13 +47,39 @@ public ref struct WireWriter(IBufferWriter<byte> output, ushort version = 0)
 
     public void Stream(StreamId value) => UInt64(value.Value);
 
+    public void Origin(EntryOrigin value)
+    {
+        Guid(value.Writer.Value);
+        Int64(value.Sequence);
+    }
+
+    public void Address(NodeAddress value)
+    {
+        Guid(value.Id.Value);
+        Endpoint(value.Endpoint);
+    }
+
+    public void Endpoint(NodeEndpoint value)
+    {
+        Text(value.Host);
+        UInt16((ushort)value.Port);
+    }
+
+    public void Positions(ImmutableArray<LogPosition> values) => Array(values, static (ref w, p) => w.Position(p));
+
+    public void Streams(ImmutableArray<StreamId> values) => Array(values, static (ref w, s) => w.Stream(s));
+
+    public void Array<T>(ImmutableArray<T> values, WriteElement<T> write)
+    {
+        Int32(values.Length);
+        foreach (var value in values) write(ref this, value);
+    }
+
     public void Bytes(ReadOnlySpan<byte> value)
     {
         Int32(value.Length);
-        Raw(value);
+        value.CopyTo(Take(value.Length));
     }
-
-    public void Raw(ReadOnlySpan<byte> value) => value.CopyTo(Take(value.Length));
 
     public void Text(string value)
     {
@@ -74,3 +101,5 @@ public ref struct WireWriter(IBufferWriter<byte> output, ushort version = 0)
         return slice;
     }
 }
+
+public delegate void WriteElement<in T>(ref WireWriter w, T element);

@@ -3,18 +3,15 @@ namespace Corfu.Protocol;
 /// <summary>The second observer (docs/protocol.md, Agents): whether another agent shares a suspicion. It probes the
 /// node before it answers.</summary>
 public sealed record SuspicionRequest(Epoch Epoch, NodeRole Role, NodeAddress Suspect)
-    : Request<SuspicionResponse>(Epoch)
+    : Request<SuspicionResponse>(Opcode.Suspicion, Epoch)
 {
-    public override Opcode Opcode => Opcode.Suspicion;
-
     public override void WriteBody(ref WireWriter w)
     {
         w.Byte((byte)Role);
-        ProjectionCodec.Address(ref w, Suspect);
+        w.Address(Suspect);
     }
 
-    internal static SuspicionRequest Read(Epoch epoch, ref WireReader r) =>
-        new(epoch, (NodeRole)r.Byte(), ProjectionCodec.Address(ref r));
+    internal static SuspicionRequest Read(Epoch epoch, ref WireReader r) => new(epoch, (NodeRole)r.Byte(), r.Address());
 
     public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => status == Status.Ok
         ? new SuspicionResponse(status, epoch, r.Bool(), (NodeHealth)r.Byte(), r.Text())

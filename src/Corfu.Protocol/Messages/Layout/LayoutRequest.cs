@@ -1,17 +1,16 @@
 namespace Corfu.Protocol;
 
 /// <summary>
-/// The layout's requests: a write-once register per epoch, decided by Paxos (R12). The register (slot) is named in the
-/// body; the frame's epoch is the caller's and is not checked, since the layout is what defines epochs.
+/// The layout's requests: a write-once register per epoch, decided by Paxos (R12). The frame's epoch names the register
+/// (slot).
 /// </summary>
-public abstract record LayoutRequest(Epoch Slot) : Request<LayoutResponse>(Slot)
+public abstract record LayoutRequest(Opcode Opcode, Epoch Slot) : Request<LayoutResponse>(Opcode, Slot)
 {
-    public override void WriteBody(ref WireWriter w)
-    {
-    }
-
-    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) =>
-        LayoutResponse.Read(status, epoch, ref r);
+    // A refusal made outside the acceptor (a damaged frame, a wrong node) has no body at all.
+    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => r.Remaining == 0
+        ? Fail(status, epoch)
+        : new LayoutResponse(status, epoch, r.Bool() ? SlotState.Read(ref r) : null,
+            r.Bool() ? ProjectionCodec.Read(ref r) : null);
 
     public override Response Fail(Status status, Epoch epoch) => new LayoutResponse(status, epoch, null, null);
 }
@@ -30,14 +29,6 @@ public sealed record LayoutResponse(Status Status, Epoch Epoch, SlotState? Slot,
         Slot?.Write(ref w);
         w.Bool(Latest is not null);
         if (Latest is not null) ProjectionCodec.Write(ref w, Latest);
-    }
-
-    internal static LayoutResponse Read(Status status, Epoch epoch, ref WireReader r)
-    {
-        // A refusal made outside the acceptor (a damaged frame, a wrong node) has no body at all.
-        if (r.Remaining == 0) return new LayoutResponse(status, epoch, null, null);
-        var slot = r.Bool() ? SlotState.Read(ref r) : null;
-        return new LayoutResponse(status, epoch, slot, r.Bool() ? ProjectionCodec.Read(ref r) : null);
     }
 }
 
@@ -63,22 +54,14 @@ public sealed record SlotState(Epoch Slot, Ballot Promised, Ballot Accepted, Pro
         var promised = Ballot.Read(ref r);
         var accepted = Ballot.Read(ref r);
         var decided = r.Bool();
-        var value = r.Bool() ? ProjectionCodec.Read(ref r) : null;
-        if (value is not null && value.Epoch != slot)
-            throw new MalformedDataException("A register holds another epoch's projection.");
+        var value = r.Bool() ? ProjectionCodec.Read(ref r, slot) : null;
         return new SlotState(slot, promised, accepted, value, decided);
     }
 }
 
 /// <summary>The newest decided projection that this acceptor knows, and the highest slot above it that it holds
 /// anything for.</summary>
-public sealed record LatestRequest(Epoch Epoch) : LayoutRequest(Epoch)
-{
-    public override Opcode Opcode => Opcode.Latest;
-}
+public sealed record LatestRequest(Epoch Epoch) : LayoutRequest(Opcode.Latest, Epoch);
 
 /// <summary>One slot, for history and for a lagging client.</summary>
-public sealed record ReadSlotRequest(Epoch Slot) : LayoutRequest(Slot)
-{
-    public override Opcode Opcode => Opcode.ReadSlot;
-}
+public sealed record ReadSlotRequest(Epoch Slot) : LayoutRequest(Opcode.ReadSlot, Slot);

@@ -24,48 +24,30 @@ public readonly record struct Ballot(long Round, Guid Proposer) : IComparable<Ba
 }
 
 /// <summary>Phase 1 for the slot.</summary>
-public sealed record PrepareRequest(Epoch Slot, Ballot Ballot) : LayoutRequest(Slot)
+public sealed record PrepareRequest(Epoch Slot, Ballot Ballot) : LayoutRequest(Opcode.Prepare, Slot)
 {
-    public override Opcode Opcode => Opcode.Prepare;
-
     public override void WriteBody(ref WireWriter w) => Ballot.Write(ref w);
 
     internal static PrepareRequest Read(Epoch epoch, ref WireReader r) => new(epoch, Ballot.Read(ref r));
 }
 
 /// <summary>Phase 2 for the slot, whose number is the projection's epoch.</summary>
-public sealed record AcceptRequest(Ballot Ballot, Projection Value) : LayoutRequest(Value.Epoch)
+public sealed record AcceptRequest(Ballot Ballot, Projection Value) : LayoutRequest(Opcode.Accept, Value.Epoch)
 {
-    public override Opcode Opcode => Opcode.Accept;
-
     public override void WriteBody(ref WireWriter w)
     {
         Ballot.Write(ref w);
         ProjectionCodec.Write(ref w, Value);
     }
 
-    internal static AcceptRequest Read(Epoch epoch, ref WireReader r)
-    {
-        var ballot = Ballot.Read(ref r);
-        var value = ProjectionCodec.Read(ref r);
-        return value.Epoch == epoch
-            ? new AcceptRequest(ballot, value)
-            : throw new MalformedDataException("A projection's epoch is not its frame's.");
-    }
+    internal static AcceptRequest Read(Epoch epoch, ref WireReader r) =>
+        new(Ballot.Read(ref r), ProjectionCodec.Read(ref r, epoch));
 }
 
 /// <summary>Tells an acceptor a decided value: it stores it durably as such.</summary>
-public sealed record DecidedRequest(Projection Value) : LayoutRequest(Value.Epoch)
+public sealed record DecidedRequest(Projection Value) : LayoutRequest(Opcode.Decided, Value.Epoch)
 {
-    public override Opcode Opcode => Opcode.Decided;
-
     public override void WriteBody(ref WireWriter w) => ProjectionCodec.Write(ref w, Value);
 
-    internal static DecidedRequest Read(Epoch epoch, ref WireReader r)
-    {
-        var value = ProjectionCodec.Read(ref r);
-        return value.Epoch == epoch
-            ? new DecidedRequest(value)
-            : throw new MalformedDataException("A projection's epoch is not its frame's.");
-    }
+    internal static DecidedRequest Read(Epoch epoch, ref WireReader r) => new(ProjectionCodec.Read(ref r, epoch));
 }

@@ -6,7 +6,4 @@ namespace Corfu.Protocol;
 /// accepted a value for the epoch after it. An acceptor to which too many wait answers the oldest of them early, with
 /// what it has, and of each connection it keeps the newest.
 /// </summary>
-public sealed record WatchRequest(Epoch Known) : LayoutRequest(Known)
-{
-    public override Opcode Opcode => Opcode.Watch;
-}
+public sealed record WatchRequest(Epoch Known) : LayoutRequest(Opcode.Watch, Known);

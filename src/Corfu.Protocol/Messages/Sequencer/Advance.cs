@@ -10,40 +10,34 @@ namespace Corfu.Protocol;
 /// <param name="Entries">The data entries from <paramref name="From"/> to <paramref name="To"/> that belong to streams,
 /// ascending.</param>
 public sealed record AdvanceRequest(Epoch Epoch, LogPosition From, LogPosition To,
-    ImmutableArray<AdvancedEntry> Entries) : Request<TailResponse>(Epoch)
+    ImmutableArray<AdvancedEntry> Entries) : Request<TailResponse>(Opcode.Advance, Epoch)
 {
-    public override Opcode Opcode => Opcode.Advance;
-
     public override void WriteBody(ref WireWriter w)
     {
         w.Position(From);
         w.Position(To);
-        w.Int32(Entries.Length);
-        foreach (var entry in Entries)
+        w.Array(Entries, static (ref w, entry) =>
         {
             w.Position(entry.Position);
-            StreamTail.WriteIds(ref w, entry.Streams);
-        }
+            w.Streams(entry.Streams);
+        });
     }
 
     internal static AdvanceRequest Read(Epoch epoch, ref WireReader r)
     {
         var from = r.Position();
         var to = r.Position();
-        var entries =
-            ImmutableArray.CreateBuilder<AdvancedEntry>(r.Count(AdvancedEntry.SmallestSize, MessageLimits.MaxItems));
+        var entries = r.Array(12, static (ref r) => new AdvancedEntry(r.Position(), r.Streams()));
         var next = from;
-        for (var i = entries.Capacity; i > 0; i--)
+        foreach (var (position, _) in entries)
         {
-            var position = r.Position();
             if (position < next || position >= to)
                 throw new MalformedDataException("An advanced entry lies outside its range, or out of order.");
             next = position.Next;
-            entries.Add(new AdvancedEntry(position, StreamTail.ReadIds(ref r)));
         }
 
         if (to < from) throw new MalformedDataException("A tail would step back.");
-        return new AdvanceRequest(epoch, from, to, entries.DrainToImmutable());
+        return new AdvanceRequest(epoch, from, to, entries);
     }
 
     public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) =>
@@ -53,7 +47,4 @@ public sealed record AdvanceRequest(Epoch Epoch, LogPosition From, LogPosition T
 }
 
 /// <summary>One copied entry and the streams it belongs to.</summary>
-public readonly record struct AdvancedEntry(LogPosition Position, ImmutableArray<StreamId> Streams)
-{
-    internal const int SmallestSize = 12;
-}
+public readonly record struct AdvancedEntry(LogPosition Position, ImmutableArray<StreamId> Streams);

@@ -5,17 +5,9 @@ namespace Corfu.Protocol;
 /// projection alone, idempotent, from any client. A second, different projection for one epoch is a
 /// <see cref="Status.Conflict"/>.
 /// </summary>
-public sealed record BootstrapRequest(Projection Projection) : AckRequest(Projection.Epoch)
+public sealed record BootstrapRequest(Projection Projection) : AckRequest(Opcode.Bootstrap, Projection.Epoch)
 {
-    public override Opcode Opcode => Opcode.Bootstrap;
-
     public override void WriteBody(ref WireWriter w) => ProjectionCodec.Write(ref w, Projection);
 
-    internal static BootstrapRequest Read(Epoch epoch, ref WireReader r)
-    {
-        var projection = ProjectionCodec.Read(ref r);
-        return projection.Epoch == epoch
-            ? new BootstrapRequest(projection)
-            : throw new MalformedDataException("A projection's epoch is not its frame's.");
-    }
+    internal static BootstrapRequest Read(Epoch epoch, ref WireReader r) => new(ProjectionCodec.Read(ref r, epoch));
 }

@@ -6,25 +6,17 @@ namespace Corfu.Protocol;
 /// Which streams the positions were granted for, so that a filler can write junk with the lost append's headers (R8).
 /// Asked of the incarnation and epoch that granted them; positions it no longer remembers are left out of the answer.
 /// </summary>
-public sealed record GrantsRequest(Epoch Epoch, ImmutableArray<LogPosition> Positions) : Request<GrantsResponse>(Epoch)
+public sealed record GrantsRequest(Epoch Epoch, ImmutableArray<LogPosition> Positions)
+    : Request<GrantsResponse>(Opcode.Grants, Epoch)
 {
-    public override Opcode Opcode => Opcode.Grants;
+    public override void WriteBody(ref WireWriter w) => w.Positions(Positions);
 
-    public override void WriteBody(ref WireWriter w)
-    {
-        w.Int32(Positions.Length);
-        foreach (var position in Positions) w.Position(position);
-    }
+    internal static GrantsRequest Read(Epoch epoch, ref WireReader r) => new(epoch, r.Positions());
 
-    internal static GrantsRequest Read(Epoch epoch, ref WireReader r)
-    {
-        var positions = ImmutableArray.CreateBuilder<LogPosition>(r.Count(8, MessageLimits.MaxItems));
-        for (var i = positions.Capacity; i > 0; i--) positions.Add(r.Position());
-        return new GrantsRequest(epoch, positions.DrainToImmutable());
-    }
-
-    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) =>
-        GrantsResponse.Read(status, epoch, ref r);
+    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => status == Status.Ok
+        ? new GrantsResponse(status, epoch,
+            r.Array(12, (ref r) => new Grant(r.Position(epoch), StreamTail.ReadAll(ref r))))
+        : Fail(status, epoch);
 
     public override Response Fail(Status status, Epoch epoch) => new GrantsResponse(status, epoch, []);
 }
@@ -35,20 +27,11 @@ public sealed record GrantsResponse(Status Status, Epoch Epoch, ImmutableArray<G
     public override void WriteBody(ref WireWriter w)
     {
         if (!IsOk) return;
-        w.Int32(Grants.Length);
-        foreach (var grant in Grants)
+        w.Array(Grants, static (ref w, grant) =>
         {
             w.Position(grant.Position);
             StreamTail.WriteAll(ref w, grant.Previous);
-        }
-    }
-
-    internal static GrantsResponse Read(Status status, Epoch epoch, ref WireReader r)
-    {
-        if (status != Status.Ok) return new GrantsResponse(status, epoch, []);
-        var grants = ImmutableArray.CreateBuilder<Grant>(r.Count(12, MessageLimits.MaxItems));
-        for (var i = grants.Capacity; i > 0; i--) grants.Add(new Grant(r.Position(epoch), StreamTail.ReadAll(ref r)));
-        return new GrantsResponse(status, epoch, grants.DrainToImmutable());
+        });
     }
 }
 

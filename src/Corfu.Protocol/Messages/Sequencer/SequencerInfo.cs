@@ -1,14 +1,8 @@
 namespace Corfu.Protocol;
 
 /// <summary>State of a sequencer for people and tools; answered at any epoch.</summary>
-public sealed record SequencerInfoRequest(Epoch Epoch) : Request<SequencerInfoResponse>(Epoch)
+public sealed record SequencerInfoRequest(Epoch Epoch) : Request<SequencerInfoResponse>(Opcode.SequencerInfo, Epoch)
 {
-    public override Opcode Opcode => Opcode.SequencerInfo;
-
-    public override void WriteBody(ref WireWriter w)
-    {
-    }
-
     public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => status == Status.Ok
         ? new SequencerInfoResponse(status, epoch, r.Position(epoch), r.Int64())
         : Fail(status, epoch);

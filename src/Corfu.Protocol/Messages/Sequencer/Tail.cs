@@ -3,13 +3,12 @@ using System.Collections.Immutable;
 namespace Corfu.Protocol;
 
 /// <summary>The log's tail and the tails of several streams, in one atomic answer (Tango 5).</summary>
-public sealed record TailRequest(Epoch Epoch, ImmutableArray<StreamId> Streams) : Request<TailResponse>(Epoch)
+public sealed record TailRequest(Epoch Epoch, ImmutableArray<StreamId> Streams)
+    : Request<TailResponse>(Opcode.Tail, Epoch)
 {
-    public override Opcode Opcode => Opcode.Tail;
+    public override void WriteBody(ref WireWriter w) => w.Streams(Streams);
 
-    public override void WriteBody(ref WireWriter w) => StreamTail.WriteIds(ref w, Streams);
-
-    internal static TailRequest Read(Epoch epoch, ref WireReader r) => new(epoch, StreamTail.ReadIds(ref r));
+    internal static TailRequest Read(Epoch epoch, ref WireReader r) => new(epoch, r.Streams());
 
     public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) =>
         TailResponse.Read(status, epoch, ref r);
@@ -28,20 +27,18 @@ public sealed record TailResponse(
 {
     public override void WriteBody(ref WireWriter w)
     {
-        if (Status == Status.UnknownStream) StreamTail.WriteIds(ref w, Unknown);
+        if (Status == Status.UnknownStream) w.Streams(Unknown);
         if (!IsOk) return;
         w.Position(Tail);
         w.UInt16(GraceMilliseconds);
         StreamTail.WriteAll(ref w, Tails);
     }
 
-    internal static TailResponse Read(Status status, Epoch epoch, ref WireReader r)
+    internal static TailResponse Read(Status status, Epoch epoch, ref WireReader r) => status switch
     {
-        if (status == Status.UnknownStream)
-            return new TailResponse(status, epoch, default, [], 0, StreamTail.ReadIds(ref r));
-        if (status != Status.Ok) return new TailResponse(status, epoch, default, [], 0, []);
-        var tail = r.Position(epoch);
-        var grace = r.UInt16();
-        return new TailResponse(status, epoch, tail, StreamTail.ReadAll(ref r), grace, []);
-    }
+        Status.Ok => new TailResponse(status, epoch, r.Position(epoch), GraceMilliseconds: r.UInt16(),
+            Tails: StreamTail.ReadAll(ref r), Unknown: []),
+        Status.UnknownStream => new TailResponse(status, epoch, default, [], 0, r.Streams()),
+        _ => new TailResponse(status, epoch, default, [], 0, []),
+    };
 }

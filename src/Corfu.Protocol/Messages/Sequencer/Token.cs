@@ -7,15 +7,13 @@ namespace Corfu.Protocol;
 /// <param name="GraceMilliseconds">Asks fillers to wait at least this long: for a writer that lost to fills twice in a
 /// row (R10). 0 is the default wait.</param>
 public sealed record TokenRequest(Epoch Epoch, int Count, ImmutableArray<StreamId> Streams,
-    ushort GraceMilliseconds = 0) : Request<TokenResponse>(Epoch)
+    ushort GraceMilliseconds = 0) : Request<TokenResponse>(Opcode.Token, Epoch)
 {
-    public override Opcode Opcode => Opcode.Token;
-
     public override void WriteBody(ref WireWriter w)
     {
         w.Int32(Count);
         w.UInt16(GraceMilliseconds);
-        StreamTail.WriteIds(ref w, Streams);
+        w.Streams(Streams);
     }
 
     internal static TokenRequest Read(Epoch epoch, ref WireReader r)
@@ -23,12 +21,15 @@ public sealed record TokenRequest(Epoch Epoch, int Count, ImmutableArray<StreamI
         var count = r.Int32();
         if (count is < 1 or > MessageLimits.MaxTokens)
             throw new MalformedDataException("A token count is out of range.");
-        var grace = r.UInt16();
-        return new TokenRequest(epoch, count, StreamTail.ReadIds(ref r), grace);
+        return new TokenRequest(epoch, count, GraceMilliseconds: r.UInt16(), Streams: r.Streams());
     }
 
-    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) =>
-        TokenResponse.Read(status, epoch, ref r);
+    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => status switch
+    {
+        Status.Ok => new TokenResponse(status, epoch, r.Position(epoch), StreamTail.ReadAll(ref r), []),
+        Status.UnknownStream => new TokenResponse(status, epoch, default, [], r.Streams()),
+        _ => Fail(status, epoch),
+    };
 
     public override Response Fail(Status status, Epoch epoch) => new TokenResponse(status, epoch, default, [], []);
 }
@@ -44,16 +45,9 @@ public sealed record TokenResponse(
 {
     public override void WriteBody(ref WireWriter w)
     {
-        if (Status == Status.UnknownStream) StreamTail.WriteIds(ref w, Unknown);
+        if (Status == Status.UnknownStream) w.Streams(Unknown);
         if (!IsOk) return;
         w.Position(First);
         StreamTail.WriteAll(ref w, Previous);
     }
-
-    internal static TokenResponse Read(Status status, Epoch epoch, ref WireReader r) => status switch
-    {
-        Status.Ok => new TokenResponse(status, epoch, r.Position(epoch), StreamTail.ReadAll(ref r), []),
-        Status.UnknownStream => new TokenResponse(status, epoch, default, [], StreamTail.ReadIds(ref r)),
-        _ => new TokenResponse(status, epoch, default, [], []),
-    };
 }

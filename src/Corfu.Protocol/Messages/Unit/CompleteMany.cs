@@ -8,25 +8,17 @@ namespace Corfu.Protocol;
 /// are slices of the connection's buffer, valid only until the handler returns.
 /// </summary>
 public sealed record CompleteManyRequest(Epoch Epoch, ImmutableArray<ReadOnlyMemory<byte>> Entries)
-    : Request<CompleteManyResponse>(Epoch)
+    : Request<CompleteManyResponse>(Opcode.CompleteMany, Epoch)
 {
-    public override Opcode Opcode => Opcode.CompleteMany;
+    public override void WriteBody(ref WireWriter w) => w.Array(Entries, static (ref w, entry) => w.Bytes(entry.Span));
 
-    public override void WriteBody(ref WireWriter w)
-    {
-        w.Int32(Entries.Length);
-        foreach (var entry in Entries) w.Bytes(entry.Span);
-    }
+    internal static CompleteManyRequest Read(Epoch epoch, ref WireReader r) =>
+        new(epoch, r.Array(4, static (ref r) => r.Bytes()));
 
-    internal static CompleteManyRequest Read(Epoch epoch, ref WireReader r)
-    {
-        var entries = ImmutableArray.CreateBuilder<ReadOnlyMemory<byte>>(r.Count(4, MessageLimits.MaxItems));
-        for (var i = entries.Capacity; i > 0; i--) entries.Add(r.Bytes());
-        return new CompleteManyRequest(epoch, entries.DrainToImmutable());
-    }
-
-    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) =>
-        CompleteManyResponse.Read(status, epoch, ref r);
+    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => status == Status.Ok
+        ? new CompleteManyResponse(status, epoch,
+            r.Array(1, static (ref r) => WriteOutcome.Read((Status)r.Byte(), ref r)))
+        : Fail(status, epoch);
 
     public override Response Fail(Status status, Epoch epoch) => new CompleteManyResponse(status, epoch, []);
 }
@@ -41,19 +33,10 @@ public sealed record CompleteManyResponse(Status Status, Epoch Epoch, ImmutableA
     public override void WriteBody(ref WireWriter w)
     {
         if (!IsOk) return;
-        w.Int32(Outcomes.Length);
-        foreach (var outcome in Outcomes)
+        w.Array(Outcomes, static (ref w, outcome) =>
         {
             w.Byte((byte)outcome.Status);
             outcome.WriteStored(ref w);
-        }
-    }
-
-    internal static CompleteManyResponse Read(Status status, Epoch epoch, ref WireReader r)
-    {
-        if (status != Status.Ok) return new CompleteManyResponse(status, epoch, []);
-        var outcomes = ImmutableArray.CreateBuilder<WriteOutcome>(r.Count(1, MessageLimits.MaxItems));
-        for (var i = outcomes.Capacity; i > 0; i--) outcomes.Add(WriteOutcome.Read((Status)r.Byte(), ref r));
-        return new CompleteManyResponse(status, epoch, outcomes.DrainToImmutable());
+        });
     }
 }

@@ -10,10 +10,8 @@ namespace Corfu.Protocol;
 /// </summary>
 /// <param name="From">The default first, then what the answer before says.</param>
 public sealed record ListStreamTailsRequest(Epoch Epoch, LogPosition Below, StreamListCursor From)
-    : Request<ListStreamTailsResponse>(Epoch)
+    : Request<ListStreamTailsResponse>(Opcode.ListStreamTails, Epoch)
 {
-    public override Opcode Opcode => Opcode.ListStreamTails;
-
     public override void WriteBody(ref WireWriter w)
     {
         w.Position(Below);
@@ -23,8 +21,10 @@ public sealed record ListStreamTailsRequest(Epoch Epoch, LogPosition Below, Stre
     internal static ListStreamTailsRequest Read(Epoch epoch, ref WireReader r) =>
         new(epoch, r.Position(), StreamListCursor.Read(ref r));
 
-    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) =>
-        ListStreamTailsResponse.Read(status, epoch, ref r);
+    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => status == Status.Ok
+        ? new ListStreamTailsResponse(status, epoch, Next: StreamListCursor.Read(ref r), IsLast: r.Bool(),
+            Complete: r.Bool(), Tails: StreamTail.ReadAll(ref r))
+        : Fail(status, epoch);
 
     public override Response Fail(Status status, Epoch epoch) =>
         new ListStreamTailsResponse(status, epoch, [], default, false, false);
@@ -47,15 +47,6 @@ public sealed record ListStreamTailsResponse(
         w.Bool(IsLast);
         w.Bool(Complete);
         StreamTail.WriteAll(ref w, Tails);
-    }
-
-    internal static ListStreamTailsResponse Read(Status status, Epoch epoch, ref WireReader r)
-    {
-        if (status != Status.Ok) return new ListStreamTailsResponse(status, epoch, [], default, false, false);
-        var next = StreamListCursor.Read(ref r);
-        var isLast = r.Bool();
-        var complete = r.Bool();
-        return new ListStreamTailsResponse(status, epoch, StreamTail.ReadAll(ref r), next, isLast, complete);
     }
 }
 
@@ -84,10 +75,9 @@ public readonly record struct StreamListCursor(long Run, int Next)
 /// without an entry does no harm: readers walk on (R8). BadRequest if a position is below neither the epoch's start nor
 /// the trim mark.
 /// </summary>
-public sealed record ImportStreamTailsRequest(Epoch Epoch, ImmutableArray<StreamTail> Tails) : AckRequest(Epoch)
+public sealed record ImportStreamTailsRequest(Epoch Epoch, ImmutableArray<StreamTail> Tails)
+    : AckRequest(Opcode.ImportStreamTails, Epoch)
 {
-    public override Opcode Opcode => Opcode.ImportStreamTails;
-
     public override void WriteBody(ref WireWriter w) => StreamTail.WriteAll(ref w, Tails);
 
     internal static ImportStreamTailsRequest Read(Epoch epoch, ref WireReader r) =>

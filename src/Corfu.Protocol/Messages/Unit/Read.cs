@@ -5,28 +5,24 @@ namespace Corfu.Protocol;
 /// <summary>Reads pages, in request order. The answer may stop early at <see cref="MessageLimits.ReadBudget"/>, but
 /// never before one page.</summary>
 public sealed record ReadRequest(Epoch Epoch, ImmutableArray<LogPosition> Positions, ReadDetail Detail)
-    : Request<ReadResponse>(Epoch)
+    : Request<ReadResponse>(Opcode.Read, Epoch)
 {
-    public override Opcode Opcode => Opcode.Read;
-
     public override void WriteBody(ref WireWriter w)
     {
         w.Byte((byte)Detail);
-        w.Int32(Positions.Length);
-        foreach (var position in Positions) w.Position(position);
+        w.Positions(Positions);
     }
 
     internal static ReadRequest Read(Epoch epoch, ref WireReader r)
     {
         var detail = (ReadDetail)r.Byte();
         if (detail > ReadDetail.Verify) throw new MalformedDataException("A read detail is unknown.");
-        var positions = ImmutableArray.CreateBuilder<LogPosition>(r.Count(8, MessageLimits.MaxItems));
-        for (var i = positions.Capacity; i > 0; i--) positions.Add(r.Position());
-        return new ReadRequest(epoch, positions.DrainToImmutable(), detail);
+        return new ReadRequest(epoch, r.Positions(), detail);
     }
 
-    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) =>
-        Protocol.ReadResponse.Read(status, epoch, ref r);
+    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => status == Status.Ok
+        ? new ReadResponse(status, epoch, r.Array(PageResult.SmallestSize, PageResult.Read))
+        : Fail(status, epoch);
 
     public override Response Fail(Status status, Epoch epoch) => new ReadResponse(status, epoch, []);
 }
@@ -56,16 +52,7 @@ public sealed record ReadResponse(Status Status, Epoch Epoch, ImmutableArray<Pag
     public override void WriteBody(ref WireWriter w)
     {
         if (!IsOk) return;
-        w.Int32(Pages.Length);
-        foreach (var page in Pages) page.Write(ref w);
-    }
-
-    internal static ReadResponse Read(Status status, Epoch epoch, ref WireReader r)
-    {
-        if (status != Status.Ok) return new ReadResponse(status, epoch, []);
-        var pages = ImmutableArray.CreateBuilder<PageResult>(r.Count(PageResult.SmallestSize, MessageLimits.MaxItems));
-        for (var i = pages.Capacity; i > 0; i--) pages.Add(PageResult.Read(ref r));
-        return new ReadResponse(status, epoch, pages.DrainToImmutable());
+        w.Array(Pages, static (ref w, page) => page.Write(ref w));
     }
 }
 
@@ -85,8 +72,7 @@ public readonly record struct PageResult(
         w.Position(Position);
         w.Byte((byte)State);
         w.Bool(BelowMark);
-        w.Guid(Origin.Writer.Value);
-        w.Int64(Origin.Sequence);
+        w.Origin(Origin);
         w.Bytes(Bytes.Span);
     }
 
@@ -95,7 +81,7 @@ public readonly record struct PageResult(
         var position = r.Position();
         var state = (PageState)r.Byte();
         if (state > PageState.Corrupt) throw new MalformedDataException("A page state is unknown.");
-        return new PageResult(position, state, r.Bool(), new EntryOrigin(new WriterId(r.Guid()), r.Int64()), r.Bytes());
+        return new PageResult(position, state, r.Bool(), r.Origin(), r.Bytes());
     }
 }
 

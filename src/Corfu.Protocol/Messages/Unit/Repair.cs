@@ -6,9 +6,7 @@ namespace Corfu.Protocol;
 /// written there, <see cref="Status.Unwritten"/> where nothing ever was (that takes a complete),
 /// <see cref="Status.Trimmed"/> where nothing is needed any more.
 /// </summary>
-public sealed record RepairRequest(Epoch Epoch, ReadOnlyMemory<byte> Entry) : AckRequest(Epoch)
+public sealed record RepairRequest(Epoch Epoch, ReadOnlyMemory<byte> Entry) : AckRequest(Opcode.Repair, Epoch)
 {
-    public override Opcode Opcode => Opcode.Repair;
-
     public override void WriteBody(ref WireWriter w) => w.Bytes(Entry.Span);
 }

@@ -5,16 +5,11 @@ namespace Corfu.Protocol;
 /// <see cref="Status.Sealed"/> when a higher seal is already in force; sealing again at the same epoch answers the
 /// same.
 /// </summary>
-public sealed record SealRequest(Epoch Epoch) : Request<SealResponse>(Epoch)
+public sealed record SealRequest(Epoch Epoch) : Request<SealResponse>(Opcode.Seal, Epoch)
 {
-    public override Opcode Opcode => Opcode.Seal;
-
-    public override void WriteBody(ref WireWriter w)
-    {
-    }
-
-    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) =>
-        SealResponse.Read(status, epoch, ref r);
+    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => status == Status.Ok
+        ? new SealResponse(status, epoch, r.Position(), r.Position())
+        : Fail(status, epoch);
 
     public override Response Fail(Status status, Epoch epoch) => new SealResponse(status, epoch, default, default);
 }
@@ -31,9 +26,4 @@ public sealed record SealResponse(Status Status, Epoch Epoch, LogPosition End, L
         w.Position(End);
         w.Position(TrimMark);
     }
-
-    internal static SealResponse Read(Status status, Epoch epoch, ref WireReader r) =>
-        status == Status.Ok
-            ? new SealResponse(status, epoch, r.Position(), r.Position())
-            : new SealResponse(status, epoch, default, default);
 }

@@ -9,21 +9,19 @@ namespace Corfu.Protocol;
 /// <param name="Below">If above the start: the positions below this instead, of streams that have none at or
 /// above.</param>
 public sealed record StreamTailsRequest(Epoch Epoch, ImmutableArray<StreamId> Streams, LogPosition Below = default)
-    : Request<StreamTailsResponse>(Epoch)
+    : Request<StreamTailsResponse>(Opcode.StreamTails, Epoch)
 {
-    public override Opcode Opcode => Opcode.StreamTails;
-
     public override void WriteBody(ref WireWriter w)
     {
-        StreamTail.WriteIds(ref w, Streams);
+        w.Streams(Streams);
         w.Position(Below);
     }
 
-    internal static StreamTailsRequest Read(Epoch epoch, ref WireReader r) =>
-        new(epoch, StreamTail.ReadIds(ref r), r.Position());
+    internal static StreamTailsRequest Read(Epoch epoch, ref WireReader r) => new(epoch, r.Streams(), r.Position());
 
-    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) =>
-        StreamTailsResponse.Read(status, epoch, ref r);
+    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => status == Status.Ok
+        ? new StreamTailsResponse(status, epoch, Complete: r.Bool(), Tails: StreamTail.ReadAll(ref r))
+        : Fail(status, epoch);
 
     public override Response Fail(Status status, Epoch epoch) => new StreamTailsResponse(status, epoch, [], false);
 }
@@ -38,12 +36,5 @@ public sealed record StreamTailsResponse(Status Status, Epoch Epoch, ImmutableAr
         if (!IsOk) return;
         w.Bool(Complete);
         StreamTail.WriteAll(ref w, Tails);
-    }
-
-    internal static StreamTailsResponse Read(Status status, Epoch epoch, ref WireReader r)
-    {
-        if (status != Status.Ok) return new StreamTailsResponse(status, epoch, [], false);
-        var complete = r.Bool();
-        return new StreamTailsResponse(status, epoch, StreamTail.ReadAll(ref r), complete);
     }
 }

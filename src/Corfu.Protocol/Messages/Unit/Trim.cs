@@ -4,10 +4,9 @@ namespace Corfu.Protocol;
 /// Releases one position; an unwritten one is marked trimmed (R5). <see cref="Tombstone"/> brings the headers along
 /// where the page was already trimmed elsewhere in the chain; empty otherwise.
 /// </summary>
-public sealed record TrimRequest(Epoch Epoch, LogPosition Position, ReadOnlyMemory<byte> Tombstone) : AckRequest(Epoch)
+public sealed record TrimRequest(Epoch Epoch, LogPosition Position, ReadOnlyMemory<byte> Tombstone)
+    : AckRequest(Opcode.Trim, Epoch)
 {
-    public override Opcode Opcode => Opcode.Trim;
-
     public override void WriteBody(ref WireWriter w)
     {
         w.Position(Position);
@@ -19,10 +18,8 @@ public sealed record TrimRequest(Epoch Epoch, LogPosition Position, ReadOnlyMemo
 
 /// <summary>Releases everything below <see cref="Below"/> (exclusive). The mark only rises, and by this verb alone
 /// (R5).</summary>
-public sealed record TrimPrefixRequest(Epoch Epoch, LogPosition Below) : AckRequest(Epoch)
+public sealed record TrimPrefixRequest(Epoch Epoch, LogPosition Below) : AckRequest(Opcode.TrimPrefix, Epoch)
 {
-    public override Opcode Opcode => Opcode.TrimPrefix;
-
     public override void WriteBody(ref WireWriter w) => w.Position(Below);
 
     internal static TrimPrefixRequest Read(Epoch epoch, ref WireReader r) => new(epoch, r.Position());

@@ -1,18 +1,28 @@
 namespace Corfu.Protocol;
 
 /// <summary>State of a unit for people and tools; answered at any epoch.</summary>
-public sealed record UnitInfoRequest(Epoch Epoch) : Request<UnitInfoResponse>(Epoch)
+public sealed record UnitInfoRequest(Epoch Epoch) : Request<UnitInfoResponse>(Opcode.UnitInfo, Epoch)
 {
-    public override Opcode Opcode => Opcode.UnitInfo;
-
-    public override void WriteBody(ref WireWriter w)
+    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => status switch
     {
-    }
-
-    public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) =>
-        UnitInfoResponse.Read(status, epoch, ref r);
+        Status.Ok => new UnitInfoResponse(status, epoch, r.Epoch(), r.Epoch(), r.Position(), r.Position(), r.Int64(),
+            r.Int64())
+        {
+            Health = ReadHealth(ref r),
+            CorruptPages = r.Int64(),
+            Reason = r.Text(),
+        },
+        Status.Failed => UnitInfoResponse.Failed(epoch, r.Remaining > 0 ? r.Text() : ""),
+        _ => Fail(status, epoch),
+    };
 
     public override Response Fail(Status status, Epoch epoch) => UnitInfoResponse.Without(status, epoch);
+
+    private static UnitHealth ReadHealth(ref WireReader r)
+    {
+        var health = (UnitHealth)r.Byte();
+        return health <= UnitHealth.Failed ? health : throw new MalformedDataException("A unit's health is unknown.");
+    }
 }
 
 /// <param name="SealedBelow">Epochs below this are refused.</param>
@@ -47,37 +57,12 @@ public sealed record UnitInfoResponse(
         w.Text(Reason);
     }
 
-    internal static UnitInfoResponse Read(Status status, Epoch epoch, ref WireReader r)
-    {
-        switch (status)
-        {
-            case Status.Ok:
-                return new UnitInfoResponse(status, epoch, r.Epoch(), r.Epoch(), r.Position(), r.Position(), r.Int64(),
-                    r.Int64())
-                {
-                    Health = ReadHealth(ref r),
-                    CorruptPages = r.Int64(),
-                    Reason = r.Text(),
-                };
-            case Status.Failed:
-                return Failed(epoch, r.Remaining > 0 ? r.Text() : "");
-            default:
-                return Without(status, epoch);
-        }
-    }
-
     /// <summary>The answer of a unit that serves nothing any more.</summary>
     public static UnitInfoResponse Failed(Epoch epoch, string reason) =>
         Without(Status.Failed, epoch) with { Health = UnitHealth.Failed, Reason = reason };
 
     internal static UnitInfoResponse Without(Status status, Epoch epoch) =>
         new(status, epoch, default, default, default, default, 0, 0);
-
-    private static UnitHealth ReadHealth(ref WireReader r)
-    {
-        var health = (UnitHealth)r.Byte();
-        return health <= UnitHealth.Failed ? health : throw new MalformedDataException("A unit's health is unknown.");
-    }
 }
 
 /// <summary>What a unit can still do for its cluster.</summary>

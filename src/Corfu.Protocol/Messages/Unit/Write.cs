@@ -4,35 +4,30 @@ namespace Corfu.Protocol;
 /// The three verbs that carry one encoded entry (<see cref="EntryCodec"/>). On the receiving side the bytes are a slice
 /// of the connection's buffer, valid only until the handler returns.
 /// </summary>
-public abstract record EntryRequest(Epoch Epoch, ReadOnlyMemory<byte> Entry) : Request<WriteResponse>(Epoch)
+public abstract record EntryRequest(Opcode Opcode, Epoch Epoch, ReadOnlyMemory<byte> Entry)
+    : Request<WriteResponse>(Opcode, Epoch)
 {
     public override void WriteBody(ref WireWriter w) => w.Bytes(Entry.Span);
 
     public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) =>
-        WriteResponse.Read(status, epoch, ref r);
+        new WriteResponse(WriteOutcome.Read(status, ref r), epoch);
 
     public override Response Fail(Status status, Epoch epoch) => new WriteResponse(status, epoch);
 }
 
 /// <summary>Write-once append of data by its own writer: entry epoch = request epoch = unit epoch (R4).</summary>
-public sealed record WriteRequest(Epoch Epoch, ReadOnlyMemory<byte> Entry) : EntryRequest(Epoch, Entry)
-{
-    public override Opcode Opcode => Opcode.Write;
-}
+public sealed record WriteRequest(Epoch Epoch, ReadOnlyMemory<byte> Entry)
+    : EntryRequest(Opcode.Write, Epoch, Entry);
 
 /// <summary>Copies what an earlier replica of the chain was read to hold, data or junk, of this or an older epoch, to
 /// the replicas behind it (R9).</summary>
-public sealed record CompleteRequest(Epoch Epoch, ReadOnlyMemory<byte> Entry) : EntryRequest(Epoch, Entry)
-{
-    public override Opcode Opcode => Opcode.Complete;
-}
+public sealed record CompleteRequest(Epoch Epoch, ReadOnlyMemory<byte> Entry)
+    : EntryRequest(Opcode.Complete, Epoch, Entry);
 
 /// <summary>Closes a hole with junk; sent to the head first (R10). The entry's kind is junk and its epoch the
 /// request's.</summary>
-public sealed record FillRequest(Epoch Epoch, ReadOnlyMemory<byte> Entry) : EntryRequest(Epoch, Entry)
-{
-    public override Opcode Opcode => Opcode.Fill;
-}
+public sealed record FillRequest(Epoch Epoch, ReadOnlyMemory<byte> Entry)
+    : EntryRequest(Opcode.Fill, Epoch, Entry);
 
 /// <summary>
 /// The answer to write, complete and fill. With <see cref="Status.AlreadyWritten"/> it says what is stored (R4): a fill
@@ -49,9 +44,6 @@ public sealed record WriteResponse(Status Status, Epoch Epoch, EntryKind Stored 
 
     public override void WriteBody(ref WireWriter w) =>
         new WriteOutcome(Status, Stored, StoredOrigin).WriteStored(ref w);
-
-    internal static WriteResponse Read(Status status, Epoch epoch, ref WireReader r) =>
-        new(WriteOutcome.Read(status, ref r), epoch);
 }
 
 /// <summary>What became of one entry. With <see cref="Status.AlreadyWritten"/> it says what is stored instead, perhaps
@@ -63,11 +55,10 @@ public readonly record struct WriteOutcome(Status Status, EntryKind Stored = def
     {
         if (Status != Status.AlreadyWritten) return;
         w.Byte((byte)Stored);
-        w.Guid(StoredOrigin.Writer.Value);
-        w.Int64(StoredOrigin.Sequence);
+        w.Origin(StoredOrigin);
     }
 
     internal static WriteOutcome Read(Status status, ref WireReader r) => status == Status.AlreadyWritten
-        ? new WriteOutcome(status, (EntryKind)r.Byte(), new EntryOrigin(new WriterId(r.Guid()), r.Int64()))
+        ? new WriteOutcome(status, (EntryKind)r.Byte(), r.Origin())
         : new WriteOutcome(status);
 }
