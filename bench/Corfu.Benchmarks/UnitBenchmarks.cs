@@ -1,4 +1,5 @@
 using BenchmarkDotNet.Attributes;
+using Corfu.Conformance;
 using Corfu.Protocol;
 using Corfu.Unit;
 

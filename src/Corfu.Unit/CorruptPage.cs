@@ -10,7 +10,7 @@ namespace Corfu.Unit;
 /// <param name="Seed">What the check starts from.</param>
 /// <param name="Check">CRC-32C of the seed and the headers; null when only the origin and the lengths are left to
 /// compare.</param>
-public readonly record struct CorruptPage(bool HeadersIntact, uint Seed, uint? Check)
+internal readonly record struct CorruptPage(bool HeadersIntact, uint Seed, uint? Check)
 {
     /// <summary>A page whose headers were just read and are good.</summary>
     public static CorruptPage Of(ReadOnlySpan<byte> headers) => new(true, 0, Crc32C.Compute(0, headers));

@@ -4,7 +4,7 @@ namespace Corfu.Unit;
 
 /// <summary>What a reader of pages tells the unit, and asks it for: the core itself or, where others use that too,
 /// whoever guards it.</summary>
-public interface IPageStates
+internal interface IPageStates
 {
     /// <summary>What a read of the page would answer now, and what must be durable before it may.</summary>
     (PlannedPage Page, long Lsn) Plan(LogPosition position);

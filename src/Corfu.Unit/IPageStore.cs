@@ -7,7 +7,7 @@ namespace Corfu.Unit;
 /// <see cref="Set"/>, <see cref="Append"/> and <see cref="Admit"/> are synchronous and called under the handler's lock,
 /// never concurrently.
 /// </summary>
-public interface IPageStore : IAsyncDisposable
+internal interface IPageStore : IAsyncDisposable
 {
     /// <summary>
     /// Reads the log back, in order, and makes the store ready: its own Open record is durable on return. Called once,

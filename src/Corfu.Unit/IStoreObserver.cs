@@ -2,7 +2,7 @@ namespace Corfu.Unit;
 
 /// <summary>Hears about the progress of a store, from the store's own thread: handlers must be short and never call
 /// back into the store's append.</summary>
-public interface IStoreObserver
+internal interface IStoreObserver
 {
     /// <summary>Everything up to the log sequence number is durable. Never falls.</summary>
     void OnDurable(long lsn);

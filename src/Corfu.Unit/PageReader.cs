@@ -4,7 +4,7 @@ using Corfu.Protocol;
 namespace Corfu.Unit;
 
 /// <summary>Carries out a read plan: fetches and checks page bytes, without the core and its lock.</summary>
-public static class PageReader
+internal static class PageReader
 {
     private const int MaxMoves = 8;
 

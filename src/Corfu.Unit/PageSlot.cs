@@ -8,5 +8,5 @@ namespace Corfu.Unit;
 /// <param name="Length">Of those bytes.</param>
 /// <param name="HeaderLength">Of the entry's fixed part and stream headers; 0 for a trim without a tombstone.</param>
 /// <param name="Lsn">The store must be durable up to here before any answer may reflect this slot (R4).</param>
-public readonly record struct PageSlot(PageState State, long Address, int Length, int HeaderLength, EntryOrigin Origin,
-    long Lsn);
+internal readonly record struct PageSlot(PageState State, long Address, int Length, int HeaderLength,
+    EntryOrigin Origin, long Lsn);

@@ -3,8 +3,8 @@ using Corfu.Protocol;
 namespace Corfu.Unit;
 
 /// <summary>A read whose states are decided and whose bytes are still to be fetched.</summary>
-public sealed record ReadPlan(Epoch Epoch, ReadDetail Detail, PlannedPage[] Pages);
+internal sealed record ReadPlan(Epoch Epoch, ReadDetail Detail, PlannedPage[] Pages);
 
 /// <summary>One page of a planned read.</summary>
 /// <param name="BelowMark">Trimmed by prefix: there is nothing to fetch.</param>
-public readonly record struct PlannedPage(LogPosition Position, PageSlot Slot, bool BelowMark);
+internal readonly record struct PlannedPage(LogPosition Position, PageSlot Slot, bool BelowMark);

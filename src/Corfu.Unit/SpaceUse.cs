@@ -2,7 +2,7 @@ namespace Corfu.Unit;
 
 /// <summary>Who may take which part of the reserve on a disk that is nearly full, in the order in which they are cut
 /// off.</summary>
-public enum SpaceUse
+internal enum SpaceUse
 {
     /// <summary>Pages: refused before they touch the reserve.</summary>
     Pages,

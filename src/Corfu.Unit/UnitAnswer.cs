@@ -8,4 +8,4 @@ namespace Corfu.Unit;
 /// </summary>
 /// <param name="Response">Complete, unless <paramref name="Plan"/> is there.</param>
 /// <param name="Plan">Page bytes to fetch, outside the core, before a read can be answered.</param>
-public readonly record struct UnitAnswer(long Lsn, Response? Response, ReadPlan? Plan = null);
+internal readonly record struct UnitAnswer(long Lsn, Response? Response, ReadPlan? Plan = null);

@@ -3,7 +3,7 @@ using Corfu.Protocol;
 namespace Corfu.Unit;
 
 /// <summary>What became of a record whose segment is to be freed.</summary>
-public enum KeepOutcome
+internal enum KeepOutcome
 {
     /// <summary>Nothing needs it any more.</summary>
     Dead,
@@ -21,7 +21,7 @@ public enum KeepOutcome
 // R5: a random trim frees the payload. Segments of the log that hold little that is live are emptied, by writing that
 // little again at the end, and then deleted. Each step is a short call under the handler's lock; in between requests
 // are served.
-public sealed partial class UnitCore
+internal sealed partial class UnitCore
 {
     private readonly List<int> _carried = [];
 

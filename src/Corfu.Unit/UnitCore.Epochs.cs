@@ -2,7 +2,7 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit;
 
-public sealed partial class UnitCore
+internal sealed partial class UnitCore
 {
     // TOCS 2.1: everything accepted before the seal lies below it in the log, so "first flush all ongoing operations"
     // is the seal record's own durability (R4).

@@ -2,7 +2,7 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit;
 
-public sealed partial class UnitCore
+internal sealed partial class UnitCore
 {
     private CorruptPages _corrupt = new();
 

@@ -3,7 +3,7 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit;
 
-public sealed partial class UnitCore
+internal sealed partial class UnitCore
 {
     private const byte SnapshotVersion = 1;
 

@@ -5,7 +5,7 @@ namespace Corfu.Unit;
 
 // What this unit knows of streams: its newest data positions, told to sequencers below the epoch's start, and to those
 // who join its chains below the mark.
-public sealed partial class UnitCore
+internal sealed partial class UnitCore
 {
     // Another one after each start, for each start appends something: streams are then known in another order.
     private long _run;

@@ -2,7 +2,7 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit;
 
-public sealed partial class UnitCore
+internal sealed partial class UnitCore
 {
     // R5: an unwritten position is marked, a page leaves its headers behind so that stream walks survive.
     private UnitAnswer Trim(TrimRequest request)

@@ -3,7 +3,7 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit;
 
-public sealed partial class UnitCore
+internal sealed partial class UnitCore
 {
     // The newest record that positions of streams are known from: a page, junk, a tombstone or a list that was taken
     // over.

@@ -11,7 +11,7 @@ namespace Corfu.Unit;
 /// R4, one uniform rule: each answer names the log sequence number of the newest record that it reflects, and whoever
 /// holds the answer releases it only when the store is durable up to there.
 /// </remarks>
-public sealed partial class UnitCore : IPageStates
+internal sealed partial class UnitCore : IPageStates
 {
     private readonly IPageStore _store;
     private readonly UnitCoreOptions _options;

@@ -36,7 +36,7 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
     private long _pendingReadBytes;
     private readonly LogCleaner? _cleaner;
 
-    public UnitHandler(NodeId id, UnitCore core, IPageStore store, UnitHandlerOptions? options = null)
+    internal UnitHandler(NodeId id, UnitCore core, IPageStore store, UnitHandlerOptions? options = null)
     {
         Id = id;
         _core = core;

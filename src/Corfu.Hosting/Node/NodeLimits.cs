@@ -23,8 +23,8 @@ public sealed record NodeLimits
     /// <summary>The listener of the process.</summary>
     public ServerTransportOptions Server { get; init; } = new();
 
-    /// <summary>Its units: the largest payload, what waits (<c>handler</c>) and the sizes of the store
-    /// (<c>store</c>).</summary>
+    /// <summary>Its units: the largest payload, the number of streams, what waits (<c>handler</c>) and the sizes of the
+    /// store (<c>store</c>).</summary>
     public UnitNodeOptions Unit { get; init; } = new();
 
     public SequencerOptions Sequencer { get; init; } = new();
@@ -40,7 +40,7 @@ public sealed record NodeLimits
     internal IEnumerable<string> Faults()
     {
         // These are not limits: the node's roles say them.
-        if (Unit != Unit with { Folder = null, MustExist = false, Id = default, Cluster = default })
+        if (Unit != Unit with { Folder = "", MustExist = false, Id = default, Cluster = default })
             yield return "Limits: a unit's folder and identity belong to its role.";
         Action[] checks =
         [

@@ -1,7 +1,7 @@
 namespace Corfu.Unit;
 
 /// <summary>The bytes of a log as a recovery scan finds them on a device, holes and garbage included.</summary>
-public interface ILogImage
+internal interface ILogImage
 {
     /// <summary>The lowest address that may hold a record; above 0 only after trimmed parts were deleted.</summary>
     long Begin { get; }

@@ -8,7 +8,7 @@ namespace Corfu.Unit;
 /// last one in it. They excuse exactly the breaks that deleting those parts leaves in the chain of records, and no
 /// other. Body of a Freed record: count (4), then pairs of addresses (8 + 8).
 /// </summary>
-public sealed class LogGaps
+internal sealed class LogGaps
 {
     private readonly SortedDictionary<long, long> _lastByBefore = [];
 

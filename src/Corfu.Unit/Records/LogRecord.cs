@@ -14,7 +14,7 @@ namespace Corfu.Unit;
 /// How much of the body the record's own check covers. For pages that is the entry's headers: its payload has a check
 /// of its own, so that a damaged payload leaves a page that is known and corrupt, instead of a log that cannot be read.
 /// </param>
-public readonly record struct LogRecord(RecordKind Kind, LogPosition Position, ReadOnlyMemory<byte> Body,
+internal readonly record struct LogRecord(RecordKind Kind, LogPosition Position, ReadOnlyMemory<byte> Body,
     int CheckedLength)
 {
     public LogRecord(RecordKind kind, LogPosition position)

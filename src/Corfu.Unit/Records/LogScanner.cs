@@ -4,7 +4,7 @@ using Corfu.Protocol;
 namespace Corfu.Unit;
 
 /// <summary>Receives the records of a log in order. The body is valid only during the call.</summary>
-public delegate void RecordVisitor(in LogRecord record, in RecordPlace place);
+internal delegate void RecordVisitor(in LogRecord record, in RecordPlace place);
 
 /// <summary>
 /// The recovery scan, shared by every store that keeps a log (R6). Records form a chain by their previous-addresses, so
@@ -13,7 +13,7 @@ public delegate void RecordVisitor(in LogRecord record, in RecordPlace place);
 /// the end of the chain, proves that something acknowledged is damaged or missing: refuse. Without such a proof the
 /// chain's end is the tail, and what lies behind was never acknowledged.
 /// </summary>
-public sealed class LogScanner(ILogImage image, uint logId)
+internal sealed class LogScanner(ILogImage image, uint logId)
 {
     private const int WindowSize = 4 << 20;
 

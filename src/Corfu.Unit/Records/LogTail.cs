@@ -6,7 +6,7 @@ namespace Corfu.Unit;
 /// <param name="Incarnation">Of the last record, 0 in an empty log.</param>
 /// <param name="Records">How many records were accepted.</param>
 /// <param name="TornBytes">Whether something was written behind the end that did not become part of the log.</param>
-public readonly record struct LogTail(long End, long LastRecord, uint Incarnation, long Records, bool TornBytes)
+internal readonly record struct LogTail(long End, long LastRecord, uint Incarnation, long Records, bool TornBytes)
 {
     /// <summary>Where parts of the middle are missing on purpose: the last record before, and the last one in
     /// it.</summary>

@@ -7,7 +7,7 @@ namespace Corfu.Unit;
 /// The record format, the same in every store that keeps a log (docs/formats.md gives the byte offsets, a golden test
 /// pins them). R6: the check is bound to the log address, so a record is valid only where it was written.
 /// </summary>
-public static class RecordCodec
+internal static class RecordCodec
 {
     public const uint Magic = 0x31524643; // "CFR1"
     public const byte Version = 2;

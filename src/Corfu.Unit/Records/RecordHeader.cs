@@ -12,6 +12,6 @@ namespace Corfu.Unit;
 /// <param name="Incarnation">Counts the runs of the unit: bytes that an earlier run left behind the tail never pass for
 /// new ones.</param>
 /// <param name="LogId">Derived from the unit's identity: another unit's file never passes for this one's.</param>
-public readonly record struct RecordHeader(
+internal readonly record struct RecordHeader(
     RecordKind Kind, LogPosition Position, int BodyLength, int CheckedLength, long Previous, long Floor,
     uint Incarnation, uint LogId);

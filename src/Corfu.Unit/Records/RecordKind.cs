@@ -1,7 +1,7 @@
 namespace Corfu.Unit;
 
 /// <summary>What a record of a unit's log says. Numbers are part of the format.</summary>
-public enum RecordKind : byte
+internal enum RecordKind : byte
 {
     /// <summary>First record of each run of the unit: everything after it belongs to a higher incarnation of the
     /// log.</summary>

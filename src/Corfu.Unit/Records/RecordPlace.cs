@@ -5,7 +5,7 @@ namespace Corfu.Unit;
 /// <param name="Lsn">The record's end, aligned: it is durable once the store is durable up to here.</param>
 /// <param name="PayloadIntact">False for a page whose headers are good and whose payload is damaged, or for one without
 /// good headers.</param>
-public readonly record struct RecordPlace(long BodyAddress, long Lsn, bool PayloadIntact = true)
+internal readonly record struct RecordPlace(long BodyAddress, long Lsn, bool PayloadIntact = true)
 {
     /// <summary>Address of the record before this one.</summary>
     public long Previous { get; init; }

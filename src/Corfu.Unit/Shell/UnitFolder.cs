@@ -6,7 +6,7 @@ namespace Corfu.Unit;
 /// The data folder of one unit, held exclusively: <c>identity</c>, <c>lock</c>, <c>log/</c> (segments and mark),
 /// <c>map/</c> (scratch, deleted at every start).
 /// </summary>
-public sealed class UnitFolder : IDisposable
+internal sealed class UnitFolder : IDisposable
 {
     private const string IdentityName = "identity";
     private const string LockName = "lock";

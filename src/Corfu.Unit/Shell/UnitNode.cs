@@ -8,9 +8,9 @@ namespace Corfu.Unit;
 /// </summary>
 public sealed class UnitNode : IAsyncDisposable
 {
-    private readonly UnitFolder? _folder;
+    private readonly UnitFolder _folder;
 
-    private UnitNode(UnitFolder? folder, UnitHandler handler)
+    private UnitNode(UnitFolder folder, UnitHandler handler)
     {
         _folder = folder;
         Handler = handler;
@@ -28,23 +28,24 @@ public sealed class UnitNode : IAsyncDisposable
     public static async Task<UnitNode> OpenAsync(UnitNodeOptions options, IEntropy entropy)
     {
         using var activity = UnitTelemetry.Activities.StartActivity("corfu.unit.open");
-        var folder = options.Folder is null
-            ? null
-            : UnitFolder.Open(options.Folder, options.Id, options.Cluster, entropy, options.Store, options.MustExist);
-        IPageStore? store = null;
+        var folder = UnitFolder.Open(options.Folder, options.Id, options.Cluster, entropy, options.Store,
+            options.MustExist);
+        PageStore? store = null;
         try
         {
-            store = folder is null ? new MemoryPageStore() : folder.OpenStore();
-            var cluster = folder?.Identity.Cluster ?? options.Cluster;
-            var core = await UnitCore.OpenAsync(store,
-                new UnitCoreOptions { Cluster = cluster, MaxPayload = options.MaxPayload });
-            var id = folder?.Identity.Unit ?? (options.Id.IsNone ? new NodeId(entropy.NewGuid()) : options.Id);
-            return new UnitNode(folder, new UnitHandler(id, core, store, options.Handler));
+            store = folder.OpenStore();
+            var core = await UnitCore.OpenAsync(store, new UnitCoreOptions
+            {
+                Cluster = folder.Identity.Cluster,
+                MaxStreams = options.MaxStreams,
+                MaxPayload = options.MaxPayload,
+            });
+            return new UnitNode(folder, new UnitHandler(folder.Identity.Unit, core, store, options.Handler));
         }
         catch (Exception error)
         {
             if (store is not null) await store.DisposeAsync();
-            folder?.Dispose();
+            folder.Dispose();
             if (error is UnauthorizedAccessException or IOException)
                 throw new UnitFolderException(
                     $"The unit's data folder {options.Folder} cannot be used: {error.Message}", error);
@@ -55,6 +56,6 @@ public sealed class UnitNode : IAsyncDisposable
     public async ValueTask DisposeAsync()
     {
         await Handler.DisposeAsync();
-        _folder?.Dispose();
+        _folder.Dispose();
     }
 }

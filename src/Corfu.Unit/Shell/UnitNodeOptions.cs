@@ -5,9 +5,8 @@ namespace Corfu.Unit;
 /// <summary>How to run one unit.</summary>
 public sealed record UnitNodeOptions
 {
-    /// <summary>The data folder; formatted if it is empty or missing. Null keeps everything in memory: for tests only,
-    /// nothing survives.</summary>
-    public string? Folder { get; init; }
+    /// <summary>The data folder; formatted if it is empty or missing.</summary>
+    public string Folder { get; init; } = "";
 
     /// <summary>The unit has served before: a missing or empty folder is an error, never formatted again (R2). Default
     /// false.</summary>
@@ -16,12 +15,15 @@ public sealed record UnitNodeOptions
     /// <summary>The unit's identity, where the host keeps it; none draws one when the folder is formatted.</summary>
     public NodeId Id { get; init; }
 
-    /// <summary>The cluster that the unit belongs to: it installs no other's projections. None where the folder says
-    /// it.</summary>
+    /// <summary>The unit installs projections of this cluster only. None where the folder says it.</summary>
     public ClusterId Cluster { get; init; }
 
     /// <summary>Larger payloads are refused. Default 1 MiB.</summary>
     public int MaxPayload { get; init; } = EntryCodec.DefaultMaxPayload;
+
+    /// <summary>Streams that the unit keeps tails of, at about 150 bytes of memory each; an append that would add
+    /// another gets <see cref="Status.NoSpace"/>. Default 4,000,000.</summary>
+    public int MaxStreams { get; init; } = UnitCoreOptions.DefaultMaxStreams;
 
     public PageStoreOptions Store { get; init; } = new();
 
@@ -35,8 +37,23 @@ public sealed record UnitNodeOptions
         OptionRules.Check(
             nameof(UnitNodeOptions),
             (nameof(MaxPayload), MaxPayload > 0 && MaxPayload <= Store.LogPageSize / 2),
+            (nameof(MaxStreams), MaxStreams > 0),
             (nameof(Handler.MaxWaitingAnswers), Handler.MaxWaitingAnswers > 0),
             (nameof(Handler.MaxPendingReads), Handler.MaxPendingReads > 0),
             ($"{nameof(Store)} ({store})", store is null));
     }
+}
+
+/// <summary>Limits of a unit's request handling; requests beyond them get <see cref="Status.Overloaded"/>.</summary>
+public sealed record UnitHandlerOptions
+{
+    /// <summary>Answers that wait for durability at once. Default 65,536.</summary>
+    public int MaxWaitingAnswers { get; init; } = 65536;
+
+    /// <summary>Reads that wait for the disk at once. Default 4,096.</summary>
+    public int MaxPendingReads { get; init; } = 4096;
+
+    /// <summary>Bytes of pages that these reads hold at once; a single read is always admitted. Default 64
+    /// MiB.</summary>
+    public long MaxPendingReadBytes { get; init; } = 64 << 20;
 }

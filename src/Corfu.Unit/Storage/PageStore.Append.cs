@@ -2,7 +2,7 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit;
 
-public sealed partial class PageStore
+internal sealed partial class PageStore
 {
     public UnitHealth Health => _space.IsFull ? UnitHealth.ReadOnly : UnitHealth.Ok;
 

@@ -5,7 +5,7 @@ namespace Corfu.Unit;
 // R3: the map's checkpoint is a shortcut. Begun under the handler's lock, ended without it, published when the log is
 // durable up to all that the map may reflect by then. The replay begins where the checkpoint was begun and finds some
 // records reflected already.
-public sealed partial class PageStore
+internal sealed partial class PageStore
 {
     // Of the log, and at the last checkpoint. Under _gate.
     private long _records;

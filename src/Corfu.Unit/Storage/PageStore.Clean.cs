@@ -4,7 +4,7 @@ namespace Corfu.Unit;
 
 // A log can lose whole segments: what the cleaner needs. The calls that change anything are made under the handler's
 // lock, between the core's.
-public sealed partial class PageStore
+internal sealed partial class PageStore
 {
     // Parts in the middle of the log that are gone, or about to go. Under _gate.
     private readonly LogGaps _gaps = new();

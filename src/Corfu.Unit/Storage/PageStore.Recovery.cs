@@ -2,7 +2,7 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit;
 
-public sealed partial class PageStore
+internal sealed partial class PageStore
 {
     private const int WipeChunk = 64 << 10;
 

@@ -7,7 +7,7 @@ namespace Corfu.Unit;
 /// This class is the rest: where records stand and what is admitted, group commit, recovery, segments and their
 /// cleaning, checkpoints of the map, hot pages. The simulator runs it as it is.
 /// </summary>
-public sealed partial class PageStore : IPageStore
+internal sealed partial class PageStore : IPageStore
 {
     private const int MarkIntervalBatches = 256;
     private const int MarkIdleMilliseconds = 100;

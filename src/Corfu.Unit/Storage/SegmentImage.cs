@@ -2,7 +2,7 @@ namespace Corfu.Unit;
 
 /// <summary>The segment files of a log as one address space, as they are when it is made. Missing segments read as
 /// zeros.</summary>
-public sealed class SegmentImage : ILogImage
+internal sealed class SegmentImage : ILogImage
 {
     private readonly ISegmentFiles _files;
     private readonly int _segmentSize;

@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using Corfu.Client.Layout;
+using Corfu.Conformance;
 using Corfu.Protocol;
 using Corfu.Sequencer;
 using Corfu.Unit;

@@ -2,7 +2,7 @@ namespace Corfu.Conformance;
 
 /// <summary>What a power cut leaves of a write that was not synced: nothing, all, a beginning, or some
 /// sectors.</summary>
-public static class CrashFate
+internal static class CrashFate
 {
     public static IEnumerable<Range> Of(Random random, DiskEvent.Write write)
     {

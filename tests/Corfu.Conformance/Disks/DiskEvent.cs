@@ -1,7 +1,7 @@
 namespace Corfu.Conformance;
 
 /// <summary>What happened to the disk, in order. Notes are the test's own: what was acknowledged when.</summary>
-public abstract record DiskEvent
+internal abstract record DiskEvent
 {
     public sealed record Create(int Segment) : DiskEvent;
 

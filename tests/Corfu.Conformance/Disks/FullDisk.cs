@@ -2,7 +2,7 @@ using Corfu.Unit;
 
 namespace Corfu.Conformance;
 
-public static class FullDisk
+internal static class FullDisk
 {
     private const int Enospc = 28;
 

@@ -5,7 +5,7 @@ namespace Corfu.Conformance;
 
 /// <summary>Segment files in memory that remember every operation, so that any crash can be played back; they can also
 /// fail.</summary>
-public sealed class RecordingFiles : ISegmentFiles
+internal sealed class RecordingFiles : ISegmentFiles
 {
     private readonly Lock _gate = new();
     private readonly SortedDictionary<int, byte[]> _segments = [];

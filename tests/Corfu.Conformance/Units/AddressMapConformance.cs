@@ -10,8 +10,8 @@ public abstract class AddressMapConformance
 {
     private const int Many = 30_000;
 
-    /// <summary>An <c>IAddressMaps</c>, which is internal, over what this test has kept so far.</summary>
-    protected abstract object Maps();
+    /// <summary>Over what this test has kept so far.</summary>
+    internal abstract IAddressMaps Maps();
 
     [Fact]
     public void What_was_set_last_is_found()
@@ -135,7 +135,7 @@ public abstract class AddressMapConformance
         Assert.Equal([12L], Kept().List());
     }
 
-    private IAddressMaps Kept() => (IAddressMaps)Maps();
+    private IAddressMaps Kept() => Maps();
 
     private IAddressMap Open(Guid? checkpoint) => Kept().Open(checkpoint, error => Assert.Fail(error.Message));
 

@@ -4,7 +4,7 @@ using Corfu.Protocol;
 namespace Corfu.Conformance;
 
 /// <summary>Builds encoded entries for tests of units and stores.</summary>
-public static class Entries
+internal static class Entries
 {
     public static readonly ClusterId Cluster = new(new Guid("cccccccc-0000-0000-0000-000000000001"));
 

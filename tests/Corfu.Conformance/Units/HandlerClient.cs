@@ -7,7 +7,7 @@ namespace Corfu.Conformance;
 
 /// <summary>Asks a handler in process, as a connection would: requests in, one batch end, answers whenever they
 /// come.</summary>
-public sealed class HandlerClient : IReplySink
+internal sealed class HandlerClient : IReplySink
 {
     private readonly Lock _gate = new();
     private readonly Dictionary<uint, TaskCompletionSource<Response>> _waiting = [];

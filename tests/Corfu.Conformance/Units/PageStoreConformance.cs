@@ -14,7 +14,7 @@ public abstract class PageStoreConformance : IAsyncLifetime
 
     /// <summary>A store on this test's device; a second call, after the first store is disposed, finds what the first
     /// one left.</summary>
-    protected abstract IPageStore Create();
+    internal abstract IPageStore Create();
 
     public ValueTask InitializeAsync() => ValueTask.CompletedTask;
 

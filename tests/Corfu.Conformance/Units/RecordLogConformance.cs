@@ -10,8 +10,7 @@ public abstract class RecordLogConformance
     private static readonly PageStoreOptions s_options = Stores.Small;
     private static readonly uint s_logId = RecordCodec.LogIdOf(Stores.Unit);
 
-    /// <summary>An <c>IRecordLog</c>, which is internal, over these files.</summary>
-    protected abstract object Open(RecordingFiles files, PageStoreOptions options);
+    internal abstract IRecordLog Open(RecordingFiles files, PageStoreOptions options);
 
     [Theory]
     [InlineData(1)]
@@ -164,7 +163,7 @@ public abstract class RecordLogConformance
         }
     }
 
-    private IRecordLog Log(RecordingFiles files) => (IRecordLog)Open(files, s_options);
+    private IRecordLog Log(RecordingFiles files) => Open(files, s_options);
 
     private static long Append(IRecordLog log, ReadOnlySpan<byte> record)
     {

@@ -4,7 +4,7 @@ using Corfu.Unit;
 namespace Corfu.Conformance;
 
 /// <summary>Opens a store the way a core does, and waits for durability the way a handler does.</summary>
-public sealed class StoreClient : IStoreObserver
+internal sealed class StoreClient : IStoreObserver
 {
     private readonly Lock _gate = new();
     private readonly List<(long Lsn, TaskCompletionSource Done)> _waiting = [];

@@ -3,7 +3,7 @@ using Corfu.Unit;
 
 namespace Corfu.Conformance;
 
-public static class Stores
+internal static class Stores
 {
     public static readonly NodeId Unit = new(new Guid("aaaaaaaa-0000-0000-0000-000000000001"));
 

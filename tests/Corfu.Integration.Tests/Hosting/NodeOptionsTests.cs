@@ -27,7 +27,9 @@ public sealed class NodeOptionsTests
         var options = Load("""
             {
               "server": { "maxConnections": 7, "frameTimeout": "00:00:05" },
-              "unit": { "maxPayload": 1000, "handler": { "maxPendingReads": 3 }, "store": { "hotBytes": 4194304 } },
+              "unit": {
+                "maxPayload": 1000, "maxStreams": 77, "handler": { "maxPendingReads": 3 },
+                "store": { "hotBytes": 4194304 } },
               "sequencer": { "maxStreams": 9 }, "acceptor": { "keptSlots": 11 },
               "agent": {
                 "detector": { "minRefusals": 4 }, "policy": { "minReplicas": 3 },
@@ -36,8 +38,9 @@ public sealed class NodeOptionsTests
             """);
         var limits = options.Limits;
         Assert.Equal((7, TimeSpan.FromSeconds(5)), (limits.Server.MaxConnections, limits.Server.FrameTimeout));
-        Assert.Equal((1000, 3, 4 << 20),
-            (limits.Unit.MaxPayload, limits.Unit.Handler.MaxPendingReads, limits.Unit.Store.HotBytes));
+        Assert.Equal((1000, 77, 3, 4 << 20),
+            (limits.Unit.MaxPayload, limits.Unit.MaxStreams, limits.Unit.Handler.MaxPendingReads,
+                limits.Unit.Store.HotBytes));
         Assert.Equal((9, 11, 4, 3),
             (limits.Sequencer.MaxStreams, limits.Acceptor.KeptSlots, limits.Agent.Detector.MinRefusals,
                 limits.Agent.Policy.MinReplicas));

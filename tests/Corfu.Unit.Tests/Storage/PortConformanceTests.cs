@@ -5,13 +5,13 @@ namespace Corfu.Unit.Tests;
 
 public sealed class FasterRecordLogConformanceTests : RecordLogConformance
 {
-    protected override object Open(RecordingFiles files, PageStoreOptions options) =>
+    internal override IRecordLog Open(RecordingFiles files, PageStoreOptions options) =>
         new FasterRecordLog(files, Space(files, options), options);
 }
 
 public sealed class PlainRecordLogConformanceTests : RecordLogConformance
 {
-    protected override object Open(RecordingFiles files, PageStoreOptions options) =>
+    internal override IRecordLog Open(RecordingFiles files, PageStoreOptions options) =>
         new PlainRecordLog(files, Space(files, options), options);
 }
 
@@ -21,7 +21,7 @@ public sealed class FasterAddressMapConformanceTests : AddressMapConformance, ID
 
     public void Dispose() => _folder.Dispose();
 
-    protected override object Maps() => new FasterAddressMaps(Path.Combine(_folder.Path, "map"), Stores.Small);
+    internal override IAddressMaps Maps() => new FasterAddressMaps(Path.Combine(_folder.Path, "map"), Stores.Small);
 
     [Fact]
     public async Task A_full_disk_costs_no_slot_and_no_unit()
@@ -63,5 +63,5 @@ public sealed class PlainAddressMapConformanceTests : AddressMapConformance
 {
     private readonly MemoryMapFiles _files = new();
 
-    protected override object Maps() => new PlainAddressMaps(_files);
+    internal override IAddressMaps Maps() => new PlainAddressMaps(_files);
 }

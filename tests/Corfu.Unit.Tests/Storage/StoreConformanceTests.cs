@@ -6,7 +6,7 @@ public sealed class MemoryStoreConformanceTests : PageStoreConformance
 {
     protected override bool Survives => false;
 
-    protected override IPageStore Create() => new MemoryPageStore();
+    internal override IPageStore Create() => new MemoryPageStore();
 }
 
 public sealed class PlainStoreConformanceTests : PageStoreConformance
@@ -14,14 +14,14 @@ public sealed class PlainStoreConformanceTests : PageStoreConformance
     private readonly RecordingFiles _files = new();
     private readonly MemoryMapFiles _maps = new();
 
-    protected override IPageStore Create() => Stores.Plain(_files, _maps, Stores.Small);
+    internal override IPageStore Create() => Stores.Plain(_files, _maps, Stores.Small);
 }
 
 public sealed class FasterStoreConformanceTests : PageStoreConformance
 {
     private readonly TempFolder _folder = new();
 
-    protected override IPageStore Create() => Stores.Faster(_folder.Path, Stores.Small);
+    internal override IPageStore Create() => Stores.Faster(_folder.Path, Stores.Small);
 
     protected override void Cleanup() => _folder.Dispose();
 }
@@ -30,7 +30,7 @@ public sealed class FasterStoreDefaultSizesConformanceTests : PageStoreConforman
 {
     private readonly TempFolder _folder = new();
 
-    protected override IPageStore Create() => Stores.Faster(_folder.Path, new PageStoreOptions());
+    internal override IPageStore Create() => Stores.Faster(_folder.Path, new PageStoreOptions());
 
     protected override void Cleanup() => _folder.Dispose();
 }

@@ -5,7 +5,7 @@ using Microsoft.Win32.SafeHandles;
 namespace Corfu.Unit;
 
 /// <summary>Segments as files <c>log.N</c> of one directory, one handle each, plain writes and fdatasync.</summary>
-public sealed class DirectorySegmentFiles : ISegmentFiles
+internal sealed class DirectorySegmentFiles : ISegmentFiles
 {
     private const string Prefix = "log.";
 

@@ -8,7 +8,7 @@ namespace Corfu.Unit;
 /// true, so it may lag or be lost; what it says makes a log that came back short visible (R6), also where no later
 /// record can. Slot: magic (4), log id (4), durable until (8), reserved (12), CRC-32C of these 28 bytes (4).
 /// </summary>
-public sealed class DurableMark(ISegmentFiles files, uint logId)
+internal sealed class DurableMark(ISegmentFiles files, uint logId)
 {
     private const uint Magic = 0x314D4643; // "CFM1"
     private const int SlotSize = 32;

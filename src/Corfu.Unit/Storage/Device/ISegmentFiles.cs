@@ -5,7 +5,7 @@ namespace Corfu.Unit;
 /// own; tests put a recording or failing implementation underneath the real store. Every error is an exception and
 /// final.
 /// </summary>
-public interface ISegmentFiles : IDisposable
+internal interface ISegmentFiles : IDisposable
 {
     /// <summary>Numbers of the segments that exist, ascending.</summary>
     IReadOnlyList<int> List();

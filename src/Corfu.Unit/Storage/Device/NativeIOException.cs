@@ -1,7 +1,7 @@
 namespace Corfu.Unit;
 
 /// <summary>A failed system call, with its error number.</summary>
-public sealed class NativeIOException(string message, int errno) : IOException(message, errno)
+internal sealed class NativeIOException(string message, int errno) : IOException(message, errno)
 {
     public int Errno { get; } = errno;
 }

@@ -1,13 +1,11 @@
 using Corfu.Protocol;
+using Corfu.Unit;
 
-namespace Corfu.Unit;
+namespace Corfu.Conformance;
 
-/// <summary>
-/// A store without a disk, for tests and throw-away clusters: everything is lost with the process. "Durable" means
-/// appended, or, with <paramref name="commitByHand"/>, whatever <see cref="MakeDurable"/> was told: the way to test
-/// what waits for durability.
-/// </summary>
-public sealed class MemoryPageStore(bool commitByHand = false) : IPageStore
+/// <summary>A store without a disk. "Durable" means appended, or, with <paramref name="commitByHand"/>, whatever
+/// <see cref="MakeDurable"/> was told: the way to test what waits for durability.</summary>
+internal sealed class MemoryPageStore(bool commitByHand = false) : IPageStore
 {
     private readonly Lock _gate = new();
     private readonly Dictionary<LogPosition, PageSlot> _map = [];
