@@ -2,17 +2,13 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit;
 
-/// <summary>
-/// What is still known about a damaged page, enough to recognise the entry that was there: its length, and a check over
-/// its headers, which in turn cover the payload's check (R4: only the identical entry repairs).
-/// </summary>
-/// <param name="HeadersIntact">The page's streams are known; only the payload is gone.</param>
-/// <param name="Seed">What the check starts from.</param>
-/// <param name="Check">CRC-32C of the seed and the headers; null when only the origin and the lengths are left to
-/// compare.</param>
+/// <summary>What identifies the entry of a damaged page: a check over its headers, which cover the payload's check (R4:
+/// only the identical entry repairs).</summary>
+/// <param name="HeadersIntact">Only the payload is damaged: the page's streams are known.</param>
+/// <param name="Check">CRC-32C of the seed and the headers; null when only the origin and the lengths can be
+/// compared.</param>
 internal readonly record struct CorruptPage(bool HeadersIntact, uint Seed, uint? Check)
 {
-    /// <summary>A page whose headers were just read and are good.</summary>
     public static CorruptPage Of(ReadOnlySpan<byte> headers) => new(true, 0, Crc32C.Compute(0, headers));
 
     internal bool IsOf(in PageSlot slot, LogEntry entry, ReadOnlySpan<byte> bytes) =>
@@ -22,20 +18,18 @@ internal readonly record struct CorruptPage(bool HeadersIntact, uint Seed, uint?
         && (Check is null || Crc32C.Compute(Seed, bytes[..slot.HeaderLength]) == Check);
 }
 
-/// <summary>
-/// The pages in state Corrupt, neither repaired nor trimmed. Rare, so a dictionary will do; found again by the replay,
-/// or by the next read.
-/// </summary>
+/// <summary>The pages in state Corrupt, neither repaired nor trimmed; found again by the replay, or by the next
+/// read.</summary>
 internal sealed class CorruptPages
 {
     private readonly Dictionary<LogPosition, CorruptPage> _pages = [];
 
-    // Found by the replay, with damaged headers: the streams that they belong to are unknown.
+    // Found by the replay, with damaged headers: their streams are unknown.
     private readonly HashSet<LogPosition> _withoutStreams = [];
 
     public int Count => _pages.Count;
 
-    /// <summary>R4: what this unit says of stream tails is not all.</summary>
+    /// <summary>R4: the unit's stream tails may be incomplete.</summary>
     public bool HideStreams => _withoutStreams.Count > 0;
 
     public CorruptPage this[LogPosition position] => _pages.GetValueOrDefault(position);
@@ -47,32 +41,20 @@ internal sealed class CorruptPages
     }
 
     /// <summary>The position holds something else now.</summary>
-    public void Remove(LogPosition position)
-    {
-        if (_pages.Count > 0) _pages.Remove(position);
-    }
+    public void Remove(LogPosition position) => _pages.Remove(position);
 
-    public void StreamsKnown(LogPosition position)
-    {
-        if (_withoutStreams.Count > 0) _withoutStreams.Remove(position);
-    }
+    public void StreamsKnown(LogPosition position) => _withoutStreams.Remove(position);
 
-    public void RemoveBelow(LogPosition mark)
-    {
-        foreach (var position in _pages.Keys)
-        {
-            if (position < mark) _pages.Remove(position);
-        }
-
-        _withoutStreams.RemoveWhere(p => p < mark);
-    }
+    public void RemoveBelow(LogPosition mark) => RemoveWhere(p => p < mark);
 
     /// <summary>A checkpoint is not taken at one moment: its list may name pages that its slots have as
     /// sound.</summary>
-    public void RemoveSound(Func<LogPosition, PageState> stateOf)
+    public void RemoveSound(Func<LogPosition, PageState> stateOf) => RemoveWhere(p => stateOf(p) != PageState.Corrupt);
+
+    private void RemoveWhere(Predicate<LogPosition> match)
     {
-        foreach (var position in _pages.Keys.Where(p => stateOf(p) != PageState.Corrupt)) _pages.Remove(position);
-        _withoutStreams.RemoveWhere(p => stateOf(p) != PageState.Corrupt);
+        foreach (var position in _pages.Keys.Where(p => match(p))) _pages.Remove(position);
+        _withoutStreams.RemoveWhere(match);
     }
 
     public void Write(ref WireWriter w)
@@ -93,12 +75,8 @@ internal sealed class CorruptPages
     {
         for (var pages = r.Count(8); pages > 0; pages--)
         {
-            var position = r.Position();
-            var headersIntact = r.Bool();
-            var hidesStreams = r.Bool();
-            var seed = r.UInt32();
-            var hasCheck = r.Bool();
-            var check = r.UInt32();
+            var (position, headersIntact, hidesStreams) = (r.Position(), r.Bool(), r.Bool());
+            var (seed, hasCheck, check) = (r.UInt32(), r.Bool(), r.UInt32());
             Add(position, new CorruptPage(headersIntact, seed, hasCheck ? check : null), hidesStreams);
         }
     }

@@ -9,14 +9,10 @@ namespace Corfu.Unit;
 /// </summary>
 internal interface IPageStore : IAsyncDisposable
 {
-    /// <summary>
-    /// Reads the log back, in order, and makes the store ready: its own Open record is durable on return. Called once,
-    /// first. The visitor may call <see cref="Find"/> and <see cref="Set"/>.
-    /// </summary>
-    /// <param name="restore">
-    /// Takes the core's state of a checkpoint, before the records that follow it, of which some may be reflected in the
-    /// slots already. Null: all records are read.
-    /// </param>
+    /// <summary>Reads the log back, in order, and makes the store ready: its own Open record is durable on return.
+    /// Called once, first. The visitor may call <see cref="Find"/> and <see cref="Set"/>.</summary>
+    /// <param name="restore">Takes the core's state of a checkpoint, before the records that follow it; the slots may
+    /// already reflect some of those. Null: all records are read.</param>
     /// <exception cref="LogDamagedException">Something acknowledged is damaged or missing: the unit must not start
     /// (R6).</exception>
     ValueTask RecoverAsync(RecordVisitor visit, Action<ReadOnlyMemory<byte>>? restore = null);
@@ -29,19 +25,15 @@ internal interface IPageStore : IAsyncDisposable
 
     void Set(LogPosition position, in PageSlot slot);
 
-    /// <summary>
-    /// Whether a record of this size may be appended now: Ok, TooLarge, NoSpace or Overloaded. Every append asks first,
-    /// under the same lock.
-    /// </summary>
+    /// <summary>Whether a record of this size may be appended now: Ok, TooLarge, NoSpace or Overloaded. Every append
+    /// asks first, under the same lock.</summary>
     Status Admit(int bodyLength, SpaceUse use);
 
     /// <summary>Whether pages are refused for want of space.</summary>
     UnitHealth Health { get; }
 
-    /// <summary>
-    /// Adds a record to the log's volatile end and returns its place; it becomes durable in order, some time after the
-    /// next <see cref="Commit"/>. The body is copied.
-    /// </summary>
+    /// <summary>Adds a record to the log's volatile end and returns its place; it becomes durable in order, some time
+    /// after the next <see cref="Commit"/>. The body is copied.</summary>
     RecordPlace Append(in LogRecord record);
 
     /// <summary>Starts making durable what was appended, unless that is already under way.</summary>
@@ -53,25 +45,22 @@ internal interface IPageStore : IAsyncDisposable
     /// <summary>Everything up to here is durable.</summary>
     long DurableUntil { get; }
 
-    /// <summary>
-    /// Bytes of the log from a slot's address; only for what is durable. Unchecked: the caller verifies them. Empty if
-    /// that part of the log has been deleted by a prefix trim meanwhile. Any thread.
-    /// </summary>
+    /// <summary>Bytes of the log from a slot's address, which must be durable. The caller verifies them. Empty if a
+    /// trim has deleted that part of the log meanwhile. Any thread.</summary>
     ValueTask<ReadOnlyMemory<byte>> ReadAsync(long address, int length);
 
     /// <summary>Everything below the position has been trimmed: the store may forget slots. A hint.</summary>
     void Release(LogPosition below);
 
-    /// <summary>The part of the log that an address lies in, of those that can be deleted alone; 0 where there are no
-    /// parts.</summary>
+    /// <summary>The segment that an address lies in; 0 where the log has none.</summary>
     int SegmentOf(long address) => 0;
 
-    /// <summary>Whether the next record, of this size, must have a state record before it: the first of a part, and the
-    /// first of a run.</summary>
+    /// <summary>Whether the next record, of this size, must have a state record before it: the first of a segment, and
+    /// the first of a run.</summary>
     bool OpensSegment(int bodyLength) => false;
 
-    /// <summary>That many bytes at the address are not needed any more; of a page that is none any more, or stands
-    /// elsewhere.</summary>
+    /// <summary>Bytes at the address are not needed any more.</summary>
+    /// <param name="wholePage">The page itself is gone or stands elsewhere.</param>
     void Dead(long address, int bytes, bool wholePage)
     {
     }
@@ -79,3 +68,31 @@ internal interface IPageStore : IAsyncDisposable
     /// <summary>Pages and bytes of log held, for people.</summary>
     (long Pages, long Bytes) Size { get; }
 }
+
+/// <summary>Called from the store's own thread: handlers must be short and never append.</summary>
+internal interface IStoreObserver
+{
+    /// <summary>Everything up to the log sequence number is durable. Never falls.</summary>
+    void OnDurable(long lsn);
+
+    /// <summary>A fatal error, reported once: a failed write or fsync is never retried, the store is dead until the
+    /// process restarts.</summary>
+    void OnFailed(Exception error);
+}
+
+/// <summary>Uses of the reserve on a disk that is nearly full, in the order in which they are refused.</summary>
+internal enum SpaceUse
+{
+    /// <summary>Pages: refused before they touch the reserve.</summary>
+    Pages,
+
+    /// <summary>Trims of single positions: half of the reserve, for each takes space and frees it only later.</summary>
+    Trims,
+
+    /// <summary>Seals and installs, without which there is no next epoch, and prefix trims, which make room.</summary>
+    Vital,
+}
+
+/// <summary>The store met a fatal error: the unit stops serving, and nothing is retried (a failed fsync is
+/// final).</summary>
+public sealed class StoreFailedException(string message, Exception? inner = null) : CorfuException(message, inner);

@@ -1,15 +1,16 @@
+using System.Buffers;
 using Corfu.Protocol;
 
 namespace Corfu.Unit;
 
 /// <summary>
 /// Gives disk space back while the unit serves (TOCS 2.6, R5): deletes segments that a prefix trim has released, and
-/// empties those of which random trims have left little. One worker, which works in small steps under the handler's
-/// lock and lets each become durable before the next.
+/// empties those in which random trims have left little. One worker, which works in small steps under the handler's
+/// lock and makes each durable before the next.
 /// </summary>
 internal sealed class LogCleaner : IAsyncDisposable
 {
-    /// <summary>Written again between two waits for durability: appends share the disk fairly.</summary>
+    /// <summary>Moved between two waits for durability: appends share the disk fairly.</summary>
     private const int BytesPerWait = 256 << 10;
 
     private const int StreamBytes = 32;
@@ -46,12 +47,12 @@ internal sealed class LogCleaner : IAsyncDisposable
     {
         try
         {
-            while (!_stopping && (await FreeTrimmedAsync() || await EmptyOneAsync())) UnitTelemetry.Cleanings.Add(1);
+            while (!_stopping && (await DeleteTrimmedAsync() || await EmptyOneAsync())) UnitTelemetry.Cleanings.Add(1);
             if (!_stopping && !_store.IsFull && _store.CheckpointDue) await TryCheckpointAsync();
         }
         catch (Exception) when (_stopping || _handler.IsStopped)
         {
-            // The unit has ended, or has failed and says so itself.
+            // The unit has ended, or has failed and reports that itself.
         }
     }
 
@@ -67,17 +68,16 @@ internal sealed class LogCleaner : IAsyncDisposable
         }
     }
 
-    // R3. The map and the streams change while this runs; the replay of the records that follow the beginning makes up
-    // for it.
+    // R3. The map and the streams change while this runs; a restart replays the records behind the beginning.
     private async ValueTask CheckpointAsync()
     {
-        var core = new System.Buffers.ArrayBufferWriter<byte>();
-        var start = _handler.WithCore(unit =>
+        var core = new ArrayBufferWriter<byte>();
+        var checkpoint = _handler.WithCore(unit =>
         {
             unit.WriteCheckpoint(core);
             return _store.BeginCheckpoint();
         });
-        await _store.EndCheckpointAsync(start);
+        await _store.EndCheckpointAsync(checkpoint);
         var next = 0;
         while (_handler.WithCore(unit =>
         {
@@ -87,20 +87,20 @@ internal sealed class LogCleaner : IAsyncDisposable
         {
         }
 
-        var needs = await _handler.WaitDurableAsync();
-        await _store.PublishCheckpointAsync(start, needs, core.WrittenMemory);
+        checkpoint.Needs = await _handler.WaitDurableAsync();
+        checkpoint.Core = core.WrittenMemory;
+        await _store.PublishCheckpointAsync(checkpoint);
         UnitTelemetry.Checkpoints.Add(1);
     }
 
-    private async ValueTask<bool> FreeTrimmedAsync()
+    private async ValueTask<bool> DeleteTrimmedAsync()
     {
         var mark = _handler.WithCore(core => core.TrimMark);
         var going = _store.WhollyTrimmed(mark).ToHashSet();
-        return going.Count > 0 && IsWorthIt(going) && await FreeAsync(going);
+        return going.Count > 0 && IsWorthIt(going) && await DeleteAsync(going);
     }
 
-    // With millions of idle streams it costs something to write down their tails again: not for less than twice the
-    // space.
+    // Recording the tails of millions of idle streams again costs space: only for at least twice as much.
     private bool IsWorthIt(HashSet<int> going)
     {
         if (_store.IsFull) return true;
@@ -124,14 +124,13 @@ internal sealed class LogCleaner : IAsyncDisposable
         var segment = _store.Sparsest(mark);
         if (segment < 0) return false;
         HashSet<int> going = [segment];
-        return IsWorthIt(going) && await EmptyAsync(segment) && await FreeAsync(going);
+        return IsWorthIt(going) && await EmptyAsync(segment) && await DeleteAsync(going);
     }
 
     private async ValueTask<bool> EmptyAsync(int segment)
     {
-        var written = 0;
-        var stuck = false;
-        var done = await ReadSegmentAsync(segment, async (record, place) =>
+        var moved = 0;
+        var emptied = await ReadSegmentAsync(segment, async (record, place) =>
         {
             while (!_stopping)
             {
@@ -140,25 +139,24 @@ internal sealed class LogCleaner : IAsyncDisposable
                     case KeepOutcome.Dead:
                         return true;
                     case KeepOutcome.Moved:
-                        written += RecordCodec.Size(record);
-                        if (written < BytesPerWait) return true;
-                        written = 0;
+                        moved += RecordCodec.Size(record);
+                        if (moved < BytesPerWait) return true;
+                        moved = 0;
                         await _handler.WaitDurableAsync();
                         return true;
-                    case KeepOutcome.Stuck:
-                        return !(stuck = true);
-                    default:
-                        // Where there is no room at all, other segments may need less of it.
-                        if (_store.IsFull) return !(stuck = true);
+                    case KeepOutcome.Busy when !_store.IsFull:
                         await PauseAsync();
                         break;
+                    default:
+                        // Damaged, or no room at all: other segments may need less of it.
+                        return false;
                 }
             }
 
             return false;
         });
-        if (!done && !_stopping) _store.SetAside(segment);
-        return done && !stuck;
+        if (!emptied && !_stopping) _store.SetAside(segment);
+        return emptied;
     }
 
     private async ValueTask<bool> ReadSegmentAsync(int segment, Func<LogRecord, RecordPlace, ValueTask<bool>> visit)
@@ -169,12 +167,12 @@ internal sealed class LogCleaner : IAsyncDisposable
         }
         catch (IOException)
         {
-            // Sectors that cannot be read: their pages become corrupt when a read meets them.
+            // Unreadable sectors: their pages become corrupt when a read meets them.
             return false;
         }
     }
 
-    private async ValueTask<bool> FreeAsync(HashSet<int> going)
+    private async ValueTask<bool> DeleteAsync(HashSet<int> going)
     {
         var next = 0;
         while (!_handler.WithCore(core => core.CarryStreams(going, ref next, _store.LargestBody)))
@@ -193,7 +191,7 @@ internal sealed class LogCleaner : IAsyncDisposable
             await PauseAsync();
         }
 
-        // What was moved, the excuse for what goes, and the state that replaces it.
+        // The moved records, the state record and the list of freed parts replace what is deleted.
 #if PLANTED
         if (!Planted.Is("segment-freed-before-its-pages"))
 #endif

@@ -3,13 +3,11 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit;
 
-/// <summary>Carries out a read plan: fetches and checks page bytes, without the core and its lock.</summary>
+/// <summary>Fetches and checks the page bytes of a read plan, outside the core's lock.</summary>
 internal static class PageReader
 {
     private const int MaxMoves = 8;
 
-    /// <param name="states">Told of pages that turn out damaged, or sound after all; asked again for one whose part of
-    /// the log has been deleted since it was planned.</param>
     public static async ValueTask<ReadResponse> ReadAsync(IPageStore store, ReadPlan plan, IPageStates states)
     {
         var results = ImmutableArray.CreateBuilder<PageResult>(plan.Pages.Length);
@@ -17,7 +15,7 @@ internal static class PageReader
         foreach (var page in plan.Pages)
         {
             var want = Wanted(page.Slot, plan.Detail);
-            // Never before one page: a reader of large pages must get on.
+            // One page at least, or a reader of large pages would make no progress.
             if (results.Count > 0 && used + want > MessageLimits.ReadBudget) break;
             used += want;
             if (await OneAsync(store, page, plan.Detail, states) is { } result)
@@ -26,7 +24,7 @@ internal static class PageReader
                 continue;
             }
 
-            // R4: what the page became is not durable yet. The answer ends before it; the reader asks again.
+            // R4: the page's new state is not durable yet. The answer ends before it; the reader asks again.
             if (results.Count == 0) return new ReadResponse(Status.Overloaded, plan.Epoch, []);
             break;
         }
@@ -70,7 +68,7 @@ internal static class PageReader
                 }
 
                 if (TryTake(page, detail, bytes, out var result, out var damage)) return result;
-                // One bad transfer is no damage: the disk is asked twice.
+                // One bad transfer is no damage: the page is read twice.
                 if (!suspected)
                 {
                     suspected = true;
@@ -86,8 +84,7 @@ internal static class PageReader
             }
             catch (IOException)
             {
-                // A sector that cannot be read costs this page; its replicas have it, and it can be repaired elsewhere
-                // on the disk.
+                // An unreadable sector damages this page only; a repair writes it elsewhere on the disk.
                 if (!marked) states.MarkCorrupt(page.Position, page.Slot.Address, new CorruptPage(false, 0, null));
                 return new PageResult(page.Position, PageState.Corrupt, false, page.Slot.Origin, default);
             }
@@ -96,27 +93,21 @@ internal static class PageReader
         return null;
     }
 
-    internal static ReadResponse WithoutBytes(ReadPlan plan)
-    {
-        var results = ImmutableArray.CreateBuilder<PageResult>(plan.Pages.Length);
-        foreach (var page in plan.Pages) results.Add(Bare(page));
-        return new ReadResponse(Status.Ok, plan.Epoch, results.MoveToImmutable());
-    }
+    internal static ReadResponse WithoutBytes(ReadPlan plan) =>
+        new(Status.Ok, plan.Epoch, [.. plan.Pages.Select(page => Bare(page))]);
 
     private static PageResult Bare(in PlannedPage page) =>
         new(page.Position, page.Slot.State, page.BelowMark, page.Slot.Origin, default);
 
-    // A tombstone is its headers. So is a corrupt page to a stream walk; whoever wants its payload has it looked at
-    // once more.
+    // A tombstone is its headers.
     private static int Wanted(in PageSlot slot, ReadDetail detail) => slot.State switch
     {
         PageState.Unwritten => 0,
         PageState.Trimmed => slot.HeaderLength,
-        _ when detail == ReadDetail.Verify => slot.Length,
         _ => detail == ReadDetail.Headers ? slot.HeaderLength : slot.Length,
     };
 
-    // False: it is damaged; the result says so, and the damage what is left of it.
+    // False if the page is damaged; the damage then says what identifies it.
     private static bool TryTake(in PlannedPage page, ReadDetail detail, ReadOnlyMemory<byte> bytes,
         out PageResult result, out CorruptPage damage)
     {

@@ -1,17 +1,21 @@
 using System.Buffers;
+using System.Buffers.Binary;
 using Corfu.Protocol;
 
 namespace Corfu.Unit;
 
+// Streams in records of the log and in checkpoints, some at a time.
 internal sealed partial class StreamIndex
 {
-    /// <summary>Streams that one call looks at, so that requests need not wait long for it.</summary>
+    /// <summary>Streams that one call visits, so that requests need not wait long for it.</summary>
     private const int StreamsPerStep = MessageLimits.MaxItems;
 
+    private const int LargestStream = 9 + (2 * K * 8);
+
     /// <summary>
-    /// Writes down the next streams that have a position recorded in a segment that goes; the position that the caller
-    /// appends it at is told to <see cref="Carried"/>. Empty body: nothing found in this step. <paramref name="next"/>
-    /// is at the count when all is done.
+    /// The body of a record with the next streams that have a position in one of these segments. The caller appends it
+    /// and calls <see cref="Carried"/>. Empty: none in this step. <paramref name="next"/> is at the count when all is
+    /// done.
     /// </summary>
     public ReadOnlyMemory<byte> Carry(IReadOnlySet<int> going, ref int next, int largestBody, List<int> carried)
     {
@@ -24,51 +28,44 @@ internal sealed partial class StreamIndex
         for (; next < until && size + LargestStream <= largestBody; next++)
         {
             ref var tops = ref At(next);
-            if (!StandsIn(tops.Frozen, tops.FrozenCount, going) && !StandsIn(tops.Live, tops.LiveCount, going))
-                continue;
+            if (!StandsIn(ref tops, going)) continue;
             carried.Add(next);
+            var count = tops.Frozen.Count + tops.Live.Count;
             w.Stream(tops.Stream);
-            w.Byte((byte)(tops.FrozenCount + tops.LiveCount));
-            for (var i = 0; i < tops.LiveCount; i++) w.Int64(tops.Live[i].Position);
-            for (var i = 0; i < tops.FrozenCount; i++) w.Int64(tops.Frozen[i].Position);
-            size += 9 + (8 * (tops.FrozenCount + tops.LiveCount));
+            w.Byte((byte)count);
+            foreach (var top in tops.Live.Span) w.Int64(top.Position);
+            foreach (var top in tops.Frozen.Span) w.Int64(top.Position);
+            size += 9 + (8 * count);
         }
 
         w.Flush();
-        if (carried.Count == 0) return default;
-        var bytes = body.WrittenSpan.ToArray();
-        System.Buffers.Binary.BinaryPrimitives.WriteInt32LittleEndian(bytes, carried.Count);
-        return bytes;
+        return WithCount(body, carried.Count);
     }
 
-    private const int LargestStream = 9 + (2 * K * 8);
-
-    /// <summary>What was written down stands in this segment from now on.</summary>
+    /// <summary>The carried positions stand in this segment from now on.</summary>
     public void Carried(List<int> numbers, int segment)
     {
         foreach (var number in numbers)
         {
             ref var tops = ref At(number);
-            for (var i = 0; i < tops.FrozenCount; i++) tops.Frozen[i] = tops.Frozen[i] with { Segment = segment };
-            for (var i = 0; i < tops.LiveCount; i++) tops.Live[i] = tops.Live[i] with { Segment = segment };
+            foreach (ref var top in tops.Frozen.Span) top = top with { Segment = segment };
+            foreach (ref var top in tops.Live.Span) top = top with { Segment = segment };
         }
     }
 
-    /// <summary>How many streams would have to be written down again if these segments went; counts a part of them
-    /// only, from a number on.</summary>
+    /// <summary>How many of the next streams have a position in one of these segments.</summary>
     public int CountIn(IReadOnlySet<int> going, ref int next)
     {
         var found = 0;
         for (var until = Math.Min(Count, next + StreamsPerStep); next < until; next++)
         {
-            ref var tops = ref At(next);
-            if (StandsIn(tops.Frozen, tops.FrozenCount, going) || StandsIn(tops.Live, tops.LiveCount, going)) found++;
+            if (StandsIn(ref At(next), going)) found++;
         }
 
         return found;
     }
 
-    /// <summary>The other direction: a record of these, met by the replay.</summary>
+    /// <summary>Adds what a body of <see cref="Carry"/> or <see cref="WriteUnknown"/> says.</summary>
     public void Replay(ReadOnlyMemory<byte> body, int segment)
     {
         var r = new WireReader(body);
@@ -81,18 +78,7 @@ internal sealed partial class StreamIndex
         r.End();
     }
 
-    private static bool StandsIn(in Newest newest, int count, IReadOnlySet<int> going)
-    {
-        for (var i = 0; i < count; i++)
-        {
-            if (going.Contains(newest[i].Segment)) return true;
-        }
-
-        return false;
-    }
-
-    /// <summary>For a checkpoint, some streams at a time: each a true byte and its lists; a false byte ends
-    /// them.</summary>
+    /// <summary>For a checkpoint: each stream is a true byte and its lists; a false byte ends them.</summary>
     public void Write(IBufferWriter<byte> output, ref int next)
     {
         var w = new WireWriter(output);
@@ -101,8 +87,8 @@ internal sealed partial class StreamIndex
             ref var tops = ref At(next);
             w.Bool(true);
             w.Stream(tops.Stream);
-            Write(ref w, tops.Frozen, tops.FrozenCount);
-            Write(ref w, tops.Live, tops.LiveCount);
+            Write(ref w, tops.Frozen.Span);
+            Write(ref w, tops.Live.Span);
         }
 
         if (next == Count) w.Bool(false);
@@ -114,27 +100,52 @@ internal sealed partial class StreamIndex
         while (r.Bool())
         {
             ref var tops = ref Get(r.Stream());
-            tops.FrozenCount = Read(ref r, ref tops.Frozen);
-            tops.LiveCount = Read(ref r, ref tops.Live);
+            tops.Frozen = ReadNewest(ref r);
+            tops.Live = ReadNewest(ref r);
             tops.FrozenBelow = 0;
         }
     }
 
-    private static void Write(ref WireWriter w, in Newest newest, byte count)
+    private static bool StandsIn(ref Tops tops, IReadOnlySet<int> going)
     {
-        w.Byte(count);
-        for (var i = 0; i < count; i++)
+        foreach (var top in tops.Frozen.Span)
         {
-            w.Int64(newest[i].Position);
-            w.Int32(newest[i].Segment);
+            if (going.Contains(top.Segment)) return true;
+        }
+
+        foreach (var top in tops.Live.Span)
+        {
+            if (going.Contains(top.Segment)) return true;
+        }
+
+        return false;
+    }
+
+    // A body begins with the number of its streams, known at its end. Empty if there are none.
+    private static ReadOnlyMemory<byte> WithCount(ArrayBufferWriter<byte> body, int streams)
+    {
+        if (streams == 0) return default;
+        var bytes = body.WrittenSpan.ToArray();
+        BinaryPrimitives.WriteInt32LittleEndian(bytes, streams);
+        return bytes;
+    }
+
+    private static void Write(ref WireWriter w, ReadOnlySpan<Top> newest)
+    {
+        w.Byte((byte)newest.Length);
+        foreach (var top in newest)
+        {
+            w.Int64(top.Position);
+            w.Int32(top.Segment);
         }
     }
 
-    private static byte Read(ref WireReader r, ref Newest newest)
+    private static Newest ReadNewest(ref WireReader r)
     {
         var count = r.Byte();
         if (count > K) throw new MalformedDataException("A stream has too many positions.");
-        for (var i = 0; i < count; i++) newest[i] = new Top(r.Int64(), r.Int32());
-        return count;
+        var newest = default(Newest);
+        for (var i = 0; i < count; i++) newest.Insert(new Top(r.Int64(), r.Int32()));
+        return newest;
     }
 }

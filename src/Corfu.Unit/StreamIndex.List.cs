@@ -4,43 +4,43 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit;
 
-// What one unit tells another that joins its chains: positions that no page tells any more.
+// Positions that no page states any more, for a unit that joins this one's chains.
 internal sealed partial class StreamIndex
 {
-    /// <summary>Streams in one record of what is taken over, so that the smallest log page takes it.</summary>
+    /// <summary>Streams in one record of an imported list, so that it fits into the smallest log page.</summary>
     private const int StreamsPerRecord = 64;
 
     /// <summary>
-    /// The next streams that may have positions below, and those. A final list that is full is given whole: what is
-    /// older has been pushed out of it, perhaps by half-written entries that will be gone with this unit.
+    /// The next streams that may have positions below, and those. A frozen list that is full is given whole: newer
+    /// positions have displaced older ones, perhaps by half-written entries that will be gone with this unit.
     /// <paramref name="next"/> is at the count when all is done.
     /// </summary>
     public ImmutableArray<StreamTail> List(LogPosition below, ref int next)
     {
         var tails = ImmutableArray.CreateBuilder<StreamTail>();
+        var positions = new List<LogPosition>(2 * K);
         for (var until = Math.Min(Count, next + StreamsPerStep); next < until; next++)
         {
             ref var tops = ref At(next);
-            var positions = ImmutableArray.CreateBuilder<LogPosition>(K);
-            for (var i = 0; i < tops.LiveCount; i++)
+            positions.Clear();
+            foreach (var top in tops.Live.Span)
             {
-                if (tops.Live[i].Position < below.Offset) positions.Add(new LogPosition(tops.Live[i].Position));
+                if (top.Position < below.Offset) positions.Add(new LogPosition(top.Position));
             }
 
-            for (var i = 0; i < tops.FrozenCount && positions.Count < K; i++)
+            foreach (var top in tops.Frozen.Span)
             {
-                if (tops.FrozenCount == K || tops.Frozen[i].Position < below.Offset)
-                    positions.Add(new LogPosition(tops.Frozen[i].Position));
+                if (tops.Frozen.Count == K || top.Position < below.Offset) positions.Add(new LogPosition(top.Position));
             }
 
-            if (positions.Count > 0) tails.Add(new StreamTail(tops.Stream, positions.DrainToImmutable()));
+            if (positions.Count > 0) tails.Add(new StreamTail(tops.Stream, [.. positions.Take(K)]));
         }
 
         return tails.DrainToImmutable();
     }
 
-    /// <summary>The next streams of a list that tell something new, as <see cref="Replay"/> reads it. Empty: nothing
-    /// new in this step.</summary>
+    /// <summary>The next streams of a list with positions that are unknown here, as <see cref="Replay"/> reads them.
+    /// Empty: none in this step.</summary>
     public ReadOnlyMemory<byte> WriteUnknown(ImmutableArray<StreamTail> tails, ref int next)
     {
         var body = new ArrayBufferWriter<byte>();
@@ -59,29 +59,20 @@ internal sealed partial class StreamIndex
         }
 
         w.Flush();
-        if (streams == 0) return default;
-        var bytes = body.WrittenSpan.ToArray();
-        System.Buffers.Binary.BinaryPrimitives.WriteInt32LittleEndian(bytes, streams);
-        return bytes;
+        return WithCount(body, streams);
     }
 
-    // Or as many newer ones that it does not matter.
+    // Also where K newer positions displace it.
     private bool Knows(StreamId stream, LogPosition position)
     {
         if (!_numbers.TryGetValue(stream, out var number)) return false;
         ref var tops = ref At(number);
-        return position.Offset < _start
-            ? Knows(tops.Frozen, tops.FrozenCount, position.Offset)
-            : Knows(tops.Live, tops.LiveCount, position.Offset);
-    }
-
-    private static bool Knows(in Newest newest, int count, long position)
-    {
-        for (var i = 0; i < count; i++)
+        var newest = position.Offset < _start ? tops.Frozen.Span : tops.Live.Span;
+        foreach (var top in newest)
         {
-            if (newest[i].Position == position) return true;
+            if (top.Position == position.Offset) return true;
         }
 
-        return count == K && newest[K - 1].Position > position;
+        return newest.Length == K && newest[^1].Position > position.Offset;
     }
 }

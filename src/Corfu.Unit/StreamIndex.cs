@@ -1,4 +1,5 @@
 using System.Collections.Immutable;
+using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using Corfu.Protocol;
@@ -6,19 +7,16 @@ using Corfu.Protocol;
 namespace Corfu.Unit;
 
 /// <summary>
-/// The newest K data positions of every stream on this unit: those below the installed epoch's start, which no longer
-/// change and are what sequencers load (docs/protocol.md, Sequencer), and those of the running epoch, which become part
-/// of them at the next install. With each stands the segment of the log whose record says so: before that segment goes,
-/// the position is written down again. A stream takes about <see cref="BytesPerStream"/> bytes of memory;
+/// The newest K data positions of every stream on this unit: the frozen ones below the installed epoch's start, which
+/// sequencers load (docs/protocol.md, Sequencer), and the live ones of the running epoch, which freeze at the next
+/// install. Each position has the segment of the log whose record states it: before that segment is deleted, the
+/// position is recorded again. A stream takes about 150 bytes: its lists (120) and its entry in the table of numbers;
 /// <see cref="UnitCoreOptions.MaxStreams"/> bounds their number.
 /// </summary>
 internal sealed partial class StreamIndex
 {
     private const int K = StreamHeader.MaxBackpointers;
     private const int SlabSize = 4096;
-
-    /// <summary>Its lists (120) and its entry in the table of numbers (about 30).</summary>
-    public const int BytesPerStream = 150;
 
     // Numbers are given in order and never change, so that a long walk can stop and go on while streams are added.
     private readonly Dictionary<StreamId, int> _numbers = [];
@@ -33,14 +31,12 @@ internal sealed partial class StreamIndex
     {
         ref var tops = ref Get(stream);
         var top = new Top(position.Offset, segment);
-        if (position.Offset < _start) Insert(ref tops.Frozen, ref tops.FrozenCount, top);
-        else Insert(ref tops.Live, ref tops.LiveCount, top);
+        if (position.Offset < _start) tops.Frozen.Insert(top);
+        else tops.Live.Insert(top);
     }
 
-    /// <summary>
-    /// A higher epoch begins at <paramref name="start"/>: everything below is final now. Each stream hears of it when
-    /// it is next looked at: appends wait for an install, and there may be millions of streams.
-    /// </summary>
+    /// <summary>A higher epoch begins at <paramref name="start"/>: everything below is final now. Appends wait for an
+    /// install and there may be millions of streams, so each stream freezes when it is next accessed.</summary>
     public void Freeze(LogPosition start) => _start = start.Offset;
 
     /// <summary>The newest below a position that is not below the start, newest first.</summary>
@@ -49,13 +45,13 @@ internal sealed partial class StreamIndex
         if (!_numbers.TryGetValue(stream, out var number)) return [];
         ref var tops = ref At(number);
         var result = ImmutableArray.CreateBuilder<LogPosition>(K);
-        for (var i = 0; i < tops.LiveCount; i++)
+        foreach (var top in tops.Live.Span)
         {
-            if (tops.Live[i].Position < below.Offset) result.Add(new LogPosition(tops.Live[i].Position));
+            if (top.Position < below.Offset) result.Add(new LogPosition(top.Position));
         }
 
-        for (var i = 0; i < tops.FrozenCount && result.Count < K; i++)
-            result.Add(new LogPosition(tops.Frozen[i].Position));
+        for (var i = 0; i < tops.Frozen.Count && result.Count < K; i++)
+            result.Add(new LogPosition(tops.Frozen.Span[i].Position));
         return result.DrainToImmutable();
     }
 
@@ -75,51 +71,50 @@ internal sealed partial class StreamIndex
     private ref Tops At(int number)
     {
         ref var tops = ref _slabs[number / SlabSize][number % SlabSize];
-        if (tops.FrozenBelow < _start) Freeze(ref tops);
+        if (tops.FrozenBelow < _start) tops.Freeze(_start);
         return ref tops;
     }
 
-    private void Freeze(ref Tops tops)
-    {
-        tops.FrozenBelow = _start;
-        if (tops.LiveCount == 0) return;
-        var keep = default(Newest);
-        byte kept = 0;
-        for (var i = 0; i < tops.LiveCount; i++)
-        {
-            if (tops.Live[i].Position < _start) Insert(ref tops.Frozen, ref tops.FrozenCount, tops.Live[i]);
-            else Insert(ref keep, ref kept, tops.Live[i]);
-        }
-
-        tops.Live = keep;
-        tops.LiveCount = kept;
-    }
-
-    // Descending; a chain's copies arrive in any order, so a position may belong anywhere in it, or be there already:
-    // then the later record counts, for the earlier ones go first.
-    private static void Insert(ref Newest newest, ref byte count, Top top)
-    {
-        var at = 0;
-        while (at < count && newest[at].Position > top.Position) at++;
-        if (at == K) return;
-        if (at < count && newest[at].Position == top.Position)
-        {
-            newest[at] = top with { Segment = Math.Max(top.Segment, newest[at].Segment) };
-            return;
-        }
-
-        if (count < K) count++;
-        for (var i = count - 1; i > at; i--) newest[i] = newest[i - 1];
-        newest[at] = top;
-    }
-
+    /// <param name="Segment">Of the record that states the position.</param>
     [StructLayout(LayoutKind.Sequential, Pack = 4)]
     private readonly record struct Top(long Position, int Segment);
 
     [InlineArray(K)]
-    private struct Newest
+    private struct Slots
     {
         private Top _first;
+    }
+
+    /// <summary>At most K positions, newest first.</summary>
+    private struct Newest
+    {
+        private Slots _slots;
+        private byte _count;
+
+        public readonly int Count => _count;
+
+        [UnscopedRef]
+        public Span<Top> Span => ((Span<Top>)_slots)[.._count];
+
+        public void Clear() => _count = 0;
+
+        // Copies reach a chain in any order, so a position may belong anywhere, or be there already: then the later
+        // record counts, for earlier segments are deleted first.
+        public void Insert(Top top)
+        {
+            var at = 0;
+            while (at < _count && _slots[at].Position > top.Position) at++;
+            if (at == K) return;
+            if (at < _count && _slots[at].Position == top.Position)
+            {
+                _slots[at] = top with { Segment = Math.Max(top.Segment, _slots[at].Segment) };
+                return;
+            }
+
+            if (_count < K) _count++;
+            for (var i = _count - 1; i > at; i--) _slots[i] = _slots[i - 1];
+            _slots[at] = top;
+        }
     }
 
     private struct Tops
@@ -128,9 +123,19 @@ internal sealed partial class StreamIndex
         public Newest Frozen;
         public Newest Live;
 
-        // The start at which Live was last cleared of what is final; behind the index's until the stream is looked at.
+        // The start at which Live was last cleared of what is final; FrozenBelow <= the index's start.
         public long FrozenBelow;
-        public byte FrozenCount;
-        public byte LiveCount;
+
+        public void Freeze(long start)
+        {
+            FrozenBelow = start;
+            var live = Live;
+            Live.Clear();
+            foreach (var top in live.Span)
+            {
+                if (top.Position < start) Frozen.Insert(top);
+                else Live.Insert(top);
+            }
+        }
     }
 }

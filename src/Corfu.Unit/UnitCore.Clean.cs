@@ -2,13 +2,13 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit;
 
-/// <summary>What became of a record whose segment is to be freed.</summary>
+/// <summary>What became of a record whose segment is to be deleted.</summary>
 internal enum KeepOutcome
 {
     /// <summary>Nothing needs it any more.</summary>
     Dead,
 
-    /// <summary>It stands at the end of the log now, too.</summary>
+    /// <summary>Written again at the end of the log.</summary>
     Moved,
 
     /// <summary>No memory or space at the moment.</summary>
@@ -18,29 +18,18 @@ internal enum KeepOutcome
     Stuck,
 }
 
-// R5: a random trim frees the payload. Segments of the log that hold little that is live are emptied, by writing that
-// little again at the end, and then deleted. Each step is a short call under the handler's lock; in between requests
-// are served.
+// R5: a random trim frees the payload. The live records of a sparse segment are written again at the end of the log,
+// and the segment is deleted. Each step is a short call under the handler's lock; requests are served in between.
 internal sealed partial class UnitCore
 {
     private readonly List<int> _carried = [];
 
-    /// <summary>Everything below is trimmed by prefix.</summary>
-    public LogPosition TrimMark => _mark;
-
     /// <summary>Writes a record again at the end of the log if the unit still needs it where it stands.</summary>
     public KeepOutcome Keep(in LogRecord record, in RecordPlace place)
     {
-        switch (record.Kind)
-        {
-            case RecordKind.Page or RecordKind.Junk or RecordKind.Moved or RecordKind.Trim:
-                if (record.Position < _mark) return KeepOutcome.Dead;
-                break;
-            default:
-                // What these say is in the state record that the end of this gets, or carried.
-                return KeepOutcome.Dead;
-        }
-
+        // What other records say is in the state record that follows, or in carried stream tails.
+        if (record.Kind is not (RecordKind.Page or RecordKind.Junk or RecordKind.Moved or RecordKind.Trim)
+            || record.Position < _mark) return KeepOutcome.Dead;
         var slot = _store.Find(record.Position);
         if (record.Kind == RecordKind.Trim)
             return slot.State == PageState.Trimmed && slot.Lsn == place.Lsn ? KeepTrim(record, slot) : KeepOutcome.Dead;
@@ -65,7 +54,8 @@ internal sealed partial class UnitCore
         }
     }
 
-    /// <summary>Writes down stream tails that stand in segments that go, some at a time. True when all are.</summary>
+    /// <summary>Records again the stream tails that stand in these segments, some at a time. True when all
+    /// are.</summary>
     public bool CarryStreams(IReadOnlySet<int> going, ref int next, int largestBody)
     {
         // First what tells the positions below the epoch's start from those above.
@@ -87,14 +77,13 @@ internal sealed partial class UnitCore
         return next >= _streams.Count;
     }
 
-    /// <summary>How many streams <see cref="CarryStreams"/> would write down, some at a time; done when
+    /// <summary>How many streams <see cref="CarryStreams"/> would record, some at a time; done when
     /// <paramref name="next"/> is at the number of streams.</summary>
     public int CountStreams(IReadOnlySet<int> going, ref int next) => _streams.CountIn(going, ref next);
 
     public int Streams => _streams.Count;
 
-    /// <summary>What the deleted parts of the log had established, besides pages and streams. False if there is no room
-    /// at the moment.</summary>
+    /// <summary>False if there is no room at the moment.</summary>
     public bool TryAppendState()
     {
         var record = Snapshot();

@@ -8,8 +8,8 @@ internal sealed partial class UnitCore
     // is the seal record's own durability (R4).
     private UnitAnswer Seal(SealRequest request)
     {
-        if (request.Epoch == Epoch.None) return Refuse(request, Status.BadRequest, 0);
-        if (request.Epoch < _sealedBelow) return Refuse(request, Status.Sealed, 0);
+        if (request.Epoch == Epoch.None) return Refuse(request, Status.BadRequest);
+        if (request.Epoch < _sealedBelow) return Refuse(request, Status.Sealed);
         if (request.Epoch > _sealedBelow)
         {
             if (!Admits(request, 0, SpaceUse.Vital, out var full)) return full;
@@ -21,16 +21,15 @@ internal sealed partial class UnitCore
 #endif
         }
 
-        var lsn = Math.Max(_epochLsn, Math.Max(_endLsn, _markLsn));
-        return new UnitAnswer(lsn, new SealResponse(Status.Ok, Epoch, _end, _mark));
+        return new UnitAnswer(Newest(_epochLsn, _endLsn, _markLsn), new SealResponse(Status.Ok, Epoch, _end, _mark));
     }
 
     // R14: idempotent, from the projection alone. Every answer of the new epoch waits until the install is durable.
     private UnitAnswer Install(InstallRequest request)
     {
         var projection = request.Projection;
-        if (projection.Cluster != _options.Cluster) return Refuse(request, Status.BadRequest, 0);
-        if (projection.Epoch < _sealedBelow) return Refuse(request, Status.Sealed, 0);
+        if (projection.Cluster != _options.Cluster) return Refuse(request, Status.BadRequest);
+        if (projection.Epoch < _sealedBelow) return Refuse(request, Status.Sealed);
         if (projection.Epoch > _installed)
         {
             if (!Admits(request, 0, SpaceUse.Vital, out var full)) return full;
@@ -41,11 +40,8 @@ internal sealed partial class UnitCore
 #if PLANTED
         if (Planted.Is("install-not-durable")) return new UnitAnswer(0, new AckResponse(Status.Ok, Epoch));
 #endif
-        return new UnitAnswer(_epochLsn, new AckResponse(Status.Ok, Epoch));
+        return Ack(_epochLsn);
     }
-
-    private UnitAnswer Confirm(ConfirmEpochRequest request) =>
-        Refuses(request, out var refusal) ? refusal : new UnitAnswer(_epochLsn, new AckResponse(Status.Ok, Epoch));
 
     private void ApplyEpoch(in LogRecord record, in RecordPlace place)
     {

@@ -6,7 +6,6 @@ internal sealed partial class UnitCore
 {
     private UnitAnswer Read(ReadRequest request)
     {
-        if (Refuses(request, out var refusal)) return refusal;
         var pages = new PlannedPage[request.Positions.Length];
         // R4: also "unwritten" and "trimmed" are answers about durable state.
         var lsn = Math.Max(_epochLsn, _markLsn);
@@ -24,7 +23,6 @@ internal sealed partial class UnitCore
             : new UnitAnswer(lsn, PageReader.WithoutBytes(plan));
     }
 
-    /// <inheritdoc />
     public (PlannedPage Page, long Lsn) Plan(LogPosition position)
     {
         if (position < _mark)

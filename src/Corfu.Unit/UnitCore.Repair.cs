@@ -4,23 +4,17 @@ namespace Corfu.Unit;
 
 internal sealed partial class UnitCore
 {
-    private CorruptPages _corrupt = new();
-
-    /// <summary>Pages known to be damaged and neither repaired nor trimmed.</summary>
-    public int CorruptPages => _corrupt.Count;
-
     // R4: a corrupt page takes back the entry that it held, and nothing else.
     private UnitAnswer Repair(RepairRequest request)
     {
-        if (Refuses(request, out var refusal)) return refusal;
         if (!TryDecode(request.Entry, out var entry) || entry.Position.Epoch > request.Epoch)
-            return Refuse(request, Status.BadRequest, 0);
+            return Refuse(request, Status.BadRequest);
         if (entry.Position < _mark) return Refuse(request, Status.Trimmed, _markLsn);
         var slot = _store.Find(entry.Position);
         switch (slot.State)
         {
             case PageState.Unwritten:
-                return Refuse(request, Status.Unwritten, 0);
+                return Refuse(request, Status.Unwritten);
             case PageState.Trimmed:
                 return Refuse(request, Status.Trimmed, slot.Lsn);
             case PageState.Data or PageState.Junk:
@@ -31,16 +25,14 @@ internal sealed partial class UnitCore
 
         if (!_corrupt[entry.Position].IsOf(slot, entry, request.Entry.Span))
             return Refuse(request, Status.Conflict, slot.Lsn);
-        var admission = _store.Admit(request.Entry.Length, SpaceUse.Pages);
-        if (admission != Status.Ok) return Refuse(request, admission, 0);
+        if (!Admits(request, request.Entry.Length, SpaceUse.Pages, out var full)) return full;
         _store.Dead(slot.Address, slot.Length, wholePage: true);
         var headerLength = request.Entry.Length - entry.Payload.Length;
         var place = Append(new LogRecord(RecordKind.Moved, entry.Position, request.Entry, headerLength));
         Place(entry, request.Entry.Length, headerLength, place);
-        return new UnitAnswer(Math.Max(place.Lsn, _epochLsn), new AckResponse(Status.Ok, Epoch));
+        return Ack(place.Lsn);
     }
 
-    /// <inheritdoc />
     public void MarkCorrupt(LogPosition position, long address, CorruptPage page)
     {
         var slot = _store.Find(position);
@@ -49,7 +41,6 @@ internal sealed partial class UnitCore
         _corrupt.Add(position, page);
     }
 
-    /// <inheritdoc />
     public bool MarkSound(LogPosition position, long address, ReadOnlyMemory<byte> entry)
     {
         if (position < _mark) return true;
@@ -57,8 +48,7 @@ internal sealed partial class UnitCore
         if (slot.State != PageState.Corrupt || slot.Address != address) return true;
         if (!TryDecode(entry, out var found) || found.Position != position) return false;
         if (!_corrupt[position].IsOf(slot, found, entry.Span)) return false;
-        // No record: the one that is there says it all. Of a page whose headers were lost until now, the streams become
-        // known.
+        // No new record: the page's own says it all. Streams of a page whose headers were lost become known.
         var newest = _pageLsn;
         Place(found, slot.Length, slot.HeaderLength, new RecordPlace(address, slot.Lsn));
         _pageLsn = Math.Max(newest, slot.Lsn);

@@ -3,32 +3,48 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit;
 
+// Recovery: the same state changes as live, from the records alone (R3), or from a checkpoint and the records behind
+// it.
 internal sealed partial class UnitCore
 {
-    private const byte SnapshotVersion = 1;
+    private const byte CheckpointVersion = 1;
+
+    /// <summary>The first part of a checkpoint: the core's state besides slots and streams.</summary>
+    public void WriteCheckpoint(IBufferWriter<byte> output)
+    {
+        var w = new WireWriter(output);
+        w.Byte(CheckpointVersion);
+        w.Bytes(Snapshot().Body.Span);
+        _corrupt.Write(ref w);
+        w.Flush();
+    }
+
+    /// <summary>The second part: streams, some at a time. What changes meanwhile is in the records that follow the
+    /// first part.</summary>
+    public void WriteStreams(IBufferWriter<byte> output, ref int next) => _streams.Write(output, ref next);
+
+    // The state changes only when all of it has been read: a checkpoint that cannot be restored gives way to an older
+    // one, or to the log.
+    private void Restore(ReadOnlyMemory<byte> checkpoint)
+    {
+        var r = new WireReader(checkpoint);
+        if (r.Byte() != CheckpointVersion) throw new MalformedDataException("The checkpoint's format is unknown.");
+        var restored = new UnitCore(_store, _options);
+        // Everything in it is durable, so no answer needs to wait for it.
+        restored.ApplyState(UnitState.Read(r.Bytes()), default);
+        restored._corrupt.Read(ref r);
+        restored._streams.Read(ref r);
+        r.End();
+        (_sealedBelow, _installed, _start, _mark, _end) =
+            (restored._sealedBelow, restored._installed, restored._start, restored._mark, restored._end);
+        (_streams, _corrupt) = (restored._streams, restored._corrupt);
+    }
 
     private void Replay(in LogRecord record, in RecordPlace place)
     {
-        try
-        {
-            Apply(record, place);
-        }
-        catch (Exception error)
-            when (error is MalformedDataException or ArgumentException or OverflowException or IndexOutOfRangeException)
-        {
-            throw new LogDamagedException(
-                $"The {record.Kind} record at {place.BodyAddress} of the log cannot be applied: {error.Message} "
-                + "Rebuild this unit from its replicas.",
-                place.BodyAddress);
-        }
-    }
-
-    /// <summary>Recovery: the same state changes as live, from the records alone (R3).</summary>
-    private void Apply(in LogRecord record, in RecordPlace place)
-    {
         switch (record.Kind)
         {
-            case RecordKind.Open:
+            case RecordKind.Open or RecordKind.Freed:
                 break;
             case RecordKind.Page or RecordKind.Junk:
                 ReplayPage(record, place);
@@ -52,12 +68,10 @@ internal sealed partial class UnitCore
                 ApplyEpoch(record, place);
                 break;
             case RecordKind.State:
-                ReplaySnapshot(record, place);
+                ApplyState(UnitState.Read(record.Body), place);
                 break;
             case RecordKind.StreamTails:
                 _streams.Replay(record.Body, _store.SegmentOf(place.BodyAddress));
-                break;
-            case RecordKind.Freed:
                 break;
             default:
                 throw new LogDamagedException($"The log holds a record of unknown kind {(byte)record.Kind}.",
@@ -77,11 +91,10 @@ internal sealed partial class UnitCore
 
         if (slot.State != PageState.Unwritten)
         {
-            // Given up in between, by a record that has gone with its part of the log, and copied here again.
-            var origin = place.DamagedHeaders is null ? EntryCodec.PeekOrigin(record.Body.Span) : default;
+            // A record in a deleted part of the log had given the page up, and it was copied here again.
+            var origin = OriginOf(record, place);
             if (slot.State == PageState.Trimmed || origin == default || origin != slot.Origin)
-                throw new LogDamagedException($"The log holds two values for position {record.Position}.",
-                    place.BodyAddress);
+                throw TwoValues(record, place);
             _store.Dead(slot.Address, slot.Length, wholePage: true);
         }
 
@@ -101,19 +114,23 @@ internal sealed partial class UnitCore
 
         if (slot.State != PageState.Unwritten)
         {
-            // The older record is still there, and better than a newer one that is damaged.
+            // An intact older record is better than a newer one that is damaged.
             if (!place.PayloadIntact && slot.State != PageState.Corrupt) return;
-            var origin = place.DamagedHeaders is null ? EntryCodec.PeekOrigin(record.Body.Span) : default;
-            if (slot.Origin != default && origin != default && slot.Origin != origin)
-                throw new LogDamagedException($"The log holds two values for position {record.Position}.",
-                    place.BodyAddress);
+            var origin = OriginOf(record, place);
+            if (slot.Origin != default && origin != default && slot.Origin != origin) throw TwoValues(record, place);
             _store.Dead(slot.Address, slot.Length, wholePage: true);
         }
 
         ReplayAt(record, place);
     }
 
-    // A checkpoint of the slots is begun before it is ended: of the records in between some are in it.
+    private static EntryOrigin OriginOf(in LogRecord record, in RecordPlace place) =>
+        place.DamagedHeaders is null ? EntryCodec.PeekOrigin(record.Body.Span) : default;
+
+    private static LogDamagedException TwoValues(in LogRecord record, in RecordPlace place) =>
+        new($"The log holds two values for position {record.Position}.", place.BodyAddress);
+
+    // A checkpoint of the slots reflects some of the records behind its beginning.
     private static bool IsReflected(in PageSlot slot, in RecordPlace place) => slot.Lsn >= place.Lsn;
 
     private void Reflected(in LogRecord record, in RecordPlace place)
@@ -129,10 +146,9 @@ internal sealed partial class UnitCore
         if (place.DamagedHeaders is { } damaged)
         {
             _corrupt.Add(record.Position, new CorruptPage(false, damaged.Seed, damaged.Check), hidesStreams: true);
-            _store.Set(
-                record.Position,
-                new PageSlot(PageState.Corrupt, place.BodyAddress, record.Body.Length, record.CheckedLength, default,
-                    place.Lsn));
+            var slot = new PageSlot(PageState.Corrupt, place.BodyAddress, record.Body.Length, record.CheckedLength,
+                default, place.Lsn);
+            _store.Set(record.Position, slot);
             _pageLsn = place.Lsn;
             RaiseEnd(record.Position, place.Lsn);
             return;
@@ -144,42 +160,18 @@ internal sealed partial class UnitCore
             _corrupt.Add(entry.Position, CorruptPage.Of(record.Body.Span[..record.CheckedLength]));
     }
 
-    // What the deleted beginning of the log had established, besides pages below the mark.
-    private LogRecord Snapshot()
+    private void ApplyState(in UnitState state, in RecordPlace place)
     {
-        var buffer = new ArrayBufferWriter<byte>(64);
-        var w = new WireWriter(buffer);
-        w.Byte(SnapshotVersion);
-        w.Epoch(_sealedBelow);
-        w.Epoch(_installed);
-        w.Position(_start);
-        w.Position(_mark);
-        w.Position(_end);
-        w.Flush();
-        return new LogRecord(RecordKind.State, _mark, buffer.WrittenMemory);
-    }
-
-    private void ReplaySnapshot(in LogRecord record, in RecordPlace place)
-    {
-        var r = new WireReader(record.Body);
-        var version = r.Byte();
-        if (version != SnapshotVersion)
-            throw new LogDamagedException($"State format {version} is unknown.", place.BodyAddress);
-        var sealedBelow = r.Epoch();
-        var installed = r.Epoch();
-        var start = r.Position();
-        ApplyTrimPrefix(r.Position(), place);
-        var end = r.Position();
-        r.End();
-        if (installed > _installed)
+        ApplyTrimPrefix(state.Mark, place);
+        if (state.Installed > _installed)
         {
-            _installed = installed;
-            _start = start;
-            _streams.Freeze(start);
+            _installed = state.Installed;
+            _start = state.Start;
+            _streams.Freeze(_start);
         }
 
-        if (sealedBelow > _sealedBelow) _sealedBelow = sealedBelow;
+        if (state.SealedBelow > _sealedBelow) _sealedBelow = state.SealedBelow;
         _epochLsn = place.Lsn;
-        if (end.Offset > 0) RaiseEnd(new LogPosition(end.Offset - 1), place.Lsn);
+        if (state.End.Offset > 0) RaiseEnd(new LogPosition(state.End.Offset - 1), place.Lsn);
     }
 }

@@ -7,44 +7,35 @@ internal sealed partial class UnitCore
     // R5: an unwritten position is marked, a page leaves its headers behind so that stream walks survive.
     private UnitAnswer Trim(TrimRequest request)
     {
-        if (Refuses(request, out var refusal)) return refusal;
-        if (IsOutOfReach(request.Position)) return Refuse(request, Status.BadRequest, 0);
+        if (IsOutOfReach(request.Position)) return Refuse(request, Status.BadRequest);
         var tombstone = ReadOnlyMemory<byte>.Empty;
         if (!request.Tombstone.IsEmpty && !TryTombstone(request, out tombstone))
-            return Refuse(request, Status.BadRequest, 0);
-        if (request.Position < _mark)
-            return new UnitAnswer(Math.Max(_markLsn, _epochLsn), new AckResponse(Status.Ok, Epoch));
+            return Refuse(request, Status.BadRequest);
+        if (request.Position < _mark) return Ack(_markLsn);
         var slot = _store.Find(request.Position);
         // Final, except that a bare mark may still learn the headers from another replica.
-        var news = slot.State != PageState.Trimmed || (slot.HeaderLength == 0 && !tombstone.IsEmpty);
-        var lsn = slot.Lsn;
-        if (news)
-        {
-            // Headers that are damaged here are better taken from the replica that sent them along.
-            if (slot.HeaderLength > 0 && HeadersIntact(request.Position, slot)) tombstone = default;
-            if (!Admits(request, tombstone.Length, SpaceUse.Trims, out var full)) return full;
-            var record = new LogRecord(RecordKind.Trim, request.Position, tombstone);
-            var place = Append(record);
-            ApplyTrim(record, place);
-            lsn = place.Lsn;
-        }
-
-        return new UnitAnswer(Math.Max(lsn, _epochLsn), new AckResponse(Status.Ok, Epoch));
+        var changes = slot.State != PageState.Trimmed || (slot.HeaderLength == 0 && !tombstone.IsEmpty);
+        if (!changes) return Ack(slot.Lsn);
+        // Headers that are damaged here are better taken from the replica that sent them along.
+        if (slot.HeaderLength > 0 && HeadersIntact(request.Position, slot)) tombstone = default;
+        if (!Admits(request, tombstone.Length, SpaceUse.Trims, out var full)) return full;
+        var record = new LogRecord(RecordKind.Trim, request.Position, tombstone);
+        var place = Append(record);
+        ApplyTrim(record, place);
+        return Ack(place.Lsn);
     }
 
     private UnitAnswer TrimPrefix(TrimPrefixRequest request)
     {
-        if (Refuses(request, out var refusal)) return refusal;
-        if (IsOutOfReach(request.Below)) return Refuse(request, Status.BadRequest, 0);
+        if (IsOutOfReach(request.Below)) return Refuse(request, Status.BadRequest);
         if (request.Below > _mark)
         {
             if (!Admits(request, 0, SpaceUse.Vital, out var full)) return full;
-            var record = new LogRecord(RecordKind.TrimPrefix, request.Below);
-            ApplyTrimPrefix(record.Position, Append(record));
+            ApplyTrimPrefix(request.Below, Append(new LogRecord(RecordKind.TrimPrefix, request.Below)));
             _store.Release(_mark);
         }
 
-        return new UnitAnswer(Math.Max(_markLsn, _epochLsn), new AckResponse(Status.Ok, Epoch));
+        return Ack(_markLsn);
     }
 
     private void ApplyTrim(in LogRecord record, in RecordPlace place)
@@ -59,10 +50,9 @@ internal sealed partial class UnitCore
         else
         {
             var entry = EntryCodec.DecodeHeaders(record.Body);
-            _store.Set(
-                record.Position,
-                new PageSlot(PageState.Trimmed, place.BodyAddress, record.Body.Length, record.Body.Length, entry.Origin,
-                    place.Lsn));
+            var length = record.Body.Length;
+            _store.Set(record.Position,
+                new PageSlot(PageState.Trimmed, place.BodyAddress, length, length, entry.Origin, place.Lsn));
             Index(entry, _store.SegmentOf(place.BodyAddress));
             _corrupt.StreamsKnown(record.Position);
         }

@@ -5,41 +5,24 @@ namespace Corfu.Unit;
 
 internal sealed partial class UnitCore
 {
-    // The newest record that positions of streams are known from: a page, junk, a tombstone or a list that was taken
-    // over.
-    private long _pageLsn;
-
     private UnitAnswer Write(WriteRequest request)
     {
-        if (Refuses(request, out var refusal)) return refusal;
-        if (!TryDecode(request.Entry, out var entry)) return Refuse(request, Status.BadRequest, 0);
-        // R4: a writer writes under one epoch throughout. R9: what an older epoch left unfinished is not written but
-        // completed or filled, so nothing of this verb belongs below the epoch's start.
+        if (!TryDecode(request.Entry, out var entry)) return Refuse(request, Status.BadRequest);
+        // R4: a writer writes under one epoch throughout. R9: what an older epoch left unfinished is completed or
+        // filled, so nothing is written below the epoch's start.
         if (entry.Kind != EntryKind.Data || entry.Position.Epoch != request.Epoch || entry.Position < _start)
-            return Refuse(request, Status.BadRequest, 0);
-        if (_streams.Count >= _options.MaxStreams && AddsStream(entry)) return Refuse(request, Status.NoSpace, 0);
+            return Refuse(request, Status.BadRequest);
+        if (_streams.Count >= _options.MaxStreams && entry.Streams.Any(h => !_streams.Knows(h.Stream)))
+            return Refuse(request, Status.NoSpace);
         return Answer(Store(request.Entry, entry, out var lsn), lsn);
     }
 
-    private bool AddsStream(LogEntry entry)
-    {
-        foreach (var header in entry.Streams)
-        {
-            if (!_streams.Knows(header.Stream)) return true;
-        }
-
-        return false;
-    }
-
     private UnitAnswer Complete(CompleteRequest request) =>
-        Refuses(request, out var refusal)
-            ? refusal
-            : Answer(CompleteOne(request.Entry, request.Epoch, out var lsn), lsn);
+        Answer(CompleteOne(request.Entry, request.Epoch, out var lsn), lsn);
 
     // R4: one answer for all, which waits for the newest record that any of the outcomes reflects.
     private UnitAnswer CompleteMany(CompleteManyRequest request)
     {
-        if (Refuses(request, out var refusal)) return refusal;
         var outcomes = ImmutableArray.CreateBuilder<WriteOutcome>(request.Entries.Length);
         var lsn = _epochLsn;
         foreach (var entry in request.Entries)
@@ -70,14 +53,11 @@ internal sealed partial class UnitCore
             : new WriteOutcome(Status.BadRequest);
     }
 
-    private UnitAnswer Fill(FillRequest request)
-    {
-        if (Refuses(request, out var refusal)) return refusal;
-        if (!TryDecode(request.Entry, out var entry)) return Refuse(request, Status.BadRequest, 0);
-        return entry.Kind != EntryKind.Junk || entry.Position.Epoch != request.Epoch
-            ? Refuse(request, Status.BadRequest, 0)
-            : Answer(Store(request.Entry, entry, out var lsn), lsn);
-    }
+    private UnitAnswer Fill(FillRequest request) =>
+        TryDecode(request.Entry, out var entry) && entry.Kind == EntryKind.Junk
+        && entry.Position.Epoch == request.Epoch
+            ? Answer(Store(request.Entry, entry, out var lsn), lsn)
+            : Refuse(request, Status.BadRequest);
 
     private UnitAnswer Answer(in WriteOutcome outcome, long lsn) =>
         new(Math.Max(lsn, _epochLsn), new WriteResponse(outcome, Epoch));
@@ -94,7 +74,7 @@ internal sealed partial class UnitCore
             case PageState.Unwritten:
                 break;
             case PageState.Data or PageState.Junk:
-                // R4: the loser waits for the winner's record, and hears who won.
+                // R4: the answer waits for the record that won, and names its writer.
                 return new WriteOutcome(Status.AlreadyWritten,
                     slot.State == PageState.Data ? EntryKind.Data : EntryKind.Junk, slot.Origin);
             case PageState.Trimmed:
@@ -121,11 +101,11 @@ internal sealed partial class UnitCore
 
     private void Place(LogEntry entry, int length, int headerLength, in RecordPlace place)
     {
-        var state = entry.Kind == EntryKind.Junk
-            ? PageState.Junk
-            : place.PayloadIntact ? PageState.Data : PageState.Corrupt;
-        _store.Set(entry.Position,
-            new PageSlot(state, place.BodyAddress, length, headerLength, entry.Origin, place.Lsn));
+        var state = entry.Kind == EntryKind.Junk ? PageState.Junk
+            : place.PayloadIntact ? PageState.Data
+            : PageState.Corrupt;
+        var slot = new PageSlot(state, place.BodyAddress, length, headerLength, entry.Origin, place.Lsn);
+        _store.Set(entry.Position, slot);
         if (state != PageState.Corrupt) _corrupt.Remove(entry.Position);
         _pageLsn = place.Lsn;
         RaiseEnd(entry.Position, place.Lsn);
@@ -133,14 +113,14 @@ internal sealed partial class UnitCore
         Index(entry, _store.SegmentOf(place.BodyAddress));
     }
 
-    // R8: junk is not indexed. A filler may carry the lost append's headers, but the append did not happen.
+    // R8: junk is not indexed. It may carry the lost append's headers, but the append did not happen.
     private void Index(LogEntry entry, int segment)
     {
         if (entry.Kind != EntryKind.Data) return;
         foreach (var header in entry.Streams) _streams.Add(header.Stream, entry.Position, segment);
     }
 
-    // The unit checks what it is given to keep: damage on the way must not become a damaged page.
+    // Checked before it is stored: damage on the way must not become a damaged page.
     private static bool TryDecode(ReadOnlyMemory<byte> bytes, out LogEntry entry)
     {
         try

@@ -2,20 +2,38 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit;
 
+internal sealed record UnitCoreOptions
+{
+    public const int DefaultMaxStreams = 4_000_000;
+
+    /// <summary>Projections of another cluster are refused.</summary>
+    public ClusterId Cluster { get; init; }
+
+    /// <summary>Streams that the unit keeps tails of. An append that would add another gets
+    /// <see cref="Status.NoSpace"/>; entries that other replicas hold are completed all the same.</summary>
+    public int MaxStreams { get; init; } = DefaultMaxStreams;
+
+    /// <summary>Entries with a larger payload get <see cref="Status.TooLarge"/>.</summary>
+    public int MaxPayload { get; init; } = EntryCodec.DefaultMaxPayload;
+}
+
 /// <summary>
 /// The write-once page space of one storage unit (TOCS 2.1, Fig. 4), as a pure state machine: a request in, an answer
-/// out, every change a record of the store's log (R3). Passive: it talks to nobody and knows no chain. Not thread-safe;
-/// the handler's lock is its only user's.
+/// out, every change a record of the store's log (R3). Passive: it calls no other unit and knows no chain. Not
+/// thread-safe; every call is made under the handler's lock.
 /// </summary>
-/// <remarks>
-/// R4, one uniform rule: each answer names the log sequence number of the newest record that it reflects, and whoever
-/// holds the answer releases it only when the store is durable up to there.
-/// </remarks>
+/// <remarks>R4: each answer names the log sequence number of the newest record that it reflects, and is sent only when
+/// the store is durable up to there.</remarks>
 internal sealed partial class UnitCore : IPageStates
 {
+    /// <summary>No position is stored or trimmed farther above everything that the unit knows of: the next epoch begins
+    /// above what a unit reports (R13), so one wrong position would use up the log.</summary>
+    public const long Reach = 1L << 40;
+
     private readonly IPageStore _store;
     private readonly UnitCoreOptions _options;
     private StreamIndex _streams = new();
+    private CorruptPages _corrupt = new();
 
     // Epochs below are refused. Never falls; never below _installed.
     private Epoch _sealedBelow;
@@ -33,11 +51,11 @@ internal sealed partial class UnitCore : IPageStates
     private LogPosition _end;
     private long _endLsn;
 
-    /// <summary>
-    /// No position is stored or trimmed farther above everything that the unit knows of: the next epoch begins above
-    /// what a unit reports (R13), so one wrong position would use up the log.
-    /// </summary>
-    public const long Reach = 1L << 40;
+    // The newest record that positions of streams are known from: a page, junk, a tombstone or an imported list.
+    private long _pageLsn;
+
+    // Differs after each start, for each start appends something: streams are then known in another order.
+    private long _run;
 
     private UnitCore(IPageStore store, UnitCoreOptions options)
     {
@@ -59,8 +77,7 @@ internal sealed partial class UnitCore : IPageStates
             when (error is LogDamagedException or StoreFailedException
                 && store is PageStore { StartedFromCheckpoint: true })
         {
-            // R3: the log has everything. What is wrong with it is found again, and what was wrong with the checkpoint
-            // is not.
+            // R3: the log has everything. Damage of the log is found again, damage of the checkpoint is not.
             core = new UnitCore(store, options);
             await store.RecoverAsync(core.Replay);
         }
@@ -74,8 +91,22 @@ internal sealed partial class UnitCore : IPageStates
     /// <summary>The highest epoch that the unit knows of; every answer carries it.</summary>
     public Epoch Epoch => _sealedBelow;
 
+    /// <summary>Everything below is trimmed by prefix.</summary>
+    public LogPosition TrimMark => _mark;
+
+    /// <summary>Pages known to be damaged and neither repaired nor trimmed.</summary>
+    public int CorruptPages => _corrupt.Count;
+
     /// <summary>Takes one request. Memory in it is not kept.</summary>
     public UnitAnswer Handle(Request request) => request switch
+    {
+        SealRequest r => Seal(r),
+        InstallRequest r => Install(r),
+        UnitInfoRequest => Info(),
+        _ => Refuses(request) is { } status ? Refuse(request, status) : Serve(request),
+    };
+
+    private UnitAnswer Serve(Request request) => request switch
     {
         WriteRequest r => Write(r),
         CompleteRequest r => Complete(r),
@@ -84,34 +115,30 @@ internal sealed partial class UnitCore : IPageStates
         ReadRequest r => Read(r),
         TrimRequest r => Trim(r),
         TrimPrefixRequest r => TrimPrefix(r),
-        SealRequest r => Seal(r),
-        InstallRequest r => Install(r),
-        ConfirmEpochRequest r => Confirm(r),
+        ConfirmEpochRequest => Ack(_epochLsn),
         StreamTailsRequest r => StreamTails(r),
-        UnitInfoRequest r => Info(r),
         RepairRequest r => Repair(r),
         ListStreamTailsRequest r => ListStreamTails(r),
         ImportStreamTailsRequest r => ImportStreamTails(r),
-        _ => new UnitAnswer(0, request.Fail(Status.Unsupported, Epoch)),
+        _ => Refuse(request, Status.Unsupported),
     };
 
-    // Fig. 4's "if epoch != s_epoch respond err_sealed", with the two directions told apart: a request from behind must
-    // learn, a request from ahead must bring its projection first (R14).
-    private bool Refuses(Request request, out UnitAnswer refusal)
+    // Fig. 4's "if epoch != s_epoch respond err_sealed", with the two directions told apart: a caller with an older
+    // epoch must learn the projection, one with a newer epoch must install it here first (R14).
+    private Status? Refuses(Request request)
     {
-        refusal = default;
-        if (request.Epoch == _installed && request.Epoch >= _sealedBelow && _installed != Epoch.None) return false;
+        if (request.Epoch == _installed && request.Epoch >= _sealedBelow && _installed != Epoch.None) return null;
 #if PLANTED
         if (Planted.Is("unit-serves-what-it-has-not-installed") && request.Epoch > _installed
-            && request.Epoch >= _sealedBelow) return false;
+            && request.Epoch >= _sealedBelow) return null;
 #endif
-        var status = request.Epoch < _sealedBelow || request.Epoch == Epoch.None ? Status.Sealed : Status.NotInstalled;
-        refusal = new UnitAnswer(_epochLsn, request.Fail(status, Epoch));
-        return true;
+        return request.Epoch < _sealedBelow || request.Epoch == Epoch.None ? Status.Sealed : Status.NotInstalled;
     }
 
-    private UnitAnswer Refuse(Request request, Status status, long lsn) =>
+    private UnitAnswer Refuse(Request request, Status status, long lsn = 0) =>
         new(Math.Max(lsn, _epochLsn), request.Fail(status, Epoch));
+
+    private UnitAnswer Ack(long lsn) => new(Math.Max(lsn, _epochLsn), new AckResponse(Status.Ok, Epoch));
 
     private bool IsOutOfReach(LogPosition position)
     {
@@ -125,23 +152,30 @@ internal sealed partial class UnitCore : IPageStates
     private bool Admits(Request request, int bodyLength, SpaceUse use, out UnitAnswer refusal)
     {
         var admission = _store.Admit(bodyLength, use);
-        refusal = admission == Status.Ok ? default : Refuse(request, admission, 0);
+        refusal = admission == Status.Ok ? default : Refuse(request, admission);
         return admission == Status.Ok;
     }
 
-    private UnitAnswer Info(UnitInfoRequest request)
+    private UnitAnswer Info()
     {
         var (pages, bytes) = _store.Size;
-        var lsn = Math.Max(_epochLsn, Math.Max(_markLsn, _endLsn));
-        return new UnitAnswer(lsn,
-            new UnitInfoResponse(Status.Ok, Epoch, _sealedBelow, _installed, _end, _mark, pages, bytes)
-            {
-                Health = _store.Health,
-                CorruptPages = _corrupt.Count,
-                Reason = _store.Health == UnitHealth.ReadOnly
+        var health = _store.Health;
+        var info = new UnitInfoResponse(Status.Ok, Epoch, _sealedBelow, _installed, _end, _mark, pages, bytes)
+        {
+            Health = health,
+            CorruptPages = _corrupt.Count,
+            Reason = health == UnitHealth.ReadOnly
                 ? "The disk is full: no pages are taken until a trim frees space."
                 : "",
-            });
+        };
+        return new UnitAnswer(Newest(_epochLsn, _markLsn, _endLsn), info);
+    }
+
+    private static long Newest(params ReadOnlySpan<long> lsns)
+    {
+        var newest = 0L;
+        foreach (var lsn in lsns) newest = Math.Max(newest, lsn);
+        return newest;
     }
 
     private void RaiseEnd(LogPosition position, long lsn)
@@ -151,10 +185,12 @@ internal sealed partial class UnitCore : IPageStates
         _endLsn = lsn;
     }
 
-    // A part of the log can be read without those before it: it begins with what they had established.
+    // A segment can be read without those before it: it begins with what they had established.
     private RecordPlace Append(in LogRecord record)
     {
         if (_store.OpensSegment(record.Body.Length)) _store.Append(Snapshot());
         return _store.Append(record);
     }
+
+    private LogRecord Snapshot() => new UnitState(_sealedBelow, _installed, _start, _mark, _end).ToRecord();
 }

@@ -3,10 +3,8 @@ using Corfu.Transport;
 
 namespace Corfu.Unit;
 
-/// <summary>
-/// A unit as a role of a process: a short lock around the core, one queue of answers that wait for durability, page
-/// reads off the lock. It has no thread and no clock of its own, so the simulator runs it as it is.
-/// </summary>
+/// <summary>A unit as a role of a process: a short lock around the core, one queue of answers that wait for durability,
+/// page reads outside the lock. It has no thread and no clock of its own, so the simulator runs it as it is.</summary>
 public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAsyncDisposable
 {
     private readonly UnitCore _core;
@@ -17,18 +15,17 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
     // Guards the core and the store's synchronous side. Order: _gate before _queueGate.
     private readonly Lock _gate = new();
 
-    // Guards _waiting and _durable. Answers enter in the order of the log, or later, so the queue's head is always the
-    // next to go.
+    // Guards the fields up to _drained. Answers enter in the order of the log, or later, so the queue's head is the
+    // next to be released.
     private readonly Lock _queueGate = new();
     private readonly Queue<WaitingAnswer> _waiting = new();
     private int _waitingCount;
-
     private long _durable;
 
-    // The cleaner's. Guarded by _queueGate.
+    // The cleaner's.
     private (long Lsn, TaskCompletionSource Done)? _durableWait;
 
-    // Set with the queue's last emptying: whatever would wait from then on would wait for ever.
+    // The queue was emptied for the last time: nothing may enter it any more.
     private bool _drained;
     private volatile bool _failed;
     private volatile string _reason = "";
@@ -48,7 +45,7 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
 
     internal bool IsStopped => _failed;
 
-    /// <summary>Gives back all disk space that trims have released by now. It happens by itself, too.</summary>
+    /// <summary>Frees all disk space that trims have released by now. The cleaner also does so on its own.</summary>
     public Task CleanAsync() => _cleaner?.CleanAsync() ?? Task.CompletedTask;
 
     public NodeRole Role => NodeRole.Unit;
@@ -58,11 +55,6 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
     /// <summary>Completes, with the reason, when the store has failed: from then on everything is answered with
     /// <see cref="Status.Failed"/>.</summary>
     public Task<Exception> Fault => _fault.Task;
-
-    /// <summary>Pages found damaged by reads since the start.</summary>
-    public long CorruptPages => Volatile.Read(ref _corruptPages);
-
-    private long _corruptPages;
 
     public void Handle(Request request, ReplyTo reply)
     {
@@ -127,7 +119,7 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
             _durableWait = null;
         }
 
-        // Their outcome is unknown: the records may or may not be on disk. Failed says just that much.
+        // Their outcome is unknown: the records may or may not be on disk.
         foreach (var item in waiting) item.Reply.Send(item.Request.Fail(Status.Failed, _core.Epoch));
         _fault.TrySetResult(error);
     }
@@ -135,7 +127,7 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
     public async ValueTask DisposeAsync()
     {
         if (_cleaner is not null) await _cleaner.DisposeAsync();
-        // Nothing new is taken; what was taken is committed and answered.
+        // No new requests; accepted ones are committed and answered.
         lock (_gate) _failed = true;
         await _store.DisposeAsync();
         OnFailed(new ObjectDisposedException(nameof(UnitHandler)));
@@ -193,7 +185,7 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
         if (answer.Lsn <= _store.DurableUntil) return false;
         lock (_queueGate)
         {
-            // The store publishes its progress before it reports it here, so nothing is left behind in the queue.
+            // The store publishes its progress before it reports it here, so the answer is not left in the queue.
             if (answer.Lsn <= _durable || answer.Lsn <= _store.DurableUntil) return false;
             if (!_drained)
             {
@@ -257,7 +249,6 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
 
     void IPageStates.MarkCorrupt(LogPosition position, long address, CorruptPage page)
     {
-        Interlocked.Increment(ref _corruptPages);
         UnitTelemetry.CorruptPages.Add(1);
         lock (_gate) _core.MarkCorrupt(position, address, page);
     }
@@ -265,3 +256,6 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
     bool IPageStates.MarkSound(LogPosition position, long address, ReadOnlyMemory<byte> entry) =>
         WithCore(unit => unit.MarkSound(position, address, entry));
 }
+
+/// <summary>An answer that may not be sent yet (R4), and where it goes.</summary>
+internal readonly record struct WaitingAnswer(UnitAnswer Answer, Request Request, ReplyTo Reply);

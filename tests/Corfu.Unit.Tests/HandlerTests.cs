@@ -82,7 +82,7 @@ public sealed class HandlerTests
         Assert.Equal(PageState.Corrupt,
             (await unit.AskAsync(new ReadRequest(Epoch.First, Entries.Positions(0), ReadDetail.State))).Pages[0].State);
         Assert.Equal(Status.Corrupt, (await unit.AskAsync(new FillRequest(Epoch.First, Entries.Junk(0)))).Status);
-        Assert.Equal(1, unit.Handler.CorruptPages);
+        Assert.Equal(1, (await unit.AskAsync(new UnitInfoRequest(Epoch.First))).CorruptPages);
     }
 
     [Fact]

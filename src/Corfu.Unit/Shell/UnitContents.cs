@@ -1,95 +1,79 @@
-using System.Buffers.Binary;
 using Corfu.Protocol;
 
 namespace Corfu.Unit;
 
-/// <summary>Sums up a log's records for a report.</summary>
-internal sealed class UnitContents
+/// <summary>Sums up a log's records in a report.</summary>
+internal sealed class UnitContents(UnitReport report)
 {
-    private const int StateMark = 25;
-    private const int StateEnd = 33;
-
-    private readonly SortedSet<long> _corrupt = [];
-    private readonly HashSet<long> _trimmed = [];
-    private long _pages;
-    private long _records;
-    private long _runs;
-    private long _logEnd;
-    private long _mark;
-    private long _end;
-    private Epoch _sealedBelow;
-    private Epoch _installed;
+    private readonly SortedSet<LogPosition> _corrupt = [];
+    private readonly HashSet<LogPosition> _trimmed = [];
 
     public void Visit(in LogRecord record, in RecordPlace place)
     {
-        _records++;
-        _logEnd = place.Lsn;
-        var position = record.Position.Offset;
+        report.Records++;
+        report.LogEnd = place.Lsn;
+        var position = record.Position;
         switch (record.Kind)
         {
             case RecordKind.Open:
-                _runs++;
+                report.Runs++;
                 break;
             case RecordKind.Page or RecordKind.Junk or RecordKind.Moved:
-                if (record.Kind != RecordKind.Moved) _pages++;
+                if (record.Kind != RecordKind.Moved) report.Pages++;
                 if (place.PayloadIntact) _corrupt.Remove(position);
                 else if (record.Kind != RecordKind.Moved || !_trimmed.Contains(position)) _corrupt.Add(position);
-                _end = Math.Max(_end, position + 1);
+                RaiseEnd(position.Next);
                 break;
             case RecordKind.Trim:
                 _corrupt.Remove(position);
                 _trimmed.Add(position);
-                _end = Math.Max(_end, position + 1);
+                RaiseEnd(position.Next);
                 break;
             case RecordKind.TrimPrefix:
                 RaiseMark(position);
                 break;
             case RecordKind.Seal:
-                _sealedBelow = Max(_sealedBelow, record.Position.Epoch);
+                Seal(position.Epoch);
                 break;
             case RecordKind.Install:
-                Installed(record.Position.Epoch);
+                Install(position.Epoch);
                 break;
             case RecordKind.State:
-                _sealedBelow = Max(_sealedBelow, new Epoch(Read(record, 1)));
-                Installed(new Epoch(Read(record, 1 + 8)));
-                RaiseMark(Read(record, StateMark));
-                _end = Math.Max(_end, Read(record, StateEnd));
+                var state = UnitState.Read(record.Body);
+                Seal(state.SealedBelow);
+                Install(state.Installed);
+                RaiseMark(state.Mark);
+                RaiseEnd(state.End);
                 break;
         }
     }
 
-    public UnitReport Complete(UnitReport report) => report with
+    public UnitReport Complete()
     {
-        LogEnd = _logEnd,
-        Records = _records,
-        Runs = (uint)_runs,
-        Pages = _pages,
-        Trimmed = _trimmed.Count,
-        TrimMark = new LogPosition(_mark),
-        End = new LogPosition(_end),
-        SealedBelow = _sealedBelow,
-        Installed = _installed,
-        Corrupt = [.. _corrupt.Select(p => new LogPosition(p))],
-    };
-
-    private static long Read(in LogRecord record, int offset) =>
-        BinaryPrimitives.ReadInt64LittleEndian(record.Body.Span[offset..]);
-
-    private void Installed(Epoch epoch)
-    {
-        _installed = Max(_installed, epoch);
-        _sealedBelow = Max(_sealedBelow, epoch);
+        report.Trimmed = _trimmed.Count;
+        report.Corrupt = [.. _corrupt];
+        return report;
     }
 
-    private void RaiseMark(long mark)
+    private void Seal(Epoch epoch)
     {
-        if (mark <= _mark) return;
-        _mark = mark;
-        _end = Math.Max(_end, mark);
+        if (epoch > report.SealedBelow) report.SealedBelow = epoch;
+    }
+
+    private void Install(Epoch epoch)
+    {
+        if (epoch > report.Installed) report.Installed = epoch;
+        Seal(epoch);
+    }
+
+    private void RaiseEnd(LogPosition end) => report.End = new LogPosition(Math.Max(report.End.Offset, end.Offset));
+
+    private void RaiseMark(LogPosition mark)
+    {
+        if (mark <= report.TrimMark) return;
+        report.TrimMark = new LogPosition(mark.Offset);
+        RaiseEnd(mark);
         _corrupt.RemoveWhere(p => p < mark);
         _trimmed.RemoveWhere(p => p < mark);
     }
-
-    private static Epoch Max(Epoch a, Epoch b) => a > b ? a : b;
 }

@@ -1,28 +1,26 @@
+using System.Text;
 using Corfu.Protocol;
 
 namespace Corfu.Unit;
 
-/// <summary>
-/// The data folder of one unit, held exclusively: <c>identity</c>, <c>lock</c>, <c>log/</c> (segments and mark),
-/// <c>map/</c> (scratch, deleted at every start).
-/// </summary>
+/// <summary>The data folder of one unit, held exclusively: <c>identity</c>, <c>lock</c>, <c>log/</c> (segments and
+/// mark), <c>map/</c> (the address map and its checkpoints).</summary>
 internal sealed class UnitFolder : IDisposable
 {
-    private const string IdentityName = "identity";
-    private const string LockName = "lock";
-    private const string LogName = "log";
+    public const string IdentityName = "identity";
+    public const string LockName = "lock";
+    public const string LogName = "log";
     private const string MarkName = "mark";
 
+    private readonly string _path;
     private readonly FileStream _lock;
 
-    private UnitFolder(string path, UnitIdentity identity, FileStream @lock)
+    private UnitFolder(string path, UnitIdentity identity, FileStream held)
     {
-        Path = path;
+        _path = path;
         Identity = identity;
-        _lock = @lock;
+        _lock = held;
     }
-
-    public string Path { get; }
 
     public UnitIdentity Identity { get; }
 
@@ -38,13 +36,13 @@ internal sealed class UnitFolder : IDisposable
     public static UnitFolder Open(string path, NodeId unit, ClusterId cluster, IEntropy entropy, PageStoreOptions store,
         bool mustExist = false)
     {
-        path = System.IO.Path.GetFullPath(path);
+        path = Path.GetFullPath(path);
         FileStream? held = null;
         try
         {
             Directory.CreateDirectory(path);
             held = Hold(path);
-            var identityPath = System.IO.Path.Combine(path, IdentityName);
+            var identityPath = Path.Combine(path, IdentityName);
             if (!File.Exists(identityPath))
             {
                 // R2: an identity never restarts empty.
@@ -56,10 +54,10 @@ internal sealed class UnitFolder : IDisposable
                     new UnitIdentity(unit.IsNone ? new NodeId(entropy.NewGuid()) : unit, cluster, store));
             }
 
-            // Also of an earlier process, which may have been killed before it did.
+            // An earlier process may have been killed before it made these names durable.
             Native.SyncDirectory(path);
-            if (System.IO.Path.GetDirectoryName(path) is { Length: > 0 } parent) Native.SyncDirectory(parent);
-            if (!File.Exists(System.IO.Path.Combine(path, LogName, MarkName)))
+            if (Path.GetDirectoryName(path) is { Length: > 0 } parent) Native.SyncDirectory(parent);
+            if (!File.Exists(Path.Combine(path, LogName, MarkName)))
                 throw new UnitFolderException(
                     $"{path} has lost its log. Rebuild this unit from its replicas on a new folder.")
                 { IsLoss = true };
@@ -82,17 +80,14 @@ internal sealed class UnitFolder : IDisposable
         }
     }
 
-    public PageStore OpenStore() => PageStore.OnFaster(
-        new DirectorySegmentFiles(System.IO.Path.Combine(Path, LogName)),
-        Identity.Unit,
-        Identity.Store,
-        System.IO.Path.Combine(Path, "map"));
+    public PageStore OpenStore() => PageStore.OnFaster(new DirectorySegmentFiles(Path.Combine(_path, LogName)),
+        Identity.Unit, Identity.Store, Path.Combine(_path, "map"));
 
     public void Dispose() => _lock.Dispose();
 
     private static FileStream Hold(string path)
     {
-        var lockPath = System.IO.Path.Combine(path, LockName);
+        var lockPath = Path.Combine(path, LockName);
         try
         {
             return new FileStream(lockPath, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None);
@@ -110,27 +105,25 @@ internal sealed class UnitFolder : IDisposable
 
     private static void Format(string path, string identityPath, UnitIdentity identity)
     {
-        var foreign = Directory.EnumerateFileSystemEntries(path).Select(System.IO.Path.GetFileName)
-            .FirstOrDefault(
-                name => name is not (LockName or IdentityName + ".new") && !(name == LogName && IsFresh(path)));
+        var foreign = Directory.EnumerateFileSystemEntries(path).Select(Path.GetFileName).FirstOrDefault(name =>
+            name is not (LockName or IdentityName + ".new") && !(name == LogName && IsFresh(path)));
         if (foreign is not null)
             throw new UnitFolderException(
                 $"{path} is not empty ('{foreign}') and holds no unit identity: refusing to format it.");
-        // From here on a log that is missing is a log that was lost.
-        new DirectorySegmentFiles(System.IO.Path.Combine(path, LogName)).Dispose();
-        // The identity appears whole or not at all.
-        var fresh = identityPath + ".new";
-        using (var file = File.OpenHandle(fresh, FileMode.Create, FileAccess.Write))
-        {
-            Native.Write(file, fresh, System.Text.Encoding.UTF8.GetBytes(identity.ToText()), 0);
-            Native.SyncData(file, fresh);
-        }
-
-        File.Move(fresh, identityPath, overwrite: true);
+        // Before the identity: once that exists, a missing log is a lost one.
+        new DirectorySegmentFiles(Path.Combine(path, LogName)).Dispose();
+        Native.Replace(identityPath, identityPath + ".new", Encoding.UTF8.GetBytes(identity.ToText()));
     }
 
     // What an interrupted formatting leaves: a log folder with nothing in it but an empty mark.
     private static bool IsFresh(string path) =>
-        new DirectoryInfo(System.IO.Path.Combine(path, LogName)).EnumerateFileSystemInfos()
+        new DirectoryInfo(Path.Combine(path, LogName)).EnumerateFileSystemInfos()
             .All(e => e is FileInfo { Name: MarkName, Length: 0 });
+}
+
+/// <summary>A unit's data folder cannot be used; the message says why and is meant for the operator.</summary>
+public sealed class UnitFolderException(string message, Exception? inner = null) : CorfuException(message, inner)
+{
+    /// <summary>What the unit had stored is gone, so it can never serve again under its identity (R2).</summary>
+    public bool IsLoss { get; init; }
 }

@@ -14,13 +14,13 @@ public static class UnitInspector
         {
             RecurseSubdirectories = true,
             MaxRecursionDepth = 6,
-            IgnoreInaccessible = true
+            IgnoreInaccessible = true,
         };
         return
         [
-            .. Directory.EnumerateFiles(folder, "identity", options)
+            .. Directory.EnumerateFiles(folder, UnitFolder.IdentityName, options)
                 .Select(path => Path.GetDirectoryName(path)!)
-                .Where(path => Directory.Exists(Path.Combine(path, "log")))
+                .Where(path => Directory.Exists(Path.Combine(path, UnitFolder.LogName)))
                 .Order(StringComparer.Ordinal),
         ];
     }
@@ -28,8 +28,42 @@ public static class UnitInspector
     /// <summary>What can be told without reading the log; also of a running unit.</summary>
     public static UnitReport Describe(string folder)
     {
-        var identity = Identity(folder);
-        using var files = new ReadOnlySegmentFiles(Path.Combine(folder, "log"));
+        using var files = OpenLog(folder);
+        return Describe(folder, files);
+    }
+
+    /// <summary>Reads the whole log and checks every record and page.</summary>
+    /// <exception cref="UnitFolderException">No unit's folder, or the unit is running.</exception>
+    public static async ValueTask<UnitReport> CheckAsync(string folder)
+    {
+        using var held = Hold(folder);
+        using var files = OpenLog(folder);
+        var report = Describe(folder, files);
+        var image = new SegmentImage(files, report.Identity.Store.SegmentSize);
+        var contents = new UnitContents(report);
+        var scanner = new LogScanner(image, RecordCodec.LogIdOf(report.Identity.Unit));
+        try
+        {
+            var tail = await scanner.ScanAsync(report.DurableMark, contents.Visit);
+            report.TornTail = await scanner.AnyRecordBehindAsync(tail.End);
+        }
+        catch (LogDamagedException damage)
+        {
+            report.Lost = damage.Message;
+            report.RecordsBehindDamage = await scanner.CountBehindAsync(damage.Address);
+        }
+
+        return contents.Complete();
+    }
+
+    private static DirectorySegmentFiles OpenLog(string folder) =>
+        new(Path.Combine(folder, UnitFolder.LogName), readOnly: true);
+
+    private static UnitReport Describe(string folder, DirectorySegmentFiles files)
+    {
+        var path = Path.Combine(folder, UnitFolder.IdentityName);
+        if (!File.Exists(path)) throw new UnitFolderException($"{folder} is no unit's folder: it holds no identity.");
+        var identity = UnitIdentity.Parse(File.ReadAllText(path), path, new PageStoreOptions());
         return new UnitReport
         {
             Folder = folder,
@@ -40,54 +74,10 @@ public static class UnitInspector
         };
     }
 
-    /// <summary>Reads the whole log and checks every record and page.</summary>
-    /// <exception cref="UnitFolderException">No unit's folder, or the unit is running.</exception>
-    public static async ValueTask<UnitReport> CheckAsync(string folder)
-    {
-        using var held = Hold(folder);
-        var report = Describe(folder);
-        using var files = new ReadOnlySegmentFiles(Path.Combine(folder, "log"));
-        var image = new SegmentImage(files, report.Identity.Store.SegmentSize);
-        var contents = new UnitContents();
-        var scanner = new LogScanner(image, RecordCodec.LogIdOf(report.Identity.Unit));
-        try
-        {
-            var tail = await scanner.ScanAsync(report.DurableMark, contents.Visit);
-            return contents.Complete(report with { TornTail = await scanner.AnyRecordBehindAsync(tail.End) });
-        }
-        catch (LogDamagedException damage)
-        {
-            return contents.Complete(report
-                with
-            { Lost = damage.Message, RecordsBehindDamage = await CountBehindAsync(image, damage.Address) });
-        }
-    }
-
-    private static async ValueTask<long> CountBehindAsync(SegmentImage image, long address)
-    {
-        const int WindowSize = 4 << 20;
-        var window = new LogWindow(image, WindowSize);
-        var found = 0L;
-        while (true)
-        {
-            (var at, _) = await LogScanner.FindAsync(window, address);
-            if (at < 0) return found;
-            found++;
-            address = at + RecordCodec.Alignment;
-        }
-    }
-
-    private static UnitIdentity Identity(string folder)
-    {
-        var path = Path.Combine(folder, "identity");
-        if (!File.Exists(path)) throw new UnitFolderException($"{folder} is no unit's folder: it holds no identity.");
-        return UnitIdentity.Parse(File.ReadAllText(path), path, new PageStoreOptions());
-    }
-
     // As the unit itself does, so that neither runs beside the other.
     private static FileStream? Hold(string folder)
     {
-        var path = Path.Combine(folder, "lock");
+        var path = Path.Combine(folder, UnitFolder.LockName);
         if (!File.Exists(path)) return null;
         try
         {

@@ -2,10 +2,8 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit;
 
-/// <summary>
-/// One running unit: folder, store, core and handler. Register <see cref="Handler"/> with the process's transport
-/// server; watch <see cref="UnitHandler.Fault"/>.
-/// </summary>
+/// <summary>One running unit: folder, store, core and handler. Register <see cref="Handler"/> with the process's
+/// transport server; watch <see cref="UnitHandler.Fault"/>.</summary>
 public sealed class UnitNode : IAsyncDisposable
 {
     private readonly UnitFolder _folder;

@@ -12,27 +12,22 @@ internal sealed class FasterAddressMap : IAddressMap
     private readonly DeviceLogCommitCheckpointManager _checkpointManager;
     private readonly FasterKV<long, Entry> _kv;
     private readonly ClientSession<long, Entry, Entry, Entry, Empty, Functions> _session;
-
     private readonly string _folder;
 
-    /// <param name="checkpoint">Of an earlier run, to go on from; null begins empty.</param>
-    /// <param name="failed">Told when the scratch files cannot be written: slots may be missing from then on.</param>
-    /// <exception cref="StoreFailedException">The checkpoint cannot be used.</exception>
     public FasterAddressMap(string scratchDirectory, long indexSize, long memory, Action<Exception> failed,
         Guid? checkpoint = null, WriteBytes? write = null)
     {
         _folder = scratchDirectory;
-        // Without a checkpoint nothing that an earlier run left there is wanted.
         if (checkpoint is null && Directory.Exists(scratchDirectory)) Directory.Delete(scratchDirectory, true);
         Directory.CreateDirectory(scratchDirectory);
-        // The unit ends: what it cannot remember it must not answer for. A full disk is another matter: pages are
-        // refused then, so little more than trims comes, which the log's reserve bounds.
+        // A failed write ends the unit: slots may be missing. A full disk does not: pages are refused then, and the
+        // log's reserve bounds the trims that still come.
         _device = new PlainFileDevice(
             Path.Combine(scratchDirectory, "map"),
             error => failed(new StoreFailedException($"The address map cannot be written: {error.Message}", error)),
             holdsWhenFull: true,
             write);
-        // It removes none: which are outdated is decided by what belongs to them (MapCheckpoint).
+        // MapCheckpoint decides which checkpoints are deleted.
         _checkpointManager = new DeviceLogCommitCheckpointManager(_checkpoints, scratchDirectory);
         _kv = new FasterKV<long, Entry>(new FasterKVSettings<long, Entry>
         {
@@ -65,13 +60,13 @@ internal sealed class FasterAddressMap : IAddressMap
     {
         try
         {
-            // FASTER makes do with what is there of a checkpoint; ours is whole or none.
+            // FASTER would recover from a part of a checkpoint.
             if (!_checkpoints.IsWhole(token)) throw new IOException("a part of it is missing.");
             _kv.Recover(token);
         }
         catch (Exception error)
         {
-            // FASTER throws whatever it meets. The log has everything.
+            // FASTER throws exceptions of any type here. The log has everything.
             _kv.Dispose();
             _checkpointManager.Dispose();
             _device.Dispose();
@@ -127,8 +122,8 @@ internal sealed class FasterAddressMap : IAddressMap
         _device.Dispose();
     }
 
-    // Never in place: what is entered stands behind all that was entered before it, as the records of the log do, so
-    // that the map's beginning can go together with the log's.
+    // Never in place: entries stand in the order of the log's records, so that the map's beginning can be dropped with
+    // the log's.
     private sealed class Functions : SimpleFunctions<long, Entry>
     {
         public override bool ConcurrentWriter(ref long key, ref Entry input, ref Entry src, ref Entry dst,
@@ -144,12 +139,7 @@ internal sealed class FasterAddressMap : IAddressMap
         private readonly int _length = slot.Length;
         private readonly int _headerAndState = (slot.HeaderLength << 3) | (int)slot.State;
 
-        public PageSlot ToSlot() => new(
-            (PageState)(_headerAndState & 7),
-            _address,
-            _length,
-            _headerAndState >> 3,
-            new EntryOrigin(new WriterId(_writer), _sequence),
-            _lsn);
+        public PageSlot ToSlot() => new((PageState)(_headerAndState & 7), _address, _length, _headerAndState >> 3,
+            new EntryOrigin(new WriterId(_writer), _sequence), _lsn);
     }
 }

@@ -3,9 +3,9 @@ using FASTER.core;
 namespace Corfu.Unit;
 
 /// <summary>
-/// FASTER's view of the segment files. Writes are queued by whoever makes FASTER flush, and carried out by
-/// <see cref="DrainAsync"/> on the store's one writer thread: all of them, one fdatasync per file touched, then the
-/// callbacks. (FASTER's own Linux device opens its files O_SYNC, locks per I/O and never syncs a directory.)
+/// FASTER's view of the segment files. Its writes are queued, and <see cref="DrainAsync"/> carries them out on the
+/// store's writer thread: all writes, one fdatasync per file touched, then the callbacks. (FASTER's own Linux device
+/// opens its files O_SYNC, locks per I/O and never syncs a directory.)
 /// </summary>
 internal sealed class FasterLogDevice(ISegmentFiles files, SegmentSpace space)
     : StorageDeviceBase("corfu-log", SectorBytes, -1)
@@ -27,8 +27,8 @@ internal sealed class FasterLogDevice(ISegmentFiles files, SegmentSpace space)
                 callback, context));
     }
 
-    /// <summary>Makes durable everything queued so far. False if there was nothing. Throws on the first error, having
-    /// told FASTER.</summary>
+    /// <summary>Makes durable everything queued so far; false if there was nothing. Reports an error to FASTER, then
+    /// throws it.</summary>
     public async ValueTask<bool> DrainAsync()
     {
         lock (_gate)
@@ -62,8 +62,7 @@ internal sealed class FasterLogDevice(ISegmentFiles files, SegmentSpace space)
         callback(0, readLength, context);
     }
 
-    /// <summary>FASTER is never asked to truncate: segments are deleted by the store, when the record that replaces
-    /// them is durable.</summary>
+    /// <summary>Not used: the store deletes segments, when the record that replaces them is durable.</summary>
     public override void RemoveSegmentAsync(int segment, AsyncCallback callback, IAsyncResult result) =>
         callback(result);
 

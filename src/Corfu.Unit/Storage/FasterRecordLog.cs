@@ -2,10 +2,8 @@ using FASTER.core;
 
 namespace Corfu.Unit;
 
-/// <summary>
-/// The record log as a FasterLog. FASTER gives the paged, lock-free tail and the flush scheduling; what it does not
-/// give on Linux (fdatasync, honest errors, a trustworthy recovery) is in the device and in the store's recovery scan.
-/// </summary>
+/// <summary>The record log as a FasterLog, for its paged, lock-free tail and its flush scheduling. fdatasync and errors
+/// are the device's business, recovery is the store's own scan.</summary>
 internal sealed class FasterRecordLog : IRecordLog
 {
     private readonly FasterLogDevice _device;
@@ -24,7 +22,7 @@ internal sealed class FasterRecordLog : IRecordLog
             MutableFraction = 0,
             LogChecksum = LogChecksumType.PerEntry,
             FastCommitMode = true,
-            // Its automatic recovery can come back empty, and believes any commit record.
+            // Its own recovery may find nothing, and trusts any commit record.
             TryRecoverLatest = false,
         });
     }
@@ -48,11 +46,8 @@ internal sealed class FasterRecordLog : IRecordLog
 
     public void Dispose() => _log.Dispose();
 
-    /// <summary>
-    /// FASTER's commit metadata, not kept: in fast-commit mode the commit record in the log is enough, and recovery
-    /// goes by the records themselves (R6). The default manager creates and deletes a file per commit and only logs its
-    /// errors.
-    /// </summary>
+    /// <summary>Keeps no commit metadata: recovery goes by the records themselves (R6). The default manager creates and
+    /// deletes a file per commit and only logs its errors.</summary>
     private sealed class NoFileCommitManager : ILogCommitManager
     {
         public void Commit(long beginAddress, long untilAddress, byte[] commitMetadata, long commitNum,

@@ -1,10 +1,7 @@
 namespace Corfu.Unit;
 
-/// <summary>
-/// The last few megabytes of the log, mirrored in a ring, so that readers at the tail need no system call (FASTER's own
-/// reads always go to the device). One writer, under the store's lock; readers copy first and then check that nothing
-/// was overwritten meanwhile.
-/// </summary>
+/// <summary>The last few megabytes of the log in a ring, so that reads at the tail need no system call. One writer,
+/// under the store's lock; readers copy and then check that nothing was overwritten meanwhile.</summary>
 internal sealed class HotPages(int capacity)
 {
     private readonly byte[] _ring = new byte[capacity];

@@ -20,24 +20,23 @@ internal interface IAddressMap : IDisposable
     /// <summary>Bytes held, in memory and on disk.</summary>
     long Bytes { get; }
 
-    /// <summary>Drops what was entered before that place: each such slot has been entered again since, or lies below
-    /// the trim mark.</summary>
+    /// <summary>Drops what was entered before that place: superseded slots, and slots below the trim mark.</summary>
     void Forget(long before);
 
-    /// <summary>Begins a checkpoint of what was entered so far, and perhaps of some that follows.</summary>
+    /// <summary>Begins a checkpoint of what was entered so far; it may hold some later entries.</summary>
     Guid BeginCheckpoint();
 
     /// <summary>Ends it while the map serves. Durable on return.</summary>
     ValueTask EndCheckpointAsync(Guid token);
 }
 
-/// <summary>Where address maps are kept: their checkpoints, and beside each the page store's own part of it, a numbered
+/// <summary>Where address maps are kept: their checkpoints, and the page store's own part of each, a numbered
 /// document.</summary>
 internal interface IAddressMaps
 {
     /// <param name="checkpoint">Of an earlier run, to go on from; null begins empty and may delete what earlier runs
     /// left.</param>
-    /// <param name="failed">Told when the map has lost slots: nothing may be answered from it any more.</param>
+    /// <param name="failed">Called when the map has lost slots: nothing may be answered from it any more.</param>
     /// <exception cref="StoreFailedException">The checkpoint cannot be used.</exception>
     IAddressMap Open(Guid? checkpoint, Action<Exception> failed);
 

@@ -22,8 +22,8 @@ internal interface IRecordLog : IDisposable
     /// <summary>Everything below is durable.</summary>
     long FlushedUntil { get; }
 
-    /// <summary>Begins behind what an earlier run left, at the beginning of a page. Called before the first append, if
-    /// at all.</summary>
+    /// <summary>Begins behind the records of an earlier run, at the beginning of a page; before the first
+    /// append.</summary>
     void GoOnFrom(long address, uint incarnation);
 
     /// <summary>Appends a frame to the volatile end. False when there is no memory left for it.</summary>

@@ -4,7 +4,7 @@ namespace Corfu.Unit;
 internal interface IWorkers
 {
     /// <param name="step">One round of work; rounds of one worker never overlap.</param>
-    /// <param name="failed">Told of an exception of the step, which ends the worker.</param>
+    /// <param name="failed">Called with an exception of the step, which ends the worker.</param>
     IWorker Create(string name, Func<ValueTask> step, Action<Exception> failed);
 
     /// <summary>For the steps only.</summary>

@@ -5,42 +5,30 @@ using Corfu.Protocol;
 namespace Corfu.Unit;
 
 /// <summary>
-/// What a start needs besides the log when it does not read all of it (R3): where in the log to go on, which checkpoint
-/// of the address map belongs to it, what the log's segments hold, and the core's state. A shortcut: it counts only if
-/// it is whole, and if the log agrees with it. The newest two are kept.
+/// What a start needs besides the end of the log (R3): the log's state when the checkpoint was begun, the checkpoint of
+/// the address map that belongs to it, and the core's state. A shortcut: used only if it is whole and the log agrees
+/// with it. The newest two are kept.
 /// </summary>
-internal sealed class MapCheckpoint
+/// <param name="Map">Identity of the map's checkpoint.</param>
+/// <param name="Tail">The replay goes on behind this record.</param>
+/// <param name="LastCheck">The check of that record: another log has another.</param>
+internal sealed record MapCheckpoint(
+    uint LogId, Guid Map, LogTail Tail, uint LastCheck, long FirstKept, LogRecord Gaps,
+    IReadOnlyList<SegmentContents> Segments)
 {
     private const uint Magic = 0x31434643; // "CFC1"
     private const byte Version = 1;
     private const int Kept = 2;
 
-    public required uint LogId { get; init; }
+    public long Number { get; set; }
 
-    public required long Number { get; init; }
-
-    /// <summary>Of FASTER's checkpoint of the map.</summary>
-    public required Guid Map { get; init; }
-
-    /// <summary>Where the replay goes on: behind this record.</summary>
-    public required LogTail Tail { get; init; }
-
-    /// <summary>The check of that record: another log has another.</summary>
-    public required uint LastCheck { get; init; }
-
-    /// <summary>The map may reflect records up to here, so a log that ends before is not the one that it was made
+    /// <summary>The map may reflect records up to here: a log that ends before is not the one that it was made
     /// from.</summary>
-    public required long Needs { get; init; }
+    public long Needs { get; set; }
 
-    public required long FirstKept { get; init; }
+    public ReadOnlyMemory<byte> Core { get; set; }
 
-    public required LogRecord Gaps { get; init; }
-
-    public required IReadOnlyList<SegmentContents> Segments { get; init; }
-
-    public required ReadOnlyMemory<byte> Core { get; init; }
-
-    /// <summary>Those that are whole, newest first.</summary>
+    /// <summary>The whole ones, newest first.</summary>
     public static List<MapCheckpoint> Load(IAddressMaps maps, uint logId)
     {
         var found = new List<MapCheckpoint>();
@@ -60,7 +48,7 @@ internal sealed class MapCheckpoint
         return found;
     }
 
-    /// <summary>Then all but the newest two go, with their maps.</summary>
+    /// <summary>Then deletes all but the newest two, with their maps.</summary>
     public async ValueTask PublishAsync(IAddressMaps maps)
     {
         await maps.PublishAsync(Number, ToBytes());
@@ -69,10 +57,8 @@ internal sealed class MapCheckpoint
         maps.Purge([.. kept.Select(k => k.Map)]);
     }
 
-    /// <summary>
-    /// A checkpoint that was passed over, because it could not be read just then, must not be found by the next start:
-    /// the map goes on from an older one, over the part that the newer one needs.
-    /// </summary>
+    /// <summary>Deletes newer checkpoints that could not be read just now: the map goes on from this one, over the part
+    /// that they need, so the next start must not find them.</summary>
     public void ForgetNewer(IAddressMaps maps) => maps.Delete([.. maps.List().Where(n => n > Number)]);
 
     private byte[] ToBytes()
@@ -110,31 +96,20 @@ internal sealed class MapCheckpoint
             return null;
         var r = new WireReader(body);
         if (r.UInt32() != Magic || r.Byte() != Version) return null;
-        var logId = r.UInt32();
-        var number = r.Int64();
-        var map = r.Guid();
-        var tail = new LogTail(r.Int64(), r.Int64(), r.UInt32(), r.Int64(), false);
-        var lastCheck = r.UInt32();
-        var needs = r.Int64();
-        var firstKept = r.Int64();
+        var (logId, number, map) = (r.UInt32(), r.Int64(), r.Guid());
+        var tail = new LogTail(r.Int64(), r.Int64(), r.UInt32(), r.Int64());
+        var (lastCheck, needs, firstKept) = (r.UInt32(), r.Int64(), r.Int64());
         var gaps = new LogRecord(RecordKind.Freed, LogPosition.Zero, r.Bytes());
-        // Refused here, before anything of the checkpoint is taken over.
+        // Checked here, before the store's state changes.
         new LogGaps().Read(gaps.Body.Span);
         var segments = new SegmentContents[r.Count(SegmentContents.Size)];
         for (var i = 0; i < segments.Length; i++) segments[i] = SegmentContents.Read(ref r);
         var core = r.Bytes();
         r.End();
-        return new MapCheckpoint
+        return new MapCheckpoint(logId, map, tail, lastCheck, firstKept, gaps, segments)
         {
-            LogId = logId,
             Number = number,
-            Map = map,
-            Tail = tail,
-            LastCheck = lastCheck,
             Needs = needs,
-            FirstKept = firstKept,
-            Gaps = gaps,
-            Segments = segments,
             Core = core,
         };
     }

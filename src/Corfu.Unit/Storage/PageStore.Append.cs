@@ -13,14 +13,12 @@ internal sealed partial class PageStore
         var tail = _log.Tail;
         if (OpensSegment(bodyLength)) tail = PlaceOf(StateFrame, tail) + StateFrame;
         var end = PlaceOf(size, tail) + size + IRecordLog.CommitFrame;
-        // A page of the log's memory stays free, so that neither an append nor the writer's commit ever waits for
-        // memory.
+        // A page of the log's memory stays free, so that neither an append nor a commit ever waits for memory.
         var pages = _options.LogMemory / _options.LogPageSize;
         if (end / _options.LogPageSize > (_log.FlushedUntil / _options.LogPageSize) + pages - 2)
             return Status.Overloaded;
         if (end + Kept(use) <= _space.Allocated) return Status.Ok;
-        // Never beyond: the worker that writes zeros ahead may be writing them there right now, over a record that is
-        // durable already.
+        // Never beyond: the worker that writes zeros ahead may write them there, over a durable record.
         return _space.IsFull ? Status.NoSpace : Status.Overloaded;
     }
 
@@ -29,8 +27,9 @@ internal sealed partial class PageStore
         lock (_gate)
         {
             if (_failure is not null) throw _failure;
-            if (record.Kind == RecordKind.State) return Add(record with { Position = new LogPosition(_firstKept) });
-            return Add(record);
+            return record.Kind == RecordKind.State
+                ? Add(record with { Position = new LogPosition(_firstKept) })
+                : Add(record);
         }
     }
 
@@ -40,16 +39,15 @@ internal sealed partial class PageStore
         var frame = PlaceOf(FrameSize(record.Body.Length), _log.Tail);
         var address = frame + IRecordLog.FrameHeader;
         var bytes = _scratch.AsSpan(0, size);
-        RecordCodec.Encode(record, address, _lastRecord, DurableUntil, _incarnation, _logId, bytes);
+        var check = RecordCodec.Encode(record, address, _lastRecord, DurableUntil, _incarnation, _logId, bytes);
         if (!_log.TryAppend(bytes, out var actual)) throw new StoreFailedException("The log has no memory left.");
-        // R6: the check inside is bound to the address; nobody else appends, so it is always the predicted one.
+        // R6: the check inside is bound to the address; appends are serial, so it is the predicted one.
         if (actual != frame) throw new StoreFailedException($"The log placed a record at {actual} instead of {frame}.");
         _hot.Put(address, bytes);
         _catalog.Note(record, address, _lastRecord, _map.Tail);
         _stateDue = false;
         _lastRecord = address;
-        _lastCheck =
-            System.Buffers.Binary.BinaryPrimitives.ReadUInt32LittleEndian(bytes[(RecordCodec.HeaderSize - 4)..]);
+        _lastCheck = check;
         _records++;
         if (!_checkpointAsked && CheckpointDue)
         {
@@ -81,7 +79,7 @@ internal sealed partial class PageStore
         }
 
         await _log.FlushAsync();
-        if (_log.FlushedUntil < end) throw new StoreFailedException("The log did not flush what it was told to.");
+        if (_log.FlushedUntil < end) throw new StoreFailedException("The log did not flush all that was committed.");
         var committed = end > _durable;
         if (committed)
         {
@@ -94,8 +92,8 @@ internal sealed partial class PageStore
         await KeepMarkAsync(committed);
     }
 
-    // Every so many commits, and soon after the last one. Synced: what it says must outlive the power, or a log that
-    // comes back short of it passes for a whole one (R6).
+    // Every so many commits, and soon after the last one. Synced: without it, a log that comes back short would pass
+    // for a whole one (R6).
     private async ValueTask KeepMarkAsync(bool committed)
     {
         if (committed && ++_batchesSinceMark < MarkIntervalBatches)
@@ -110,8 +108,6 @@ internal sealed partial class PageStore
         _batchesSinceMark = 0;
     }
 
-    // Single trims take space and give it back only later, so they leave the last half to those without which nothing
-    // gets better.
     private int Kept(SpaceUse use) => use switch
     {
         SpaceUse.Pages => _options.Reserve,
@@ -119,21 +115,20 @@ internal sealed partial class PageStore
         _ => 0,
     };
 
-    // Of the state record that a segment begins with; more than it takes.
+    // An upper bound for the state record that a segment begins with.
     private static readonly int StateFrame = FrameSize(128);
 
     private static int FrameSize(int bodyLength) =>
         IRecordLog.FrameHeader + RecordCodec.Align(RecordCodec.HeaderSize + bodyLength);
 
-    // As every record log places it.
+    // As every record log places a frame.
     private long PlaceOf(int frameSize, long tail)
     {
         var offset = tail % _options.LogPageSize;
         return offset + frameSize <= _options.LogPageSize ? tail : tail - offset + _options.LogPageSize;
     }
 
-    // From the middle of a segment on, the whole next one: its zeros are synced in a file that the commits do not
-    // touch.
+    // From the middle of a segment on, the whole next one: its zeros are synced in a file that commits do not touch.
     private void WantSpace(long tail)
     {
         var needed = tail + _options.Reserve + (_options.SegmentSize / 2);

@@ -2,12 +2,11 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit;
 
-// R3: the map's checkpoint is a shortcut. Begun under the handler's lock, ended without it, published when the log is
-// durable up to all that the map may reflect by then. The replay begins where the checkpoint was begun and finds some
-// records reflected already.
+// R3: a checkpoint is begun under the handler's lock, ended without it, and published when the log is durable up to all
+// that the map may reflect by then. The replay begins where the checkpoint was begun: the map reflects some records.
 internal sealed partial class PageStore
 {
-    // Of the log, and at the last checkpoint. Under _gate.
+    // Under _gate.
     private long _records;
     private long _recordsAtCheckpoint;
     private long _checkpointNumber;
@@ -15,43 +14,32 @@ internal sealed partial class PageStore
 
     internal bool CheckpointDue => _records - _recordsAtCheckpoint >= CheckpointInterval;
 
-    // At the end of a run it is worth less: the next start saves what a checkpoint now costs.
+    // A clean stop has time: a smaller saving at the next start is worth a checkpoint.
     internal bool CheckpointDueAtEnd => _records - _recordsAtCheckpoint >= CheckpointInterval / 20;
 
     private long CheckpointInterval => Math.Max(_options.CheckpointRecords, _catalog.Pages / 8);
 
     /// <summary>Begins a checkpoint of the address map, between two requests.</summary>
-    internal CheckpointStart BeginCheckpoint()
+    internal MapCheckpoint BeginCheckpoint()
     {
         lock (_gate)
         {
-            var tail = new LogTail(_lastEnd, _lastRecord, _incarnation, _records, false);
+            var tail = new LogTail(_lastEnd, _lastRecord, _incarnation, _records);
             _recordsAtCheckpoint = _records;
             _checkpointAsked = false;
-            return new CheckpointStart(_map.BeginCheckpoint(), tail, _lastCheck, _firstKept, _gaps.ToRecord(),
+            return new MapCheckpoint(_logId, _map.BeginCheckpoint(), tail, _lastCheck, _firstKept, _gaps.ToRecord(),
                 _catalog.Copy());
         }
     }
 
-    /// <summary>Without the lock.</summary>
-    internal ValueTask EndCheckpointAsync(CheckpointStart start) => _map.EndCheckpointAsync(start.Map);
+    internal ValueTask EndCheckpointAsync(MapCheckpoint begun) => _map.EndCheckpointAsync(begun.Map);
 
-    /// <summary>Without the lock; the log is durable up to <paramref name="needs"/>, where the checkpoint
-    /// ended.</summary>
-    internal ValueTask PublishCheckpointAsync(CheckpointStart start, long needs, ReadOnlyMemory<byte> core) =>
-        new MapCheckpoint
-        {
-            LogId = _logId,
-            Number = ++_checkpointNumber,
-            Map = start.Map,
-            Tail = start.Tail,
-            LastCheck = start.LastCheck,
-            Needs = needs,
-            FirstKept = start.FirstKept,
-            Gaps = start.Gaps,
-            Segments = start.Segments,
-            Core = core,
-        }.PublishAsync(_maps);
+    /// <summary>The log is durable up to what the checkpoint needs.</summary>
+    internal ValueTask PublishCheckpointAsync(MapCheckpoint ended)
+    {
+        ended.Number = ++_checkpointNumber;
+        return ended.PublishAsync(_maps);
+    }
 
     // The newest that is whole and that the log agrees with; null: all of the log has to be read.
     private async ValueTask<MapCheckpoint?> TryCheckpointAsync(SegmentImage image, Action<ReadOnlyMemory<byte>> restore)
@@ -92,13 +80,13 @@ internal sealed partial class PageStore
         await image.ReadAsync(candidate.Tail.LastRecord, bytes);
         return RecordCodec.TryDecode(bytes, candidate.Tail.LastRecord, out var header)
             && header.Incarnation == candidate.Tail.Incarnation
-            // As the scan has it: it goes on there, and the log may end there.
+            // As the scan computes it: it goes on there.
             && RecordCodec.Align(candidate.Tail.LastRecord + RecordCodec.HeaderSize + header.BodyLength)
                 == candidate.Tail.End
             && RecordCodec.Identity(bytes, candidate.Tail.LastRecord).Check == candidate.LastCheck;
     }
 
-    // What the checkpoint knew and is gone now must have been freed since.
+    // Segments of the checkpoint that are missing now must have been freed since.
     private void DropFreed(SegmentImage image, LogGaps freed, long promisedBegin)
     {
         foreach (var segment in _catalog.Copy())
@@ -118,8 +106,3 @@ internal sealed partial class PageStore
         }
     }
 }
-
-/// <summary>The log as it stood when a checkpoint was begun.</summary>
-/// <param name="Map">The checkpoint of the address map.</param>
-internal sealed record CheckpointStart(
-    Guid Map, LogTail Tail, uint LastCheck, long FirstKept, LogRecord Gaps, IReadOnlyList<SegmentContents> Segments);

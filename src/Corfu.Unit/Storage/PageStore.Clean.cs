@@ -2,17 +2,16 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit;
 
-// A log can lose whole segments: what the cleaner needs. The calls that change anything are made under the handler's
-// lock, between the core's.
+// Whole segments are deleted by the cleaner. Calls that change the store's state are made under the handler's lock.
 internal sealed partial class PageStore
 {
-    // Parts in the middle of the log that are gone, or about to go. Under _gate.
+    // Deleted parts in the middle of the log, or about to be deleted. Under _gate.
     private readonly LogGaps _gaps = new();
 
-    // Replaced, never changed: readers look at it without a lock.
+    // Replaced, never changed: readers take no lock.
     private HashSet<int> _gone = [];
 
-    // Where the log begins according to the next state record. Never above the first record that stays.
+    // Where the log begins according to the next state record; _firstKept <= the first record that stays.
     private long _firstKept;
     private bool _stateDue;
 
@@ -27,7 +26,6 @@ internal sealed partial class PageStore
 
     public int SegmentOf(long address) => (int)(address / _options.SegmentSize);
 
-    // Like Append and Admit under the handler's lock, so nothing changes meanwhile.
     public bool OpensSegment(int bodyLength) =>
         _stateDue || SegmentOf(PlaceOf(FrameSize(bodyLength), _log.Tail)) != SegmentOf(_lastRecord);
 
@@ -40,7 +38,7 @@ internal sealed partial class PageStore
 
     public void Release(LogPosition below) => CleaningDue?.Invoke();
 
-    /// <summary>Segments that hold nothing that is live; all of it is below the mark.</summary>
+    /// <summary>Segments whose positions are all below the mark.</summary>
     internal IReadOnlyList<int> WhollyTrimmed(LogPosition mark)
     {
         lock (_gate) return [.. _catalog.WhollyBelow(mark).Select(s => s.Index)];
@@ -61,10 +59,8 @@ internal sealed partial class PageStore
         }
     }
 
-    /// <summary>
-    /// Reads the records of a segment, in order, without any lock; stops when the visitor says no. False if it is
-    /// damaged or was stopped.
-    /// </summary>
+    /// <summary>Reads the records of a segment, in order, without any lock. False if it is damaged or the visitor has
+    /// stopped.</summary>
     internal async ValueTask<bool> ReadSegmentAsync(int segment, Func<LogRecord, RecordPlace, ValueTask<bool>> visit)
     {
         SegmentContents? contents;
@@ -74,8 +70,7 @@ internal sealed partial class PageStore
         return await reader.ReadAsync(contents, visit);
     }
 
-    /// <summary>What a state record from here on says about the log's beginning, and what is excused if
-    /// missing.</summary>
+    /// <summary>From here on, state and freed records say that these segments are missing on purpose.</summary>
     internal void AboutToFree(IReadOnlySet<int> segments)
     {
         lock (_gate)
@@ -91,26 +86,26 @@ internal sealed partial class PageStore
         }
     }
 
-    /// <summary>Appends the excuse. False if there is no room at the moment.</summary>
+    /// <summary>Appends the list of deleted parts. False if there is no room at the moment.</summary>
     internal bool TryAppendFreed()
     {
-        LogRecord? record;
+        LogRecord record;
         lock (_gate)
         {
-            record = _gaps.Count == 0 ? null : _gaps.ToRecord();
+            if (_gaps.Count == 0) return true;
+            record = _gaps.ToRecord();
         }
 
-        if (record is null) return true;
-        if (Admit(record.Value.Body.Length, SpaceUse.Vital) != Status.Ok) return false;
-        Append(record.Value);
+        if (Admit(record.Body.Length, SpaceUse.Vital) != Status.Ok) return false;
+        Append(record);
         return true;
     }
 
-    /// <summary>Deletes the segments; without the lock, once the excuse is durable.</summary>
+    /// <summary>Deletes the segments; without the lock, once the list of deleted parts is durable.</summary>
     internal void Delete(IReadOnlySet<int> segments)
     {
-        var begin = 0L;
         var files = new SortedSet<int>(segments);
+        long begin;
         long map;
         lock (_gate)
         {
@@ -121,7 +116,7 @@ internal sealed partial class PageStore
             files.UnionWith(_space.Below(oldest.Index));
         }
 
-        // Readers look at these first: what is about to go is trimmed or stands elsewhere, it is not damaged.
+        // Readers check these first: what is deleted is trimmed or stands elsewhere, it is not damaged.
         Volatile.Write(ref _gone, [.. _gone.Where(s => s >= begin / _options.SegmentSize), .. segments]);
         Volatile.Write(ref _begin, begin);
         foreach (var segment in files) _space.Delete(segment);

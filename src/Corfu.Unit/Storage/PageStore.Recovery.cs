@@ -30,8 +30,8 @@ internal sealed partial class PageStore
         var found = await new LogScanner(image, _logId).ScanAsync(Math.Max(mark, _proven), Visit, checkpoint?.Tail,
             freed);
         if (checkpoint is not null) DropFreed(image, freed, promisedBegin);
-        // Segments are deleted only after a state record says so: a beginning that is missing beyond that is a loss.
-        firstRecord = checkpoint is null ? firstRecord : _catalog.Oldest?.First ?? -1;
+        // Segments are deleted only after a state record says so: a beginning that is missing beyond that was lost.
+        if (checkpoint is not null) firstRecord = _catalog.Oldest?.First ?? -1;
         if (_begin > 0 && (firstRecord < 0 || promisedBegin < firstRecord))
             throw new LogDamagedException("The beginning of the log is missing. Rebuild this unit from its replicas.",
                 _begin);
@@ -57,8 +57,7 @@ internal sealed partial class PageStore
         }
     }
 
-    // The start from a checkpoint failed, and the next attempt does without: what the checkpoint proves about the log
-    // outlives it.
+    // The start from a checkpoint failed and is repeated without. What the checkpoint proves about the log is kept.
     private async ValueTask ForgetAttemptAsync()
     {
         if (_proven > _mark.Read()) await _mark.WriteAsync(_proven);
@@ -69,9 +68,8 @@ internal sealed partial class PageStore
         RecordsRead = 0;
     }
 
-    // R4, R6: what a killed process wrote may be in the page cache alone, and from now on it counts as durable. And a
-    // torn record behind it may hold the only floor that proves what is damaged before it: the mark says as much before
-    // that is erased.
+    // R4, R6: what a killed process wrote may be in the page cache only, and counts as durable from now on. The mark is
+    // written before the torn tail is erased: a record there may hold the only floor that proves damage before it.
     private async ValueTask SecureAsync(SegmentImage image, long mark, long end)
     {
         if (end <= mark)
@@ -87,8 +85,8 @@ internal sealed partial class PageStore
         _marked = end;
     }
 
-    // R6: a new run begins on a log page of its own, never behind other bytes of one: the log would rewrite the page's
-    // last sector from memory that it did not load. Old bytes there were wiped.
+    // R6: a new run begins on a log page of its own. Behind other bytes of a page the log would rewrite their last
+    // sector from memory that it did not load.
     private async ValueTask GoOnFromAsync(LogTail found)
     {
         var page = (long)_options.LogPageSize;
@@ -99,7 +97,7 @@ internal sealed partial class PageStore
         _durable = _committed = _lastEnd = found.End;
         await _space.StartAsync(start, start + _options.Reserve + Math.Min(StartRoom, _options.SegmentSize));
         _writer.Start();
-        // Nothing of this incarnation is written before its Open record is durable, so the number is never used twice.
+        // Nothing else is written before the Open record is durable, so an incarnation is never used twice.
         var open = Append(new LogRecord(RecordKind.Open, LogPosition.Zero));
         var opened = new Opened(open.Lsn);
         Observer = opened;
@@ -137,8 +135,7 @@ internal sealed partial class PageStore
         return IsGone(address) ? default : (ReadOnlyMemory<byte>)bytes;
     }
 
-    // A torn tail is erased, durably, before the log goes on behind it: a half-written page must not turn up again
-    // later as a damaged one.
+    // A torn tail is erased, durably, before the log goes on: a half-written page must not reappear as a damaged one.
     private async ValueTask WipeAsync(long from, long until)
     {
         var chunk = new byte[WipeChunk];
@@ -162,7 +159,7 @@ internal sealed partial class PageStore
         foreach (var segment in touched) await _files.SyncAsync(segment);
     }
 
-    // Waits for the first record of a run, before anybody else listens to the store.
+    // Waits for the first record of a run.
     private sealed class Opened(long lsn) : IStoreObserver
     {
         private readonly TaskCompletionSource _done = new(TaskCreationOptions.RunContinuationsAsynchronously);

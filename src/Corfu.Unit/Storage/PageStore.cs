@@ -4,8 +4,8 @@ namespace Corfu.Unit;
 
 /// <summary>
 /// The unit's disk: a log of records, which is the only truth (R3), and an address map over it, each behind a port.
-/// This class is the rest: where records stand and what is admitted, group commit, recovery, segments and their
-/// cleaning, checkpoints of the map, hot pages. The simulator runs it as it is.
+/// This class places and admits records, commits them in groups, recovers, cleans segments and keeps checkpoints of the
+/// map. The simulator runs it as it is.
 /// </summary>
 internal sealed partial class PageStore : IPageStore
 {
@@ -19,13 +19,12 @@ internal sealed partial class PageStore : IPageStore
     private readonly SegmentSpace _space;
     private readonly IRecordLog _log;
     private readonly IAddressMaps _maps;
-    private readonly IWorkers _workers;
     private readonly HotPages _hot;
     private readonly SegmentCatalog _catalog;
     private readonly IWorker _writer;
     private readonly byte[] _scratch;
 
-    // There from the recovery on.
+    // Set by the recovery.
     private IAddressMap _map = null!;
 
     // Guards the log's tail: appends and commits never overlap, so that a record's address is known before it is
@@ -52,7 +51,7 @@ internal sealed partial class PageStore : IPageStore
         if (options.Fault() is { } fault) throw new ArgumentException(fault, nameof(options));
         _files = files;
         _maps = maps;
-        _workers = workers;
+        Workers = workers;
         _options = options;
         _logId = RecordCodec.LogIdOf(unit);
         _mark = new DurableMark(files, _logId);
@@ -64,7 +63,7 @@ internal sealed partial class PageStore : IPageStore
         _scratch = new byte[options.LogPageSize];
     }
 
-    /// <summary>On FASTER, with a thread for each part of the work.</summary>
+    /// <summary>On FASTER, with a thread for each worker.</summary>
     /// <param name="mapFolder">For the address map's overflow and its checkpoints.</param>
     public static PageStore OnFaster(ISegmentFiles files, NodeId unit, PageStoreOptions options, string mapFolder) =>
         new(files, (f, space, o) => new FasterRecordLog(f, space, o), new FasterAddressMaps(mapFolder, options),
@@ -80,10 +79,9 @@ internal sealed partial class PageStore : IPageStore
         (_catalog.Pages,
             (_catalog.Count - 1L) * _options.SegmentSize + (Volatile.Read(ref _lastEnd) % _options.SegmentSize));
 
-    /// <summary>Records that the start read: all that the log holds, or those behind a checkpoint.</summary>
+    /// <summary>Records that the start read: all, or those behind a checkpoint.</summary>
     public long RecordsRead { get; private set; }
 
-    /// <summary>Whether the start went on from a checkpoint of the address map.</summary>
     public bool StartedFromCheckpoint { get; private set; }
 
     /// <summary>Bytes that the address map takes, in memory and in its scratch files.</summary>
@@ -94,7 +92,7 @@ internal sealed partial class PageStore : IPageStore
     public void Set(LogPosition position, in PageSlot slot) => _map.Set(position, slot);
 
     /// <summary>For the cleaner.</summary>
-    internal IWorkers Workers => _workers;
+    internal IWorkers Workers { get; }
 
     public async ValueTask DisposeAsync()
     {
@@ -115,9 +113,9 @@ internal sealed partial class PageStore : IPageStore
         lock (_gate)
         {
             if (_failure is not null) return;
-            failure =
-                _failure = error as StoreFailedException
-                    ?? new StoreFailedException($"The log could not be written: {error.Message}", error);
+            failure = error as StoreFailedException
+                ?? new StoreFailedException($"The log could not be written: {error.Message}", error);
+            _failure = failure;
         }
 
         Observer?.OnFailed(failure);

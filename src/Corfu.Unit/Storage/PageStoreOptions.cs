@@ -1,7 +1,6 @@
 namespace Corfu.Unit;
 
-/// <summary>Sizes of a FASTER page store. Powers of two where FASTER wants them; the defaults suit a server with a disk
-/// of its own.</summary>
+/// <summary>Sizes of a page store; the defaults suit a server with a disk of its own.</summary>
 public sealed record PageStoreOptions
 {
     /// <summary>In-memory log page; no record is larger. Default 2 MiB, which takes entries of 1 MiB with all their
@@ -12,19 +11,15 @@ public sealed record PageStoreOptions
     /// least 8 pages.</summary>
     public long LogMemory { get; init; } = 32 << 20;
 
-    /// <summary>Size of one file of the log; the unit in which trimmed space is given back. Default 32 MiB.</summary>
+    /// <summary>Size of one file of the log; trimmed space is freed in whole files. Default 32 MiB.</summary>
     public int SegmentSize { get; init; } = 32 << 20;
 
-    /// <summary>
-    /// Room that stays for seals, installs and trims when the disk is full. Pages are refused with NoSpace before they
-    /// touch it. Default 8 MiB, four restarts' worth of log pages.
-    /// </summary>
+    /// <summary>Room that stays for seals, installs and trims when the disk is full. Pages are refused with NoSpace
+    /// before they touch it. Default 8 MiB, four restarts' worth of log pages.</summary>
     public int Reserve { get; init; } = 8 << 20;
 
-    /// <summary>
-    /// The file system counts as full when less than this is left, or less than a sixteenth of it: what else is written
-    /// there (the address map's overflow, checkpoints) must not fail while seals and trims still work. Default 128 MiB.
-    /// </summary>
+    /// <summary>The file system counts as full when less than this, or less than a sixteenth of it, is left for the
+    /// address map's overflow and checkpoints. Default 128 MiB.</summary>
     public long Headroom { get; init; } = 128 << 20;
 
     /// <summary>Most recent log bytes kept for readers at the tail. Default 8 MiB.</summary>
@@ -38,11 +33,8 @@ public sealed record PageStoreOptions
     /// MiB.</summary>
     public long MapMemory { get; init; } = 64 << 20;
 
-    /// <summary>
-    /// Records between two checkpoints of the map: what a start after a crash has to read again, once or twice. Default
-    /// 1,000,000, about two seconds' worth; with more pages than that, an eighth of them, since a checkpoint grows with
-    /// the number of pages.
-    /// </summary>
+    /// <summary>Records between two checkpoints of the map, which a start after a crash reads again. Default 1,000,000
+    /// or, if that is more, an eighth of the number of pages.</summary>
     public int CheckpointRecords { get; init; } = 1_000_000;
 
     /// <summary>All faults in one message, or null.</summary>

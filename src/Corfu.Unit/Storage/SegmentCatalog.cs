@@ -2,7 +2,7 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit;
 
-/// <summary>What each segment of the log holds, to know which of them can go. Under the store's lock.</summary>
+/// <summary>What each segment of the log holds, to choose those to delete. Under the store's lock.</summary>
 internal sealed class SegmentCatalog(int segmentSize)
 {
     private readonly SortedDictionary<int, SegmentContents> _segments = [];
@@ -49,34 +49,25 @@ internal sealed class SegmentCatalog(int segmentSize)
         return !before && entry.IsSparse;
     }
 
-    /// <summary>Segments of which nothing at or above the mark is left; never the newest.</summary>
+    /// <summary>Segments without positions at or above the mark; never the newest.</summary>
     public List<SegmentContents> WhollyBelow(LogPosition mark)
     {
-        var newest = _segments.Count == 0 ? -1 : _segments.Last().Key;
+        var newest = Newest;
         return [.. _segments.Values.Where(s => s.Index != newest && s.Highest < mark.Offset)];
     }
 
-    /// <summary>The segment of which most is dead, if that is enough to be worth copying the rest; never the
-    /// newest.</summary>
+    /// <summary>The segment with the fewest live bytes, if emptying it pays; never the newest.</summary>
     public SegmentContents? Sparsest(LogPosition mark)
     {
-        if (_segments.Count == 0) return null;
-        var newest = _segments.Last().Key;
-        SegmentContents? best = null;
-        foreach (var entry in _segments.Values)
-        {
-            if (entry.Index == newest || entry.SetAside || !entry.IsWorthEmptying(mark)) continue;
-            if (best is null || entry.LiveBytes(mark) < best.LiveBytes(mark)) best = entry;
-        }
-
-        return best;
+        var newest = Newest;
+        return _segments.Values.Where(s => s.Index != newest && !s.SetAside && s.IsWorthEmptying(mark))
+            .MinBy(s => s.LiveBytes(mark));
     }
 
-    public SegmentContents? Oldest => _segments.Count == 0 ? null : _segments.First().Value;
+    public SegmentContents? Oldest => _segments.Values.FirstOrDefault();
 
     public SegmentContents? Find(int index) => _segments.GetValueOrDefault(index);
 
-    /// <summary>The lowest segment that stays when these go.</summary>
     public SegmentContents OldestWithout(IReadOnlySet<int> going) =>
         _segments.Values.First(s => !going.Contains(s.Index));
 
@@ -101,6 +92,8 @@ internal sealed class SegmentCatalog(int segmentSize)
         _segments.Clear();
         Pages = 0;
     }
+
+    private int Newest => _segments.Count == 0 ? -1 : _segments.Last().Key;
 
     private int SegmentOf(long address) => (int)(address / segmentSize);
 }

@@ -5,7 +5,7 @@ namespace Corfu.Unit;
 /// <summary>What one segment of the log holds.</summary>
 internal sealed class SegmentContents
 {
-    // Emptying writes the live half again: worth it from here on.
+    // Dead share from which on emptying pays: it writes the live rest again.
     private const double WorthEmptying = 0.5;
 
     public required int Index { get; init; }
@@ -17,14 +17,14 @@ internal sealed class SegmentContents
 
     public long Last { get; set; }
 
-    /// <summary>Every slot that a record from here on governs was entered in the address map here or behind.</summary>
+    /// <summary>The address map holds the slots of this segment's records, and of later ones, from here on.</summary>
     public required long MapAddress { get; init; }
 
     public int Records { get; set; }
 
     public long Bytes { get; set; }
 
-    /// <summary>Trimmed payloads, and records that stand elsewhere too.</summary>
+    /// <summary>Trimmed payloads, and pages that were moved or repaired elsewhere.</summary>
     public long DeadBytes { get; set; }
 
     public int Pages { get; set; }
@@ -33,15 +33,14 @@ internal sealed class SegmentContents
 
     public long Highest { get; set; } = -1;
 
-    /// <summary>Holds something damaged that cannot be written again; tried once more when something in it
-    /// changes.</summary>
+    /// <summary>Could not be emptied; tried again when more of it is dead.</summary>
     public bool SetAside { get; set; }
 
     public bool IsSparse => DeadBytes >= Bytes * WorthEmptying;
 
     public bool IsWorthEmptying(LogPosition mark) => LiveBytes(mark) <= Bytes * (1 - WorthEmptying);
 
-    /// <summary>An estimate: positions below the mark are taken to be spread evenly over the range.</summary>
+    /// <summary>An estimate: positions below the mark are assumed to be spread evenly over the range.</summary>
     public double LiveBytes(LogPosition mark)
     {
         if (Highest < mark.Offset) return 0;
@@ -68,7 +67,6 @@ internal sealed class SegmentContents
         w.Int32(Pages);
     }
 
-    /// <exception cref="MalformedDataException">No segment can be so.</exception>
     internal static SegmentContents Read(ref WireReader r)
     {
         var read = new SegmentContents

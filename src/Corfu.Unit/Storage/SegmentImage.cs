@@ -1,6 +1,6 @@
 namespace Corfu.Unit;
 
-/// <summary>The segment files of a log as one address space, as they are when it is made. Missing segments read as
+/// <summary>The segment files of a log as one address space, as of construction. Missing segments read as
 /// zeros.</summary>
 internal sealed class SegmentImage : ILogImage
 {

@@ -6,5 +6,5 @@ internal static class FullDisk
 {
     private const int Enospc = 28;
 
-    public static Exception Error() => new NativeIOException("Cannot write: no space left on device.", Enospc);
+    public static Exception Error() => new IOException("Cannot write: no space left on device.", Enospc);
 }

@@ -100,8 +100,11 @@ public static class DiskTargets
     private static void RepairRecordAt(byte[] log, int at)
     {
         var record = log.AsSpan(at);
-        if (!RecordCodec.TryPeekLengths(record, out _, out var covered)
-            || RecordCodec.HeaderSize + covered > record.Length) return;
+        if (record.Length < RecordCodec.HeaderSize
+            || BinaryPrimitives.ReadUInt32LittleEndian(record) != RecordCodec.Magic
+            || record[4] != RecordCodec.Version) return;
+        var covered = BinaryPrimitives.ReadInt32LittleEndian(record[12..]);
+        if (covered < 0 || covered > record.Length - RecordCodec.HeaderSize) return;
         var seed = Crc32C.Compute(at, record[..56]);
         BinaryPrimitives.WriteUInt32LittleEndian(record[60..],
             Crc32C.Compute(seed, record.Slice(RecordCodec.HeaderSize, covered)));

@@ -146,7 +146,7 @@ public sealed class SimDisk
     public void Write(SimFile file, int offset, ReadOnlySpan<byte> bytes)
     {
         if (offset + bytes.Length > file.Length && Used - file.Length + offset + bytes.Length > Capacity)
-            throw new NativeIOException("the simulated disk is full", NoSpace);
+            throw new IOException("the simulated disk is full", NoSpace);
         _world.Note("disk write", _name, offset, 0, bytes);
         file.Write(offset, bytes);
     }

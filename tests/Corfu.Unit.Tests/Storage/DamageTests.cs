@@ -252,6 +252,25 @@ public sealed class DamageTests : IDisposable
         await Assert.ThrowsAsync<LogDamagedException>(async () => await scanner.ScanAsync(0, (in _, in _) => { }));
     }
 
+    [Theory]
+    [InlineData(RecordKind.Freed)]
+    [InlineData(RecordKind.State)]
+    public async Task A_record_that_makes_no_sense_is_told_as_damage(object kind)
+    {
+        var files = new RecordingFiles();
+        await using (var store = PageStore.OnFaster(files, Stores.Unit, Stores.Small, Scratch))
+        {
+            var client = await StoreClient.OpenAsync(store);
+            // Its checks fit, so it is no torn tail: its body is just too short.
+            store.Append(new LogRecord((RecordKind)kind, LogPosition.Zero, new byte[3]));
+            await client.CommitAsync();
+        }
+
+        await using var unit = PageStore.OnFaster(files, Stores.Unit, Stores.Small, Scratch);
+        await Assert.ThrowsAsync<LogDamagedException>(
+            async () => await UnitCore.OpenAsync(unit, new UnitCoreOptions { Cluster = Entries.Cluster }));
+    }
+
     [Fact]
     public async Task Stale_commit_records_of_the_log_cut_nothing_off()
     {

@@ -40,7 +40,7 @@ public sealed class DiskFaultTests : IDisposable
         var files = new RecordingFiles();
         await using var store = PageStore.OnFaster(files, Stores.Unit, Stores.Small, Scratch);
         var unit = await HandlerClient.OpenAsync(store);
-        files.SyncError = new NativeIOException($"errno {errno}", errno);
+        files.SyncError = new IOException($"errno {errno}", errno);
         Assert.Equal(Status.Failed, (await unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(0)))).Status);
         await StaysFailedAsync(unit, files, $"errno {errno}");
     }
@@ -54,7 +54,7 @@ public sealed class DiskFaultTests : IDisposable
         var files = new RecordingFiles();
         await using var store = PageStore.OnFaster(files, Stores.Unit, Stores.Small, Scratch);
         var unit = await HandlerClient.OpenAsync(store);
-        files.WriteError = new NativeIOException($"errno {errno}", errno);
+        files.WriteError = new IOException($"errno {errno}", errno);
         Assert.Equal(Status.Failed, (await unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(0)))).Status);
         await StaysFailedAsync(unit, files, $"errno {errno}");
     }

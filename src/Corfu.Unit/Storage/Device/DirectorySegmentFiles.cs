@@ -11,31 +11,30 @@ internal sealed class DirectorySegmentFiles : ISegmentFiles
 
     private readonly string _directory;
     private readonly string _markPath;
+    private readonly bool _readOnly;
     private readonly ConcurrentDictionary<int, SafeFileHandle> _open = new();
-    private readonly SafeFileHandle _mark;
+    private readonly SafeFileHandle? _mark;
 
-    public DirectorySegmentFiles(string directory)
+    /// <param name="readOnly">The log is inspected: nothing is created, and writes fail.</param>
+    public DirectorySegmentFiles(string directory, bool readOnly = false)
     {
-        _directory = Directory.CreateDirectory(directory).FullName;
+        _directory = Path.GetFullPath(directory);
         _markPath = Path.Combine(_directory, "mark");
+        _readOnly = readOnly;
+        if (readOnly)
+        {
+            if (File.Exists(_markPath)) _mark = OpenFile(_markPath, FileMode.Open);
+            return;
+        }
+
+        Directory.CreateDirectory(_directory);
         _mark = OpenFile(_markPath, FileMode.OpenOrCreate);
-        // The names of segments, too, may be there only because a killed process did not come to sync them.
+        // A process that was killed may have created segments without making their names durable.
         Native.SyncDirectory(_directory);
     }
 
-    public IReadOnlyList<int> List()
-    {
-        var numbers = new List<int>();
-        foreach (var path in Directory.GetFiles(_directory, Prefix + "*"))
-        {
-            var text = Path.GetFileName(path.AsSpan())[Prefix.Length..];
-            if (int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var number))
-                numbers.Add(number);
-        }
-
-        numbers.Sort();
-        return numbers;
-    }
+    public IReadOnlyList<int> List() =>
+        [.. Native.ListNumbered(_directory, Prefix).Where(n => n <= int.MaxValue).Select(n => (int)n)];
 
     public long Length(int segment) => RandomAccess.GetLength(Handle(segment));
 
@@ -98,13 +97,14 @@ internal sealed class DirectorySegmentFiles : ISegmentFiles
 
     public ValueTask WriteMarkAsync(long offset, ReadOnlyMemory<byte> bytes)
     {
-        Native.Write(_mark, _markPath, bytes.Span, offset);
-        Native.SyncData(_mark, _markPath);
+        Native.Write(_mark!, _markPath, bytes.Span, offset);
+        Native.SyncData(_mark!, _markPath);
         return ValueTask.CompletedTask;
     }
 
     public byte[] ReadMark()
     {
+        if (_mark is null) return [];
         var bytes = new byte[RandomAccess.GetLength(_mark)];
         var read = RandomAccess.Read(_mark, bytes, 0);
         return bytes[..read];
@@ -114,7 +114,7 @@ internal sealed class DirectorySegmentFiles : ISegmentFiles
     {
         foreach (var handle in _open.Values) handle.Dispose();
         _open.Clear();
-        _mark.Dispose();
+        _mark?.Dispose();
     }
 
     private SafeFileHandle Handle(int segment)
@@ -126,8 +126,8 @@ internal sealed class DirectorySegmentFiles : ISegmentFiles
         return handle;
     }
 
-    private static SafeFileHandle OpenFile(string path, FileMode mode) =>
-        File.OpenHandle(path, mode, FileAccess.ReadWrite, FileShare.ReadWrite | FileShare.Delete);
+    private SafeFileHandle OpenFile(string path, FileMode mode) => File.OpenHandle(path, mode,
+        _readOnly ? FileAccess.Read : FileAccess.ReadWrite, FileShare.ReadWrite | FileShare.Delete);
 
     private string PathOf(int segment) =>
         Path.Combine(_directory, Prefix + segment.ToString(CultureInfo.InvariantCulture));

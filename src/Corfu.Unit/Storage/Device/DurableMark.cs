@@ -4,9 +4,9 @@ using Corfu.Protocol;
 namespace Corfu.Unit;
 
 /// <summary>
-/// Remembers outside the log how far it was durable, in two slots written in turn. Only ever states what is already
-/// true, so it may lag or be lost; what it says makes a log that came back short visible (R6), also where no later
-/// record can. Slot: magic (4), log id (4), durable until (8), reserved (12), CRC-32C of these 28 bytes (4).
+/// Keeps outside the log how far it was durable, in two slots written in turn. It may lag or be lost, but is never
+/// ahead of the log, so a log that ends below it came back short (R6). Slot: magic (4), log id (4), durable until (8),
+/// reserved (12), CRC-32C of these 28 bytes (4).
 /// </summary>
 internal sealed class DurableMark(ISegmentFiles files, uint logId)
 {
@@ -22,7 +22,7 @@ internal sealed class DurableMark(ISegmentFiles files, uint logId)
     {
         var bytes = files.ReadMark();
         var (first, second) = (ReadSlot(bytes, 0), ReadSlot(bytes, SlotDistance));
-        // Whatever becomes of the next write, the better of the two stays.
+        // The next write replaces the lower one: a torn write leaves the other.
         _next = first > second ? 1 : 0;
         return Math.Max(first, second);
     }
@@ -38,8 +38,7 @@ internal sealed class DurableMark(ISegmentFiles files, uint logId)
         _next ^= 1;
     }
 
-    /// <summary>Makes durable what was read last: a process that was killed may have written it and not synced
-    /// it.</summary>
+    /// <summary>Makes durable what was read: a killed process may have written it without a sync.</summary>
     public ValueTask SecureAsync(long durable)
     {
         _next ^= 1;

@@ -13,32 +13,13 @@ internal sealed class FasterAddressMaps(string folder, PageStoreOptions options,
     public IAddressMap Open(Guid? checkpoint, Action<Exception> failed) =>
         new FasterAddressMap(folder, options.MapIndexSize, options.MapMemory, failed, checkpoint, write);
 
-    public IReadOnlyList<long> List()
-    {
-        if (!Directory.Exists(folder)) return [];
-        var numbers = new List<long>();
-        foreach (var path in Directory.GetFiles(folder, Prefix + "*"))
-        {
-            if (long.TryParse(Path.GetFileName(path.AsSpan())[Prefix.Length..], NumberStyles.None,
-                CultureInfo.InvariantCulture, out var number))
-                numbers.Add(number);
-        }
-
-        return numbers;
-    }
+    public IReadOnlyList<long> List() => Directory.Exists(folder) ? Native.ListNumbered(folder, Prefix) : [];
 
     public byte[] Read(long number) => File.ReadAllBytes(PathOf(number));
 
     public ValueTask PublishAsync(long number, ReadOnlyMemory<byte> document)
     {
-        var fresh = Path.Combine(folder, FreshName);
-        using (var file = File.OpenHandle(fresh, FileMode.Create, FileAccess.Write))
-        {
-            Native.Write(file, fresh, document.Span, 0);
-            Native.SyncData(file, fresh);
-        }
-
-        File.Move(fresh, PathOf(number), overwrite: true);
+        Native.Replace(PathOf(number), Path.Combine(folder, FreshName), document.Span);
         Native.SyncDirectory(folder);
         return ValueTask.CompletedTask;
     }

@@ -3,10 +3,9 @@ using FASTER.core;
 namespace Corfu.Unit;
 
 /// <summary>
-/// Where FASTER puts the checkpoints of the address map: plain files, written at once by whoever asks. FASTER waits for
-/// some of these writes inside an operation of the map, that is under the unit's lock; its own device finishes them on
-/// the thread pool, all of which may be waiting for that lock, and the unit stood still until the pool had grown past
-/// its callers.
+/// Where FASTER puts the checkpoints of the address map: plain files, written on the calling thread. FASTER waits for
+/// some of these writes under the unit's lock. Its own device finishes them on the thread pool, whose threads may all
+/// wait for that lock.
 /// </summary>
 internal sealed class FasterCheckpointFiles : INamedDeviceFactory
 {
@@ -24,8 +23,7 @@ internal sealed class FasterCheckpointFiles : INamedDeviceFactory
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)
         {
-            // No reason for the unit to end, in whose operation this is: without the folder the writes fail too, and
-            // there is no checkpoint.
+            // Thrown here it would end the unit. Without the folder the writes fail too, and there is no checkpoint.
             _failure = error;
         }
 
@@ -47,8 +45,7 @@ internal sealed class FasterCheckpointFiles : INamedDeviceFactory
             .Select(f => new FileDescriptor(f.Name, "")) : [];
     }
 
-    /// <summary>Makes one checkpoint durable. FASTER only logs an error of its device; here it means that there is no
-    /// checkpoint.</summary>
+    /// <summary>Makes one checkpoint durable, or throws the error that FASTER only logged.</summary>
     public void Sync(Guid token)
     {
         foreach (var kind in Kinds)
@@ -75,7 +72,7 @@ internal sealed class FasterCheckpointFiles : INamedDeviceFactory
     public bool IsWhole(Guid token) =>
         Kinds.All(kind => Directory.Exists(Path.Combine(_folder, kind, token.ToString())));
 
-    /// <summary>Deletes the checkpoints that nobody goes on from any more.</summary>
+    /// <summary>Deletes all other checkpoints.</summary>
     public static void Purge(string folder, IReadOnlyCollection<Guid> kept)
     {
         foreach (var kind in Kinds)

@@ -1,10 +1,7 @@
 namespace Corfu.Unit;
 
-/// <summary>
-/// The few file operations that a log on disk needs: a numbered set of files and one small mark. The simulator has its
-/// own; tests put a recording or failing implementation underneath the real store. Every error is an exception and
-/// final.
-/// </summary>
+/// <summary>The log's port to its files: a numbered set of segments and one small mark. A directory in production, a
+/// disk with faults in tests and the simulator. Every error is an exception and final.</summary>
 internal interface ISegmentFiles : IDisposable
 {
     /// <summary>Numbers of the segments that exist, ascending.</summary>
@@ -23,8 +20,7 @@ internal interface ISegmentFiles : IDisposable
     /// <summary>Everything written to the segment before the call is durable when it completes.</summary>
     ValueTask SyncAsync(int segment);
 
-    /// <summary>Bytes that the file system has left, and has in all; nothing to worry about where that is not
-    /// known.</summary>
+    /// <summary>Bytes that the file system has left, and has in all; the maximum where that is not known.</summary>
     (long Free, long Total) Room => (long.MaxValue, long.MaxValue);
 
     /// <summary>Fills the buffer; what lies beyond the end, or in a segment that does not exist, reads as

@@ -1,13 +1,12 @@
 using System.ComponentModel;
+using System.Globalization;
 using System.Runtime.InteropServices;
 using Microsoft.Win32.SafeHandles;
 
 namespace Corfu.Unit;
 
-/// <summary>
-/// The system calls behind durability. .NET's own flush ignores EROFS and EINVAL and cannot flush a directory; here
-/// every error is an exception (any error is fatal, and a failed fsync is never retried).
-/// </summary>
+/// <summary>The system calls behind durability. .NET's own flush ignores EROFS and EINVAL and cannot flush a directory;
+/// here every error is an exception.</summary>
 internal static partial class Native
 {
     private const int Eintr = 4;
@@ -68,7 +67,35 @@ internal static partial class Native
         if (directory.IsInvalid || FSync(directory) != 0) throw Error("make durable the directory", path);
     }
 
-    /// <summary>False if the bytes are not in memory, or that cannot be known here.</summary>
+    /// <summary>The file appears whole or not at all; its name is durable when its directory is.</summary>
+    /// <param name="fresh">A path in the same directory, for the time of writing.</param>
+    public static void Replace(string path, string fresh, ReadOnlySpan<byte> bytes)
+    {
+        using (var file = File.OpenHandle(fresh, FileMode.Create, FileAccess.Write))
+        {
+            Write(file, fresh, bytes, 0);
+            SyncData(file, fresh);
+        }
+
+        File.Move(fresh, path, overwrite: true);
+    }
+
+    /// <summary>The numbers N of the files <c>prefixN</c>, ascending.</summary>
+    public static List<long> ListNumbered(string directory, string prefix)
+    {
+        var numbers = new List<long>();
+        foreach (var path in Directory.GetFiles(directory, prefix + "*"))
+        {
+            var text = Path.GetFileName(path.AsSpan())[prefix.Length..];
+            if (long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var number))
+                numbers.Add(number);
+        }
+
+        numbers.Sort();
+        return numbers;
+    }
+
+    /// <summary>False if the bytes are not in memory, or the system cannot tell.</summary>
     public static unsafe bool TryReadCached(SafeFileHandle file, Span<byte> buffer, long offset)
     {
         if (!_canReadCached) return false;
@@ -88,13 +115,12 @@ internal static partial class Native
         }
     }
 
-    public static bool IsFull(Exception error) =>
-        error is NativeIOException { Errno: Enospc or Edquot } or IOException { HResult: Enospc or Edquot };
+    public static bool IsFull(IOException error) => error.HResult is Enospc or Edquot;
 
-    private static NativeIOException Error(string what, string path)
+    private static IOException Error(string what, string path)
     {
         var errno = Marshal.GetLastPInvokeError();
-        return new NativeIOException($"Cannot {what} {path}: {new Win32Exception(errno).Message}.", errno);
+        return new IOException($"Cannot {what} {path}: {new Win32Exception(errno).Message}.", errno);
     }
 
     [LibraryImport("libc", EntryPoint = "pwrite", SetLastError = true)]

@@ -4,16 +4,12 @@ using Microsoft.Win32.SafeHandles;
 
 namespace Corfu.Unit;
 
-/// <summary>
-/// Plain files, one per segment, with every read and write done when the call returns; synced only when asked to, since
-/// what FASTER keeps there can be had from the log again.
-/// </summary>
-/// <param name="path">Of the files, without the number of the segment.</param>
-/// <param name="failed">Told when a write fails: FASTER only logs it, and what was written would be missing
-/// later.</param>
+/// <summary>Plain files <c>path.N</c>, one per segment, with every read and write done when the call returns; synced
+/// only on request, since the log holds the same facts.</summary>
+/// <param name="failed">Called when a write fails: FASTER only logs it.</param>
 /// <param name="holdsWhenFull">A write that finds the disk full is kept in memory until there is room, instead of
 /// failing.</param>
-/// <param name="write">Writes to a file; a test's disk may be full.</param>
+/// <param name="write">For tests with a full disk.</param>
 internal sealed class PlainFileDevice(string path, Action<Exception> failed, bool holdsWhenFull = false,
     WriteBytes? write = null)
     : StorageDeviceBase(path, 512, -1)
@@ -22,7 +18,6 @@ internal sealed class PlainFileDevice(string path, Action<Exception> failed, boo
 
     private readonly Lock _gate = new();
     private readonly Dictionary<int, SafeFileHandle> _open = [];
-
     private readonly HashSet<int> _written = [];
     private readonly WriteBytes _write = write ?? Native.Write;
 
@@ -46,7 +41,7 @@ internal sealed class PlainFileDevice(string path, Action<Exception> failed, boo
             return;
         }
 
-        // Not before: a sync between the two would miss it.
+        // After the write: a sync between the two would miss it.
         lock (_gate) _written.Add(segmentId);
         callback(0, numBytesToWrite, context);
     }

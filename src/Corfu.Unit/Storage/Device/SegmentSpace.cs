@@ -1,10 +1,7 @@
 namespace Corfu.Unit;
 
-/// <summary>
-/// Allocates the log's files ahead of its tail by writing zeros, in a worker of its own: the commit path then never
-/// extends a file, which would make every fdatasync a journal commit as well (216 us instead of 143). Knows when the
-/// disk is full.
-/// </summary>
+/// <summary>Allocates the log's files ahead of its tail by writing zeros, in a worker of its own. A commit that extends
+/// a file would make every fdatasync a journal commit as well (216 us instead of 143).</summary>
 internal sealed class SegmentSpace : IAsyncDisposable
 {
     private const int ChunkSize = 1 << 20;
@@ -19,7 +16,7 @@ internal sealed class SegmentSpace : IAsyncDisposable
     private readonly HashSet<int> _existing;
     private readonly IWorker _worker;
 
-    // Everything below has real, synced blocks behind it. Moved by whoever allocates, one at a time.
+    // Everything below has real, synced blocks. Never falls.
     private long _allocated;
     private long _wanted;
     private volatile bool _full;
@@ -39,13 +36,14 @@ internal sealed class SegmentSpace : IAsyncDisposable
     /// <summary>The last attempt to allocate found no room; tried again every second while more is wanted.</summary>
     public bool IsFull => _full;
 
-    /// <summary>Called once, before anything else: where the log goes on, and how much must be there before it
-    /// does.</summary>
+    /// <summary>Called once, first.</summary>
+    /// <param name="tail">Where the log goes on.</param>
+    /// <param name="needed">What must be allocated before it does.</param>
     public async ValueTask StartAsync(long tail, long needed)
     {
         _allocated = tail;
         _wanted = needed;
-        // A full disk is no reason not to start: what is allocated already may do for seals and trims.
+        // A unit with a full disk starts: what is allocated may suffice for seals and trims.
         await AllocateAsync();
         _worker.Start();
     }
@@ -101,8 +99,7 @@ internal sealed class SegmentSpace : IAsyncDisposable
         }
     }
 
-    // False: no room. Only a write may say so and be tried again; a sync that fails, for whatever reason, may have lost
-    // what others wrote.
+    // False: no room. Only a write that finds the disk full is tried again; a failed sync is final.
     private async ValueTask<bool> TryAllocateChunkAsync()
     {
         var segment = (int)(_allocated / _segmentSize);
@@ -119,7 +116,7 @@ internal sealed class SegmentSpace : IAsyncDisposable
         var there = _files.Length(segment);
         if (there > offset)
         {
-            // From an earlier run, or already written by a log that was faster than this worker.
+            // From an earlier run, or written by a log that was faster than this worker.
             Volatile.Write(ref _allocated, ((long)segment * _segmentSize) + Math.Min(there, _segmentSize));
             return true;
         }
@@ -138,7 +135,7 @@ internal sealed class SegmentSpace : IAsyncDisposable
         }
 
         await _files.SyncAsync(segment);
-        // Before the room is seen by whoever writes into it.
+        // Before the new room is visible to appends.
         _full = false;
         Volatile.Write(ref _allocated, ((long)segment * _segmentSize) + there + count);
         return true;

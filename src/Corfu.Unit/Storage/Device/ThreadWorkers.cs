@@ -1,8 +1,7 @@
 namespace Corfu.Unit;
 
-/// <summary>
-/// Each worker is a thread of its own. A step that awaits goes on on the thread pool; the thread waits for its end.
-/// </summary>
+/// <summary>Each worker is a thread of its own, which waits for the end of a step that continues on the thread
+/// pool.</summary>
 internal sealed class ThreadWorkers : IWorkers
 {
     public static readonly ThreadWorkers Instance = new();
@@ -92,7 +91,8 @@ internal sealed class ThreadWorker : IWorker
 
                 var last = _stopping;
                 var waiting = TakeWaiting(ends: false);
-                // No context of its own: answers leave from within steps, and what they await outlives the step.
+                // Without a synchronization context: answers are sent from within steps, and their awaits outlive the
+                // step.
                 _step().AsTask().GetAwaiter().GetResult();
                 foreach (var done in waiting) done.SetResult();
                 if (last) return;
