@@ -12,6 +12,8 @@ namespace Corfu.Agent;
 internal sealed class ClusterView(
     Lock gate, AgentOptions options, ITransport transport, LayoutClient layout, AgentClock clock, ILogger logger)
 {
+    private const long MaxVersionsAhead = 1L << 32;
+
     // Guarded by gate.
     private Projection? _projection;
     private Automation _automation = options.Automation ?? new Automation(0, options.Automatic);
@@ -46,7 +48,7 @@ internal sealed class ClusterView(
     {
         lock (gate)
         {
-            if (epoch <= Epoch || epoch <= _hinted) return;
+            if (epoch <= Epoch || epoch == _hinted) return;
             _hinted = epoch;
             _nextRefresh = TimeSpan.Zero;
         }
@@ -65,12 +67,15 @@ internal sealed class ClusterView(
         AgentLog.Learnt(logger, projection.ToString(), projection.Reason);
     }
 
+    /// <summary>Each change is one version higher. The highest version of all would leave none for the next change, so
+    /// an agent goes a part of the way to it.</summary>
     public void Adopt(Automation automation)
     {
         lock (gate)
         {
             if (automation.Version <= _automation.Version) return;
-            _automation = automation;
+            var version = Math.Min(automation.Version, _automation.Version + MaxVersionsAhead);
+            _automation = automation = automation with { Version = version };
             // Under the gate: the newest word is the last one that is kept.
             options.AutomationChanged?.Invoke(automation);
         }

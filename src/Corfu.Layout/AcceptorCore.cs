@@ -21,6 +21,9 @@ internal sealed class AcceptorCore(AcceptorOptions? options = null)
         public bool IsDecided;
     }
 
+    /// <summary>No ballot is promised more rounds above the last promise of its slot.</summary>
+    internal const long MaxRoundsAhead = 1L << 32;
+
     private readonly AcceptorOptions _options = options ?? new AcceptorOptions();
 
     // Ordered, and nothing below _floor; _latest is the newest decided value ever seen, and stays when its slot is
@@ -112,10 +115,13 @@ internal sealed class AcceptorCore(AcceptorOptions? options = null)
     private AcceptorAnswer? Refuse(LayoutRequest request, Ballot ballot, out Slot? slot)
     {
         slot = _slots.GetValueOrDefault(request.Slot.Value);
-        if (IsFull(request.Slot)) return Plain(request.Fail(Status.Overloaded, Known));
+        if (IsFarAhead(request.Slot)) return Plain(request.Fail(Status.Overloaded, Known));
         if (slot is { IsDecided: true }) return Plain(Answer(Status.Ok, request.Slot));
         if (slot is not null && ballot < slot.Promised) return Plain(Answer(Status.Outbid, request.Slot));
-        return ballot <= default(Ballot) ? Plain(request.Fail(Status.BadRequest, Known)) : null;
+        if (ballot <= default(Ballot)) return Plain(request.Fail(Status.BadRequest, Known));
+        return Nearer(ballot, slot) is { } nearer
+            ? Record(request.Slot, new PromiseRecord(request.Slot, nearer), Status.Outbid)
+            : null;
     }
 
     private AcceptorAnswer Decided(DecidedRequest request)
@@ -131,9 +137,24 @@ internal sealed class AcceptorCore(AcceptorOptions? options = null)
         return pruned with { Records = [.. decided.Records, .. pruned.Records] };
     }
 
-    private bool IsFull(Epoch slot) =>
-        slot > Known && !_slots.ContainsKey(slot.Value)
-            && _slots.Keys.Count(number => number > Known.Value) >= _options.MaxOpenSlots;
+    // An acceptor that is as far behind learns the newest decision from the next client that reads the layout.
+    private bool IsFarAhead(Epoch slot) => slot.Value - Known.Value > _options.MaxOpenSlots;
+
+    /// <summary>
+    /// Proposers outbid each other by one round. A ballot at the highest round would leave none to outbid it, so the
+    /// acceptor promises a round on the way to it and refuses. A proposer that has to come as far tries again.
+    /// </summary>
+    /// <returns>What is promised instead; null for a ballot within reach.</returns>
+    private static Ballot? Nearer(Ballot ballot, Slot? slot)
+    {
+#if PLANTED
+        if (Planted.Is("any-ballot-is-promised")) return null;
+#endif
+        var promised = slot?.Promised.Round ?? 0;
+        return ballot.Round - promised > MaxRoundsAhead
+            ? ballot with { Round = promised + MaxRoundsAhead }
+            : null;
+    }
 
     private void Learn(Projection value)
     {
@@ -151,10 +172,10 @@ internal sealed class AcceptorCore(AcceptorOptions? options = null)
         return slot;
     }
 
-    private AcceptorAnswer Record(Epoch slot, AcceptorRecord record)
+    private AcceptorAnswer Record(Epoch slot, AcceptorRecord record, Status status = Status.Ok)
     {
         Replay(record);
-        return new AcceptorAnswer(Answer(Status.Ok, slot), [record]);
+        return new AcceptorAnswer(Answer(status, slot), [record]);
     }
 
     private LayoutResponse Answer(Status status, Epoch number)

@@ -8,7 +8,8 @@ public sealed record AcceptorOptions
     /// <summary>Decided slots kept for history; a prune follows at twice as many.</summary>
     public int KeptSlots { get; init; } = 256;
 
-    /// <summary>Slots above the newest decided one that may hold something; more are refused as Overloaded.</summary>
+    /// <summary>Slots above the newest decided one that an acceptor votes on; farther ones are refused as
+    /// Overloaded.</summary>
     public int MaxOpenSlots { get; init; } = 1024;
 
     /// <summary>Requests that may wait for the disk at once; more are refused as Overloaded.</summary>

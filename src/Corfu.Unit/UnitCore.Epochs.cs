@@ -10,6 +10,7 @@ internal sealed partial class UnitCore
     {
         if (request.Epoch == Epoch.None) return Refuse(request, Status.BadRequest);
         if (request.Epoch < _sealedBelow) return Refuse(request, Status.Sealed);
+        if (IsOutOfStep(request.Epoch)) return Refuse(request, Status.NotInstalled);
         if (request.Epoch > _sealedBelow)
         {
             if (!Admits(request, 0, SpaceUse.Vital, out var full)) return full;
@@ -24,16 +25,30 @@ internal sealed partial class UnitCore
         return new UnitAnswer(Newest(_epochLsn, _endLsn, _markLsn), new SealResponse(Status.Ok, Epoch, _end, _mark));
     }
 
+    // R13: a reconfigurer that seals for e+1 knows the projection of e, and installs it where it is missing. So no
+    // wrong number seals a unit beyond every epoch that will be decided.
+    private bool IsOutOfStep(Epoch epoch)
+    {
+#if PLANTED
+        if (Planted.Is("any-epoch-is-sealed")) return false;
+#endif
+        return epoch.Value - _sealedBelow.Value > 1;
+    }
+
     // R14: idempotent, from the projection alone. Every answer of the new epoch waits until the install is durable.
     private UnitAnswer Install(InstallRequest request)
     {
         var projection = request.Projection;
         if (projection.Cluster != _options.Cluster) return Refuse(request, Status.BadRequest);
         if (projection.Epoch < _sealedBelow) return Refuse(request, Status.Sealed);
-        if (projection.Epoch > _installed)
+        // R2: a unit that the projection does not name learns the epoch from it and serves nothing.
+        var isNamed = _options.Id.IsNone || projection.HasUnit(_options.Id);
+        if (projection.Epoch > (isNamed ? _installed : _sealedBelow))
         {
             if (!Admits(request, 0, SpaceUse.Vital, out var full)) return full;
-            var record = new LogRecord(RecordKind.Install, new LogPosition(projection.Start.Offset, projection.Epoch));
+            var record = isNamed
+                ? new LogRecord(RecordKind.Install, new LogPosition(projection.Start.Offset, projection.Epoch))
+                : new LogRecord(RecordKind.Seal, new LogPosition(0, projection.Epoch));
             ApplyEpoch(record, Append(record));
         }
 

@@ -6,6 +6,9 @@ internal sealed record UnitCoreOptions
 {
     public const int DefaultMaxStreams = 4_000_000;
 
+    /// <summary>The unit's own identity. Default none: every projection counts as one that names the unit.</summary>
+    public NodeId Id { get; init; }
+
     /// <summary>Projections of another cluster are refused.</summary>
     public ClusterId Cluster { get; init; }
 

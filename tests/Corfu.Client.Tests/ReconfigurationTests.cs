@@ -310,6 +310,53 @@ public class ReconfigurationTests
     }
 
     [Fact]
+    public async Task R14_a_unit_that_was_sealed_too_far_ahead_serves_again()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 2);
+        var client = cluster.Client();
+        await client.AppendAsync(Bytes("0"), [A]);
+        for (var epoch = 2; epoch <= 4; epoch++)
+            await cluster.Transport.CallAsync(cluster.Units[0], new SealRequest(new Epoch(epoch)), default);
+        var last = new SealRequest(new Epoch(long.MaxValue));
+        var far = await cluster.Transport.CallAsync(cluster.Units[1], last, default);
+        Assert.Equal(Status.NotInstalled, far.Status);
+        var projection = await ReplaceSequencerAsync(cluster, client);
+        Assert.Equal(new Epoch(4), projection.Epoch);
+        for (var i = 1; i < 7; i++) Assert.True((await client.AppendAsync(Bytes($"{i}"), [A])).IsAppended);
+        Assert.Equal(Enumerable.Range(0, 7).Select(i => $"{i}"), await PlayAsync(client));
+    }
+
+    [Fact]
+    public async Task R13_a_spare_is_sealed_after_it_has_learnt_the_epoch()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 2);
+        var client = cluster.Client();
+        await client.AppendAsync(Bytes("0"), [A]);
+        for (var i = 0; i < 3; i++) await client.ReconfigureAsync(Membership.Of, "an epoch before the spare");
+        var spare = await cluster.AddUnitAsync();
+        var projection = await client.ReconfigureAsync(
+            p => p.HasUnit(spare.Id) ? null : Membership.Of(p).WithReplaced(cluster.Units[1].Id, spare), "replace");
+        Assert.True(projection.HasUnit(spare.Id));
+        for (var i = 1; i < 7; i++) Assert.True((await client.AppendAsync(Bytes($"{i}"), [A])).IsAppended);
+        Assert.Equal(Enumerable.Range(0, 7).Select(i => $"{i}"), await PlayAsync(client));
+    }
+
+    /// <summary>R12: the next epoch is decided though one acceptor was asked for the highest ballot of all.</summary>
+    [Fact]
+    public async Task R12_a_ballot_at_the_highest_round_ends_no_register()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 2);
+        var client = cluster.Client();
+        var highest = new Ballot(long.MaxValue, Guid.AllBitsSet);
+        foreach (var acceptor in cluster.Acceptors)
+            await cluster.Transport.CallAsync(acceptor, new PrepareRequest(new Epoch(2), highest), default);
+        for (var i = 0; i < 3; i++)
+            await cluster.Transport.CallAsync(
+                cluster.Acceptors[0], new PrepareRequest(new Epoch(2), highest), default);
+        Assert.Equal(new Epoch(2), (await ReplaceSequencerAsync(cluster, client)).Epoch);
+    }
+
+    [Fact]
     public async Task R14_a_projection_that_nobody_installed_is_installed_by_the_clients_that_need_it()
     {
         await using var cluster = await TestCluster.StartAsync(3, 2);

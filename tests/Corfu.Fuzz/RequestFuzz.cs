@@ -10,8 +10,8 @@ namespace Corfu.Fuzz;
 /// Well-formed requests that change state, to every role of a running cluster: positions up to the highest, epochs
 /// below and above, foreign identities, the largest counts. Each may be refused or carried out. After every round the
 /// cluster is stopped and started on its folder: every unit must come up healthy, and a client must append, check and
-/// read. Left out is what decides for the cluster, as any client may: a seal above the next epoch, a ballot that
-/// outbids all others in the next slot, and a decision that nobody proposed.
+/// read. Out of scope is what decides for the cluster, as any client may (docs/protocol.md, Trust): a whole projection
+/// of a later epoch that says it was decided, or that is proposed for the next one.
 /// </summary>
 public sealed class RequestFuzz(int seed, TextWriter output)
 {
@@ -25,6 +25,7 @@ public sealed class RequestFuzz(int seed, TextWriter output)
     // Acknowledged between the rounds: later requests may trim them, and nothing else may become of them.
     private readonly List<(LogPosition Position, long Value)> _written = [];
     private readonly SortedDictionary<string, int> _answers = new(StringComparer.Ordinal);
+    private ImmutableArray<NodeAddress> _agents = [];
     private FuzzRandom _random;
     private long _values;
 
@@ -92,6 +93,7 @@ public sealed class RequestFuzz(int seed, TextWriter output)
             var projection = client.Projection;
             var tail = (await client.CheckAsync([])).Tail.Offset;
             using var transport = new TcpTransport(Unforgiving(projection.Cluster));
+            _agents = await AgentsAsync(transport, projection);
             var running = new List<Task>(InFlight);
             for (var i = 0; i < count; i++)
             {
@@ -104,6 +106,19 @@ public sealed class RequestFuzz(int seed, TextWriter output)
             await Task.WhenAll(running);
             return null;
         }
+    }
+
+    private static async Task<ImmutableArray<NodeAddress>> AgentsAsync(TcpTransport transport, Projection projection)
+    {
+        var endpoints = projection.Units.Select(unit => unit.Endpoint).Distinct().ToList();
+        var nodes = await Task.WhenAll(endpoints.Select(e => transport.DescribeAsync(e, default).AsTask()));
+        return
+        [
+            .. from node in endpoints.Zip(nodes)
+               from role in node.Second.Roles
+               where role.Role == NodeRole.Agent
+               select new NodeAddress(role.Id, node.First),
+        ];
     }
 
     private async Task<string?> ServesAsync(string folder)
@@ -180,7 +195,7 @@ public sealed class RequestFuzz(int seed, TextWriter output)
         var acceptor = p.Acceptors[_random.Next(p.Acceptors.Length)];
         var epoch = AnyEpoch(p.Epoch);
         var at = Position(tail, p.Epoch);
-        switch (_random.Next(22))
+        switch (_random.Next(23))
         {
             case 0: return Call(unit, new WriteRequest(epoch, Entry(at, EntryKind.Data)));
             case 1: return Call(unit, new CompleteRequest(epoch, Entry(at, AnyKind())));
@@ -195,8 +210,9 @@ public sealed class RequestFuzz(int seed, TextWriter output)
             case 9:
                 return Call(unit,
                     new WriteRequest(epoch, Entry(new LogPosition(tail + _random.Next(64), epoch), EntryKind.Data)));
-            case 10 when _random.OneIn(20):
-                return Call(unit, new SealRequest(new Epoch(Math.Min(epoch.Value, p.Epoch.Value + 1))));
+            case 10 when _random.OneIn(4):
+                // A seal that is taken leaves little to ask for in this epoch: rarely.
+                return Call(unit, new SealRequest(new Epoch(_random.OneIn(20) ? Next(p.Epoch) : Far())));
             case 11: return Call(unit, new InstallRequest(Forged(p, tail)));
             case 12: return Call(unit, new ImportStreamTailsRequest(epoch, Tails(tail)));
             case 13:
@@ -212,13 +228,40 @@ public sealed class RequestFuzz(int seed, TextWriter output)
             case 19:
                 return Call(p.Sequencer,
                     new AdvanceRequest(epoch, at, at + Math.Min(9, long.MaxValue - at.Offset), []));
-            case 20: return Call(acceptor, new PrepareRequest(Past(epoch, p), new Ballot(AnyNumber(), Guid.Empty)));
+            case 20:
+                var slot = _random.Next(3) switch { 0 => Next(p.Epoch), 1 => Far(), _ => epoch.Value };
+                return Call(acceptor,
+                    new PrepareRequest(new Epoch(slot), new Ballot(AnyNumber(), Guid.AllBitsSet)));
+            case 21: return AskAgentAsync(transport, p, epoch);
             default: return Call(acceptor, new AcceptRequest(new Ballot(AnyNumber(), Guid.Empty), Forged(p, tail)));
         }
 
         Task Call<TResponse>(NodeAddress to, Request<TResponse> request)
             where TResponse : Response => SayAsync(transport, to, request);
     }
+
+    private Task AskAgentAsync(TcpTransport transport, Projection p, Epoch epoch)
+    {
+        if (_agents.IsEmpty) return Task.CompletedTask;
+        var agent = _agents[_random.Next(_agents.Length)];
+        var suspect = p.Units[_random.Next(p.Units.Length)];
+        // Nothing listens at the lowest ports.
+        var from = _random.OneIn(4) ? new NodeEndpoint("127.0.0.1", 1 + _random.Next(8)) : suspect.Endpoint;
+        var automation = new Automation(AnyNumber(), IsOn: false);
+        return _random.Next(4) switch
+        {
+            0 => SayAsync(transport, agent, new AgentInfoRequest(epoch)),
+            1 => SayAsync(transport, agent, new SetAutomationRequest(epoch, automation)),
+            2 => SayAsync(transport, agent, new SuspicionRequest(epoch, (NodeRole)_random.Next(6), suspect)),
+            _ => SayAsync(transport, agent,
+                new PingRequest(epoch, new NodeAddress(suspect.Id, from), _random.OneIn(2), automation)),
+        };
+    }
+
+    private long Next(Epoch now) => now.Value + 1 + _random.Next(3);
+
+    // Small numbers are refused as ended epochs, the others as too far ahead.
+    private long Far() => _random.OneIn(4) ? long.MaxValue - _random.Next(3) : AnyNumber();
 
     private async Task SayAsync<TResponse>(TcpTransport transport, NodeAddress to, Request<TResponse> request)
         where TResponse : Response

@@ -95,12 +95,36 @@ public sealed class AcceptorCoreTests
     }
 
     [Fact]
-    public void Open_slots_are_bounded()
+    public void Slots_far_ahead_take_no_room_and_keep_none_from_the_next_one()
     {
-        for (var slot = 1; slot <= 3; slot++) Assert.Equal(Status.Ok, Prepare(slot, 1).Status);
-        Assert.Equal(Status.Overloaded, Prepare(9, 1).Status);
-        Assert.Equal(Status.Overloaded, Accept(9, 1).Status);
+        for (var slot = 2; slot <= 3; slot++) Assert.Equal(Status.Ok, Prepare(slot, 1).Status);
+        Assert.Equal(Status.Overloaded, Prepare(4, 1).Status);
+        Assert.Equal(Status.Overloaded, Accept(long.MaxValue, 1).Status);
+        Assert.Equal(Status.Ok, Prepare(1, 1).Status);
         Assert.Equal(Status.Ok, Decided(9).Status);
+        Assert.Equal(Status.Ok, Prepare(10, 1).Status);
+    }
+
+    /// <summary>R12: a ballot at the highest round would leave none to outbid it.</summary>
+    [Fact]
+    public void R12_no_ballot_is_the_last_one()
+    {
+        Assert.Equal(Status.Outbid, Prepare(1, long.MaxValue).Status);
+        Assert.Equal(Status.Outbid, Accept(1, long.MaxValue).Status);
+        var round = Prepare(1, 1).Slot!.Promised.Round;
+        Assert.Equal(2 * AcceptorCore.MaxRoundsAhead, round);
+        Assert.Equal(Status.Ok, Prepare(1, round + 1).Status);
+        Assert.Equal(Status.Ok, Accept(1, round + 1).Status);
+    }
+
+    /// <summary>R12: another acceptor has been driven farther, so its rounds are out of reach at first.</summary>
+    [Fact]
+    public void R12_an_acceptor_that_promised_less_catches_up_with_repeated_attempts()
+    {
+        const long Far = (5 * AcceptorCore.MaxRoundsAhead) + 7;
+        var attempts = 0;
+        while (Prepare(1, Far + attempts).Status != Status.Ok) Assert.True(++attempts < 10);
+        Assert.Equal(5, attempts);
     }
 
     [Fact]

@@ -39,7 +39,7 @@ public sealed partial class Reconfigurer
     {
         try
         {
-            var sealing = await _transport.CallAsync(unit, new SealRequest(epoch), cancellationToken);
+            var sealing = await SealRound.CallAsync(_transport, unit, newest, epoch, cancellationToken);
             var info = await _transport.CallAsync(unit, new UnitInfoRequest(Epoch.None), cancellationToken);
             if (!sealing.IsOk || !info.IsOk)
                 throw new ReconfigurationException(

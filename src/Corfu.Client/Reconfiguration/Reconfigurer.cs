@@ -77,10 +77,12 @@ public sealed partial class Reconfigurer
             default)
     {
         using var activity = ClientTelemetry.Activities.StartActivity("corfu.client.reconfigure");
+        var undecided = Epoch.None;
         for (var round = 0; round < _options.MaxRounds; round++)
         {
             // 1.
-            if (change(current) is not { } membership)
+            var membership = change(current) ?? (current.Epoch < undecided ? Membership.Of(current) : null);
+            if (membership is null)
             {
                 await InstallAsync(current, cancellationToken);
                 return current;
@@ -89,10 +91,12 @@ public sealed partial class Reconfigurer
             MembershipRules.Check(current, membership);
 
             // 2.
-            var seals = new SealRound(_transport, _time, _options, current, current.Epoch.Next);
+            var seals = new SealRound(_transport, _time, _options, current, current.Epoch.Next, undecided);
             if (!await seals.RunAsync(membership, cancellationToken))
             {
-                current = await NewerAsync(current, cancellationToken);
+                var newer = await NewerAsync(current, seals.Superseded, cancellationToken);
+                if (newer is null) undecided = seals.Superseded;
+                else current = newer;
                 continue;
             }
 
@@ -115,22 +119,25 @@ public sealed partial class Reconfigurer
             // 6.
             if (!decided.Acceptors.AsSpan().SequenceEqual(current.Acceptors.AsSpan()))
                 await _layout.HandOverAsync(decided, cancellationToken);
-            return decided;
+            if (decided.Epoch >= undecided) return decided;
+            current = decided;
         }
 
-        throw new ReconfigurationException($"Others were first {_options.MaxRounds} times in a row.");
+        throw new ReconfigurationException(
+            $"No success in {_options.MaxRounds} rounds: others were first, or units are sealed too far ahead.");
     }
 
-    private async Task<Projection> NewerAsync(Projection current, CancellationToken cancellationToken)
+    /// <summary>Seals above the next epoch mean that it is decided; the reader of the layout finishes what its proposer
+    /// has left.</summary>
+    /// <returns>Null when it is not: a client has sealed for an epoch too high, and the epochs up to there must be
+    /// decided before the unit serves again.</returns>
+    private async Task<Projection?> NewerAsync(Projection current, Epoch sealedTo, CancellationToken cancellationToken)
     {
-        // Seals above the next epoch mean that it is decided; the reader of the layout finishes what its proposer has
-        // left.
         var latest = await _layout.ReadLatestAsync(current.Acceptors, cancellationToken);
-        return latest is not null && latest.Epoch > current.Epoch
-            ? latest
-            : throw new ReconfigurationException(
-                $"Units are sealed beyond {current.Epoch.Next}, which nobody has decided: is this another cluster's "
-                + "unit?");
+        if (latest is not null && latest.Epoch > current.Epoch) return latest;
+        if (sealedTo.Value - current.Epoch.Value <= _options.MaxRounds) return null;
+        throw new ReconfigurationException(
+            $"A unit is sealed to {sealedTo}, and {current.Epoch.Next} is not decided: format it anew.");
     }
 
     // The new start is part of the proposal (R13): what is at or above it was never acknowledged in an older epoch.

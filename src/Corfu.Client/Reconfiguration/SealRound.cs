@@ -7,8 +7,11 @@ namespace Corfu.Client;
 /// The first step of a reconfiguration (TOCS 2.5): seals in parallel, done when every first survivor has answered
 /// (R13), and somebody of each new chain.
 /// </summary>
+/// <param name="undecided">Units may be sealed up to here, though the layout knows that nothing beyond the current
+/// epoch is decided.</param>
 internal sealed class SealRound(
-    ITransport transport, TimeProvider time, ReconfigurerOptions options, Projection current, Epoch next)
+    ITransport transport, TimeProvider time, ReconfigurerOptions options, Projection current, Epoch next,
+    Epoch undecided = default)
 {
     private readonly Lock _gate = new();
 
@@ -30,6 +33,9 @@ internal sealed class SealRound(
     public LogPosition End => _end;
 
     public LogPosition TrimMark => _mark;
+
+    /// <summary>The epoch that a unit is sealed to, where that is beyond the next one.</summary>
+    public Epoch Superseded => _superseded;
 
     /// <summary>Something else than a unit knows that positions below this may have been written.</summary>
     public void Raise(LogPosition end)
@@ -170,8 +176,7 @@ internal sealed class SealRound(
         {
             try
             {
-                var response = await transport.CallAsync(unit, new SealRequest(next), cancellationToken);
-                if (Take(unit.Id, response)) return;
+                if (Take(unit.Id, await SealOnceAsync(unit, cancellationToken))) return;
                 await Task.Delay(options.RetryDelay, time, cancellationToken);
             }
             catch (TransportException e)
@@ -191,6 +196,27 @@ internal sealed class SealRound(
                 return;
             }
         }
+    }
+
+    /// <summary>Seals one unit. Units seal one epoch at a time: one that was away installs the current one first
+    /// (R14).</summary>
+    public static async ValueTask<SealResponse> CallAsync(
+        ITransport transport, NodeAddress unit, Projection current, Epoch next, CancellationToken cancellationToken)
+    {
+        var response = await transport.CallAsync(unit, new SealRequest(next), cancellationToken);
+        if (response.Status != Status.NotInstalled) return response;
+        await transport.CallAsync(unit, new InstallRequest(current), cancellationToken);
+        await transport.CallAsync(unit, new SealRequest(current.Epoch.Next), cancellationToken);
+        return await transport.CallAsync(unit, new SealRequest(next), cancellationToken);
+    }
+
+    private async ValueTask<SealResponse> SealOnceAsync(NodeAddress unit, CancellationToken cancellationToken)
+    {
+        var response = await CallAsync(transport, unit, current, next, cancellationToken);
+        // The seal of a higher epoch refuses all that this one would.
+        return response.Status == Status.Sealed && response.Epoch <= undecided
+            ? await transport.CallAsync(unit, new SealRequest(response.Epoch), cancellationToken)
+            : response;
     }
 
     private bool Take(NodeId unit, SealResponse response)
@@ -214,7 +240,8 @@ internal sealed class SealRound(
             }
             else if (response.Status == Status.Sealed)
             {
-                _superseded = response.Epoch > next ? response.Epoch : next.Next;
+                var epoch = response.Epoch > next ? response.Epoch : next.Next;
+                if (epoch > _superseded) _superseded = epoch;
             }
             else
             {

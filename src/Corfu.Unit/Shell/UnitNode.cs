@@ -34,6 +34,7 @@ public sealed class UnitNode : IAsyncDisposable
             store = folder.OpenStore();
             var core = await UnitCore.OpenAsync(store, new UnitCoreOptions
             {
+                Id = folder.Identity.Unit,
                 Cluster = folder.Identity.Cluster,
                 MaxStreams = options.MaxStreams,
                 MaxPayload = options.MaxPayload,

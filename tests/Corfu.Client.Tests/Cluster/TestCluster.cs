@@ -70,8 +70,9 @@ internal sealed class TestCluster(int number = 1) : IAsyncDisposable
     public async Task<NodeAddress> AddUnitAsync()
     {
         var store = new MemoryPageStore();
-        var unit = new UnitHandler(new NodeId(_entropy.NewGuid()),
-            await UnitCore.OpenAsync(store, new UnitCoreOptions { Cluster = Id }), store);
+        var id = new NodeId(_entropy.NewGuid());
+        var unit = new UnitHandler(id,
+            await UnitCore.OpenAsync(store, new UnitCoreOptions { Id = id, Cluster = Id }), store);
         _units.Add(unit);
         Units.Add(Serve(unit));
         return Units[^1];

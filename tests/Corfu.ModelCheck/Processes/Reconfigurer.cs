@@ -12,6 +12,9 @@ public sealed partial record Reconfigurer(
 {
     private const int MaxRounds = 3;
 
+    // In place of an end: the unit has not installed the current epoch, and is not sealed for the next.
+    private const long Away = -1;
+
     public ReconfigurerStage Stage { get; init; } = ReconfigurerStage.Idle;
 
     public int At { get; init; }
@@ -50,7 +53,9 @@ public sealed partial record Reconfigurer(
     {
         ReconfigurerStage.Look or ReconfigurerStage.Propose =>
             [.. Layout!.Open.Select(i => new Call(Acceptors[i].Id, Layout.Request))],
-        ReconfigurerStage.Seal => [.. Unsealed.Select(i => new Call(Units[i], new SealRequest(Current.Epoch.Next)))],
+        ReconfigurerStage.Seal => [.. Unsealed.Select(i => Ends[i] == Away
+            ? new Call(Units[i], new InstallRequest(Current))
+            : new Call(Units[i], new SealRequest(Current.Epoch.Next)))],
         ReconfigurerStage.Install => [.. Missing.Select(InstallCall)],
         ReconfigurerStage.CopyLook => [CopyRead(Flaw == Flaw.CopyPastFullReplicas ? CopyChain.Head : CopyChain.Tail)],
         ReconfigurerStage.CopyHead => [CopyRead(CopyChain.Head)],
@@ -81,7 +86,7 @@ public sealed partial record Reconfigurer(
     public override Step Answer(int call, Response response) => Stage switch
     {
         ReconfigurerStage.Look or ReconfigurerStage.Propose => FromLayout(call, (LayoutResponse)response),
-        ReconfigurerStage.Seal => Sealed(call, (SealResponse)response),
+        ReconfigurerStage.Seal => Sealed(call, response),
         ReconfigurerStage.Install => Installed(call),
         _ => FromCopy(response),
     };
@@ -145,7 +150,7 @@ public sealed partial record Reconfigurer(
     private ImmutableArray<NodeId> Units =>
         [.. ChainsToSeal.SelectMany(c => c.Old.Replicas).Select(r => r.Unit).Distinct()];
 
-    private IEnumerable<int> Unsealed => Enumerable.Range(0, Ends.Length).Where(i => Ends[i] is null);
+    private IEnumerable<int> Unsealed => Enumerable.Range(0, Ends.Length).Where(i => Ends[i] is null or Away);
 
     // R13: for every such chain its first survivor, which is the new chain's head. The flaw takes any replica that
     // stays.
@@ -153,14 +158,18 @@ public sealed partial record Reconfigurer(
     {
         var units = Units;
         return ChainsToSeal.All(c => Flaw == Flaw.SealAnyReplica
-            ? c.New.Replicas.Any(r => !r.Joining && Ends[units.IndexOf(r.Unit)] is not null)
-            : Ends[units.IndexOf(c.New.Head)] is not null);
+            ? c.New.Replicas.Any(r => !r.Joining && Ends[units.IndexOf(r.Unit)] >= 0)
+            : Ends[units.IndexOf(c.New.Head)] >= 0);
     }
 
-    private Step Sealed(int call, SealResponse response)
+    private Step Sealed(int call, Response response)
     {
         var index = Unsealed.ElementAt(call);
-        if (response.IsOk) return new Step(this with { Ends = Ends.SetItem(index, response.End.Offset) });
+        // R14: it installs the current epoch, and is asked again.
+        if (response.Status == Status.NotInstalled) return new Step(this with { Ends = Ends.SetItem(index, Away) });
+        if (response is AckResponse) return new Step(this with { Ends = Ends.SetItem(index, null) });
+        if (response is SealResponse { IsOk: true } answer)
+            return new Step(this with { Ends = Ends.SetItem(index, answer.End.Offset) });
 
         // A higher epoch is being prepared or decided: look again.
         return new Step(Look());

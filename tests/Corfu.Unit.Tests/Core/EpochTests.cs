@@ -74,11 +74,12 @@ public sealed class EpochTests
     {
         var unit = await CoreHarness.OpenAsync();
         unit.Write(41);
-        var first = unit.Seal(5);
-        Assert.Equal(first, unit.Seal(5));
+        unit.Seal(2);
+        var first = unit.Seal(3);
+        Assert.Equal(first, unit.Seal(3));
         Assert.Equal(42, first.End.Offset);
-        Assert.Equal(Status.Sealed, unit.Seal(4).Status);
-        Assert.Equal(new Epoch(5), unit.Seal(4).Epoch);
+        Assert.Equal(Status.Sealed, unit.Seal(2).Status);
+        Assert.Equal(new Epoch(3), unit.Seal(2).Epoch);
     }
 
     [Fact]
@@ -98,9 +99,47 @@ public sealed class EpochTests
     public async Task Install_below_a_seal_is_refused()
     {
         var unit = await CoreHarness.OpenAsync();
-        unit.Seal(4);
-        Assert.Equal(Status.Sealed, unit.Install(3));
-        Assert.Equal(Status.Ok, unit.Install(4));
+        unit.Seal(2);
+        unit.Seal(3);
+        Assert.Equal(Status.Sealed, unit.Install(2));
+        Assert.Equal(Status.Ok, unit.Install(3));
+    }
+
+    /// <summary>R13: one wrong number must not seal a unit beyond every epoch that will be decided.</summary>
+    [Theory]
+    [InlineData(3)]
+    [InlineData(1_000_000)]
+    [InlineData(long.MaxValue)]
+    public async Task R13_a_unit_seals_one_epoch_at_a_time(long epoch)
+    {
+        var unit = await CoreHarness.OpenAsync();
+        Assert.Equal(Status.NotInstalled, unit.Seal(epoch).Status);
+        Assert.Equal(Status.Ok, unit.Write(0).Status);
+        Assert.Equal(Status.Ok, unit.Seal(2).Status);
+    }
+
+    /// <summary>R14: after a million epochs away it installs the current one, and is sealed for the next.</summary>
+    [Fact]
+    public async Task R14_a_unit_that_was_away_is_sealed_after_an_install()
+    {
+        var unit = await CoreHarness.OpenAsync();
+        Assert.Equal(Status.NotInstalled, unit.Seal(1_000_001).Status);
+        Assert.Equal(Status.Ok, unit.Install(1_000_000));
+        Assert.Equal(Status.Ok, unit.Seal(1_000_001).Status);
+    }
+
+    /// <summary>R2: a spare must be sealed as well before it joins, and stays one if it does not.</summary>
+    [Fact]
+    public async Task R2_a_projection_that_does_not_name_the_unit_moves_its_seal_alone()
+    {
+        var unit = await CoreHarness.OpenAsync(installed: 0,
+            options: new UnitCoreOptions { Id = new NodeId(Guid.AllBitsSet), Cluster = Entries.Cluster });
+        Assert.Equal(Status.NotInstalled, unit.Seal(8).Status);
+        Assert.Equal(Status.Ok, unit.Install(7));
+        var info = unit.Ask(new UnitInfoRequest(Epoch.None));
+        Assert.Equal((Epoch.None, new Epoch(7)), (info.Installed, info.SealedBelow));
+        Assert.Equal(Status.NotInstalled, unit.Confirm(7));
+        Assert.Equal(Status.Ok, unit.Seal(8).Status);
     }
 
     [Fact]
@@ -137,10 +176,10 @@ public sealed class EpochTests
     {
         var unit = await CoreHarness.OpenAsync();
         unit.Write(3);
-        unit.Seal(9);
+        unit.Seal(2);
         var info = unit.Ask(new UnitInfoRequest(Epoch.None));
         Assert.Equal(Status.Ok, info.Status);
-        Assert.Equal(new Epoch(9), info.SealedBelow);
+        Assert.Equal(new Epoch(2), info.SealedBelow);
         Assert.Equal(new Epoch(1), info.Installed);
         Assert.Equal(4, info.End.Offset);
         Assert.Equal(1, info.Pages);

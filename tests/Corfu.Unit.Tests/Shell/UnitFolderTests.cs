@@ -150,7 +150,7 @@ public sealed class UnitFolderTests : IDisposable
         {
             id = node.Id;
             var client = new HandlerClient(node.Handler);
-            await client.AskAsync(new InstallRequest(Entries.Projection(1, cluster: Cluster)));
+            await client.AskAsync(new InstallRequest(Entries.Projection(1, unit: node.Id, cluster: Cluster)));
             Assert.Equal(Status.Ok, (await client.AskAsync(new WriteRequest(Epoch.First, Entries.Data(3)))).Status);
         }
 
@@ -168,7 +168,7 @@ public sealed class UnitFolderTests : IDisposable
         await using (var node = await OpenNodeAsync())
         {
             var client = new HandlerClient(node.Handler);
-            await client.AskAsync(new InstallRequest(Entries.Projection(1, cluster: Cluster)));
+            await client.AskAsync(new InstallRequest(Entries.Projection(1, unit: node.Id, cluster: Cluster)));
             for (var i = 0; i < 5; i++) await client.AskAsync(new WriteRequest(Epoch.First, Entries.Data(i)));
         }
 

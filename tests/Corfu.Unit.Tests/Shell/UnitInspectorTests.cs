@@ -81,11 +81,11 @@ public sealed class UnitInspectorTests : IDisposable
     {
         await using var node = await OpenAsync();
         var unit = new HandlerClient(node.Handler);
-        await unit.AskAsync(new InstallRequest(Entries.Projection(1)));
+        await unit.AskAsync(new InstallRequest(Entries.Projection(1, unit: node.Id)));
         for (var i = 0; i < 20; i++) await unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(i)));
         await unit.AskAsync(new TrimRequest(Epoch.First, new LogPosition(7), default));
         await unit.AskAsync(new TrimPrefixRequest(Epoch.First, new LogPosition(5)));
         await unit.AskAsync(new SealRequest(new Epoch(2)));
-        await unit.AskAsync(new InstallRequest(Entries.Projection(2, 20)));
+        await unit.AskAsync(new InstallRequest(Entries.Projection(2, 20, node.Id)));
     }
 }
