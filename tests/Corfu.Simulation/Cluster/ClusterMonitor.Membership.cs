@@ -136,6 +136,18 @@ public sealed partial class ClusterMonitor
             Mark("removed unit came back");
     }
 
+    /// <summary>Of those that an acceptor was asked to accept; not necessarily decided.</summary>
+    public Projection? NewestProposed { get; private set; }
+
+    /// <summary>R2: a unit takes another identity only when a decided projection named the old one and a later one does
+    /// not. Until then a chain may count on what it holds.</summary>
+    public void Reformatted(NodeId unit)
+    {
+        Mark("removed unit formatted itself anew");
+        if (!_projections.Values.Any(p => p.HasUnit(unit)) || Newest.HasUnit(unit))
+            Report(CheckerNames.Membership, $"{_units[unit].Name} formatted itself anew, but {Newest.Epoch} names it");
+    }
+
     /// <summary>Two values on their way to one epoch's register.</summary>
     private void AcceptReceived(AcceptRequest accept)
     {
@@ -143,5 +155,6 @@ public sealed partial class ClusterMonitor
         if (_proposed.TryGetValue(value.Epoch.Value, out Projection? other) && !other.Equals(value))
             Mark("two reconfigurers proposed");
         _proposed.TryAdd(value.Epoch.Value, value);
+        if (NewestProposed is null || value.Epoch > NewestProposed.Epoch) NewestProposed = value;
     }
 }

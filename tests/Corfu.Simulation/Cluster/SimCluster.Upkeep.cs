@@ -86,15 +86,17 @@ public sealed partial class SimCluster
     }
 
     /// <summary>
-    /// A client that is wrong about where the log ends fills and trims far beyond it, and the cluster is reconfigured:
-    /// the next epoch begins above what the units report (R13).
+    /// A client that is wrong about where the log ends fills and trims far beyond it, or is wrong about the epoch and
+    /// seals and prepares far ahead, and the cluster is reconfigured: the next epoch begins above what the units report
+    /// (R13), and is the next one.
     /// </summary>
     public bool StartWildRequests(SimRandom random)
     {
         if (_changes > 1) return false;
         NodeAddress unit = random.Pick(Monitor.Newest.Units);
         long far = random.Pick([2 * UnitCore.Reach, 1L << 50, long.MaxValue - 1, long.MaxValue]);
-        int verb = random.Next(3);
+        NodeAddress acceptor = random.Pick(Monitor.Newest.Acceptors);
+        int verb = random.Next(5);
         RunChange(async node =>
         {
             var client = (CorfuClient)node.Log!;
@@ -108,9 +110,14 @@ public sealed partial class SimCluster
                         await node.Transport!.CallAsync(unit, new FillRequest(epoch, Entries.Junk(far, epoch.Value)),
                             default),
                     1 => await node.Transport!.CallAsync(unit, new TrimRequest(epoch, position, default), default),
-                    _ => await node.Transport!.CallAsync(unit, new TrimPrefixRequest(epoch, position), default),
+                    2 => await node.Transport!.CallAsync(unit, new TrimPrefixRequest(epoch, position), default),
+                    3 => await node.Transport!.CallAsync(unit, new SealRequest(new Epoch(far)), default),
+                    _ => await node.Transport!.CallAsync(acceptor,
+                        new PrepareRequest(epoch.Next, new Ballot(far, Guid.AllBitsSet)), default),
                 };
                 if (answer.Status == Status.BadRequest) Monitor.Mark("wild position refused");
+                if (verb == 3 && answer.Status == Status.NotInstalled) Monitor.Mark("wild seal refused");
+                if (verb == 4 && answer.Status == Status.Outbid) Monitor.Mark("wild ballot refused");
             }
             catch (TransportException)
             {

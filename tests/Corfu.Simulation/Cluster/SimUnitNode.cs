@@ -1,4 +1,5 @@
 using System.Collections.Immutable;
+using Corfu.Agent;
 using Corfu.Conformance;
 using Corfu.Protocol;
 using Corfu.Simulation.Checkers;
@@ -15,9 +16,14 @@ namespace Corfu.Simulation.Cluster;
 /// processes.</summary>
 public sealed class SimUnitNode
 {
+    private static readonly TimeSpan s_removalInterval = TimeSpan.FromMilliseconds(10);
+
     private readonly SimCluster _cluster;
     private readonly string _name;
     private int _disks;
+
+    // Durable: the newest epoch whose decided projection named the unit.
+    private Epoch _named;
 
     public SimUnitNode(SimCluster cluster, string name, NodeEndpoint endpoint, NodeId unit, NodeId acceptor)
     {
@@ -96,8 +102,39 @@ public sealed class SimUnitNode
     {
         Process?.Kill();
         Disk.Erase();
-        UnitId = unit;
         AcceptorId = acceptor;
+        Format(unit);
+    }
+
+    /// <summary>
+    /// As a node does: a unit that decided projections name no more takes a new identity and an empty store, and is a
+    /// spare again (R2). Its acceptor and its agent's memory stay.
+    /// </summary>
+    private async Task WatchForRemovalAsync(SimProcess process, ClusterAgent agent)
+    {
+        while (true)
+        {
+            await Task.Delay(s_removalInterval, process.Time);
+            if (agent.Projection is not { } newest) continue;
+#if PLANTED
+            if (Planted.Is("reformatted-before-the-decision")) newest = _cluster.Monitor.NewestProposed ?? newest;
+#endif
+            if (Removal.Names(newest, UnitId)) _named = newest.Epoch;
+            else if (Removal.IsFinal(UnitId, _named, newest)) break;
+        }
+
+        _cluster.Monitor.Reformatted(UnitId);
+        process.Kill();
+        foreach (string file in Disk.Names(SimSegmentFiles.Prefix).Concat(Disk.Names(SimMapFiles.Prefix)))
+            Disk.Delete(file);
+        Format(new NodeId(_cluster.Entropy.NewGuid()));
+        _cluster.World.Schedule(null, 0, SimEventKind.Control, Start);
+    }
+
+    private void Format(NodeId unit)
+    {
+        UnitId = unit;
+        _named = Epoch.None;
         _cluster.Monitor.AddUnit(unit, $"{_name}.{++_disks}");
     }
 
@@ -142,12 +179,18 @@ public sealed class SimUnitNode
             new SimWorkers(process),
             UnitId,
             _cluster.Plan.Store);
-        UnitCore core = await UnitCore.OpenAsync(store, new UnitCoreOptions { Cluster = _cluster.Id });
+        UnitCore core = await UnitCore.OpenAsync(store, new UnitCoreOptions { Id = UnitId, Cluster = _cluster.Id });
         if (store.StartedFromCheckpoint) _cluster.Monitor.Mark("map checkpoint restored");
         var handler = new UnitHandler(UnitId, core, store);
         ImmutableArray<IRoleHandler> roles = [handler];
         if (!AcceptorId.IsNone) roles = roles.Add(await _cluster.OpenAcceptorAsync(process, Disk, AcceptorId));
-        if (_cluster.RunsAgent(this)) roles = roles.Add(_cluster.StartAgent(process, Host));
+        if (_cluster.RunsAgent(this))
+        {
+            ClusterAgent agent = _cluster.StartAgent(process, Host);
+            roles = roles.Add(agent);
+            process.Start("watch for removal", () => WatchForRemovalAsync(process, agent));
+        }
+
         Host.Listen(process, roles);
         return handler;
     }

@@ -63,7 +63,7 @@ internal sealed class SimSegmentFiles(SimDisk disk, SimProcess process, Action d
 /// <summary>The files of a unit's address map on a simulated disk.</summary>
 internal sealed class SimMapFiles(SimDisk disk, SimProcess process) : IMapFiles
 {
-    private const string Prefix = "map/";
+    public const string Prefix = "map/";
 
     public long Floor { get => disk.MapFloor; set => disk.MapFloor = value; }
 

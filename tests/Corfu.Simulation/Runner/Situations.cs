@@ -40,6 +40,7 @@ public static class Situations
         "rebuilt while the first agent was cut off",
         "reconfiguration failed",
         "removed unit came back",
+        "removed unit formatted itself anew",
         "seal raced with install",
         "segment cleaned",
         "segment migrated",
@@ -56,7 +57,9 @@ public static class Situations
         "unit stopped by its disk",
         "unit stopped by its disk while it started",
         "update refused",
+        "wild ballot refused",
         "wild position refused",
+        "wild seal refused",
         "write refused in a transaction",
     ];
 
