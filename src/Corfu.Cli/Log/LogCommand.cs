@@ -1,4 +1,6 @@
 using System.CommandLine;
+using System.Globalization;
+using Corfu.Client;
 using Corfu.Protocol;
 
 namespace Corfu.Cli;
@@ -14,7 +16,32 @@ internal static class LogCommand
         LogDumpCommand.Create(),
         LogFillCommand.Create(),
         LogTrimCommand.Create(),
+        LogSalvageCommand.Create(),
     };
+
+    /// <summary>A command of a connected client.</summary>
+    public static Command WithClient(
+        string name, string description, Symbol[] parts,
+        Func<CorfuClient, ParseResult, CancellationToken, Task<int>> run)
+    {
+        var connect = ConnectOption();
+        var command = NewCommand(name, description, [connect, .. parts]);
+        command.SetAction(async (result, cancellationToken) =>
+        {
+            await using var client = await Connections.ConnectAsync(result.GetRequiredValue(connect),
+                cancellationToken);
+            return await run(client, result, cancellationToken);
+        });
+        return command;
+    }
+
+    public static Command NewCommand(string name, string description, Symbol[] parts)
+    {
+        var command = new Command(name, description);
+        foreach (var argument in parts.OfType<Argument>()) command.Add(argument);
+        foreach (var option in parts.OfType<Option>()) command.Add(option);
+        return command;
+    }
 
     public static Option<string> ConnectOption() => new("--connect", "-c")
     {
@@ -47,6 +74,33 @@ internal static class LogCommand
             return null;
         },
     };
+
+    public static Option<DirectoryInfo> FolderOption(string name, string description) => new(name)
+    {
+        Description = description,
+        HelpName = "DIR",
+        Required = true,
+    };
+
+    /// <summary>A whole number; others are refused when the command line is read.</summary>
+    public static Option<int> NumberOption(string name, string description, int usual, int max = int.MaxValue)
+    {
+        var option = new Option<int>(name)
+        {
+            Description = description,
+            HelpName = "N",
+            DefaultValueFactory = _ => usual,
+        };
+        option.Validators.Add(result =>
+        {
+            // The parser itself reports what is not a number.
+            var isNumber = int.TryParse(result.Tokens.SingleOrDefault()?.Value, CultureInfo.InvariantCulture,
+                out var number);
+            if (isNumber && (number < 1 || number > max))
+                result.AddError($"{name} must be {(max == int.MaxValue ? "at least 1" : $"between 1 and {max}")}.");
+        });
+        return option;
+    }
 
     public static Option<ulong[]> StreamsOption(string description) => new("--stream", "-s")
     {

@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Corfu.Client;
+using Corfu.Protocol;
 
 namespace Corfu.Cli;
 
@@ -18,6 +19,9 @@ internal sealed record EntryJson(
     string? Payload,
     IReadOnlyList<JsonElement>? Records)
 {
+    public static EntryJson Of(LogEntry entry) =>
+        Of(new LogReadResult(entry.Position, PageState.Data, entry));
+
     public static EntryJson Of(LogReadResult page)
     {
         var kind = page.State.ToString().ToLowerInvariant();

@@ -23,11 +23,8 @@ internal static class UnitCheckCommand
         command.SetAction(async (result, _) =>
         {
             var output = result.InvocationConfiguration.Output;
-            var folder = result.GetRequiredValue(data).FullName;
-            var units = UnitInspector.Find(folder);
-            if (units.Count == 0) throw new UnitFolderException($"{folder} holds no unit.");
             var clean = true;
-            foreach (var unit in units)
+            foreach (var unit in UnitCommand.UnitsIn(result.GetRequiredValue(data)))
             {
                 var report = await UnitInspector.CheckAsync(unit);
                 clean &= report.IsClean;
@@ -45,7 +42,7 @@ internal static class UnitCheckCommand
         await output.WriteLineAsync(string.Create(
             CultureInfo.InvariantCulture,
             $"  log        {report.Records:N0} records up to {report.LogEnd:N0}, {report.Runs} "
-            + $"runs{(report.TornTail ? ", a torn tail behind it that nobody was told about" : "")}"));
+            + $"runs{(report.TornTail ? ", a torn tail behind it that was never acknowledged" : "")}"));
         await output.WriteLineAsync(string.Create(
             CultureInfo.InvariantCulture,
             $"  positions  end {report.End.Offset}, trim mark {report.TrimMark.Offset}, {report.Pages:N0} pages, "

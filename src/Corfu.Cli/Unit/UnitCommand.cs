@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Corfu.Unit;
 
 namespace Corfu.Cli;
 
@@ -12,9 +13,10 @@ internal static class UnitCommand
         UnitFormatCommand.Create(),
     };
 
-    public static Option<DirectoryInfo> DataOption() => new("--data")
-    {
-        Description = "A unit's folder, or one that has units' folders in it, such as a cluster's.",
-        Required = true,
-    };
+    public static Option<DirectoryInfo> DataOption() => LogCommand.FolderOption("--data",
+        "A unit's folder, or one that has units' folders in it, such as a cluster's.");
+
+    /// <exception cref="UnitFolderException">There is none.</exception>
+    public static IReadOnlyList<string> UnitsIn(DirectoryInfo folder) => UnitInspector.Find(folder.FullName) is
+    { Count: > 0 } units ? units : throw new UnitFolderException($"{folder.FullName} holds no unit.");
 }

@@ -16,12 +16,7 @@ internal static class UnitFormatCommand
 
     public static Command Create()
     {
-        var directory = new Option<DirectoryInfo>("--dir", "-d")
-        {
-            Description = "The node's folder, such as CLUSTER/unit-1.",
-            HelpName = "DIR",
-            Required = true,
-        };
+        var directory = ClusterCommand.DirectoryOption("The node's folder, such as CLUSTER/unit-1.");
         var command = new Command("format", Description) { directory };
         command.SetAction(async (result, _) =>
         {

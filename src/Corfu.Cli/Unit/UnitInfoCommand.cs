@@ -8,8 +8,8 @@ namespace Corfu.Cli;
 internal static class UnitInfoCommand
 {
     private const string Description =
-        "Show who the units in a folder are and what they take on disk; also of running units. Their logs are not "
-        + "read.";
+        "Show the identities of the units in a folder and what they take on disk; also of running units. Their logs "
+        + "are not read.";
 
     public static Command Create()
     {
@@ -17,10 +17,7 @@ internal static class UnitInfoCommand
         var command = new Command("info", Description) { data };
         command.SetAction(async (result, _) =>
         {
-            var folder = result.GetRequiredValue(data).FullName;
-            var units = UnitInspector.Find(folder);
-            if (units.Count == 0) throw new UnitFolderException($"{folder} holds no unit.");
-            foreach (var unit in units)
+            foreach (var unit in UnitCommand.UnitsIn(result.GetRequiredValue(data)))
                 await WriteAsync(result.InvocationConfiguration.Output, UnitInspector.Describe(unit));
             return ExitCode.Ok;
         });

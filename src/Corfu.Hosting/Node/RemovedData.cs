@@ -7,7 +7,7 @@ namespace Corfu.Hosting;
 
 /// <summary>
 /// What removed identities have left on this node's disk. It is never served and no source of copies; it goes when
-/// decided history shows that nobody can miss it (<see cref="Removal.IsRedundant"/>). After R14's override it stays,
+/// decided history shows that it is redundant (<see cref="Removal.IsRedundant"/>). After R14's override it stays,
 /// for <c>corfu log salvage</c>.
 /// </summary>
 internal sealed class RemovedData(LayoutClient layout, ILogger logger)
@@ -36,27 +36,25 @@ internal sealed class RemovedData(LayoutClient layout, ILogger logger)
         return $"removed; a new folder beside the old one waits for {needed >> 20} MiB, {free >> 20} MiB are free";
     }
 
-    /// <summary>Deletes the folders of earlier identities that nobody can miss.</summary>
+    /// <summary>Deletes the folders of earlier identities whose data is redundant.</summary>
     public async Task DropAsync(string folder, NodeRole role, Projection newest, CancellationToken cancellationToken)
     {
         foreach (var kept in ReformatFiles.Kept(folder).ToList())
         {
             // Acceptors leave nothing behind that their successors do not hold (R12); without an identity it is the
             // rest of an interrupted deletion.
-            var identity = Path.Combine(kept, RoleFolder.IdentityName);
-            if (role == NodeRole.Unit && File.Exists(identity))
-            {
-                var id = new NodeId(DurableFile.ReadJson(identity, HostingJson.Default.FolderIdentity).Id);
-                if (!await IsRedundantAsync(id, newest, cancellationToken)) continue;
-            }
+            if (role == NodeRole.Unit && RoleFolder.IdentityOf(kept) is { } id
+                && !await IsRedundantAsync(new NodeId(id), newest, cancellationToken)) continue;
 
             Directory.Delete(kept, recursive: true);
             HostingLog.KeptDeleted(logger, kept);
         }
     }
 
+    // An identity that is still named counts as a replica of what it had.
     private async Task<bool> IsRedundantAsync(NodeId id, Projection newest, CancellationToken cancellationToken) =>
-        await HistoryAsync(id, newest, cancellationToken) is { } history && Removal.IsRedundant(history);
+        !Removal.Names(newest, id)
+        && await HistoryAsync(id, newest, cancellationToken) is { } history && Removal.IsRedundant(history);
 
     /// <summary>From the last projection that named the identity to the newest; null if none did, or if a part of it is
     /// not remembered.</summary>

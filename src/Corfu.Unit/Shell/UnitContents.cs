@@ -48,6 +48,8 @@ internal sealed class UnitContents(UnitReport report)
         }
     }
 
+    public bool IsTrimmed(LogPosition position) => position < report.TrimMark || _trimmed.Contains(position);
+
     public UnitReport Complete()
     {
         report.Trimmed = _trimmed.Count;

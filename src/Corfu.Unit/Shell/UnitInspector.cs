@@ -56,10 +56,10 @@ public static class UnitInspector
         return contents.Complete();
     }
 
-    private static DirectorySegmentFiles OpenLog(string folder) =>
+    internal static DirectorySegmentFiles OpenLog(string folder) =>
         new(Path.Combine(folder, UnitFolder.LogName), readOnly: true);
 
-    private static UnitReport Describe(string folder, DirectorySegmentFiles files)
+    internal static UnitReport Describe(string folder, DirectorySegmentFiles files)
     {
         var path = Path.Combine(folder, UnitFolder.IdentityName);
         if (!File.Exists(path)) throw new UnitFolderException($"{folder} is no unit's folder: it holds no identity.");
@@ -75,7 +75,7 @@ public static class UnitInspector
     }
 
     // As the unit itself does, so that neither runs beside the other.
-    private static FileStream? Hold(string folder)
+    internal static FileStream? Hold(string folder)
     {
         var path = Path.Combine(folder, UnitFolder.LockName);
         if (!File.Exists(path)) return null;
