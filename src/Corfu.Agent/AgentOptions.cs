@@ -22,6 +22,10 @@ public sealed record AgentOptions
     /// <summary>Told of every such word, so that a restart does not forget it.</summary>
     public Action<Automation>? AutomationChanged { get; init; }
 
+    /// <summary>The newest projection that this node knew before it was restarted: all that is left of the layout where
+    /// every acceptor is lost.</summary>
+    public Projection? Remembered { get; init; }
+
     /// <summary>The loop's shortest step, and the time between two probes of a node that did not answer the last
     /// one.</summary>
     public TimeSpan Step { get; init; } = TimeSpan.FromMilliseconds(50);

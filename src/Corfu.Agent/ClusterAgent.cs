@@ -43,6 +43,7 @@ public sealed class ClusterAgent : IRoleHandler
         _time = time;
         _logger = new SafeLogger(logger ?? NullLogger.Instance);
         Id = new NodeId(entropy.NewGuid());
+        transport = new RelocatingTransport(transport, id => _monitor?.Locate(id));
         var clock = new AgentClock(time);
         var layout = new LayoutClient(transport, entropy, time);
         _view = new ClusterView(_gate, options, transport, layout, clock, _logger);
@@ -68,6 +69,10 @@ public sealed class ClusterAgent : IRoleHandler
 
     /// <summary>The newest projection that it knows.</summary>
     public Projection? Projection => _view.Projection;
+
+    /// <summary>Where an identity answered last, which is not where a projection names it while it moves; null: not
+    /// known.</summary>
+    public NodeEndpoint? Locate(NodeId id) => _monitor.Locate(id);
 
     private NodeAddress Self => new(Id, _options.Self);
 
@@ -138,6 +143,11 @@ public sealed class ClusterAgent : IRoleHandler
                 break;
             case AgentInfoRequest:
                 reply.Send(Describe());
+                break;
+            case LatestRequest:
+                // For an operator who has lost the acceptors: any node may be the one that survived.
+                var known = Projection ?? _options.Remembered;
+                reply.Send(new LayoutResponse(Status.Ok, known?.Epoch ?? Epoch.None, null, known));
                 break;
             case SetAutomationRequest set:
                 _view.Adopt(set.Automation);

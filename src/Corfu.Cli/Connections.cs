@@ -37,14 +37,25 @@ internal static class Connections
     public static TcpTransport NewTransport(ClusterId cluster) =>
         new(new TcpTransportOptions { Cluster = cluster, ConnectTimeout = Timeout, RequestTimeout = Timeout });
 
+    /// <exception cref="UsageException">It is no endpoint.</exception>
+    public static NodeEndpoint EndpointOf(string text) => NodeEndpoint.TryParse(text, out var endpoint)
+        ? endpoint
+        : throw new UsageException($"'{text}' is no host:port.");
+
+    /// <exception cref="TransportException">No node answers there.</exception>
+    public static async Task<NodeDescription> DescribeAsync(NodeEndpoint endpoint, CancellationToken cancellationToken)
+    {
+        using var discovery = NewTransport(ClusterId.None);
+        return await discovery.DescribeAsync(endpoint, cancellationToken);
+    }
+
     /// <summary>What the agent at an endpoint says; null if none answers.</summary>
     public static async Task<AgentAnswer?> AskAgentAsync(
         NodeEndpoint endpoint, CancellationToken cancellationToken)
     {
         try
         {
-            using var discovery = NewTransport(ClusterId.None);
-            var description = await discovery.DescribeAsync(endpoint, cancellationToken);
+            var description = await DescribeAsync(endpoint, cancellationToken);
             var role = description.Roles.FirstOrDefault(role => role.Role == NodeRole.Agent);
             if (role.Id.IsNone) return null;
             var agent = new NodeAddress(role.Id, endpoint);

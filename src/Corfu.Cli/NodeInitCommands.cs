@@ -5,7 +5,8 @@ using Corfu.Protocol;
 
 namespace Corfu.Cli;
 
-/// <summary>Clusters of more than one machine: <c>corfu cluster init</c> and <c>corfu node init</c>.</summary>
+/// <summary>Clusters of more than one machine: <c>corfu cluster init</c>, <c>corfu node init</c> and <c>corfu node
+/// move</c>.</summary>
 internal static class NodeInitCommands
 {
     public static Command ClusterInit()
@@ -51,12 +52,38 @@ internal static class NodeInitCommands
         command.SetAction(async (result, cancellationToken) =>
         {
             var folder = result.GetRequiredValue(directory).FullName;
-            if (!NodeEndpoint.TryParse(result.GetRequiredValue(join), out var endpoint))
-                throw new UsageException($"'{result.GetRequiredValue(join)}' is no host:port.");
             var cluster = await NodeInit.JoinAsync(
-                folder, endpoint, RolesOf(result.GetRequiredValue(roles)), result.GetRequiredValue(listen),
-                result.GetValue(insecure), cancellationToken);
+                folder, Connections.EndpointOf(result.GetRequiredValue(join)),
+                RolesOf(result.GetRequiredValue(roles)), result.GetRequiredValue(listen), result.GetValue(insecure),
+                cancellationToken);
             return await DoneAsync(result, folder, cluster);
+        });
+        return command;
+    }
+
+    public static Command Move()
+    {
+        var (directory, listen, insecure) = Options();
+        var peers = new Option<string[]>("--peer")
+        {
+            Description = "A running node of the cluster, where those that node.json names have moved too.",
+            HelpName = "HOST:PORT",
+        };
+        var command = new Command("move",
+            "Give a stopped node another address. Its data and identities stay; when it runs, the cluster follows. "
+            + "Where the folder was copied to another machine, delete the copy that is left behind.")
+        {
+            directory, listen, insecure, peers,
+        };
+        command.SetAction(async (result, _) =>
+        {
+            var folder = result.GetRequiredValue(directory).FullName;
+            var listens = result.GetRequiredValue(listen);
+            var old = NodeMove.Run(folder, listens, result.GetValue(insecure),
+                [.. (result.GetValue(peers) ?? []).Select(Connections.EndpointOf)]);
+            await result.InvocationConfiguration.Output.WriteLineAsync(
+                $"moved from {old} to {listens}\ncorfu node --config {Path.Combine(folder, "node.json")}");
+            return ExitCode.Ok;
         });
         return command;
     }
@@ -80,12 +107,7 @@ internal static class NodeInitCommands
     }
 
     private static (Option<DirectoryInfo> Directory, Option<string> Listen, Option<bool> Insecure) Options() => (
-        new Option<DirectoryInfo>("--dir", "-d")
-        {
-            Description = "The node's folder.",
-            HelpName = "DIR",
-            Required = true
-        },
+        ClusterCommand.DirectoryOption("The node's folder."),
         new Option<string>("--listen")
         {
             Description = "The address that clients and nodes reach it under.",

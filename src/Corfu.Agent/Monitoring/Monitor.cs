@@ -29,6 +29,9 @@ internal sealed class Monitor
     // Sorted, so that nothing depends on how keys hash.
     private readonly SortedDictionary<NodeId, MonitoredNode> _nodes = [];
     private bool _nodesAreStale = true;
+
+    // Where each identity answered last. Replaced whole; read without the gate.
+    private volatile Dictionary<NodeId, NodeEndpoint> _located = [];
     private TimeSpan _nextPoll;
     private CancellationToken _stopped;
 
@@ -58,6 +61,10 @@ internal sealed class Monitor
     public IEnumerable<MonitoredNode> Nodes => _nodes.Values;
 
     public MonitoredNode? Find(NodeId id) => _nodes.GetValueOrDefault(id);
+
+    /// <summary>Where an identity answered last, which is not where a projection names it while it moves; null: not
+    /// known.</summary>
+    public NodeEndpoint? Locate(NodeId id) => _located.TryGetValue(id, out var endpoint) ? endpoint : null;
 
     public IEnumerable<MonitoredNode> Agents => _nodes.Values.Where(node => node.Role == NodeRole.Agent);
 
@@ -217,11 +224,20 @@ internal sealed class Monitor
             wanted[projection.Sequencer.Id] = (projection.Sequencer, NodeRole.Sequencer);
         }
 
-        foreach (var peer in _peers.All)
+        Dictionary<NodeId, NodeEndpoint> located = [];
+        // A node that has moved is not dead at its old address.
+        foreach (var peer in _peers.All.OrderBy(peer => peer.LastHeard))
         {
             foreach (var role in peer.Roles.Where(role => role.Id != _self))
-                wanted.TryAdd(role.Id, (new NodeAddress(role.Id, peer.Endpoint), role.Role));
+            {
+                if (wanted.TryGetValue(role.Id, out var named) && !HasLeft(role.Id, named.Address.Endpoint, peer))
+                    continue;
+                wanted[role.Id] = (new NodeAddress(role.Id, peer.Endpoint), role.Role);
+                located[role.Id] = peer.Endpoint;
+            }
         }
+
+        _located = located;
 
         foreach (var id in _nodes.Keys.Where(id => !wanted.ContainsKey(id)).ToList())
         {
@@ -236,6 +252,12 @@ internal sealed class Monitor
             _detector.Forget(id);
         }
     }
+
+    // R2: of two processes with one identity one is a copy, which forgets what the other promises. The one that the
+    // projection names counts as long as it answers.
+    private bool HasLeft(NodeId id, NodeEndpoint endpoint, Peer other) => endpoint == other.Endpoint
+        || (!other.IsSilent && _peers.Find(endpoint) is { } there
+            && (there.IsSilent || (!there.Roles.IsEmpty && there.Roles.All(role => role.Id != id))));
 
     private void ChooseWatched(TimeSpan now)
     {
@@ -280,6 +302,8 @@ internal sealed class Monitor
             lock (_gate)
             {
                 peer.IsDescribing = false;
+                if (peer.IsSilent != description is null) _nodesAreStale = true;
+                peer.IsSilent = description is null;
                 if (description is not null)
                 {
                     peer.Hear(_clock.Now);

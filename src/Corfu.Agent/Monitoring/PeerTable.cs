@@ -28,6 +28,9 @@ internal sealed class Peer(NodeEndpoint endpoint, TimeSpan added)
 
     public bool IsDescribing { get; set; }
 
+    /// <summary>Whether it did not answer when it was asked last.</summary>
+    public bool IsSilent { get; set; }
+
     public void Hear(TimeSpan now)
     {
         LastHeard = now;

@@ -152,32 +152,55 @@ public sealed partial class ClusterOperations
             cancellationToken);
     }
 
-    /// <summary>A unit, acceptor or sequencer with the same identity listens elsewhere.</summary>
-    /// <exception cref="ReconfigurationException">It does not answer there.</exception>
-    public async Task<Projection> MoveNodeAsync(NodeAddress node, string reason,
+    /// <summary>Nodes with the same identities listen elsewhere. Their data stays theirs: nothing is copied.</summary>
+    /// <param name="nodes">Identities, and where they listen now.</param>
+    /// <exception cref="ReconfigurationException">One does not answer there, or answers at its old address as
+    /// well.</exception>
+    public async Task<Projection> MoveNodesAsync(ImmutableArray<NodeAddress> nodes, string reason,
         CancellationToken cancellationToken = default)
     {
-        try
+        var current = client.Projection;
+        foreach (var node in nodes)
         {
-            var found = await transport.DescribeAsync(node.Endpoint, cancellationToken);
-            if (!found.Roles.Any(r => r.Id == node.Id))
-                throw new ReconfigurationException($"{node.Id} is not what answers at {node.Endpoint}.");
-        }
-        catch (TransportException e)
-        {
-            throw new ReconfigurationException($"{node.Id} does not answer at {node.Endpoint}: {e.Message}");
+            if (!await AnswersAsync(node, cancellationToken))
+                throw new ReconfigurationException($"{node.Id} does not answer at {node.Endpoint}.");
+            foreach (var old in current.Units.Append(current.Sequencer).Concat(current.Acceptors)
+                .Where(named => named.Id == node.Id && named != node).Distinct())
+            {
+                // R2: one of the two is a copy, and would forget what the other has promised.
+                if (await AnswersAsync(old, cancellationToken))
+                    throw new ReconfigurationException(
+                        $"{node.Id} answers at {old.Endpoint} as well as at {node.Endpoint}: stop the one "
+                        + "that is a copy, and delete its folder.");
+            }
         }
 
         return await client.ReconfigureAsync(
             p =>
             {
-                var moved = Membership.Of(p).WithEndpoint(node);
+                var moved = nodes.Aggregate(Membership.Of(p), (membership, node) => membership.WithEndpoint(node));
                 var same = moved.Sequencer == p.Sequencer && moved.Units.SequenceEqual(p.Units)
                     && moved.Acceptors.SequenceEqual(p.Acceptors);
                 return same ? null : moved;
             },
             reason,
             cancellationToken);
+    }
+
+    private async Task<bool> AnswersAsync(NodeAddress node, CancellationToken cancellationToken)
+    {
+        using var timeout = new CancellationTokenSource(_options.ProbeTimeout, time);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
+        try
+        {
+            var found = await transport.DescribeAsync(node.Endpoint, either.Token);
+            return found.Roles.Any(role => role.Id == node.Id);
+        }
+        catch (Exception e) when (e is TransportException or OperationCanceledException)
+        {
+            cancellationToken.ThrowIfCancellationRequested();
+            return false;
+        }
     }
 
     private static bool IsServing(ImmutableArray<Chain> chains, NodeId unit) =>

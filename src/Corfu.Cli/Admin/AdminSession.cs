@@ -60,8 +60,7 @@ internal sealed class AdminSession : IAsyncDisposable
     /// <exception cref="UsageException">It is no endpoint, or serves no such role.</exception>
     public async Task<NodeAddress> FindAsync(string endpoint, NodeRole role, CancellationToken cancellationToken)
     {
-        if (!NodeEndpoint.TryParse(endpoint, out var parsed))
-            throw new UsageException($"'{endpoint}' is no host:port.");
+        var parsed = Connections.EndpointOf(endpoint);
         var description = await _transport.DescribeAsync(parsed, cancellationToken);
         var found = description.Roles.FirstOrDefault(candidate => candidate.Role == role);
         return found.Id.IsNone

@@ -11,18 +11,7 @@ internal static class HistoryCommand
     {
         var connect = LogCommand.ConnectOption();
         var json = ClusterCommand.JsonOption();
-        var count = new Option<int>("--count")
-        {
-            Description = "Epochs at most.",
-            HelpName = "N",
-            DefaultValueFactory = _ => 50
-        };
-        count.Validators.Add(result =>
-        {
-            var isNumber = int.TryParse(result.Tokens.SingleOrDefault()?.Value, CultureInfo.InvariantCulture,
-                out var number);
-            if (isNumber && number < 1) result.AddError("--count must be at least 1.");
-        });
+        var count = LogCommand.NumberOption("--count", "Epochs at most.", 50);
         var command = new Command("history",
             "Show the cluster's epochs, newest first: when each was proposed, by whom and why. The time is its "
             + "proposer's clock.") { connect, count, json };
@@ -38,9 +27,8 @@ internal static class HistoryCommand
                 return ExitCode.Ok;
             }
 
-            var rows = new List<string[]> { new[] { "EPOCH", "PROPOSED", "START", "SEGMENTS", "UNITS", "SEQUENCER",
-                "WHY" } };
-            rows.AddRange(history.Select(epoch => new[]
+            string[] header = ["EPOCH", "PROPOSED", "START", "SEGMENTS", "UNITS", "SEQUENCER", "WHY"];
+            await TextTable.WriteAsync(output, header, history.Select(epoch => new[]
             {
                 epoch.Epoch.Value.ToString(CultureInfo.InvariantCulture),
                 epoch.ProposedAt?.UtcDateTime.ToString("yyyy-MM-dd HH:mm:ss.fff", CultureInfo.InvariantCulture) ?? "-",
@@ -50,7 +38,6 @@ internal static class HistoryCommand
                 epoch.Sequencer.Endpoint.ToString(),
                 epoch.Reason,
             }));
-            foreach (var line in TextTable.Format(rows)) await output.WriteLineAsync(line);
             return ExitCode.Ok;
         });
         return command;

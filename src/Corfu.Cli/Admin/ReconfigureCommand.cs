@@ -31,25 +31,19 @@ internal static class ReconfigureCommand
 
     private static Command AddUnit()
     {
-        var units = new Argument<string[]>("unit")
-        {
-            Description = $"{Endpoint} of running, freshly formatted units.",
-            Arity = ArgumentArity.OneOrMore
-        };
+        var units = Several("unit", $"{Endpoint} of running, freshly formatted units.");
         return Make("add-unit", "More capacity: new entries go to these units too. What is written stays where it is.",
             [units], async (session, result, _, cancellationToken) =>
         {
-            var added = ImmutableArray.CreateBuilder<NodeAddress>();
-            foreach (var unit in result.GetRequiredValue(units))
-                added.Add(await session.FindAsync(unit, NodeRole.Unit, cancellationToken));
-            return await session.Operations.AddUnitsAsync(added.DrainToImmutable(), AdminSession.Reason("units added"),
+            var added = await FindAllAsync(session, result.GetRequiredValue(units), NodeRole.Unit, cancellationToken);
+            return await session.Operations.AddUnitsAsync(added, AdminSession.Reason("units added"),
                 cancellationToken);
         });
     }
 
     private static Command RemoveUnit()
     {
-        var unit = new Argument<string>("unit") { Description = $"{Endpoint} or identity of a unit in the cluster." };
+        var unit = UnitArgument();
         return Make("remove-unit",
             "Take a unit out. If it answers, what it has is copied to others first; if it does not, it is dropped at "
             + "once.", [unit], (session, result, error, cancellationToken) =>
@@ -58,12 +52,8 @@ internal static class ReconfigureCommand
 
     private static Command ReplaceUnit()
     {
-        var unit = new Argument<string>("unit") { Description = $"{Endpoint} or identity of a unit in the cluster." };
-        var replacement = new Argument<string?>("by")
-        {
-            Description = $"{Endpoint} of a running, freshly formatted unit; without it a spare is taken.",
-            Arity = ArgumentArity.ZeroOrOne
-        };
+        var unit = UnitArgument();
+        var replacement = By($"{Endpoint} of a running, freshly formatted unit; without it a spare is taken.");
         return Make("replace-unit",
             "Another unit takes a unit's place: new entries go there at once, what is written is copied.",
             [unit, replacement], async (session, result, error, cancellationToken) =>
@@ -82,11 +72,8 @@ internal static class ReconfigureCommand
 
     private static Command ReplaceDestroyed()
     {
-        var units = new Argument<string[]>("unit")
-        {
-            Description = $"{Endpoint} or identity of units in the cluster that will never answer again.",
-            Arity = ArgumentArity.OneOrMore
-        };
+        var units = Several("unit",
+            $"{Endpoint} or identity of units in the cluster that will never answer again.");
         var replacements = new Option<string[]>("--by")
         {
             Description = $"{Endpoint} of running, freshly formatted units, one for each; without it spares are taken.",
@@ -97,7 +84,7 @@ internal static class ReconfigureCommand
         var loss = new Option<bool>("--accept-loss")
         { Description = "What only these units had is lost for good, and becomes junk as readers meet it." };
         const string What =
-            "Where every replica of a chain is gone for good: others take their places, empty where nobody else has "
+            "Where every replica of a chain is gone for good: others take their places, empty where no other unit has "
             + "the entries. The only way on then, and no way back.";
         return Make("replace-destroyed", What, [units, replacements, loss],
             async (session, result, error, cancellationToken) =>
@@ -115,13 +102,10 @@ internal static class ReconfigureCommand
                 throw new UsageException(
                     "Entries that only these units had are lost for good, acknowledged ones too. Bring one of them "
                     + "back if that is possible at all; if not, say --accept-loss.");
-            var spares = ImmutableArray.CreateBuilder<NodeAddress>();
-            foreach (var replacement in result.GetValue(replacements) ?? [])
-                spares.Add(await session.FindAsync(replacement, NodeRole.Unit, cancellationToken));
-            if (spares.Count == 0)
-                spares.AddRange(await WaitingAsync(session, NodeDuty.Spare, NodeRole.Unit, cancellationToken));
-            await session.Operations.ReplaceDestroyedUnitsAsync(
-                [.. destroyed.Select(unit => unit.Id)], spares.DrainToImmutable(),
+            var spares = result.GetValue(replacements) is { Length: > 0 } named
+                ? await FindAllAsync(session, named, NodeRole.Unit, cancellationToken)
+                : await WaitingAsync(session, NodeDuty.Spare, NodeRole.Unit, cancellationToken);
+            await session.Operations.ReplaceDestroyedUnitsAsync([.. destroyed.Select(unit => unit.Id)], spares,
                 AdminSession.Reason("destroyed units replaced"), cancellationToken);
             var rebuilder = new Rebuilder(session.Client, session.Transport, TimeProvider.System);
             return await Progress.ShowAsync(error, () => rebuilder.Progress, rebuilder.RunAsync(cancellationToken));
@@ -130,11 +114,7 @@ internal static class ReconfigureCommand
 
     private static Command ReplaceSequencer()
     {
-        var replacement = new Argument<string?>("by")
-        {
-            Description = $"{Endpoint} of a running sequencer; without it a standby is taken.",
-            Arity = ArgumentArity.ZeroOrOne
-        };
+        var replacement = By($"{Endpoint} of a running sequencer; without it a standby is taken.");
         return Make("replace-sequencer", "Another sequencer takes over in a new epoch.", [replacement],
             async (session, result, _, cancellationToken) =>
         {
@@ -168,28 +148,27 @@ internal static class ReconfigureCommand
 
     private static Command SetAcceptors()
     {
-        var acceptors = new Argument<string[]>("acceptor")
-        { Description = $"{Endpoint} of an odd number of acceptors that run.", Arity = ArgumentArity.OneOrMore };
+        var acceptors = Several("acceptor", $"{Endpoint} of an odd number of acceptors that run.");
         return Make("set-acceptors", "These acceptors decide about reconfigurations from the next epoch on.",
             [acceptors], async (session, result, _, cancellationToken) =>
         {
-            var found = ImmutableArray.CreateBuilder<NodeAddress>();
-            foreach (var acceptor in result.GetRequiredValue(acceptors))
-                found.Add(await session.FindAsync(acceptor, NodeRole.Acceptor, cancellationToken));
-            return await session.Operations.SetAcceptorsAsync(found.DrainToImmutable(),
-                AdminSession.Reason("other acceptors"), cancellationToken);
+            var found = await FindAllAsync(session, result.GetRequiredValue(acceptors), NodeRole.Acceptor,
+                cancellationToken);
+            return await session.Operations.SetAcceptorsAsync(found, AdminSession.Reason("other acceptors"),
+                cancellationToken);
         });
     }
 
     private static Command ReplaceDestroyedAcceptors()
     {
-        var acceptors = new Argument<string[]>("acceptor")
-        {
-            Description = $"{Endpoint} of an odd number of acceptors that run: survivors and fresh ones.",
-            Arity = ArgumentArity.OneOrMore
-        };
+        var acceptors = Several("acceptor",
+            $"{Endpoint} of an odd number of acceptors that serve: survivors and fresh ones.");
         var survivor = new Option<string>("--survivor")
-        { Description = "An acceptor that survived and knows the newest epoch.", HelpName = Endpoint, Required = true };
+        {
+            Description = "A node that knows the newest epoch: an acceptor that survived, or any other node's agent.",
+            HelpName = Endpoint,
+            Required = true
+        };
         var loss = new Option<bool>("--accept-loss")
         {
             Description = "The other acceptors will never answer again. If one does after all, it is not part of the "
@@ -205,30 +184,37 @@ internal static class ReconfigureCommand
                 throw new UsageException(
                     "A majority of acceptors that comes back decides otherwise. If it is destroyed, say "
                     + "--accept-loss.");
-            using var transport = new TcpTransport(new TcpTransportOptions());
-            async Task<NodeAddress> FindAsync(string text)
+            var survives = Connections.EndpointOf(result.GetRequiredValue(survivor));
+            var known = await Connections.DescribeAsync(survives, cancellationToken);
+            using var transport = Connections.NewTransport(known.Cluster);
+            var newest = await NewestAsync(transport, survives, known, cancellationToken)
+                ?? throw new UsageException($"Neither acceptor nor agent at {survives} knows a projection.");
+            var answering = 0;
+            foreach (var acceptor in newest.Acceptors)
             {
-                if (!NodeEndpoint.TryParse(text, out var endpoint))
-                    throw new UsageException($"'{text}' is no host:port.");
-                var role = (await transport.DescribeAsync(endpoint, cancellationToken)).Roles
-                    .FirstOrDefault(r => r.Role == NodeRole.Acceptor);
-                return role.Id.IsNone
-                    ? throw new UsageException($"The process at {endpoint} runs no acceptor.")
-                    : new NodeAddress(role.Id, endpoint);
+                if (await LatestAsync(transport, acceptor, cancellationToken) is not null) answering++;
             }
 
-            var known = await FindAsync(result.GetRequiredValue(survivor));
-            var cluster = (await transport.DescribeAsync(known.Endpoint, cancellationToken)).Cluster;
-            using var inside = new TcpTransport(new TcpTransportOptions { Cluster = cluster });
-            var newest = (await inside.CallAsync(known, new LatestRequest(Epoch.None), cancellationToken)).Latest
-                ?? throw new UsageException($"The acceptor at {known.Endpoint} knows no projection.");
+            if (answering * 2 > newest.Acceptors.Length)
+                throw new UsageException(
+                    $"{answering} of {newest.Acceptors.Length} acceptors answer, so a majority is there: take "
+                    + "'reconfigure set-acceptors'.");
             var found = ImmutableArray.CreateBuilder<NodeAddress>();
-            foreach (var acceptor in result.GetRequiredValue(acceptors)) found.Add(await FindAsync(acceptor));
+            foreach (var endpoint in result.GetRequiredValue(acceptors).Select(Connections.EndpointOf))
+            {
+                var role = (await Connections.DescribeAsync(endpoint, cancellationToken)).Roles
+                    .FirstOrDefault(r => r.Role == NodeRole.Acceptor);
+                var acceptor = new NodeAddress(role.Id, endpoint);
+                if (role.Id.IsNone || await LatestAsync(transport, acceptor, cancellationToken) is null)
+                    throw new UsageException($"The process at {endpoint} runs no acceptor that serves.");
+                found.Add(acceptor);
+            }
+
             if (found.Count % 2 == 0)
                 throw new UsageException(
                     $"{found.Count} acceptors bear no more failures than one fewer: give an odd number.");
-            var reconfigurer = new Reconfigurer(inside,
-                new LayoutClient(inside, SystemEntropy.Instance, TimeProvider.System), TimeProvider.System);
+            var reconfigurer = new Reconfigurer(transport,
+                new LayoutClient(transport, SystemEntropy.Instance, TimeProvider.System), TimeProvider.System);
             var projection = await reconfigurer.ReplaceDestroyedAcceptorsAsync(
                 newest, found.DrainToImmutable(),
                 AdminSession.Reason("destroyed acceptors replaced, by the operator's word"), cancellationToken);
@@ -237,6 +223,30 @@ internal static class ReconfigureCommand
             return ExitCode.Ok;
         });
         return command;
+    }
+
+    // An acceptor may be damaged while the agent of its process knows what was decided, and the other way round.
+    private static async Task<Projection?> NewestAsync(
+        ITransport transport, NodeEndpoint endpoint, NodeDescription node, CancellationToken cancellationToken)
+    {
+        var answers = await Task.WhenAll(node.Roles
+            .Where(role => role.Role is NodeRole.Acceptor or NodeRole.Agent)
+            .Select(role => LatestAsync(transport, new NodeAddress(role.Id, endpoint), cancellationToken)));
+        return answers.Select(answer => answer?.Latest).OfType<Projection>().MaxBy(projection => projection.Epoch);
+    }
+
+    private static async Task<LayoutResponse?> LatestAsync(
+        ITransport transport, NodeAddress node, CancellationToken cancellationToken)
+    {
+        try
+        {
+            var answer = await transport.CallAsync(node, new LatestRequest(Epoch.None), cancellationToken);
+            return answer.IsOk ? answer : null;
+        }
+        catch (TransportException)
+        {
+            return null;
+        }
     }
 
     private static Command Auto()
@@ -287,14 +297,29 @@ internal static class ReconfigureCommand
             .Select(node => node.Address).Distinct().OrderBy(address => address.Endpoint)];
     }
 
+    private static Argument<string[]> Several(string name, string description) =>
+        new(name) { Description = description, Arity = ArgumentArity.OneOrMore };
+
+    private static Argument<string?> By(string description) =>
+        new("by") { Description = description, Arity = ArgumentArity.ZeroOrOne };
+
+    private static Argument<string> UnitArgument() =>
+        new("unit") { Description = $"{Endpoint} or identity of a unit in the cluster." };
+
+    private static async Task<ImmutableArray<NodeAddress>> FindAllAsync(
+        AdminSession session, IEnumerable<string> endpoints, NodeRole role, CancellationToken cancellationToken)
+    {
+        var found = ImmutableArray.CreateBuilder<NodeAddress>();
+        foreach (var endpoint in endpoints) found.Add(await session.FindAsync(endpoint, role, cancellationToken));
+        return found.DrainToImmutable();
+    }
+
     private static Command Make(
         string name, string description, Symbol[] parts,
         Func<AdminSession, ParseResult, TextWriter, CancellationToken, Task<Projection>> run)
     {
         var connect = LogCommand.ConnectOption();
-        var command = new Command(name, description) { connect };
-        foreach (var argument in parts.OfType<Argument>()) command.Add(argument);
-        foreach (var option in parts.OfType<Option>()) command.Add(option);
+        var command = LogCommand.NewCommand(name, description, [connect, .. parts]);
         command.SetAction(async (result, cancellationToken) =>
         {
             await using var session = await AdminSession.OpenAsync(result.GetRequiredValue(connect), cancellationToken);

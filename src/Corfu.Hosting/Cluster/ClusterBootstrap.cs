@@ -10,8 +10,7 @@ namespace Corfu.Hosting;
 
 /// <summary>
 /// Brings a cluster whose nodes listen to the point where it serves: the first projection of a new one, a new
-/// sequencer's take-over otherwise. Every step is idempotent, so that it may be cut short anywhere and begun again, by
-/// anybody.
+/// sequencer's take-over otherwise. Every step is idempotent: cut short anywhere, it may be begun again by any process.
 /// </summary>
 internal sealed class ClusterBootstrap
 {
@@ -21,7 +20,7 @@ internal sealed class ClusterBootstrap
 
     private readonly ClusterManifest _manifest;
     private readonly TimeProvider _time;
-    private readonly TcpTransport _transport;
+    private readonly RelocatingTransport _transport;
     private readonly LayoutClient _layout;
     private readonly Reconfigurer _reconfigurer;
     private readonly ILogger _logger;
@@ -30,16 +29,15 @@ internal sealed class ClusterBootstrap
     {
         _manifest = manifest;
         _time = time;
-        _transport = transport;
-        _layout = new LayoutClient(transport, SystemEntropy.Instance, time);
-        _reconfigurer = new Reconfigurer(transport, _layout, time, logger);
+        _transport = new RelocatingTransport(transport, manifest.Locate);
+        _layout = new LayoutClient(_transport, SystemEntropy.Instance, time);
+        _reconfigurer = new Reconfigurer(_transport, _layout, time, logger);
         _logger = logger;
     }
 
     /// <param name="takesUnitsIn">Whether units that the folder means to take entries, and that wait, are taken
     /// in.</param>
-    /// <returns>The projection that is served.</returns>
-    public static async Task<Projection> RunAsync(
+    public static async Task RunAsync(
         ClusterFolder folder, ILoggerFactory loggers, TimeProvider time, CancellationToken cancellationToken,
         bool takesUnitsIn = false)
     {
@@ -50,9 +48,7 @@ internal sealed class ClusterBootstrap
         var bootstrap = new ClusterBootstrap(manifest, transport, time, loggers.CreateLogger<ClusterBootstrap>());
         var projection = await bootstrap.RunAsync(cancellationToken);
         folder.MarkStarted();
-        return takesUnitsIn
-            ? await bootstrap.TakeInAsync(projection, manifest.ChainUnits(), cancellationToken)
-            : projection;
+        if (takesUnitsIn) await bootstrap.TakeInAsync(projection, manifest.ChainUnits(), cancellationToken);
     }
 
     private async Task<Projection> RunAsync(CancellationToken cancellationToken)
@@ -68,6 +64,7 @@ internal sealed class ClusterBootstrap
             HostingLog.Bootstrapped(_logger, latest.Cluster, latest.Epoch, latest.Sequencer.Id);
         }
 
+        latest = await MoveAsync(latest, cancellationToken);
         // Also where nothing changes: what this projection's nodes missed is installed again.
         var before = latest.Epoch;
         latest = await TakeOverAsync(latest, sequencers, cancellationToken);
@@ -80,20 +77,43 @@ internal sealed class ClusterBootstrap
         return latest;
     }
 
-    private async Task<Projection> TakeInAsync(Projection current, ImmutableArray<NodeAddress> units,
+    /// <summary>Nodes that have moved say so themselves; clients that connect next must not have to wait for
+    /// it.</summary>
+    private async Task<Projection> MoveAsync(Projection latest, CancellationToken cancellationToken)
+    {
+        ImmutableArray<NodeAddress> moved = [.. from named in latest.Units.Concat(latest.Acceptors).Distinct()
+            let endpoint = _manifest.Locate(named.Id)
+            where endpoint is not null && endpoint != named.Endpoint
+            select named with { Endpoint = endpoint.Value }];
+        if (moved.IsEmpty) return latest;
+        await using var client = new CorfuClient(latest, _transport, _time, SystemEntropy.Instance);
+        var operations = new ClusterOperations(client, _transport, _time);
+        var reason = new ReconfigurationReason(false, "cluster up", $"{moved.Length} nodes moved").ToString();
+        try
+        {
+            return await operations.MoveNodesAsync(moved, reason, cancellationToken);
+        }
+        catch (ReconfigurationException)
+        {
+            // One does not run: each of the others does it by itself.
+            return latest;
+        }
+    }
+
+    private async Task TakeInAsync(Projection current, ImmutableArray<NodeAddress> units,
         CancellationToken cancellationToken)
     {
         var active = current.Active.Chains.SelectMany(chain => chain.Replicas).Select(replica => replica.Unit)
             .Distinct().Count();
         ImmutableArray<NodeAddress> waiting = [.. units.Where(unit => !current.HasUnit(unit.Id))];
-        if (active >= units.Length || waiting.IsEmpty) return current;
+        if (active >= units.Length || waiting.IsEmpty) return;
         await using var client = new CorfuClient(current, _transport, _time, SystemEntropy.Instance);
         var operations = new ClusterOperations(client, _transport, _time);
         var fresh = await operations.FindSparesAsync(waiting, cancellationToken, all: true);
         // A unit that was removed formats itself anew, and agents take it in then.
-        if (fresh.IsEmpty) return current;
+        if (fresh.IsEmpty) return;
         var reason = new ReconfigurationReason(false, "cluster up", $"{units.Length} units").ToString();
-        return await operations.AddUnitsAsync([.. fresh.Take(units.Length - active)], reason, cancellationToken);
+        await operations.AddUnitsAsync([.. fresh.Take(units.Length - active)], reason, cancellationToken);
     }
 
     private async Task<Projection> TakeOverAsync(Projection latest, ImmutableArray<NodeAddress> sequencers,
@@ -120,40 +140,30 @@ internal sealed class ClusterBootstrap
         }
     }
 
-    // Those that run. One is enough; whose turn it is otherwise is the agents' business.
+    // Those that run. One is enough; which one is the next otherwise is the agents' business.
     private async Task<ImmutableArray<NodeAddress>> FindSequencersAsync(CancellationToken cancellationToken)
     {
         var found = ImmutableArray.CreateBuilder<NodeAddress>();
-        NodeStartException? trouble = null;
+        var trouble = "";
         foreach (var endpoint in _manifest.SequencerEndpoints())
         {
             try
             {
-                found.Add(await FindSequencerAsync(endpoint, cancellationToken));
-            }
-            catch (NodeStartException e)
-            {
-                trouble = e;
+                var description = await _transport.DescribeAsync(endpoint, cancellationToken);
+                var role = description.Roles.FirstOrDefault(role => role.Role == NodeRole.Sequencer);
+                if (description.Cluster != _manifest.ClusterId)
+                    trouble = $"The process at {endpoint} belongs to the cluster {description.Cluster}, not "
+                        + $"{_manifest.ClusterId}.";
+                else if (role.Id.IsNone) trouble = $"The process at {endpoint} runs no sequencer.";
+                else found.Add(new NodeAddress(role.Id, endpoint));
             }
             catch (TransportException e)
             {
-                trouble = new NodeStartException(e.Message, e);
+                trouble = e.Message;
             }
         }
 
-        return found.Count > 0 ? found.DrainToImmutable() : throw trouble!;
-    }
-
-    private async Task<NodeAddress> FindSequencerAsync(NodeEndpoint endpoint, CancellationToken cancellationToken)
-    {
-        var description = await _transport.DescribeAsync(endpoint, cancellationToken);
-        if (description.Cluster != _manifest.ClusterId)
-            throw new NodeStartException(
-                $"The process at {endpoint} belongs to the cluster {description.Cluster}, not {_manifest.ClusterId}.");
-        var role = description.Roles.FirstOrDefault(role => role.Role == NodeRole.Sequencer);
-        return role.Id.IsNone
-            ? throw new NodeStartException($"The process at {endpoint} runs no sequencer.")
-            : new NodeAddress(role.Id, endpoint);
+        return found.Count > 0 ? found.DrainToImmutable() : throw new NodeStartException(trouble);
     }
 
     private Task<Projection> CreateAsync(NodeAddress sequencer, CancellationToken cancellationToken)

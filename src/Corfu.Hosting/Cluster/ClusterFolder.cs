@@ -81,7 +81,7 @@ public sealed class ClusterFolder
     public string LogPath(ManifestNode node) => System.IO.Path.Combine(NodePath(node), node.Name + ".log");
 
     /// <summary>Folders for the nodes may be there already, as mount points of their disks.</summary>
-    /// <exception cref="NodeStartException">Files of somebody else are there.</exception>
+    /// <exception cref="NodeStartException">Other files are there.</exception>
     public static void RequireEmpty(string path)
     {
         if (!Directory.Exists(path)) return;
@@ -145,18 +145,12 @@ public sealed class ClusterFolder
     {
         foreach (var node in Manifest.Nodes.Where(node => node.Forming || !Manifest.Formed))
         {
-            Directory.CreateDirectory(NodePath(node));
-            foreach (var role in node.Roles.Where(role => role.Folder is not null))
-                RoleFolder.Format(System.IO.Path.Combine(NodePath(node), role.Folder!), Manifest.ClusterId, role.Role,
-                    new NodeId(role.Id));
-            var roles = node.Roles.Select(role => new NodeConfigRole(role.Role, role.Id, role.Folder));
-            var config = new NodeConfig(node.Name, Manifest.Cluster, node.Endpoint.ToString(), shape.Insecure,
-                node.Name + ".log", [.. roles])
+            NodeInit.Form(NodePath(node), new NodeConfig(node.Name, Manifest.Cluster, node.Endpoint.ToString(),
+                shape.Insecure, node.Name + ".log", node.Roles)
             {
                 Peers = [.. Manifest.Nodes.Where(other => other != node).Select(other => other.Endpoint.ToString())],
                 Automatic = shape.Automatic,
-            };
-            config.Save(ConfigPath(node));
+            });
         }
 
         DurableFile.SyncDirectory(Path);

@@ -40,6 +40,10 @@ public sealed record ClusterManifest(int Format, Guid Cluster, bool Formed, int 
     public ImmutableArray<NodeEndpoint> SequencerEndpoints() =>
         [.. Nodes.Where(node => node.Roles.Any(role => role.Role == NodeRole.Sequencer)).Select(node => node.Endpoint)];
 
+    /// <summary>Where an identity of this folder listens; null for others.</summary>
+    public NodeEndpoint? Locate(NodeId id) =>
+        Nodes.FirstOrDefault(node => node.Roles.Any(role => role.Id == id.Value))?.Endpoint;
+
     /// <summary>What clients connect with: the processes that hold the layout.</summary>
     public string ConnectionString() =>
         "corfu://" + string.Join(',', AllAcceptors().Select(address => address.Endpoint).Distinct());

@@ -28,7 +28,7 @@ public static class ClusterProbe
             return (StateOf("", other.Role, other.Address, null, null, projection, answer), answer);
         })));
         var answers = states.Where(s => !s.State.Id.IsNone).ToDictionary(s => s.State.Id, s => s.Answer);
-        // A role that the projection names and nobody holds here is a sequencer that has ended.
+        // A role that the projection names and no process here holds is a sequencer that has ended.
         var verdict = ClusterVerdict.Of(projection,
             id => answers.GetValueOrDefault(id) ?? RoleAnswer.Silent("not running"));
         return new ClusterState(
@@ -38,14 +38,15 @@ public static class ClusterProbe
 
     // What the projection names and the folder does not hold runs on other machines.
     private static IEnumerable<(NodeAddress Address, NodeRole Role)> Elsewhere(
-        Projection? projection, IEnumerable<(NodeState State, RoleAnswer Answer)> here)
+        Projection? projection, IReadOnlyList<(NodeState State, RoleAnswer Answer)> here)
     {
         if (projection is null) return [];
         var endpoints = here.Select(s => s.State.Endpoint).ToHashSet();
+        var ids = here.Select(s => s.State.Id).ToHashSet();
         return projection.Units.Select(unit => (unit, NodeRole.Unit))
             .Concat(projection.Acceptors.Select(acceptor => (acceptor, NodeRole.Acceptor)))
             .Append((projection.Sequencer, NodeRole.Sequencer))
-            .Where(named => !endpoints.Contains(named.Item1.Endpoint));
+            .Where(named => !endpoints.Contains(named.Item1.Endpoint) && !ids.Contains(named.Item1.Id));
     }
 
     private static async Task<Projection?> LatestAsync(TcpTransport transport, ClusterManifest manifest,
@@ -61,8 +62,8 @@ public static class ClusterProbe
                         cancellationToken)))));
         var newest = answers.Select(answer => answer.Answer?.Latest).OfType<Projection>().MaxBy(p => p.Epoch);
         if (newest is null) return null;
-        var answered =
-            newest.Acceptors.Count(named => answers.Any(answer => answer.Id == named.Id && answer.Answer is not null));
+        var answered = newest.Acceptors.Count(
+            named => answers.Any(answer => answer.Id == named.Id && answer.Answer is { IsOk: true }));
         return answered * 2 > newest.Acceptors.Length ? newest : null;
     }
 

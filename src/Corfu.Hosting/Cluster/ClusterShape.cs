@@ -66,15 +66,8 @@ public sealed record ClusterShape
     internal ClusterManifest NewManifest(IEntropy entropy)
     {
         if (Faults() is { Count: > 0 } faults) throw new NodeStartException(string.Join('\n', faults));
-        var acceptors = ClusterPlacement.AcceptorCount(Units);
-        var ports = Ports(Units + Spares + Sequencers, entropy);
-        var nodes = ImmutableArray.CreateBuilder<ManifestNode>();
-        for (var i = 0; i < Units; i++)
-            nodes.Add(NewUnit($"unit-{i}", ports[nodes.Count], false, i < acceptors, entropy));
-        for (var i = 0; i < Spares; i++) nodes.Add(NewUnit($"spare-{i}", ports[nodes.Count], true, true, entropy));
-        for (var i = 0; i < Sequencers; i++) nodes.Add(NewSequencer(i, ports[nodes.Count]));
-        return new ClusterManifest(ClusterManifest.CurrentFormat, entropy.NewGuid(), false, Replicas,
-            nodes.DrainToImmutable());
+        var empty = new ClusterManifest(ClusterManifest.CurrentFormat, entropy.NewGuid(), false, Replicas, []);
+        return Extend(empty, entropy);
     }
 
     /// <summary>With a node for each unit, spare and sequencer that is asked for and not there; the same manifest where
@@ -84,19 +77,17 @@ public sealed record ClusterShape
         var (units, spares, sequencers) = manifest.Counts();
         var count = Math.Max(0, Units - units) + Math.Max(0, Spares - spares) + Math.Max(0, Sequencers - sequencers);
         if (count == 0) return manifest;
-        var host = manifest.Nodes[0].Host;
-        var ports =
-            new Queue<int>((this with { Host = host, Port = null }).Ports(count, entropy,
-                [.. manifest.Nodes.Select(n => n.Port)]));
+        var isNew = manifest.Nodes.IsEmpty;
+        var acceptors = isNew ? ClusterPlacement.AcceptorCount(Units) : 0;
+        var shape = isNew ? this : this with { Host = manifest.Nodes[0].Host, Port = null };
+        var ports = new Queue<int>(shape.Ports(count, entropy, [.. manifest.Nodes.Select(n => n.Port)]));
         var added = new List<ManifestNode>();
         for (var i = units; i < Units; i++)
-            added.Add(NewUnit(FreeName("unit"), ports.Dequeue(), false, false, entropy));
+            added.Add(shape.NewUnit(FreeName("unit"), ports.Dequeue(), false, i < acceptors, entropy));
         for (var i = spares; i < Spares; i++)
-            added.Add(NewUnit(FreeName("spare"), ports.Dequeue(), true, true, entropy));
-        for (var i = sequencers; i < Sequencers; i++) added.Add(NewSequencer(i, ports.Dequeue()));
-        return manifest
-            with
-        { Nodes = [.. manifest.Nodes, .. added.Select(node => node with { Host = host, Forming = true })] };
+            added.Add(shape.NewUnit(FreeName("spare"), ports.Dequeue(), true, true, entropy));
+        for (var i = sequencers; i < Sequencers; i++) added.Add(shape.NewSequencer(i, ports.Dequeue()));
+        return manifest with { Nodes = [.. manifest.Nodes, .. added.Select(node => node with { Forming = !isNew })] };
 
         string FreeName(string kind) =>
             Enumerable.Range(0, int.MaxValue).Select(i => $"{kind}-{i}")
@@ -105,21 +96,21 @@ public sealed record ClusterShape
 
     private ManifestNode NewUnit(string name, int port, bool spare, bool hasAcceptor, IEntropy entropy)
     {
-        var roles = ImmutableArray.Create(new ManifestRole(NodeRole.Unit, entropy.NewGuid(), "unit"));
-        if (hasAcceptor) roles = roles.Add(new ManifestRole(NodeRole.Acceptor, entropy.NewGuid(), "acceptor"));
+        var roles = ImmutableArray.Create(new NodeConfigRole(NodeRole.Unit, entropy.NewGuid(), "unit"));
+        if (hasAcceptor) roles = roles.Add(new NodeConfigRole(NodeRole.Acceptor, entropy.NewGuid(), "acceptor"));
         return new ManifestNode(name, Host, port, spare, roles);
     }
 
     private ManifestNode NewSequencer(int index, int port) => new(
         index == 0 ? "sequencer" : $"sequencer-{index}", Host, port, index > 0,
-        [new ManifestRole(NodeRole.Sequencer, Guid.Empty, null)]);
+        [new NodeConfigRole(NodeRole.Sequencer, Guid.Empty, null)]);
 
-    private int[] Ports(int count, IEntropy entropy, ImmutableArray<int> taken = default)
+    private int[] Ports(int count, IEntropy entropy, ImmutableArray<int> taken)
     {
         if (Port is { } first)
         {
             int[] wanted = [.. Enumerable.Range(first, count)];
-            // Before the cluster is made, since it keeps its ports for ever.
+            // Before the cluster is made, since it keeps its ports.
             var occupied = wanted.Where(port => !IsFree(port)).ToArray();
             if (occupied.Length > 0)
                 throw new NodeStartException(
@@ -134,7 +125,7 @@ public sealed record ClusterShape
         for (var i = 0; i < span && ports.Count < count; i++)
         {
             var port = FirstPort + (start + i) % span;
-            if (IsFree(port) && (taken.IsDefault || !taken.Contains(port))) ports.Add(port);
+            if (IsFree(port) && !taken.Contains(port)) ports.Add(port);
         }
 
         return ports.Count == count

@@ -7,7 +7,7 @@ namespace Corfu.Hosting;
 /// <summary>One process of a cluster. Its port is kept, so that connected clients go on after a restart.</summary>
 /// <param name="Name">Also its folder below the cluster's.</param>
 /// <param name="Spare">Runs, but is in no chain until a reconfiguration takes it in.</param>
-public sealed record ManifestNode(string Name, string Host, int Port, bool Spare, ImmutableArray<ManifestRole> Roles)
+public sealed record ManifestNode(string Name, string Host, int Port, bool Spare, ImmutableArray<NodeConfigRole> Roles)
 {
     /// <summary>While its folders are being made, after the cluster's own: it has never run, so making them may be
     /// repeated.</summary>
@@ -20,7 +20,3 @@ public sealed record ManifestNode(string Name, string Host, int Port, bool Spare
     [JsonIgnore]
     public bool HasUnit => Roles.Any(role => role.Role == NodeRole.Unit);
 }
-
-/// <param name="Id">Empty for a sequencer.</param>
-/// <param name="Folder">Below the node's folder; null for a sequencer, which stores nothing.</param>
-public sealed record ManifestRole(NodeRole Role, Guid Id, string? Folder);

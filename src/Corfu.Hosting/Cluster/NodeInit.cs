@@ -12,8 +12,6 @@ namespace Corfu.Hosting;
 /// them.</summary>
 public static class NodeInit
 {
-    private const string ConfigName = "node.json";
-
     /// <summary>The first node of a new cluster: unit, acceptor and sequencer. The first projection is decided on
     /// return.</summary>
     /// <exception cref="NodeStartException">The folder is not empty, or the node cannot start.</exception>
@@ -58,7 +56,6 @@ public static class NodeInit
         }
     }
 
-    // The configuration comes last: without it there is no node, and the folder may be deleted.
     private static NodeOptions Write(
         string folder, ClusterId cluster, string listen, bool insecure, ImmutableArray<NodeRole> roles,
         ImmutableArray<string> peers)
@@ -73,20 +70,28 @@ public static class NodeInit
         var config = new NodeConfig(name, cluster.Value, listen, insecure, name + ".log", configured) { Peers = peers };
         try
         {
-            Directory.CreateDirectory(full);
-            // Read back, so that all faults are found before anything is formatted.
-            var draft = Path.Combine(full, ConfigName + ".new");
-            config.Save(draft);
-            NodeConfig.Load(draft, out _);
-            foreach (var role in configured.Where(role => role.Folder is not null))
-                RoleFolder.Format(Path.Combine(full, role.Folder!), cluster, role.Role, new NodeId(role.Id));
-            config.Save(Path.Combine(full, ConfigName));
+            Form(full, config);
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
             throw new NodeStartException($"The folder {full} cannot be used: {e.Message}", e);
         }
 
-        return NodeConfig.Load(Path.Combine(full, ConfigName), out _);
+        return NodeConfig.Load(Path.Combine(full, ClusterFolder.ConfigName), out _);
+    }
+
+    /// <summary>Makes a node's folder, and formats those of its roles. May be repeated before the node has
+    /// run.</summary>
+    internal static void Form(string folder, NodeConfig config)
+    {
+        var path = Path.Combine(folder, ClusterFolder.ConfigName);
+        // All faults are found before anything is made.
+        config.ToOptions(path);
+        Directory.CreateDirectory(folder);
+        foreach (var role in config.Roles.Where(role => role.Folder is not null))
+            RoleFolder.Format(Path.Combine(folder, role.Folder!), new ClusterId(config.Cluster), role.Role,
+                new NodeId(role.Id));
+        // The configuration comes last: without it there is no node, and the folder may be deleted.
+        config.Save(path);
     }
 }

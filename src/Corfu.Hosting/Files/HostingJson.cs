@@ -15,4 +15,5 @@ namespace Corfu.Hosting;
 [JsonSerializable(typeof(NodeConfig))]
 [JsonSerializable(typeof(FolderIdentity))]
 [JsonSerializable(typeof(AgentMemory))]
+[JsonSerializable(typeof(byte[]))]
 internal sealed partial class HostingJson : JsonSerializerContext;

@@ -5,11 +5,7 @@ namespace Corfu.Hosting;
 /// <summary>A node's own files, as a re-format changes them.</summary>
 internal sealed class ReformatFiles(NodeOptions node, NodeRoleOptions role) : IReformatFiles
 {
-    public Guid? IdentityOf(string folder)
-    {
-        var file = Path.Combine(folder, RoleFolder.IdentityName);
-        return File.Exists(file) ? DurableFile.ReadJson(file, HostingJson.Default.FolderIdentity).Id : null;
-    }
+    public Guid? IdentityOf(string folder) => RoleFolder.IdentityOf(folder);
 
     public bool HasKept(string folder) => Kept(folder).Any();
 

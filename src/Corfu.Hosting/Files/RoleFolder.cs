@@ -89,21 +89,23 @@ internal sealed class RoleFolder : IDisposable
     public void MarkOpened()
     {
         if (_identity.Opened) return;
-        _identity = _identity with { Opened = true };
-        DurableFile.WriteJson(System.IO.Path.Combine(Path, IdentityName), _identity,
-            HostingJson.Default.FolderIdentity);
+        Save(_identity with { Opened = true });
     }
 
     /// <summary>Remembers, durably, that a decided projection names the role.</summary>
     public void MarkNamed(Epoch epoch)
     {
         if (_identity.Named > 0) return;
-        _identity = _identity with { Named = epoch.Value };
-        DurableFile.WriteJson(System.IO.Path.Combine(Path, IdentityName), _identity,
-            HostingJson.Default.FolderIdentity);
+        Save(_identity with { Named = epoch.Value });
     }
 
     public void Dispose() => _lock.Dispose();
+
+    private void Save(FolderIdentity identity)
+    {
+        DurableFile.WriteJson(System.IO.Path.Combine(Path, IdentityName), identity, HostingJson.Default.FolderIdentity);
+        _identity = identity;
+    }
 
     private static FolderIdentity Check(string path, ClusterId cluster, NodeRole role, NodeId expected)
     {

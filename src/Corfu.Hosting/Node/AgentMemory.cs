@@ -3,10 +3,13 @@ using Corfu.Protocol;
 
 namespace Corfu.Hosting;
 
-/// <summary>What an agent was told last about acting on its own; a small file, replaced whole.</summary>
+/// <summary>What an agent was told last about acting on its own; a small file, replaced whole. Beside it the newest
+/// projection, for an operator who has lost all acceptors.</summary>
 /// <param name="Version">As <see cref="Automation.Version"/>.</param>
 internal sealed record AgentMemory(long Version, bool Automatic)
 {
+    private const string ProjectionSuffix = ".projection";
+
     /// <summary>Null where nothing was ever told, or nothing can be read: then the configuration says it.</summary>
     public static Automation? Load(string? path)
     {
@@ -34,4 +37,23 @@ internal sealed record AgentMemory(long Version, bool Automatic)
             // The other agents know it too, and tell it to this one when it is back.
         }
     }
+
+    /// <summary>Null where there is none, or none that can be read.</summary>
+    public static Projection? LoadProjection(string? path)
+    {
+        if (path is null || !File.Exists(path + ProjectionSuffix)) return null;
+        try
+        {
+            return ProjectionCodec.Decode(
+                DurableFile.ReadJson(path + ProjectionSuffix, HostingJson.Default.ByteArray));
+        }
+        catch (Exception e) when (e is NodeStartException or MalformedDataException)
+        {
+            return null;
+        }
+    }
+
+    /// <exception cref="IOException">It cannot be written.</exception>
+    public static void SaveProjection(string path, Projection projection) => DurableFile.WriteJson(
+        path + ProjectionSuffix, ProjectionCodec.Encode(projection), HostingJson.Default.ByteArray);
 }

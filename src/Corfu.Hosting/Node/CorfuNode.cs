@@ -81,9 +81,8 @@ public sealed class CorfuNode : IAsyncDisposable
             {
                 if (role.Stopped is { } stopped) HostingLog.RoleFailed(logger, stopped);
                 else HostingLog.Serving(logger, options.Name, role.Handler.Role, role.Handler.Id, options.Endpoint);
-                _ = role.Failure.ContinueWith(
-                    _ => HostingLog.RoleFailed(logger, role.Fault!), cancellationToken, TaskContinuationOptions.None,
-                    TaskScheduler.Default);
+                _ = role.Failure.ContinueWith(_ => node.Report(role, logger), cancellationToken,
+                    TaskContinuationOptions.None, TaskScheduler.Default);
             }
 
             HostingTelemetry.NodesRunning.Add(1);
@@ -101,7 +100,7 @@ public sealed class CorfuNode : IAsyncDisposable
     public async ValueTask DisposeAsync()
     {
         if (Interlocked.Exchange(ref _disposed, 1) != 0) return;
-        // While it still listens: the others are told that it goes, so that nobody takes it for dead.
+        // While it still listens: the others are told that it goes, so that none takes it for dead.
         await _agent.DisposeAsync();
         // Then the connections, so that stopping the server does not wait for idle ones; then what the requests were
         // about.
@@ -110,6 +109,12 @@ public sealed class CorfuNode : IAsyncDisposable
         _server.Dispose();
         await _keeper.DisposeAsync();
         HostingTelemetry.NodesRunning.Add(-1);
+    }
+
+    // A role that is closed says so as well.
+    private void Report(NodeRoleHost role, ILogger logger)
+    {
+        if (Volatile.Read(ref _disposed) == 0) HostingLog.RoleFailed(logger, role.Fault!);
     }
 
     private static async Task<KestrelServer> ListenAsync(

@@ -28,6 +28,7 @@ internal sealed class NodeAgent : IAsyncDisposable
             Migration = node.Limits.Agent.Migration,
             Scrub = node.Limits.Agent.Scrub,
             Automation = AgentMemory.Load(node.AgentFile),
+            Remembered = AgentMemory.LoadProjection(node.AgentFile),
             AutomationChanged = node.AgentFile is { } file ? automation => AgentMemory.Save(file, automation) : null,
         };
         var cluster = new ClusterId(node.Cluster);

@@ -23,30 +23,37 @@ public sealed record NodeConfig(
     /// <exception cref="NodeStartException">Not readable, or not valid: all faults in one message.</exception>
     public static NodeOptions Load(string path, out string? log)
     {
+        var config = DurableFile.ReadJson(path, HostingJson.Default.NodeConfig);
+        log = config.Log is null ? null : Path.Combine(Path.GetDirectoryName(Path.GetFullPath(path))!, config.Log);
+        return config.ToOptions(path);
+    }
+
+    /// <param name="path">Of the file that it stands in, or will.</param>
+    /// <exception cref="NodeStartException">Not valid: all faults in one message.</exception>
+    internal NodeOptions ToOptions(string path)
+    {
         var full = Path.GetFullPath(path);
-        var config = DurableFile.ReadJson(full, HostingJson.Default.NodeConfig);
         var folder = Path.GetDirectoryName(full)!;
-        log = config.Log is null ? null : Path.Combine(folder, config.Log);
         var options = new NodeOptions
         {
-            Name = config.Name ?? "",
-            Cluster = config.Cluster,
-            Listen = config.Listen ?? "",
-            Insecure = config.Insecure
+            Name = Name ?? "",
+            Cluster = Cluster,
+            Listen = Listen ?? "",
+            Insecure = Insecure,
+            Automatic = Automatic ?? true,
+            ConfigFile = full,
         };
-        options.Automatic = config.Automatic ?? true;
-        options.ConfigFile = full;
         try
         {
-            if (config.Limits is { } limits) options.Limits = NodeLimits.Read(limits);
+            if (Limits is { } limits) options.Limits = NodeLimits.Read(limits);
         }
         catch (JsonException e)
         {
             throw new NodeStartException($"The file {path} is not valid: limits: {e.Message}", e);
         }
 
-        foreach (var peer in config.Peers.IsDefault ? [] : config.Peers) options.Peers.Add(peer);
-        foreach (var role in config.Roles.IsDefault ? [] : config.Roles)
+        foreach (var peer in Peers.IsDefault ? [] : Peers) options.Peers.Add(peer);
+        foreach (var role in Roles.IsDefault ? [] : Roles)
         {
             options.Roles.Add(new NodeRoleOptions
             {
@@ -68,4 +75,5 @@ public sealed record NodeConfig(
 }
 
 /// <param name="Id">Empty for a sequencer.</param>
+/// <param name="Folder">Below the node's folder; null for a sequencer, which stores nothing.</param>
 public sealed record NodeConfigRole(NodeRole Role, Guid Id, string? Folder);

@@ -12,7 +12,7 @@ namespace Corfu.Hosting;
 /// <summary>
 /// Holds a node's roles, and compares them with the newest decided projection as long as the node runs. A unit or an
 /// acceptor that a decided projection removed gets a new identity and folder and waits as a spare (R2, R12); its old
-/// data is kept until nobody can miss it. A role that the projection names at another address is moved there.
+/// data is kept until it is redundant. A role that the projection names at another address is moved there.
 /// </summary>
 internal sealed class RoleKeeper : IAsyncDisposable
 {
@@ -23,12 +23,17 @@ internal sealed class RoleKeeper : IAsyncDisposable
     private readonly ClusterAgent _agent;
     private readonly TimeProvider _time;
     private readonly ILogger _logger;
-    private readonly TcpTransport _transport;
+    private readonly TcpTransport _connections;
+    private readonly RelocatingTransport _transport;
     private readonly LayoutClient _layout;
     private readonly RemovedData _removed;
     private readonly CancellationTokenSource _stop = new();
     private Task _running = Task.CompletedTask;
     private string _trouble = "";
+
+    // The newest decided projection of an earlier run, which acceptors may remember no more.
+    private readonly Projection? _before;
+    private Epoch _remembered;
 
     // Replaced whole, by the loop alone.
     private ImmutableArray<NodeRoleHost> _roles;
@@ -42,9 +47,11 @@ internal sealed class RoleKeeper : IAsyncDisposable
         _roles = roles;
         _time = time;
         _logger = logger;
-        _transport = new TcpTransport(new TcpTransportOptions { Cluster = new ClusterId(node.Cluster) }, time);
+        _connections = new TcpTransport(new TcpTransportOptions { Cluster = new ClusterId(node.Cluster) }, time);
+        _transport = new RelocatingTransport(_connections, agent.Locate);
         _layout = new LayoutClient(_transport, SystemEntropy.Instance, time);
         _removed = new RemovedData(_layout, logger);
+        _before = AgentMemory.LoadProjection(node.AgentFile);
     }
 
     public ImmutableArray<NodeRoleHost> Roles => _roles;
@@ -61,7 +68,7 @@ internal sealed class RoleKeeper : IAsyncDisposable
         await _stop.CancelAsync();
         await _running.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         foreach (var role in _roles) await role.DisposeAsync();
-        _transport.Dispose();
+        _connections.Dispose();
         _stop.Dispose();
     }
 
@@ -87,6 +94,13 @@ internal sealed class RoleKeeper : IAsyncDisposable
 
     private async Task LookAsync(Projection newest, CancellationToken cancellationToken)
     {
+        if (_node.AgentFile is { } memory && newest.Epoch > _remembered)
+        {
+            AgentMemory.SaveProjection(memory, newest);
+            _remembered = newest.Epoch;
+        }
+
+        await AnnounceAsync(newest, cancellationToken);
         foreach (var role in _roles)
         {
             if (role.Options.Folder is not { } folder) continue;
@@ -94,12 +108,11 @@ internal sealed class RoleKeeper : IAsyncDisposable
             if (Removal.Names(newest, id))
             {
                 role.MarkNamed(newest.Epoch);
-                await AnnounceAsync(newest, id, cancellationToken);
             }
             else
             {
-                var named = role.Named > Epoch.None
-                    ? role.Named
+                var named = role.Named > Epoch.None ? role.Named
+                    : _before is not null && Removal.Names(_before, id) ? _before.Epoch
                     : await _removed.LastNamedAsync(id, newest, cancellationToken);
                 if (Removal.IsFinal(id, named, newest)) await ReformatAsync(role, newest, cancellationToken);
             }
@@ -141,17 +154,25 @@ internal sealed class RoleKeeper : IAsyncDisposable
         return role;
     }
 
-    /// <summary>The node's configuration has another address than the projection: its data is here, so the projection
-    /// follows.</summary>
-    private async Task AnnounceAsync(Projection newest, NodeId id, CancellationToken cancellationToken)
+    /// <summary>
+    /// The node's configuration has another address than the projection: its data is here, so the projection follows.
+    /// A sequencer that the projection names at the old address was this node's (R7), and its present one takes over.
+    /// </summary>
+    private async Task AnnounceAsync(Projection newest, CancellationToken cancellationToken)
     {
-        var named = newest.Units.Concat(newest.Acceptors).First(node => node.Id == id);
-        if (named.Endpoint == _node.Endpoint) return;
+        var moved = newest.Units.Concat(newest.Acceptors)
+            .Where(named => named.Endpoint != _node.Endpoint && _roles.Any(role => role.Handler.Id == named.Id))
+            .ToImmutableArray();
+        if (moved.IsEmpty) return;
+        var old = moved[0].Endpoint;
         await using var client = new CorfuClient(newest, _transport, _time, SystemEntropy.Instance, null, _logger);
-        var moved = new NodeAddress(id, _node.Endpoint);
-        await new ClusterOperations(client, _transport, _time).MoveNodeAsync(
-            moved,
-            new ReconfigurationReason(false, _node.Name, $"{named.Endpoint} moved to {_node.Endpoint}").ToString(),
+        var operations = new ClusterOperations(client, _transport, _time);
+        var reason = new ReconfigurationReason(false, _node.Name, $"{old} moved to {_node.Endpoint}").ToString();
+        await operations.MoveNodesAsync([.. moved.Select(role => role with { Endpoint = _node.Endpoint })], reason,
             cancellationToken);
+        if (newest.Sequencer.Endpoint == old
+            && _roles.FirstOrDefault(role => role.Handler.Role == NodeRole.Sequencer) is { } sequencer)
+            await operations.ReplaceSequencerAsync(newest.Sequencer.Id,
+                [new NodeAddress(sequencer.Handler.Id, _node.Endpoint)], reason, cancellationToken);
     }
 }

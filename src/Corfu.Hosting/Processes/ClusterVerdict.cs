@@ -28,8 +28,14 @@ public sealed record ClusterVerdict(bool IsServing, ImmutableArray<string> Reaso
         if (faults.Count > 0) return new ClusterVerdict(false, faults.DrainToImmutable());
 
         foreach (var unit in projection.Units.Where(unit => !active.Contains(unit.Id))) Require("unit", unit, faults);
-        foreach (var acceptor in projection.Acceptors.Where(acceptor => answerOf(acceptor.Id) is { Answers: false }))
-            faults.Add($"the acceptor at {acceptor.Endpoint} does not answer");
+        foreach (var acceptor in projection.Acceptors)
+        {
+            if (answerOf(acceptor.Id) is { Answers: false })
+                faults.Add($"the acceptor at {acceptor.Endpoint} does not answer");
+            else if (answerOf(acceptor.Id) is { Refusal: { } refusal })
+                faults.Add($"the acceptor at {acceptor.Endpoint} does not vote: {refusal}");
+        }
+
         var joining = projection.Units.Where(unit => IsJoining(projection, unit.Id)).ToList();
         if (joining.Count > 0) faults.Add($"being rebuilt: {string.Join(", ", joining.Select(unit => unit.Endpoint))}");
         var wanted = projection.Segments.Max(segment => segment.Chains.Max(chain => chain.Replicas.Length));
@@ -62,6 +68,6 @@ public sealed record ClusterVerdict(bool IsServing, ImmutableArray<string> Reaso
         _ => "OK: appends succeed",
     };
 
-    private static bool IsJoining(Projection projection, NodeId unit) =>
+    internal static bool IsJoining(Projection projection, NodeId unit) =>
         projection.Segments.Any(s => s.Chains.Any(c => c.Replicas.Any(r => r.Unit == unit && r.Joining)));
 }

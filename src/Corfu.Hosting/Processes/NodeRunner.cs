@@ -1,6 +1,7 @@
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Options;
 
 namespace Corfu.Hosting;
 
@@ -41,18 +42,8 @@ public static class NodeRunner
         builder.Services.Configure<ConsoleLifetimeOptions>(lifetime => lifetime.SuppressStatusMessages = true);
         // A unit finishes its last commit; whatever takes longer than this is stuck.
         builder.Services.Configure<HostOptions>(host => host.ShutdownTimeout = TimeSpan.FromSeconds(20));
-        builder.Services.AddCorfuNode(node =>
-        {
-            node.Name = options.Name;
-            node.Cluster = options.Cluster;
-            node.Listen = options.Listen;
-            node.Insecure = options.Insecure;
-            node.Automatic = options.Automatic;
-            node.AgentFile = options.AgentFile;
-            node.ConfigFile = options.ConfigFile;
-            foreach (var peer in options.Peers) node.Peers.Add(peer);
-            foreach (var role in options.Roles) node.Roles.Add(role);
-        });
+        builder.Services.AddHostedService(provider => new CorfuNodeService(
+            Options.Create(options), provider.GetRequiredService<ILoggerFactory>(), TimeProvider.System));
         return builder.Build();
     }
 }

@@ -64,7 +64,8 @@ public sealed class ProcessCluster(NodeCommandLine command, ILoggerFactory? logg
         throw new NodeStartException(string.Join('\n', [.. state.Problems, state.Verdict.ToString()]));
     }
 
-    /// <summary>Stops the nodes that run; answers their names.</summary>
+    /// <summary>Stops the nodes that run.</summary>
+    /// <returns>Their names.</returns>
     /// <exception cref="NodeStartException">No cluster there, or another program embeds it.</exception>
     public async Task<ImmutableArray<string>> DownAsync(string path, CancellationToken cancellationToken = default)
     {
@@ -109,34 +110,20 @@ public sealed class ProcessCluster(NodeCommandLine command, ILoggerFactory? logg
     private async Task<ImmutableArray<string>> StartAsync(
         ClusterFolder folder, ImmutableArray<ManifestNode> nodes, CancellationToken cancellationToken)
     {
-        var starting = nodes
-            .Select(
-                node => NodeProcess.StartAsync(node.Name, command, folder.ConfigPath(node), StartTimeout, _time,
-                    cancellationToken))
-            .ToArray();
-        try
-        {
-            await Task.WhenAll(starting);
-        }
-        catch (NodeStartException)
-        {
-            // Each is looked at below.
-        }
-
-        var problems = ImmutableArray.CreateBuilder<string>();
-        for (var i = 0; i < nodes.Length; i++)
+        var problems = await Task.WhenAll(nodes.Select(async node =>
         {
             try
             {
-                await starting[i];
+                await NodeProcess.StartAsync(node.Name, command, folder.ConfigPath(node), StartTimeout, _time,
+                    cancellationToken);
+                return null;
             }
             catch (NodeStartException e)
             {
-                problems.Add(e.Message + Environment.NewLine + MendOf(folder, nodes[i]));
+                return e.Message + Environment.NewLine + MendOf(folder, node);
             }
-        }
-
-        return problems.DrainToImmutable();
+        }));
+        return [.. problems.OfType<string>()];
     }
 
     private static string MendOf(ClusterFolder folder, ManifestNode node)

@@ -31,9 +31,7 @@ public sealed record RoleAnswer(bool Answers, Epoch Epoch, string Detail)
         switch (role)
         {
             case NodeRole.Unit when projection?.HasUnit(id) == true:
-                var joins =
-                    projection.Segments.Any(s => s.Chains.Any(c => c.Replicas.Any(r => r.Unit == id && r.Joining)));
-                return joins ? "joining" : "serving";
+                return ClusterVerdict.IsJoining(projection, id) ? "joining" : "serving";
             case NodeRole.Unit:
                 return !Answers ? "unknown" : IsFresh ? "spare" : "removed";
             case NodeRole.Sequencer:
@@ -102,7 +100,8 @@ public static class RoleProbe
         }
         : new RoleAnswer(true, Epoch.None, "waiting for an epoch");
 
-    private static RoleAnswer OfAcceptor(LayoutResponse acceptor) =>
-        new(true, acceptor.Latest?.Epoch ?? Epoch.None,
-            acceptor.Latest is { } latest ? $"{latest.Epoch}" : "nothing decided");
+    private static RoleAnswer OfAcceptor(LayoutResponse acceptor) => acceptor.IsOk
+        ? new RoleAnswer(true, acceptor.Latest?.Epoch ?? Epoch.None,
+            acceptor.Latest is { } latest ? $"{latest.Epoch}" : "nothing decided")
+        : new RoleAnswer(true, Epoch.None, $"answers {acceptor.Status}") { Refusal = $"answers {acceptor.Status}" };
 }

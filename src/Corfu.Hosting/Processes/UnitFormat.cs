@@ -16,14 +16,11 @@ public static class UnitFormat
     /// <exception cref="NodeStartException">The node runs, or the folder holds no node with a unit.</exception>
     public static Outcome Run(string nodeFolder)
     {
-        var path = Path.Combine(Path.GetFullPath(nodeFolder), ClusterFolder.ConfigName);
-        if (!File.Exists(path))
-            throw new NodeStartException($"There is no node in {nodeFolder}: {ClusterFolder.ConfigName} is missing.");
-        using var folderLock = FolderLock.Take(Path.GetFullPath(nodeFolder), FolderUse.Command);
-        var config = DurableFile.ReadJson(path, HostingJson.Default.NodeConfig);
+        using var node = StoppedNode.Open(nodeFolder);
+        var config = node.Config;
         var unit = config.Roles.FirstOrDefault(role => role.Role == NodeRole.Unit)
             ?? throw new NodeStartException($"The node in {nodeFolder} has no unit.");
-        var folder = Path.Combine(Path.GetFullPath(nodeFolder), unit.Folder!);
+        var folder = Path.Combine(node.Folder, unit.Folder!);
         var kept = $"{folder}.kept-{unit.Id:N}";
         if (Directory.Exists(folder) && !Directory.Exists(kept))
         {
@@ -33,8 +30,7 @@ public static class UnitFormat
 
         var id = RoleFolder.IdentityOf(folder) ?? SystemEntropy.Instance.NewGuid();
         RoleFolder.Format(folder, new ClusterId(config.Cluster), NodeRole.Unit, new NodeId(id));
-        (config with { Roles = [.. config.Roles.Select(role => role == unit ? role with { Id = id } : role)] })
-            .Save(path);
+        node.Save(config with { Roles = config.Roles.Replace(unit, unit with { Id = id }) });
         return new Outcome(new NodeId(unit.Id), new NodeId(id), folder, Directory.Exists(kept) ? kept : null);
     }
 }

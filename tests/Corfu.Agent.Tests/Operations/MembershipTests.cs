@@ -221,12 +221,13 @@ public class MembershipTests
         foreach (var node in nodes)
         {
             var there = new NodeAddress(node.Id, new NodeEndpoint("elsewhere", node.Endpoint.Port));
-            await Assert.ThrowsAsync<ReconfigurationException>(() => operations.MoveNodeAsync(there, "not there yet"));
+            await Assert.ThrowsAsync<ReconfigurationException>(
+                () => operations.MoveNodesAsync([there], "not there yet"));
             cluster.Transport.Move(node.Id, node.Endpoint, there.Endpoint);
             await Assert.ThrowsAsync<ReconfigurationException>(
-                () => operations.MoveNodeAsync(there with { Id = new NodeId(Guid.NewGuid()) }, "another"));
-            var moved = await operations.MoveNodeAsync(there, "moved");
-            Assert.Equal(moved.Epoch, (await operations.MoveNodeAsync(there, "again")).Epoch);
+                () => operations.MoveNodesAsync([there with { Id = new NodeId(Guid.NewGuid()) }], "another"));
+            var moved = await operations.MoveNodesAsync([there], "moved");
+            Assert.Equal(moved.Epoch, (await operations.MoveNodesAsync([there], "again")).Epoch);
         }
 
         Assert.Equal(4, client.Projection.Epoch.Value);

@@ -18,6 +18,13 @@ internal static class CorfuTool
     public static Task<ToolResult> RunProgramAsync(string program, params string[] arguments) =>
         RunAsync(StartProgram(program, arguments), "", arguments);
 
+    /// <param name="before">What runs the command elsewhere, as <see cref="Hosts.On"/>.</param>
+    public static Task<ToolResult> RunOnAsync(string[] before, string input, params string[] arguments) =>
+        RunAsync(StartOn(before, arguments), input, arguments);
+
+    public static Process StartOn(string[] before, params string[] arguments) =>
+        StartProgram(Assembly, arguments, before);
+
     private static async Task<ToolResult> RunAsync(Process started, string input, string[] arguments)
     {
         using var process = started;
@@ -44,13 +51,16 @@ internal static class CorfuTool
 
     public static Process Start(params string[] arguments) => StartProgram(Assembly, arguments);
 
-    private static Process StartProgram(string program, string[] arguments) => Process.Start(
-        new ProcessStartInfo("dotnet", [program, .. arguments])
+    private static Process StartProgram(string program, string[] arguments, string[]? before = null)
+    {
+        string[] line = [.. before ?? [], "dotnet", program, .. arguments];
+        return Process.Start(new ProcessStartInfo(line[0], line[1..])
         {
             RedirectStandardInput = true,
             RedirectStandardOutput = true,
             RedirectStandardError = true,
         })!;
+    }
 }
 
 /// <summary>How a run of the tool ended.</summary>

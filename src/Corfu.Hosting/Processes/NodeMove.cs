@@ -1,0 +1,25 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+
+namespace Corfu.Hosting;
+
+/// <summary>
+/// Gives a stopped node another address. Its identities and data stay. When it runs, it asks the cluster for an epoch
+/// that names them at the new address; clients and other nodes learn that as they learn every epoch.
+/// </summary>
+public static class NodeMove
+{
+    /// <param name="insecure">Accepts an address other than loopback, as in <see cref="NodeOptions.Insecure"/>.</param>
+    /// <param name="peers">Running nodes to ask for the others; empty keeps those of the configuration.</param>
+    /// <returns>The address before.</returns>
+    /// <exception cref="NodeStartException">The node runs, the folder holds none, or the address is not
+    /// valid.</exception>
+    public static string Run(string folder, string listen, bool insecure, ImmutableArray<NodeEndpoint> peers)
+    {
+        using var node = StoppedNode.Open(folder);
+        var config = node.Config with { Listen = listen, Insecure = node.Config.Insecure || insecure };
+        if (!peers.IsEmpty) config = config with { Peers = [.. peers.Select(peer => peer.ToString())] };
+        node.Save(config);
+        return node.Config.Listen;
+    }
+}

@@ -1,0 +1,126 @@
+using System.Diagnostics;
+using Corfu.Client;
+using Corfu.Integration.Tests.Support;
+using Corfu.Protocol;
+
+namespace Corfu.Integration.Tests.Processes;
+
+/// <summary>A node whose unit and acceptor share a real file system of 64 MiB, which fills.</summary>
+public sealed class FullDiskTests
+{
+    private const int Payload = 32 << 10;
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(90);
+
+    // A sixteenth of the file system stays free whatever these say.
+    private const string Limits =
+        """
+        {
+          "unit": {
+            "maxPayload": 65536,
+            "store": {
+              "logPageSize": 262144, "logMemory": 2097152, "segmentSize": 4194304, "reserve": 2097152,
+              "headroom": 4194304, "hotBytes": 1048576, "mapIndexSize": 1048576, "mapMemory": 1048576
+            }
+          }
+        }
+        """;
+
+    [Fact]
+    public async Task A_full_file_system_refuses_appends_until_a_trim_and_takes_part_in_epochs_meanwhile()
+    {
+        Assert.SkipWhen(!OperatingSystem.IsLinux() || Environment.UserName != "root", "needs root, for a mount");
+        using var nodes = new LocalNodes();
+        using var disk = SmallDisk.TryMount(nodes.PathOf("small"));
+        Assert.SkipWhen(disk is null, "needs to mount a tmpfs");
+        var (a, b) = (LocalNodes.FreeAddress(), LocalNodes.FreeAddress());
+        await nodes.InitAsync("a", a);
+        await nodes.JoinAsync("small", a, b, "unit,acceptor,sequencer", Limits);
+        await ReconfigureAsync(a, "auto", "off");
+        await ReconfigureAsync(a, "add-unit", b);
+        await ReconfigureAsync(a, "remove-unit", a);
+        await ReconfigureAsync(a, "set-acceptors", b);
+
+        await using var client = await CorfuClient.ConnectAsync($"corfu://{b}");
+        var last = await FillAsync(client);
+        var refused = await CorfuTool.RunWithInputAsync(new string('x', Payload), "log", "append", "--connect",
+            $"corfu://{b}");
+        Assert.Equal(1, refused.ExitCode);
+        Assert.Contains("NoSpace", refused.Error);
+        Assert.Contains("disk is full", (await CorfuTool.RunAsync("status", "--connect", $"corfu://{b}")).Output);
+
+        // A seal, a vote and an install, all on the full disk.
+        var epoch = (await client.RefreshAsync()).Epoch;
+        await ReconfigureAsync(b, "replace-sequencer", b);
+        Assert.Equal(epoch.Next, (await client.RefreshAsync()).Epoch);
+        Assert.True((await client.ReadManyAsync([last]))[0].IsData);
+
+        (await CorfuTool.RunAsync("log", "trim", "--connect", $"corfu://{b}", "--below", $"{last.Offset}")).Require();
+        await AppendWhenThereIsRoomAsync(client);
+        await nodes.StopAsync("small", "KILL");
+        await nodes.StartAsync("small");
+        await ReconfigureAsync(b, "auto", "on");
+        (await client.AppendAsync(new byte[Payload], [])).Require();
+        Assert.True((await client.ReadManyAsync([last]))[0].IsData);
+    }
+
+    private static async Task ReconfigureAsync(string node, string command, params string[] arguments) =>
+        (await CorfuTool.RunAsync(["reconfigure", command, "--connect", $"corfu://{node}", .. arguments])).Require();
+
+    /// <summary>Appends until the disk is full; the last position that was acknowledged.</summary>
+    private static async Task<LogPosition> FillAsync(CorfuClient client)
+    {
+        var last = LogPosition.Zero;
+        for (var i = 0; i < (64 << 20) / Payload; i++)
+        {
+            try
+            {
+                last = (await client.AppendAsync(new byte[Payload], [])).Require();
+            }
+            catch (CorfuException e) when (e.Message.Contains("NoSpace", StringComparison.Ordinal))
+            {
+                return last;
+            }
+        }
+
+        throw new InvalidOperationException("The disk does not fill.");
+    }
+
+    private static async Task AppendWhenThereIsRoomAsync(CorfuClient client)
+    {
+        var began = TimeProvider.System.GetTimestamp();
+        while (true)
+        {
+            try
+            {
+                (await client.AppendAsync(new byte[Payload], [])).Require();
+                return;
+            }
+            catch (CorfuException e) when (TimeProvider.System.GetElapsedTime(began) < Patience)
+            {
+                Assert.Contains("NoSpace", e.Message);
+            }
+        }
+    }
+
+    private sealed class SmallDisk : IDisposable
+    {
+        private readonly string _path;
+
+        private SmallDisk(string path) => _path = path;
+
+        public static SmallDisk? TryMount(string path)
+        {
+            Directory.CreateDirectory(path);
+            return Run("mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", path) ? new SmallDisk(path) : null;
+        }
+
+        public void Dispose() => Run("umount", "-l", _path);
+
+        private static bool Run(string program, params string[] arguments)
+        {
+            using var process = Process.Start(program, arguments);
+            process.WaitForExit();
+            return process.ExitCode == 0;
+        }
+    }
+}
