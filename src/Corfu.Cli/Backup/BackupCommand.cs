@@ -20,12 +20,7 @@ internal static class BackupCommand
     public static Command Create()
     {
         var connect = LogCommand.ConnectOption();
-        var to = new Option<DirectoryInfo>("--to")
-        {
-            Description = "The backup's folder; made if need be.",
-            HelpName = "DIR",
-            Required = true
-        };
+        var to = LogCommand.FolderOption("--to", "The backup's folder; made if need be.");
         var command = new Command("backup", Description) { connect, to };
         command.SetAction(async (result, cancellationToken) =>
         {

@@ -25,15 +25,9 @@ internal static class MirrorCommand
     public static Command Create() =>
         new("mirror", "Keep a copy of a log in another cluster, and promote it.") { Run(), Status(), Promote() };
 
-    private static Command Run()
-    {
-        var source = ClusterOption("--source", "The cluster that is copied.", true);
-        var target = ClusterOption("--target", "The mirror.", true);
-        var command = new Command("run", RunDescription) { source, target };
-        command.SetAction(async (result, cancellationToken) =>
+    private static Command Run() =>
+        OfBoth("run", RunDescription, async (from, to, result, cancellationToken) =>
         {
-            await using var from = await Connections.ConnectAsync(result.GetRequiredValue(source), cancellationToken);
-            await using var to = await Connections.ConnectAsync(result.GetRequiredValue(target), cancellationToken);
             var error = result.InvocationConfiguration.Error;
             var lines = new ProgressLines(error, "mirrored");
             var mirror = new LogMirror(from, to, TimeProvider.System)
@@ -44,19 +38,11 @@ internal static class MirrorCommand
             await mirror.RunAsync(cancellationToken);
             return ExitCode.Ok;
         });
-        return command;
-    }
 
-    private static Command Status()
-    {
-        var source = ClusterOption("--source", "The cluster that is copied.", true);
-        var target = ClusterOption("--target", "The mirror.", true);
-        var command = new Command("status", "Say how far a mirror is behind its source, in positions.") { source,
-            target };
-        command.SetAction(async (result, cancellationToken) =>
+    private static Command Status() =>
+        OfBoth("status", "Say how far a mirror is behind its source, in positions.", async (from, to, result,
+            cancellationToken) =>
         {
-            await using var from = await Connections.ConnectAsync(result.GetRequiredValue(source), cancellationToken);
-            await using var to = await Connections.ConnectAsync(result.GetRequiredValue(target), cancellationToken);
             var output = result.InvocationConfiguration.Output;
             if (to.Projection.MirrorOf != from.Projection.Cluster)
             {
@@ -73,20 +59,15 @@ internal static class MirrorCommand
                 $"source {tail.Offset}, mirror {mirrored.Offset}, behind by {Math.Max(0, tail - mirrored)}");
             return ExitCode.Ok;
         });
-        return command;
-    }
 
     private static Command Promote()
     {
-        var connect = LogCommand.ConnectOption();
         var source = ClusterOption("--source", "Its source, if that is at hand.", false);
         var accept = new Option<bool>("--accept-holes")
         { Description = "Positions that are missing in the midst of others are lost: make them junk." };
-        var command = new Command("promote", PromoteDescription) { connect, source, accept };
-        command.SetAction(async (result, cancellationToken) =>
+        Symbol[] parts = [source, accept];
+        return LogCommand.WithClient("promote", PromoteDescription, parts, async (target, result, cancellationToken) =>
         {
-            await using var target = await Connections.ConnectAsync(result.GetRequiredValue(connect),
-                cancellationToken);
             await using var from = result.GetValue(source) is { } text
                 ? await Connections.ConnectAsync(text, cancellationToken)
                 : null;
@@ -98,6 +79,21 @@ internal static class MirrorCommand
                 await result.InvocationConfiguration.Error.WriteLineAsync(
                     $"lost, now junk: {string.Join(' ', holes.Select(h => h.Offset))}");
             return ExitCode.Ok;
+        });
+    }
+
+    private static Command OfBoth(
+        string name, string description,
+        Func<CorfuClient, CorfuClient, ParseResult, CancellationToken, Task<int>> run)
+    {
+        var source = ClusterOption("--source", "The cluster that is copied.", true);
+        var target = ClusterOption("--target", "The mirror.", true);
+        var command = new Command(name, description) { source, target };
+        command.SetAction(async (result, cancellationToken) =>
+        {
+            await using var from = await Connections.ConnectAsync(result.GetRequiredValue(source), cancellationToken);
+            await using var to = await Connections.ConnectAsync(result.GetRequiredValue(target), cancellationToken);
+            return await run(from, to, result, cancellationToken);
         });
         return command;
     }

@@ -17,12 +17,7 @@ internal static class RestoreCommand
     public static Command Create()
     {
         var connect = LogCommand.ConnectOption();
-        var from = new Option<DirectoryInfo>("--from")
-        {
-            Description = "The backup's folder.",
-            HelpName = "DIR",
-            Required = true
-        };
+        var from = LogCommand.FolderOption("--from", "The backup's folder.");
         var keep = new Option<bool>("--keep-mirror")
         {
             Description =

@@ -27,9 +27,10 @@ internal static class ClusterCommand
             (shape, count) => shape with { Sequencers = shape.Sequencers + count }),
     };
 
-    public static Option<DirectoryInfo> DirectoryOption() => new("--dir", "-d")
+    public static Option<DirectoryInfo> DirectoryOption(string description = "The cluster's folder.") =>
+        new("--dir", "-d")
     {
-        Description = "The cluster's folder.",
+        Description = description,
         HelpName = "DIR",
         Required = true,
     };

@@ -1,6 +1,5 @@
 using System.Collections.Immutable;
 using System.CommandLine;
-using System.Globalization;
 using Corfu.Client;
 using Corfu.Protocol;
 
@@ -21,28 +20,12 @@ internal static class LogAppendCommand
 
     public static Command Create()
     {
-        var connect = LogCommand.ConnectOption();
         var streams = LogCommand.StreamsOption("A stream that the entries belong to; may be given several times.");
         var lines = new Option<bool>("--lines") { Description = "Every line is an entry." };
-        var inFlight = new Option<int>("--in-flight")
+        var inFlight = LogCommand.NumberOption("--in-flight", "Appends at once, with --lines.", 1, MaxInFlight);
+        Symbol[] parts = [streams, lines, inFlight];
+        return LogCommand.WithClient("append", Description, parts, async (client, result, cancellationToken) =>
         {
-            Description = "Appends at once, with --lines.",
-            HelpName = "N",
-            DefaultValueFactory = _ => 1,
-        };
-        inFlight.Validators.Add(result =>
-        {
-            // The parser itself reports what is not a number.
-            var isNumber = int.TryParse(result.Tokens.SingleOrDefault()?.Value, CultureInfo.InvariantCulture,
-                out var number);
-            if (isNumber && number is < 1 or > MaxInFlight)
-                result.AddError($"--in-flight must be between 1 and {MaxInFlight}.");
-        });
-        var command = new Command("append", Description) { connect, streams, lines, inFlight };
-        command.SetAction(async (result, cancellationToken) =>
-        {
-            await using var client = await Connections.ConnectAsync(result.GetRequiredValue(connect),
-                cancellationToken);
             var ids = result.GetValue(streams)!.Distinct().Select(id => new StreamId(id)).ToImmutableArray();
             var output = result.InvocationConfiguration.Output;
             var error = result.InvocationConfiguration.Error;
@@ -50,7 +33,6 @@ internal static class LogAppendCommand
             var appender = new LineAppender(client, ids, result.GetValue(inFlight), output, error);
             return await appender.RunAsync(Console.In, cancellationToken);
         });
-        return command;
     }
 
     private static async Task<int> AppendOneAsync(

@@ -19,7 +19,6 @@ internal static class LogDumpCommand
 
     public static Command Create()
     {
-        var connect = LogCommand.ConnectOption();
         var from = LogCommand.PositionOption("--from", "First position (default: the first one there).");
         var to = LogCommand.PositionOption("--to", "Position to stop before (default: the tail).");
         var stream = new Option<ulong?>("--stream", "-s")
@@ -28,11 +27,9 @@ internal static class LogDumpCommand
             HelpName = "ID"
         };
         var json = new Option<bool>("--json") { Description = "One JSON object a line." };
-        var command = new Command("dump", Description) { connect, from, to, stream, json };
-        command.SetAction(async (result, cancellationToken) =>
+        Symbol[] parts = [from, to, stream, json];
+        return LogCommand.WithClient("dump", Description, parts, async (client, result, cancellationToken) =>
         {
-            await using var client = await Connections.ConnectAsync(result.GetRequiredValue(connect),
-                cancellationToken);
             var tail = (await client.CheckAsync([], ReadConsistency.Linearizable, cancellationToken)).Tail;
             var end = LogPosition.Min(result.GetValue(to) ?? tail, tail);
             var only = result.GetValue(stream) is { } id ? new StreamId(id) : (StreamId?)null;
@@ -52,7 +49,6 @@ internal static class LogDumpCommand
 
             return ExitCode.Ok;
         });
-        return command;
     }
 
     private static async Task WriteAsync(TextWriter output, LogReadResult page, bool json)

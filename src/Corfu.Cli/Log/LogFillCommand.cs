@@ -14,18 +14,13 @@ internal static class LogFillCommand
 
     public static Command Create()
     {
-        var connect = LogCommand.ConnectOption();
         var position = LogCommand.PositionArgument("The hole.");
-        var command = new Command("fill", Description) { connect, position };
-        command.SetAction(async (result, cancellationToken) =>
+        return LogCommand.WithClient("fill", Description, [position], async (client, result, cancellationToken) =>
         {
-            await using var client = await Connections.ConnectAsync(result.GetRequiredValue(connect),
-                cancellationToken);
             var page = await client.FillAsync(result.GetValue(position), cancellationToken);
             await result.InvocationConfiguration.Output.WriteLineAsync(
                 $"{page.Position}: {page.State.ToString().ToLowerInvariant()}");
             return page.State is PageState.Data or PageState.Junk or PageState.Trimmed ? ExitCode.Ok : ExitCode.Failed;
         });
-        return command;
     }
 }

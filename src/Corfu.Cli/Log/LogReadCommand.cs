@@ -13,13 +13,9 @@ internal static class LogReadCommand
 
     public static Command Create()
     {
-        var connect = LogCommand.ConnectOption();
         var position = LogCommand.PositionArgument("Where to read: 1042, or e5:1042.");
-        var command = new Command("read", Description) { connect, position };
-        command.SetAction(async (result, cancellationToken) =>
+        return LogCommand.WithClient("read", Description, [position], async (client, result, cancellationToken) =>
         {
-            await using var client = await Connections.ConnectAsync(result.GetRequiredValue(connect),
-                cancellationToken);
             var pages = await client.ReadManyAsync([result.GetValue(position)], ReadDetail.Full, ReadMode.Observe,
                 cancellationToken);
             if (pages[0] is { IsData: true, Entry: { } entry })
@@ -33,6 +29,5 @@ internal static class LogReadCommand
                 $"{pages[0].Position}: {pages[0].State.ToString().ToLowerInvariant()}");
             return ExitCode.NoData;
         });
-        return command;
     }
 }

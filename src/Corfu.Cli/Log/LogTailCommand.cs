@@ -17,21 +17,16 @@ internal static class LogTailCommand
 
     public static Command Create()
     {
-        var connect = LogCommand.ConnectOption();
         var streams =
             LogCommand.StreamsOption("A stream whose newest positions are wanted too; may be given several times.");
         var json = ClusterCommand.JsonOption();
-        var command = new Command("tail", Description) { connect, streams, json };
-        command.SetAction(async (result, cancellationToken) =>
+        return LogCommand.WithClient("tail", Description, [streams, json], async (client, result, cancellationToken) =>
         {
-            await using var client = await Connections.ConnectAsync(result.GetRequiredValue(connect),
-                cancellationToken);
             var ids = result.GetValue(streams)!.Distinct().Select(id => new StreamId(id)).ToImmutableArray();
             var check = await client.CheckAsync(ids, ReadConsistency.Linearizable, cancellationToken);
             await WriteAsync(result.InvocationConfiguration.Output, check, result.GetValue(json));
             return ExitCode.Ok;
         });
-        return command;
     }
 
     private static async Task WriteAsync(TextWriter output, LogCheck check, bool json)

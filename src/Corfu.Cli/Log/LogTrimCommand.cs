@@ -14,22 +14,21 @@ internal static class LogTrimCommand
 
     public static Command Create()
     {
-        var connect = LogCommand.ConnectOption();
         var position = LogCommand.PositionArgument("The position to release.");
         position.Arity = ArgumentArity.ZeroOrOne;
         var below = LogCommand.PositionOption("--below",
             "Release everything below this position, which is at most the tail.");
-        var command = new Command("trim", Description) { connect, position, below };
-        command.SetAction(async (result, cancellationToken) =>
+        var command = LogCommand.WithClient("trim", Description, [position, below],
+            async (client, result, cancellationToken) =>
+            {
+                if (result.GetValue(below) is { } end) await client.TrimPrefixAsync(end, cancellationToken);
+                else await client.TrimAsync(result.GetValue(position), cancellationToken);
+                return ExitCode.Ok;
+            });
+        command.Validators.Add(result =>
         {
-            var single = result.GetResult(position) is { Tokens.Count: > 0 };
-            var prefix = result.GetValue(below);
-            if (single == prefix.HasValue) throw new UsageException("Give either a position or --below P.");
-            await using var client = await Connections.ConnectAsync(result.GetRequiredValue(connect),
-                cancellationToken);
-            if (prefix is { } end) await client.TrimPrefixAsync(end, cancellationToken);
-            else await client.TrimAsync(result.GetValue(position), cancellationToken);
-            return ExitCode.Ok;
+            if (result.GetResult(position) is { Tokens.Count: > 0 } == (result.GetResult(below) is not null))
+                result.AddError("Give either a position or --below P.");
         });
         return command;
     }

@@ -17,9 +17,8 @@ internal static class ClusterReport
 
         await output.WriteLineAsync(state.ConnectionString);
         await output.WriteLineAsync();
-        var rows = new List<string[]> { new[] { "NODE", "ROLE", "IDENTITY", "ENDPOINT", "PROCESS", "DUTY", "STATE",
-            "FOLDER" } };
-        rows.AddRange(state.Nodes.Select(node => new[]
+        string[] header = ["NODE", "ROLE", "IDENTITY", "ENDPOINT", "PROCESS", "DUTY", "STATE", "FOLDER"];
+        await TextTable.WriteAsync(output, header, state.Nodes.Select(node => new[]
         {
             node.Node.Length == 0 ? "-" : node.Node,
             node.Role.ToString().ToLowerInvariant(),
@@ -30,7 +29,6 @@ internal static class ClusterReport
             (node.Serving ? "answers" : "silent") + (node.Detail.Length > 0 ? $" ({node.Detail})" : ""),
             node.Folder ?? "-",
         }));
-        foreach (var line in TextTable.Format(rows)) await output.WriteLineAsync(line);
         await output.WriteLineAsync();
         if (state.Projection is { } projection)
             await output.WriteLineAsync(

@@ -24,10 +24,9 @@ internal static class StatusReport
         foreach (var held in status.Held) await output.WriteLineAsync($"held back: {held}");
         foreach (var work in status.Work) await output.WriteLineAsync($"{work.Agent}: {LineOf(work)}");
         await output.WriteLineAsync();
-        var rows = new List<string[]> { new[] { "ENDPOINT", "ROLE", "IDENTITY", "DUTY", "HEALTH", "WHY" } };
-        rows.AddRange(status.Nodes.Select(
+        string[] header = ["ENDPOINT", "ROLE", "IDENTITY", "DUTY", "HEALTH", "WHY"];
+        await TextTable.WriteAsync(output, header, status.Nodes.Select(
             node => new[] { node.Endpoint, node.Role, node.Id[..8], node.Duty, node.Health, node.Why }));
-        foreach (var line in TextTable.Format(rows)) await output.WriteLineAsync(line);
         await output.WriteLineAsync();
     }
 

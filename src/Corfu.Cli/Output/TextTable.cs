@@ -4,11 +4,12 @@ namespace Corfu.Cli;
 /// tools.</summary>
 internal static class TextTable
 {
-    public static IEnumerable<string> Format(IReadOnlyList<string[]> rows)
+    public static async Task WriteAsync(TextWriter output, string[] header, IEnumerable<string[]> body)
     {
-        var widths = Enumerable.Range(0, rows[0].Length).Select(column => rows.Max(row => row[column].Length))
-            .ToArray();
-        return rows.Select(row => string.Join("  ", row.Select((cell, column) => cell.PadRight(widths[column])))
-            .TrimEnd());
+        string[][] rows = [header, .. body];
+        int[] widths = [.. header.Select((_, column) => rows.Max(row => row[column].Length))];
+        foreach (var row in rows)
+            await output.WriteLineAsync(
+                string.Join("  ", row.Select((cell, column) => cell.PadRight(widths[column]))).TrimEnd());
     }
 }
