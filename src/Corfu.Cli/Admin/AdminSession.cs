@@ -8,30 +8,21 @@ namespace Corfu.Cli;
 
 /// <summary>A connected administrator: a client, the operations, and the cluster's agents, for the length of one
 /// command.</summary>
-internal sealed class AdminSession : IAsyncDisposable
+internal sealed class AdminSession(CorfuClient client, ImmutableArray<NodeEndpoint> given) : IAsyncDisposable
 {
-    private readonly TcpTransport _transport;
-    private readonly ImmutableArray<NodeEndpoint> _endpoints;
+    private readonly TcpTransport _transport = Connections.NewTransport(client.Projection.Cluster);
 
-    private AdminSession(CorfuClient client, ImmutableArray<NodeEndpoint> endpoints)
-    {
-        Client = client;
-        _endpoints = endpoints;
-        _transport = Connections.NewTransport(client.Projection.Cluster);
-        Operations = new ClusterOperations(client, _transport, TimeProvider.System);
-    }
+    public CorfuClient Client => client;
 
-    public CorfuClient Client { get; }
-
-    public ClusterOperations Operations { get; }
+    public ClusterOperations Operations => new(client, _transport, TimeProvider.System);
 
     public ITransport Transport => _transport;
 
     /// <exception cref="UsageException">The connection string is malformed.</exception>
     public static async Task<AdminSession> OpenAsync(string connectionString, CancellationToken cancellationToken)
     {
-        var client = await Connections.ConnectAsync(connectionString, cancellationToken);
-        return new AdminSession(client, ConnectionString.Parse(connectionString).Endpoints);
+        var connected = await Connections.ConnectAsync(connectionString, cancellationToken);
+        return new AdminSession(connected, ConnectionString.Parse(connectionString).Endpoints);
     }
 
     public static string Reason(string text) => new ReconfigurationReason(false, "corfu reconfigure", text).ToString();
@@ -40,7 +31,7 @@ internal sealed class AdminSession : IAsyncDisposable
     public async Task<ImmutableArray<AgentAnswer>> AgentsAsync(CancellationToken cancellationToken)
     {
         var projection = Client.Projection;
-        var endpoints = _endpoints
+        var endpoints = given
             .Concat(projection.Units.Select(unit => unit.Endpoint))
             .Concat(projection.Acceptors.Select(acceptor => acceptor.Endpoint))
             .Append(projection.Sequencer.Endpoint)

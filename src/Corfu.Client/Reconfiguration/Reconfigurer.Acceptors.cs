@@ -46,8 +46,8 @@ public sealed partial class Reconfigurer
                     $"Unit {unit} cannot be sealed ({sealing.Status}): take it out first, or bring it back.");
             if (info.Installed > newest.Epoch)
                 throw new ReconfigurationException(
-                    $"Unit {unit} has served {info.Installed}, which no surviving acceptor knows: one that does must "
-                    + "be brought back.");
+                    $"Unit {unit} has served {info.Installed}, which the survivor does not know: name one that does, "
+                    + "or bring it back.");
         }
         catch (TransportException e)
         {

@@ -12,56 +12,45 @@ namespace Corfu.Hosting;
 /// Brings a cluster whose nodes listen to the point where it serves: the first projection of a new one, a new
 /// sequencer's take-over otherwise. Every step is idempotent: cut short anywhere, it may be begun again by any process.
 /// </summary>
-internal sealed class ClusterBootstrap
+internal sealed class ClusterBootstrap(
+    ClusterManifest manifest, ITransport transport, LayoutClient layout, TimeProvider time, ILogger logger)
 {
     // Agents take out what does not serve; until they have, the units behind it cannot all be sealed (R13).
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(90);
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(500);
 
-    private readonly ClusterManifest _manifest;
-    private readonly TimeProvider _time;
-    private readonly RelocatingTransport _transport;
-    private readonly LayoutClient _layout;
-    private readonly Reconfigurer _reconfigurer;
-    private readonly ILogger _logger;
-
-    private ClusterBootstrap(ClusterManifest manifest, TcpTransport transport, TimeProvider time, ILogger logger)
-    {
-        _manifest = manifest;
-        _time = time;
-        _transport = new RelocatingTransport(transport, manifest.Locate);
-        _layout = new LayoutClient(_transport, SystemEntropy.Instance, time);
-        _reconfigurer = new Reconfigurer(_transport, _layout, time, logger);
-        _logger = logger;
-    }
+    private readonly Reconfigurer _reconfigurer = new(transport, layout, time, logger);
 
     /// <param name="takesUnitsIn">Whether units that the folder means to take entries, and that wait, are taken
     /// in.</param>
     public static async Task RunAsync(
-        ClusterFolder folder, ILoggerFactory loggers, TimeProvider time, CancellationToken cancellationToken,
+        ClusterFolder folder, ILoggerFactory loggers, TimeProvider clock, CancellationToken cancellationToken,
         bool takesUnitsIn = false)
     {
-        var manifest = folder.WithPresent().Manifest;
+        var present = folder.WithPresent().Manifest;
         using var activity = HostingTelemetry.Activities.StartActivity("corfu.hosting.bootstrap");
-        using var transport = new TcpTransport(new TcpTransportOptions { Cluster = manifest.ClusterId }, time,
+        using var connections = new TcpTransport(new TcpTransportOptions { Cluster = present.ClusterId }, clock,
             logger: loggers.CreateLogger<TcpTransport>());
-        var bootstrap = new ClusterBootstrap(manifest, transport, time, loggers.CreateLogger<ClusterBootstrap>());
+        var relocating = new RelocatingTransport(connections, present.Locate);
+        var bootstrap = new ClusterBootstrap(present, relocating,
+            new LayoutClient(relocating, SystemEntropy.Instance, clock), clock,
+            loggers.CreateLogger<ClusterBootstrap>());
         var projection = await bootstrap.RunAsync(cancellationToken);
         folder.MarkStarted();
-        if (takesUnitsIn) await bootstrap.TakeInAsync(projection, manifest.ChainUnits(), cancellationToken);
+        if (takesUnitsIn) await bootstrap.TakeInAsync(projection, present.ChainUnits(), cancellationToken);
     }
 
     private async Task<Projection> RunAsync(CancellationToken cancellationToken)
     {
         var sequencers = await FindSequencersAsync(cancellationToken);
-        var latest = await _layout.FindLatestAsync(_manifest.AllAcceptors(), cancellationToken);
+        var latest = await layout.FindLatestAsync(manifest.AllAcceptors(), cancellationToken);
         if (latest is null)
         {
-            if (_manifest.Started)
+            if (manifest.Started)
                 throw new NodeStartException(
                     "No layout acceptor that answers knows the cluster's projection: start those that do.");
             latest = await CreateAsync(sequencers[0], cancellationToken);
-            HostingLog.Bootstrapped(_logger, latest.Cluster, latest.Epoch, latest.Sequencer.Id);
+            HostingLog.Bootstrapped(logger, latest.Cluster, latest.Epoch, latest.Sequencer.Id);
         }
 
         latest = await MoveAsync(latest, cancellationToken);
@@ -71,7 +60,7 @@ internal sealed class ClusterBootstrap
         if (latest.Epoch > before)
         {
             HostingTelemetry.Reconfigurations.Add(1);
-            HostingLog.SequencerReplaced(_logger, latest.Sequencer.Id, latest.Epoch);
+            HostingLog.SequencerReplaced(logger, latest.Sequencer.Id, latest.Epoch);
         }
 
         return latest;
@@ -82,12 +71,12 @@ internal sealed class ClusterBootstrap
     private async Task<Projection> MoveAsync(Projection latest, CancellationToken cancellationToken)
     {
         ImmutableArray<NodeAddress> moved = [.. from named in latest.Units.Concat(latest.Acceptors).Distinct()
-            let endpoint = _manifest.Locate(named.Id)
+            let endpoint = manifest.Locate(named.Id)
             where endpoint is not null && endpoint != named.Endpoint
             select named with { Endpoint = endpoint.Value }];
         if (moved.IsEmpty) return latest;
-        await using var client = new CorfuClient(latest, _transport, _time, SystemEntropy.Instance);
-        var operations = new ClusterOperations(client, _transport, _time);
+        await using var client = new CorfuClient(latest, transport, time, SystemEntropy.Instance);
+        var operations = new ClusterOperations(client, transport, time);
         var reason = new ReconfigurationReason(false, "cluster up", $"{moved.Length} nodes moved").ToString();
         try
         {
@@ -107,8 +96,8 @@ internal sealed class ClusterBootstrap
             .Distinct().Count();
         ImmutableArray<NodeAddress> waiting = [.. units.Where(unit => !current.HasUnit(unit.Id))];
         if (active >= units.Length || waiting.IsEmpty) return;
-        await using var client = new CorfuClient(current, _transport, _time, SystemEntropy.Instance);
-        var operations = new ClusterOperations(client, _transport, _time);
+        await using var client = new CorfuClient(current, transport, time, SystemEntropy.Instance);
+        var operations = new ClusterOperations(client, transport, time);
         var fresh = await operations.FindSparesAsync(waiting, cancellationToken, all: true);
         // A unit that was removed formats itself anew, and agents take it in then.
         if (fresh.IsEmpty) return;
@@ -119,7 +108,7 @@ internal sealed class ClusterBootstrap
     private async Task<Projection> TakeOverAsync(Projection latest, ImmutableArray<NodeAddress> sequencers,
         CancellationToken cancellationToken)
     {
-        var began = _time.GetTimestamp();
+        var began = time.GetTimestamp();
         while (true)
         {
             try
@@ -132,10 +121,10 @@ internal sealed class ClusterBootstrap
                     new ReconfigurationReason(false, "cluster up", "a sequencer was started").ToString(),
                     cancellationToken);
             }
-            catch (ReconfigurationException) when (_time.GetElapsedTime(began) < Patience)
+            catch (ReconfigurationException) when (time.GetElapsedTime(began) < Patience)
             {
-                await Task.Delay(Pause, _time, cancellationToken);
-                latest = await _layout.ReadLatestAsync(latest.Acceptors, cancellationToken) ?? latest;
+                await Task.Delay(Pause, time, cancellationToken);
+                latest = await layout.ReadLatestAsync(latest.Acceptors, cancellationToken) ?? latest;
             }
         }
     }
@@ -145,15 +134,15 @@ internal sealed class ClusterBootstrap
     {
         var found = ImmutableArray.CreateBuilder<NodeAddress>();
         var trouble = "";
-        foreach (var endpoint in _manifest.SequencerEndpoints())
+        foreach (var endpoint in manifest.SequencerEndpoints())
         {
             try
             {
-                var description = await _transport.DescribeAsync(endpoint, cancellationToken);
+                var description = await transport.DescribeAsync(endpoint, cancellationToken);
                 var role = description.Roles.FirstOrDefault(role => role.Role == NodeRole.Sequencer);
-                if (description.Cluster != _manifest.ClusterId)
+                if (description.Cluster != manifest.ClusterId)
                     trouble = $"The process at {endpoint} belongs to the cluster {description.Cluster}, not "
-                        + $"{_manifest.ClusterId}.";
+                        + $"{manifest.ClusterId}.";
                 else if (role.Id.IsNone) trouble = $"The process at {endpoint} runs no sequencer.";
                 else found.Add(new NodeAddress(role.Id, endpoint));
             }
@@ -168,10 +157,10 @@ internal sealed class ClusterBootstrap
 
     private Task<Projection> CreateAsync(NodeAddress sequencer, CancellationToken cancellationToken)
     {
-        var units = _manifest.ChainUnits();
-        var chains = ClusterPlacement.Chains([.. units.Select(unit => unit.Id)], _manifest.Replicas);
+        var units = manifest.ChainUnits();
+        var chains = ClusterPlacement.Chains([.. units.Select(unit => unit.Id)], manifest.Replicas);
         return _reconfigurer.CreateAsync(
-            _manifest.ClusterId, sequencer, chains, [.. units.OrderBy(unit => unit.Id)], _manifest.Acceptors(),
+            manifest.ClusterId, sequencer, chains, [.. units.OrderBy(unit => unit.Id)], manifest.Acceptors(),
             cancellationToken);
     }
 }

@@ -6,14 +6,10 @@ namespace Corfu.Hosting;
 /// One process at a time works in a folder. The operating system drops the lock with the process, however it ends, so a
 /// lock left behind by a kill never has to be removed by hand.
 /// </summary>
-internal sealed class FolderLock : IDisposable
+internal sealed class FolderLock(FileStream locked) : IDisposable
 {
     internal const string LockName = ".lock";
     internal const string OwnerName = ".owner";
-
-    private readonly FileStream _file;
-
-    private FolderLock(FileStream file) => _file = file;
 
     /// <exception cref="NodeStartException">In use, or not writable.</exception>
     public static FolderLock Take(string folder, FolderUse use)
@@ -66,7 +62,7 @@ internal sealed class FolderLock : IDisposable
         }
     }
 
-    public void Dispose() => _file.Dispose();
+    public void Dispose() => locked.Dispose();
 
     private static bool IsReadOnly(IOException e)
     {

@@ -3,22 +3,13 @@ using Corfu.Protocol;
 namespace Corfu.Hosting;
 
 /// <summary>The formatted, locked folder of one unit or acceptor.</summary>
-internal sealed class RoleFolder : IDisposable
+internal sealed class RoleFolder(string path, FolderIdentity identity, FolderLock folderLock) : IDisposable
 {
     public const string IdentityName = "identity.json";
 
-    private readonly FolderLock _lock;
+    private FolderIdentity _identity = identity;
 
-    private FolderIdentity _identity;
-
-    private RoleFolder(string path, FolderIdentity identity, FolderLock folderLock)
-    {
-        Path = path;
-        _identity = identity;
-        _lock = folderLock;
-    }
-
-    public string Path { get; }
+    public string Path => path;
 
     public NodeId Id => new(_identity.Id);
 
@@ -62,18 +53,18 @@ internal sealed class RoleFolder : IDisposable
     /// <see cref="NodeId.None"/>.</summary>
     public static RoleFolder Open(string path, ClusterId cluster, NodeRole role, NodeId expected)
     {
-        var folderLock = FolderLock.Take(path, FolderUse.Node);
+        var held = FolderLock.Take(path, FolderUse.Node);
         try
         {
             // R2: that it is there, and was opened, may be known only because a killed process wrote so and did not
             // come to sync it.
             DurableFile.SyncDirectory(path);
             DurableFile.SyncDirectory(System.IO.Path.GetDirectoryName(System.IO.Path.GetFullPath(path))!);
-            return new RoleFolder(path, Check(path, cluster, role, expected), folderLock);
+            return new RoleFolder(path, Check(path, cluster, role, expected), held);
         }
         catch
         {
-            folderLock.Dispose();
+            held.Dispose();
             throw;
         }
     }
@@ -99,12 +90,12 @@ internal sealed class RoleFolder : IDisposable
         Save(_identity with { Named = epoch.Value });
     }
 
-    public void Dispose() => _lock.Dispose();
+    public void Dispose() => folderLock.Dispose();
 
-    private void Save(FolderIdentity identity)
+    private void Save(FolderIdentity changed)
     {
-        DurableFile.WriteJson(System.IO.Path.Combine(Path, IdentityName), identity, HostingJson.Default.FolderIdentity);
-        _identity = identity;
+        DurableFile.WriteJson(System.IO.Path.Combine(path, IdentityName), changed, HostingJson.Default.FolderIdentity);
+        _identity = changed;
     }
 
     private static FolderIdentity Check(string path, ClusterId cluster, NodeRole role, NodeId expected)

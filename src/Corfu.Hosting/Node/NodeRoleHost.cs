@@ -7,35 +7,20 @@ using Corfu.Unit;
 namespace Corfu.Hosting;
 
 /// <summary>One role in this process, with the folder it works in.</summary>
-internal sealed class NodeRoleHost : IAsyncDisposable
+internal sealed class NodeRoleHost(
+    NodeRoleOptions options, IRoleHandler handler, IAsyncDisposable? owner = null, RoleFolder? folder = null,
+    Task<Exception>? fault = null, Epoch named = default) : IAsyncDisposable
 {
     private const string DataName = "data";
 
-    private readonly RoleFolder? _folder;
-    private readonly IAsyncDisposable? _owner;
-    private readonly Task<Exception>? _fault;
-    private readonly Epoch _named;
+    public NodeRoleOptions Options => options;
 
-    private NodeRoleHost(
-        NodeRoleOptions options, IRoleHandler handler, IAsyncDisposable? owner = null, RoleFolder? folder = null,
-        Task<Exception>? fault = null, Epoch named = default)
-    {
-        Options = options;
-        Handler = handler;
-        _owner = owner;
-        _folder = folder;
-        _fault = fault;
-        _named = named;
-    }
-
-    public NodeRoleOptions Options { get; }
-
-    public IRoleHandler Handler { get; }
+    public IRoleHandler Handler => handler;
 
     /// <summary>Why the role serves nothing any more until the process is restarted, or null.</summary>
     public string? Fault =>
-        _fault is { IsCompletedSuccessfully: true }
-            ? $"The {Handler.Role} {Handler.Id} has failed: {_fault.Result.Message}"
+        fault is { IsCompletedSuccessfully: true }
+            ? $"The {Handler.Role} {Handler.Id} has failed: {fault.Result.Message}"
             : null;
 
     /// <summary>Why the role serves nothing, however often the process is restarted, or null.</summary>
@@ -43,12 +28,12 @@ internal sealed class NodeRoleHost : IAsyncDisposable
         Handler is StoppedRole stopped ? $"The {Handler.Role} {Handler.Id} does not serve: {stopped.Reason}" : null;
 
     /// <summary>Completes, with the reason, when the role has failed; never for a role that cannot.</summary>
-    public Task<Exception> Failure => _fault ?? new TaskCompletionSource<Exception>().Task;
+    public Task<Exception> Failure => fault ?? new TaskCompletionSource<Exception>().Task;
 
     /// <summary>An epoch whose decided projection named the role; none if that is not known.</summary>
-    public Epoch Named => _folder?.Named ?? _named;
+    public Epoch Named => folder?.Named ?? named;
 
-    public void MarkNamed(Epoch epoch) => _folder?.MarkNamed(epoch);
+    public void MarkNamed(Epoch epoch) => folder?.MarkNamed(epoch);
 
     /// <summary>
     /// A unit or an acceptor whose data is damaged or lost does not stop its node: it is there and says so, and never
@@ -98,8 +83,8 @@ internal sealed class NodeRoleHost : IAsyncDisposable
 
     public async ValueTask DisposeAsync()
     {
-        if (_owner is not null) await _owner.DisposeAsync();
-        _folder?.Dispose();
+        if (owner is not null) await owner.DisposeAsync();
+        folder?.Dispose();
     }
 
     private static NodeRoleHost Damaged(NodeRoleOptions role, RoleFolder folder, string why) =>
@@ -148,7 +133,7 @@ internal sealed class NodeRoleHost : IAsyncDisposable
     private static async Task<NodeRoleHost> RequireAsync(NodeRoleHost host, RoleFolder folder)
     {
         if (host.Handler.Id == folder.Id) return host;
-        await host._owner!.DisposeAsync();
+        await host.DisposeAsync();
         throw new NodeStartException($"The folder {folder.Path} holds the data of {host.Handler.Id}, not {folder.Id}.");
     }
 }

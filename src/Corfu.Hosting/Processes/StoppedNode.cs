@@ -1,47 +1,38 @@
 namespace Corfu.Hosting;
 
 /// <summary>The folder of a node that does not run, held against its start while a command changes it.</summary>
-internal sealed class StoppedNode : IDisposable
+internal sealed class StoppedNode(string folder, FolderLock folderLock, NodeConfig config) : IDisposable
 {
-    private readonly FolderLock _lock;
+    public string Folder => folder;
 
-    private StoppedNode(string folder, FolderLock folderLock, NodeConfig config)
-    {
-        Folder = folder;
-        _lock = folderLock;
-        Config = config;
-    }
-
-    public string Folder { get; }
-
-    public NodeConfig Config { get; }
+    public NodeConfig Config => config;
 
     /// <exception cref="NodeStartException">The node runs, or the folder holds none.</exception>
-    public static StoppedNode Open(string folder)
+    public static StoppedNode Open(string path)
     {
-        var full = Path.GetFullPath(folder);
-        var path = Path.Combine(full, ClusterFolder.ConfigName);
-        if (!File.Exists(path))
+        var full = Path.GetFullPath(path);
+        var file = Path.Combine(full, ClusterFolder.ConfigName);
+        if (!File.Exists(file))
             throw new NodeStartException($"There is no node in {full}: {ClusterFolder.ConfigName} is missing.");
-        var folderLock = FolderLock.Take(full, FolderUse.Command);
+        var held = FolderLock.Take(full, FolderUse.Command);
         try
         {
-            return new StoppedNode(full, folderLock, DurableFile.ReadJson(path, HostingJson.Default.NodeConfig));
+            return new StoppedNode(full, held, DurableFile.ReadJson(file, HostingJson.Default.NodeConfig));
         }
         catch
         {
-            folderLock.Dispose();
+            held.Dispose();
             throw;
         }
     }
 
     /// <exception cref="NodeStartException">The configuration is not valid, and nothing has changed.</exception>
-    public void Save(NodeConfig config)
+    public void Save(NodeConfig changed)
     {
-        var path = Path.Combine(Folder, ClusterFolder.ConfigName);
-        config.ToOptions(path);
-        config.Save(path);
+        var file = Path.Combine(folder, ClusterFolder.ConfigName);
+        changed.ToOptions(file);
+        changed.Save(file);
     }
 
-    public void Dispose() => _lock.Dispose();
+    public void Dispose() => folderLock.Dispose();
 }
