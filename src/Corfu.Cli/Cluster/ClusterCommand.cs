@@ -27,13 +27,12 @@ internal static class ClusterCommand
             (shape, count) => shape with { Sequencers = shape.Sequencers + count }),
     };
 
-    public static Option<DirectoryInfo> DirectoryOption(string description = "The cluster's folder.") =>
-        new("--dir", "-d")
+    public static Option<DirectoryInfo> DirectoryOption(string description = "The cluster's folder.")
     {
-        Description = description,
-        HelpName = "DIR",
-        Required = true,
-    };
+        var option = LogCommand.FolderOption("--dir", description);
+        option.Aliases.Add("-d");
+        return option;
+    }
 
     public static Option<bool> JsonOption() => new("--json") { Description = "Print JSON instead of text." };
 }

@@ -17,6 +17,9 @@ internal static class UnitCommand
         "A unit's folder, or one that has units' folders in it, such as a cluster's.");
 
     /// <exception cref="UnitFolderException">There is none.</exception>
-    public static IReadOnlyList<string> UnitsIn(DirectoryInfo folder) => UnitInspector.Find(folder.FullName) is
-    { Count: > 0 } units ? units : throw new UnitFolderException($"{folder.FullName} holds no unit.");
+    public static IReadOnlyList<string> UnitsIn(DirectoryInfo folder)
+    {
+        var units = UnitInspector.Find(folder.FullName);
+        return units.Count > 0 ? units : throw new UnitFolderException($"{folder.FullName} holds no unit.");
+    }
 }
