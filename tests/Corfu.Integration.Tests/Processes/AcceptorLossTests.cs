@@ -1,7 +1,5 @@
-using System.Text;
 using Corfu.Client;
 using Corfu.Integration.Tests.Support;
-using Corfu.Protocol;
 
 namespace Corfu.Integration.Tests.Processes;
 
@@ -139,17 +137,12 @@ public sealed class AcceptorLossTests
     private static async Task AppendAsync(ClusterProcesses cluster, int first, int count)
     {
         await using var client = await CorfuClient.ConnectAsync(cluster.ConnectionString);
-        for (var i = first; i < first + count; i++)
-            (await client.AppendAsync(Encoding.UTF8.GetBytes($"entry {i}"), [new StreamId(7)])).Require();
+        await Entries.AppendAsync(client, first, count);
     }
 
     private static async Task RequireAsync(ClusterProcesses cluster, int count)
     {
         await using var client = await CorfuClient.ConnectAsync(cluster.ConnectionString);
-        var stream = new LogStream(client, new StreamId(7));
-        await stream.SyncAsync();
-        var read = new List<string>();
-        while (await stream.ReadNextAsync() is { } entry) read.Add(Encoding.UTF8.GetString(entry.Payload.Span));
-        Assert.Equal(Enumerable.Range(0, count).Select(i => $"entry {i}"), read);
+        await Entries.RequireAsync(client, count);
     }
 }

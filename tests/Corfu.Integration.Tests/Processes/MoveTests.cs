@@ -1,5 +1,4 @@
 using System.Collections.Immutable;
-using System.Text;
 using Corfu.Client;
 using Corfu.Integration.Tests.Support;
 using Corfu.Protocol;
@@ -17,7 +16,7 @@ public sealed class MoveTests
     {
         await using var cluster = await ClusterProcesses.UpAsync();
         await using var client = await CorfuClient.ConnectAsync(cluster.ConnectionString);
-        await AppendAsync(client, 0, 50);
+        await Entries.AppendAsync(client, 0, 50);
         var before = client.Projection;
         var folder = Path.Combine(cluster.Folder, "unit-1");
         var there = LocalNodes.FreeAddress();
@@ -26,7 +25,7 @@ public sealed class MoveTests
         Assert.Contains("not a loopback address", (await MoveAsync(folder, "10.1.2.3:4", exitCode: 1)).Error);
         await MoveAsync(folder, there);
         await cluster.UpAgainAsync();
-        await AppendAsync(client, 50, 50);
+        await Entries.AppendAsync(client, 50, 50);
 
         var after = await cluster.WaitForAsync(client,
             p => p.Units.Concat(p.Acceptors).Count(node => node.Endpoint.ToString() == there) == 2, Patience);
@@ -34,8 +33,8 @@ public sealed class MoveTests
         Assert.Equal(Ids(before.Acceptors), Ids(after.Acceptors));
         Assert.Equal(before.Active.Chains, after.Active.Chains);
         Assert.True(await IsWellAsync(there));
-        await RequireAsync(client, 100);
-        await AppendAsync(client, 100, 10);
+        await Entries.RequireAsync(client, 100);
+        await Entries.AppendAsync(client, 100, 10);
         Assert.Empty(Directory.GetDirectories(folder, "unit.kept-*"));
     }
 
@@ -44,14 +43,14 @@ public sealed class MoveTests
     {
         await using var cluster = await ClusterProcesses.UpAsync();
         await using var client = await CorfuClient.ConnectAsync(cluster.ConnectionString);
-        await AppendAsync(client, 0, 10);
+        await Entries.AppendAsync(client, 0, 10);
         await StopAsync((await cluster.ProcessIdsAsync())["sequencer"]);
         var there = LocalNodes.FreeAddress();
         await MoveAsync(Path.Combine(cluster.Folder, "sequencer"), there);
         await cluster.UpAgainAsync();
-        await AppendAsync(client, 10, 10);
+        await Entries.AppendAsync(client, 10, 10);
         Assert.Equal(there, client.Projection.Sequencer.Endpoint.ToString());
-        await RequireAsync(client, 20);
+        await Entries.RequireAsync(client, 20);
     }
 
     [Fact]
@@ -61,7 +60,7 @@ public sealed class MoveTests
         ImmutableArray<NodeAddress> units;
         await using (var client = await CorfuClient.ConnectAsync(cluster.ConnectionString))
         {
-            await AppendAsync(client, 0, 50);
+            await Entries.AppendAsync(client, 0, 50);
             units = client.Projection.Units;
         }
 
@@ -72,8 +71,8 @@ public sealed class MoveTests
                 "--peer", peer);
         await cluster.UpAgainAsync();
         await using var after = await CorfuClient.ConnectAsync(cluster.ConnectionString);
-        await RequireAsync(after, 50);
-        await AppendAsync(after, 50, 10);
+        await Entries.RequireAsync(after, 50);
+        await Entries.AppendAsync(after, 50, 10);
         Assert.Equal(Ids(units), Ids(after.Projection.Units));
         Assert.DoesNotContain(after.Projection.Units, unit => units.Contains(unit));
     }
@@ -88,7 +87,7 @@ public sealed class MoveTests
         await nodes.JoinAsync("b", a, b, "unit");
         await using (var client = await CorfuClient.ConnectAsync($"corfu://{a}"))
         {
-            await AppendAsync(client, 0, 20);
+            await Entries.AppendAsync(client, 0, 20);
             (await CorfuTool.RunAsync("reconfigure", "add-unit", "--connect", $"corfu://{a}", b)).Require();
         }
 
@@ -97,8 +96,8 @@ public sealed class MoveTests
         await nodes.StartAsync("a");
         await WaitAsync(() => IsWellAsync(there));
         await using var after = await CorfuClient.ConnectAsync($"corfu://{there}");
-        await AppendAsync(after, 20, 20);
-        await RequireAsync(after, 40);
+        await Entries.AppendAsync(after, 20, 20);
+        await Entries.RequireAsync(after, 40);
         Assert.Equal(there, after.Projection.Sequencer.Endpoint.ToString());
         // The agent of the other node follows as well.
         await WaitAsync(() => IsWellAsync(b));
@@ -113,18 +112,18 @@ public sealed class MoveTests
     {
         await using var cluster = await ClusterProcesses.UpAsync();
         await using var client = await CorfuClient.ConnectAsync(cluster.ConnectionString);
-        await AppendAsync(client, 0, 10);
+        await Entries.AppendAsync(client, 0, 10);
         await StopAsync((await cluster.ProcessIdsAsync())["unit-1"]);
         using var nodes = new LocalNodes();
         CopyFolder(Path.Combine(cluster.Folder, "unit-1"), nodes.PathOf("copy"));
         await cluster.UpAgainAsync();
-        await AppendAsync(client, 10, 10);
+        await Entries.AppendAsync(client, 10, 10);
         await MoveAsync(nodes.PathOf("copy"), LocalNodes.FreeAddress());
         await nodes.StartAsync("copy");
         await WaitAsync(() => Task.FromResult(ReadShared(nodes.PathOf("copy/unit-1.log")).Contains("that is a copy",
             StringComparison.Ordinal)));
-        await AppendAsync(client, 20, 10);
-        await RequireAsync(client, 30);
+        await Entries.AppendAsync(client, 20, 10);
+        await Entries.RequireAsync(client, 30);
         Assert.Equal(client.Projection.Units, (await client.RefreshAsync()).Units);
     }
 
@@ -157,24 +156,6 @@ public sealed class MoveTests
     {
         using var stream = new FileStream(file, FileMode.Open, FileAccess.Read, FileShare.ReadWrite);
         return new StreamReader(stream).ReadToEnd();
-    }
-
-    private static async Task AppendAsync(CorfuClient client, int first, int count)
-    {
-        for (var i = first; i < first + count; i++)
-        {
-            var result = await client.AppendAsync(Encoding.UTF8.GetBytes($"entry {i}"), [new StreamId(7)]);
-            Assert.Equal(AppendOutcome.Appended, result.Outcome);
-        }
-    }
-
-    private static async Task RequireAsync(CorfuClient client, int count)
-    {
-        var stream = new LogStream(client, new StreamId(7));
-        await stream.SyncAsync();
-        var read = new List<string>();
-        while (await stream.ReadNextAsync() is { } entry) read.Add(Encoding.UTF8.GetString(entry.Payload.Span));
-        Assert.Equal(Enumerable.Range(0, count).Select(i => $"entry {i}"), read);
     }
 
     private static async Task WaitAsync(Func<Task<bool>> condition)

@@ -1,4 +1,3 @@
-using System.Text;
 using Corfu.Client;
 using Corfu.Integration.Tests.Support;
 using Corfu.Protocol;
@@ -16,15 +15,15 @@ public sealed class ReturnTests
     {
         await using var cluster = await ClusterProcesses.UpAsync();
         await using var client = await CorfuClient.ConnectAsync(cluster.ConnectionString);
-        await AppendAsync(client, 0, 50);
+        await Entries.AppendAsync(client, 0, 50);
         var before = client.Projection.Units;
         await ClusterProcesses.KillAsync((await cluster.ProcessIdsAsync())["unit-0"]);
         await cluster.WaitForAsync(client, p => p.Units.Length == 2, Patience);
-        await AppendAsync(client, 50, 50);
+        await Entries.AppendAsync(client, 50, 50);
         await cluster.UpAgainAsync();
         var healed = await cluster.WaitForAsync(client, p => IsWhole(p, 3), Patience);
         Assert.Equal(2, healed.Units.Intersect(before).Count());
-        await RequireAsync(client, 100);
+        await Entries.RequireAsync(client, 100);
         // Nobody misses what it had: it is deleted.
         await WaitAsync(
             () => Directory.GetDirectories(Path.Combine(cluster.Folder, "unit-0"), "unit.kept-*").Length == 0);
@@ -35,7 +34,7 @@ public sealed class ReturnTests
     {
         await using var cluster = await ClusterProcesses.UpAsync();
         await using var client = await CorfuClient.ConnectAsync(cluster.ConnectionString);
-        await AppendAsync(client, 0, 50);
+        await Entries.AppendAsync(client, 0, 50);
         var frozen = (await cluster.ProcessIdsAsync())["unit-1"];
         ClusterProcesses.Signal(frozen, "STOP");
         try
@@ -49,7 +48,7 @@ public sealed class ReturnTests
 
         await cluster.WaitForAsync(client, p => IsWhole(p, 3), Patience);
         Assert.Equal(frozen, (await cluster.ProcessIdsAsync())["unit-1"]);
-        await RequireAsync(client, 50);
+        await Entries.RequireAsync(client, 50);
     }
 
     [Fact]
@@ -57,15 +56,15 @@ public sealed class ReturnTests
     {
         await using var cluster = await ClusterProcesses.UpAsync();
         await using (var client = await CorfuClient.ConnectAsync(cluster.ConnectionString))
-            await AppendAsync(client, 0, 50);
+            await Entries.AppendAsync(client, 0, 50);
         (await CorfuTool.RunAsync("cluster", "down", "--dir", cluster.Folder)).Require();
         FlipInFirstHeader(Path.Combine(cluster.Folder, "unit-0", "unit", "data", "log"));
         await cluster.UpAgainAsync();
         await using var after = await CorfuClient.ConnectAsync(cluster.ConnectionString);
-        await RequireAsync(after, 50);
-        await AppendAsync(after, 50, 10);
+        await Entries.RequireAsync(after, 50);
+        await Entries.AppendAsync(after, 50, 10);
         await cluster.WaitForAsync(after, p => IsWhole(p, 3), Patience);
-        await RequireAsync(after, 60);
+        await Entries.RequireAsync(after, 60);
     }
 
     private static bool IsWhole(Projection projection, int units) => projection.Active.Chains.Length == units
@@ -83,24 +82,6 @@ public sealed class ReturnTests
         Assert.True(at >= 0);
         stream.Position = at + 16;
         stream.WriteByte((byte)(bytes[at + 16] ^ 1));
-    }
-
-    private static async Task AppendAsync(CorfuClient client, int first, int count)
-    {
-        for (var i = first; i < first + count; i++)
-        {
-            var result = await client.AppendAsync(Encoding.UTF8.GetBytes($"entry {i}"), [new StreamId(7)]);
-            Assert.Equal(AppendOutcome.Appended, result.Outcome);
-        }
-    }
-
-    private static async Task RequireAsync(CorfuClient client, int count)
-    {
-        var stream = new LogStream(client, new StreamId(7));
-        await stream.SyncAsync();
-        var read = new List<string>();
-        while (await stream.ReadNextAsync() is { } entry) read.Add(Encoding.UTF8.GetString(entry.Payload.Span));
-        Assert.Equal(Enumerable.Range(0, count).Select(i => $"entry {i}"), read);
     }
 
     private static async Task WaitAsync(Func<bool> condition)
