@@ -44,6 +44,7 @@ internal sealed class DetectorCore
     public void Record(NodeId node, ProbeSample sample, TimeSpan now)
     {
         if (!_nodes.TryGetValue(node, out var state)) return;
+        ForgiveStall(now);
         state.Record(sample, now);
         if (sample.IsAnswer) state.Process.Answer(now);
         else if (sample.Outcome is ProbeOutcome.Refused or ProbeOutcome.Replaced) state.Process.Refuse();
@@ -61,12 +62,7 @@ internal sealed class DetectorCore
     /// </summary>
     public void Tick(TimeSpan now)
     {
-        if (_lastTick is { } last && now - last > _options.OwnStall)
-        {
-            foreach (var state in _nodes.Values) state.Forgive(now - last);
-            foreach (var process in _processes.Values) process.Forgive(now - last);
-        }
-
+        ForgiveStall(now);
         _lastTick = now;
         foreach (var (node, state) in _nodes) JudgeSpeed(node, state, now);
     }
@@ -75,6 +71,8 @@ internal sealed class DetectorCore
     {
         if (!_nodes.TryGetValue(node, out var s))
             return new NodeVerdict(NodeHealth.Unknown, TimeSpan.Zero, 0, Note: "not watched");
+        // After a stall, until the next tick or sample, verdicts are as of the last tick.
+        if (_lastTick is { } last && now - last > _options.OwnStall) now = last;
         var silence = now - s.LastAnswer;
         var phi = s.Process.Phi(now);
         if (s.ReplacedSince is { } replaced) return Of(NodeHealth.Replaced, now - replaced);
@@ -93,6 +91,15 @@ internal sealed class DetectorCore
 
         NodeVerdict Of(NodeHealth health, TimeSpan since, string? note = null) =>
             new(health, since, phi, s.RoundTrip, note);
+    }
+
+    // Before a sample that follows a stall is recorded: the stall is no interval between answers.
+    private void ForgiveStall(TimeSpan now)
+    {
+        if (_lastTick is not { } last || now - last <= _options.OwnStall) return;
+        foreach (var state in _nodes.Values) state.Forgive(now - last);
+        foreach (var process in _processes.Values) process.Forgive(now - last);
+        _lastTick = now;
     }
 
     // A process that answers in none of its roles is frozen or cut off; a role that does not answer while its process

@@ -184,6 +184,27 @@ public sealed class DetectorCoreTests
     }
 
     [Fact]
+    public void A_verdict_asked_for_between_a_stall_and_the_next_tick_blames_nobody()
+    {
+        Run(20, ProbeOutcome.Answered);
+        _now += TimeSpan.FromSeconds(30);
+        Assert.Equal(NodeHealth.Alive, Health());
+        _core.Record(Other, Nothing, _now);
+        Assert.Equal(NodeHealth.Alive, Health());
+    }
+
+    [Fact]
+    public void An_answer_recorded_between_a_stall_and_the_next_tick_delays_no_later_suspicion()
+    {
+        Run(20, ProbeOutcome.Answered);
+        _now += TimeSpan.FromMinutes(10);
+        _core.Record(Unit, Answer, _now);
+        Run(5, ProbeOutcome.Answered);
+        Assert.InRange(SilentAfter(answersOf: [Other, Third]), _options.SilentAfter,
+            _options.SilentAfter + (2 * _options.Interval));
+    }
+
+    [Fact]
     public void A_node_that_never_answered_may_be_starting()
     {
         Run(100, ProbeOutcome.Refused);
