@@ -50,4 +50,17 @@ internal static partial class AgentLog
 
     [LoggerMessage(25, LogLevel.Warning, "The {Job} job is passed on to the next agent: {Why}")]
     public static partial void PassedOn(ILogger logger, string job, string why);
+
+    [LoggerMessage(30, LogLevel.Information,
+        "Scrub {Pass}: {Sound} positions sound, {Mended} mended, {Unrecoverable} without a good copy")]
+    public static partial void Scrubbed(ILogger logger, int pass, long sound, long mended, long unrecoverable);
+
+    [LoggerMessage(31, LogLevel.Warning, "The scrub waits: {Reason}")]
+    public static partial void ScrubWaits(ILogger logger, string reason);
+
+    [LoggerMessage(32, LogLevel.Error, "{Position} differs between the replicas of its chain")]
+    public static partial void Diverged(ILogger logger, string position);
+
+    [LoggerMessage(101, LogLevel.Information, "Unit {Unit} has everything from {From} to {Until}")]
+    public static partial void Rebuilt(ILogger logger, string unit, string from, string until);
 }

@@ -3,18 +3,17 @@ using Corfu.Protocol;
 
 namespace Corfu.Agent;
 
-/// <summary>Which segment moves next, and onto which chains. The same for everybody who looks at the same
-/// projection.</summary>
-/// <param name="Segment">Closed, and whole.</param>
+/// <summary>Which segment moves next, and onto which chains. It follows from the projection alone.</summary>
+/// <param name="Segment">Closed; it moves as a whole.</param>
 /// <param name="Chains">Those of a neighbour, with which it is one afterwards.</param>
 internal sealed record MigrationPlan(Segment Segment, ImmutableArray<Chain> Chains)
 {
     /// <summary>
-    /// Null where nothing needs to move, or nothing can now. What is trimmed as a whole goes first, the newest of it:
-    /// that moves no entries, only what is known of their streams. Else, where there are more segments than there
-    /// should be, the smallest goes onto its larger neighbour.
+    /// Null: nothing needs to move, or nothing can now. The newest wholly trimmed segment goes first: that moves no
+    /// entries, only what is known of their streams. Else, with more segments than there should be, the smallest goes
+    /// onto its larger neighbour.
     /// </summary>
-    /// <param name="answers">Who may take part; null: everybody.</param>
+    /// <param name="answers">Which units may take part; null: all.</param>
     public static MigrationPlan? Next(Projection projection, int maxSegments, Func<NodeId, bool>? answers = null)
     {
         var trimmed = projection.Segments.Count(s => s.Until <= projection.TrimMark);
@@ -35,11 +34,8 @@ internal sealed record MigrationPlan(Segment Segment, ImmutableArray<Chain> Chai
         {
             var segment = projection.Segments[i];
             if (!IsReady(segment, answers) || (best is not null && Length(best.Segment) <= Length(segment))) continue;
-            var neighbours = new List<Segment>();
-            if (i > 0) neighbours.Add(projection.Segments[i - 1]);
-            neighbours.Add(projection.Segments[i + 1]);
-            foreach (var neighbour in neighbours.Where(n => IsReady(n, answers) && CanCombine(segment, n))
-                .OrderByDescending(Length).Take(1))
+            IEnumerable<Segment> neighbours = [.. projection.Segments.Take(i).TakeLast(1), projection.Segments[i + 1]];
+            if (neighbours.Where(n => IsReady(n, answers) && CanCombine(segment, n)).MaxBy(Length) is { } neighbour)
                 best = new MigrationPlan(segment, neighbour.Chains);
         }
 
@@ -53,12 +49,12 @@ internal sealed record MigrationPlan(Segment Segment, ImmutableArray<Chain> Chai
         for (var i = 0L; i < count; i++) yield return (old[(int)(i % old.Length)], @new[(int)(i % @new.Length)]);
     }
 
-    // Everything so far, if it is open.
+    // The open segment is the longest.
     private static long Length(Segment segment) =>
         segment.Until is { } until ? until.Offset - segment.From.Offset : long.MaxValue;
 
-    // What is being rebuilt, or migrated by another, is not touched. Who does not answer could not be sealed, or takes
-    // nothing: appends would stop for that again and again, for nothing.
+    // A segment that is being rebuilt, or migrated by another process, stays. A unit that does not answer could not be
+    // sealed, and appends would stop at each attempt for nothing.
     private static bool IsReady(Segment segment, Func<NodeId, bool>? answers) =>
         segment.Chains.All(
             c => c.FullCount == c.Replicas.Length && (answers is null || c.Replicas.All(r => answers(r.Unit))));

@@ -7,32 +7,26 @@ namespace Corfu.Agent;
 
 /// <summary>
 /// Keeps projections small (TOCS 2.6): neighbours that cannot be merged are brought onto the same chains, smallest
-/// first. The intent is in no projection: whoever looks at the same segments comes to the same plan, so it may be
-/// stopped and started at any point.
+/// first. Every process plans the same from the same segments, so it may be stopped and started at any point.
 /// </summary>
 public sealed class Migrator(CorfuClient client, ITransport transport, TimeProvider time,
     RebuildOptions? options = null)
 {
-    private readonly RebuildOptions _options = options ?? new RebuildOptions();
+    private readonly RebuildOptions _options = RebuildOptions.Checked(options);
     private readonly RateLimit _rate = new(time, options?.BytesPerSecond);
     private RebuildMeter _meter = new(time);
-
-    // Replaced as a whole: read by any thread.
-    private volatile Range? _moving;
-
-    private sealed record Range(LogPosition From, LogPosition Until);
+    private volatile Segment? _moving;
 
     /// <summary>Of the migration under way, or of the last one. Any thread.</summary>
     public RebuildProgress Progress => _meter.ToProgress([]);
 
     /// <summary>What is being migrated. Any thread.</summary>
-    public (LogPosition From, LogPosition Until)? Moving => _moving is { } range ? (range.From, range.Until) : null;
+    internal (LogPosition From, LogPosition Until)? Moving =>
+        _moving is { Until: { } until } segment ? (segment.From, until) : null;
 
-    /// <summary>
-    /// Migrates until nothing is trimmed as a whole and there are at most so many segments, or nothing is left that can
-    /// be. Segments that are being rebuilt wait.
-    /// </summary>
-    /// <param name="answers">Units of which this says no keep their segments where they are; null: none does.</param>
+    /// <summary>Migrates until nothing is trimmed as a whole and there are at most so many segments, or nothing is left
+    /// that can be. Segments that are being rebuilt wait.</summary>
+    /// <param name="answers">Segments of a unit that does not answer stay where they are; null: all answer.</param>
     /// <exception cref="RebuildException">A segment cannot be copied.</exception>
     public async Task<Projection> CompactAsync(
         int maxSegments, string reason, Func<NodeId, bool>? answers = null,
@@ -43,7 +37,7 @@ public sealed class Migrator(CorfuClient client, ITransport transport, TimeProvi
         {
             while (MigrationPlan.Next(projection, maxSegments, answers) is { } plan)
             {
-                _moving = new Range(plan.Segment.From, plan.Segment.Until!.Value);
+                _moving = plan.Segment;
                 projection = await MigrateAsync(plan.Segment, plan.Chains, reason, cancellationToken);
             }
         }
@@ -66,16 +60,14 @@ public sealed class Migrator(CorfuClient client, ITransport transport, TimeProvi
                 : null,
             $"{reason}: {from} to {until} joined",
             cancellationToken);
-        var units = new UnitCaller(transport);
-        var batches = new BatchCopier(client, units, _rate, _options, _meter);
+        var copier = new RangeCopier(client, transport, _rate, time, _options, _meter);
         while (Find(begun, from, until) is { } joined && HasAll(joined, chains))
         {
             _meter.Expect(until.Offset - from.Offset);
-            await new RangeCopier(client, units, batches, time, _options, _meter).CopyAsync(from, until,
-                cancellationToken);
+            await copier.CopyAsync(from, until, cancellationToken);
 
-            // R15: a copy counts for the epoch that it began in. After another one, who joins may have been away
-            // meanwhile, so that nothing was copied to him.
+            // R15: a copy is valid only for the epoch it started in; a replica that rejoined may have missed part of
+            // it.
             var copied = begun.Epoch;
             var moved = false;
             begun = await client.ReconfigureAsync(

@@ -4,108 +4,120 @@ using Corfu.Protocol;
 
 namespace Corfu.Agent;
 
+/// <summary>What one attempt to copy knows about one position, by the joining replicas of its chain.</summary>
+internal sealed class CopyItem(LogPosition position, Chain chain)
+{
+    public LogPosition Position => position;
+
+    public Chain Chain => chain;
+
+    /// <summary>They have nothing there.</summary>
+    public List<NodeId> Lacking { get; } = [];
+
+    /// <summary>Their page is damaged already: they get it again.</summary>
+    public List<NodeId> Damaged { get; } = [];
+
+    /// <summary>They hold a page already, to be compared.</summary>
+    public List<(NodeId Unit, PageResult Page)> Held { get; } = [];
+
+    /// <summary>R5: trimmed there before they had anything, they do not know its streams: they get the
+    /// headers.</summary>
+    public List<NodeId> Bare { get; } = [];
+
+    public bool NeedsEntry => Lacking.Count > 0 || Damaged.Count > 0 || Bare.Count > 0;
+
+    /// <summary>All that a trim brings something new.</summary>
+    public IEnumerable<NodeId> Others() => Lacking.Concat(Damaged).Concat(Bare).Concat(Held.Select(h => h.Unit));
+}
+
 /// <summary>
 /// One batch of a rebuild. Entries come from the chain's tail: what the last full replica holds is at all of them, so a
 /// copy never gets ahead of the chain (chain prefix). What the tail lacks is closed as any hole is, by the head's word,
 /// down to the joining replicas.
 /// </summary>
-internal sealed class BatchCopier(CorfuClient client, UnitCaller units, RateLimit rate, RebuildOptions options,
-    RebuildMeter meter)
+internal sealed class BatchCopier(CorfuClient client, RateLimit rate, RebuildOptions options, RebuildMeter meter)
 {
-    private readonly TargetWriter _writer = new(units, options, meter);
+    private const int FirstRead = 16;
+
+    private readonly TargetWriter _writer = new(options, meter);
 
     // Positions asked for at once, so that an answer is about one frame. A hint: nothing depends on it.
     private volatile int _perRead = FirstRead;
 
-    private const int FirstRead = 16;
-
     /// <returns>Ok: every position is decided on every replica of its chain in this projection. Else why it has to be
     /// tried again.</returns>
-    public async ValueTask<Status> CopyAsync(Projection projection, long first, long end,
-        CancellationToken cancellationToken)
+    public async ValueTask<Status> CopyAsync(Attempt attempt, long first, long end)
     {
         var items = new Dictionary<LogPosition, CopyItem>();
         for (var offset = first; offset < end; offset++)
         {
             var position = new LogPosition(offset);
-            items.Add(position, new CopyItem(position, projection.ChainOf(position)));
+            items.Add(position, new CopyItem(position, attempt.Projection.ChainOf(position)));
         }
 
-        var status = await AskTargetsAsync(projection, items, cancellationToken);
+        var status = await AskTargetsAsync(attempt, items);
         if (status != Status.Ok) return status;
         var holes = new List<LogPosition>();
-        var sources = Group(items.Values, static i => [i.Chain.Tail]);
-        var copies =
-            sources.Select(s => CopyFromAsync(projection, s.Unit, s.Items, items, holes, cancellationToken).AsTask())
-                .ToList();
-        foreach (var copied in await Task.WhenAll(copies))
-        {
-            if (copied != Status.Ok) status = copied;
-        }
-
-        if (status != Status.Ok) return status;
-        if (holes.Count > 0)
-        {
-            holes.Sort();
-            await CloseAsync(projection, holes, items, cancellationToken);
-        }
-
+        var sources = items.Values.GroupBy(item => item.Chain.Tail);
+        var copied = await Task.WhenAll(
+            sources.Select(source => CopyFromAsync(attempt, source, items, holes).AsTask()));
+        status = copied.LastOrDefault(copy => copy != Status.Ok);
+        if (status != Status.Ok || holes.Count == 0) return status;
+        holes.Sort();
+        await CloseAsync(attempt, holes, items);
         return Status.Ok;
     }
 
     /// <summary>A rebuild that was cut short goes on where it was: the target knows what it has.</summary>
-    private async ValueTask<Status> AskTargetsAsync(Projection projection, Dictionary<LogPosition, CopyItem> items,
-        CancellationToken cancellationToken)
+    private static async ValueTask<Status> AskTargetsAsync(Attempt attempt, Dictionary<LogPosition, CopyItem> items)
     {
-        foreach (var (target, wanted) in Group(items.Values,
-            static i => i.Chain.Replicas.Where(r => r.Joining).Select(r => r.Unit)))
+        var wanted =
+            from item in items.Values
+            from replica in item.Chain.Replicas
+            where replica.Joining
+            group item.Position by replica.Unit;
+        foreach (var target in wanted)
         {
-            var request = new ReadRequest(projection.Epoch, [.. wanted.Select(i => i.Position)], ReadDetail.State);
-            var response = await units.CallAsync(projection, target, request, cancellationToken);
+            var response = await attempt.CallAsync(target.Key,
+                new ReadRequest(attempt.Epoch, [.. target], ReadDetail.State));
             if (!response.IsOk) return response.Status;
             foreach (var page in response.Pages)
             {
                 var item = items[page.Position];
-                if (page.State == PageState.Unwritten) item.Lacking.Add(target);
-                else if (page.State == PageState.Corrupt) item.Damaged.Add(target);
-                else if (page.State != PageState.Trimmed) item.Held.Add((target, page));
-                else if (!page.BelowMark && page.Origin == default) item.Bare.Add(target);
+                if (page.State == PageState.Unwritten) item.Lacking.Add(target.Key);
+                else if (page.State == PageState.Corrupt) item.Damaged.Add(target.Key);
+                else if (page.State != PageState.Trimmed) item.Held.Add((target.Key, page));
+                else if (!page.BelowMark && page.Origin == default) item.Bare.Add(target.Key);
             }
         }
 
         return Status.Ok;
     }
 
-    private async ValueTask<Status> CopyFromAsync(
-        Projection projection, NodeId source, List<CopyItem> wanted, Dictionary<LogPosition, CopyItem> items,
-        List<LogPosition> holes, CancellationToken cancellationToken)
+    private async ValueTask<Status> CopyFromAsync(Attempt attempt, IGrouping<NodeId, CopyItem> source,
+        Dictionary<LogPosition, CopyItem> items, List<LogPosition> holes)
     {
         // What has been read is on its way to the targets while the next is read.
         var writes = new List<Task<Status>>();
         var status = await ReadAllAsync();
-        foreach (var written in await Task.WhenAll(writes))
-        {
-            if (status == Status.Ok) status = written;
-        }
-
-        return status;
+        var written = await Task.WhenAll(writes);
+        return status != Status.Ok ? status : written.FirstOrDefault(write => write != Status.Ok);
 
         async ValueTask<Status> ReadAllAsync()
         {
             foreach (var detail in (ReadDetail[])[ReadDetail.State, ReadDetail.Full])
             {
-                var positions = wanted.Where(i => i.NeedsEntry == (detail == ReadDetail.Full)).Select(i => i.Position)
-                    .ToImmutableArray();
+                ImmutableArray<LogPosition> positions = [.. source
+                    .Where(item => item.NeedsEntry == (detail == ReadDetail.Full)).Select(item => item.Position)];
                 for (var at = 0; at < positions.Length;)
                 {
-                    var count = detail == ReadDetail.Full
-                        ? Math.Min(_perRead, positions.Length - at)
-                        : positions.Length - at;
-                    var response = await units.CallAsync(projection, source,
-                        new ReadRequest(projection.Epoch, positions.Slice(at, count), detail), cancellationToken);
+                    var left = positions.Length - at;
+                    var count = detail == ReadDetail.Full ? Math.Min(_perRead, left) : left;
+                    var response = await attempt.CallAsync(source.Key,
+                        new ReadRequest(attempt.Epoch, positions.Slice(at, count), detail));
                     if (!response.IsOk) return response.Status;
                     if (response.Pages.IsEmpty) return Status.Overloaded;
-                    await TakeAsync(projection, response.Pages, items, holes, writes, cancellationToken);
+                    await WriteAsync(attempt, response.Pages, items, holes, writes);
 
                     // An answer ends at the read budget; the rest is asked for again.
                     at += response.Pages.Length;
@@ -116,112 +128,78 @@ internal sealed class BatchCopier(CorfuClient client, UnitCaller units, RateLimi
         }
     }
 
-    private async ValueTask TakeAsync(
-        Projection projection, ImmutableArray<PageResult> pages, Dictionary<LogPosition, CopyItem> items,
-        List<LogPosition> holes, List<Task<Status>> writes,
-        CancellationToken cancellationToken)
+    /// <summary>Starts the writes of what a source has answered.</summary>
+    private async ValueTask WriteAsync(Attempt attempt, ImmutableArray<PageResult> pages,
+        Dictionary<LogPosition, CopyItem> items, List<LogPosition> holes, List<Task<Status>> writes)
     {
         var bytes = pages.Sum(p => (long)p.Bytes.Length);
         if (bytes > 0) _perRead = (int)Math.Clamp(options.FrameBytes * (long)pages.Length / bytes, 1, options.Batch);
-        await rate.TakeAsync(bytes, cancellationToken);
-        var copies = new List<(NodeId Unit, List<PageResult> Pages)>();
+        await rate.TakeAsync(bytes, attempt.CancellationToken);
+        var lacking = new List<(NodeId Unit, PageResult Page)>();
         foreach (var page in pages)
-            Take(projection, items[page.Position], page, copies, holes, writes, cancellationToken);
-        foreach (var (unit, lacking) in copies)
-            writes.Add(_writer.CompleteAsync(projection, unit, lacking, cancellationToken));
-    }
-
-    private void Take(
-        Projection projection, CopyItem item, in PageResult page, List<(NodeId Unit, List<PageResult> Pages)> copies,
-        List<LogPosition> holes, List<Task<Status>> writes,
-        CancellationToken cancellationToken)
-    {
-        switch (page.State)
         {
-            case PageState.Data or PageState.Junk:
-                foreach (var (unit, held) in item.Held) TargetWriter.RequireSame(unit, held, page);
-                foreach (var unit in item.Lacking) Add(copies, unit, page);
-                foreach (var unit in item.Damaged)
-                    writes.Add(_writer.RepairAsync(projection, unit, page.Position, page.Bytes, cancellationToken));
-                foreach (var unit in item.Bare)
-                    writes.Add(_writer.SendAsync(projection, unit,
-                        new TrimRequest(projection.Epoch, page.Position, page.Bytes), cancellationToken));
-                break;
-            case PageState.Trimmed when page.BelowMark:
-                foreach (var unit in item.Others())
-                    writes.Add(_writer.SendAsync(projection, unit,
-                        new TrimPrefixRequest(projection.Epoch, page.Position.Next), cancellationToken));
-                break;
-            case PageState.Trimmed:
-                foreach (var unit in item.Others())
-                    writes.Add(_writer.SendAsync(projection, unit,
-                        new TrimRequest(projection.Epoch, page.Position, page.Bytes), cancellationToken));
-                break;
+            var item = items[page.Position];
+            switch (page.State)
+            {
+                case PageState.Data or PageState.Junk:
+                    foreach (var (unit, held) in item.Held) TargetWriter.RequireSame(unit, held, page);
+                    lacking.AddRange(item.Lacking.Select(unit => (unit, page)));
+                    writes.AddRange(item.Damaged.Select(
+                        unit => _writer.RepairAsync(attempt, unit, page.Position, page.Bytes)));
+                    SendAll(item.Bare, new TrimRequest(attempt.Epoch, page.Position, page.Bytes));
+                    break;
+                case PageState.Trimmed when page.BelowMark:
+                    SendAll(item.Others(), new TrimPrefixRequest(attempt.Epoch, page.Position.Next));
+                    break;
+                case PageState.Trimmed:
+                    SendAll(item.Others(), new TrimRequest(attempt.Epoch, page.Position, page.Bytes));
+                    break;
 #if PLANTED
-            case PageState.Unwritten when Planted.Is("copy-without-filling"):
-                break;
+                case PageState.Unwritten when Planted.Is("copy-without-filling"):
+                    break;
 #endif
-            default:
-                lock (holes) holes.Add(page.Position);
-                break;
+                default:
+                    lock (holes) holes.Add(page.Position);
+                    break;
+            }
         }
+
+        foreach (var copies in lacking.GroupBy(copy => copy.Unit, copy => copy.Page))
+            writes.Add(_writer.CompleteAsync(attempt, copies.Key, [.. copies]));
+
+        void SendAll(IEnumerable<NodeId> targets, Request<AckResponse> request) =>
+            writes.AddRange(targets.Select(unit => _writer.SendAsync(attempt, unit, request)));
     }
 
     /// <summary>The tail has nothing, or nothing readable: the whole chain is asked.</summary>
-    private async ValueTask CloseAsync(Projection projection, List<LogPosition> holes,
-        Dictionary<LogPosition, CopyItem> items, CancellationToken cancellationToken)
+    private async ValueTask CloseAsync(Attempt attempt, List<LogPosition> holes,
+        Dictionary<LogPosition, CopyItem> items)
     {
         foreach (var result in await client.ReadManyAsync([.. holes], ReadDetail.Full, ReadMode.CloseHoles,
-            cancellationToken))
+            attempt.CancellationToken))
         {
             var item = items[result.Position];
-            var target = item.Others().FirstOrDefault();
-            if (result.State == PageState.Corrupt)
-                throw new RebuildException(result.Position, target,
-                    $"No intact copy of {result.Position} is left: trim it, or remove the damaged units.");
-            if (result.State == PageState.Unwritten)
-                throw new RebuildException(result.Position, target,
-                    $"{result.Position} of a closed range cannot be closed.");
+            var obstacle = result.State switch
+            {
+                PageState.Corrupt =>
+                    $"No intact copy of {result.Position} is left: trim it, or remove the damaged units.",
+                PageState.Unwritten => $"{result.Position} of a closed range cannot be closed.",
+                _ => null,
+            };
+            if (obstacle is not null)
+                throw new RebuildException(result.Position, item.Others().FirstOrDefault(), obstacle);
             if (result.Entry is not { } entry || result.State == PageState.Trimmed) continue;
 
             // Closed, it has reached the joining replicas too; a damaged page that another replica had has not.
             var page = new PageResult(result.Position, result.State, false, entry.Origin, EntryCodec.Encode(entry));
-            foreach (var unit in item.Lacking)
-                Require(unit, await _writer.CompleteAsync(projection, unit, [page], cancellationToken));
+            foreach (var unit in item.Lacking) Require(unit, await _writer.CompleteAsync(attempt, unit, [page]));
             foreach (var unit in item.Damaged)
-                Require(unit,
-                    await _writer.RepairAsync(projection, unit, page.Position, page.Bytes, cancellationToken));
+                Require(unit, await _writer.RepairAsync(attempt, unit, page.Position, page.Bytes));
         }
-
-        meter.Closed(holes.Count);
     }
 
     private static void Require(NodeId unit, Status status)
     {
         if (status != Status.Ok) throw new TransportException($"Unit {unit} says {status}.", outcomeUnknown: false);
-    }
-
-    private static List<(NodeId Unit, List<CopyItem> Items)> Group(IEnumerable<CopyItem> items,
-        Func<CopyItem, IEnumerable<NodeId>> of)
-    {
-        var groups = new List<(NodeId Unit, List<CopyItem> Items)>();
-        foreach (var item in items)
-        {
-            foreach (var unit in of(item)) Add(groups, unit, item);
-        }
-
-        return groups;
-    }
-
-    private static void Add<T>(List<(NodeId Unit, List<T> Items)> groups, NodeId unit, T item)
-    {
-        foreach (var group in groups)
-        {
-            if (group.Unit != unit) continue;
-            group.Items.Add(item);
-            return;
-        }
-
-        groups.Add((unit, [item]));
     }
 }

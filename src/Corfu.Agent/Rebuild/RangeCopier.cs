@@ -1,18 +1,17 @@
 using Corfu.Client;
 using Corfu.Client.Layout;
 using Corfu.Protocol;
+using Corfu.Transport;
 
 namespace Corfu.Agent;
 
-/// <summary>
-/// Decides every position of a closed range on every replica of its chain, joining ones too (R15). Batches overlap;
-/// each is carried out under the newest projection known, as often as it takes.
-/// </summary>
+/// <summary>Decides every position of a closed range on every replica of its chain, joining ones too (R15). Batches
+/// overlap; each is carried out under the newest projection known, as often as it takes.</summary>
 internal sealed class RangeCopier(
-    CorfuClient client, UnitCaller units, BatchCopier batches, TimeProvider time, RebuildOptions options,
+    CorfuClient client, ITransport transport, RateLimit rate, TimeProvider time, RebuildOptions options,
     RebuildMeter meter)
 {
-    private readonly StreamTailCopier _tails = new(units);
+    private readonly BatchCopier _batches = new(client, rate, options, meter);
     private readonly Lock _gate = new();
 
     // Guarded by _gate: the first position that no batch has taken.
@@ -22,33 +21,20 @@ internal sealed class RangeCopier(
     public async Task CopyAsync(LogPosition from, LogPosition until, CancellationToken cancellationToken)
     {
         _next = from.Offset;
-        await PersistAsync(projection => CopyMarkAsync(projection, from, until, cancellationToken), cancellationToken);
+        await PersistAsync(attempt => CopyMarkAsync(attempt, from, until), cancellationToken);
         meter.Did(_next - from.Offset);
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-        var workers = new List<Task>();
-        for (var i = 0; i < options.BatchesInFlight; i++) workers.Add(WorkAsync(until.Offset, stop));
-        await Task.WhenAll(workers);
-        await PersistAsync(projection => _tails.CopyAsync(projection, from, until, cancellationToken),
-            cancellationToken);
+        await Task.WhenAll(Enumerable.Range(0, options.BatchesInFlight).Select(_ => WorkAsync(until.Offset, stop)));
+        await PersistAsync(attempt => StreamTailCopier.CopyAsync(attempt, from, until), cancellationToken);
     }
 
     private async Task WorkAsync(long until, CancellationTokenSource stop)
     {
         try
         {
-            while (true)
+            while (NextBatch(until) is var (first, end) && first < end)
             {
-                long first;
-                long end;
-                lock (_gate)
-                {
-                    first = _next;
-                    end = Math.Min(until, first + options.Batch);
-                    _next = end;
-                }
-
-                if (first >= end) return;
-                await PersistAsync(projection => batches.CopyAsync(projection, first, end, stop.Token), stop.Token);
+                await PersistAsync(attempt => _batches.CopyAsync(attempt, first, end), stop.Token);
                 meter.Did(end - first);
             }
         }
@@ -59,38 +45,37 @@ internal sealed class RangeCopier(
         }
     }
 
+    private (long First, long End) NextBatch(long until)
+    {
+        lock (_gate)
+        {
+            var first = _next;
+            _next = Math.Min(until, first + options.Batch);
+            return (first, _next);
+        }
+    }
+
     /// <summary>
     /// Copies the trim mark first: what it covers need not be copied. Only as far as the range goes: a mark beyond it
-    /// may lie above everything written, and must not pass those that stand before the unit in an active chain (R13).
+    /// may lie above everything written, and must not pass the replicas that stand before the unit in an active chain
+    /// (R13).
     /// </summary>
-    private async ValueTask<Status> CopyMarkAsync(Projection projection, LogPosition from, LogPosition until,
-        CancellationToken cancellationToken)
+    private async ValueTask<Status> CopyMarkAsync(Attempt attempt, LogPosition from, LogPosition until)
     {
-        var mark = projection.TrimMark;
-        var targets = new List<NodeId>();
-        foreach (var segment in projection.Segments)
+        var mark = attempt.Projection.TrimMark;
+        var chains = attempt.ChainsOf(from, until);
+        foreach (var source in chains.Select(c => c.Tail).Distinct())
         {
-            if (segment.From >= until || segment.Until <= from) continue;
-            foreach (var replica in segment.Chains.SelectMany(c => c.Replicas))
-            {
-                if (replica.Joining && !targets.Contains(replica.Unit)) targets.Add(replica.Unit);
-            }
-
-            foreach (var source in segment.Chains.Select(c => c.Tail).Distinct())
-            {
-                var info = await units.CallAsync(projection, source, new UnitInfoRequest(projection.Epoch),
-                    cancellationToken);
-                if (!info.IsOk) return info.Status;
-                mark = LogPosition.Max(mark, info.TrimMark);
-            }
+            var info = await attempt.CallAsync(source, new UnitInfoRequest(attempt.Epoch));
+            if (!info.IsOk) return info.Status;
+            mark = LogPosition.Max(mark, info.TrimMark);
         }
 
         mark = LogPosition.Min(mark, until);
         if (mark == LogPosition.Zero) return Status.Ok;
-        foreach (var target in targets)
+        foreach (var target in chains.SelectMany(c => c.Replicas).Where(r => r.Joining).Select(r => r.Unit).Distinct())
         {
-            var trimmed = await units.CallAsync(projection, target, new TrimPrefixRequest(projection.Epoch, mark),
-                cancellationToken);
+            var trimmed = await attempt.CallAsync(target, new TrimPrefixRequest(attempt.Epoch, mark));
             if (!trimmed.IsOk) return trimmed.Status;
         }
 
@@ -98,7 +83,7 @@ internal sealed class RangeCopier(
         return Status.Ok;
     }
 
-    private async Task PersistAsync(Func<Projection, ValueTask<Status>> attempt, CancellationToken cancellationToken)
+    private async Task PersistAsync(Func<Attempt, ValueTask<Status>> copy, CancellationToken cancellationToken)
     {
         var delay = options.RetryDelay;
         while (true)
@@ -107,7 +92,7 @@ internal sealed class RangeCopier(
             var projection = client.Projection;
             try
             {
-                var status = await attempt(projection);
+                var status = await copy(new Attempt(transport, projection, cancellationToken));
                 if (status == Status.Ok) return;
                 meter.Met($"a unit says {status}");
                 if (status == Status.Sealed)
@@ -125,20 +110,15 @@ internal sealed class RangeCopier(
 
             await Task.Delay(delay, time, cancellationToken);
             delay = TimeSpan.FromTicks(Math.Min(delay.Ticks * 2, options.MaxRetryDelay.Ticks));
-            await TryRefreshAsync(cancellationToken);
-        }
-    }
-
-    // Perhaps the unit that does not answer has been removed.
-    private async Task TryRefreshAsync(CancellationToken cancellationToken)
-    {
-        try
-        {
-            await client.RefreshAsync(cancellationToken);
-        }
-        catch (LayoutUnavailableException e)
-        {
-            meter.Met(e.Message);
+            try
+            {
+                // The unit that does not answer may have been removed.
+                await client.RefreshAsync(cancellationToken);
+            }
+            catch (LayoutUnavailableException e)
+            {
+                meter.Met(e.Message);
+            }
         }
     }
 }

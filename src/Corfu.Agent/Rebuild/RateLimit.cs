@@ -5,7 +5,7 @@ internal sealed class RateLimit(TimeProvider time, long? bytesPerSecond)
 {
     private readonly Lock _gate = new();
 
-    // Guarded by _gate: when everything taken so far is paid for.
+    // Guarded by _gate: the time at which all that was taken is within the rate.
     private long _paid = time.GetTimestamp();
 
     public async ValueTask TakeAsync(long bytes, CancellationToken cancellationToken)

@@ -3,6 +3,21 @@ using Corfu.Protocol;
 
 namespace Corfu.Agent;
 
+/// <summary>How far a rebuild has got.</summary>
+/// <param name="Targets">The units that are rebuilt.</param>
+/// <param name="Total">Positions of all closed ranges that have joining replicas, those of the running rebuild already
+/// done included.</param>
+/// <param name="Done">Of these, those that are decided on every joining replica.</param>
+/// <param name="Copied">Entries sent to joining replicas, without those that they had already.</param>
+/// <param name="Trouble">Why it does not go on; null: it does.</param>
+public sealed record RebuildProgress(
+    ImmutableArray<NodeId> Targets, long Total, long Done, long Copied, long CopiedBytes, TimeSpan Elapsed,
+    string? Trouble)
+{
+    /// <summary>At the speed so far; null while nothing is done.</summary>
+    public TimeSpan? Remaining => Done == 0 ? null : Elapsed * ((double)(Total - Done) / Done);
+}
+
 /// <summary>Counts for <see cref="RebuildProgress"/>. Any thread.</summary>
 internal sealed class RebuildMeter(TimeProvider time)
 {
@@ -11,8 +26,9 @@ internal sealed class RebuildMeter(TimeProvider time)
     private long _done;
     private long _copied;
     private long _bytes;
-    private long _closed;
     private volatile string? _trouble;
+
+    public long Done => Interlocked.Read(ref _done);
 
     public void Expect(long positions) => Interlocked.Add(ref _total, positions);
 
@@ -28,12 +44,9 @@ internal sealed class RebuildMeter(TimeProvider time)
         Interlocked.Add(ref _bytes, bytes);
     }
 
-    public void Closed(int holes) => Interlocked.Add(ref _closed, holes);
-
     public void Met(string trouble) => _trouble = trouble;
 
     public RebuildProgress ToProgress(ImmutableArray<NodeId> targets) => new(
-        targets, Interlocked.Read(ref _total), Interlocked.Read(ref _done), Interlocked.Read(ref _copied),
-        Interlocked.Read(ref _bytes),
-        Interlocked.Read(ref _closed), time.GetElapsedTime(_began), _trouble);
+        targets, Interlocked.Read(ref _total), Done, Interlocked.Read(ref _copied), Interlocked.Read(ref _bytes),
+        time.GetElapsedTime(_began), _trouble);
 }

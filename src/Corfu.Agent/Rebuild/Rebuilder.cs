@@ -8,78 +8,59 @@ using Microsoft.Extensions.Logging.Abstractions;
 namespace Corfu.Agent;
 
 /// <summary>
-/// Brings joining replicas up to date and makes them full (TOCS 2.5, Fig. 5 C; R15). Works on whatever the newest
-/// projection says is joining, whoever put it there, so it may be stopped and started at any point, and in several
-/// processes at once. One run at a time per instance.
+/// Brings joining replicas up to date and makes them full (TOCS 2.5, Fig. 5 C; R15). Works on what the newest
+/// projection calls joining, so it may be stopped and started at any point, and in several processes at once. One run
+/// at a time per instance.
 /// </summary>
-public sealed class Rebuilder
+public sealed class Rebuilder(CorfuClient client, ITransport transport, TimeProvider time, ILogger? logger = null,
+    RebuildOptions? options = null)
 {
-    private readonly CorfuClient _client;
-    private readonly TimeProvider _time;
-    private readonly ILogger _logger;
-    private readonly RebuildOptions _options;
-    private readonly UnitCaller _units;
-    private readonly RateLimit _rate;
+    // After more than this a copy is checked again rather than the history.
+    private const int MaxEpochsMissed = 256;
+
+    private readonly ILogger _logger = logger ?? NullLogger.Instance;
+    private readonly RebuildOptions _options = RebuildOptions.Checked(options);
+    private readonly RateLimit _rate = new(time, options?.BytesPerSecond);
 
     // R15: what this instance has seen decided on a unit that has been joining the same chains in every epoch since, up
     // to that of _known. A unit may leave a chain and join it again, and has then missed what was copied meanwhile.
     private readonly SortedDictionary<NodeId, RangeSet> _rebuilt = [];
     private Projection? _known;
-    private RebuildMeter _meter;
-    private volatile TargetList _targets = new([]);
-
-    public Rebuilder(CorfuClient client, ITransport transport, TimeProvider time, ILogger? logger = null,
-        RebuildOptions? options = null)
-    {
-        _client = client;
-        _time = time;
-        _logger = logger ?? NullLogger.Instance;
-        _options = options ?? new RebuildOptions();
-        _options.Validate();
-        _units = new UnitCaller(transport);
-        _rate = new RateLimit(time, _options.BytesPerSecond);
-        _meter = new RebuildMeter(time);
-    }
-
-    // After more than this a copy is checked again rather than the history.
-    private const int MaxEpochsMissed = 256;
-
-    private sealed record TargetList(ImmutableArray<NodeId> Units);
+    private RebuildMeter _meter = new(time);
+    private volatile NodeId[] _targets = [];
 
     /// <summary>Of the run under way, or of the last one. Any thread.</summary>
-    public RebuildProgress Progress => _meter.ToProgress(_targets.Units);
+    public RebuildProgress Progress => _meter.ToProgress([.. _targets]);
 
     /// <summary>Whether the projection has anything to rebuild.</summary>
-    /// <param name="except">A segment that is being migrated: what joins there is brought up to date by the
-    /// migrator.</param>
+    /// <param name="except">A segment that is being migrated: the migrator copies to the replicas that join it.</param>
     public static bool IsNeeded(Projection projection, (LogPosition From, LogPosition Until)? except = null) =>
         projection.Segments.Any(
-            s => HasJoining(s) && (except is not { } moving || s.From != moving.From || s.Until != moving.Until));
+            s => Joining(s).Any() && (except is not { } moving || s.From != moving.From || s.Until != moving.Until));
 
-    /// <summary>Returns when nothing is joining any more. Waits for units that do not answer, for as long as they are
-    /// in the projection.</summary>
+    /// <summary>Returns when nothing is joining any more. Waits for units that do not answer while the projection names
+    /// them.</summary>
     /// <returns>The projection in force then.</returns>
     /// <exception cref="RebuildException">A unit cannot be rebuilt. It stays joining; replace it.</exception>
     /// <exception cref="OperationCanceledException">Interrupted: another run goes on from there.</exception>
     public async Task<Projection> RunAsync(CancellationToken cancellationToken = default)
     {
-        _meter = new RebuildMeter(_time);
-        var joined = _time.GetTimestamp();
-        var projection = await _client.RefreshAsync(cancellationToken);
+        _meter = new RebuildMeter(time);
+        var joined = time.GetTimestamp();
+        var projection = await client.RefreshAsync(cancellationToken);
         var expected = 0L;
         while (true)
         {
             await LearnAsync(projection, cancellationToken);
             var waiting = Waiting(projection);
-            _targets = new TargetList([.. waiting.SelectMany(w => w.Targets).Distinct()]);
-            var left = waiting.Sum(w => w.Segment.Until!.Value.Offset - w.Segment.From.Offset)
-                + _meter.ToProgress([]).Done;
+            _targets = [.. waiting.SelectMany(w => w.Targets).Distinct()];
+            var left = waiting.Sum(w => Length(w.Segment)) + _meter.Done;
             _meter.Expect(left - expected);
             expected = left;
-            if (waiting.Count == 0 || _time.GetElapsedTime(joined) >= _options.JoinInterval)
+            if (waiting.Count == 0 || time.GetElapsedTime(joined) >= _options.JoinInterval)
             {
                 var next = await JoinAsync(projection, cancellationToken);
-                joined = _time.GetTimestamp();
+                joined = time.GetTimestamp();
                 if (waiting.Count == 0 && !IsNeeded(next)) return next;
                 var changed = next.Epoch != projection.Epoch;
                 projection = next;
@@ -87,13 +68,12 @@ public sealed class Rebuilder
             }
 
             var (segment, targets) = waiting[0];
-            var copier = new RangeCopier(
-                _client, _units, new BatchCopier(_client, _units, _rate, _options, _meter), _time, _options, _meter);
+            var copier = new RangeCopier(client, transport, _rate, time, _options, _meter);
             await copier.CopyAsync(segment.From, segment.Until!.Value, cancellationToken);
             var began = projection;
-            projection = _client.Projection;
+            projection = client.Projection;
             await LearnAsync(projection, cancellationToken);
-            // The others may not have been there for a while: the next copy finds most of it done.
+            // The others may have been away for a while: the next copy finds most of it done.
             foreach (var target in await StayedAsync(targets, began, projection, cancellationToken))
                 Note(target, segment);
         }
@@ -111,15 +91,14 @@ public sealed class Rebuilder
         _known = projection;
     }
 
-    /// <summary>Of these units, those that have been joining the same chains in every epoch from one projection's to
-    /// the other's, as the layout tells it.</summary>
+    /// <summary>The units that have been joining the same chains in every epoch between two projections.</summary>
     private async Task<ImmutableArray<NodeId>> StayedAsync(
         ImmutableArray<NodeId> units, Projection since, Projection now, CancellationToken cancellationToken)
     {
         var epochs = now.Epoch.Value - since.Epoch.Value;
         if (epochs == 0 || units.IsEmpty) return units;
         if (epochs > MaxEpochsMissed) return [];
-        var between = epochs == 1 ? [now] : await _client.ReadHistoryAsync(now.Epoch, (int)epochs, cancellationToken);
+        var between = epochs == 1 ? [now] : await client.ReadHistoryAsync(now.Epoch, (int)epochs, cancellationToken);
         return between.Length < epochs
             ? []
             : [.. units.Where(u => between.All(p => Places(p, u).SequenceEqual(Places(since, u))))];
@@ -137,16 +116,16 @@ public sealed class Rebuilder
     {
         if (!_rebuilt.TryGetValue(target, out var ranges)) _rebuilt.Add(target, ranges = new RangeSet());
         ranges.Add(segment.From, segment.Until!.Value);
-        RebuildLog.Rebuilt(_logger, target.ToString(), segment.From.ToString(), segment.Until.Value.ToString());
+        AgentLog.Rebuilt(_logger, target.ToString(), segment.From.ToString(), segment.Until.Value.ToString());
     }
 
     private async Task<Projection> JoinAsync(Projection projection, CancellationToken cancellationToken)
     {
         if (!IsAnythingRebuilt(projection)) return projection;
-        return await _client.ReconfigureAsync(
+        var units = projection.Segments.SelectMany(Joining).Distinct().Select(u => u.ToString()[..8]);
+        return await client.ReconfigureAsync(
             p => p.Epoch == projection.Epoch && IsAnythingRebuilt(p) ? Membership.Of(p).WithRebuilt(IsRebuilt) : null,
-            "rebuilt " + string.Join(
-                ", ", projection.Segments.SelectMany(Joining).Distinct().Select(u => u.ToString()[..8])),
+            $"rebuilt {string.Join(", ", units)}",
             cancellationToken);
     }
 
@@ -160,20 +139,27 @@ public sealed class Rebuilder
         segment.Until is { } until && _rebuilt.TryGetValue(unit, out var ranges) && ranges.Covers(segment.From, until);
 
     /// <summary>What is still to be copied, smallest first: the sooner the projection gets smaller.</summary>
-    private List<(Segment Segment, ImmutableArray<NodeId> Targets)> Waiting(Projection projection)
-    {
-        var waiting = new List<(Segment Segment, ImmutableArray<NodeId> Targets)>();
-        foreach (var segment in projection.Segments)
-        {
-            var targets = Joining(segment).Where(u => !IsRebuilt(segment, u)).ToImmutableArray();
-            if (targets.Length > 0) waiting.Add((segment, targets));
-        }
+    private List<(Segment Segment, ImmutableArray<NodeId> Targets)> Waiting(Projection projection) =>
+    [
+        .. from segment in projection.Segments
+           let targets = Joining(segment).Where(u => !IsRebuilt(segment, u)).ToImmutableArray()
+           where !targets.IsEmpty
+           orderby Length(segment)
+           select (segment, targets),
+    ];
 
-        return [.. waiting.OrderBy(w => w.Segment.Until!.Value.Offset - w.Segment.From.Offset)];
-    }
-
-    private static bool HasJoining(Segment segment) => segment.Chains.Any(c => c.FullCount < c.Replicas.Length);
+    private static long Length(Segment segment) => segment.Until!.Value.Offset - segment.From.Offset;
 
     private static IEnumerable<NodeId> Joining(Segment segment) =>
         segment.Chains.SelectMany(c => c.Replicas).Where(r => r.Joining).Select(r => r.Unit).Distinct();
+}
+
+/// <summary>A rebuild cannot go on: replicas differ, a page has no intact copy, or the unit that is rebuilt is damaged
+/// itself.</summary>
+public sealed class RebuildException(LogPosition position, NodeId unit, string message) : CorfuException(message)
+{
+    public LogPosition Position { get; } = position;
+
+    /// <summary>The unit that is rebuilt: replacing it by another is the way on.</summary>
+    public NodeId Unit { get; } = unit;
 }

@@ -1,13 +1,14 @@
+using Corfu.Client;
 using Corfu.Protocol;
 
 namespace Corfu.Agent;
 
 /// <summary>
 /// Tells joining replicas which streams the positions below their trim mark belong to, as no page does any more. Else a
-/// stream whose entries are all trimmed would look, once those who have seen them are gone, as if it had never had any,
-/// and nobody would be told Trimmed (R15, R22).
+/// stream whose entries are all trimmed would look, once the replicas that have seen them are gone, as if it had never
+/// had any, and its readers would not get Trimmed (R15, R22).
 /// </summary>
-internal sealed class StreamTailCopier(UnitCaller units)
+internal static class StreamTailCopier
 {
     /// <summary>
     /// Invariant: a full replica knows the newest positions of every stream in its chains' ranges, trimmed or not. So
@@ -15,26 +16,27 @@ internal sealed class StreamTailCopier(UnitCaller units)
     /// covers pages that they have seen.
     /// </summary>
     /// <returns>Ok, or why it has to be tried again.</returns>
-    public async ValueTask<Status> CopyAsync(Projection projection, LogPosition from, LogPosition until,
-        CancellationToken cancellationToken)
+    public static async ValueTask<Status> CopyAsync(Attempt attempt, LogPosition from, LogPosition until)
     {
 #if PLANTED
         if (Planted.Is("rebuilt-without-stream-tails")) return Status.Ok;
 #endif
-        var chains = projection.Segments.Where(s => s.From < until && (s.Until is not { } end || end > from))
-            .SelectMany(s => s.Chains).ToList();
-        foreach (var target in chains.SelectMany(c => c.Replicas).Where(r => r.Joining).Select(r => r.Unit).Distinct()
-            .ToList())
+        var all = attempt.ChainsOf(from, until);
+        var byTarget =
+            from chain in all
+            from replica in chain.Replicas
+            where replica.Joining
+            group chain by replica.Unit;
+        foreach (var chains in byTarget)
         {
-            var info = await units.CallAsync(projection, target, new UnitInfoRequest(projection.Epoch),
-                cancellationToken);
+            var info = await attempt.CallAsync(chains.Key, new UnitInfoRequest(attempt.Epoch));
             if (!info.IsOk) return info.Status;
             var below = LogPosition.Min(info.TrimMark, until);
             if (below == LogPosition.Zero) continue;
             var listed = new Dictionary<NodeId, bool>();
-            foreach (var chain in chains.Where(c => c.Replicas.Any(r => r.Joining && r.Unit == target)))
+            foreach (var chain in chains)
             {
-                var status = await CopyChainAsync(projection, chain, target, below, listed, cancellationToken);
+                var status = await CopyChainAsync(attempt, chain, chains.Key, below, listed);
                 if (status != Status.Ok) return status;
             }
         }
@@ -42,17 +44,16 @@ internal sealed class StreamTailCopier(UnitCaller units)
         return Status.Ok;
     }
 
-    /// <summary>The head alone surely has everything that is, or may become, part of the log; what its damaged headers
-    /// hide, the replicas behind it have.</summary>
-    private async ValueTask<Status> CopyChainAsync(
-        Projection projection, Chain chain, NodeId target, LogPosition below, Dictionary<NodeId, bool> listed,
-        CancellationToken cancellationToken)
+    /// <summary>The head alone surely has all that is, or may become, part of the log. What its damaged headers hide,
+    /// the replicas behind it have.</summary>
+    private static async ValueTask<Status> CopyChainAsync(Attempt attempt, Chain chain, NodeId target,
+        LogPosition below, Dictionary<NodeId, bool> listed)
     {
         foreach (var source in chain.Replicas.Take(chain.FullCount).Select(r => r.Unit))
         {
             if (!listed.TryGetValue(source, out var complete))
             {
-                (var status, complete) = await CopyListAsync(projection, source, target, below, cancellationToken);
+                (var status, complete) = await CopyListAsync(attempt, source, target, below);
                 if (status != Status.Ok) return status;
                 listed.Add(source, complete);
             }
@@ -63,22 +64,20 @@ internal sealed class StreamTailCopier(UnitCaller units)
         return Status.Ok;
     }
 
-    private async ValueTask<(Status Status, bool Complete)> CopyListAsync(
-        Projection projection, NodeId source, NodeId target, LogPosition below, CancellationToken cancellationToken)
+    private static async ValueTask<(Status Status, bool Complete)> CopyListAsync(Attempt attempt, NodeId source,
+        NodeId target, LogPosition below)
     {
         var at = default(StreamListCursor);
         var complete = true;
         while (true)
         {
-            var list = await units.CallAsync(projection, source,
-                new ListStreamTailsRequest(projection.Epoch, below, at), cancellationToken);
+            var list = await attempt.CallAsync(source, new ListStreamTailsRequest(attempt.Epoch, below, at));
             if (!list.IsOk) return (list.Status, false);
             complete &= list.Complete;
             if (!list.Tails.IsEmpty)
             {
-                var taken = await units.CallAsync(projection, target,
-                    new ImportStreamTailsRequest(projection.Epoch, list.Tails), cancellationToken);
-                if (!taken.IsOk) return (taken.Status, false);
+                var imported = await attempt.CallAsync(target, new ImportStreamTailsRequest(attempt.Epoch, list.Tails));
+                if (!imported.IsOk) return (imported.Status, false);
             }
 
             if (list.IsLast) return (Status.Ok, complete);

@@ -4,25 +4,25 @@ using Corfu.Protocol;
 namespace Corfu.Agent;
 
 /// <summary>Gives joining replicas what they lack: entries by the frame, everything else one by one.</summary>
-internal sealed class TargetWriter(UnitCaller units, RebuildOptions options, RebuildMeter meter)
+internal sealed class TargetWriter(RebuildOptions options, RebuildMeter meter)
 {
-    private readonly SemaphoreSlim _frames = new(options.FramesInFlight);
-    private readonly SemaphoreSlim _others = new(options.WritesInFlight);
+    // Trims and repairs on their way.
+    private const int OthersInFlight = 1024;
 
+    private readonly SemaphoreSlim _frames = new(options.FramesInFlight);
+    private readonly SemaphoreSlim _others = new(OthersInFlight);
+
+    /// <param name="pages">One answer of a source, which is within what a frame takes.</param>
     /// <returns>Ok: the unit holds all of them, or has been told to trim them.</returns>
-    public async Task<Status> CompleteAsync(Projection projection, NodeId unit, List<PageResult> pages,
-        CancellationToken cancellationToken)
+    public async Task<Status> CompleteAsync(Attempt attempt, NodeId unit, ImmutableArray<PageResult> pages)
     {
-        var done = 0;
-        while (done < pages.Count)
+        for (var done = 0; done < pages.Length;)
         {
-            // One answer of a source, which is within what a frame takes.
-            ImmutableArray<ReadOnlyMemory<byte>> entries = [.. pages.Skip(done).Select(p => p.Bytes)];
-            await _frames.WaitAsync(cancellationToken);
+            var request = new CompleteManyRequest(attempt.Epoch, [.. pages.Skip(done).Select(p => p.Bytes)]);
+            await _frames.WaitAsync(attempt.CancellationToken);
             try
             {
-                var response = await units.CallAsync(projection, unit,
-                    new CompleteManyRequest(projection.Epoch, entries), cancellationToken);
+                var response = await attempt.CallAsync(unit, request);
                 if (!response.IsOk) return response.Status;
                 if (response.Outcomes.IsEmpty) return Status.Overloaded;
                 foreach (var outcome in response.Outcomes)
@@ -57,22 +57,21 @@ internal sealed class TargetWriter(UnitCaller units, RebuildOptions options, Reb
         }
     }
 
-    /// <summary>Only the identical entry is taken.</summary>
-    public async Task<Status> RepairAsync(Projection projection, NodeId unit, LogPosition position,
-        ReadOnlyMemory<byte> entry, CancellationToken cancellationToken)
+    /// <summary>The unit takes the identical entry only.</summary>
+    public async Task<Status> RepairAsync(Attempt attempt, NodeId unit, LogPosition position,
+        ReadOnlyMemory<byte> entry)
     {
-        var status = await SendAsync(projection, unit, new RepairRequest(projection.Epoch, entry), cancellationToken);
+        var status = await SendAsync(attempt, unit, new RepairRequest(attempt.Epoch, entry));
         if (status == Status.Conflict) throw Differs(unit, position);
         return status == Status.Trimmed ? Status.Ok : status;
     }
 
-    public async Task<Status> SendAsync(Projection projection, NodeId unit, Request<AckResponse> request,
-        CancellationToken cancellationToken)
+    public async Task<Status> SendAsync(Attempt attempt, NodeId unit, Request<AckResponse> request)
     {
-        await _others.WaitAsync(cancellationToken);
+        await _others.WaitAsync(attempt.CancellationToken);
         try
         {
-            return (await units.CallAsync(projection, unit, request, cancellationToken)).Status;
+            return (await attempt.CallAsync(unit, request)).Status;
         }
         finally
         {

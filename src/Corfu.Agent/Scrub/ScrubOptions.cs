@@ -8,20 +8,16 @@ public sealed record ScrubOptions
     /// <summary>Positions compared together.</summary>
     public int Batch { get; init; } = 256;
 
-    /// <summary>
-    /// At most so many positions a second; null: as fast as it goes. Every one of them costs each of its replicas a
-    /// read of the page.
-    /// </summary>
+    /// <summary>Each position costs each of its replicas a read of the page. Null: as fast as it goes.</summary>
     public long? PositionsPerSecond { get; init; } = 2000;
 
-    /// <summary>A pass begins so long after the one before it began, or when that ends.</summary>
+    /// <summary>From the beginning of a pass to the beginning of the next.</summary>
     public TimeSpan Interval { get; init; } = TimeSpan.FromDays(1);
 
-    /// <summary>Pause after a batch that could not be compared, units being silent.</summary>
+    /// <summary>Pause after a batch that could not be compared because units are silent.</summary>
     public TimeSpan RetryDelay { get; init; } = TimeSpan.FromSeconds(5);
 
-    /// <summary>All faults in one message.</summary>
-    /// <exception cref="ArgumentException">An option is out of range.</exception>
+    /// <exception cref="ArgumentException">Names every option that is out of range.</exception>
     public void Validate() => OptionRules.Check(
         nameof(ScrubOptions),
         (nameof(Batch), Batch is > 0 and <= MessageLimits.MaxItems),

@@ -6,10 +6,28 @@ using Microsoft.Extensions.Logging.Abstractions;
 
 namespace Corfu.Agent;
 
-/// <summary>
-/// Looks for pages that nobody reads and that a replica has lost or damaged, and has them given back while there is a
-/// good copy. Works on any log, in any number of processes; stopped, another one goes on at the progress of this one.
-/// </summary>
+/// <summary>How far a scrub has got; also where another one goes on.</summary>
+/// <param name="Pass">Counts from 1.</param>
+/// <param name="Next">Everything below is compared in this pass.</param>
+/// <param name="Until">Where the pass ends: the tail when it began.</param>
+/// <param name="Sound">Positions of this pass that all replicas hold alike.</param>
+/// <param name="Mended">Positions of this pass that a replica had lost or damaged, and has again.</param>
+/// <param name="Unrecoverable">Positions of this pass without a good copy.</param>
+/// <param name="Diverged">Positions of this pass whose good copies differ.</param>
+public sealed record ScrubProgress(
+    int Pass, LogPosition Next, LogPosition Until, long Sound, long Undecided, long Mended, long Unrecoverable,
+    long Diverged)
+{
+    internal static readonly ScrubProgress None = new(0, default, default, 0, 0, 0, 0, 0);
+
+    public bool IsDone => Next >= Until;
+
+    /// <summary>Positions of this pass that were compared.</summary>
+    public long Done => Sound + Undecided + Mended + Unrecoverable + Diverged;
+}
+
+/// <summary>Finds pages that a replica has lost or damaged before a read meets them, and has them repaired while there
+/// is a good copy. Works on any log, in any number of processes.</summary>
 public sealed class Scrubber
 {
     private readonly CorfuClient _client;
@@ -36,20 +54,7 @@ public sealed class Scrubber
     /// <summary>Any thread.</summary>
     public ScrubProgress Progress => _progress;
 
-    /// <summary>Pass after pass, until cancelled.</summary>
-    public async Task RunAsync(CancellationToken cancellationToken)
-    {
-        while (true)
-        {
-            var began = _time.GetTimestamp();
-            await RunPassAsync(cancellationToken);
-            var rest = _options.Interval - _time.GetElapsedTime(began);
-            if (rest > TimeSpan.Zero) await Task.Delay(rest, _time, cancellationToken);
-        }
-    }
-
     /// <summary>Finishes the pass that was cut short, or makes a new one.</summary>
-    /// <returns>What the whole pass has found.</returns>
     public async Task<ScrubProgress> RunPassAsync(CancellationToken cancellationToken = default)
     {
         if (_progress.IsDone) await BeginAsync(cancellationToken);
@@ -57,7 +62,7 @@ public sealed class Scrubber
         {
             var progress = _progress;
 
-            // What a prefix trim has released meanwhile is not looked at.
+            // A prefix trim may have released the next positions.
             var from = LogPosition.Min(LogPosition.Max(progress.Next, _client.Projection.TrimMark), progress.Until);
             var count = (int)Math.Min(_options.Batch, progress.Until - from);
             if (count > 0)

