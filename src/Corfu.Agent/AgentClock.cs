@@ -1,3 +1,5 @@
+using Corfu.Protocol;
+using Corfu.Transport;
 using Microsoft.Extensions.Logging;
 
 namespace Corfu.Agent;
@@ -10,9 +12,26 @@ internal sealed class AgentClock(TimeProvider time)
     public TimeSpan Now => time.GetElapsedTime(_started);
 }
 
-/// <summary>Background tasks report their failure instead of losing it.</summary>
 internal static class BackgroundTask
 {
+    /// <summary>Null: no answer within the limit.</summary>
+    public static async Task<TResponse?> TryCallAsync<TResponse>(this ITransport transport, NodeAddress node,
+        Request<TResponse> request, TimeSpan limit, TimeProvider time, CancellationToken stopped = default)
+        where TResponse : Response
+    {
+        using var timeout = new CancellationTokenSource(limit, time);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, stopped);
+        try
+        {
+            return await transport.CallAsync(node, request, either.Token);
+        }
+        catch (Exception e) when (e is TransportException or OperationCanceledException)
+        {
+            return null;
+        }
+    }
+
+    /// <summary>Logs the failure of a task that no caller awaits.</summary>
     public static async Task ReportAsync(this Task task, ILogger logger)
     {
         try
@@ -30,7 +49,7 @@ internal static class BackgroundTask
     }
 }
 
-/// <summary>A logger that never throws: what is logged is worth less than what is done.</summary>
+/// <summary>A logger that never throws, so that a full disk or a disposed provider stops no work.</summary>
 internal sealed class SafeLogger(ILogger inner) : ILogger
 {
     public IDisposable? BeginScope<TState>(TState state)
@@ -57,7 +76,7 @@ internal sealed class SafeLogger(ILogger inner) : ILogger
         }
         catch (Exception)
         {
-            // A full disk, a provider that is disposed: the line is lost.
+            // The line is lost.
         }
     }
 }

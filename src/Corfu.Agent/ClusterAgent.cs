@@ -19,6 +19,7 @@ public sealed class ClusterAgent : IRoleHandler
     private readonly ITransport _probes;
     private readonly TimeProvider _time;
     private readonly ILogger _logger;
+
     // Guards the state of all parts: an agent does little, and one lock has no order to keep.
     private readonly Lock _gate = new();
     private readonly ClusterView _view;
@@ -34,8 +35,7 @@ public sealed class ClusterAgent : IRoleHandler
     /// <param name="transport">For everything else. Both stay the caller's.</param>
     public ClusterAgent(
         AgentOptions options, ITransport probes, ITransport transport, TimeProvider time, IEntropy entropy,
-        ILogger? logger = null,
-        ReconfigurerOptions? reconfiguration = null)
+        ILogger? logger = null, ReconfigurerOptions? reconfiguration = null)
     {
         options.Validate();
         _options = options;
@@ -46,7 +46,7 @@ public sealed class ClusterAgent : IRoleHandler
         transport = new RelocatingTransport(transport, id => _monitor?.Locate(id));
         var clock = new AgentClock(time);
         var layout = new LayoutClient(transport, entropy, time);
-        _view = new ClusterView(_gate, options, transport, layout, clock, _logger);
+        _view = new ClusterView(_gate, options, layout, clock, _logger);
         var prober = new Prober(Self, probes, _view, time);
         _monitor = new Monitor(_gate, options, Id, _view, prober, probes, time, clock, _logger);
         _suspicions = new SuspicionPoll(_gate, options, _view, _monitor, prober, probes, time, clock, _logger);
@@ -54,6 +54,11 @@ public sealed class ClusterAgent : IRoleHandler
         _change = new ChangeState(_gate, options, _view, _monitor, _suspicions, reconfigurer, clock, _logger);
         _maintenance = new Maintenance(_gate, options, _view, _monitor, probes, transport, time, clock, entropy,
             _logger);
+        lock (_gate)
+        {
+            foreach (var peer in options.Peers.Prepend(options.Self)) _monitor.AddPeer(peer);
+        }
+
         _monitor.FoundGone = () => _change.Step(_stopped);
         _view.Changed = (before, after) =>
         {
@@ -76,8 +81,7 @@ public sealed class ClusterAgent : IRoleHandler
 
     private NodeAddress Self => new(Id, _options.Self);
 
-    /// <summary>Runs until it is cancelled, and ends then without an exception. A step that fails is reported and the
-    /// next one goes on.</summary>
+    /// <summary>Runs until it is cancelled, and ends then without an exception. A step that fails is logged.</summary>
     public async Task RunAsync(CancellationToken cancellationToken)
     {
         _stopped = cancellationToken;
@@ -107,27 +111,15 @@ public sealed class ClusterAgent : IRoleHandler
         await _maintenance.Ended;
     }
 
-    /// <summary>Tells the others that this process stops in good order, so that none takes it for dead. Best effort,
-    /// bounded by the probe time-out.</summary>
+    /// <summary>Tells the other agents that this process stops in good order. Best effort, bounded by the probe
+    /// time-out.</summary>
     public async Task LeaveAsync()
     {
         List<NodeAddress> agents;
         lock (_gate) agents = [.. _monitor.Agents.Select(agent => agent.Address)];
-        await Task.WhenAll(agents.Select(TellAsync));
-
-        async Task TellAsync(NodeAddress agent)
-        {
-            using var timeout = new CancellationTokenSource(_options.ProbeTimeout, _time);
-            try
-            {
-                await _probes.CallAsync(agent, new PingRequest(_view.Epoch, Self, true, _view.Automation),
-                    timeout.Token);
-            }
-            catch (Exception e) when (e is TransportException or OperationCanceledException)
-            {
-                // It finds out.
-            }
-        }
+        var leaving = new PingRequest(_view.Epoch, Self, true, _view.Automation);
+        await Task.WhenAll(
+            agents.Select(agent => _probes.TryCallAsync(agent, leaving, _options.ProbeTimeout, _time)));
     }
 
     /// <inheritdoc />

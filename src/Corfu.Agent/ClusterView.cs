@@ -2,15 +2,13 @@ using System.Collections.Immutable;
 using Corfu.Client;
 using Corfu.Client.Layout;
 using Corfu.Protocol;
-using Corfu.Transport;
 using Microsoft.Extensions.Logging;
 
 namespace Corfu.Agent;
 
-/// <summary>What all agents of a cluster share: the newest projection, and whether agents act on their own. Both only
-/// get newer.</summary>
+/// <summary>The newest projection, and whether agents act on their own. Both only get newer.</summary>
 internal sealed class ClusterView(
-    Lock gate, AgentOptions options, ITransport transport, LayoutClient layout, AgentClock clock, ILogger logger)
+    Lock gate, AgentOptions options, LayoutClient layout, AgentClock clock, ILogger logger)
 {
     private const long MaxVersionsAhead = 1L << 32;
 
@@ -21,8 +19,8 @@ internal sealed class ClusterView(
     private TimeSpan _nextRefresh;
     private bool _isRefreshing;
 
-    /// <summary>Called under the gate for every newer projection: the one before, and the new one. Set once, before the
-    /// agent runs.</summary>
+    /// <summary>Called under the gate with the projection before and a newer one. Set once, before the agent
+    /// runs.</summary>
     public Action<Projection?, Projection> Changed { get; set; } = static (_, _) => { };
 
     public Projection? Projection
@@ -43,7 +41,7 @@ internal sealed class ClusterView(
         }
     }
 
-    /// <summary>Some node knows this epoch: if it is newer, the layout is read at the next step.</summary>
+    /// <summary>A node knows this epoch: if it is newer, the layout is read at the next step.</summary>
     public void Hint(Epoch epoch)
     {
         lock (gate)
@@ -76,14 +74,14 @@ internal sealed class ClusterView(
             if (automation.Version <= _automation.Version) return;
             var version = Math.Min(automation.Version, _automation.Version + MaxVersionsAhead);
             _automation = automation = automation with { Version = version };
-            // Under the gate: the newest word is the last one that is kept.
+            // Under the gate: what is kept last is the newest.
             options.AutomationChanged?.Invoke(automation);
         }
 
         AgentLog.Automation(logger, automation.IsOn ? "on" : "off");
     }
 
-    /// <param name="acceptors">Acceptors to begin with, while no projection is known.</param>
+    /// <param name="acceptors">Acceptors that answer, whether the projection names them or not.</param>
     public void RefreshIfDue(Func<ImmutableArray<NodeAddress>> acceptors, CancellationToken cancellationToken)
     {
         lock (gate)
@@ -95,14 +93,11 @@ internal sealed class ClusterView(
         _ = RefreshAsync(acceptors(), cancellationToken).ReportAsync(logger);
     }
 
-    private async Task RefreshAsync(ImmutableArray<NodeAddress> acceptors, CancellationToken cancellationToken)
+    internal async Task RefreshAsync(ImmutableArray<NodeAddress> acceptors, CancellationToken cancellationToken)
     {
         try
         {
-            var latest = Projection is { } known
-                ? await layout.ReadLatestAsync(known.Acceptors, cancellationToken)
-                : await FindFirstAsync(acceptors, cancellationToken);
-            if (latest is not null) Adopt(latest);
+            if (await ReadLatestAsync(acceptors, cancellationToken) is { } latest) Adopt(latest);
         }
         catch (Exception e) when (e is CorfuException or OperationCanceledException)
         {
@@ -118,24 +113,20 @@ internal sealed class ClusterView(
         }
     }
 
-    // Any acceptor leads to the others: each knows a projection, which names all of them.
-    private async Task<Projection?> FindFirstAsync(ImmutableArray<NodeAddress> acceptors,
+    // Any acceptor leads to the others: each knows a projection, which names all of them. All that the known projection
+    // names may have been replaced while this agent was cut off.
+    private async Task<Projection?> ReadLatestAsync(ImmutableArray<NodeAddress> acceptors,
         CancellationToken cancellationToken)
     {
-        foreach (var acceptor in acceptors)
+        try
         {
-            try
-            {
-                var answer = await transport.CallAsync(acceptor, new LatestRequest(Epoch.None), cancellationToken);
-                if (answer.Latest is { } latest)
-                    return await layout.ReadLatestAsync(latest.Acceptors, cancellationToken);
-            }
-            catch (TransportException)
-            {
-                // The next one may answer.
-            }
+            if (Projection is { } known) return await layout.ReadLatestAsync(known.Acceptors, cancellationToken);
+        }
+        catch (LayoutUnavailableException) when (!acceptors.IsEmpty)
+        {
+            // The others may lead on.
         }
 
-        return null;
+        return acceptors.IsEmpty ? null : await layout.FindLatestAsync(acceptors, cancellationToken);
     }
 }

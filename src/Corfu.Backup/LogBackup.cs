@@ -3,10 +3,8 @@ using Corfu.Protocol;
 
 namespace Corfu.Backup;
 
-/// <summary>
-/// Copies a running log into a folder: everything below its tail, as a linearizable check answers it, every position
-/// decided. A further run goes on where the last one ended.
-/// </summary>
+/// <summary>Copies a running log into a folder: everything below its tail, as a linearizable check answers it, every
+/// position decided. A further run goes on where the last one ended.</summary>
 public sealed class LogBackup(CorfuClient client, IBackupFolder folder, TimeProvider time,
     BackupOptions? options = null)
 {

@@ -21,10 +21,8 @@ public sealed record AcceptorOptions
     /// <summary>The log is rewritten when it has grown by this many bytes since it was last, or at a prune.</summary>
     public int CompactAfter { get; init; } = 4 << 20;
 
-    /// <summary>
-    /// Bytes of disk that each of the log's two areas keeps allocated, so that votes, decisions and prunes find room on
-    /// a full disk. Default 1 MiB.
-    /// </summary>
+    /// <summary>Bytes of disk that each of the log's two areas keeps allocated, so that votes, decisions and prunes
+    /// find room on a full disk. Default 1 MiB.</summary>
     public int Reserve { get; init; } = 1 << 20;
 
     /// <exception cref="ArgumentException">Names every option that is out of range.</exception>

@@ -18,24 +18,43 @@ internal static class ActivePlacement
         int replicas)
     {
         var before = membership;
-        foreach (var exit in exits)
+        // A unit may have left, and a spare joined, by another agent's change.
+        foreach (var exit in exits.Where(exit => projection.HasUnit(exit.Unit.Id)))
         {
-            // Done already by somebody else; or the spare is none any more.
-            if (!projection.HasUnit(exit.Unit.Id)) continue;
-            var spare = exit.Spare is { } one && !projection.HasUnit(one.Id) ? exit.Spare : null;
-            if (exit.Keeps) membership = Leave(membership, exit.Unit.Id, spare);
-            else
-                membership = spare is { } heir
-                    ? membership.WithReplaced(exit.Unit.Id, heir)
-                    : membership.Without(exit.Unit.Id);
+            var id = exit.Unit.Id;
+            var spare = exit.Spare is { } free && !projection.HasUnit(free.Id) ? exit.Spare : null;
+            membership = exit.Keeps ? Leave(membership, id, spare, Shortest(Active(membership)))
+                : spare is { } replacement ? membership.WithReplaced(id, replacement)
+                : membership.Without(id);
         }
 
         if (ReferenceEquals(before, membership)) return before;
         var chains = Active(membership);
         var units = Units(chains);
-        return Shortest(chains) < Math.Min(replicas, units.Count)
+        return Shortest(chains) < Math.Min(replicas, units.Length)
             ? membership.WithNextChains(Ring(units, replicas), [])
             : membership;
+    }
+
+    /// <summary>
+    /// A unit stays where its entries are and gets no new ones: a spare takes its place for those, or the other units,
+    /// with as many replicas. The membership given, if it gets none already or there is no other unit.
+    /// </summary>
+    public static Membership Leave(Membership membership, NodeId unit, NodeAddress? spare, int replicas)
+    {
+        var chains = Active(membership);
+        if (!chains.Any(chain => chain.Replicas.Any(r => r.Unit == unit))) return membership;
+        if (spare is not { } replacement)
+        {
+            var rest = Units(chains).Remove(unit);
+            return rest.IsEmpty ? membership : membership.WithNextChains(Ring(rest, replicas), []);
+        }
+
+        return membership.WithNextChains(
+            [.. chains.Select(chain => chain.Replicas.Any(r => r.Unit == unit)
+                ? new Chain([.. chain.Replicas.Where(r => r.Unit != unit), new Replica(replacement.Id)])
+                : chain)],
+            [replacement]);
     }
 
     /// <summary>A spare that came late: it takes its share of new entries, and joins the closed chains that units have
@@ -50,53 +69,25 @@ internal static class ActivePlacement
         (segment.Until is not { } until || until > projection.TrimMark)
         && segment.Chains.Any(chain => chain.Replicas.Length < replicas));
 
-    /// <summary>The chains that new entries will have.</summary>
+    /// <summary>The chains that new entries will have. All their replicas are full.</summary>
     public static ImmutableArray<Chain> Active(Membership membership) =>
         membership.NextChains ?? membership.Segments[^1].Chains;
 
     /// <summary>As many chains as units, each with the next ones behind its head.</summary>
-    public static ImmutableArray<Chain> Ring(IReadOnlyList<NodeId> units, int replicas)
+    public static ImmutableArray<Chain> Ring(ImmutableArray<NodeId> units, int replicas)
     {
-        var length = Math.Min(replicas, units.Count);
+        var length = Math.Min(replicas, units.Length);
         return
         [
-            .. Enumerable.Range(0, units.Count).Select(head =>
-                new Chain([.. Enumerable.Range(head, length).Select(i => new Replica(units[i % units.Count]))])),
+            .. Enumerable.Range(0, units.Length).Select(head =>
+                new Chain([.. Enumerable.Range(head, length).Select(i => new Replica(units[i % units.Length]))])),
         ];
     }
 
     /// <summary>Replicas of the shortest of these chains.</summary>
     public static int Shortest(ImmutableArray<Chain> chains) => chains.Min(chain => chain.FullCount);
 
-    // The unit stays where its entries are.
-    private static Membership Leave(Membership membership, NodeId unit, NodeAddress? spare)
-    {
-        var chains = Active(membership);
-        if (!chains.Any(chain => chain.Replicas.Any(r => r.Unit == unit))) return membership;
-        if (spare is not { } heir)
-        {
-            var rest = Units(chains).Where(id => id != unit).ToList();
-            return rest.Count == 0 ? membership : membership.WithNextChains(Ring(rest, Shortest(chains)), []);
-        }
-
-        return membership.WithNextChains(
-            [.. chains.Select(chain => chain.Replicas.Any(r => r.Unit == unit)
-                ? new Chain([.. Full(chain).Where(id => id != unit).Append(heir.Id).Select(id => new Replica(id))])
-                : chain)],
-            [heir]);
-    }
-
-    private static List<NodeId> Units(ImmutableArray<Chain> chains)
-    {
-        List<NodeId> units = [];
-        foreach (var unit in chains.SelectMany(Full))
-        {
-            if (!units.Contains(unit)) units.Add(unit);
-        }
-
-        return units;
-    }
-
-    private static IEnumerable<NodeId> Full(Chain chain) =>
-        chain.Replicas.Take(chain.FullCount).Select(replica => replica.Unit);
+    /// <summary>In the order in which the chains name them first.</summary>
+    public static ImmutableArray<NodeId> Units(ImmutableArray<Chain> chains) =>
+        [.. chains.SelectMany(chain => chain.Replicas).Select(replica => replica.Unit).Distinct()];
 }

@@ -7,11 +7,10 @@ namespace Corfu.Agent;
 /// <summary>
 /// One change at a time, from verdicts to an epoch without the nodes that are gone:
 /// <code>
-///                 verdicts ask for it        it is this agent's turn         others share the suspicion
-///   Idle ----------------------> Proposed ----------------------> Asking ----------------------> Deciding
-///    ^                               | verdicts ask for nothing     | they do not                    | an epoch is
-/// decided
-///    +-------------------------------+------------------------------+--------------------------------+
+///        verdicts ask for it      it is this agent's turn     others share the suspicion
+///   Idle ------------------> Proposed ------------------> Asking ------------------> Deciding
+///    ^   verdicts ask for nothing |             they do not |     an epoch is decided |
+///    +----------------------------+-------------------------+-------------------------+
 /// </code>
 /// <c>_change is null</c> if and only if Idle; <c>_stop is not null</c> if and only if Asking or Deciding. Everything
 /// is guarded by the agent's gate. Agents need no agreement on who acts: the layout decides one successor per epoch
@@ -35,10 +34,9 @@ internal sealed class ChangeState(
     private TimeSpan _since;
     private CancellationTokenSource? _stop;
     private Task _run = Task.CompletedTask;
-    private string _note = "";
 
     /// <summary>What would be done and may not, and why not.</summary>
-    public string Note => _note;
+    public string Note { get; private set; } = "";
 
     public bool IsRunning => _state is State.Asking or State.Deciding;
 
@@ -75,8 +73,7 @@ internal sealed class ChangeState(
                     break;
                 case State.Asking or State.Deciding
                     when change is not null && change.Exits.Length > _change!.Exits.Length && !change.IsSame(_change):
-                    // A reconfiguration that waits for the seal of a unit that is now known to be gone would wait in
-                    // vain.
+                    // The run may wait for the seal of a unit that is now known to be gone.
                     _stop!.Cancel();
                     break;
             }
@@ -108,8 +105,6 @@ internal sealed class ChangeState(
         _run = RunAsync(_change!, projection, _stop.Token);
     }
 
-    private void BecomeDeciding() => _state = State.Deciding;
-
     private async Task RunAsync(PlannedChange change, Projection projection, CancellationToken cancellationToken)
     {
         // Outside the gate, which the caller holds.
@@ -118,7 +113,7 @@ internal sealed class ChangeState(
         try
         {
             if (!await suspicions.IsAgreedAsync(change, projection, cancellationToken)) return;
-            lock (gate) BecomeDeciding();
+            lock (gate) _state = State.Deciding;
             AgentLog.Deciding(logger, change.ToString());
             var reason = new ReconfigurationReason(true, options.Self.ToString(), change.ToString()).ToString();
             var decided = await reconfigurer.ReconfigureAsync(projection, change.Apply, reason, cancellationToken);
@@ -143,12 +138,12 @@ internal sealed class ChangeState(
         }
     }
 
-    private PolicyDecision Decide(Projection projection) => _policy.Decide(
-        new PolicyView(projection, VerdictOf, monitor.Waiting(NodeRole.Unit), monitor.Waiting(NodeRole.Sequencer))
-        {
-            Acceptors = monitor.Waiting(NodeRole.Acceptor),
-        },
-        clock.Now);
+    private PolicyDecision Decide(Projection projection)
+    {
+        var view = new PolicyView(projection, VerdictOf, monitor.Waiting(NodeRole.Unit),
+            monitor.Waiting(NodeRole.Sequencer), monitor.Waiting(NodeRole.Acceptor));
+        return _policy.Decide(view, clock.Now);
+    }
 
     private NodeVerdict VerdictOf(NodeId id) =>
         monitor.Find(id) is { } node && clock.Now >= node.DisagreedUntil ? monitor.VerdictOf(node) : default;
@@ -157,11 +152,10 @@ internal sealed class ChangeState(
     // all. The agents of processes that go are left out: their own silence may be noticed a probe later.
     private int Rank(PlannedChange change, Projection projection)
     {
-        List<NodeEndpoint> processes = [.. change.Exits.Select(exit => exit.Unit.Endpoint),
-            .. change.Acceptors.Select(acceptor => acceptor.Old.Endpoint)];
-        if (change.NewSequencer is not null) processes.Add(projection.Sequencer.Endpoint);
         HashSet<NodeEndpoint> going = [.. change.Exits.Where(exit => !exit.Keeps).Select(exit => exit.Unit.Endpoint)];
         if (change.NewSequencer is not null) going.Add(projection.Sequencer.Endpoint);
+        HashSet<NodeEndpoint> processes = [.. going, .. change.Exits.Select(exit => exit.Unit.Endpoint)];
+        if (change.Acceptor is { } acceptor) processes.Add(acceptor.Old.Endpoint);
         return processes.Count > 0
             ? processes.Min(process => monitor.RankFor(process, going.Contains))
             : monitor.Agents.Count(
@@ -170,8 +164,7 @@ internal sealed class ChangeState(
 
     private void Tell(string note)
     {
-        if (note == _note) return;
-        if (note.Length > 0 && _note.Length == 0) AgentLog.Held(logger, note);
-        _note = note;
+        if (note.Length > 0 && Note.Length == 0) AgentLog.Held(logger, note);
+        Note = note;
     }
 }

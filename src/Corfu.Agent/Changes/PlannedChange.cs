@@ -1,6 +1,4 @@
 using System.Collections.Immutable;
-using System.Globalization;
-using System.Text;
 using Corfu.Client;
 using Corfu.Protocol;
 
@@ -11,73 +9,54 @@ namespace Corfu.Agent;
 internal sealed record PlannedChange(ImmutableArray<UnitExit> Exits, NodeId OldSequencer, NodeAddress? NewSequencer,
     int Replicas, string Why)
 {
-    public ImmutableArray<AcceptorChange> Acceptors { get; init; } = [];
+    /// <summary>One at a time, so that the acceptors that remain are a majority of both sets.</summary>
+    public AcceptorChange? Acceptor { get; init; }
 
-    /// <summary>A spare that comes when units have left without one: it fills up the chains that have become too
-    /// short.</summary>
+    /// <summary>A spare for chains that have become too short, since units have left without one.</summary>
     public NodeAddress? Joins { get; init; }
 
-    /// <summary>The same plan again, as far as who is concerned.</summary>
+    /// <summary>Whether the other plan concerns the same nodes.</summary>
     public bool IsSame(PlannedChange? other) =>
-        other is not null && OldSequencer == other.OldSequencer && NewSequencer == other.NewSequencer
-        && Exits.AsSpan().SequenceEqual(other.Exits.AsSpan())
-        && Joins == other.Joins && Acceptors.AsSpan().SequenceEqual(other.Acceptors.AsSpan());
+        other is not null && Exits.AsSpan().SequenceEqual(other.Exits.AsSpan())
+        && (OldSequencer, NewSequencer) == (other.OldSequencer, other.NewSequencer)
+        && (Joins, Acceptor) == (other.Joins, other.Acceptor);
 
     /// <exception cref="ReconfigurationException">A chain would have no full replica left (R14).</exception>
     public Membership? Apply(Projection projection)
     {
-        var membership = Membership.Of(projection);
-        var changed = false;
+        var before = Membership.Of(projection);
+        var after = before;
         if (NewSequencer is { } sequencer && projection.Sequencer.Id == OldSequencer)
-        {
-            membership = membership.WithSequencer(sequencer);
-            changed = true;
-        }
-
-        foreach (var acceptor in Acceptors)
-        {
-            var at = membership.Acceptors.IndexOf(acceptor.Old);
-            if (at < 0 || membership.Acceptors.Contains(acceptor.New)) continue;
-            membership = membership with { Acceptors = membership.Acceptors.SetItem(at, acceptor.New) };
-            changed = true;
-        }
-
-        var without = ActivePlacement.Without(membership, projection, Exits, Replicas);
-        changed |= !ReferenceEquals(without, membership);
+            after = after.WithSequencer(sequencer);
+        if (Acceptor is { } change && !after.Acceptors.Contains(change.New)
+            && after.Acceptors.IndexOf(change.Old) is >= 0 and var at)
+            after = after with { Acceptors = after.Acceptors.SetItem(at, change.New) };
+        after = ActivePlacement.Without(after, projection, Exits, Replicas);
         if (Joins is { } joins && !projection.HasUnit(joins.Id) && ActivePlacement.IsShort(projection, Replicas))
-        {
-            without = ActivePlacement.With(without, joins, Replicas);
-            changed = true;
-        }
-
-        return changed ? without : null;
+            after = ActivePlacement.With(after, joins, Replicas);
+        return ReferenceEquals(before, after) ? null : after;
     }
 
     public override string ToString()
     {
-        var text = new StringBuilder(Why);
-        if (NewSequencer is { } sequencer)
-            text.Append(CultureInfo.InvariantCulture, $"; {sequencer.Endpoint} takes over");
+        List<string> parts = [Why];
+        if (NewSequencer is { } sequencer) parts.Add($"{sequencer.Endpoint} takes over");
         foreach (var exit in Exits)
         {
-            text.Append(CultureInfo.InvariantCulture,
-                $"; {exit.Unit.Endpoint} {(exit.Keeps ? "gets nothing new" : "is out")}");
-            if (exit.Spare is { } spare)
-                text.Append(CultureInfo.InvariantCulture, $", {spare.Endpoint} takes its place");
+            var spare = exit.Spare is { } one ? $", {one.Endpoint} takes its place" : "";
+            parts.Add($"{exit.Unit.Endpoint} {(exit.Keeps ? "gets nothing new" : "is out")}{spare}");
         }
 
-        if (Joins is { } joins) text.Append(CultureInfo.InvariantCulture, $"; {joins.Endpoint} joins");
-        foreach (var acceptor in Acceptors)
-            text.Append(CultureInfo.InvariantCulture,
-                $"; {acceptor.New.Endpoint} decides instead of {acceptor.Old.Endpoint}");
-        return text.ToString();
+        if (Joins is { } joins) parts.Add($"{joins.Endpoint} joins");
+        if (Acceptor is { } acceptor)
+            parts.Add($"{acceptor.New.Endpoint} decides instead of {acceptor.Old.Endpoint}");
+        return string.Join("; ", parts);
     }
 }
 
 /// <summary>A unit that gets no new entries any more.</summary>
-/// <param name="Spare">Takes its place in the chains of new entries; none where there is none.</param>
-/// <param name="Keeps">It stays with the entries that it has, for reads; otherwise it leaves every chain at once
-/// (R2).</param>
+/// <param name="Spare">Takes its place in the chains of new entries; null: there is none.</param>
+/// <param name="Keeps">It keeps its entries, for reads; otherwise it leaves every chain at once (R2).</param>
 internal sealed record UnitExit(NodeAddress Unit, NodeAddress? Spare, bool Keeps);
 
 /// <summary>An acceptor of the layout gives its place to another.</summary>

@@ -4,6 +4,18 @@ using Corfu.Protocol;
 
 namespace Corfu.Agent;
 
+/// <summary>What a decision is made from.</summary>
+/// <param name="Spares">Freshly formatted units that answer, best first.</param>
+/// <param name="Standbys">Sequencers that answer, best first.</param>
+/// <param name="Acceptors">Acceptors that answer and that the projection does not name, best first.</param>
+internal sealed record PolicyView(
+    Projection Projection, Func<NodeId, NodeVerdict> VerdictOf, ImmutableArray<NodeAddress> Spares,
+    ImmutableArray<NodeAddress> Standbys, ImmutableArray<NodeAddress> Acceptors);
+
+/// <param name="Change">Null: nothing to do, or nothing that may be done.</param>
+/// <param name="Note">What would be done and may not, and why not; empty if nothing is held back.</param>
+internal sealed record PolicyDecision(PlannedChange? Change, string Note);
+
 /// <summary>Verdicts in, at most one change out. Pure, no clock: times are since any fixed moment. Not
 /// thread-safe.</summary>
 internal sealed class PolicyCore
@@ -20,8 +32,7 @@ internal sealed class PolicyCore
         _sequencers = new ChangeBudget(_options.SequencerBurst, _options.SequencerRefill);
     }
 
-    /// <summary>A new epoch was learnt: changes that agents made, this one or another, count against the rate
-    /// limit.</summary>
+    /// <summary>Changes that agents made, this one or another, count against the rate limit.</summary>
     public void Saw(Projection before, Projection after, TimeSpan now)
     {
         if (!ReconfigurationReason.TryParse(after.Reason, out var reason) || !reason.IsAutomatic) return;
@@ -29,144 +40,148 @@ internal sealed class PolicyCore
         for (var lost = before.Units.Count(unit => !after.HasUnit(unit.Id)); lost > 0; lost--) _units.Spend(now);
     }
 
-    public PolicyDecision Decide(PolicyView view, TimeSpan now)
+    public PolicyDecision Decide(PolicyView view, TimeSpan now) =>
+        new Decision(_options, _units, _sequencers, view, now).Make();
+
+    /// <summary>One decision under way.</summary>
+    private sealed class Decision(PolicyOptions options, ChangeBudget units, ChangeBudget sequencers, PolicyView view,
+        TimeSpan now)
     {
-        List<string> notes = [];
-        List<string> whys = [];
-        var replicas = _options.Replicas ?? view.Projection.Active.Chains.Max(chain => chain.FullCount);
-        var sequencer = DecideSequencer(view, now, notes, whys);
-        var exits = DecideUnits(view, replicas, now, notes, whys);
-        var acceptors = DecideAcceptors(view, notes, whys);
-        if (sequencer is null && exits.IsEmpty && acceptors.IsEmpty)
-        {
-            var joins = DecideJoin(view, replicas, now);
-            var joined = joins is null
-                ? null
-                : new PlannedChange([], NodeId.None, null, replicas, "entries have too few replicas") { Joins = joins };
-            return new PolicyDecision(joined, string.Join("; ", notes));
-        }
+        private readonly Projection _projection = view.Projection;
+        private readonly int _replicas =
+            options.Replicas ?? view.Projection.Active.Chains.Max(chain => chain.FullCount);
+        private readonly List<string> _notes = [];
+        private readonly List<string> _whys = [];
 
-        var change = new PlannedChange(exits, sequencer is null ? NodeId.None : view.Projection.Sequencer.Id, sequencer,
-            replicas, string.Join("; ", whys))
+        public PolicyDecision Make()
         {
-            Acceptors = acceptors,
-        };
-        return new PolicyDecision(change, string.Join("; ", notes));
-    }
-
-    private NodeAddress? DecideSequencer(PolicyView view, TimeSpan now, List<string> notes, List<string> whys)
-    {
-        var current = view.Projection.Sequencer;
-        var verdict = view.VerdictOf(current.Id);
-        if (!verdict.IsGone) return null;
-        if (view.Standbys.IsEmpty)
-        {
-            notes.Add($"the sequencer at {current.Endpoint}: {verdict.Why}; there is no standby");
-            return null;
-        }
-
-        if (!_sequencers.HasOne(now))
-        {
-            notes.Add($"the sequencer at {current.Endpoint}: {verdict.Why}; too many were replaced lately");
-            return null;
-        }
-
-        whys.Add($"sequencer {current.Endpoint} {Word(verdict.Health)} ({verdict.Why})");
-        return view.Standbys[0];
-    }
-
-    private ImmutableArray<UnitExit> DecideUnits(PolicyView view, int replicas, TimeSpan now, List<string> notes,
-        List<string> whys)
-    {
-        var exits = ImmutableArray<UnitExit>.Empty;
-        var spares = new Queue<NodeAddress>(view.Spares);
-        foreach (var unit in view.Projection.Units)
-        {
-            var verdict = view.VerdictOf(unit.Id);
-            var keeps = verdict.Health == NodeHealth.Full
-                || (verdict.Health == NodeHealth.Slow && verdict.Since >= _options.LeaveSlowAfter);
-            if (!verdict.IsGone && !(keeps && IsActive(view.Projection, unit.Id))) continue;
-            spares.TryPeek(out var spare);
-            var exit = new UnitExit(unit, spares.Count > 0 ? spare : null, keeps);
-            if (Obstacle(view.Projection, exits.Add(exit), replicas, now) is { } obstacle)
+            var sequencer = DecideSequencer();
+            var exits = DecideUnits();
+            var acceptor = DecideAcceptor();
+            PlannedChange? change = null;
+            if (sequencer is not null || !exits.IsEmpty || acceptor is not null)
             {
-                notes.Add($"unit {unit.Endpoint}: {verdict.Why}; {obstacle}");
-                continue;
+                var old = sequencer is null ? NodeId.None : _projection.Sequencer.Id;
+                change = new PlannedChange(exits, old, sequencer, _replicas, string.Join("; ", _whys))
+                {
+                    Acceptor = acceptor,
+                };
+            }
+            else if (DecideJoin() is { } joins)
+            {
+                change = new PlannedChange([], NodeId.None, null, _replicas, "entries have too few replicas")
+                {
+                    Joins = joins,
+                };
             }
 
-            if (exit.Spare is not null) spares.Dequeue();
-            exits = exits.Add(exit);
-            whys.Add($"unit {unit.Endpoint} {Word(verdict.Health)} ({verdict.Why})");
+            return new PolicyDecision(change, string.Join("; ", _notes));
         }
 
-        return exits;
-    }
-
-    // Whoever left without a spare has left chains too short. While a unit is away that may have to leave, the spare is
-    // kept for its place.
-    private NodeAddress? DecideJoin(PolicyView view, int replicas, TimeSpan now)
-    {
-        if (view.Spares.IsEmpty || !ActivePlacement.IsShort(view.Projection, replicas) || !_units.HasOne(now))
-            return null;
-        return view.Projection.Units.All(unit => view.VerdictOf(unit.Id).Health is NodeHealth.Alive)
-            ? view.Spares[0]
-            : null;
-    }
-
-    // One at a time, so that the acceptors that remain are a majority of both sets.
-    private ImmutableArray<AcceptorChange> DecideAcceptors(PolicyView view, List<string> notes, List<string> whys)
-    {
-        foreach (var acceptor in view.Projection.Acceptors)
+        private NodeAddress? DecideSequencer()
         {
-            var verdict = view.VerdictOf(acceptor.Id);
-            if (!verdict.IsGone
-                || (verdict.Health == NodeHealth.Silent && verdict.Since < _options.AcceptorSilentAfter)) continue;
-            if (view.Acceptors.IsEmpty)
-            {
-                notes.Add($"acceptor {acceptor.Endpoint}: {verdict.Why}; there is none to take its place");
-                continue;
-            }
-
-            whys.Add($"acceptor {acceptor.Endpoint} {Word(verdict.Health)}");
-            return [new AcceptorChange(acceptor, view.Acceptors[0])];
-        }
-
-        return [];
-    }
-
-    private string? Obstacle(Projection projection, ImmutableArray<UnitExit> exits, int replicas, TimeSpan now)
-    {
-        if (!_units.HasOne(now)) return "too many were taken out lately";
-        try
-        {
-            var membership = Membership.Of(projection);
-            var without = ActivePlacement.Without(membership, projection, exits, replicas);
-            if (ReferenceEquals(membership, without)) return "there is nothing else that new entries could go to";
-
-            // A partition must not shrink chains to one: then new entries wait for the one that is away.
-            var least = Math.Min(_options.MinReplicas, ActivePlacement.Shortest(projection.Active.Chains));
-            return ActivePlacement.Shortest(ActivePlacement.Active(without)) < least
-                ? $"without it new entries would have fewer than {least} replicas, and there is no spare"
+            var current = _projection.Sequencer;
+            var verdict = view.VerdictOf(current.Id);
+            if (!verdict.IsGone) return null;
+            var obstacle = view.Standbys.IsEmpty ? "there is no standby"
+                : !sequencers.HasOne(now) ? "too many were replaced lately"
                 : null;
+            if (obstacle is not null)
+            {
+                _notes.Add($"the sequencer at {current.Endpoint}: {verdict.Why}; {obstacle}");
+                return null;
+            }
+
+            _whys.Add($"sequencer {current.Endpoint} {Word(verdict.Health)} ({verdict.Why})");
+            return view.Standbys[0];
         }
-        catch (ReconfigurationException e)
+
+        private ImmutableArray<UnitExit> DecideUnits()
         {
-            return e.Message;
+            var exits = ImmutableArray<UnitExit>.Empty;
+            var spares = new Queue<NodeAddress>(view.Spares);
+            foreach (var unit in _projection.Units)
+            {
+                var verdict = view.VerdictOf(unit.Id);
+                var keeps = verdict.Health == NodeHealth.Full
+                    || (verdict.Health == NodeHealth.Slow && verdict.Since >= options.LeaveSlowAfter);
+                if (!verdict.IsGone && !(keeps && IsActive(unit.Id))) continue;
+                var exit = new UnitExit(unit, spares.TryPeek(out var spare) ? spare : null, keeps);
+                if (Obstacle(exits.Add(exit)) is { } obstacle)
+                {
+                    _notes.Add($"unit {unit.Endpoint}: {verdict.Why}; {obstacle}");
+                    continue;
+                }
+
+                if (exit.Spare is not null) spares.Dequeue();
+                exits = exits.Add(exit);
+                _whys.Add($"unit {unit.Endpoint} {Word(verdict.Health)} ({verdict.Why})");
+            }
+
+            return exits;
         }
+
+        // A unit that left without a spare has left chains too short. While a unit is away that may have to leave, the
+        // spare is kept for its place.
+        private NodeAddress? DecideJoin() =>
+            !view.Spares.IsEmpty && ActivePlacement.IsShort(_projection, _replicas) && units.HasOne(now)
+            && _projection.Units.All(unit => view.VerdictOf(unit.Id).Health is NodeHealth.Alive)
+                ? view.Spares[0]
+                : null;
+
+        private AcceptorChange? DecideAcceptor()
+        {
+            foreach (var acceptor in _projection.Acceptors)
+            {
+                var verdict = view.VerdictOf(acceptor.Id);
+                var isEarly = verdict.Health == NodeHealth.Silent && verdict.Since < options.AcceptorSilentAfter;
+                if (!verdict.IsGone || isEarly) continue;
+                if (!view.Acceptors.IsEmpty)
+                {
+                    _whys.Add($"acceptor {acceptor.Endpoint} {Word(verdict.Health)}");
+                    return new AcceptorChange(acceptor, view.Acceptors[0]);
+                }
+
+                _notes.Add($"acceptor {acceptor.Endpoint}: {verdict.Why}; there is none to take its place");
+            }
+
+            return null;
+        }
+
+        private string? Obstacle(ImmutableArray<UnitExit> exits)
+        {
+            if (!units.HasOne(now)) return "too many were taken out lately";
+            try
+            {
+                var membership = Membership.Of(_projection);
+                var without = ActivePlacement.Without(membership, _projection, exits, _replicas);
+                if (ReferenceEquals(membership, without)) return "there is nothing else that new entries could go to";
+
+                // A partition must not shrink chains to one: new entries wait for the unit that is away.
+                var least = Math.Min(options.MinReplicas, ActivePlacement.Shortest(_projection.Active.Chains));
+                return ActivePlacement.Shortest(ActivePlacement.Active(without)) < least
+                    ? $"without it new entries would have fewer than {least} replicas, and there is no spare"
+                    : null;
+            }
+            catch (ReconfigurationException e)
+            {
+                return e.Message;
+            }
+        }
+
+        private bool IsActive(NodeId unit) =>
+            _projection.Active.Chains.Any(chain => chain.Replicas.Any(replica => replica.Unit == unit));
+
+        private static string Word(NodeHealth health) => health switch
+        {
+            NodeHealth.Dead => "dead",
+            NodeHealth.Replaced => "gone",
+            NodeHealth.Silent => "silent",
+            NodeHealth.Failed => "broken",
+            NodeHealth.Full => "full",
+            _ => "slow",
+        };
     }
-
-    private static bool IsActive(Projection projection, NodeId unit) =>
-        projection.Active.Chains.Any(chain => chain.Replicas.Any(replica => replica.Unit == unit));
-
-    private static string Word(NodeHealth health) => health switch
-    {
-        NodeHealth.Dead => "dead",
-        NodeHealth.Replaced => "gone",
-        NodeHealth.Silent => "silent",
-        NodeHealth.Failed => "broken",
-        NodeHealth.Full => "full",
-        _ => "slow",
-    };
 }
 
 /// <summary>The rate limit: a bucket that fills with time. Pure.</summary>

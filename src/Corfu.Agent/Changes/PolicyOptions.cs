@@ -12,23 +12,20 @@ public sealed record PolicyOptions
     /// must not shrink chains to one.</summary>
     public int MinReplicas { get; init; } = 2;
 
-    /// <summary>Units that may be taken out in a row; one more after every <see cref="UnitRefill"/>. All agents
-    /// together, since all see every epoch.</summary>
+    /// <summary>Units that all agents together may take out in a row; one more after each interval.</summary>
     public int UnitBurst { get; init; } = 3;
 
     public TimeSpan UnitRefill { get; init; } = TimeSpan.FromSeconds(60);
 
-    /// <summary>Sequencers that may be replaced in a row; one more after every <see cref="SequencerRefill"/>.</summary>
+    /// <summary>Sequencers that may be replaced in a row; one more after each interval.</summary>
     public int SequencerBurst { get; init; } = 10;
 
     public TimeSpan SequencerRefill { get; init; } = TimeSpan.FromSeconds(5);
 
-    /// <summary>An acceptor that is silent, and not known to be dead, is missed only after so long: nothing waits for
-    /// it while the others are a majority.</summary>
+    /// <summary>A silent acceptor is replaced after so long: nothing waits for it while the others answer.</summary>
     public TimeSpan AcceptorSilentAfter { get; init; } = TimeSpan.FromSeconds(10);
 
-    /// <summary>New entries go elsewhere when a unit is slow for so long. It keeps what it has, so nothing is copied.
-    /// Null: it is only reported.</summary>
+    /// <summary>A unit slow for so long gets no new entries, but keeps the old ones. Null: it stays.</summary>
     public TimeSpan? LeaveSlowAfter { get; init; } = TimeSpan.FromSeconds(30);
 
     /// <exception cref="ArgumentException">An option is out of range.</exception>

@@ -2,20 +2,19 @@ using Corfu.Protocol;
 
 namespace Corfu.Agent;
 
-/// <param name="Trouble">What keeps it from going on; null where nothing does.</param>
+/// <param name="Trouble">Why it does not go on; null: it does.</param>
 internal readonly record struct JobProgress(string What, long Done, long Total, long Bytes, string? Trouble);
 
 /// <summary>
 /// Long work that a cluster needs once, one run at a time. It may run while <see cref="EligibleSince"/> is not null: it
-/// is needed, and no agent before this one works at it. A job without progress for
-/// <see cref="AgentOptions.StalledJobLimit"/> is passed on: the next agent may work at it, until it is done here or no
-/// longer needed. Everything is guarded by the agent's gate.
+/// is needed, and no agent before this one works at it. Without progress for <see cref="AgentOptions.StalledJobLimit"/>
+/// it is passed on: the next agent may work at it, until it is done here or not needed any more. Guarded by the gate.
 /// </summary>
 internal sealed class BackgroundJob(JobKind kind, TimeSpan interval)
 {
     private readonly record struct Mark(Epoch Epoch, long Done);
 
-    // The most that was done in the newest epoch, over all runs, and when it got there.
+    // The most that any run has done in the newest epoch, and since when.
     private Mark _mark;
     private TimeSpan _markedAt;
     private bool _hasFailed;
@@ -24,7 +23,7 @@ internal sealed class BackgroundJob(JobKind kind, TimeSpan interval)
 
     public TimeSpan? EligibleSince { get; private set; }
 
-    /// <summary>Of the run under way; null when there is none.</summary>
+    /// <summary>Of the run under way, like <see cref="Progress"/>; null when there is none.</summary>
     public CancellationTokenSource? Stop { get; private set; }
 
     public bool IsRunning => Stop is not null;
@@ -39,7 +38,6 @@ internal sealed class BackgroundJob(JobKind kind, TimeSpan interval)
     /// <summary>Why it was passed on; null: it was not.</summary>
     public string? PassedOn { get; private set; }
 
-    /// <summary>Of the run under way.</summary>
     public Func<JobProgress>? Progress { get; private set; }
 
     public bool MayStart(TimeSpan now, TimeSpan delay) =>
@@ -59,7 +57,7 @@ internal sealed class BackgroundJob(JobKind kind, TimeSpan interval)
         Stop?.Cancel();
     }
 
-    /// <summary>Nothing is to be done. A run under way comes to its end by itself.</summary>
+    /// <summary>Nothing is to be done. A run under way ends by itself.</summary>
     public void BecomeUnneeded()
     {
         EligibleSince = null;
@@ -88,8 +86,7 @@ internal sealed class BackgroundJob(JobKind kind, TimeSpan interval)
         _mark = default;
     }
 
-    /// <summary>Passes the job on when nothing has come of it for too long.</summary>
-    /// <returns>Whether it was passed on just now.</returns>
+    /// <returns>Whether it is passed on now.</returns>
     public bool PassOnIfStalled(Epoch epoch, TimeSpan now, AgentOptions options)
     {
         var progress = Progress?.Invoke();

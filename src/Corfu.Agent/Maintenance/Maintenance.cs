@@ -9,13 +9,12 @@ namespace Corfu.Agent;
 /// <summary>
 /// The background jobs of a cluster: joining replicas are rebuilt (TOCS 2.5, Fig. 5 C), small segments migrated (TOCS
 /// 2.6), replicas compared. The first live agent in the order of endpoints works; every other one asks the agent before
-/// it whether a job was passed on (<see cref="BackgroundJob"/>). Two agents at once, where agents do not see each
-/// other, do no harm. A run that is cut short loses nothing: what is done is in the projection and on the units.
+/// it whether a job was passed on (<see cref="BackgroundJob"/>). Two agents that do not see each other may work at
+/// once. A run that is cut short loses nothing: what is done is in the projection and on the units.
 /// </summary>
 internal sealed class Maintenance(
     Lock gate, AgentOptions options, ClusterView view, Monitor monitor, ITransport probes, ITransport transport,
-    TimeProvider time, AgentClock clock, IEntropy entropy,
-    ILogger logger)
+    TimeProvider time, AgentClock clock, IEntropy entropy, ILogger logger)
 {
     // Guarded by gate, like all below.
     private readonly BackgroundJob _rebuild = new(JobKind.Rebuild, options.RefreshInterval);
@@ -24,7 +23,7 @@ internal sealed class Maintenance(
     private Migrator? _migrator;
     private ScrubProgress? _scrubbed;
 
-    // The agent before this one, what it has passed on, and when it last said so.
+    // The agent before this one, the jobs that it has passed on, and its last answer.
     private NodeAddress? _predecessor;
     private ImmutableArray<JobKind> _passedOn = [];
     private TimeSpan _heard;
@@ -115,36 +114,26 @@ internal sealed class Maintenance(
     private async Task AskAsync(NodeAddress agent, CancellationToken stopped)
     {
         await Task.Yield();
-        AgentInfoResponse? info = null;
-        try
+        var info = await probes.TryCallAsync(agent, new AgentInfoRequest(view.Epoch), options.ProbeTimeout, time,
+            stopped);
+        lock (gate)
         {
-            using var timeout = new CancellationTokenSource(options.ProbeTimeout, time);
-            using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, stopped);
-            info = await probes.CallAsync(agent, new AgentInfoRequest(view.Epoch), either.Token);
-        }
-        catch (Exception e) when (e is TransportException or OperationCanceledException)
-        {
-            // Asked again; an agent that never answers passes everything on.
-        }
-        finally
-        {
-            lock (gate)
+            _isAsking = false;
+            _nextAsk = clock.Now + options.RefreshInterval;
+            if (agent != _predecessor) return;
+            if (info is { IsOk: true })
             {
-                _isAsking = false;
-                _nextAsk = clock.Now + options.RefreshInterval;
-                if (agent == _predecessor && info is { IsOk: true })
-                {
-                    _heard = clock.Now;
-                    _passedOn = [.. from work in info.Work where work.IsPassedOn select work.Job];
-                }
-                else if (agent == _predecessor && clock.Now - _heard >= options.StalledJobLimit)
-                {
-                    _passedOn = [JobKind.Rebuild, JobKind.Migration, JobKind.Scrub];
-                }
-#if PLANTED
-                if (Planted.Is("work-is-not-passed-on")) _passedOn = [];
-#endif
+                _heard = clock.Now;
+                _passedOn = [.. from work in info.Work where work.IsPassedOn select work.Job];
             }
+            else if (clock.Now - _heard >= options.StalledJobLimit)
+            {
+                // An agent that never answers passes all on.
+                _passedOn = [.. Jobs.Select(job => job.Kind)];
+            }
+#if PLANTED
+            if (Planted.Is("work-is-not-passed-on")) _passedOn = [];
+#endif
         }
     }
 
@@ -157,16 +146,15 @@ internal sealed class Maintenance(
 
     private void StartRebuild(Projection projection, CancellationToken stopped)
     {
-        // Replicas that are missing come first. The rebuild copies what the migration has begun, too, and that goes on
-        // from there.
+        // Missing replicas come first. The rebuild also copies what the migration has begun, which then goes on there.
         _migration.Stop?.Cancel();
         var client = ClientOf(projection);
         var rebuilder = new Rebuilder(client, transport, time, logger, options.Rebuild);
-        Start(_rebuild, client,
-            () => ProgressOf($"rebuild of {NamesOf(rebuilder.Progress.Targets)}", rebuilder.Progress), RebuildAsync,
-            stopped);
+        Start(_rebuild, client, Progress, RunAsync, stopped);
 
-        async Task RebuildAsync(CancellationToken cancellationToken)
+        JobProgress Progress() => ProgressOf($"rebuild of {NamesOf(rebuilder.Progress.Targets)}", rebuilder.Progress);
+
+        async Task RunAsync(CancellationToken cancellationToken)
         {
             AgentLog.Rebuilding(logger, projection.ToString());
             var rebuilt = await rebuilder.RunAsync(cancellationToken);
@@ -181,10 +169,11 @@ internal sealed class Maintenance(
         var client = ClientOf(projection);
         var migrator = _migrator = new Migrator(client, transport, time, options.Migration);
         var reason = new ReconfigurationReason(true, options.Self.ToString(), "migration").ToString();
-        Start(_migration, client, () => ProgressOf($"migration of {RangeOf(migrator.Moving)}", migrator.Progress),
-            MigrateAsync, stopped);
+        Start(_migration, client, Progress, RunAsync, stopped);
 
-        async Task MigrateAsync(CancellationToken cancellationToken)
+        JobProgress Progress() => ProgressOf($"migration of {RangeOf(migrator.Moving)}", migrator.Progress);
+
+        async Task RunAsync(CancellationToken cancellationToken)
         {
             AgentLog.Migrating(logger, projection.Segments.Length, projection.ToString());
             view.Adopt(await migrator.CompactAsync(options.MaxSegments, reason, Answers, cancellationToken));
@@ -195,9 +184,9 @@ internal sealed class Maintenance(
     {
         var client = ClientOf(projection);
         var scrubber = new Scrubber(client, time, logger, scrub, _scrubbed);
-        Start(_scrub, client, () => ProgressOf(scrubber.Progress), CompareAsync, stopped);
+        Start(_scrub, client, () => ProgressOf(scrubber.Progress), RunAsync, stopped);
 
-        async Task CompareAsync(CancellationToken cancellationToken)
+        async Task RunAsync(CancellationToken cancellationToken)
         {
             try
             {
@@ -229,7 +218,7 @@ internal sealed class Maintenance(
         }
         catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
         {
-            // Another run, here or elsewhere, goes on from there.
+            // Another run goes on from there, here or at another agent.
         }
         catch (CorfuException e)
         {
@@ -249,12 +238,12 @@ internal sealed class Maintenance(
         }
     }
 
-    private string NamesOf(ImmutableArray<NodeId> units) => string.Join(
-        ", ",
-        units.Select(
-            unit => view.Projection is { } projection && projection.HasUnit(unit)
-                ? projection.AddressOf(unit).Endpoint.ToString()
-                : unit.ToString()));
+    private string NamesOf(ImmutableArray<NodeId> units)
+    {
+        var known = view.Projection;
+        return string.Join(", ",
+            units.Select(unit => known?.HasUnit(unit) == true ? $"{known.AddressOf(unit).Endpoint}" : $"{unit}"));
+    }
 
     private static string RangeOf((LogPosition From, LogPosition Until)? range) =>
         range is { } moving ? $"{moving.From.Offset} to {moving.Until.Offset}" : "segments";
@@ -264,12 +253,9 @@ internal sealed class Maintenance(
 
     private static JobProgress ProgressOf(ScrubProgress scrub)
     {
-        var found = scrub.Mended + scrub.Unrecoverable + scrub.Diverged;
-        var what =
-            found == 0
-                ? $"scrub {scrub.Pass}"
-                : $"scrub {scrub.Pass} ({scrub.Mended} mended, {scrub.Unrecoverable} without a good copy, "
-                    + $"{scrub.Diverged} differ)";
+        var what = $"scrub {scrub.Pass}";
+        if (scrub.Mended + scrub.Unrecoverable + scrub.Diverged > 0)
+            what += $" ({scrub.Mended} mended, {scrub.Unrecoverable} without a good copy, {scrub.Diverged} differ)";
         return new JobProgress(what, scrub.Done, scrub.Done + (scrub.Until - scrub.Next), 0, null);
     }
 }

@@ -2,10 +2,8 @@ using Corfu.Protocol;
 
 namespace Corfu.Agent;
 
-/// <summary>
-/// Samples in, verdicts out: one observer's view of the nodes that it watches. Pure, no clock: times are since any
-/// fixed moment. Not thread-safe.
-/// </summary>
+/// <summary>Samples in, verdicts out: one observer's view of the nodes that it watches. Pure, no clock: times are since
+/// any fixed moment. Not thread-safe.</summary>
 internal sealed class DetectorCore
 {
     private readonly DetectorOptions _options;
@@ -56,10 +54,8 @@ internal sealed class DetectorCore
         if (_nodes.TryGetValue(node, out var state)) state.LeftAt = now;
     }
 
-    /// <summary>
-    /// Called at least once per <see cref="DetectorOptions.Interval"/>. After a longer pause the agent itself stood
-    /// still, and what it missed meanwhile is held against no node.
-    /// </summary>
+    /// <summary>Called at least once per <see cref="DetectorOptions.Interval"/>. After a longer pause the agent itself
+    /// stood still, and what it missed meanwhile is held against no node.</summary>
     public void Tick(TimeSpan now)
     {
         ForgiveStall(now);

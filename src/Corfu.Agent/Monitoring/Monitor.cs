@@ -8,23 +8,16 @@ namespace Corfu.Agent;
 /// <summary>
 /// Finds the processes of the cluster, probes them, and judges their roles. A process that this agent watches
 /// (<see cref="PeerTable"/>) is probed at <see cref="DetectorOptions.Interval"/> through its agent, its roles at
-/// <see cref="AgentOptions.SlowInterval"/>, and everything at once when its agent does not answer. Of the processes
-/// that other agents watch, one is polled in every <see cref="AgentOptions.SlowInterval"/>, so that spares and leaders
-/// are known; this agent never holds them gone. Everything is guarded by the agent's gate.
+/// <see cref="AgentOptions.SlowInterval"/>, and all at once when its agent does not answer. Of the other processes one
+/// is polled in every <see cref="AgentOptions.SlowInterval"/>, so that spares and leaders are known; this agent never
+/// holds them gone. Everything is guarded by the agent's gate.
 /// </summary>
-internal sealed class Monitor
+internal sealed class Monitor(
+    Lock gate, AgentOptions options, NodeId self, ClusterView view, Prober prober, ITransport probes,
+    TimeProvider time, AgentClock clock, ILogger logger)
 {
-    private readonly Lock _gate;
-    private readonly AgentOptions _options;
-    private readonly NodeId _self;
-    private readonly ClusterView _view;
-    private readonly Prober _prober;
-    private readonly ITransport _probes;
-    private readonly TimeProvider _time;
-    private readonly AgentClock _clock;
-    private readonly ILogger _logger;
-    private readonly DetectorCore _detector;
-    private readonly PeerTable _peers;
+    private readonly DetectorCore _detector = new(options.Detector);
+    private readonly PeerTable _peers = new(options.Self, options.ForgetPeerAfter);
 
     // Sorted, so that nothing depends on how keys hash.
     private readonly SortedDictionary<NodeId, MonitoredNode> _nodes = [];
@@ -34,25 +27,6 @@ internal sealed class Monitor
     private volatile Dictionary<NodeId, NodeEndpoint> _located = [];
     private TimeSpan _nextPoll;
     private CancellationToken _stopped;
-
-    public Monitor(
-        Lock gate, AgentOptions options, NodeId self, ClusterView view, Prober prober, ITransport probes,
-        TimeProvider time, AgentClock clock, ILogger logger)
-    {
-        _gate = gate;
-        _options = options;
-        _self = self;
-        _view = view;
-        _prober = prober;
-        _probes = probes;
-        _time = time;
-        _clock = clock;
-        _logger = logger;
-        _detector = new DetectorCore(options.Detector);
-        _peers = new PeerTable(options.Self, options);
-        AddPeer(options.Self);
-        foreach (var peer in options.Peers) AddPeer(peer);
-    }
 
     /// <summary>Called outside the gate when a node was found gone.</summary>
     public Action FoundGone { get; set; } = static () => { };
@@ -69,12 +43,9 @@ internal sealed class Monitor
     public IEnumerable<MonitoredNode> Agents => _nodes.Values.Where(node => node.Role == NodeRole.Agent);
 
     /// <summary>Processes to tell other agents of.</summary>
-    public ImmutableArray<NodeEndpoint> Heard => [.. _peers.Heard(_clock.Now)];
+    public ImmutableArray<NodeEndpoint> Heard => [.. _peers.Heard(clock.Now)];
 
-    public void AddPeer(NodeEndpoint endpoint)
-    {
-        lock (_gate) _peers.Add(endpoint, _clock.Now);
-    }
+    public void AddPeer(NodeEndpoint endpoint) => _peers.Add(endpoint, clock.Now);
 
     /// <summary>The nodes of a newer projection are monitored from the next step on.</summary>
     public void Learn(Projection projection)
@@ -88,12 +59,12 @@ internal sealed class Monitor
     {
         AddPeer(agent.Endpoint);
         if (_peers.Find(agent.Endpoint) is not { } peer) return;
-        peer.Hear(_clock.Now);
+        peer.Hear(clock.Now);
         // Another identity: the process was started again.
-        if (peer.Agent != agent.Id) peer.NextDescribe = Min(peer.NextDescribe, _clock.Now);
+        if (peer.Agent != agent.Id) peer.NextDescribe = Min(peer.NextDescribe, clock.Now);
         if (!isLeaving) return;
         foreach (var node in _nodes.Values.Where(node => node.Address.Endpoint == agent.Endpoint))
-            _detector.RecordLeaving(node.Address.Id, _clock.Now);
+            _detector.RecordLeaving(node.Address.Id, clock.Now);
     }
 
     /// <summary>Starts the probes that are due.</summary>
@@ -103,12 +74,12 @@ internal sealed class Monitor
         List<Peer> describing = [];
         List<MonitoredNode> probing = [];
         TimeSpan next;
-        lock (_gate)
+        lock (gate)
         {
             _stopped = stopped;
-            var now = _clock.Now;
+            var now = clock.Now;
             _detector.Tick(now);
-            if (_view.Projection is { } projection
+            if (view.Projection is { } projection
                 && _peers.Forget(endpoint => NodesOf(projection).Any(node => node.Endpoint == endpoint), now))
                 _nodesAreStale = true;
             if (_nodesAreStale) ChooseNodes();
@@ -127,7 +98,7 @@ internal sealed class Monitor
                 if (node.IsProbing) continue;
                 var rest = node.NextProbe - now;
                 // Due before the next step can come.
-                if (rest < _options.Step)
+                if (rest < options.Step)
                 {
                     node.IsProbing = true;
                     probing.Add(node);
@@ -139,9 +110,9 @@ internal sealed class Monitor
             }
         }
 
-        foreach (var peer in describing) _ = DescribeAsync(peer).ReportAsync(_logger);
-        foreach (var node in probing) _ = ProbeAsync(node).ReportAsync(_logger);
-        return next < _options.Step ? _options.Step : next;
+        foreach (var peer in describing) _ = DescribeAsync(peer).ReportAsync(logger);
+        foreach (var node in probing) _ = ProbeAsync(node).ReportAsync(logger);
+        return next < options.Step ? options.Step : next;
     }
 
     public NodeVerdict VerdictOf(MonitoredNode node)
@@ -149,7 +120,7 @@ internal sealed class Monitor
         if (!_detector.Watches(node.Address.Id))
             return new NodeVerdict(node.Answers ? NodeHealth.Alive : NodeHealth.Unknown, TimeSpan.Zero, 0,
                 Note: "watched by other agents");
-        var verdict = _detector.Judge(node.Address.Id, _clock.Now);
+        var verdict = _detector.Judge(node.Address.Id, clock.Now);
         if (verdict.Health is NodeHealth.Failed or NodeHealth.Full && node.Says.Length > 0)
             return verdict with { Note = $"says {node.Says}, for {NodeVerdict.Seconds(verdict.Since)}" };
         return verdict.Health == NodeHealth.Silent && node.IsReachedByOthers
@@ -161,18 +132,12 @@ internal sealed class Monitor
 
     public NodeDuty DutyOf(MonitoredNode node)
     {
-        if (_view.Projection is not { } projection) return NodeDuty.None;
-        return node.Role switch
-        {
-            NodeRole.Unit when projection.HasUnit(node.Address.Id) => NodeDuty.Serving,
-            NodeRole.Unit => node.IsFresh ? NodeDuty.Spare : node.Epoch > Epoch.None ? NodeDuty.Removed : NodeDuty.None,
-            NodeRole.Sequencer => projection.Sequencer.Id == node.Address.Id ? NodeDuty.Serving : NodeDuty.Standby,
-            NodeRole.Acceptor =>
-                projection.Acceptors.Any(acceptor => acceptor.Id == node.Address.Id)
-                    ? NodeDuty.Serving
-                    : NodeDuty.Standby,
-            _ => NodeDuty.Serving,
-        };
+        if (view.Projection is not { } projection) return NodeDuty.None;
+        var id = node.Address.Id;
+        if (node.Role == NodeRole.Agent || projection.HasUnit(id) || projection.Sequencer.Id == id
+            || projection.Acceptors.Any(acceptor => acceptor.Id == id)) return NodeDuty.Serving;
+        if (node.Role != NodeRole.Unit) return NodeDuty.Standby;
+        return node.IsFresh ? NodeDuty.Spare : node.Epoch > Epoch.None ? NodeDuty.Removed : NodeDuty.None;
     }
 
     /// <summary>Spares or standbys that answer, in the order of their endpoints: every agent takes the same.</summary>
@@ -184,24 +149,22 @@ internal sealed class Monitor
            select node.Address,
     ];
 
-    /// <summary>Live agents that act before this one about a process: the agents between the two, in the order of
-    /// endpoints.</summary>
+    /// <summary>Live agents that act before this one about a process: those between the two.</summary>
     public int RankFor(NodeEndpoint process, Predicate<NodeEndpoint> isGoing) =>
         _peers.AgentsBetween(process, peer => !isGoing(peer.Endpoint) && IsAgentAlive(peer));
 
     /// <summary>The agents of other processes, those that watch a process first.</summary>
     public IEnumerable<MonitoredNode> AgentsBehind(NodeEndpoint process) =>
-        _peers.Behind(process).Where(peer => peer.Endpoint != _options.Self).Select(peer => Find(peer.Agent))
+        _peers.Behind(process).Where(peer => peer.Endpoint != options.Self).Select(peer => Find(peer.Agent))
             .OfType<MonitoredNode>();
 
-    /// <summary>The live agent just before this one in the order of endpoints; null: this one is the first of
-    /// all.</summary>
+    /// <summary>The live agent just before this one in the order of endpoints; null: this is the first one.</summary>
     public NodeAddress? Predecessor =>
-        Agents.Where(agent => agent.Address.Endpoint.CompareTo(_options.Self) < 0 && IsAlive(agent))
+        Agents.Where(agent => agent.Address.Endpoint.CompareTo(options.Self) < 0 && IsAlive(agent))
             .Select(agent => (NodeAddress?)agent.Address).MaxBy(agent => agent!.Value.Endpoint);
 
     /// <summary>Another agent asked about a node and this one probed it.</summary>
-    public void Record(NodeId id, ProbeSample sample) => _detector.Record(id, sample, _clock.Now);
+    public void Record(NodeId id, ProbeSample sample) => _detector.Record(id, sample, clock.Now);
 
     /// <summary>Another agent reaches a node that is silent here.</summary>
     public void Partitioned(MonitoredNode node)
@@ -217,7 +180,7 @@ internal sealed class Monitor
     {
         _nodesAreStale = false;
         SortedDictionary<NodeId, (NodeAddress Address, NodeRole Role)> wanted = [];
-        if (_view.Projection is { } projection)
+        if (view.Projection is { } projection)
         {
             foreach (var unit in projection.Units) wanted[unit.Id] = (unit, NodeRole.Unit);
             foreach (var acceptor in projection.Acceptors) wanted[acceptor.Id] = (acceptor, NodeRole.Acceptor);
@@ -228,7 +191,7 @@ internal sealed class Monitor
         // A node that has moved is not dead at its old address.
         foreach (var peer in _peers.All.OrderBy(peer => peer.LastHeard))
         {
-            foreach (var role in peer.Roles.Where(role => role.Id != _self))
+            foreach (var role in peer.Roles.Where(role => role.Id != self))
             {
                 if (wanted.TryGetValue(role.Id, out var named) && !HasLeft(role.Id, named.Address.Endpoint, peer))
                     continue;
@@ -261,11 +224,9 @@ internal sealed class Monitor
 
     private void ChooseWatched(TimeSpan now)
     {
-        _peers.Watch(IsAgentAlive,
-            _nodes.Values.Any(
-                node =>
-                    DutyOf(node) == NodeDuty.Serving
-                    && VerdictOf(node) is { IsGone: true } or { Health: NodeHealth.Partitioned }));
+        var isAnyGone = _nodes.Values.Any(node => DutyOf(node) == NodeDuty.Serving
+            && VerdictOf(node) is { IsGone: true } or { Health: NodeHealth.Partitioned });
+        _peers.Watch(IsAgentAlive, isAnyGone);
         foreach (var node in _nodes.Values)
         {
             var isWatched = _peers.Find(node.Address.Endpoint) is null or { IsWatched: true };
@@ -279,7 +240,7 @@ internal sealed class Monitor
     private void PollNext(TimeSpan now)
     {
         if (now < _nextPoll) return;
-        _nextPoll = NextTick(now + _options.SlowInterval - _options.Detector.Interval);
+        _nextPoll = NextTick(now + options.SlowInterval - options.Detector.Interval);
         if (_peers.NextToPoll() is not { } peer) return;
         foreach (var node in _nodes.Values.Where(node => node.Address.Endpoint == peer.Endpoint)) node.NextProbe = now;
     }
@@ -289,31 +250,31 @@ internal sealed class Monitor
         NodeDescription? description = null;
         try
         {
-            using var timeout = new CancellationTokenSource(_options.ProbeTimeout, _time);
+            using var timeout = new CancellationTokenSource(options.ProbeTimeout, time);
             using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, _stopped);
-            description = await _probes.DescribeAsync(peer.Endpoint, either.Token);
+            description = await probes.DescribeAsync(peer.Endpoint, either.Token);
         }
         catch (Exception e) when (e is TransportException or OperationCanceledException)
         {
-            // The roles that are known are probed one by one.
+            // Its known roles are probed one by one.
         }
         finally
         {
-            lock (_gate)
+            lock (gate)
             {
                 peer.IsDescribing = false;
                 if (peer.IsSilent != description is null) _nodesAreStale = true;
                 peer.IsSilent = description is null;
                 if (description is not null)
                 {
-                    peer.Hear(_clock.Now);
+                    peer.Hear(clock.Now);
                     if (!peer.Roles.AsSpan().SequenceEqual(description.Roles.AsSpan())) _nodesAreStale = true;
                     peer.Roles = description.Roles;
                 }
 
-                // Asked again only when its agent is not reached any more.
+                // Asked again only when its agent does not answer any more.
                 peer.NextDescribe = description is null || peer.Agent.IsNone
-                    ? _clock.Now + _options.SlowInterval
+                    ? clock.Now + options.SlowInterval
                     : TimeSpan.MaxValue;
             }
         }
@@ -321,11 +282,11 @@ internal sealed class Monitor
 
     private async Task ProbeAsync(MonitoredNode node)
     {
-        var (sample, answer) = await _prober.ProbeAsync(node.Role, node.Address, _options.ProbeTimeout, _stopped);
+        var (sample, answer) = await prober.ProbeAsync(node.Role, node.Address, options.ProbeTimeout, _stopped);
         bool isGone;
-        lock (_gate)
+        lock (gate)
         {
-            var now = _clock.Now;
+            var now = clock.Now;
             node.IsProbing = false;
             _detector.Record(node.Address.Id, sample, now);
             if (sample.Outcome != ProbeOutcome.None) node.Answers = sample.IsAnswer;
@@ -354,7 +315,7 @@ internal sealed class Monitor
         if (node.Role != NodeRole.Agent || sample.Outcome == ProbeOutcome.None) return;
         peer.AgentAnswers = sample.IsAnswer;
         if (sample.IsAnswer) return;
-        // What has become of the process shows in its other roles, or in other ones.
+        // The process's state shows in its other roles, which may be new ones.
         peer.NextDescribe = Min(peer.NextDescribe, now);
         foreach (var other in _nodes.Values.Where(
             other => other.Address.Endpoint == peer.Endpoint && other.Role != NodeRole.Acceptor))
@@ -370,18 +331,18 @@ internal sealed class Monitor
                 if (!unit.IsOk) break;
                 node.Epoch = unit.Installed;
                 node.IsFresh = unit.Installed == Epoch.None && unit.Pages == 0 && unit.End == LogPosition.Zero;
-                _view.Hint(unit.Installed);
+                view.Hint(unit.Installed);
                 break;
             case SequencerInfoResponse { IsOk: true } sequencer:
                 node.Epoch = sequencer.Epoch;
-                _view.Hint(sequencer.Epoch);
+                view.Hint(sequencer.Epoch);
                 break;
             case LayoutResponse { Latest: { } latest }:
-                _view.Hint(latest.Epoch);
+                view.Hint(latest.Epoch);
                 break;
             case PingResponse { IsOk: true } ping:
-                _view.Hint(ping.Epoch);
-                _view.Adopt(ping.Automation);
+                view.Hint(ping.Epoch);
+                view.Adopt(ping.Automation);
                 foreach (var peer in ping.Peers) AddPeer(peer);
                 break;
         }
@@ -394,47 +355,39 @@ internal sealed class Monitor
         {
             var hasAgent = _peers.Find(node.Address.Endpoint) is { AgentAnswers: true };
             var isSlow = node.Role == NodeRole.Acceptor || (node.Role != NodeRole.Agent && hasAgent);
-            return NextTick(isSlow ? now + _options.SlowInterval - _options.Detector.Interval : now);
+            return NextTick(isSlow ? now + options.SlowInterval - options.Detector.Interval : now);
         }
 
         // Often until the verdict is certain; those that heal what a dead process leaves need the processors more.
-        if (!VerdictOf(node).IsGone) return now + _options.Step;
-        return now + (DutyOf(node) == NodeDuty.Serving ? _options.Detector.Interval : _options.SlowInterval);
+        if (!VerdictOf(node).IsGone) return now + options.Step;
+        return now + (DutyOf(node) == NodeDuty.Serving ? options.Detector.Interval : options.SlowInterval);
     }
 
     // Healthy nodes are probed at the same instants: an idle process costs its wake-ups.
     private TimeSpan NextTick(TimeSpan now)
     {
-        var interval = _options.Detector.Interval.Ticks;
+        var interval = options.Detector.Interval.Ticks;
         return new TimeSpan((now.Ticks / interval + 1) * interval);
     }
 
-    // A node that serves an older epoch than the newest is told (R14), as a client that met it would do. The proposer
-    // installs an epoch everywhere itself: the first time nothing is sent.
+    // R14: a node that serves an older epoch gets the newest, again and again while it is behind. The first time
+    // nothing is sent, because the proposer installs an epoch everywhere itself.
     private async Task CatchUpAsync(MonitoredNode node)
     {
         Projection? newest;
-        lock (_gate)
+        lock (gate)
         {
-            newest = _view.Projection;
+            newest = view.Projection;
             var isNamed = newest is not null
                 && (newest.HasUnit(node.Address.Id) || newest.Sequencer.Id == node.Address.Id);
-            if (!isNamed || node.Epoch >= newest!.Epoch || _clock.Now < node.NextInstall) return;
+            if (!isNamed || node.Epoch >= newest!.Epoch || clock.Now < node.NextInstall) return;
             var isFirst = node.NextInstall == TimeSpan.Zero;
-            node.NextInstall = _clock.Now + _options.SlowInterval;
+            node.NextInstall = clock.Now + options.SlowInterval;
             if (isFirst) return;
         }
 
-        using var timeout = new CancellationTokenSource(_options.ProbeTimeout, _time);
-        try
-        {
-            AckRequest request = node.Role == NodeRole.Unit ? new InstallRequest(newest) : new BootstrapRequest(newest);
-            await _probes.CallAsync(node.Address, request, timeout.Token);
-        }
-        catch (Exception e) when (e is TransportException or OperationCanceledException)
-        {
-            // Sent again while it is behind.
-        }
+        AckRequest request = node.Role == NodeRole.Unit ? new InstallRequest(newest) : new BootstrapRequest(newest);
+        await probes.TryCallAsync(node.Address, request, options.ProbeTimeout, time, _stopped);
     }
 
     // True when the node was found gone just now.
@@ -446,10 +399,10 @@ internal sealed class Monitor
         node.Reported = verdict.Health;
         var name = $"{node.Role} {node.Address.Endpoint}";
         if (verdict.Health == NodeHealth.Alive && before != NodeHealth.Unknown)
-            AgentLog.Recovered(_logger, name, before.ToString());
+            AgentLog.Recovered(logger, name, before.ToString());
         if (verdict.Health is NodeHealth.Alive or NodeHealth.Unknown) return false;
         AgentTelemetry.Suspicions.Add(1, new KeyValuePair<string, object?>("health", verdict.Health.ToString()));
-        AgentLog.Verdict(_logger, name, verdict.Health.ToString(), verdict.Why);
+        AgentLog.Verdict(logger, name, verdict.Health.ToString(), verdict.Why);
         return verdict.IsGone;
     }
 

@@ -18,12 +18,12 @@ internal sealed class Peer(NodeEndpoint endpoint, TimeSpan added)
     /// <summary>Whether its agent answered the last probe.</summary>
     public bool AgentAnswers { get; set; }
 
-    /// <summary>When it was heard of itself, by an answer or a ping; when it was added, before that.</summary>
+    /// <summary>Its last answer or ping; before the first one, when it was added.</summary>
     public TimeSpan LastHeard { get; private set; } = added;
 
     public bool WasHeard { get; private set; }
 
-    /// <summary>When it is next asked which roles it serves.</summary>
+    /// <summary>When it is asked next which roles it serves.</summary>
     public TimeSpan NextDescribe { get; set; }
 
     public bool IsDescribing { get; set; }
@@ -39,13 +39,18 @@ internal sealed class Peer(NodeEndpoint endpoint, TimeSpan added)
 }
 
 /// <summary>
-/// The processes of the cluster in the order of their endpoints, and who watches whom. Every process is watched by the
-/// next <see cref="AgentOptions.Watchers"/> live agents behind it in that order, which begins again at its end. An
-/// agent finds its own processes without asking: it goes back from itself until it has met that many live agents, and
-/// watches everything on the way, dead processes included. Guarded by the caller.
+/// The processes of the cluster in the order of their endpoints, and which this agent watches. Every process is watched
+/// by the next <see cref="Watchers"/> live agents behind it in that order, which begins again at its end. An agent
+/// finds its processes without asking: it goes back from itself until it has met that many live agents, and watches all
+/// on the way, dead processes included. Guarded by the caller.
 /// </summary>
-internal sealed class PeerTable(NodeEndpoint self, AgentOptions options)
+internal sealed class PeerTable(NodeEndpoint self, TimeSpan forgetAfter)
 {
+    // Enough for a second observer when one watcher is gone too.
+    private const int Watchers = 3;
+
+    private const int MaxPeers = 1024;
+
     private readonly SortedDictionary<NodeEndpoint, Peer> _peers = [];
     private NodeEndpoint _lastPolled;
 
@@ -53,25 +58,22 @@ internal sealed class PeerTable(NodeEndpoint self, AgentOptions options)
 
     public Peer? Find(NodeEndpoint endpoint) => _peers.GetValueOrDefault(endpoint);
 
-    /// <summary>Beyond <see cref="AgentOptions.MaxPeers"/> it is ignored.</summary>
+    /// <summary>Ignored beyond <see cref="MaxPeers"/>.</summary>
     public void Add(NodeEndpoint endpoint, TimeSpan now)
     {
-        if (_peers.Count < options.MaxPeers && !_peers.ContainsKey(endpoint))
+        if (_peers.Count < MaxPeers && !_peers.ContainsKey(endpoint))
             _peers.Add(endpoint, new Peer(endpoint, now));
     }
 
     /// <summary>
-    /// Drops processes that have not been heard of for long and that the projection does not name. Other agents are
-    /// told only of processes that this one heard itself (<see cref="Heard"/>), so that agents do not remind each other
-    /// for ever of a process that is gone.
+    /// Drops processes that were silent for long and that the projection does not name. Agents tell each other only of
+    /// processes that they have heard themselves (<see cref="Heard"/>), or they would never forget one that is gone.
     /// </summary>
     /// <returns>Whether any was dropped.</returns>
     public bool Forget(Func<NodeEndpoint, bool> isNamed, TimeSpan now)
     {
-        var silent =
-            _peers.Values.Where(
-                p => p.Endpoint != self && now - p.LastHeard >= options.ForgetPeerAfter && !isNamed(p.Endpoint))
-                .ToList();
+        List<Peer> silent = [.. _peers.Values.Where(
+            p => p.Endpoint != self && now - p.LastHeard >= forgetAfter && !isNamed(p.Endpoint))];
         foreach (var peer in silent) _peers.Remove(peer.Endpoint);
         return silent.Count > 0;
     }
@@ -79,18 +81,17 @@ internal sealed class PeerTable(NodeEndpoint self, AgentOptions options)
     /// <summary>Processes to tell other agents of.</summary>
     public IEnumerable<NodeEndpoint> Heard(TimeSpan now) =>
         from peer in _peers.Values
-        where peer.Endpoint == self || (peer.WasHeard && now - peer.LastHeard < options.ForgetPeerAfter)
+        where peer.Endpoint == self || (peer.WasHeard && now - peer.LastHeard < forgetAfter)
         select peer.Endpoint;
 
     /// <summary>Decides which processes this agent watches. Its own is among them.</summary>
-    /// <param name="isAgentAlive">Whether a process has an agent that is alive.</param>
     /// <param name="all">Everything: a node of the projection is gone, and what follows depends on all others.</param>
     public void Watch(Predicate<Peer> isAgentAlive, bool all)
     {
         var agents = 0;
         foreach (var peer in Backwards())
         {
-            peer.IsWatched = all || agents < options.Watchers;
+            peer.IsWatched = all || agents < Watchers;
 #if PLANTED
             if (isAgentAlive(peer) || Planted.Is("any-process-is-a-watcher")) agents++;
 #else
@@ -101,8 +102,7 @@ internal sealed class PeerTable(NodeEndpoint self, AgentOptions options)
         if (Find(self) is { } own) own.IsWatched = true;
     }
 
-    /// <summary>Live agents between a process and this one. The first of a process's watchers has none before
-    /// it.</summary>
+    /// <summary>Live agents between a process and this one: none for the first of its watchers.</summary>
     public int AgentsBetween(NodeEndpoint process, Predicate<Peer> isAgentAlive)
     {
         var agents = 0;

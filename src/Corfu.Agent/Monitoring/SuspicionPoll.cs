@@ -6,13 +6,14 @@ namespace Corfu.Agent;
 
 /// <summary>
 /// The second observer, both sides: asks other agents whether they share a suspicion, those first that watch the node,
-/// and answers when asked. An agent that is asked probes the node itself first, so it can answer about nodes that it
-/// does not watch.
+/// and answers when asked. It probes the node before it answers, so that it can answer about any node.
 /// </summary>
 internal sealed class SuspicionPoll(
     Lock gate, AgentOptions options, ClusterView view, Monitor monitor, Prober prober, ITransport probes,
     TimeProvider time, AgentClock clock, ILogger logger)
 {
+    private const int MaxAsked = 3;
+
     /// <summary>Whether enough other agents share the suspicions that a change rests on.</summary>
     public async Task<bool> IsAgreedAsync(PlannedChange change, Projection projection,
         CancellationToken cancellationToken)
@@ -20,7 +21,7 @@ internal sealed class SuspicionPoll(
         List<Task<bool>> questions = [];
         if (change.NewSequencer is not null)
             questions.Add(IsAgreedAsync(NodeRole.Sequencer, projection.Sequencer, cancellationToken));
-        foreach (var acceptor in change.Acceptors)
+        if (change.Acceptor is { } acceptor)
             questions.Add(IsAgreedAsync(NodeRole.Acceptor, acceptor.Old, cancellationToken));
         foreach (var exit in change.Exits) questions.Add(IsAgreedAsync(NodeRole.Unit, exit.Unit, cancellationToken));
         var agreed = await Task.WhenAll(questions);
@@ -43,16 +44,18 @@ internal sealed class SuspicionPoll(
         }
 
         List<SuspicionResponse> answers = [];
-        List<Task<SuspicionResponse?>> asked = [.. others.Take(options.MaxSuspicionsAsked)
-            .Select(agent => AskAsync(agent, role, node, cancellationToken))];
-        while (asked.Count > 0)
+        var request = new SuspicionRequest(view.Epoch, role, node);
+        List<Task<SuspicionResponse?>> asked = [.. others.Take(MaxAsked).Select(
+            agent => probes.TryCallAsync(agent, request, options.SuspicionTimeout, time, cancellationToken))];
+        // Agents that are silent themselves are not waited for when they could not change the outcome.
+        while (asked.Count > 0 && !SecondObserver.AgreesWhateverElse(mine, answers, asked.Count))
         {
             var first = await Task.WhenAny(asked);
             asked.Remove(first);
-            if (await first is { } answer) answers.Add(answer);
-            // Agents that are silent themselves are not waited for when they could not change the outcome.
-            if (SecondObserver.AgreesWhateverElse(mine, answers, asked.Count)) break;
+            if (await first is { IsOk: true } answer) answers.Add(answer);
         }
+
+        cancellationToken.ThrowIfCancellationRequested();
 
         if (SecondObserver.Agrees(mine, answers, others.Count)) return true;
         lock (gate)
@@ -65,32 +68,12 @@ internal sealed class SuspicionPoll(
         return false;
     }
 
-    private async Task<SuspicionResponse?> AskAsync(NodeAddress agent, NodeRole role, NodeAddress node,
-        CancellationToken cancellationToken)
-    {
-        using var timeout = new CancellationTokenSource(options.SuspicionTimeout, time);
-        using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
-        try
-        {
-            var answer = await probes.CallAsync(agent, new SuspicionRequest(view.Epoch, role, node), either.Token);
-            return answer.IsOk ? answer : null;
-        }
-        catch (TransportException)
-        {
-            return null;
-        }
-        catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
-        {
-            return null;
-        }
-    }
-
     public async Task AnswerAsync(SuspicionRequest request, ReplyTo reply, CancellationToken stopped)
     {
         bool hasProbed;
         lock (gate)
         {
-            // A node that it holds gone, or that is overdue, has a probe under way: another would wait in vain.
+            // A node that is gone or overdue has a probe under way: another would wait in vain.
             hasProbed = monitor.Find(request.Suspect.Id) is { } known && monitor.VerdictOf(known) is var held
                 && (held.IsGone || (known.IsProbing && IsOverdue(held)));
         }
@@ -105,7 +88,7 @@ internal sealed class SuspicionPoll(
             var verdict = monitor.Find(request.Suspect.Id) is { } suspect ? monitor.VerdictOf(suspect) : default;
             var health = sample.Outcome switch
             {
-                // What the probe shows beyond doubt, though this agent would still wait before it acted on it.
+                // The probe is certain, though this agent would wait before it acted on its own.
                 ProbeOutcome.Refused => NodeHealth.Dead,
                 ProbeOutcome.Replaced => NodeHealth.Replaced,
                 ProbeOutcome.Failed => NodeHealth.Failed,

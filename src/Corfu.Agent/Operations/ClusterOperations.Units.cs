@@ -6,31 +6,26 @@ namespace Corfu.Agent;
 
 public sealed partial class ClusterOperations
 {
-    /// <summary>
-    /// Capacity (TOCS 2.5, Fig. 5 D): from now on entries go to these units too, in chains as long as before. What is
-    /// written stays where it is.
-    /// </summary>
+    /// <summary>Capacity (TOCS 2.5, Fig. 5 D): from now on entries go to these units too, in chains as long as before.
+    /// What is written stays where it is.</summary>
     /// <param name="units">Freshly formatted.</param>
     public async Task<Projection> AddUnitsAsync(ImmutableArray<NodeAddress> units, string reason,
         CancellationToken cancellationToken = default)
     {
-        var usable = await FindSparesAsync([.. units.Where(u => !client.Projection.HasUnit(u.Id))], cancellationToken,
-            all: true);
+        var missing = units.Where(unit => !client.Projection.HasUnit(unit.Id));
+        var usable = await FindSparesAsync([.. missing], cancellationToken, all: true);
         return await client.ReconfigureAsync(
             p =>
             {
                 var added = units.Where(u => !p.HasUnit(u.Id)).ToList();
                 if (added.Count == 0) return null;
-                foreach (var unit in added)
-                {
-                    if (!usable.Contains(unit))
-                        throw new ReconfigurationException(
-                            $"Unit {unit} does not answer, or has been used before (R2).");
-                }
-
+                foreach (var unit in added.Except(usable))
+                    throw new ReconfigurationException($"Unit {unit} does not answer, or has been used before (R2).");
                 var replicas = p.Active.Chains.Max(c => c.FullCount);
-                var chains = ActivePlacement.Ring([.. UnitsOf(p.Active.Chains), .. added.Select(u => u.Id)], replicas);
-                // Closed chains that a unit has left are filled up too: nobody else would, once no spare is left.
+                ImmutableArray<NodeId> all =
+                    [.. ActivePlacement.Units(p.Active.Chains), .. added.Select(u => u.Id)];
+                var chains = ActivePlacement.Ring(all, replicas);
+                // Closed chains that a unit has left are filled up too: agents do that with spares only.
                 return added.Aggregate(
                     Membership.Of(p).WithNextChains(chains, added),
                     (membership, unit) =>
@@ -41,84 +36,63 @@ public sealed partial class ClusterOperations
     }
 
     /// <summary>
-    /// A healthy unit leaves without a moment of fewer replicas: a spare takes its place for new entries, and joins
-    /// beside it in what is closed; when that is rebuilt, it goes. Without spares other units inherit, as far as there
-    /// are units enough.
+    /// A healthy unit leaves without a moment of fewer replicas: a spare takes its place for new entries and joins
+    /// beside it in closed segments, and when those are rebuilt it goes. Without spares other units take over, as far
+    /// as there are units enough.
     /// </summary>
-    /// <param name="rebuilder">Does the long part. Interrupted, the operation goes on where it was when it is called
-    /// again.</param>
+    /// <param name="rebuilder">Does the long part. After an interruption, another call goes on there.</param>
     public async Task<Projection> RetireUnitAsync(
         NodeId unit, ImmutableArray<NodeAddress> spares, Rebuilder rebuilder, string reason,
         CancellationToken cancellationToken = default)
     {
         var usable = await FindSparesAsync(spares, cancellationToken);
-        await client.ReconfigureAsync(p => Retiring(p, unit, usable.FirstOrDefault(s => !p.HasUnit(s.Id))), reason,
-            cancellationToken);
+        await client.ReconfigureAsync(p => Retiring(p, unit, FirstUnused(usable, p)), reason, cancellationToken);
         await rebuilder.RunAsync(cancellationToken);
         return await DropUnitAsync(unit, reason, cancellationToken);
     }
 
-    // Null: it takes no new entries, and wherever it stands there are replicas enough without it.
-    private static Membership? Retiring(Projection projection, NodeId unit, NodeAddress spare)
+    // Null: it takes no new entries, and each of its chains has replicas enough without it.
+    private static Membership? Retiring(Projection projection, NodeId unit, NodeAddress? spare)
     {
         var chains = projection.Active.Chains;
-        var length = chains.Max(c => c.FullCount);
-        var rest = UnitsOf(chains).Where(u => u != unit).ToList();
-        if (spare == default && rest.Count == 0)
+        var replicas = chains.Max(c => c.FullCount);
+        var rest = ActivePlacement.Units(chains).Remove(unit);
+        if (spare is null && rest.IsEmpty)
             throw new ReconfigurationException($"Unit {unit} is the only one that takes entries: add another first.");
-        var membership = Membership.Of(projection);
-        if (IsServing(chains, unit) && spare == default)
-        {
-            membership = membership.WithNextChains(ActivePlacement.Ring(rest, length), []);
-        }
-        else if (IsServing(chains, unit))
-        {
-            var next = chains.Select(c => new Chain(
-                [.. c.Replicas.Where(r => r.Unit != unit), .. c.Replicas.Where(r => r.Unit == unit)
-                    .Select(_ => new Replica(spare.Id))]));
-            membership = membership.WithNextChains([.. next], [spare]);
-        }
+        var before = Membership.Of(projection);
+        var after = ActivePlacement.Leave(before, unit, spare, replicas);
+        if (projection.Segments.SelectMany(s => s.Chains).Any(c => ReplacementIn(c) is not null))
+            return after.WithJoining(ReplacementIn, spare is { } joins ? [joins] : []);
+        return ReferenceEquals(before, after) ? null : after;
 
-        var inherits = projection.Segments.SelectMany(s => s.Chains).Any(c => Heir(c) is not null);
-        if (!inherits) return IsServing(chains, unit) ? membership : null;
-        return membership.WithJoining(Heir, spare == default ? [] : [spare]);
-
-        NodeId? Heir(Chain chain)
+        NodeId? ReplacementIn(Chain chain)
         {
-            if (!chain.Replicas.Any(r => r.Unit == unit) || chain.Replicas.Length > length) return null;
-            return spare == default ? NextBehind(rest, chain) : spare.Id;
+            if (!chain.Replicas.Any(r => r.Unit == unit) || chain.Replicas.Length > replicas) return null;
+            return spare?.Id ?? NextBehind(rest, chain);
         }
     }
 
-    // The chains' load is spread as the ring spreads it: the next unit behind the chain's last that is not in it.
-    private static NodeId? NextBehind(List<NodeId> ring, Chain chain)
+    // Spreads the load as the ring does: the next unit behind the chain's last that is not in it.
+    private static NodeId? NextBehind(ImmutableArray<NodeId> ring, Chain chain)
     {
-        var last = ring.FindLastIndex(u => chain.Replicas.Any(r => r.Unit == u));
-        for (var i = 1; i <= ring.Count; i++)
-        {
-            var unit = ring[(last + i) % ring.Count];
-            if (!chain.Replicas.Any(r => r.Unit == unit)) return unit;
-        }
-
-        return null;
+        var last = ring.ToList().FindLastIndex(u => chain.Replicas.Any(r => r.Unit == u));
+        var behind = Enumerable.Range(1, ring.Length).Select(i => ring[(last + i) % ring.Length]);
+        return behind.Where(u => !chain.Replicas.Any(r => r.Unit == u)).Select(u => (NodeId?)u).FirstOrDefault();
     }
 
-    /// <summary>
-    /// Another number of replicas: at once for new entries, in a new segment; what is written follows in the
-    /// background, segment by segment, onto the same chains, and the segments become one.
-    /// </summary>
-    /// <param name="migrator">Does the long part. Interrupted, the operation goes on where it was when it is called
-    /// again.</param>
+    /// <summary>Another number of replicas: at once for new entries, in a new segment. Older segments follow in the
+    /// background onto the same chains, and all become one.</summary>
+    /// <param name="migrator">Does the long part. After an interruption, another call goes on there.</param>
     public async Task<Projection> SetReplicasAsync(int replicas, Migrator migrator, string reason,
         CancellationToken cancellationToken = default)
     {
         await client.ReconfigureAsync(
             p =>
             {
-                var units = UnitsOf(p.Active.Chains);
-                if (replicas < 1 || replicas > units.Count)
+                var units = ActivePlacement.Units(p.Active.Chains);
+                if (replicas < 1 || replicas > units.Length)
                     throw new ReconfigurationException(
-                        $"{replicas} replicas need as many units; {units.Count} take entries.");
+                        $"{replicas} replicas need as many units; {units.Length} take entries.");
                 return p.Active.Chains.All(c => c.FullCount == replicas)
                     ? null
                     : Membership.Of(p).WithNextChains(ActivePlacement.Ring(units, replicas), []);
@@ -128,12 +102,9 @@ public sealed partial class ClusterOperations
         return await migrator.CompactAsync(1, reason, cancellationToken: cancellationToken);
     }
 
-    /// <summary>
-    /// R14's override, for an operator alone. The caller asserts that these units are destroyed and will never answer
-    /// again; entries that only they held are lost. Chains with a survivor lose nothing.
-    /// </summary>
-    /// <param name="spares">Freshly formatted; one for each destroyed unit, or as many as there are, in this
-    /// order.</param>
+    /// <summary>R14's override, for an operator alone. The caller asserts that these units are destroyed and will never
+    /// answer again; entries that only they held are lost. Chains with a survivor lose nothing.</summary>
+    /// <param name="spares">Freshly formatted; they replace the destroyed units in this order.</param>
     public async Task<Projection> ReplaceDestroyedUnitsAsync(
         ImmutableArray<NodeId> destroyed, ImmutableArray<NodeAddress> spares, string reason,
         CancellationToken cancellationToken = default)
@@ -189,7 +160,7 @@ public sealed partial class ClusterOperations
 
     private async Task<bool> AnswersAsync(NodeAddress node, CancellationToken cancellationToken)
     {
-        using var timeout = new CancellationTokenSource(_options.ProbeTimeout, time);
+        using var timeout = new CancellationTokenSource(ProbeTimeout, time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
         try
         {
@@ -202,10 +173,4 @@ public sealed partial class ClusterOperations
             return false;
         }
     }
-
-    private static bool IsServing(ImmutableArray<Chain> chains, NodeId unit) =>
-        chains.Any(c => c.Replicas.Any(r => r.Unit == unit));
-
-    private static List<NodeId> UnitsOf(ImmutableArray<Chain> chains) =>
-        [.. chains.SelectMany(c => c.Replicas).Select(r => r.Unit).Distinct()];
 }

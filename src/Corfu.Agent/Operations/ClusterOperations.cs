@@ -6,24 +6,24 @@ using Corfu.Transport;
 namespace Corfu.Agent;
 
 /// <summary>
-/// What is done to a running cluster, by the agent or by an operator. Each operation is one or more reconfigurations,
-/// may be started by any number of processes at once, and asks for nothing that is already so: calling it again after
-/// an error or a crash finishes it. Appends go on when the first reconfiguration is decided; what is left for the
-/// background (joining replicas) is in the projection and is the rebuilder's.
+/// An operator's changes of a running cluster. Each operation is one or more reconfigurations. Any number of processes
+/// may start it at once, and calling it again after an error or a crash finishes it. Appends go on when the first
+/// reconfiguration is decided. Joining replicas are in the projection; the rebuilder brings them up to date.
 /// </summary>
 /// <param name="client">Its projection is the starting point and is brought up to date.</param>
-public sealed partial class ClusterOperations(CorfuClient client, ITransport transport, TimeProvider time,
-    ClusterOperationsOptions? options = null)
+public sealed partial class ClusterOperations(CorfuClient client, ITransport transport, TimeProvider time)
 {
-    private readonly ClusterOperationsOptions _options = options ?? new ClusterOperationsOptions();
+    // Spares and standbys that take longer to answer are passed over.
+    private static readonly TimeSpan ProbeTimeout = TimeSpan.FromMilliseconds(500);
+
+    // The others may still take so long once one has answered.
+    private static readonly TimeSpan ProbeGrace = TimeSpan.FromMilliseconds(5);
 
     /// <summary>A unit that is gone for good leaves every chain; the chains get shorter. Its identity never returns
     /// (R2).</summary>
     /// <returns>The projection in force, without the unit.</returns>
-    /// <exception cref="ReconfigurationException">
-    /// A chain would have no full replica left (R14), or the unit behind it in a chain, which must answer (R13), does
-    /// not.
-    /// </exception>
+    /// <exception cref="ReconfigurationException">A chain would have no full replica left (R14), or the unit behind it
+    /// in a chain, which must answer (R13), does not.</exception>
     public Task<Projection> DropUnitAsync(NodeId unit, string reason, CancellationToken cancellationToken = default) =>
         client.ReconfigureAsync(p => p.HasUnit(unit) ? Membership.Of(p).Without(unit) : null, reason,
             cancellationToken);
@@ -33,8 +33,7 @@ public sealed partial class ClusterOperations(CorfuClient client, ITransport tra
     /// on at once, with as many replicas as before, in a new segment; in closed ranges the spare is joining, to be
     /// rebuilt (C).
     /// </summary>
-    /// <param name="spares">Freshly formatted units, in the order of preference; the first that answers is
-    /// taken.</param>
+    /// <param name="spares">Freshly formatted units; the first that answers is taken.</param>
     /// <returns>The projection in force, without the unit.</returns>
     /// <exception cref="ReconfigurationException">As <see cref="DropUnitAsync"/>; or no spare is usable, and nothing is
     /// changed.</exception>
@@ -46,11 +45,10 @@ public sealed partial class ClusterOperations(CorfuClient client, ITransport tra
             p =>
             {
                 if (!p.HasUnit(unit)) return null;
-                var spare = usable.FirstOrDefault(s => !p.HasUnit(s.Id));
-                if (spare == default)
-                    throw new ReconfigurationException(
+                return FirstUnused(usable, p) is { } spare
+                    ? Membership.Of(p).WithReplaced(unit, spare)
+                    : throw new ReconfigurationException(
                         $"None of {spares.Length} spares is usable in place of unit {unit}.");
-                return Membership.Of(p).WithReplaced(unit, spare);
             },
             reason,
             cancellationToken);
@@ -58,15 +56,13 @@ public sealed partial class ClusterOperations(CorfuClient client, ITransport tra
 
     /// <summary>The epoch goes on with the first standby that answers (R7); stream tails are loaded lazily, no log is
     /// scanned.</summary>
-    /// <param name="failed">The incarnation to be replaced: nothing is changed when another one is named by
-    /// now.</param>
-    /// <exception cref="ReconfigurationException">No standby answers, or a unit that must be sealed does
-    /// not.</exception>
+    /// <param name="failed">The incarnation to be replaced; if it is not named any more, nothing is changed.</param>
+    /// <exception cref="ReconfigurationException">No standby, or no unit that must be sealed, answers.</exception>
     public async Task<Projection> ReplaceSequencerAsync(
         NodeId failed, ImmutableArray<NodeAddress> standbys, string reason,
         CancellationToken cancellationToken = default)
     {
-        var answers = await ProbeAsync(standbys, s => new SequencerInfoRequest(Epoch.None), static (_, r) => r.IsOk,
+        var answers = await ProbeAsync(standbys, new SequencerInfoRequest(Epoch.None), static r => r.IsOk,
             cancellationToken);
         return await client.ReconfigureAsync(
             p =>
@@ -81,30 +77,31 @@ public sealed partial class ClusterOperations(CorfuClient client, ITransport tra
             cancellationToken);
     }
 
-    /// <summary>Those of the spares that answer and are freshly formatted (R2), in the order given. Whoever joins is
-    /// checked again under its seal.</summary>
-    /// <param name="all">Whether each one gets the whole time-out, instead of a moment once another has
-    /// answered.</param>
+    /// <summary>Those of the spares that answer and are freshly formatted (R2), in the order given. A unit that joins
+    /// is checked again under its seal.</summary>
+    /// <param name="all">Each gets the whole time-out; otherwise a moment once another has answered.</param>
     public Task<ImmutableArray<NodeAddress>> FindSparesAsync(
         ImmutableArray<NodeAddress> spares, CancellationToken cancellationToken = default, bool all = false) =>
         ProbeAsync(
             spares,
-            _ => new UnitInfoRequest(Epoch.None),
+            new UnitInfoRequest(Epoch.None),
 #if PLANTED
-            static (_, r) => r.IsOk && (r.End == LogPosition.Zero || Planted.Is("removed-units-return")),
+            static r => r.IsOk && (r.End == LogPosition.Zero || Planted.Is("removed-units-return")),
 #else
-            static (_, r) => r.IsOk && r.End == LogPosition.Zero,
+            static r => r.IsOk && r.End == LogPosition.Zero,
 #endif
             cancellationToken,
             all);
 
+    private static NodeAddress? FirstUnused(ImmutableArray<NodeAddress> spares, Projection projection) =>
+        spares.Where(spare => !projection.HasUnit(spare.Id)).Select(spare => (NodeAddress?)spare).FirstOrDefault();
+
     private async Task<ImmutableArray<NodeAddress>> ProbeAsync<TResponse>(
-        ImmutableArray<NodeAddress> nodes, Func<NodeAddress, Request<TResponse>> request,
-        Func<NodeAddress, TResponse, bool> usable, CancellationToken cancellationToken,
-        bool all = false)
+        ImmutableArray<NodeAddress> nodes, Request<TResponse> request, Predicate<TResponse> isUsable,
+        CancellationToken cancellationToken, bool all = false)
         where TResponse : Response
     {
-        using var timeout = new CancellationTokenSource(_options.ProbeTimeout, time);
+        using var timeout = new CancellationTokenSource(ProbeTimeout, time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
         var probes = nodes.Select(ProbeOneAsync).ToList();
         var pending = probes.ToList();
@@ -114,23 +111,17 @@ public sealed partial class ClusterOperations(CorfuClient client, ITransport tra
             pending.Remove(done);
 
             // One is enough to go on; the others, perhaps better ones, get a moment and not the whole time-out.
-            if (await done && !all) timeout.CancelAfter(_options.ProbeGrace);
+            if (await done && !all) timeout.CancelAfter(ProbeGrace);
         }
 
         cancellationToken.ThrowIfCancellationRequested();
-        var found = ImmutableArray.CreateBuilder<NodeAddress>();
-        for (var i = 0; i < probes.Count; i++)
-        {
-            if (await probes[i]) found.Add(nodes[i]);
-        }
-
-        return found.DrainToImmutable();
+        return [.. nodes.Where((_, i) => probes[i].Result)];
 
         async Task<bool> ProbeOneAsync(NodeAddress node)
         {
             try
             {
-                return usable(node, await transport.CallAsync(node, request(node), either.Token));
+                return isUsable(await transport.CallAsync(node, request, either.Token));
             }
             catch (Exception e) when (e is TransportException or OperationCanceledException)
             {

@@ -37,10 +37,8 @@ public sealed record BackupFile(string Name, long From, long Until, long Bytes, 
         && !name.AsSpan(prefix.Length, 19).ContainsAnyExceptInRange('0', '9');
 }
 
-/// <summary>
-/// What a backup consists of. Replaced whole, and only after every file that it names is durable: a backup is what its
-/// manifest says, and other files are leftovers.
-/// </summary>
+/// <summary>What a backup consists of. Replaced whole, and only after every file that it names is durable: a backup is
+/// what its manifest says, and other files are leftovers.</summary>
 /// <param name="TrimMark">Everything below was trimmed in the log.</param>
 /// <param name="End">Exclusive. Every position from the mark to here is in the files.</param>
 /// <param name="Streams">Which streams had entries below the mark, as far as the log knew; null below no mark, and in

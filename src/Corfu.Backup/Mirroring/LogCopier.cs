@@ -4,10 +4,8 @@ using Corfu.Protocol;
 
 namespace Corfu.Backup;
 
-/// <summary>
-/// Copies batches to a mirror. Everything below <see cref="Frontier"/> is at all replicas, and at most one window
-/// (<see cref="CopyWriter.MaxWindow"/>) beyond it is under way.
-/// </summary>
+/// <summary>Copies batches to a mirror. Everything below <see cref="Frontier"/> is at all replicas, and at most one
+/// window (<see cref="CopyWriter.MaxWindow"/>) beyond it is under way.</summary>
 internal sealed class LogCopier
 {
     private readonly CorfuClient _target;

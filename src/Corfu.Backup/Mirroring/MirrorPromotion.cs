@@ -4,10 +4,8 @@ using Corfu.Protocol;
 
 namespace Corfu.Backup;
 
-/// <summary>
-/// Makes a mirror an ordinary log. It is first closed to its copier, then what was under way is finished, and only then
-/// positions are granted.
-/// </summary>
+/// <summary>Makes a mirror an ordinary log. It is first closed to its copier, then what was under way is finished, and
+/// only then positions are granted.</summary>
 /// <param name="source">With it, the mirror first gets all that its source holds.</param>
 public sealed class MirrorPromotion(CorfuClient target, CorfuClient? source, TimeProvider time)
 {

@@ -66,10 +66,8 @@ internal sealed class AcceptorLog
     public static bool IsFull(IOException error) =>
         (error.HResult & 0xFFFF) is 28 or 122 or 112; // ENOSPC, EDQUOT, ERROR_DISK_FULL
 
-    /// <summary>
-    /// Empties what a crash during <see cref="FormatAsync"/> has left on a device that was never served from, which
-    /// only its owner can know. A device with a readable beginning is formatted and stays as it is.
-    /// </summary>
+    /// <summary>Empties what a crash during <see cref="FormatAsync"/> has left on a device that was never served from,
+    /// which only its owner can know. A device with a readable beginning is formatted and stays as it is.</summary>
     /// <returns>Whether the device is empty now.</returns>
     public static async ValueTask<bool> ClearUnfinishedAsync(IAcceptorDevice device)
     {

@@ -1,9 +1,7 @@
 namespace Corfu.Layout;
 
-/// <summary>
-/// An acceptor's disk: two areas, each a growing file. Writes are volatile until a flush that began after them has
-/// ended. Every error is final, except a write that finds no room. Calls are never concurrent.
-/// </summary>
+/// <summary>An acceptor's disk: two areas, each a growing file. Writes are volatile until a flush that began after them
+/// has ended. Every error is final, except a write that finds no room. Calls are never concurrent.</summary>
 public interface IAcceptorDevice : IAsyncDisposable
 {
     const int Areas = 2;

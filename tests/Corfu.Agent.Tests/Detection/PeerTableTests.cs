@@ -11,8 +11,7 @@ public sealed class PeerTableTests
 
     private static PeerTable Of(int self, Predicate<int> isAlive, bool all = false)
     {
-        var table = new PeerTable(All[self],
-            new AgentOptions { Self = All[self], ForgetPeerAfter = TimeSpan.FromMinutes(1) });
+        var table = new PeerTable(All[self], TimeSpan.FromMinutes(1));
         foreach (var endpoint in All) table.Add(endpoint, TimeSpan.Zero);
         table.Watch(peer => isAlive(peer.Endpoint.Port - 100), all);
         return table;

@@ -47,10 +47,8 @@ public sealed class PolicyCoreTests
             projection,
             id => _verdicts.GetValueOrDefault(id, new NodeVerdict(NodeHealth.Alive, TimeSpan.FromMinutes(1), 0)),
             spares.IsDefault ? [] : spares,
-            [Standby])
-        {
-            Acceptors = [Node(23)],
-        },
+            [Standby],
+            [Node(23)]),
         now ?? Start);
 
     [Fact]
@@ -194,7 +192,7 @@ public sealed class PolicyCoreTests
     {
         Is(Node(20), NodeHealth.Dead);
         Is(Node(21), NodeHealth.Dead);
-        Assert.Equal([new AcceptorChange(Node(20), Node(23))], Decide(Ring(3, 2)).Change!.Acceptors);
+        Assert.Equal(new AcceptorChange(Node(20), Node(23)), Decide(Ring(3, 2)).Change!.Acceptor);
         Is(Node(20), NodeHealth.Silent, seconds: 5);
         Is(Node(21), NodeHealth.Alive);
         Assert.Null(Decide(Ring(3, 2)).Change);

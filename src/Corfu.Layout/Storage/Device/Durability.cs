@@ -3,10 +3,8 @@ using Microsoft.Win32.SafeHandles;
 
 namespace Corfu.Layout;
 
-/// <summary>
-/// Flushes that report every error: .NET's own ignores EROFS and EINVAL, and cannot open a folder. Elsewhere than on
-/// Linux, files get .NET's flush and folders none.
-/// </summary>
+/// <summary>Flushes that report every error: .NET's own ignores EROFS and EINVAL, and cannot open a folder. Elsewhere
+/// than on Linux, files get .NET's flush and folders none.</summary>
 internal static partial class Durability
 {
     private const int CloseOnExec = 0x80000; // O_CLOEXEC
