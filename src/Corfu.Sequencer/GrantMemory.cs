@@ -5,7 +5,7 @@ namespace Corfu.Sequencer;
 
 /// <summary>
 /// The headers of recent token runs, in two rings without an object per grant: an index by first position, and the
-/// words it points to. An optimisation for fillers only (R8): what has been overwritten is simply not remembered.
+/// words it points to. For fillers only (R8): what has been overwritten is not remembered.
 /// </summary>
 internal sealed class GrantMemory(int grants, int words)
 {
@@ -15,8 +15,7 @@ internal sealed class GrantMemory(int grants, int words)
         public int Count;
         public int Streams;
 
-        /// <summary>Where its words begin, counted from the beginning of the epoch; their place is this modulo the
-        /// ring.</summary>
+        /// <summary>Where its words begin, counted from the beginning of the epoch.</summary>
         public long Offset;
     }
 
@@ -32,7 +31,7 @@ internal sealed class GrantMemory(int grants, int words)
         _written = 0;
     }
 
-    /// <summary>Runs without streams are not kept: junk for them has no headers anyway.</summary>
+    /// <summary>Runs without streams are not kept: junk for them has no headers.</summary>
     public void Add(long first, int count, ImmutableArray<StreamTail> previous)
     {
         if (previous.IsEmpty || (long)previous.Length * (2 + StreamHeader.MaxBackpointers) > _words.Length) return;
@@ -94,4 +93,30 @@ internal sealed class GrantMemory(int grants, int words)
     private void Put(long word) => _words[_written++ % _words.Length] = word;
 
     private long Get(long at) => _words[at % _words.Length];
+}
+
+/// <summary>
+/// The graces in force (R10). Without a clock: a grace lasts until a number of further positions are granted, by when
+/// its writer has written or is gone.
+/// </summary>
+internal sealed class GraceWindow(ushort longest, int span)
+{
+    /// <summary>Ends ascend and graces strictly descend, so the first one in force is the longest.</summary>
+    private readonly LinkedList<(ushort Grace, long Until)> _graces = new();
+
+    public void Clear() => _graces.Clear();
+
+    public void Ask(ushort grace, long next)
+    {
+        if (grace == 0) return;
+        grace = Math.Min(grace, longest);
+        while (_graces.Last is { } last && last.Value.Grace <= grace) _graces.RemoveLast();
+        _graces.AddLast((grace, next + span));
+    }
+
+    public ushort Longest(long next)
+    {
+        while (_graces.First is { } first && first.Value.Until <= next) _graces.RemoveFirst();
+        return _graces.First?.Value.Grace ?? 0;
+    }
 }

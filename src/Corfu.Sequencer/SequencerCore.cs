@@ -8,7 +8,7 @@ namespace Corfu.Sequencer;
 /// The networked counter of CORFU 2.3 with the last K positions of every stream (Tango 5). Pure: one request in, one
 /// answer out, not thread-safe. All its state is soft and belongs to one epoch of one incarnation (R7).
 /// </summary>
-public sealed partial class SequencerCore
+public sealed class SequencerCore
 {
     private readonly SequencerOptions _options;
     private readonly GrantMemory _grants;
@@ -23,6 +23,10 @@ public sealed partial class SequencerCore
     private Epoch _epoch;
     private long _start;
     private long _next;
+
+    // False in a mirror's epoch until its copier has completed the positions below the start: until then there is
+    // neither a tail, which readers would read up to, nor a frozen list of any stream.
+    private bool _ready;
 
     /// <param name="id">This incarnation's own: never used before (R2).</param>
     public SequencerCore(NodeId id, SequencerOptions? options = null)
@@ -45,13 +49,15 @@ public sealed partial class SequencerCore
 
     public Response Handle(Request request) => request switch
     {
-        TokenRequest token => Token(token),
-        TailRequest tail => TailOf(tail),
-        LoadStreamsRequest load => Load(load),
-        AdvanceRequest advance => Advance(advance),
-        GrantsRequest grants => Grants(grants),
         BootstrapRequest bootstrap => new AckResponse(Bootstrap(bootstrap.Projection), _epoch),
         SequencerInfoRequest => new SequencerInfoResponse(Status.Ok, _epoch, Tail, _streams.Count),
+        _ when request.Epoch < _epoch => request.Fail(Status.Sealed, _epoch),
+        _ when request.Epoch > _epoch || _projection is null => request.Fail(Status.NotBootstrapped, _epoch),
+        TokenRequest token => Token(token),
+        TailRequest tail => TailOf(tail),
+        LoadStreamsRequest load => new AckResponse(Load(load), _epoch),
+        AdvanceRequest advance => Advance(advance),
+        GrantsRequest grants => Grants(grants),
         _ => request.Fail(Status.Unsupported, _epoch),
     };
 
@@ -81,26 +87,20 @@ public sealed partial class SequencerCore
     /// <summary>A new log has no older entries: every stream is known, and empty until its first grant.</summary>
     private bool EveryStreamIsKnown => _start == 0;
 
-    private Status CheckEpoch(Epoch epoch) =>
-        epoch == _epoch && _projection is not null
-            ? Status.Ok
-            : epoch < _epoch ? Status.Sealed : Status.NotBootstrapped;
-
-    private TokenResponse Token(TokenRequest request)
+    private Response Token(TokenRequest request)
     {
-        var status = CheckEpoch(request.Epoch);
-        if (status == Status.Ok) status = _projection!.IsMirror ? Status.Mirror : CheckToken(request);
-        if (status != Status.Ok) return new TokenResponse(status, _epoch, default, [], []);
+        if (_projection!.IsMirror) return request.Fail(Status.Mirror, _epoch);
+        if (!IsValid(request)) return request.Fail(Status.BadRequest, _epoch);
         if (FindUnknown(request.Streams) is { Length: > 0 } unknown)
             return new TokenResponse(Status.UnknownStream, _epoch, default, [], unknown);
-        if (!ReserveStreams(request.Streams)) return new TokenResponse(Status.StreamLimit, _epoch, default, [], []);
+        if (!ReserveStreams(request.Streams)) return request.Fail(Status.StreamLimit, _epoch);
         var first = _next;
         _next += request.Count;
         var previous = new StreamTail[request.Streams.Length];
         for (var i = 0; i < previous.Length; i++)
         {
             var stream = request.Streams[i];
-            ref var slot = ref CollectionsMarshal.GetValueRefOrAddDefault(_streams, stream.Value, out _);
+            ref var slot = ref SlotOf(stream);
             previous[i] = slot.ToTail(stream, _start, _epoch);
             slot.Push(first, request.Count);
         }
@@ -111,38 +111,24 @@ public sealed partial class SequencerCore
         return new TokenResponse(Status.Ok, _epoch, new LogPosition(first, _epoch), tails, []);
     }
 
-    private Status CheckToken(TokenRequest request)
+    // A stream named twice would get a backpointer to its own position.
+    private bool IsValid(TokenRequest request)
     {
-        if (request.Count is < 1 or > MessageLimits.MaxTokens || _next > long.MaxValue - request.Count)
-            return Status.BadRequest;
-
-        // A stream named twice would get a backpointer to its own position.
+        if (request.Count is < 1 or > MessageLimits.MaxTokens || _next > long.MaxValue - request.Count) return false;
         var streams = request.Streams.AsSpan();
-        if (streams.Length <= 16)
+        if (streams.Length > 16) return request.Streams.Distinct().Count() == streams.Length;
+        for (var i = 1; i < streams.Length; i++)
         {
-            for (var i = 1; i < streams.Length; i++)
-            {
-                if (streams[..i].Contains(streams[i])) return Status.BadRequest;
-            }
-
-            return Status.Ok;
+            if (streams[..i].Contains(streams[i])) return false;
         }
 
-        var seen = new HashSet<StreamId>(streams.Length);
-        foreach (var stream in streams)
-        {
-            if (!seen.Add(stream)) return Status.BadRequest;
-        }
-
-        return Status.Ok;
+        return true;
     }
 
     /// <summary>Tango 5: the tails of several streams and the log's, as of one moment.</summary>
-    private TailResponse TailOf(TailRequest request)
+    private Response TailOf(TailRequest request)
     {
-        var status = CheckEpoch(request.Epoch);
-        if (status == Status.Ok && !_ready) status = Status.Unready;
-        if (status != Status.Ok) return new TailResponse(status, _epoch, default, [], 0, []);
+        if (!_ready) return request.Fail(Status.Unready, _epoch);
         if (FindUnknown(request.Streams) is { Length: > 0 } unknown)
             return new TailResponse(Status.UnknownStream, _epoch, default, [], 0, unknown);
         var tails = new StreamTail[request.Streams.Length];
@@ -156,27 +142,22 @@ public sealed partial class SequencerCore
             _graces.Longest(_next), []);
     }
 
-    private AckResponse Load(LoadStreamsRequest request)
+    private Status Load(LoadStreamsRequest request)
     {
-        var status = CheckEpoch(request.Epoch);
-        if (status == Status.Ok && !_ready) status = Status.Unready;
-        if (status != Status.Ok || EveryStreamIsKnown) return new AckResponse(status, _epoch);
-        foreach (var tail in request.Tails)
-        {
-            if (!IsBelowStart(tail.Positions)) return new AckResponse(Status.BadRequest, _epoch);
-        }
-
+        if (!_ready) return Status.Unready;
+        if (EveryStreamIsKnown) return Status.Ok;
+        if (!request.Tails.All(t => IsBelowStart(t.Positions))) return Status.BadRequest;
         foreach (var tail in request.Tails)
         {
             // The first hand-over wins: the lists are frozen at the units, so a later one says the same, and may lack
             // our grants.
             if (_streams.ContainsKey(tail.Stream.Value)) continue;
-            if (_streams.Count >= _options.MaxStreams && !Evict()) return new AckResponse(Status.StreamLimit, _epoch);
-            CollectionsMarshal.GetValueRefOrAddDefault(_streams, tail.Stream.Value, out _).Load(tail.Positions);
+            if (_streams.Count >= _options.MaxStreams && !Evict()) return Status.StreamLimit;
+            SlotOf(tail.Stream).Load(tail.Positions);
             _loaded.Enqueue(tail.Stream.Value);
         }
 
-        return new AckResponse(Status.Ok, _epoch);
+        return Status.Ok;
     }
 
     private bool IsBelowStart(ImmutableArray<LogPosition> newestFirst)
@@ -194,16 +175,34 @@ public sealed partial class SequencerCore
     /// <summary>R8: only what this incarnation granted in this epoch is answered.</summary>
     private GrantsResponse Grants(GrantsRequest request)
     {
-        var status = CheckEpoch(request.Epoch);
-        if (status != Status.Ok) return new GrantsResponse(status, _epoch, []);
-        var found = ImmutableArray.CreateBuilder<Grant>();
-        foreach (var position in request.Positions)
+        var found = request.Positions.Select(p => _grants.Find(p, _start, _epoch)).OfType<Grant>();
+        return new GrantsResponse(Status.Ok, _epoch, [.. found]);
+    }
+
+    /// <summary>Raises the tail of a mirror, on the word of its copier. An epoch that begins above the copier's tail has
+    /// its streams from the units, as in any log.</summary>
+    private Response Advance(AdvanceRequest request)
+    {
+        if (!_projection!.IsMirror) return request.Fail(Status.BadRequest, _epoch);
+        if (request.From.Offset > _next || (!_ready && request.To.Offset < _start))
+            return request.Fail(Status.Conflict, _epoch);
+        _ready = true;
+        var news = request.Entries.Where(e => e.Position.Offset >= _next).ToList();
+        var streams = news.SelectMany(e => e.Streams).Distinct().ToImmutableArray();
+        if (FindUnknown(streams) is { Length: > 0 } unknown)
+            return new TailResponse(Status.UnknownStream, _epoch, default, [], 0, unknown);
+        if (!ReserveStreams(streams)) return request.Fail(Status.StreamLimit, _epoch);
+        foreach (var entry in news)
         {
-            if (_grants.Find(position, _start, _epoch) is { } grant) found.Add(grant);
+            foreach (var stream in entry.Streams) SlotOf(stream).Push(entry.Position.Offset, 1);
         }
 
-        return new GrantsResponse(Status.Ok, _epoch, found.DrainToImmutable());
+        _next = Math.Max(_next, request.To.Offset);
+        return new TailResponse(Status.Ok, _epoch, Tail, [], 0, []);
     }
+
+    private ref StreamSlot SlotOf(StreamId stream) =>
+        ref CollectionsMarshal.GetValueRefOrAddDefault(_streams, stream.Value, out _);
 
     private ImmutableArray<StreamId> FindUnknown(ImmutableArray<StreamId> streams)
     {

@@ -21,10 +21,6 @@ internal struct StreamSlot
     /// <summary>Granted to in this epoch: such a slot is nowhere else and is never evicted.</summary>
     public bool HasGrant { get; private set; }
 
-    public readonly int Count => _count;
-
-    public readonly long this[int index] => _positions[index];
-
     public void Load(ImmutableArray<LogPosition> newestFirst)
     {
         _count = (byte)newestFirst.Length;

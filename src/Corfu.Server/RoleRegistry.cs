@@ -52,14 +52,13 @@ public sealed class RoleRegistry : IDisposable
         }
     }
 
-    /// <summary>What a describing client is told; in the order of role, then identity.</summary>
+    /// <summary>The roles, in the order of role, then identity.</summary>
     public NodeDescription Describe()
     {
         lock (_gate)
         {
-            var roles = _roles.Values.Select(r => new RoleIdentity(r.Role, r.Id)).OrderBy(r => r.Role)
-                .ThenBy(r => r.Id);
-            return new NodeDescription(Cluster, [.. roles]);
+            var roles = _roles.Values.OrderBy(r => r.Role).ThenBy(r => r.Id);
+            return new NodeDescription(Cluster, [.. roles.Select(r => new RoleIdentity(r.Role, r.Id))]);
         }
     }
 
@@ -79,24 +78,22 @@ public sealed class RoleRegistry : IDisposable
     }
 
     /// <summary>Stops serving the identity and closes its connections. Requests that the handler has taken may still
-    /// finish; nobody is told.</summary>
+    /// finish, without an answer.</summary>
     public bool Remove(NodeId id)
     {
         ServerConnection[] bound;
         lock (_gate)
         {
             if (!_roles.Remove(id)) return false;
-            bound = [.. _connections.Where(c => c.Target == id)];
+            bound = BoundTo(id);
         }
 
-        foreach (var connection in bound) connection.Drop("role removed", null);
+        Drop(bound, "role removed");
         return true;
     }
 
-    /// <summary>
-    /// A handler takes the place of an identity, its own or another's, in one step: whoever finds the old one gone
-    /// finds the new one there. The old one's connections are closed.
-    /// </summary>
+    /// <summary>A handler takes the place of an identity, its own or another's, in one step: there is no moment with
+    /// neither of them. The old one's connections are closed.</summary>
     public void Replace(NodeId old, IRoleHandler handler)
     {
         ServerConnection[] bound;
@@ -105,14 +102,13 @@ public sealed class RoleRegistry : IDisposable
             ObjectDisposedException.ThrowIf(_disposed, this);
             _roles.Remove(old);
             _roles.Add(handler.Id, handler);
-            bound = [.. _connections.Where(c => c.Target == old)];
+            bound = BoundTo(old);
         }
 
-        foreach (var connection in bound) connection.Drop("role replaced", null);
+        Drop(bound, "role replaced");
     }
 
-    /// <summary>Serves one accepted connection until it ends; what <c>ListenOptions.UseCorfu</c> plugs into
-    /// Kestrel.</summary>
+    /// <summary>Serves one accepted connection until it ends.</summary>
     public async Task ServeAsync(ConnectionContext context)
     {
         var connection = new ServerConnection(this, context);
@@ -147,7 +143,7 @@ public sealed class RoleRegistry : IDisposable
         }
 
         _sweep.Dispose();
-        foreach (var connection in open) connection.Drop("shutdown", null);
+        Drop(open, "shutdown");
     }
 
     /// <summary>Binds under the gate, so that a role cannot be removed between the look-up and the binding.</summary>
@@ -159,6 +155,14 @@ public sealed class RoleRegistry : IDisposable
             connection.Target = target;
             return handler;
         }
+    }
+
+    // Under the gate.
+    private ServerConnection[] BoundTo(NodeId id) => [.. _connections.Where(c => c.Target == id)];
+
+    private static void Drop(ServerConnection[] connections, string reason)
+    {
+        foreach (var connection in connections) connection.Drop(reason, null);
     }
 
     private bool Enter(ServerConnection connection)

@@ -5,14 +5,11 @@ using Corfu.Transport;
 
 namespace Corfu.Server;
 
-/// <summary>
-/// Answers of any thread, coalesced in one buffer: those of one batch of requests leave with one flush, those that come
-/// while the pipe is full follow when the peer has read.
-/// </summary>
+/// <summary>Answers of any thread, coalesced in one buffer: those of one batch of requests leave with one flush, those
+/// that come while the pipe is full follow when the peer has read.</summary>
 internal sealed partial class ServerConnection
 {
-    /// <summary>Bytes of answers that wait for the end of their batch; beyond, they leave at once and meet the peer's
-    /// back-pressure.</summary>
+    /// <summary>Bytes of answers that wait for the end of their batch; beyond, they are flushed at once.</summary>
     private const int CorkLimit = 64 << 10;
 
     private readonly Lock _outputGate = new();
@@ -23,11 +20,9 @@ internal sealed partial class ServerConnection
     private bool _flushing;
     private bool _closed;
 
-    /// <summary>The connection was ended on this side; <see cref="_closed"/> alone means that the peer has
-    /// gone.</summary>
+    // Ended on this side; _closed alone means that the peer has gone.
     private bool _ended;
     private TaskCompletionSource? _room;
-
     private long _blockedSince;
     private int _inFlight;
 
@@ -111,13 +106,12 @@ internal sealed partial class ServerConnection
         }
         catch (Exception e)
         {
-            // The socket's side ended with an error: nobody reads answers any more.
             Drop("connection lost", e.Message);
         }
     }
 
-    /// <summary>Null when the connection may be read from at once; else completes when there is room again, or nobody
-    /// to answer.</summary>
+    /// <summary>Null when there is room for answers; else completes when there is again, or the connection has
+    /// closed.</summary>
     private Task? WaitForRoom()
     {
         lock (_outputGate)
@@ -138,7 +132,7 @@ internal sealed partial class ServerConnection
     private bool HasRoom() =>
         _closed || (_waiting.Length < _options.PauseReadingAt && Volatile.Read(ref _inFlight) < _options.MaxInFlight);
 
-    /// <summary>After this no answer touches the pipe. True for the first caller.</summary>
+    /// <summary>No answer is written after this. True for the first caller.</summary>
     private bool CloseOutput()
     {
         lock (_outputGate)

@@ -23,16 +23,15 @@ internal sealed partial class ServerConnection : IReplySink
     private readonly PipeReader _input;
     private readonly PipeWriter _output;
 
-    // Written by the read loop, read by the sweep: a torn or late view only shifts a time limit by one sweep.
+    // Written by the read loop, read by the sweep: a late view shifts a time limit by one sweep.
     private volatile Phase _phase = Phase.Handshake;
     private long _lastReceived;
     private long _partialSince;
 
-    /// <summary>Settled by the handshake, for the connection's whole life.</summary>
+    // Settled by the handshake.
     private ushort _version;
 
-    /// <summary>Reassembles frames that cross the pipe's segments; requests must not outlive their handler call, so one
-    /// is enough.</summary>
+    // Reassembles a frame that crosses the pipe's segments; no request outlives its handler call.
     private byte[] _scratch = [];
 
     public ServerConnection(RoleRegistry registry, ConnectionContext context)
@@ -52,7 +51,7 @@ internal sealed partial class ServerConnection : IReplySink
 
     public async Task RunAsync()
     {
-        // Kestrel asks for a graceful close at shutdown; a raw connection has to notice by itself.
+        // Kestrel asks for a graceful close at shutdown.
         var closing = _context.Features.Get<IConnectionLifetimeNotificationFeature>()?.ConnectionClosedRequested
             ?? default;
         using var registration = closing.UnsafeRegister(static input => ((PipeReader)input!).CancelPendingRead(),
@@ -71,7 +70,7 @@ internal sealed partial class ServerConnection : IReplySink
             when (e is IOException or ConnectionAbortedException or ConnectionResetException
                 or OperationCanceledException)
         {
-            // The peer is gone, or Drop has said why already.
+            // The peer is gone, or Drop has logged the reason.
         }
         finally
         {
@@ -87,7 +86,7 @@ internal sealed partial class ServerConnection : IReplySink
         var read = await _input.ReadAtLeastAsync(Hello.Size).ConfigureAwait(false);
         if (read.Buffer.Length < Hello.Size)
         {
-            // A peer that connects and leaves (a port check) is no fault; one that said something else is.
+            // A peer that connects and leaves (a port check) is no fault.
             if (!read.IsCanceled && !read.Buffer.IsEmpty)
                 Drop("damaged frame", "The connection ended inside the handshake.");
             return null;
@@ -116,7 +115,7 @@ internal sealed partial class ServerConnection : IReplySink
     {
         handler = null;
 
-        // Discovery may not know the cluster yet; a caller that wants a role has to.
+        // Only discovery may leave the cluster out.
         if (hello.Cluster != _registry.Cluster && !(hello.Cluster.IsNone && hello.Target.IsNone))
             return (Status.WrongNode, "another cluster");
         if (hello.Target.IsNone) return (Status.Ok, string.Empty);
@@ -140,12 +139,12 @@ internal sealed partial class ServerConnection : IReplySink
                 return;
             }
 
-            // The time-out counts from the frame's own first byte: a frame behind one that was just handled began no
-            // earlier than this read. While there is no room, this side does not read, and the peer is not late.
+            // The time-out counts from the frame's own first byte: behind a frame that was just handled it began no
+            // earlier than this read. Without room this side does not read, so the peer is not late.
             if (full || buffer.IsEmpty) Volatile.Write(ref _partialSince, 0);
             else if (handled > 0 || _partialSince == 0) Volatile.Write(ref _partialSince, now);
 
-            // What was left for want of room has not been looked at; an incomplete frame has.
+            // Bytes left for want of room are not examined yet; an incomplete frame is.
             _input.AdvanceTo(buffer.Start, full ? buffer.Start : buffer.End);
             if (WaitForRoom() is { } room) await room.ConfigureAwait(false);
             if (Volatile.Read(ref _ended)) return;
@@ -210,19 +209,17 @@ internal sealed partial class ServerConnection : IReplySink
         var total = MessageCodec.HeaderSize + header.BodyLength;
         if (buffer.Length < total) return false;
         var slice = buffer.Slice(MessageCodec.HeaderSize, header.BodyLength);
-        if (slice.IsSingleSegment)
-        {
-            body = slice.First;
-        }
-        else
-        {
-            if (_scratch.Length < header.BodyLength) _scratch = new byte[Math.Max(header.BodyLength, 4096)];
-            slice.CopyTo(_scratch);
-            body = _scratch.AsMemory(0, header.BodyLength);
-        }
-
+        body = slice.IsSingleSegment ? slice.First : CopyToScratch(slice);
         buffer = buffer.Slice(total);
         return true;
+    }
+
+    private ReadOnlyMemory<byte> CopyToScratch(in ReadOnlySequence<byte> slice)
+    {
+        var length = (int)slice.Length;
+        if (_scratch.Length < length) _scratch = new byte[Math.Max(length, 4096)];
+        slice.CopyTo(_scratch);
+        return _scratch.AsMemory(0, length);
     }
 
     private void Dispatch(IRoleHandler handler, FrameHeader header, ReadOnlyMemory<byte> body)
@@ -231,7 +228,7 @@ internal sealed partial class ServerConnection : IReplySink
         Interlocked.Increment(ref _inFlight);
         if (request is null)
         {
-            // A later version's: its caller goes on without it.
+            // A later version's opcode: the caller does without.
             Send(header.Correlation, header.Opcode, new AckResponse(Status.Unsupported, Epoch.None));
             return;
         }
@@ -242,14 +239,13 @@ internal sealed partial class ServerConnection : IReplySink
         }
         catch (Exception e) when (e is not MalformedDataException)
         {
-            // The core's state is unknown to us now, and so is whether it will answer: this connection's requests end
-            // here.
+            // Whether the handler will answer is unknown now, so the connection ends.
             ServerLog.HandlerFailed(_registry.Logger, e, _context.ConnectionId);
             throw new MalformedDataException($"The handler failed: {e.Message}");
         }
     }
 
-    /// <summary>Called by the sweep: ends the connection if it is over a time limit.</summary>
+    /// <summary>Ends the connection if it is over a time limit.</summary>
     public void CheckLimits(long now)
     {
         var sinceReceived = Elapsed(Volatile.Read(ref _lastReceived), now);

@@ -2,17 +2,16 @@ using Corfu.Protocol;
 
 namespace Corfu.Server;
 
-/// <summary>Limits of a process's listener. All are per process or per connection as said.</summary>
+/// <summary>Limits of a process's listener.</summary>
 public sealed record ServerTransportOptions
 {
-    /// <summary>Connections open at once in the process; more are closed unheard.</summary>
+    /// <summary>Connections open at once in the process; more are closed without an answer.</summary>
     public int MaxConnections { get; init; } = 4096;
 
-    /// <summary>How long a new connection may take to say its hello.</summary>
+    /// <summary>How long a new connection may take for its handshake.</summary>
     public TimeSpan HandshakeTimeout { get; init; } = TimeSpan.FromSeconds(5);
 
-    /// <summary>A connection with nothing to answer and nothing heard for this long is closed. Clients close theirs
-    /// earlier.</summary>
+    /// <summary>A connection without requests for this long is closed. Clients close theirs earlier.</summary>
     public TimeSpan IdleTimeout { get; init; } = TimeSpan.FromMinutes(5);
 
     /// <summary>A frame that began must be complete after this long.</summary>
@@ -21,8 +20,7 @@ public sealed record ServerTransportOptions
     /// <summary>A peer that takes no answers for this long is cut off.</summary>
     public TimeSpan WriteTimeout { get; init; } = TimeSpan.FromSeconds(30);
 
-    /// <summary>Requests of one connection without an answer yet; at the limit the connection is not read
-    /// from.</summary>
+    /// <summary>Requests of one connection without an answer yet, beyond which it is not read from.</summary>
     public int MaxInFlight { get; init; } = 16384;
 
     /// <summary>Bytes of answers waiting for a slow peer beyond which its connection is not read from.</summary>
@@ -31,10 +29,10 @@ public sealed record ServerTransportOptions
     /// <summary>Bytes of answers waiting for a slow peer beyond which it is cut off.</summary>
     public int MaxOutputBuffer { get; init; } = 256 << 20;
 
-    /// <summary>How often the time limits are checked: they are exact to this much.</summary>
+    /// <summary>How often the time limits are checked.</summary>
     public TimeSpan SweepInterval { get; init; } = TimeSpan.FromSeconds(1);
 
-    /// <summary>What this node speaks; another one only in tests of a later version.</summary>
+    /// <summary>For tests of a later version.</summary>
     internal WireProtocol Protocol { get; init; } = WireProtocol.Current;
 
     /// <summary>All faults in one message.</summary>

@@ -19,10 +19,8 @@ public interface IRoleHandler
     /// </summary>
     void Handle(Request request, ReplyTo reply);
 
-    /// <summary>
-    /// Called after the requests that arrived together were all handed over: the moment to start one commit, or one
-    /// flush, for the whole batch.
-    /// </summary>
+    /// <summary>Called after all requests of a batch that arrived together: the moment to start one commit for
+    /// them.</summary>
     void BatchEnd()
     {
     }
@@ -31,16 +29,16 @@ public interface IRoleHandler
 /// <summary>Where the answer to one request goes.</summary>
 public readonly struct ReplyTo(IReplySink sink, uint correlation, Opcode opcode)
 {
+    private readonly IReplySink _sink = sink;
+
     public Opcode Opcode => opcode;
 
-    /// <summary>Whether the other's answer goes over the same connection.</summary>
-    public bool IsSameWay(ReplyTo other) => ReferenceEquals(sink, other.Sink);
-
-    private IReplySink Sink => sink;
+    /// <summary>Whether both answers go over the same connection.</summary>
+    public bool IsSameWay(ReplyTo other) => ReferenceEquals(_sink, other._sink);
 
     /// <summary>Encodes the answer at once, so the response's memory is free afterwards; a connection that is gone
     /// drops it.</summary>
-    public void Send(Response response) => sink.Send(correlation, opcode, response);
+    public void Send(Response response) => _sink.Send(correlation, opcode, response);
 }
 
 /// <summary>The sending half of a server connection. Thread-safe; answers sent close together leave with one

@@ -8,9 +8,8 @@ namespace Corfu.Transport;
 /// </summary>
 public interface ITransport
 {
-    /// <summary>
-    /// Sends one request and waits for its answer, whatever its status. Memory in the answer belongs to the caller.
-    /// </summary>
+    /// <summary>Sends one request and waits for its answer, whatever its status. The caller owns the answer's
+    /// memory.</summary>
     /// <exception cref="TransportException">
     /// No answer: not connected, connection lost, request time-out, or another identity answers at that endpoint (R2).
     /// <see cref="TransportException.OutcomeUnknown"/> is false only if the request certainly never reached the node.
@@ -21,13 +20,11 @@ public interface ITransport
         CancellationToken cancellationToken)
         where TResponse : Response;
 
-    /// <summary>
-    /// The node has been replaced, and identities never return (R2): requests to it that are in flight fail now with a
-    /// <see cref="TransportException"/>, rather than wait for a frozen node.
-    /// </summary>
+    /// <summary>The node has been replaced, and identities never return (R2): its requests in flight fail now with a
+    /// <see cref="TransportException"/> and do not wait for a frozen node.</summary>
     void Drop(NodeAddress node);
 
     /// <summary>Asks a process which cluster it belongs to and which roles, with their identities, it serves.</summary>
-    /// <exception cref="TransportException">Nobody answers there, or not this protocol.</exception>
+    /// <exception cref="TransportException">No process of this protocol answers there.</exception>
     ValueTask<NodeDescription> DescribeAsync(NodeEndpoint endpoint, CancellationToken cancellationToken);
 }

@@ -5,15 +5,9 @@ namespace Corfu.Sequencer;
 
 /// <summary>Serves one incarnation. A restart, or a new epoch's wish for another incarnation, makes another handler
 /// (R2, R7).</summary>
-public sealed class SequencerHandler : IRoleHandler
+public sealed class SequencerHandler(SequencerCore core) : IRoleHandler
 {
     private readonly Lock _gate = new();
-    private readonly SequencerCore _core;
-
-    public SequencerHandler(SequencerCore core)
-    {
-        _core = core;
-    }
 
     /// <summary>A new incarnation with an identity of its own.</summary>
     public SequencerHandler(IEntropy entropy, SequencerOptions? options = null)
@@ -23,25 +17,25 @@ public sealed class SequencerHandler : IRoleHandler
 
     public NodeRole Role => NodeRole.Sequencer;
 
-    public NodeId Id => _core.Id;
+    public NodeId Id => core.Id;
 
     /// <summary>The epoch served (none before the bootstrap), its tail, and the number of stream tails held.</summary>
     public (Epoch Epoch, LogPosition Tail, int Streams) State
     {
         get
         {
-            lock (_gate) return (_core.Epoch, _core.Tail, _core.StreamCount);
+            lock (_gate) return (core.Epoch, core.Tail, core.StreamCount);
         }
     }
 
     public void Handle(Request request, ReplyTo reply)
     {
         Response response;
-        // The one request that is rare, and whose moment matters: from here on the incarnation grants.
+        // Rare, and its moment matters: from here on the incarnation grants.
         using var activity = request is BootstrapRequest
             ? SequencerTelemetry.Activities.StartActivity("corfu.sequencer.bootstrap")
             : null;
-        lock (_gate) response = _core.Handle(request);
+        lock (_gate) response = core.Handle(request);
         if (!response.IsOk)
             SequencerTelemetry.Refused.Add(1, new KeyValuePair<string, object?>("status", response.Status));
         reply.Send(response);

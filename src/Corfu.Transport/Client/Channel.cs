@@ -2,7 +2,7 @@ using Corfu.Protocol;
 
 namespace Corfu.Transport;
 
-/// <summary>The way to one identity at one endpoint: its connection, or when to try for one again.</summary>
+/// <summary>One identity at one endpoint: its connection, or when to connect again.</summary>
 internal sealed class Channel(TcpTransport transport, NodeAddress address)
 {
     private const string Replaced = "the node has been replaced";
@@ -40,13 +40,16 @@ internal sealed class Channel(TcpTransport transport, NodeAddress address)
             if (_current is { IsOpen: true } current) return new ValueTask<Connected>(new Connected(current, null));
             if (_connecting is { } begun) return new ValueTask<Connected>(begun.WaitAsync(cancellationToken));
             if (_failures > 0 && transport.Time.GetTimestamp() < _retryAt)
-                return new ValueTask<Connected>(new Connected(null,
-                    new ConnectFailure($"{address}: not connected ({_lastFailure}).", TransportFault.BackOff)));
+            {
+                var backOff = new ConnectFailure($"{address}: not connected ({_lastFailure}).", TransportFault.BackOff);
+                return new ValueTask<Connected>(new Connected(null, backOff));
+            }
+
             attempt = new TaskCompletionSource<Connected>();
             _connecting = attempt.Task;
         }
 
-        // Off the gate, for it may complete at once; on this thread, for somebody waits for it.
+        // Outside the lock: it may complete synchronously. On this thread: a caller waits for it.
         _ = OpenAsync(attempt);
         return new ValueTask<Connected>(attempt.Task.WaitAsync(cancellationToken));
     }
@@ -71,7 +74,6 @@ internal sealed class Channel(TcpTransport transport, NodeAddress address)
         }
         catch (Exception e)
         {
-            // Whatever it is, the next caller begins anew.
             connected = new Connected(null, new ConnectFailure($"{address}: {e.Message}", TransportFault.Unknown, e));
         }
 
@@ -110,7 +112,7 @@ internal sealed class Channel(TcpTransport transport, NodeAddress address)
             _retryAt = transport.Time.GetTimestamp() + transport.BackOff(_failures);
         }
 
-        // A node that is away is tried many times a second: only a change is worth a line.
+        // An unreachable node is tried many times a second: only changes are logged.
         if (isNew) TransportLog.CannotConnect(transport.Logger, address.ToString(), why);
     }
 }

@@ -42,15 +42,14 @@ internal sealed partial class ClientConnection
         }
         catch (Exception e)
         {
-            // Only an inlined continuation can get here; the connection's state is sound, but nobody would read it any
-            // more.
+            // Thrown by an inlined continuation: the state is sound, but this loop ends.
             Close("a continuation threw", e);
             throw;
         }
     }
 
-    /// <summary>Completes the call of every whole frame; the header of a frame that began but is not all there comes
-    /// back.</summary>
+    /// <summary>Completes the call of every whole frame and returns the bytes used.</summary>
+    /// <param name="partial">The header of an incomplete frame behind them, if it is there.</param>
     private int HandleFrames(ReadOnlyMemory<byte> buffer, out FrameHeader? partial)
     {
         var used = 0;
@@ -72,7 +71,7 @@ internal sealed partial class ClientConnection
         return used;
     }
 
-    /// <summary>A frame larger than the buffer: received where the caller will own it.</summary>
+    /// <summary>A frame larger than the buffer: received into memory that the caller will own.</summary>
     private async ValueTask ReceiveLargeAsync(FrameHeader header, ReadOnlyMemory<byte> begun)
     {
         var body = new byte[header.BodyLength];
@@ -94,12 +93,11 @@ internal sealed partial class ClientConnection
         PendingCall? call;
         lock (_tableGate) call = _table.Take(header.Correlation);
 
-        // Nobody waits for it any more: given up, or over time.
+        // Cancelled, or over time.
         if (call is null) return;
         try
         {
-            // Pages are the only memory in answers; the rest is decoded to values, and the buffer is free for the next
-            // frame.
+            // Only pages refer to the buffer; other answers are decoded to values.
             if (!owned && header.Opcode == Opcode.Read && body.Length > 0) body = body.ToArray();
             call.Complete(header, body, _version);
         }

@@ -3,10 +3,7 @@ using Corfu.Protocol;
 
 namespace Corfu.Transport;
 
-/// <summary>
-/// Requests of any thread collect in one buffer while the other is on its way: what came together leaves with one
-/// system call.
-/// </summary>
+/// <summary>Requests of any thread collect in one buffer while the other is being sent, with one system call.</summary>
 internal sealed partial class ClientConnection : IThreadPoolWorkItem
 {
     private readonly Lock _outputGate = new();
@@ -16,8 +13,8 @@ internal sealed partial class ClientConnection : IThreadPoolWorkItem
     private FrameBuffer _sending = new(4096);
     private bool _flushing;
 
-    /// <summary>Throws with nothing sent. <paramref name="alone"/>: no other request is in flight, so waiting for
-    /// company is in vain.</summary>
+    /// <summary>Throws with nothing sent.</summary>
+    /// <param name="alone">No other request is in flight: none would join this one.</param>
     private void Send(uint correlation, Request request, bool alone)
     {
         lock (_outputGate)
@@ -30,8 +27,7 @@ internal sealed partial class ClientConnection : IThreadPoolWorkItem
             _flushing = true;
         }
 
-        // One caller at a time: its latency counts, so its own thread sends. Many: they fill the buffer while a pool
-        // thread gets there.
+        // One caller at a time: its own thread sends, for latency. Many: they fill the buffer before a pool thread runs.
         if (alone) _ = FlushAsync(once: true);
         else ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
     }
@@ -69,7 +65,7 @@ internal sealed partial class ClientConnection : IThreadPoolWorkItem
                     }
                 }
 
-                // A caller's thread sends its own request only, not everybody's for ever.
+                // A caller's thread sends one buffer only.
                 ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
                 return;
             }

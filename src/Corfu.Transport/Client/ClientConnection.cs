@@ -18,7 +18,7 @@ internal sealed partial class ClientConnection
     private readonly PendingTable _table = new();
     private string? _lost;
 
-    /// <summary>Sweep in which something was last received or sent anew on an idle connection.</summary>
+    /// <summary>Sweep of the last receipt, or of the last request on an idle connection.</summary>
     private long _activeSweep;
 
     public ClientConnection(TcpTransport transport, NodeAddress address, Socket socket, ushort version)
@@ -48,13 +48,13 @@ internal sealed partial class ClientConnection
         {
             if (_lost is not null)
             {
-                call.Abandon();
+                call.Recycle();
                 return false;
             }
 
             if (_table.Count >= _options.MaxInFlight)
             {
-                call.Abandon();
+                call.Recycle();
                 throw new TransportException($"{_address}: {_options.MaxInFlight} requests are in flight.",
                     outcomeUnknown: false);
             }
@@ -64,7 +64,7 @@ internal sealed partial class ClientConnection
             alone = _table.Count == 1;
         }
 
-        // Taken before anybody can complete the call, and with it recycle it.
+        // Before the call can be completed, and with it recycled.
         var correlation = call.Correlation;
         answer = call.AsValueTask();
         try
@@ -73,10 +73,9 @@ internal sealed partial class ClientConnection
         }
         catch
         {
-            // Nothing was sent. If the call is not ours any more, it has failed for another reason, and the caller
-            // hears that one.
+            // Nothing was sent. A call that is gone from the table has failed for another reason, which the answer has.
             if (!TryTake(call)) return true;
-            call.Abandon();
+            call.Recycle();
             throw;
         }
 
@@ -89,8 +88,7 @@ internal sealed partial class ClientConnection
         lock (_tableGate) return _table.Take(call);
     }
 
-    /// <summary>Called by the transport's sweep: fails calls that are over time, and the connection when it is dead or
-    /// idle.</summary>
+    /// <summary>Fails calls that are over time, and closes the connection when it is dead or idle.</summary>
     public void Sweep(long sweep, long idleSweeps)
     {
         bool idle;
@@ -104,13 +102,10 @@ internal sealed partial class ClientConnection
         if (_expired.Count == 0) return;
         TransportTelemetry.Timeouts.Add(_expired.Count);
         foreach (var call in _expired)
-            call.Fail(new TransportException($"{_address}: no answer to a {call.Request.Opcode} in time.",
-                outcomeUnknown: true)
-            { Fault = TransportFault.TimedOut });
+            FailUnknown(call, TransportFault.TimedOut, $"no answer to a {call.Request.Opcode} in time.");
         _expired.Clear();
 
-        // Not a byte since before the expired calls were sent: the peer, or the way to it, is dead. A new connection
-        // may find a new way.
+        // Not a byte since before the expired calls were sent: a new connection may reach the peer by another route.
         if (sweep - Volatile.Read(ref _activeSweep) >= TcpTransport.SweepsPerTimeout) Close("it has gone silent", null);
     }
 
@@ -128,8 +123,9 @@ internal sealed partial class ClientConnection
         _socket.Dispose();
         _transport.Closed(this, _address, reason);
         foreach (var call in orphans)
-            call.Fail(new TransportException($"{_address}: the connection was lost: {reason}.", outcomeUnknown: true,
-                inner)
-            { Fault = TransportFault.Lost });
+            FailUnknown(call, TransportFault.Lost, $"the connection was lost: {reason}.", inner);
     }
+
+    private void FailUnknown(PendingCall call, TransportFault fault, string why, Exception? inner = null) =>
+        call.Fail(new TransportException($"{_address}: {why}", outcomeUnknown: true, inner) { Fault = fault });
 }

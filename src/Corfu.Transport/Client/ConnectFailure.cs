@@ -4,13 +4,11 @@ using Corfu.Protocol;
 
 namespace Corfu.Transport;
 
-/// <summary>
-/// Why there is no connection, kept as a value on its way up: when a node has died, everybody's attempts fail just when
-/// there is most to do, and each layer that an exception passes costs more than the attempt itself.
-/// </summary>
+/// <summary>Why there is no connection, as a value: when a node has died, many attempts fail at once, and an exception
+/// through several layers costs more than the attempt.</summary>
 internal sealed record ConnectFailure(string Message, TransportFault Fault, Exception? Inner = null)
 {
-    /// <summary>A new one for each caller, whose stack it will carry. Nothing was sent.</summary>
+    /// <summary>A new exception for each caller, whose stack it carries. Nothing was sent.</summary>
     public TransportException ToException() => new(Message, outcomeUnknown: false, Inner) { Fault = Fault };
 }
 

@@ -23,14 +23,15 @@ internal sealed class Dialer(TcpTransportOptions options, TimeProvider time)
             socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
             var error = await SocketConnect.ConnectAsync(socket, endpoint.Host, endpoint.Port, either.Token)
                 .ConfigureAwait(false);
-            failure = error == SocketError.Success
-                ? null
-                : FailureOf(endpoint, new SocketException((int)error), timeout.IsCancellationRequested);
-            if (failure is null)
+            if (error == SocketError.Success)
             {
                 var welcome = await ShakeHandsAsync(socket, target, either.Token).ConfigureAwait(false);
                 failure = Check(endpoint, target, welcome);
                 if (failure is null) return new Dialed(socket, welcome, null);
+            }
+            else
+            {
+                failure = FailureOf(endpoint, new SocketException((int)error), timeout.IsCancellationRequested);
             }
         }
         catch (Exception e)
@@ -74,18 +75,16 @@ internal sealed class Dialer(TcpTransportOptions options, TimeProvider time)
         {
             Status.Ok when options.Protocol.Settle(welcome.Version, welcome.Version) is null =>
                 $"it speaks protocol version {welcome.Version}",
-            Status.Ok when !options.Cluster.IsNone && there.Cluster != options.Cluster =>
+            Status.Ok or Status.WrongNode when !options.Cluster.IsNone && there.Cluster != options.Cluster =>
                 $"it belongs to cluster {there.Cluster}, not {options.Cluster}",
             Status.Ok => null,
-            Status.WrongNode when !options.Cluster.IsNone && there.Cluster != options.Cluster =>
-                $"it belongs to cluster {there.Cluster}, not {options.Cluster}",
             Status.WrongNode => $"the identity {target} is not there",
             Status.Unsupported => "it speaks other protocol versions",
             var other => $"it refuses: {other}",
         };
         if (reason is null) return null;
-        return new ConnectFailure($"{endpoint}: {reason}.",
-            welcome.Status == Status.WrongNode ? TransportFault.WrongIdentity : TransportFault.Unknown);
+        var fault = welcome.Status == Status.WrongNode ? TransportFault.WrongIdentity : TransportFault.Unknown;
+        return new ConnectFailure($"{endpoint}: {reason}.", fault);
     }
 
     private static ConnectFailure FailureOf(NodeEndpoint endpoint, Exception e, bool tooLate) => e switch

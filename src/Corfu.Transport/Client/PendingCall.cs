@@ -4,7 +4,7 @@ using Corfu.Protocol;
 
 namespace Corfu.Transport;
 
-/// <summary>One request without an answer yet. The thread that takes it out of the connection's table completes it,
+/// <summary>One request without an answer yet. The thread that removes it from the connection's table completes it,
 /// exactly once.</summary>
 internal abstract class PendingCall
 {
@@ -15,8 +15,7 @@ internal abstract class PendingCall
     /// <summary>In sweeps of the transport, so that no clock is read per request.</summary>
     public long Deadline { get; set; }
 
-    /// <summary>Throws <see cref="MalformedDataException"/> for an answer of the wrong shape, with the call not
-    /// completed.</summary>
+    /// <exception cref="MalformedDataException">The answer is damaged, and the call not completed.</exception>
     public abstract void Complete(FrameHeader header, ReadOnlyMemory<byte> body, ushort version);
 
     public abstract void Fail(Exception error);
@@ -47,9 +46,6 @@ internal sealed class PendingCall<TResponse> : PendingCall, IValueTaskSource<TRe
 
     public ValueTask<TResponse> AsValueTask() => new(this, _core.Version);
 
-    /// <summary>For a call that was never handed out.</summary>
-    public void Abandon() => Recycle();
-
     public void CancelWith(ClientConnection connection, CancellationToken token)
     {
         if (!token.CanBeCanceled) return;
@@ -75,10 +71,10 @@ internal sealed class PendingCall<TResponse> : PendingCall, IValueTaskSource<TRe
 
     TResponse IValueTaskSource<TResponse>.GetResult(short token)
     {
-        // Too early is a caller's fault: the core throws, and the promise stays in use.
+        // Too early: the core throws, and the promise stays in use.
         if (_core.GetStatus(token) == ValueTaskSourceStatus.Pending) return _core.GetResult(token);
 
-        // Waits for a cancellation callback that runs right now: it must not find this object in its next life.
+        // Waits for a running cancellation callback: it must not find this object after it was reused.
         _cancellation.Dispose();
         try
         {
@@ -96,7 +92,8 @@ internal sealed class PendingCall<TResponse> : PendingCall, IValueTaskSource<TRe
         Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) =>
         _core.OnCompleted(continuation, state, token, flags);
 
-    private void Recycle()
+    /// <summary>Its result was taken, or it was never handed out.</summary>
+    public void Recycle()
     {
         _core.Reset();
         _cancellation = default;

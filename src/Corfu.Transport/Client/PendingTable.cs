@@ -2,7 +2,7 @@ namespace Corfu.Transport;
 
 /// <summary>
 /// Calls by correlation: a ring indexed by the correlation's low bits, at most half full. Correlations only count up,
-/// so that a late answer to a call given up long ago meets an empty slot or another number. Not thread-safe.
+/// so a late answer to a cancelled call finds an empty slot or another number. Not thread-safe.
 /// </summary>
 internal sealed class PendingTable
 {
@@ -20,14 +20,8 @@ internal sealed class PendingTable
         Count++;
     }
 
-    public PendingCall? Take(uint correlation)
-    {
-        ref var slot = ref _slots[Index(correlation)];
-        if (slot is not { } call || call.Correlation != correlation) return null;
-        slot = null;
-        Count--;
-        return call;
-    }
+    public PendingCall? Take(uint correlation) =>
+        _slots[Index(correlation)] is { } call && call.Correlation == correlation && Take(call) ? call : null;
 
     public bool Take(PendingCall call)
     {
@@ -38,7 +32,7 @@ internal sealed class PendingTable
         return true;
     }
 
-    /// <summary>Takes out those whose deadline is at or before <paramref name="sweep"/>.</summary>
+    /// <summary>Removes those whose deadline is at or before <paramref name="sweep"/>.</summary>
     public void TakeExpired(long sweep, List<PendingCall> into)
     {
         if (Count == 0) return;
@@ -57,7 +51,7 @@ internal sealed class PendingTable
     {
         var old = _slots;
         _slots = new PendingCall?[old.Length * 2];
-        // Correlations that differ in their low bits still do with one bit more: no two calls meet.
+        // Correlations that differ in their low bits still do with one bit more.
         foreach (var call in old)
         {
             if (call is not null) _slots[Index(call.Correlation)] = call;

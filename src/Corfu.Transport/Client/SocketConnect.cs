@@ -3,11 +3,8 @@ using System.Net.Sockets;
 
 namespace Corfu.Transport;
 
-/// <summary>
-/// Connects without <see cref="Socket.ConnectAsync(EndPoint)"/>: where that is refused at once, as on the same machine,
-/// it writes a whole stack trace down, with source lines from symbol files. That is a millisecond each time, and thirty
-/// the first time: just when a node has died and everybody tries to reach it.
-/// </summary>
+/// <summary>Connects without <see cref="Socket.ConnectAsync(EndPoint)"/>, which takes a millisecond for a stack trace when
+/// it is refused at once, and thirty the first time.</summary>
 internal static class SocketConnect
 {
     /// <returns>OperationAborted when the token was cancelled first.</returns>

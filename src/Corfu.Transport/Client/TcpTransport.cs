@@ -7,7 +7,7 @@ namespace Corfu.Transport;
 
 /// <summary>
 /// The production network of a client: one pipelined TCP connection per identity and endpoint, made on demand. While a
-/// node cannot be reached, requests to it fail at once between attempts (back-off); retrying is the caller's business.
+/// node cannot be reached, requests to it fail at once between attempts (back-off); callers retry.
 /// </summary>
 public sealed class TcpTransport : ITransport, IDisposable
 {
@@ -22,7 +22,6 @@ public sealed class TcpTransport : ITransport, IDisposable
     private readonly ConcurrentDictionary<ClientConnection, NodeAddress> _open = new();
     private readonly Dialer _dialer;
     private readonly IEntropy _entropy;
-    private readonly ILogger _logger;
     private readonly ITimer _sweep;
     private readonly long _idleSweeps;
     private long _sweeps;
@@ -36,7 +35,7 @@ public sealed class TcpTransport : ITransport, IDisposable
         Options.Validate();
         Time = time ?? TimeProvider.System;
         _entropy = entropy ?? SystemEntropy.Instance;
-        _logger = logger ?? NullLogger.Instance;
+        Logger = logger ?? NullLogger.Instance;
         _dialer = new Dialer(Options, Time);
         var interval = Options.RequestTimeout / SweepsPerTimeout;
         _idleSweeps = (long)Math.Ceiling(Options.IdleTimeout / interval);
@@ -45,7 +44,7 @@ public sealed class TcpTransport : ITransport, IDisposable
 
     internal TcpTransportOptions Options { get; }
 
-    internal ILogger Logger => _logger;
+    internal ILogger Logger { get; }
 
     internal TimeProvider Time { get; }
 
@@ -68,7 +67,7 @@ public sealed class TcpTransport : ITransport, IDisposable
         }
         catch (CorfuException e)
         {
-            // Never thrown from here: a caller that starts many calls in a row would lose those that it has started.
+            // Returned, not thrown: a caller that starts many calls in a row would lose those already started.
             return ValueTask.FromException<TResponse>(e);
         }
     }
@@ -113,11 +112,10 @@ public sealed class TcpTransport : ITransport, IDisposable
     {
         if (!_open.TryRemove(connection, out _)) return;
         TransportTelemetry.Connections.Add(-1);
-        if (reason != "idle" && !_disposed) TransportLog.Lost(_logger, address.ToString(), reason);
+        if (reason != "idle" && !_disposed) TransportLog.Lost(Logger, address.ToString(), reason);
     }
 
-    /// <summary>In time stamp units: doubling, half of it jitter, so that clients of a restarted node do not come all
-    /// at once.</summary>
+    /// <summary>In time stamp units: doubling, half of it jitter, so that clients of a restarted node spread out.</summary>
     internal long BackOff(int failures)
     {
         var full = Math.Min(Options.FirstBackOff.TotalSeconds * Math.Pow(2, Math.Min(failures - 1, 30)),

@@ -5,8 +5,7 @@ namespace Corfu.Transport;
 /// <summary>Limits of a client's connections.</summary>
 public sealed record TcpTransportOptions
 {
-    /// <summary>Only nodes of this cluster are talked to. With none, nodes can be asked what they are and nothing
-    /// else.</summary>
+    /// <summary>The one cluster to connect to. With none, nodes can only be asked for their description.</summary>
     public ClusterId Cluster { get; init; }
 
     /// <summary>Connecting and shaking hands together.</summary>
@@ -30,16 +29,14 @@ public sealed record TcpTransportOptions
     /// <summary>Bytes of requests waiting for a slow node beyond which more fail with nothing sent.</summary>
     public int MaxOutputBuffer { get; init; } = 64 << 20;
 
-    /// <summary>Bytes read from a connection at once; larger frames get memory of their own.</summary>
+    /// <summary>Size of a connection's receive buffer; larger frames get memory of their own.</summary>
     public int ReceiveBuffer { get; init; } = 128 << 10;
 
-    /// <summary>
-    /// Runs what awaits an answer on the connection's receiving thread: fastest, and safe only for callers that never
-    /// block (a load generator, say): a blocked one stops every other answer.
-    /// </summary>
+    /// <summary>Runs continuations of answers on the connection's receiving thread: fastest, and only for callers that
+    /// never block, since that stops every other answer.</summary>
     public bool InlineContinuations { get; init; }
 
-    /// <summary>What this client speaks; another one only in tests of a later version.</summary>
+    /// <summary>For tests of a later version.</summary>
     internal WireProtocol Protocol { get; init; } = WireProtocol.Current;
 
     /// <summary>All faults in one message.</summary>

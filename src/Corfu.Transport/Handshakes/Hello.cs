@@ -1,27 +1,26 @@
-using System.Buffers.Binary;
 using Corfu.Protocol;
+using static System.Buffers.Binary.BinaryPrimitives;
 
 namespace Corfu.Transport;
 
 /// <summary>
-/// What a client says first, 48 bytes: magic (8), lowest and highest protocol version it speaks (2 + 2), zero (4),
-/// cluster id (16; zero only where the identity is zero too), identity wanted (16, or zero: describe yourself and
-/// close). Little-endian.
+/// The client's first message, 48 bytes: magic (8), lowest and highest protocol version it speaks (2 + 2), zero (4),
+/// cluster id (16; zero only where the identity is zero too), identity wanted (16, or zero for a description only).
+/// Little-endian.
 /// </summary>
 public readonly record struct Hello(ushort LowestVersion, ushort HighestVersion, ClusterId Cluster, NodeId Target)
 {
     public const int Size = 48;
 
-    /// <summary>Not text, and broken by every line-end conversion: a stranger on the port is recognised by its first
-    /// bytes.</summary>
+    /// <summary>Not text, and broken by every line-end conversion.</summary>
     public static ReadOnlySpan<byte> Magic => "CORFU\r\n\u001a"u8;
 
     public void Write(Span<byte> span)
     {
         Magic.CopyTo(span);
-        BinaryPrimitives.WriteUInt16LittleEndian(span[8..], LowestVersion);
-        BinaryPrimitives.WriteUInt16LittleEndian(span[10..], HighestVersion);
-        BinaryPrimitives.WriteUInt32LittleEndian(span[12..], 0);
+        WriteUInt16LittleEndian(span[8..], LowestVersion);
+        WriteUInt16LittleEndian(span[10..], HighestVersion);
+        WriteUInt32LittleEndian(span[12..], 0);
         Cluster.Value.TryWriteBytes(span[16..]);
         Target.Value.TryWriteBytes(span[32..]);
     }
@@ -31,8 +30,8 @@ public readonly record struct Hello(ushort LowestVersion, ushort HighestVersion,
         if (!span.StartsWith(Magic))
             throw new MalformedDataException("A connection does not begin with this protocol's handshake.");
         return new Hello(
-            BinaryPrimitives.ReadUInt16LittleEndian(span[8..]),
-            BinaryPrimitives.ReadUInt16LittleEndian(span[10..]),
+            ReadUInt16LittleEndian(span[8..]),
+            ReadUInt16LittleEndian(span[10..]),
             new ClusterId(new Guid(span.Slice(16, 16))),
             new NodeId(new Guid(span.Slice(32, 16))));
     }

@@ -1,20 +1,19 @@
-using System.Buffers.Binary;
 using System.Collections.Immutable;
 using Corfu.Protocol;
+using static System.Buffers.Binary.BinaryPrimitives;
 
 namespace Corfu.Transport;
 
 /// <summary>
-/// What a server answers: magic (8), version chosen (2), status (1), zero (1), length of the rest (4), then cluster id
-/// (16), count of roles (2) and for each its role (1) and identity (16). Every status carries the roles, so that a
-/// refusal says who lives here.
+/// The server's answer: magic (8), version chosen (2), status (1), zero (1), length of the rest (4), then cluster id
+/// (16), count of roles (2) and for each its role (1) and identity (16). A refusal names the process's roles, too.
 /// </summary>
 public sealed record Welcome(ushort Version, Status Status, NodeDescription Description)
 {
     public const int HeaderSize = 16;
     public const int MaxRoles = 64;
 
-    /// <summary>Room for later fields, which stand behind the roles and are passed over.</summary>
+    /// <summary>Later versions' fields stand behind the roles; they are skipped.</summary>
     private const int MaxBody = 4096;
 
     private const int FixedBody = 18;
@@ -27,11 +26,11 @@ public sealed record Welcome(ushort Version, Status Status, NodeDescription Desc
         var bytes = new byte[HeaderSize + body];
         var span = bytes.AsSpan();
         Hello.Magic.CopyTo(span);
-        BinaryPrimitives.WriteUInt16LittleEndian(span[8..], Version);
+        WriteUInt16LittleEndian(span[8..], Version);
         span[10] = (byte)Status;
-        BinaryPrimitives.WriteInt32LittleEndian(span[12..], body);
+        WriteInt32LittleEndian(span[12..], body);
         Description.Cluster.Value.TryWriteBytes(span[16..]);
-        BinaryPrimitives.WriteUInt16LittleEndian(span[32..], (ushort)roles.Length);
+        WriteUInt16LittleEndian(span[32..], (ushort)roles.Length);
         for (var i = 0; i < roles.Length; i++)
         {
             var role = span[(HeaderSize + FixedBody + (i * RoleSize))..];
@@ -46,7 +45,7 @@ public sealed record Welcome(ushort Version, Status Status, NodeDescription Desc
     public static int BodyLength(ReadOnlySpan<byte> header)
     {
         if (!header.StartsWith(Hello.Magic)) throw new MalformedDataException("The peer does not speak this protocol.");
-        var length = BinaryPrimitives.ReadInt32LittleEndian(header[12..]);
+        var length = ReadInt32LittleEndian(header[12..]);
         return length is >= FixedBody and <= MaxBody
             ? length
             : throw new MalformedDataException($"A handshake states a length of {length}.");
@@ -54,7 +53,7 @@ public sealed record Welcome(ushort Version, Status Status, NodeDescription Desc
 
     public static Welcome Decode(ReadOnlySpan<byte> header, ReadOnlySpan<byte> body)
     {
-        var count = BinaryPrimitives.ReadUInt16LittleEndian(body[16..]);
+        var count = ReadUInt16LittleEndian(body[16..]);
         if (body.Length < FixedBody + (count * RoleSize))
             throw new MalformedDataException("A handshake's roles are longer than its body.");
         var roles = ImmutableArray.CreateBuilder<RoleIdentity>(count);
@@ -65,6 +64,6 @@ public sealed record Welcome(ushort Version, Status Status, NodeDescription Desc
         }
 
         var description = new NodeDescription(new ClusterId(new Guid(body[..16])), roles.DrainToImmutable());
-        return new Welcome(BinaryPrimitives.ReadUInt16LittleEndian(header[8..]), (Status)header[10], description);
+        return new Welcome(ReadUInt16LittleEndian(header[8..]), (Status)header[10], description);
     }
 }
