@@ -1,6 +1,6 @@
 namespace Corfu.Protocol;
 
-/// <summary>Options are checked where they are first used, and all their faults are told in one message.</summary>
+/// <summary>Checks options and reports all their faults in one message.</summary>
 public static class OptionRules
 {
     /// <exception cref="ArgumentException">Names every option whose condition does not hold.</exception>

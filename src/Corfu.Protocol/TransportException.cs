@@ -1,9 +1,7 @@
 namespace Corfu.Protocol;
 
-/// <summary>
-/// A request got no answer. <see cref="OutcomeUnknown"/> is <see langword="false"/> only where it is certain that the
-/// node never saw the request; otherwise its outcome is unknown and must be resolved (R9).
-/// </summary>
+/// <summary>A request got no answer. <see cref="OutcomeUnknown"/> is <see langword="false"/> only where it is certain
+/// that the node never saw the request; otherwise its outcome is unknown and must be resolved (R9).</summary>
 public sealed class TransportException(string message, bool outcomeUnknown, Exception? inner = null)
     : CorfuException(message, inner)
 {
@@ -12,18 +10,16 @@ public sealed class TransportException(string message, bool outcomeUnknown, Exce
     public TransportFault Fault { get; init; }
 }
 
-/// <summary>How a request came to have no answer. What it proves about the node differs, and failure detection lives on
-/// the difference.</summary>
+/// <summary>Why a request has no answer: what it proves about the node, for failure detection.</summary>
 public enum TransportFault
 {
     /// <summary>Nothing is known beyond the missing answer.</summary>
     Unknown = 0,
 
-    /// <summary>The machine answers and nobody listens there: the process is gone.</summary>
+    /// <summary>The machine refuses the connection: the process is gone.</summary>
     Refused,
 
-    /// <summary>A process of this protocol answers there and does not serve the identity: it is gone for ever, or was
-    /// never there (R2).</summary>
+    /// <summary>A process of this protocol answers and does not serve the identity, which never returns (R2).</summary>
     WrongIdentity,
 
     /// <summary>Nothing came back in time.</summary>

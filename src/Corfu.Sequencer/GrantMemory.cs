@@ -3,10 +3,8 @@ using Corfu.Protocol;
 
 namespace Corfu.Sequencer;
 
-/// <summary>
-/// The headers of recent token runs, in two rings without an object per grant: an index by first position, and the
-/// words it points to. For fillers only (R8): what has been overwritten is not remembered.
-/// </summary>
+/// <summary>The headers of recent token runs, in two rings without an object per grant: an index by first position, and
+/// the words it points to. For fillers only (R8): what has been overwritten is not remembered.</summary>
 internal sealed class GrantMemory(int grants, int words)
 {
     private struct Run
@@ -95,10 +93,8 @@ internal sealed class GrantMemory(int grants, int words)
     private long Get(long at) => _words[at % _words.Length];
 }
 
-/// <summary>
-/// The graces in force (R10). Without a clock: a grace lasts until a number of further positions are granted, by when
-/// its writer has written or is gone.
-/// </summary>
+/// <summary>The graces in force (R10). Without a clock: a grace lasts until a number of further positions are granted,
+/// by when its writer has written or is gone.</summary>
 internal sealed class GraceWindow(ushort longest, int span)
 {
     /// <summary>Ends ascend and graces strictly descend, so the first one in force is the longest.</summary>

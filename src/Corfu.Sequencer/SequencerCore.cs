@@ -4,10 +4,9 @@ using Corfu.Protocol;
 
 namespace Corfu.Sequencer;
 
-/// <summary>
-/// The networked counter of CORFU 2.3 with the last K positions of every stream (Tango 5). Pure: one request in, one
-/// answer out, not thread-safe. All its state is soft and belongs to one epoch of one incarnation (R7).
-/// </summary>
+/// <summary>The networked counter of CORFU 2.3 with the last K positions of every stream (Tango 5). Pure: one request
+/// in, one answer out, not thread-safe. All its state is soft and belongs to one epoch of one incarnation
+/// (R7).</summary>
 public sealed class SequencerCore
 {
     private readonly SequencerOptions _options;
@@ -179,8 +178,8 @@ public sealed class SequencerCore
         return new GrantsResponse(Status.Ok, _epoch, [.. found]);
     }
 
-    /// <summary>Raises the tail of a mirror, on the word of its copier. An epoch that begins above the copier's tail has
-    /// its streams from the units, as in any log.</summary>
+    /// <summary>Raises the tail of a mirror, on the word of its copier. An epoch that begins above the copier's tail
+    /// has its streams from the units, as in any log.</summary>
     private Response Advance(AdvanceRequest request)
     {
         if (!_projection!.IsMirror) return request.Fail(Status.BadRequest, _epoch);

@@ -11,12 +11,6 @@ namespace Corfu.Server;
 /// (<c>ServerConnection.Output.cs</c>).</summary>
 internal sealed partial class ServerConnection : IReplySink
 {
-    private enum Phase
-    {
-        Handshake,
-        Serving,
-    }
-
     private readonly RoleRegistry _registry;
     private readonly ConnectionContext _context;
     private readonly ServerTransportOptions _options;
@@ -24,7 +18,7 @@ internal sealed partial class ServerConnection : IReplySink
     private readonly PipeWriter _output;
 
     // Written by the read loop, read by the sweep: a late view shifts a time limit by one sweep.
-    private volatile Phase _phase = Phase.Handshake;
+    private volatile bool _isServing;
     private long _lastReceived;
     private long _partialSince;
 
@@ -59,7 +53,7 @@ internal sealed partial class ServerConnection : IReplySink
         try
         {
             if (await HandshakeAsync().ConfigureAwait(false) is not { } handler) return;
-            _phase = Phase.Serving;
+            _isServing = true;
             await ReceiveAsync(handler).ConfigureAwait(false);
         }
         catch (MalformedDataException e)
@@ -249,7 +243,7 @@ internal sealed partial class ServerConnection : IReplySink
     public void CheckLimits(long now)
     {
         var sinceReceived = Elapsed(Volatile.Read(ref _lastReceived), now);
-        if (_phase == Phase.Handshake)
+        if (!_isServing)
         {
             if (sinceReceived > _options.HandshakeTimeout) Drop("handshake time-out", null);
             return;

@@ -11,10 +11,8 @@ public static class ServerTelemetry
 
     internal static readonly UpDownCounter<int> Connections =
         Meter.CreateUpDownCounter<int>("corfu.server.connections", "{connection}", "Connections now open.");
-
     internal static readonly Counter<long> Refused =
         Meter.CreateCounter<long>("corfu.server.refused", "{connection}", "Handshakes refused, by reason.");
-
     internal static readonly Counter<long> Dropped =
         Meter.CreateCounter<long>("corfu.server.dropped", "{connection}",
             "Connections ended by the server, by reason.");

@@ -2,21 +2,17 @@ using Corfu.Protocol;
 
 namespace Corfu.Transport;
 
-/// <summary>
-/// The server's port: one role of a process. A connection is bound by its handshake to one identity; a new incarnation
-/// is a new handler with a new identity, and the connections of the old one are closed (R2, R7).
-/// </summary>
+/// <summary>The server's port: one role of a process. A connection is bound by its handshake to one identity; a new
+/// incarnation is a new handler with a new identity, and the connections of the old one are closed (R2, R7).</summary>
 public interface IRoleHandler
 {
     NodeRole Role { get; }
 
     NodeId Id { get; }
 
-    /// <summary>
-    /// Takes one request; called in arrival order per connection, concurrently for different connections. It must not
-    /// block on I/O: the answer may be sent later, from any thread, exactly once. Memory in the request is valid only
-    /// until the call returns.
-    /// </summary>
+    /// <summary>Takes one request; called in arrival order per connection, concurrently for different connections. It
+    /// must not block on I/O: the answer may be sent later, from any thread, exactly once. Memory in the request is
+    /// valid only until the call returns.</summary>
     void Handle(Request request, ReplyTo reply);
 
     /// <summary>Called after all requests of a batch that arrived together: the moment to start one commit for

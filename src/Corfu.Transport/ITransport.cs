@@ -2,18 +2,15 @@ using Corfu.Protocol;
 
 namespace Corfu.Transport;
 
-/// <summary>
-/// The client's port to the network. Production: pipelined TCP connections, one per role identity; simulator: a lossy,
-/// reordering message queue. Implementations may be called from any thread.
-/// </summary>
+/// <summary>The client's port to the network. Production: pipelined TCP connections, one per role identity; simulator:
+/// a lossy, reordering message queue. Implementations may be called from any thread.</summary>
 public interface ITransport
 {
     /// <summary>Sends one request and waits for its answer, whatever its status. The caller owns the answer's
     /// memory.</summary>
-    /// <exception cref="TransportException">
-    /// No answer: not connected, connection lost, request time-out, or another identity answers at that endpoint (R2).
-    /// <see cref="TransportException.OutcomeUnknown"/> is false only if the request certainly never reached the node.
-    /// </exception>
+    /// <exception cref="TransportException">No answer: not connected, connection lost, request time-out, or another
+    /// identity answers at that endpoint (R2). <see cref="TransportException.OutcomeUnknown"/> is false only if the
+    /// request certainly never reached the node.</exception>
     /// <exception cref="OperationCanceledException">The caller gave up; the outcome of the request is
     /// unknown.</exception>
     ValueTask<TResponse> CallAsync<TResponse>(NodeAddress to, Request<TResponse> request,

@@ -15,10 +15,8 @@ public static class TransportTelemetry
 
     internal static readonly UpDownCounter<int> Connections =
         Meter.CreateUpDownCounter<int>("corfu.transport.connections", "{connection}", "Connections now open.");
-
     internal static readonly Counter<long> ConnectFailures =
         Meter.CreateCounter<long>("corfu.transport.connect_failures", "{attempt}", "Connection attempts that failed.");
-
     internal static readonly Counter<long> Timeouts =
         Meter.CreateCounter<long>("corfu.transport.timeouts", "{request}", "Requests without an answer in time.");
 }

@@ -2,11 +2,9 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit;
 
-/// <summary>
-/// The unit core's port to its disk: one log of records and the address map over it. <see cref="Find"/>,
+/// <summary>The unit core's port to its disk: one log of records and the address map over it. <see cref="Find"/>,
 /// <see cref="Set"/>, <see cref="Append"/> and <see cref="Admit"/> are synchronous and called under the handler's lock,
-/// never concurrently.
-/// </summary>
+/// never concurrently.</summary>
 internal interface IPageStore : IAsyncDisposable
 {
     /// <summary>Reads the log back, in order, and makes the store ready: its own Open record is durable on return.

@@ -12,11 +12,9 @@ internal sealed partial class StreamIndex
 
     private const int LargestStream = 9 + (2 * K * 8);
 
-    /// <summary>
-    /// The body of a record with the next streams that have a position in one of these segments. The caller appends it
-    /// and calls <see cref="Carried"/>. Empty: none in this step. <paramref name="next"/> is at the count when all is
-    /// done.
-    /// </summary>
+    /// <summary>The body of a record with the next streams that have a position in one of these segments. The caller
+    /// appends it and calls <see cref="Carried"/>. Empty: none in this step. <paramref name="next"/> is at the count
+    /// when all is done.</summary>
     public ReadOnlyMemory<byte> Carry(IReadOnlySet<int> going, ref int next, int largestBody, List<int> carried)
     {
         carried.Clear();

@@ -10,11 +10,9 @@ internal sealed partial class StreamIndex
     /// <summary>Streams in one record of an imported list, so that it fits into the smallest log page.</summary>
     private const int StreamsPerRecord = 64;
 
-    /// <summary>
-    /// The next streams that may have positions below, and those. A frozen list that is full is given whole: newer
-    /// positions have displaced older ones, perhaps by half-written entries that will be gone with this unit.
-    /// <paramref name="next"/> is at the count when all is done.
-    /// </summary>
+    /// <summary>The next streams that may have positions below, and those. A frozen list that is full is given whole:
+    /// newer positions have displaced older ones, perhaps by half-written entries that will be gone with this unit.
+    /// <paramref name="next"/> is at the count when all is done.</summary>
     public ImmutableArray<StreamTail> List(LogPosition below, ref int next)
     {
         var tails = ImmutableArray.CreateBuilder<StreamTail>();

@@ -69,20 +69,7 @@ internal sealed partial class UnitCore
         if (entry.Position < _mark) return new WriteOutcome(Status.Trimmed);
         var slot = _store.Find(entry.Position);
         lsn = slot.Lsn;
-        switch (slot.State)
-        {
-            case PageState.Unwritten:
-                break;
-            case PageState.Data or PageState.Junk:
-                // R4: the answer waits for the record that won, and names its writer.
-                return new WriteOutcome(Status.AlreadyWritten,
-                    slot.State == PageState.Data ? EntryKind.Data : EntryKind.Junk, slot.Origin);
-            case PageState.Trimmed:
-                return new WriteOutcome(Status.Trimmed);
-            default:
-                return new WriteOutcome(Status.Corrupt);
-        }
-
+        if (slot.State != PageState.Unwritten) return Occupied(slot);
         lsn = 0;
         if (IsOutOfReach(entry.Position)) return new WriteOutcome(Status.BadRequest);
         if (entry.Payload.Length > _options.MaxPayload) return new WriteOutcome(Status.TooLarge);
@@ -98,6 +85,15 @@ internal sealed partial class UnitCore
         lsn = place.Lsn;
         return new WriteOutcome(Status.Ok);
     }
+
+    // R4: the answer waits for the record that won, and names its writer.
+    private static WriteOutcome Occupied(in PageSlot slot) => slot.State switch
+    {
+        PageState.Data => new WriteOutcome(Status.AlreadyWritten, EntryKind.Data, slot.Origin),
+        PageState.Junk => new WriteOutcome(Status.AlreadyWritten, EntryKind.Junk, slot.Origin),
+        PageState.Trimmed => new WriteOutcome(Status.Trimmed),
+        _ => new WriteOutcome(Status.Corrupt),
+    };
 
     private void Place(LogEntry entry, int length, int headerLength, in RecordPlace place)
     {

@@ -20,11 +20,9 @@ internal sealed record UnitCoreOptions
     public int MaxPayload { get; init; } = EntryCodec.DefaultMaxPayload;
 }
 
-/// <summary>
-/// The write-once page space of one storage unit (TOCS 2.1, Fig. 4), as a pure state machine: a request in, an answer
-/// out, every change a record of the store's log (R3). Passive: it calls no other unit and knows no chain. Not
-/// thread-safe; every call is made under the handler's lock.
-/// </summary>
+/// <summary>The write-once page space of one storage unit (TOCS 2.1, Fig. 4), as a pure state machine: a request in, an
+/// answer out, every change a record of the store's log (R3). Passive: it calls no other unit and knows no chain. Not
+/// thread-safe; every call is made under the handler's lock.</summary>
 /// <remarks>R4: each answer names the log sequence number of the newest record that it reflects, and is sent only when
 /// the store is durable up to there.</remarks>
 internal sealed partial class UnitCore : IPageStates

@@ -15,25 +15,18 @@ public static class UnitTelemetry
 
     internal static readonly Counter<long> Commits =
         Meter.CreateCounter<long>("corfu.unit.commits", "{commit}", "Group commits: one write and one sync each.");
-
     internal static readonly Counter<long> CommittedBytes =
         Meter.CreateCounter<long>("corfu.unit.committed", "By", "Log bytes made durable.");
-
     internal static readonly Counter<long> ColdReads =
         Meter.CreateCounter<long>("corfu.unit.cold_reads", "{read}", "Page reads that waited for the disk.");
-
     internal static readonly Counter<long> Cleanings =
         Meter.CreateCounter<long>("corfu.unit.cleanings", "{cleaning}", "Rounds in which disk space was given back.");
-
     internal static readonly Counter<long> FreedSegments =
         Meter.CreateCounter<long>("corfu.unit.freed_segments", "{segment}", "Segments of the log that were deleted.");
-
     internal static readonly Counter<long> Checkpoints =
         Meter.CreateCounter<long>("corfu.unit.checkpoints", "{checkpoint}", "Checkpoints of the address map.");
-
     internal static readonly Counter<long> CorruptPages =
         Meter.CreateCounter<long>("corfu.unit.corrupt_pages", "{page}", "Pages that a read found damaged.");
-
     internal static readonly Counter<long> Overloaded =
         Meter.CreateCounter<long>("corfu.unit.overloaded", "{request}",
             "Requests refused because a limit of the handler was reached.");

@@ -21,7 +21,7 @@ public static class UnitFormat
         var unit = config.Roles.FirstOrDefault(role => role.Role == NodeRole.Unit)
             ?? throw new NodeStartException($"The node in {nodeFolder} has no unit.");
         var folder = Path.Combine(node.Folder, unit.Folder!);
-        var kept = $"{folder}.kept-{unit.Id:N}";
+        var kept = RoleReformat.KeptPath(folder, unit.Id);
         if (Directory.Exists(folder) && !Directory.Exists(kept))
         {
             Directory.Move(folder, kept);

@@ -4,11 +4,9 @@ using static System.Buffers.Binary.BinaryPrimitives;
 
 namespace Corfu.Protocol;
 
-/// <summary>
-/// The entry format (docs/formats.md gives the byte offsets, a golden test pins them). One check covers the fixed part
-/// and the stream headers, another the payload. Both cover the position, so that a misdirected read is noticed. With
-/// only the payload's check broken, the page is corrupt and its streams are still known (R4).
-/// </summary>
+/// <summary>The entry format (docs/formats.md gives the byte offsets, a golden test pins them). One check covers the
+/// fixed part and the stream headers, another the payload. Both cover the position, so that a misdirected read is
+/// noticed. With only the payload's check broken, the page is corrupt and its streams are still known (R4).</summary>
 public static class EntryCodec
 {
     public const uint Magic = 0x31454643; // "CFE1"
@@ -87,10 +85,8 @@ public static class EntryCodec
         return entry with { Payload = bytes[at..] };
     }
 
-    /// <summary>
-    /// Decodes the fixed part and the stream headers, from a whole entry or from its first
-    /// <see cref="HeaderLength"/> bytes; the payload stays empty and unchecked.
-    /// </summary>
+    /// <summary>Decodes the fixed part and the stream headers, from a whole entry or from its first
+    /// <see cref="HeaderLength"/> bytes; the payload stays empty and unchecked.</summary>
     public static LogEntry DecodeHeaders(ReadOnlyMemory<byte> bytes)
     {
         var span = bytes.Span;

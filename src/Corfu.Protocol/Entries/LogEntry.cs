@@ -7,12 +7,8 @@ namespace Corfu.Protocol;
 /// <param name="WriterTime">The writer's UTC clock: advisory, never used for ordering.</param>
 /// <param name="Payload">Empty for junk and for entries read with <see cref="ReadDetail.Headers"/>.</param>
 public sealed record LogEntry(
-    LogPosition Position,
-    EntryOrigin Origin,
-    EntryKind Kind,
-    DateTimeOffset WriterTime,
-    ImmutableArray<StreamHeader> Streams,
-    ReadOnlyMemory<byte> Payload)
+    LogPosition Position, EntryOrigin Origin, EntryKind Kind, DateTimeOffset WriterTime,
+    ImmutableArray<StreamHeader> Streams, ReadOnlyMemory<byte> Payload)
 {
     public bool IsJunk => Kind == EntryKind.Junk;
 
@@ -39,10 +35,8 @@ public enum EntryKind : byte
     Junk = 2,
 }
 
-/// <summary>
-/// Membership of an entry in one stream, with the stream's previous positions, newest first (Tango 5). Fewer than
-/// <see cref="MaxBackpointers"/> backpointers mean that the stream has no older entries than those.
-/// </summary>
+/// <summary>Membership of an entry in one stream, with the stream's previous positions, newest first (Tango 5). Fewer
+/// than <see cref="MaxBackpointers"/> backpointers mean that the stream has no older entries than those.</summary>
 public sealed record StreamHeader(StreamId Stream, ImmutableArray<LogPosition> Backpointers)
 {
     /// <summary>K of Tango 5: how many previous positions the sequencer remembers per stream.</summary>
@@ -52,4 +46,18 @@ public sealed record StreamHeader(StreamId Stream, ImmutableArray<LogPosition> B
         other is not null && Stream == other.Stream && Backpointers.AsSpan().SequenceEqual(other.Backpointers.AsSpan());
 
     public override int GetHashCode() => HashCode.Combine(Stream, Backpointers.Length);
+}
+
+/// <summary>Who wrote an entry: writer and that writer's own sequence number. R9: "already written" means "my append is
+/// in" only when both match; the writer alone proves nothing.</summary>
+public readonly record struct EntryOrigin(WriterId Writer, long Sequence)
+{
+    public override string ToString() => $"{Writer}#{Sequence}";
+}
+
+/// <summary>Random per client incarnation, so that a restarted client is never mistaken for its predecessor
+/// (R9).</summary>
+public readonly record struct WriterId(Guid Value)
+{
+    public override string ToString() => Value.ToString("N")[..8];
 }

@@ -2,10 +2,8 @@ using System.Globalization;
 
 namespace Corfu.Protocol;
 
-/// <summary>
-/// A place in the global log, printed <c>e5:1042</c>. Equality and order look at the offset alone: the epoch says under
-/// which projection the position was learnt and is <see cref="Epoch.None"/> where that is not known.
-/// </summary>
+/// <summary>A place in the global log, printed <c>e5:1042</c>. Equality and order ignore the epoch: the projection
+/// under which the position was learnt, or <see cref="Epoch.None"/>.</summary>
 public readonly struct LogPosition : IEquatable<LogPosition>, IComparable<LogPosition>
 {
     /// <summary>The first position of every log.</summary>
@@ -68,4 +66,33 @@ public readonly struct LogPosition : IEquatable<LogPosition>, IComparable<LogPos
 
     private static bool TryParseNumber(ReadOnlySpan<char> text, out long value) =>
         long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out value);
+}
+
+/// <summary>Version of the projection; every request carries one. Epochs start at 1; 0 means "none yet".</summary>
+public readonly record struct Epoch(long Value) : IComparable<Epoch>
+{
+    public static readonly Epoch None;
+    public static readonly Epoch First = new(1);
+
+    public Epoch Next => new(Value + 1);
+
+    public int CompareTo(Epoch other) => Value.CompareTo(other.Value);
+
+    public static bool operator <(Epoch a, Epoch b) => a.Value < b.Value;
+    public static bool operator >(Epoch a, Epoch b) => a.Value > b.Value;
+    public static bool operator <=(Epoch a, Epoch b) => a.Value <= b.Value;
+    public static bool operator >=(Epoch a, Epoch b) => a.Value >= b.Value;
+
+    public override string ToString() => $"e{Value}";
+}
+
+/// <summary>Names a stream: a tagged sub-sequence of the log (Tango 4). Ids below 256 are reserved for the
+/// system.</summary>
+public readonly record struct StreamId(ulong Value) : IComparable<StreamId>
+{
+    public const ulong FirstUserValue = 256;
+
+    public int CompareTo(StreamId other) => Value.CompareTo(other.Value);
+
+    public override string ToString() => Value.ToString(CultureInfo.InvariantCulture);
 }

@@ -2,17 +2,14 @@ using System.Globalization;
 
 namespace Corfu.Protocol;
 
-/// <summary>One role of one process: the identity that must answer, and where. A mismatch of identity is refused
-/// (R2).</summary>
+/// <summary>One role of one process: where it listens, and the identity that must answer (R2).</summary>
 public readonly record struct NodeAddress(NodeId Id, NodeEndpoint Endpoint)
 {
     public override string ToString() => $"{Id.Value.ToString("N")[..8]}@{Endpoint}";
 }
 
-/// <summary>
-/// Identity of a unit, an acceptor or a sequencer incarnation (R2). Units and acceptors get theirs when their folder is
-/// formatted, a sequencer with each construction of its core. An identity once removed from a projection never returns.
-/// </summary>
+/// <summary>Identity of a unit, an acceptor (since its folder was formatted) or a sequencer incarnation (R2). An
+/// identity once removed from a projection never returns.</summary>
 public readonly record struct NodeId(Guid Value) : IComparable<NodeId>
 {
     public static readonly NodeId None;
@@ -52,4 +49,26 @@ public readonly record struct NodeEndpoint(string Host, int Port) : IComparable<
         endpoint = new NodeEndpoint(host, port);
         return true;
     }
+}
+
+/// <summary>Identity of a cluster; a handshake between different clusters is refused.</summary>
+public readonly record struct ClusterId(Guid Value)
+{
+    public static readonly ClusterId None;
+
+    public bool IsNone => Value == Guid.Empty;
+
+    public override string ToString() => Value.ToString("D");
+}
+
+/// <summary>What a node does. Numbers are part of the wire format.</summary>
+public enum NodeRole : byte
+{
+    None = 0,
+    Unit = 1,
+    Sequencer = 2,
+    Acceptor = 3,
+
+    /// <summary>The cluster agent of a process; its identity is new with every start.</summary>
+    Agent = 4,
 }

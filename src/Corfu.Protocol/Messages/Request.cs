@@ -22,10 +22,9 @@ public abstract record Request(Opcode Opcode, Epoch Epoch) : Message(Epoch)
 public abstract record Request<TResponse>(Opcode Opcode, Epoch Epoch) : Request(Opcode, Epoch)
     where TResponse : Response;
 
-/// <summary>
-/// The answer to one request. <see cref="Epoch"/> is the node's, whatever the status, so that a client with an older
-/// one learns of it. Only answers with <see cref="Status.Ok"/> have a body, unless the type says otherwise.
-/// </summary>
+/// <summary>The answer to one request. <see cref="Epoch"/> is the node's, whatever the status, so that a client with an
+/// older one learns of it. Only answers with <see cref="Status.Ok"/> have a body, unless the type says
+/// otherwise.</summary>
 public abstract record Response(Status Status, Epoch Epoch) : Message(Epoch)
 {
     public bool IsOk => Status == Status.Ok;

@@ -1,10 +1,7 @@
 namespace Corfu.Protocol;
 
-/// <summary>
-/// The outcome of one request. Numbers are part of the wire format and never reused. Outcomes that a correct program
-/// must handle are values; <see cref="CorfuException.FromStatus"/> is the one place that turns the rest into
-/// exceptions.
-/// </summary>
+/// <summary>The outcome of one request. Numbers are part of the wire format and never reused.
+/// <see cref="CorfuException.FromStatus"/> makes exceptions of those that are no values for the caller.</summary>
 public enum Status : byte
 {
     Ok = 0,
@@ -64,7 +61,6 @@ public enum Status : byte
     /// <summary>The log is a mirror: it grants and fills nothing until it is promoted.</summary>
     Mirror = 20,
 
-    /// <summary>A mirror whose copier has not said yet that everything below the epoch's start is there: wait for
-    /// it.</summary>
+    /// <summary>A mirror whose copier has not completed the positions below the epoch's start: wait for it.</summary>
     Unready = 21,
 }

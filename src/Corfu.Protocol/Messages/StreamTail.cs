@@ -2,10 +2,9 @@ using System.Collections.Immutable;
 
 namespace Corfu.Protocol;
 
-/// <summary>
-/// A stream's last positions, newest first, at most <see cref="StreamHeader.MaxBackpointers"/>. Fewer mean that there
-/// are no more, except in <see cref="ListStreamTailsRequest"/>, whose positions are added to what the reader has.
-/// </summary>
+/// <summary>A stream's last positions, newest first, at most <see cref="StreamHeader.MaxBackpointers"/>. Fewer mean
+/// that there are no more, except in <see cref="ListStreamTailsRequest"/>, whose positions are added to what the reader
+/// has.</summary>
 public sealed record StreamTail(StreamId Stream, ImmutableArray<LogPosition> Positions)
 {
     private const int SmallestSize = 9;

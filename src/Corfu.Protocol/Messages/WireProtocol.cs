@@ -4,9 +4,8 @@ namespace Corfu.Protocol;
 public delegate Request RequestReader(Epoch epoch, ref WireReader r);
 
 /// <summary>
-/// What one build speaks: a range of protocol versions, and the requests with the version that each came with. The
-/// handshake settles on the highest version that both sides know, for the connection's whole life
-/// (docs/compatibility.md). The rules of a change:
+/// The protocol versions of one build, and the requests with the version that introduced each. The handshake settles
+/// on the highest version that both sides know (docs/compatibility.md). The rules of a change:
 /// <list type="bullet">
 /// <item>A new field stands at the end of its body. An older reader passes over it; a newer one that finds no bytes
 /// left takes the default.</item>

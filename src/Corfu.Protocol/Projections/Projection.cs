@@ -2,24 +2,16 @@ using System.Collections.Immutable;
 
 namespace Corfu.Protocol;
 
-/// <summary>
-/// The immutable map of one epoch (CORFU 2.2): sequencer, segments, chains, units and the acceptors that decide the
-/// next epoch (R12). Replaced whole, never mutated. The constructor refuses a map that breaks its invariants.
-/// </summary>
+/// <summary>The immutable map of one epoch (CORFU 2.2): sequencer, segments, chains, units and the acceptors that
+/// decide the next epoch (R12). The constructor refuses a map that breaks its invariants.</summary>
 public sealed class Projection : IEquatable<Projection>
 {
+    private readonly Dictionary<NodeId, NodeEndpoint> _endpoints;
+
     public Projection(
-        ClusterId cluster,
-        Epoch epoch,
-        NodeAddress sequencer,
-        LogPosition start,
-        LogPosition trimMark,
-        ImmutableArray<Segment> segments,
-        ImmutableArray<NodeAddress> units,
-        ImmutableArray<NodeAddress> acceptors,
-        string reason,
-        ClusterId mirrorOf = default,
-        DateTimeOffset? proposedAt = null)
+        ClusterId cluster, Epoch epoch, NodeAddress sequencer, LogPosition start, LogPosition trimMark,
+        ImmutableArray<Segment> segments, ImmutableArray<NodeAddress> units, ImmutableArray<NodeAddress> acceptors,
+        string reason, ClusterId mirrorOf = default, DateTimeOffset? proposedAt = null)
     {
         Cluster = cluster;
         Epoch = epoch;
@@ -37,8 +29,6 @@ public sealed class Projection : IEquatable<Projection>
         ProjectionRules.Check(this);
         _endpoints = units.ToDictionary(u => u.Id, u => u.Endpoint);
     }
-
-    private readonly Dictionary<NodeId, NodeEndpoint> _endpoints;
 
     public ClusterId Cluster { get; }
 
@@ -61,21 +51,19 @@ public sealed class Projection : IEquatable<Projection>
     /// <summary>Every unit of every chain, ordered by identity.</summary>
     public ImmutableArray<NodeAddress> Units { get; }
 
-    /// <summary>Who decides epoch + 1: an odd number (R12).</summary>
+    /// <summary>They decide epoch + 1; their number is odd (R12).</summary>
     public ImmutableArray<NodeAddress> Acceptors { get; }
 
-    /// <summary>Why this epoch was made, for people.</summary>
+    /// <summary>The reason for this epoch, for people.</summary>
     public string Reason { get; }
 
-    /// <summary>Its proposer's clock, UTC, in whole milliseconds: for people, never compared. Null where it is not
-    /// known.</summary>
+    /// <summary>Its proposer's clock, UTC, in whole milliseconds: for people, never compared. Null if
+    /// unknown.</summary>
     public DateTimeOffset? ProposedAt { get; }
 
-    /// <summary>
-    /// Not none: the log is a copy of that cluster's, made by its mirror or from its backup. Every position's content
-    /// is decided there, so nobody is granted a position and nobody fills one here, until a reconfiguration promotes
-    /// it. The cluster's own id: it is being promoted, and takes no copies either.
-    /// </summary>
+    /// <summary>Not none: the log is a copy of that cluster's, which decides every position, so none is granted or
+    /// filled here before a reconfiguration promotes it. The own cluster's id: it is being promoted, and takes no
+    /// copies.</summary>
     public ClusterId MirrorOf { get; }
 
     public bool IsMirror => !MirrorOf.IsNone;
@@ -86,7 +74,7 @@ public sealed class Projection : IEquatable<Projection>
 
     public bool HasUnit(NodeId unit) => _endpoints.ContainsKey(unit);
 
-    /// <summary>Every position has one: the first segment has all that is below, too.</summary>
+    /// <summary>Every position has one: the first segment's chains hold the positions below it, too.</summary>
     public Chain ChainOf(LogPosition position)
     {
         for (var i = Segments.Length - 1; i > 0; i--)

@@ -2,10 +2,9 @@ using System.Buffers;
 
 namespace Corfu.Protocol;
 
-/// <summary>
-/// A contiguous output buffer for frames: <see cref="MessageCodec"/> sets a frame's length afterwards, and removes a
-/// frame whose encoding failed. Larger contents live in memory of the shared pool until the buffer is cleared.
-/// </summary>
+/// <summary>A contiguous output buffer for frames: <see cref="MessageCodec"/> sets a frame's length afterwards, and
+/// removes a frame whose encoding failed. Larger contents live in memory of the shared pool until the buffer is
+/// cleared.</summary>
 public sealed class FrameBuffer(int keptSize = 512) : IBufferWriter<byte>
 {
     private readonly byte[] _kept = new byte[keptSize];

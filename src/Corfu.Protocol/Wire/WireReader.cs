@@ -5,10 +5,8 @@ using System.Text;
 
 namespace Corfu.Protocol;
 
-/// <summary>
-/// Reads what <see cref="WireWriter"/> wrote. Every length is checked against the remaining bytes before anything is
-/// allocated for it; damage is a <see cref="MalformedDataException"/>.
-/// </summary>
+/// <summary>Reads what <see cref="WireWriter"/> wrote. Every length is checked against the remaining bytes before
+/// anything is allocated for it; damage is a <see cref="MalformedDataException"/>.</summary>
 /// <param name="version">Of the connection; formats with a version of their own leave it out.</param>
 public ref struct WireReader(ReadOnlyMemory<byte> input, ushort version = 0)
 {

@@ -95,7 +95,6 @@ internal sealed class Channel(TcpTransport transport, NodeAddress address)
         }
 
         if (failures > 0) TransportLog.ConnectedAgain(transport.Logger, address.ToString(), failures);
-
         if (_dropped.IsCancellationRequested) connection.Close(Replaced, null);
         attempt.SetResult(connected);
     }

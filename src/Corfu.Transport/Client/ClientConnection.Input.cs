@@ -91,7 +91,7 @@ internal sealed partial class ClientConnection
     private void Complete(FrameHeader header, ReadOnlyMemory<byte> body, bool owned)
     {
         PendingCall? call;
-        lock (_tableGate) call = _table.Take(header.Correlation);
+        lock (_tableGate) _table.Remove(header.Correlation, out call);
 
         // Cancelled, or over time.
         if (call is null) return;

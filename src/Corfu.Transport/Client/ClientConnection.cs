@@ -14,8 +14,10 @@ internal sealed partial class ClientConnection
     private readonly Lock _tableGate = new();
     private readonly List<PendingCall> _expired = [];
 
-    // Guarded by _tableGate. After _lost is set the table stays empty.
-    private readonly PendingTable _table = new();
+    // Guarded by _tableGate. After _lost is set the table stays empty. Correlations only count up, so a late answer to
+    // a cancelled call finds none.
+    private readonly Dictionary<uint, PendingCall> _table = [];
+    private uint _nextCorrelation;
     private string? _lost;
 
     /// <summary>Sweep of the last receipt, or of the last request on an idle connection.</summary>
@@ -60,7 +62,8 @@ internal sealed partial class ClientConnection
             }
 
             if (_table.Count == 0) Volatile.Write(ref _activeSweep, _transport.SweepCount);
-            _table.Add(call);
+            while (!_table.TryAdd(_nextCorrelation, call)) _nextCorrelation++;
+            call.Correlation = _nextCorrelation++;
             alone = _table.Count == 1;
         }
 
@@ -85,7 +88,11 @@ internal sealed partial class ClientConnection
 
     public bool TryTake(PendingCall call)
     {
-        lock (_tableGate) return _table.Take(call);
+        lock (_tableGate)
+        {
+            return _table.TryGetValue(call.Correlation, out var pending) && pending == call
+                && _table.Remove(call.Correlation);
+        }
     }
 
     /// <summary>Fails calls that are over time, and closes the connection when it is dead or idle.</summary>
@@ -94,7 +101,7 @@ internal sealed partial class ClientConnection
         bool idle;
         lock (_tableGate)
         {
-            _table.TakeExpired(sweep, _expired);
+            TakeExpired(sweep, _expired);
             idle = _table.Count == 0 && _expired.Count == 0 && sweep - Volatile.Read(ref _activeSweep) > idleSweeps;
         }
 
@@ -116,7 +123,7 @@ internal sealed partial class ClientConnection
         lock (_tableGate)
         {
             if (_lost is not null) return;
-            _table.TakeExpired(long.MaxValue, orphans);
+            TakeExpired(long.MaxValue, orphans);
             Volatile.Write(ref _lost, reason);
         }
 
@@ -124,6 +131,13 @@ internal sealed partial class ClientConnection
         _transport.Closed(this, _address, reason);
         foreach (var call in orphans)
             FailUnknown(call, TransportFault.Lost, $"the connection was lost: {reason}.", inner);
+    }
+
+    // Under the gate.
+    private void TakeExpired(long sweep, List<PendingCall> expired)
+    {
+        expired.AddRange(_table.Values.Where(call => call.Deadline <= sweep));
+        foreach (var call in expired) _table.Remove(call.Correlation);
     }
 
     private void FailUnknown(PendingCall call, TransportFault fault, string why, Exception? inner = null) =>

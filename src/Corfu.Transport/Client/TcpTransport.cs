@@ -5,10 +5,8 @@ using Microsoft.Extensions.Logging.Abstractions;
 
 namespace Corfu.Transport;
 
-/// <summary>
-/// The production network of a client: one pipelined TCP connection per identity and endpoint, made on demand. While a
-/// node cannot be reached, requests to it fail at once between attempts (back-off); callers retry.
-/// </summary>
+/// <summary>The production network of a client: one pipelined TCP connection per identity and endpoint, made on demand.
+/// While a node cannot be reached, requests to it fail at once between attempts (back-off); callers retry.</summary>
 public sealed class TcpTransport : ITransport, IDisposable
 {
     /// <summary>Time limits are checked this many times per request time-out.</summary>
@@ -115,7 +113,8 @@ public sealed class TcpTransport : ITransport, IDisposable
         if (reason != "idle" && !_disposed) TransportLog.Lost(Logger, address.ToString(), reason);
     }
 
-    /// <summary>In time stamp units: doubling, half of it jitter, so that clients of a restarted node spread out.</summary>
+    /// <summary>In time stamp units: doubling, half of it jitter, so that clients of a restarted node spread
+    /// out.</summary>
     internal long BackOff(int failures)
     {
         var full = Math.Min(Options.FirstBackOff.TotalSeconds * Math.Pow(2, Math.Min(failures - 1, 30)),

@@ -3,11 +3,9 @@ using static System.Buffers.Binary.BinaryPrimitives;
 
 namespace Corfu.Transport;
 
-/// <summary>
-/// The client's first message, 48 bytes: magic (8), lowest and highest protocol version it speaks (2 + 2), zero (4),
-/// cluster id (16; zero only where the identity is zero too), identity wanted (16, or zero for a description only).
-/// Little-endian.
-/// </summary>
+/// <summary>The client's first message, 48 bytes: magic (8), lowest and highest protocol version it speaks (2 + 2),
+/// zero (4), cluster id (16; zero only where the identity is zero too), identity wanted (16, or zero for a description
+/// only). Little-endian.</summary>
 public readonly record struct Hello(ushort LowestVersion, ushort HighestVersion, ClusterId Cluster, NodeId Target)
 {
     public const int Size = 48;

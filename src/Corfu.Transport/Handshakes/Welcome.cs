@@ -4,10 +4,9 @@ using static System.Buffers.Binary.BinaryPrimitives;
 
 namespace Corfu.Transport;
 
-/// <summary>
-/// The server's answer: magic (8), version chosen (2), status (1), zero (1), length of the rest (4), then cluster id
-/// (16), count of roles (2) and for each its role (1) and identity (16). A refusal names the process's roles, too.
-/// </summary>
+/// <summary>The server's answer: magic (8), version chosen (2), status (1), zero (1), length of the rest (4), then
+/// cluster id (16), count of roles (2) and for each its role (1) and identity (16). A refusal names the process's
+/// roles, too.</summary>
 public sealed record Welcome(ushort Version, Status Status, NodeDescription Description)
 {
     public const int HeaderSize = 16;
@@ -67,3 +66,9 @@ public sealed record Welcome(ushort Version, Status Status, NodeDescription Desc
         return new Welcome(ReadUInt16LittleEndian(header[8..]), (Status)header[10], description);
     }
 }
+
+/// <summary>What one process serves, from its handshake.</summary>
+public sealed record NodeDescription(ClusterId Cluster, ImmutableArray<RoleIdentity> Roles);
+
+/// <summary>One role of a process and the identity behind it.</summary>
+public readonly record struct RoleIdentity(NodeRole Role, NodeId Id);

@@ -1,13 +1,11 @@
-using System.Buffers.Binary;
+using System.Buffers;
 using Corfu.Protocol;
 
 namespace Corfu.Unit;
 
-/// <summary>
-/// Parts in the middle of a log that are gone on purpose: for each the address of the last record before it and of the
-/// last one in it. They excuse exactly the breaks that deleting those parts leaves in the chain of records, and no
-/// other. Body of a Freed record: count (4), then pairs of addresses (8 + 8).
-/// </summary>
+/// <summary>Deleted parts in the middle of a log: for each the address of the last record before it and of the last one
+/// in it. They excuse exactly the breaks that the deletions leave in the chain of records. Body of a Freed record:
+/// count (4), then pairs of addresses (8 + 8).</summary>
 internal sealed class LogGaps
 {
     private readonly SortedDictionary<long, long> _lastByBefore = [];
@@ -18,7 +16,7 @@ internal sealed class LogGaps
 
     public void Clear() => _lastByBefore.Clear();
 
-    /// <summary>What lies before the log's beginning needs no excuse any more.</summary>
+    /// <summary>Breaks before the log's beginning need no excuse any more.</summary>
     public void ForgetBelow(long address)
     {
         foreach (var before in _lastByBefore.Keys.TakeWhile(b => b < address).ToList()) _lastByBefore.Remove(before);
@@ -37,25 +35,23 @@ internal sealed class LogGaps
 
     public LogRecord ToRecord()
     {
-        var body = new byte[4 + (_lastByBefore.Count * 16)];
-        BinaryPrimitives.WriteInt32LittleEndian(body, _lastByBefore.Count);
-        var at = 4;
+        var body = new ArrayBufferWriter<byte>(4 + (_lastByBefore.Count * 16));
+        var w = new WireWriter(body);
+        w.Int32(_lastByBefore.Count);
         foreach (var (before, last) in _lastByBefore)
         {
-            BinaryPrimitives.WriteInt64LittleEndian(body.AsSpan(at), before);
-            BinaryPrimitives.WriteInt64LittleEndian(body.AsSpan(at + 8), last);
-            at += 16;
+            w.Int64(before);
+            w.Int64(last);
         }
 
-        return new LogRecord(RecordKind.Freed, LogPosition.Zero, body);
+        w.Flush();
+        return new LogRecord(RecordKind.Freed, LogPosition.Zero, body.WrittenMemory);
     }
 
-    public void Read(ReadOnlySpan<byte> body)
+    public void Read(ReadOnlyMemory<byte> body)
     {
-        if (body.Length < 4 || body.Length - 4 != 16L * BinaryPrimitives.ReadInt32LittleEndian(body))
-            throw new MalformedDataException("The list of freed parts has another length than it says.");
-        for (var at = 4; at < body.Length; at += 16)
-            Add(BinaryPrimitives.ReadInt64LittleEndian(body[at..]),
-                BinaryPrimitives.ReadInt64LittleEndian(body[(at + 8)..]));
+        var r = new WireReader(body);
+        for (var parts = r.Count(16); parts > 0; parts--) Add(r.Int64(), r.Int64());
+        r.End();
     }
 }

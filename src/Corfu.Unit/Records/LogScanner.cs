@@ -2,10 +2,9 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit;
 
-/// <summary>
-/// The unit's log lacks something that was once acknowledged (R6). The unit does not start: serving would answer
-/// "unwritten" for entries that exist. The cure is a rebuild from the other replicas onto a freshly formatted folder.
-/// </summary>
+/// <summary>The unit's log lacks something that was once acknowledged (R6). The unit does not start: serving would
+/// answer "unwritten" for entries that exist. The cure is a rebuild from the other replicas onto a freshly formatted
+/// folder.</summary>
 public sealed class LogDamagedException(string message, long address) : CorfuException(message)
 {
     /// <summary>Log address behind which something is damaged or missing.</summary>
@@ -96,7 +95,7 @@ internal sealed class LogScanner(ILogImage image, uint logId)
         {
             try
             {
-                if (record.Kind == RecordKind.Freed) gaps.Read(record.Body.Span);
+                if (record.Kind == RecordKind.Freed) gaps.Read(record.Body);
                 visit(record, place);
             }
             catch (Exception error) when (error is MalformedDataException or ArgumentException or OverflowException

@@ -38,16 +38,13 @@ public sealed record UnitIdentity(NodeId Unit, ClusterId Cluster, PageStoreOptio
         var format = values.GetValueOrDefault(FormatKey);
         if (format != FormatValue)
             throw new UnitFolderException($"{path} is no unit identity that this version knows (format '{format}').");
-        return new UnitIdentity(
-            new NodeId(Id("unit")),
-            new ClusterId(Id("cluster")),
-            store with { LogPageSize = Size("log-page-size"), SegmentSize = Size("segment-size") });
+        var sized = store with { LogPageSize = Size("log-page-size"), SegmentSize = Size("segment-size") };
+        return new UnitIdentity(new NodeId(Id("unit")), new ClusterId(Id("cluster")), sized);
 
         Guid Id(string key) => Guid.TryParse(values.GetValueOrDefault(key), out var id) ? id : throw Damaged(key);
-        int Size(string key) =>
-            int.TryParse(values.GetValueOrDefault(key), CultureInfo.InvariantCulture, out var n)
-                ? n
-                : throw Damaged(key);
+        int Size(string key) => int.TryParse(values.GetValueOrDefault(key), CultureInfo.InvariantCulture, out var n)
+            ? n
+            : throw Damaged(key);
         UnitFolderException Damaged(string key) => new($"{path} is damaged: '{key}' is missing or not readable.");
     }
 }

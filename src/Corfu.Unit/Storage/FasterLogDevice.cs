@@ -2,11 +2,9 @@ using FASTER.core;
 
 namespace Corfu.Unit;
 
-/// <summary>
-/// FASTER's view of the segment files. Its writes are queued, and <see cref="DrainAsync"/> carries them out on the
-/// store's writer thread: all writes, one fdatasync per file touched, then the callbacks. (FASTER's own Linux device
-/// opens its files O_SYNC, locks per I/O and never syncs a directory.)
-/// </summary>
+/// <summary>FASTER's view of the segment files. Its writes are queued, and <see cref="DrainAsync"/> carries them out on
+/// the store's writer thread: all writes, one fdatasync per file touched, then the callbacks. (FASTER's own Linux
+/// device opens its files O_SYNC, locks per I/O and never syncs a directory.)</summary>
 internal sealed class FasterLogDevice(ISegmentFiles files, SegmentSpace space)
     : StorageDeviceBase("corfu-log", SectorBytes, -1)
 {

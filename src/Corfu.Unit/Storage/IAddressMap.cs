@@ -2,11 +2,9 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit;
 
-/// <summary>
-/// The page store's port to its address map, position to slot: FasterKV, or the simulator's. A shortcut only, rebuilt
-/// from the log where there is no checkpoint (R3). One caller at a time, but <see cref="EndCheckpointAsync"/> and
-/// <see cref="Forget"/> run beside the others.
-/// </summary>
+/// <summary>The page store's port to its address map, position to slot: FasterKV, or the simulator's. A shortcut only,
+/// rebuilt from the log where there is no checkpoint (R3). One caller at a time, but <see cref="EndCheckpointAsync"/>
+/// and <see cref="Forget"/> run beside the others.</summary>
 internal interface IAddressMap : IDisposable
 {
     /// <summary>The default slot (unwritten) where nothing was entered.</summary>

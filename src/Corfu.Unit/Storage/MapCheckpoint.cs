@@ -4,11 +4,9 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit;
 
-/// <summary>
-/// What a start needs besides the end of the log (R3): the log's state when the checkpoint was begun, the checkpoint of
-/// the address map that belongs to it, and the core's state. A shortcut: used only if it is whole and the log agrees
-/// with it. The newest two are kept.
-/// </summary>
+/// <summary>What a start needs besides the end of the log (R3): the log's state when the checkpoint was begun, the
+/// checkpoint of the address map that belongs to it, and the core's state. A shortcut: used only if it is whole and the
+/// log agrees with it. The newest two are kept.</summary>
 /// <param name="Map">Identity of the map's checkpoint.</param>
 /// <param name="Tail">The replay goes on behind this record.</param>
 /// <param name="LastCheck">The check of that record: another log has another.</param>
@@ -101,7 +99,7 @@ internal sealed record MapCheckpoint(
         var (lastCheck, needs, firstKept) = (r.UInt32(), r.Int64(), r.Int64());
         var gaps = new LogRecord(RecordKind.Freed, LogPosition.Zero, r.Bytes());
         // Checked here, before the store's state changes.
-        new LogGaps().Read(gaps.Body.Span);
+        new LogGaps().Read(gaps.Body);
         var segments = new SegmentContents[r.Count(SegmentContents.Size)];
         for (var i = 0; i < segments.Length; i++) segments[i] = SegmentContents.Read(ref r);
         var core = r.Bytes();

@@ -63,7 +63,7 @@ internal sealed partial class PageStore
 
             candidate.ForgetNewer(_maps);
             _catalog.Restore(candidate.Segments);
-            _gaps.Read(candidate.Gaps.Body.Span);
+            _gaps.Read(candidate.Gaps.Body);
             _firstKept = candidate.FirstKept;
             _records = _recordsAtCheckpoint = candidate.Tail.Records;
             return candidate;

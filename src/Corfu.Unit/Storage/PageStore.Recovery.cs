@@ -23,7 +23,7 @@ internal sealed partial class PageStore
         var firstRecord = -1L;
         var promisedBegin = checkpoint?.FirstKept ?? -1;
         var freed = new LogGaps();
-        if (checkpoint is not null) freed.Read(checkpoint.Gaps.Body.Span);
+        if (checkpoint is not null) freed.Read(checkpoint.Gaps.Body);
         var mark = _mark.Read();
         // R6: also proof. A checkpoint is published only when the log is durable as far as the map may reflect it.
         _proven = Math.Max(_proven, checkpoint?.Needs ?? 0);

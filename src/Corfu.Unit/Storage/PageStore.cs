@@ -2,11 +2,9 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit;
 
-/// <summary>
-/// The unit's disk: a log of records, which is the only truth (R3), and an address map over it, each behind a port.
-/// This class places and admits records, commits them in groups, recovers, cleans segments and keeps checkpoints of the
-/// map. The simulator runs it as it is.
-/// </summary>
+/// <summary>The unit's disk: a log of records, which is the only truth (R3), and an address map over it, each behind a
+/// port. This class places and admits records, commits them in groups, recovers, cleans segments and keeps checkpoints
+/// of the map. The simulator runs it as it is.</summary>
 internal sealed partial class PageStore : IPageStore
 {
     private const int MarkIntervalBatches = 256;

@@ -40,21 +40,22 @@ public sealed record PageStoreOptions
     /// <summary>All faults in one message, or null.</summary>
     internal string? Fault()
     {
-        var faults = new List<string>();
-        if (!IsPowerOfTwo(LogPageSize) || LogPageSize < 4096)
-            faults.Add("LogPageSize must be a power of two of at least 4096");
-        if (!IsPowerOfTwo(LogMemory) || LogMemory < 8L * LogPageSize)
-            faults.Add("LogMemory must be a power of two of at least 8 pages");
-        if (!IsPowerOfTwo(SegmentSize) || SegmentSize < LogPageSize)
-            faults.Add("SegmentSize must be a power of two of at least one page");
-        if (Reserve < 2 * LogPageSize) faults.Add("Reserve must be at least two pages");
-        if (HotBytes < LogPageSize) faults.Add("HotBytes must be at least one page");
-        if (!IsPowerOfTwo(MapIndexSize) || MapIndexSize < 4096)
-            faults.Add("MapIndexSize must be a power of two of at least 4096");
-        if (!IsPowerOfTwo(MapMemory) || MapMemory < 1 << 20)
-            faults.Add("MapMemory must be a power of two of at least 1 MiB");
-        if (CheckpointRecords < 1) faults.Add("CheckpointRecords must be positive");
-        return faults.Count == 0 ? null : string.Join("; ", faults);
+        (bool Holds, string What)[] rules =
+        [
+            (IsPowerOfTwo(LogPageSize) && LogPageSize >= 4096, "LogPageSize must be a power of two of at least 4096"),
+            (IsPowerOfTwo(LogMemory) && LogMemory >= 8L * LogPageSize,
+                "LogMemory must be a power of two of at least 8 pages"),
+            (IsPowerOfTwo(SegmentSize) && SegmentSize >= LogPageSize,
+                "SegmentSize must be a power of two of at least one page"),
+            (Reserve >= 2 * LogPageSize, "Reserve must be at least two pages"),
+            (HotBytes >= LogPageSize, "HotBytes must be at least one page"),
+            (IsPowerOfTwo(MapIndexSize) && MapIndexSize >= 4096,
+                "MapIndexSize must be a power of two of at least 4096"),
+            (IsPowerOfTwo(MapMemory) && MapMemory >= 1 << 20, "MapMemory must be a power of two of at least 1 MiB"),
+            (CheckpointRecords >= 1, "CheckpointRecords must be positive"),
+        ];
+        var faults = string.Join("; ", rules.Where(r => !r.Holds).Select(r => r.What));
+        return faults.Length == 0 ? null : faults;
     }
 
     private static bool IsPowerOfTwo(long value) => value > 0 && (value & (value - 1)) == 0;

@@ -1,9 +1,7 @@
 namespace Corfu.Protocol;
 
-/// <summary>
-/// The layout's requests: a write-once register per epoch, decided by Paxos (R12). The frame's epoch names the register
-/// (slot).
-/// </summary>
+/// <summary>The layout's requests: a write-once register per epoch, decided by Paxos (R12). The frame's epoch names the
+/// register (slot).</summary>
 public abstract record LayoutRequest(Opcode Opcode, Epoch Slot) : Request<LayoutResponse>(Opcode, Slot)
 {
     // A refusal made outside the acceptor (a damaged frame, a wrong node) has no body at all.
@@ -15,11 +13,9 @@ public abstract record LayoutRequest(Opcode Opcode, Epoch Slot) : Request<Layout
     public override Response Fail(Status status, Epoch epoch) => new LayoutResponse(status, epoch, null, null);
 }
 
-/// <summary>
-/// The answer to every layout request. <see cref="Slot"/> is the state of the slot after the request (for
-/// <see cref="LatestRequest"/>: of the highest slot with anything in it). <see cref="Latest"/> is the newest decided
-/// projection known; with <see cref="Status.Superseded"/> it is the way forward.
-/// </summary>
+/// <summary>The answer to every layout request.</summary>
+/// <param name="Slot">After the request; for <see cref="LatestRequest"/>: the highest slot with anything in it.</param>
+/// <param name="Latest">The newest decided projection known.</param>
 public sealed record LayoutResponse(Status Status, Epoch Epoch, SlotState? Slot, Projection? Latest)
     : Response(Status, Epoch)
 {
@@ -32,10 +28,8 @@ public sealed record LayoutResponse(Status Status, Epoch Epoch, SlotState? Slot,
     }
 }
 
-/// <summary>
-/// What one acceptor holds for one epoch's register. A value is decided only when one ballot is accepted by a majority,
-/// or an acceptor knows so (<see cref="IsDecided"/>); a lone accepted value proves nothing (R12).
-/// </summary>
+/// <summary>What one acceptor holds for one epoch's register. A value is decided only when one ballot is accepted by a
+/// majority, or an acceptor knows so (<see cref="IsDecided"/>); a lone accepted value proves nothing (R12).</summary>
 public sealed record SlotState(Epoch Slot, Ballot Promised, Ballot Accepted, Projection? Value, bool IsDecided)
 {
     internal void Write(ref WireWriter w)
@@ -65,3 +59,8 @@ public sealed record LatestRequest(Epoch Epoch) : LayoutRequest(Opcode.Latest, E
 
 /// <summary>One slot, for history and for a lagging client.</summary>
 public sealed record ReadSlotRequest(Epoch Slot) : LayoutRequest(Opcode.ReadSlot, Slot);
+
+/// <summary>Answered, as a <see cref="LatestRequest"/> is, as soon as the acceptor knows a decided projection above
+/// <paramref name="Known"/> or accepts a value for the epoch after it. At its limit of waiters an acceptor answers the
+/// oldest early; of each connection it keeps the newest.</summary>
+public sealed record WatchRequest(Epoch Known) : LayoutRequest(Opcode.Watch, Known);

@@ -2,10 +2,9 @@ using System.Collections.Immutable;
 
 namespace Corfu.Protocol;
 
-/// <summary>
-/// The copier tells a mirror's sequencer that every replica holds everything below <see cref="To"/>. The tail rises to
-/// it, so that readers of the mirror never meet a hole. Idempotent: positions below the tail are skipped.
-/// </summary>
+/// <summary>The copier tells a mirror's sequencer that every replica holds everything below <see cref="To"/>. The tail
+/// rises to it, so that readers of the mirror never meet a hole. Idempotent: positions below the tail are
+/// skipped.</summary>
 /// <param name="From">At most the tail: nothing is skipped.</param>
 /// <param name="Entries">The data entries from <paramref name="From"/> to <paramref name="To"/> that belong to streams,
 /// ascending.</param>

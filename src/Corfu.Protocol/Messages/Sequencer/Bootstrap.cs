@@ -1,10 +1,7 @@
 namespace Corfu.Protocol;
 
-/// <summary>
-/// Starts the named incarnation in the projection's epoch (R7): counter = the projection's start, content from the
-/// projection alone, idempotent, from any client. A second, different projection for one epoch is a
-/// <see cref="Status.Conflict"/>.
-/// </summary>
+/// <summary>Starts the named incarnation in the projection's epoch, at its start (R7); idempotent, from any client. A
+/// second, different projection for one epoch is a <see cref="Status.Conflict"/>.</summary>
 public sealed record BootstrapRequest(Projection Projection) : AckRequest(Opcode.Bootstrap, Projection.Epoch)
 {
     public override void WriteBody(ref WireWriter w) => ProjectionCodec.Write(ref w, Projection);

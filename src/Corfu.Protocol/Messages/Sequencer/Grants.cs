@@ -2,10 +2,8 @@ using System.Collections.Immutable;
 
 namespace Corfu.Protocol;
 
-/// <summary>
-/// Which streams the positions were granted for, so that a filler can write junk with the lost append's headers (R8).
-/// Asked of the incarnation and epoch that granted them; positions it no longer remembers are left out of the answer.
-/// </summary>
+/// <summary>The streams that positions were granted for in this epoch, so that a filler can write junk with the lost
+/// append's headers (R8). Positions that are not remembered are left out of the answer.</summary>
 public sealed record GrantsRequest(Epoch Epoch, ImmutableArray<LogPosition> Positions)
     : Request<GrantsResponse>(Opcode.Grants, Epoch)
 {

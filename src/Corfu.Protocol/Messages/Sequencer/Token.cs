@@ -34,10 +34,8 @@ public sealed record TokenRequest(Epoch Epoch, int Count, ImmutableArray<StreamI
     public override Response Fail(Status status, Epoch epoch) => new TokenResponse(status, epoch, default, [], []);
 }
 
-/// <summary>
-/// The run starts at <see cref="First"/>; <see cref="Previous"/> are the backpointers of its first token, in request
-/// order. Those of the i-th token follow: the run's earlier positions come before them.
-/// </summary>
+/// <summary>The run starts at <see cref="First"/>; <see cref="Previous"/> are the backpointers of its first token, in
+/// request order. Those of the i-th token follow: the run's earlier positions come before them.</summary>
 /// <param name="Unknown">With <see cref="Status.UnknownStream"/>: the streams to hand over first.</param>
 public sealed record TokenResponse(
     Status Status, Epoch Epoch, LogPosition First, ImmutableArray<StreamTail> Previous,

@@ -2,11 +2,8 @@ using System.Collections.Immutable;
 
 namespace Corfu.Protocol;
 
-/// <summary>
-/// Several <see cref="CompleteRequest"/>s in one frame: a bulk copy is made durable and answered together. Each entry
-/// has an outcome of its own. The answer may stop early, but never before one entry. On the receiving side the bytes
-/// are slices of the connection's buffer, valid only until the handler returns.
-/// </summary>
+/// <summary>Several <see cref="CompleteRequest"/>s in one frame, made durable and answered together. The answer may
+/// stop early, but never before one entry. The handler may use the bytes only until it returns.</summary>
 public sealed record CompleteManyRequest(Epoch Epoch, ImmutableArray<ReadOnlyMemory<byte>> Entries)
     : Request<CompleteManyResponse>(Opcode.CompleteMany, Epoch)
 {
@@ -23,10 +20,8 @@ public sealed record CompleteManyRequest(Epoch Epoch, ImmutableArray<ReadOnlyMem
     public override Response Fail(Status status, Epoch epoch) => new CompleteManyResponse(status, epoch, []);
 }
 
-/// <summary>
-/// The outcomes of the request's first entries, in order. The unit had no room for the rest: the caller asks again for
-/// them. There are no outcomes when not even the first entry was taken, and the status says why.
-/// </summary>
+/// <summary>The outcomes of the request's first entries, in order. The unit had no room for the rest; if not even the
+/// first entry was taken, the status says why.</summary>
 public sealed record CompleteManyResponse(Status Status, Epoch Epoch, ImmutableArray<WriteOutcome> Outcomes)
     : Response(Status, Epoch)
 {

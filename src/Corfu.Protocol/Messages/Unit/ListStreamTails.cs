@@ -2,12 +2,9 @@ using System.Collections.Immutable;
 
 namespace Corfu.Protocol;
 
-/// <summary>
-/// The streams that may have data positions below <paramref name="Below"/> at this unit, with its newest positions of
-/// each. They cannot be copied as pages, since a trim mark covers them, and a joining replica must know them all the
-/// same (R15, R22). When the unit holds as many positions of a stream as it keeps, it lists all of those below the
-/// epoch's start.
-/// </summary>
+/// <summary>The streams that may have data positions below <paramref name="Below"/> at this unit, with its newest
+/// positions of each: a joining replica must know them, and cannot copy them as trimmed pages (R15, R22). A full list
+/// is given with all its positions below the epoch's start.</summary>
 /// <param name="From">The default first, then what the answer before says.</param>
 public sealed record ListStreamTailsRequest(Epoch Epoch, LogPosition Below, StreamListCursor From)
     : Request<ListStreamTailsResponse>(Opcode.ListStreamTails, Epoch)
@@ -31,11 +28,9 @@ public sealed record ListStreamTailsRequest(Epoch Epoch, LogPosition Below, Stre
 }
 
 /// <param name="Tails">At most <see cref="MessageLimits.MaxItems"/>; possibly none although more follow.</param>
-/// <param name="Next">The cursor of the next request. A restarted unit begins again, whatever cursor it is
-/// given.</param>
+/// <param name="Next">The cursor of the next request. A restarted unit begins again with any cursor.</param>
 /// <param name="IsLast">There are no more.</param>
-/// <param name="Complete">False when damaged headers may hide positions of a stream: this unit's answer is not
-/// sufficient.</param>
+/// <param name="Complete">False when damaged headers may hide positions of a stream.</param>
 public sealed record ListStreamTailsResponse(
     Status Status, Epoch Epoch, ImmutableArray<StreamTail> Tails, StreamListCursor Next, bool IsLast, bool Complete)
     : Response(Status, Epoch)
@@ -51,8 +46,8 @@ public sealed record ListStreamTailsResponse(
 }
 
 /// <summary>How far a unit's streams have been listed. The default is the beginning.</summary>
-/// <param name="Run">The unit's run: another one knows its streams in another order, and begins again.</param>
-/// <param name="Next">Of the streams in that order, the first that was not looked at.</param>
+/// <param name="Run">The unit's run: each run knows its streams in another order.</param>
+/// <param name="Next">Of the streams in that order, the first that was not listed.</param>
 public readonly record struct StreamListCursor(long Run, int Next)
 {
     internal void Write(ref WireWriter w)
@@ -70,11 +65,8 @@ public readonly record struct StreamListCursor(long Run, int Next)
     }
 }
 
-/// <summary>
-/// Adds data positions of streams, as another replica lists them; this unit may have no page for them. A position
-/// without an entry does no harm: readers walk on (R8). BadRequest if a position is below neither the epoch's start nor
-/// the trim mark.
-/// </summary>
+/// <summary>Adds data positions of streams, as another replica lists them. A position without an entry does no harm
+/// (R8). BadRequest if a position is below neither the epoch's start nor the trim mark.</summary>
 public sealed record ImportStreamTailsRequest(Epoch Epoch, ImmutableArray<StreamTail> Tails)
     : AckRequest(Opcode.ImportStreamTails, Epoch)
 {

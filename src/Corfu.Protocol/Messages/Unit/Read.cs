@@ -38,10 +38,8 @@ public enum ReadDetail : byte
 
     Full = 2,
 
-    /// <summary>
-    /// The unit reads the whole page and checks it, and answers with its headers: enough to compare replicas, since the
-    /// headers' check covers the payload's. A scrub asks for this, and the pages stay where they are.
-    /// </summary>
+    /// <summary>The unit checks the whole page and answers with its headers. Enough to compare replicas: the headers'
+    /// check covers the payload's.</summary>
     Verify = 3,
 }
 
@@ -56,12 +54,10 @@ public sealed record ReadResponse(Status Status, Epoch Epoch, ImmutableArray<Pag
     }
 }
 
-/// <summary>
-/// One page of a read answer. <see cref="Bytes"/> are the whole entry or its headers, as asked; for a page trimmed on
-/// its own they are the tombstone (the headers that stream walks still need, R5), for one below the trim mark they are
-/// empty.
-/// </summary>
-/// <param name="BelowMark">With <see cref="PageState.Trimmed"/>: by a prefix trim, and so passed on as one.</param>
+/// <summary>One page of a read answer.</summary>
+/// <param name="BelowMark">With <see cref="PageState.Trimmed"/>: by a prefix trim.</param>
+/// <param name="Bytes">The whole entry or its headers, as asked; of a page trimmed on its own the tombstone
+/// (R5).</param>
 public readonly record struct PageResult(
     LogPosition Position, PageState State, bool BelowMark, EntryOrigin Origin, ReadOnlyMemory<byte> Bytes)
 {

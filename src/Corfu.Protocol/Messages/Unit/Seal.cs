@@ -1,10 +1,8 @@
 namespace Corfu.Protocol;
 
-/// <summary>
-/// TOCS 2.5: durably refuse every epoch below the request's, and report how far this unit got.
+/// <summary>TOCS 2.5: durably refuse every epoch below the request's, and report how far this unit got.
 /// <see cref="Status.Sealed"/> when a higher seal is already in force; sealing again at the same epoch answers the
-/// same.
-/// </summary>
+/// same.</summary>
 public sealed record SealRequest(Epoch Epoch) : Request<SealResponse>(Opcode.Seal, Epoch)
 {
     public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => status == Status.Ok

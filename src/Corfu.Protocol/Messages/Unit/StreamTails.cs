@@ -2,12 +2,9 @@ using System.Collections.Immutable;
 
 namespace Corfu.Protocol;
 
-/// <summary>
-/// For each stream this unit's newest data positions below the start of the installed epoch: frozen, so that every
-/// client merges the same lists (docs/protocol.md, Sequencer). Junk is not indexed (R8).
-/// </summary>
-/// <param name="Below">If above the start: the positions below this instead, of streams that have none at or
-/// above.</param>
+/// <summary>For each stream this unit's newest data positions below the start of the installed epoch: frozen, so that
+/// every client merges the same lists (docs/protocol.md, Sequencer). Junk is not indexed (R8).</summary>
+/// <param name="Below">If above the start: the positions below this instead.</param>
 public sealed record StreamTailsRequest(Epoch Epoch, ImmutableArray<StreamId> Streams, LogPosition Below = default)
     : Request<StreamTailsResponse>(Opcode.StreamTails, Epoch)
 {
@@ -26,8 +23,7 @@ public sealed record StreamTailsRequest(Epoch Epoch, ImmutableArray<StreamId> St
     public override Response Fail(Status status, Epoch epoch) => new StreamTailsResponse(status, epoch, [], false);
 }
 
-/// <param name="Complete">False when damaged headers may hide positions of a stream: this unit's answer is not
-/// sufficient.</param>
+/// <param name="Complete">False when damaged headers may hide positions of a stream.</param>
 public sealed record StreamTailsResponse(Status Status, Epoch Epoch, ImmutableArray<StreamTail> Tails, bool Complete)
     : Response(Status, Epoch)
 {

@@ -1,9 +1,7 @@
 namespace Corfu.Protocol;
 
-/// <summary>
-/// Releases one position; an unwritten one is marked trimmed (R5). <see cref="Tombstone"/> brings the headers along
-/// where the page was already trimmed elsewhere in the chain; empty otherwise.
-/// </summary>
+/// <summary>Releases one position; an unwritten one is marked trimmed (R5). <see cref="Tombstone"/> brings the headers
+/// along where the page was already trimmed elsewhere in the chain; empty otherwise.</summary>
 public sealed record TrimRequest(Epoch Epoch, LogPosition Position, ReadOnlyMemory<byte> Tombstone)
     : AckRequest(Opcode.Trim, Epoch)
 {

@@ -38,8 +38,7 @@ public sealed record UnitInfoResponse(
     /// <summary>Pages known to be damaged and not yet repaired.</summary>
     public long CorruptPages { get; init; }
 
-    /// <summary>Why the unit is not well, for people; empty otherwise. Told with <see cref="Status.Failed"/>
-    /// too.</summary>
+    /// <summary>Why the unit is not healthy, for people; also with <see cref="Status.Failed"/>.</summary>
     public string Reason { get; init; } = "";
 
     public override void WriteBody(ref WireWriter w)
@@ -70,11 +69,9 @@ public enum UnitHealth : byte
 {
     Ok = 0,
 
-    /// <summary>The disk is nearly full: no pages, but reads, seals, installs and trims. Ends by itself when there is
-    /// room again.</summary>
+    /// <summary>The disk is nearly full: pages are refused until there is room again.</summary>
     ReadOnly = 1,
 
-    /// <summary>A write or a sync failed: nothing is served or acknowledged any more, whatever the disk does next. The
-    /// unit must be replaced.</summary>
+    /// <summary>A write or a sync failed: nothing is served any more. The unit must be replaced.</summary>
     Failed = 2,
 }

@@ -1,9 +1,7 @@
 namespace Corfu.Protocol;
 
-/// <summary>
-/// The three verbs that carry one encoded entry (<see cref="EntryCodec"/>). On the receiving side the bytes are a slice
-/// of the connection's buffer, valid only until the handler returns.
-/// </summary>
+/// <summary>The three verbs that carry one encoded entry (<see cref="EntryCodec"/>). On the receiving side the bytes
+/// are a slice of the connection's buffer, valid only until the handler returns.</summary>
 public abstract record EntryRequest(Opcode Opcode, Epoch Epoch, ReadOnlyMemory<byte> Entry)
     : Request<WriteResponse>(Opcode, Epoch)
 {
@@ -29,10 +27,8 @@ public sealed record CompleteRequest(Epoch Epoch, ReadOnlyMemory<byte> Entry)
 public sealed record FillRequest(Epoch Epoch, ReadOnlyMemory<byte> Entry)
     : EntryRequest(Opcode.Fill, Epoch, Entry);
 
-/// <summary>
-/// The answer to write, complete and fill. With <see cref="Status.AlreadyWritten"/> it says what is stored (R4): a fill
-/// that meets junk and a write that meets its own origin have succeeded, and the caller is the one who knows.
-/// </summary>
+/// <summary>The answer to write, complete and fill. With <see cref="Status.AlreadyWritten"/> it says what is stored
+/// (R4): the caller knows whether that is its own entry.</summary>
 public sealed record WriteResponse(Status Status, Epoch Epoch, EntryKind Stored = default,
     EntryOrigin StoredOrigin = default)
     : Response(Status, Epoch)
@@ -46,8 +42,7 @@ public sealed record WriteResponse(Status Status, Epoch Epoch, EntryKind Stored 
         new WriteOutcome(Status, Stored, StoredOrigin).WriteStored(ref w);
 }
 
-/// <summary>What became of one entry. With <see cref="Status.AlreadyWritten"/> it says what is stored instead, perhaps
-/// the same (R4).</summary>
+/// <summary>The outcome for one entry; with <see cref="Status.AlreadyWritten"/>, what is stored (R4).</summary>
 public readonly record struct WriteOutcome(Status Status, EntryKind Stored = default,
     EntryOrigin StoredOrigin = default)
 {

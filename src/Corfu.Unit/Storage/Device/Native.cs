@@ -12,7 +12,6 @@ internal static partial class Native
     private const int Eintr = 4;
     private const int Enospc = 28;
     private const int Edquot = 122;
-    private const int Eagain = 11;
     private const int RwfNowait = 8;
     private const int OpenDirectory = 0x10000 | 0x80000; // O_RDONLY | O_DIRECTORY | O_CLOEXEC
 

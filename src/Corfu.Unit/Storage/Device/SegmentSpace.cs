@@ -103,30 +103,23 @@ internal sealed class SegmentSpace : IAsyncDisposable
     private async ValueTask<bool> TryAllocateChunkAsync()
     {
         var segment = (int)(_allocated / _segmentSize);
+        var begin = (long)segment * _segmentSize;
+        long there;
+        int count;
         try
         {
             EnsureSegment(segment);
-        }
-        catch (IOException error) when (Native.IsFull(error))
-        {
-            return false;
-        }
+            there = _files.Length(segment);
+            if (begin + there > _allocated)
+            {
+                // From an earlier run, or written by a log that was faster than this worker.
+                Volatile.Write(ref _allocated, begin + Math.Min(there, _segmentSize));
+                return true;
+            }
 
-        var offset = _allocated % _segmentSize;
-        var there = _files.Length(segment);
-        if (there > offset)
-        {
-            // From an earlier run, or written by a log that was faster than this worker.
-            Volatile.Write(ref _allocated, ((long)segment * _segmentSize) + Math.Min(there, _segmentSize));
-            return true;
-        }
-
-        var (free, total) = _files.Room;
-        if (free < Math.Min(_headroom, total / 16)) return false;
-
-        var count = (int)Math.Min(ChunkSize, _segmentSize - there);
-        try
-        {
+            var (free, total) = _files.Room;
+            if (free < Math.Min(_headroom, total / 16)) return false;
+            count = (int)Math.Min(ChunkSize, _segmentSize - there);
             _files.Write(segment, there, _zeros.AsSpan(0, count));
         }
         catch (IOException error) when (Native.IsFull(error))
@@ -137,7 +130,7 @@ internal sealed class SegmentSpace : IAsyncDisposable
         await _files.SyncAsync(segment);
         // Before the new room is visible to appends.
         _full = false;
-        Volatile.Write(ref _allocated, ((long)segment * _segmentSize) + there + count);
+        Volatile.Write(ref _allocated, begin + there + count);
         return true;
     }
 }
