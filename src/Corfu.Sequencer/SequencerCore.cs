@@ -7,7 +7,7 @@ namespace Corfu.Sequencer;
 /// <summary>The networked counter of CORFU 2.3 with the last K positions of every stream (Tango 5). Pure: one request
 /// in, one answer out, not thread-safe. All its state is soft and belongs to one epoch of one incarnation
 /// (R7).</summary>
-public sealed class SequencerCore
+internal sealed class SequencerCore
 {
     private readonly SequencerOptions _options;
     private readonly GrantMemory _grants;
@@ -27,7 +27,7 @@ public sealed class SequencerCore
     // neither a tail, which readers would read up to, nor a frozen list of any stream.
     private bool _ready;
 
-    /// <param name="id">This incarnation's own: never used before (R2).</param>
+    /// <param name="id">Never used before (R2).</param>
     public SequencerCore(NodeId id, SequencerOptions? options = null)
     {
         Id = id;

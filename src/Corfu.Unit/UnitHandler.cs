@@ -176,7 +176,7 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
         return new UnitAnswer(0, request.Fail(Status.Overloaded, _core.Epoch));
     }
 
-    // True if the answer now waits for durability.
+    // True if the answer waits for durability.
     private bool TryEnqueue(in UnitAnswer answer, Request request, ReplyTo reply)
     {
 #if PLANTED

@@ -27,7 +27,7 @@ public sealed class WireProtocol
         Highest = highest;
     }
 
-    public static WireProtocol Current { get; } = CreateCurrent();
+    public static WireProtocol Current { get; } = CreateBaseline();
 
     public ushort Lowest { get; }
 
@@ -58,18 +58,9 @@ public sealed class WireProtocol
         return since <= version ? read : null;
     }
 
-    private static WireProtocol CreateCurrent()
+    private static WireProtocol CreateBaseline()
     {
         var protocol = new WireProtocol(Baseline, Baseline);
-        protocol.AddBaseline();
-        return protocol;
-    }
-
-    private void Add(Opcode opcode, RequestReader read, ushort since = Baseline) =>
-        _requests[(byte)opcode] = (since, read);
-
-    private void AddBaseline()
-    {
         Add(Opcode.Write, static (epoch, ref r) => new WriteRequest(epoch, r.Bytes()));
         Add(Opcode.Complete, static (epoch, ref r) => new CompleteRequest(epoch, r.Bytes()));
         Add(Opcode.Fill, static (epoch, ref r) => new FillRequest(epoch, r.Bytes()));
@@ -105,5 +96,8 @@ public sealed class WireProtocol
         Add(Opcode.Suspicion, SuspicionRequest.Read);
         Add(Opcode.AgentInfo, static (epoch, ref _) => new AgentInfoRequest(epoch));
         Add(Opcode.SetAutomation, SetAutomationRequest.Read);
+        return protocol;
+
+        void Add(Opcode opcode, RequestReader read) => protocol._requests[(byte)opcode] = (Baseline, read);
     }
 }

@@ -5,26 +5,21 @@ namespace Corfu.Sequencer;
 
 /// <summary>Serves one incarnation. A restart, or a new epoch's wish for another incarnation, makes another handler
 /// (R2, R7).</summary>
-public sealed class SequencerHandler(SequencerCore core) : IRoleHandler
+public sealed class SequencerHandler(IEntropy entropy, SequencerOptions? options = null) : IRoleHandler
 {
     private readonly Lock _gate = new();
-
-    /// <summary>A new incarnation with an identity of its own.</summary>
-    public SequencerHandler(IEntropy entropy, SequencerOptions? options = null)
-        : this(new SequencerCore(new NodeId(entropy.NewGuid()), options))
-    {
-    }
+    private readonly SequencerCore _core = new(new NodeId(entropy.NewGuid()), options);
 
     public NodeRole Role => NodeRole.Sequencer;
 
-    public NodeId Id => core.Id;
+    public NodeId Id => _core.Id;
 
     /// <summary>The epoch served (none before the bootstrap), its tail, and the number of stream tails held.</summary>
     public (Epoch Epoch, LogPosition Tail, int Streams) State
     {
         get
         {
-            lock (_gate) return (core.Epoch, core.Tail, core.StreamCount);
+            lock (_gate) return (_core.Epoch, _core.Tail, _core.StreamCount);
         }
     }
 
@@ -35,7 +30,7 @@ public sealed class SequencerHandler(SequencerCore core) : IRoleHandler
         using var activity = request is BootstrapRequest
             ? SequencerTelemetry.Activities.StartActivity("corfu.sequencer.bootstrap")
             : null;
-        lock (_gate) response = core.Handle(request);
+        lock (_gate) response = _core.Handle(request);
         if (!response.IsOk)
             SequencerTelemetry.Refused.Add(1, new KeyValuePair<string, object?>("status", response.Status));
         reply.Send(response);

@@ -47,20 +47,16 @@ internal sealed class UnitFolder : IDisposable
             {
                 // R2: an identity never restarts empty.
                 if (mustExist)
-                    throw new UnitFolderException(
-                        $"{path} holds no unit any more, but one has served from it: its data is gone.")
-                    { IsLoss = true };
-                Format(path, identityPath,
-                    new UnitIdentity(unit.IsNone ? new NodeId(entropy.NewGuid()) : unit, cluster, store));
+                    throw Lost($"{path} holds no unit any more, but one has served from it: its data is gone.");
+                var id = unit.IsNone ? new NodeId(entropy.NewGuid()) : unit;
+                Format(path, identityPath, new UnitIdentity(id, cluster, store));
             }
 
             // An earlier process may have been killed before it made these names durable.
             Native.SyncDirectory(path);
             if (Path.GetDirectoryName(path) is { Length: > 0 } parent) Native.SyncDirectory(parent);
             if (!File.Exists(Path.Combine(path, LogName, MarkName)))
-                throw new UnitFolderException(
-                    $"{path} has lost its log. Rebuild this unit from its replicas on a new folder.")
-                { IsLoss = true };
+                throw Lost($"{path} has lost its log. Rebuild this unit from its replicas on a new folder.");
             var identity = UnitIdentity.Parse(File.ReadAllText(identityPath), identityPath, store);
             if (!cluster.IsNone && !identity.Cluster.IsNone && identity.Cluster != cluster)
                 throw new UnitFolderException(
@@ -84,6 +80,8 @@ internal sealed class UnitFolder : IDisposable
         Identity.Unit, Identity.Store, Path.Combine(_path, "map"));
 
     public void Dispose() => _lock.Dispose();
+
+    private static UnitFolderException Lost(string message) => new(message) { IsLoss = true };
 
     private static FileStream Hold(string path)
     {

@@ -7,6 +7,8 @@ namespace Corfu.Unit;
 /// may all wait for that lock.</summary>
 internal sealed class FasterCheckpointFiles : INamedDeviceFactory
 {
+    private static readonly string[] Kinds = ["index-checkpoints", "cpr-checkpoints"];
+
     private string _folder = "";
     private volatile Exception? _failure;
 
@@ -84,6 +86,4 @@ internal sealed class FasterCheckpointFiles : INamedDeviceFactory
             }
         }
     }
-
-    private static readonly string[] Kinds = ["index-checkpoints", "cpr-checkpoints"];
 }
