@@ -6,8 +6,6 @@ namespace Corfu.Protocol;
 /// active one.</summary>
 public sealed record Segment(LogPosition From, LogPosition? Until, ImmutableArray<Chain> Chains)
 {
-    public bool Contains(LogPosition position) => position >= From && (Until is null || position < Until.Value);
-
     /// <summary>R1: the chain index is the position modulo the chains, never relative to the segment's start, so that
     /// merging neighbours moves nothing.</summary>
     public Chain ChainOf(LogPosition position)

@@ -14,15 +14,6 @@ public sealed class SequencerHandler(IEntropy entropy, SequencerOptions? options
 
     public NodeId Id => _core.Id;
 
-    /// <summary>The epoch served (none before the bootstrap), its tail, and the number of stream tails held.</summary>
-    public (Epoch Epoch, LogPosition Tail, int Streams) State
-    {
-        get
-        {
-            lock (_gate) return (_core.Epoch, _core.Tail, _core.StreamCount);
-        }
-    }
-
     public void Handle(Request request, ReplyTo reply)
     {
         Response response;
