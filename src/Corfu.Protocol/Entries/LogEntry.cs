@@ -35,8 +35,8 @@ public enum EntryKind : byte
     Junk = 2,
 }
 
-/// <summary>Membership of an entry in one stream, with the stream's previous positions, newest first (Tango 5). Fewer
-/// than <see cref="MaxBackpointers"/> backpointers mean that the stream has no older entries than those.</summary>
+/// <summary>Membership of an entry in one stream, with the stream's previous positions, newest first (Tango 5); all of
+/// them if there are fewer than <see cref="MaxBackpointers"/>.</summary>
 public sealed record StreamHeader(StreamId Stream, ImmutableArray<LogPosition> Backpointers)
 {
     /// <summary>K of Tango 5: how many previous positions the sequencer remembers per stream.</summary>
@@ -48,8 +48,8 @@ public sealed record StreamHeader(StreamId Stream, ImmutableArray<LogPosition> B
     public override int GetHashCode() => HashCode.Combine(Stream, Backpointers.Length);
 }
 
-/// <summary>Who wrote an entry: writer and that writer's own sequence number. R9: "already written" means "my append is
-/// in" only when both match; the writer alone proves nothing.</summary>
+/// <summary>The writer of an entry and that writer's own sequence number. R9: "already written" means "my append is in"
+/// only when both match.</summary>
 public readonly record struct EntryOrigin(WriterId Writer, long Sequence)
 {
     public override string ToString() => $"{Writer}#{Sequence}";

@@ -4,8 +4,8 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit;
 
-/// <summary>Who a unit is, from the formatting of its folder on (R2): a text file of <c>key=value</c> lines. A folder
-/// is formatted once; a unit that has left a cluster gets a new folder, never its old identity back.</summary>
+/// <summary>The identity of a unit (R2): a text file of <c>key=value</c> lines. A folder is formatted once; a unit that
+/// has left a cluster gets a new folder and a new identity.</summary>
 public sealed record UnitIdentity(NodeId Unit, ClusterId Cluster, PageStoreOptions Store)
 {
     private const string FormatKey = "format";
