@@ -111,8 +111,7 @@ public sealed class ClusterAgent : IRoleHandler
         await _maintenance.Ended;
     }
 
-    /// <summary>Tells the other agents that this process stops in good order. Best effort, bounded by the probe
-    /// time-out.</summary>
+    /// <summary>Tells the other agents that this process stops in good order, within the probe time-out.</summary>
     public async Task LeaveAsync()
     {
         List<NodeAddress> agents;

@@ -19,8 +19,7 @@ internal sealed class ClusterView(
     private TimeSpan _nextRefresh;
     private bool _isRefreshing;
 
-    /// <summary>Called under the gate with the projection before and a newer one. Set once, before the agent
-    /// runs.</summary>
+    /// <summary>Called under the gate with the projection before and a newer one. Set before the agent runs.</summary>
     public Action<Projection?, Projection> Changed { get; set; } = static (_, _) => { };
 
     public Projection? Projection

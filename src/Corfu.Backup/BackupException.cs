@@ -2,8 +2,7 @@ using Corfu.Protocol;
 
 namespace Corfu.Backup;
 
-/// <summary>A backup, a restore or a promotion is refused or cannot go on; the message says what to do. Nothing was
-/// lost.</summary>
+/// <summary>A backup, restore or promotion is refused or cannot go on; nothing was lost.</summary>
 public class BackupException(string message, Exception? inner = null) : CorfuException(message, inner);
 
 /// <summary>A backup is not what was written: a file is missing, short or changed.</summary>

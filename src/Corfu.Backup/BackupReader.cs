@@ -33,8 +33,7 @@ public sealed class BackupReader
         return new BackupReader(folder, BackupManifest.Decode(bytes.AsSpan(0, read)));
     }
 
-    /// <summary>Every file, every byte: sizes, hashes, records, entries, and that positions follow one
-    /// another.</summary>
+    /// <summary>Checks every byte: sizes, hashes, records, entries, and the sequence of positions.</summary>
     /// <exception cref="BackupDamagedException">Names the file and what is wrong with it.</exception>
     public async ValueTask VerifyAsync(Action<CopyProgress>? progress = null,
         CancellationToken cancellationToken = default)

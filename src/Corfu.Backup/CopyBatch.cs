@@ -24,8 +24,7 @@ internal readonly record struct CopiedPage(CopiedKind Kind, LogPosition Position
     public LogPosition Until => new(Position.Offset + Count);
 }
 
-/// <summary>The log from <see cref="From"/> to <see cref="To"/> (exclusive), every position decided, in order and
-/// without a gap.</summary>
+/// <summary>Every position from <see cref="From"/> to <see cref="To"/> (exclusive), decided, in order.</summary>
 internal sealed record CopyBatch(LogPosition From, LogPosition To, ImmutableArray<CopiedPage> Pages)
 {
     /// <summary>Bytes that a batch aims at.</summary>

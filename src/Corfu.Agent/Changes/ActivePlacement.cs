@@ -63,8 +63,7 @@ internal static class ActivePlacement
         .WithNextChains(Ring([.. Units(Active(membership)), spare.Id], replicas), [spare])
         .WithJoining(chain => chain.Replicas.Length < replicas ? spare.Id : null, [spare]);
 
-    /// <summary>Whether entries that are not trimmed have fewer replicas than they should. What is trimmed is about to
-    /// be migrated.</summary>
+    /// <summary>Whether entries have too few replicas. A trimmed segment is about to be migrated.</summary>
     public static bool IsShort(Projection projection, int replicas) => projection.Segments.Any(segment =>
         (segment.Until is not { } until || until > projection.TrimMark)
         && segment.Chains.Any(chain => chain.Replicas.Length < replicas));

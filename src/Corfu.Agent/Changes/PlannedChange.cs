@@ -4,8 +4,7 @@ using Corfu.Protocol;
 
 namespace Corfu.Agent;
 
-/// <summary>What an agent wants done, in one epoch. Applied to a projection that has it already, it changes
-/// nothing.</summary>
+/// <summary>What an agent wants done, in one epoch. Applied a second time it changes nothing.</summary>
 internal sealed record PlannedChange(ImmutableArray<UnitExit> Exits, NodeId OldSequencer, NodeAddress? NewSequencer,
     int Replicas, string Why)
 {

@@ -16,8 +16,7 @@ internal sealed record PolicyView(
 /// <param name="Note">What would be done and may not, and why not; empty if nothing is held back.</param>
 internal sealed record PolicyDecision(PlannedChange? Change, string Note);
 
-/// <summary>Verdicts in, at most one change out. Pure, no clock: times are since any fixed moment. Not
-/// thread-safe.</summary>
+/// <summary>Verdicts in, at most one change out. Pure: times are since any fixed moment. Not thread-safe.</summary>
 internal sealed class PolicyCore
 {
     private readonly PolicyOptions _options;

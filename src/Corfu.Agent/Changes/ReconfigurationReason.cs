@@ -1,7 +1,6 @@
 namespace Corfu.Agent;
 
-/// <summary>Why an epoch was made and by whom, as the text that its projection carries; its time is
-/// <c>Projection.ProposedAt</c>.</summary>
+/// <summary>Why an agent or an operator made an epoch, as the text that its projection carries.</summary>
 /// <param name="By">An agent's endpoint, or the tool that an operator used.</param>
 public sealed record ReconfigurationReason(bool IsAutomatic, string By, string Text)
 {
@@ -11,8 +10,7 @@ public sealed record ReconfigurationReason(bool IsAutomatic, string By, string T
 
     public override string ToString() => $"{(IsAutomatic ? Agent : Operator)}{By}{Separator}{Text}";
 
-    /// <summary>False for what <see cref="ToString"/> did not make: a client's renewal of a sealed epoch,
-    /// say.</summary>
+    /// <summary>False for any other text, as that of a client's renewal of a sealed epoch.</summary>
     public static bool TryParse(string reason, out ReconfigurationReason parsed)
     {
         parsed = new ReconfigurationReason(false, "", reason);

@@ -51,8 +51,7 @@ public sealed record DetectorOptions
 
     public TimeSpan SlowAfter { get; init; } = TimeSpan.FromSeconds(10);
 
-    /// <summary>An agent whose own step comes later than this stood still itself, and holds what it missed against no
-    /// node.</summary>
+    /// <summary>An agent whose step is later than this stood still, and forgives every node the pause.</summary>
     public TimeSpan OwnStall { get; init; } = TimeSpan.FromMilliseconds(400);
 
     /// <exception cref="ArgumentException">An option is out of range.</exception>

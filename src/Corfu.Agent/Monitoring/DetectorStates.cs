@@ -2,8 +2,7 @@ using Corfu.Protocol;
 
 namespace Corfu.Agent;
 
-/// <summary>What is remembered of one process, whichever of its roles answered: a process that stands still answers in
-/// none of them.</summary>
+/// <summary>One process, whichever of its roles answered: a process that stands still answers in none.</summary>
 internal sealed class ProcessState(DetectorOptions options, TimeSpan watchedSince)
 {
     private readonly ArrivalWindow _window = new(options);
@@ -12,8 +11,7 @@ internal sealed class ProcessState(DetectorOptions options, TimeSpan watchedSinc
 
     public bool HasAnswered { get; private set; }
 
-    /// <summary>Its machine says that it is not there: then it is not late, and what comes next is another
-    /// start.</summary>
+    /// <summary>Its machine refuses connections: it is not late, and its next answer is another start's.</summary>
     public bool IsRefusing { get; private set; }
 
     public double Phi(TimeSpan now) => _window.Phi(now - LastAnswer);

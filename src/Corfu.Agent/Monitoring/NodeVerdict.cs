@@ -5,15 +5,13 @@ namespace Corfu.Agent;
 
 /// <summary>What the samples of one node amount to.</summary>
 /// <param name="Since">How long it has been so.</param>
-/// <param name="Phi">Suspicion: minus the logarithm of the chance that an answer as late as this one still
-/// comes.</param>
+/// <param name="Phi">Suspicion: minus the logarithm of the chance that an answer so late still comes.</param>
 /// <param name="RoundTrip">Smoothed, in milliseconds.</param>
 /// <param name="Note">Said instead of the figures.</param>
 internal readonly record struct NodeVerdict(NodeHealth Health, TimeSpan Since, double Phi, double RoundTrip = 0,
     string? Note = null)
 {
-    /// <summary>For people. Put together when it is asked for: verdicts are looked at many times for each time that one
-    /// is told.</summary>
+    /// <summary>For people. Made on demand: most verdicts are never shown.</summary>
     public string Why => Note ?? Health switch
     {
         NodeHealth.Dead => $"refuses connections for {Seconds(Since)}",

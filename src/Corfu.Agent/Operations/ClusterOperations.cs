@@ -19,8 +19,7 @@ public sealed partial class ClusterOperations(CorfuClient client, ITransport tra
     // The others may still take so long once one has answered.
     private static readonly TimeSpan ProbeGrace = TimeSpan.FromMilliseconds(5);
 
-    /// <summary>A unit that is gone for good leaves every chain; the chains get shorter. Its identity never returns
-    /// (R2).</summary>
+    /// <summary>A unit that is gone for good leaves every chain, which gets shorter. It never returns (R2).</summary>
     /// <returns>The projection in force, without the unit.</returns>
     /// <exception cref="ReconfigurationException">A chain would have no full replica left (R14), or the unit behind it
     /// in a chain, which must answer (R13), does not.</exception>
@@ -35,8 +34,7 @@ public sealed partial class ClusterOperations(CorfuClient client, ITransport tra
     /// </summary>
     /// <param name="spares">Freshly formatted units; the first that answers is taken.</param>
     /// <returns>The projection in force, without the unit.</returns>
-    /// <exception cref="ReconfigurationException">As <see cref="DropUnitAsync"/>; or no spare is usable, and nothing is
-    /// changed.</exception>
+    /// <exception cref="ReconfigurationException">As <see cref="DropUnitAsync"/>; or no spare is usable.</exception>
     public async Task<Projection> ReplaceUnitAsync(
         NodeId unit, ImmutableArray<NodeAddress> spares, string reason, CancellationToken cancellationToken = default)
     {
@@ -54,8 +52,7 @@ public sealed partial class ClusterOperations(CorfuClient client, ITransport tra
             cancellationToken);
     }
 
-    /// <summary>The epoch goes on with the first standby that answers (R7); stream tails are loaded lazily, no log is
-    /// scanned.</summary>
+    /// <summary>The next epoch begins with the first standby that answers (R7); no log is scanned.</summary>
     /// <param name="failed">The incarnation to be replaced; if it is not named any more, nothing is changed.</param>
     /// <exception cref="ReconfigurationException">No standby, or no unit that must be sealed, answers.</exception>
     public async Task<Projection> ReplaceSequencerAsync(

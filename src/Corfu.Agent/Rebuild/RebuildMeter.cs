@@ -5,8 +5,7 @@ namespace Corfu.Agent;
 
 /// <summary>How far a rebuild has got.</summary>
 /// <param name="Targets">The units that are rebuilt.</param>
-/// <param name="Total">Positions of all closed ranges that have joining replicas, those of the running rebuild already
-/// done included.</param>
+/// <param name="Total">Positions of all closed ranges that have joining replicas, or had when the run began.</param>
 /// <param name="Done">Of these, those that are decided on every joining replica.</param>
 /// <param name="Copied">Entries sent to joining replicas, without those that they had already.</param>
 /// <param name="Trouble">Why it does not go on; null: it does.</param>

@@ -38,8 +38,7 @@ public sealed class Rebuilder(CorfuClient client, ITransport transport, TimeProv
         projection.Segments.Any(
             s => Joining(s).Any() && (except is not { } moving || s.From != moving.From || s.Until != moving.Until));
 
-    /// <summary>Returns when nothing is joining any more. Waits for units that do not answer while the projection names
-    /// them.</summary>
+    /// <summary>Returns when nothing is joining any more. Waits for silent units that the projection names.</summary>
     /// <returns>The projection in force then.</returns>
     /// <exception cref="RebuildException">A unit cannot be rebuilt. It stays joining; replace it.</exception>
     /// <exception cref="OperationCanceledException">Interrupted: another run goes on from there.</exception>

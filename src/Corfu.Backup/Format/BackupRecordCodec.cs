@@ -3,8 +3,7 @@ using Corfu.Protocol;
 
 namespace Corfu.Backup;
 
-/// <summary>The records of a backup file (docs/formats.md). An entry keeps its own format, with its check and
-/// epoch.</summary>
+/// <summary>The records of a backup file (docs/formats.md). An entry keeps its own format.</summary>
 internal static class BackupRecordCodec
 {
     public const int HeaderSize = 28;

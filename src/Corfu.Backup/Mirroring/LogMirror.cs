@@ -44,8 +44,7 @@ public sealed class LogMirror(CorfuClient source, CorfuClient target, TimeProvid
     public Task CatchUpAsync(CancellationToken cancellationToken = default) =>
         CatchUpAsync(source.Projection.Cluster, cancellationToken);
 
-    /// <param name="expected">What the target has to be a mirror of: the source, or itself while it is being
-    /// promoted.</param>
+    /// <param name="expected">The target mirrors this: the source, or itself while it is being promoted.</param>
     internal async Task CatchUpAsync(ClusterId expected, CancellationToken cancellationToken)
     {
         var tail = (await source.CheckAsync([], cancellationToken: cancellationToken)).Tail;
