@@ -69,10 +69,10 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
         var committed = new CommittedSet();
         _chains = new ChainReplication(_units, logger);
         _closer = new HoleCloser(_units, sequencer, _chains, origins, _projections, _clock, options);
-        var repair = new ReadRepair(_units, _chains, _projections, _clock, options, logger);
+        var repair = new ReadRepair(_units, _chains, _projections, _clock, logger);
 
         // One part for each operation.
-        var tokens = new TokenSource(_retry, _handOver, _clock, options);
+        var tokens = new TokenSource(_retry, _handOver, _clock);
         _resolver = new Resolver(_retry, _chains, origins, _projections, _clock);
         _appender = new Appender(
             tokens, transport, _units, _resolver, committed, origins, _retry, _projections, _refresher, _clock, options,
@@ -80,7 +80,7 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
         _reader = new Reader(_units, _chains, _closer, confirmer, committed, repair, _retry, _clock, options, logger);
         _auditor = new ReplicaAuditor(_units, repair, _retry);
         _trimmer = new Trimmer(_units, sequencer, _chains, confirmer, _layout, _retry, _clock);
-        var slow = new SlowChecker(_units, _reader, frozen, _projections, _clock, options);
+        var slow = new SlowChecker(_units, _reader, frozen, _projections, _clock);
         _linearizable = new Checker(_retry, _handOver, slow, confirmer, _clock, options);
         _session = new Checker(_retry, _handOver, slow, null, _clock, options);
     }

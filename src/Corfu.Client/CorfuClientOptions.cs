@@ -12,7 +12,7 @@ public sealed record CorfuClientOptions
     /// <summary>Bytes. At most what the cluster's units accept.</summary>
     public int MaxPayload { get; init; } = EntryCodec.DefaultMaxPayload;
 
-    /// <summary>Appends on their way at once; more wait. Default 4,096.</summary>
+    /// <summary>Appends in flight; more wait. Default 4,096.</summary>
     public int MaxAppendsInFlight { get; init; } = 4096;
 
     /// <summary>
@@ -20,84 +20,50 @@ public sealed record CorfuClientOptions
     /// </summary>
     public int MaxAppendsWaiting { get; init; } = 65536;
 
-    /// <summary>Tokens in one request: concurrent appends to the same streams share one.</summary>
-    public int MaxTokensPerRequest { get; init; } = 256;
-
-    /// <summary>Token requests on their way at once per set of streams.</summary>
-    public int TokenRequestsInFlight { get; init; } = 2;
-
-    /// <summary>Checks on their way at once; callers meanwhile share the next one.</summary>
+    /// <summary>Checks in flight; callers meanwhile share the next one. Default 4.</summary>
     public int ChecksInFlight { get; init; } = 4;
 
-    /// <summary>
-    /// A chain that has not confirmed the epoch after this long is passed over: another one is asked as well.
-    /// </summary>
+    /// <summary>After this long without confirming the epoch, another chain is asked too. Default 20 ms.</summary>
     public TimeSpan ConfirmTimeout { get; init; } = TimeSpan.FromMilliseconds(20);
 
     /// <summary>
-    /// A sequencer that has not answered a check after this long is taken for silent: the units are asked for the tail
-    /// (Tango 2.2).
+    /// After this long without an answer of the sequencer, a check asks the units (Tango 2.2). Default 100 ms.
     /// </summary>
     public TimeSpan SlowCheckDelay { get; init; } = TimeSpan.FromMilliseconds(100);
 
-    /// <summary>
-    /// Positions that one check without a sequencer looks through for the newest ones of its streams; beyond that it
-    /// waits for a sequencer.
-    /// </summary>
-    public int MaxSlowCheckScan { get; init; } = 65536;
-
-    /// <summary>
-    /// An operation that cannot be finished for so long, unreachable nodes or none that would serve it, is given up.
-    /// </summary>
+    /// <summary>An operation that cannot be finished for so long is given up. Default 30 s.</summary>
     public TimeSpan OperationTimeout { get; init; } = TimeSpan.FromSeconds(30);
 
     /// <summary>
-    /// First pause before something is tried again; doubles, with jitter, up to <see cref="MaxRetryDelay"/>.
+    /// First pause before another attempt; doubles, with jitter, up to <see cref="MaxRetryDelay"/>. Default 1 ms.
     /// </summary>
     public TimeSpan RetryDelay { get; init; } = TimeSpan.FromMilliseconds(1);
 
     public TimeSpan MaxRetryDelay { get; init; } = TimeSpan.FromMilliseconds(200);
 
     /// <summary>
-    /// While nodes do not answer, the acceptors tell of a newer projection as soon as there is one; in case that word
-    /// is lost they are asked at most so often.
+    /// While a node does not answer, the acceptors are asked for a newer projection, at first at this interval, later
+    /// at a tenth of the time that the trouble has lasted, and at least every <see cref="MaxRetryDelay"/>. Default
+    /// 10 ms.
     /// </summary>
     public TimeSpan RefreshInterval { get; init; } = TimeSpan.FromMilliseconds(10);
 
     /// <summary>
-    /// And less often the longer that lasts: after this share of the time that it has lasted, up to
-    /// <see cref="MaxRetryDelay"/>.
-    /// </summary>
-    public double RefreshShare { get; init; } = 0.1;
-
-    /// <summary>
-    /// Nodes are sealed but no next projection is decided for so long: its proposer is taken for dead, and the same
-    /// membership is proposed (R14).
+    /// When nodes are sealed and no next projection is decided for so long, its proposer counts as dead: the same
+    /// membership is proposed (R14). Default 1 s.
     /// </summary>
     public TimeSpan SuccessorTimeout { get; init; } = TimeSpan.FromSeconds(1);
 
     /// <summary>
-    /// How long a granted position may stay unwritten before it is filled (R10). A write that has arrived at the head
-    /// is no hole, so this need only cover the way of a message between two processes. 4 to 20 ms do; default 10.
+    /// How long a granted position may stay unwritten before it is filled (R10). Covers the way of a message between
+    /// two processes: a write that has arrived at the head is no hole. 4 to 20 ms do; default 10.
     /// </summary>
     public TimeSpan HoleWait { get; init; } = TimeSpan.FromMilliseconds(10);
 
     /// <summary>
-    /// Grace that a writer asks for after it has lost twice in a row (R10); doubles with every further loss, up to
-    /// <see cref="MaxGrace"/>.
-    /// </summary>
-    public TimeSpan Grace { get; init; } = TimeSpan.FromMilliseconds(40);
-
-    public TimeSpan MaxGrace { get; init; } = TimeSpan.FromMilliseconds(640);
-
-    /// <summary>
-    /// A replica that has not answered a read of committed pages after this long is given up in favour of another full
-    /// one.
+    /// After this long without an answer, a read of committed pages goes to another full replica. Default 100 ms.
     /// </summary>
     public TimeSpan ReadTimeout { get; init; } = TimeSpan.FromMilliseconds(100);
-
-    /// <summary>Damaged pages that wait to be mended; more are left to those who meet them next.</summary>
-    public int MaxRepairsWaiting { get; init; } = 1024;
 
     public TcpTransportOptions Tcp { get; init; } = new();
 
@@ -106,35 +72,19 @@ public sealed record CorfuClientOptions
     public ReconfigurerOptions Reconfiguration { get; init; } = new();
 
     /// <summary>All faults in one message.</summary>
-    public void Validate()
-    {
-        List<string> faults = [];
-        Require(MaxPayload is > 0 and <= MessageLimits.MaxFrame / 2, nameof(MaxPayload));
-        Require(MaxAppendsInFlight > 0, nameof(MaxAppendsInFlight));
-        Require(MaxAppendsWaiting >= 0, nameof(MaxAppendsWaiting));
-        Require(MaxTokensPerRequest is > 0 and <= MessageLimits.MaxTokens, nameof(MaxTokensPerRequest));
-        Require(TokenRequestsInFlight > 0, nameof(TokenRequestsInFlight));
-        Require(ChecksInFlight > 0, nameof(ChecksInFlight));
-        Require(OperationTimeout > TimeSpan.Zero, nameof(OperationTimeout));
-        Require(RetryDelay > TimeSpan.Zero, nameof(RetryDelay));
-        Require(MaxRetryDelay >= RetryDelay, nameof(MaxRetryDelay));
-        Require(RefreshInterval > TimeSpan.Zero, nameof(RefreshInterval));
-        Require(RefreshShare > 0, nameof(RefreshShare));
-        Require(SuccessorTimeout > TimeSpan.Zero, nameof(SuccessorTimeout));
-        Require(HoleWait > TimeSpan.Zero, nameof(HoleWait));
-        Require(ConfirmTimeout > TimeSpan.Zero, nameof(ConfirmTimeout));
-        Require(SlowCheckDelay > TimeSpan.Zero, nameof(SlowCheckDelay));
-        Require(MaxSlowCheckScan > 0, nameof(MaxSlowCheckScan));
-        Require(ReadTimeout > TimeSpan.Zero, nameof(ReadTimeout));
-        Require(MaxRepairsWaiting > 0, nameof(MaxRepairsWaiting));
-        Require(Grace > TimeSpan.Zero && Grace.TotalMilliseconds <= ushort.MaxValue, nameof(Grace));
-        Require(MaxGrace >= Grace && MaxGrace.TotalMilliseconds <= ushort.MaxValue, nameof(MaxGrace));
-        if (faults.Count > 0)
-            throw new ArgumentException($"Out of range in {nameof(CorfuClientOptions)}: {string.Join(", ", faults)}.");
-
-        void Require(bool condition, string name)
-        {
-            if (!condition) faults.Add(name);
-        }
-    }
+    public void Validate() => OptionRules.Check(
+        nameof(CorfuClientOptions),
+        (nameof(MaxPayload), MaxPayload is > 0 and <= MessageLimits.MaxFrame / 2),
+        (nameof(MaxAppendsInFlight), MaxAppendsInFlight > 0),
+        (nameof(MaxAppendsWaiting), MaxAppendsWaiting >= 0),
+        (nameof(ChecksInFlight), ChecksInFlight > 0),
+        (nameof(OperationTimeout), OperationTimeout > TimeSpan.Zero),
+        (nameof(RetryDelay), RetryDelay > TimeSpan.Zero),
+        (nameof(MaxRetryDelay), MaxRetryDelay >= RetryDelay),
+        (nameof(RefreshInterval), RefreshInterval > TimeSpan.Zero),
+        (nameof(SuccessorTimeout), SuccessorTimeout > TimeSpan.Zero),
+        (nameof(HoleWait), HoleWait > TimeSpan.Zero),
+        (nameof(ConfirmTimeout), ConfirmTimeout > TimeSpan.Zero),
+        (nameof(SlowCheckDelay), SlowCheckDelay > TimeSpan.Zero),
+        (nameof(ReadTimeout), ReadTimeout > TimeSpan.Zero));
 }

@@ -308,7 +308,7 @@ public class HoleTests
             return Fault.None;
         };
         Assert.Equal(3, (await cluster.Client().AppendAsync(Bytes("x"), [A])).Position.Offset);
-        var first = (int)TestCluster.Options.Grace.TotalMilliseconds;
+        var first = Appender.GraceMilliseconds;
         Assert.Equal([0, 0, first, 2 * first], graces);
     }
 

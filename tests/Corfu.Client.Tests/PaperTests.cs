@@ -33,7 +33,7 @@ public partial class PaperTests
         var cursor = new StreamCursor(log);
         cursor.Add(new StreamId(300), LogPosition.Zero);
         await cursor.SyncAsync();
-        var batches = StreamCursorOptions.Default.ReadAhead;
+        var batches = StreamCursor.ReadAhead;
         Assert.InRange(log.Reads, 1, n / StreamHeader.MaxBackpointers + batches);
     }
 

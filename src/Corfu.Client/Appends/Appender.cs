@@ -18,10 +18,13 @@ namespace Corfu.Client;
 /// </remarks>
 internal sealed class Appender(
     TokenSource tokens, ITransport transport, UnitCalls units, Resolver resolver, CommittedSet committed,
-    EntryOrigins origins, Retry retry,
-    ProjectionHolder projections, ProjectionRefresher refresher, ClientClock clock, CorfuClientOptions options,
-    ILogger logger)
+    EntryOrigins origins, Retry retry, ProjectionHolder projections, ProjectionRefresher refresher, ClientClock clock,
+    CorfuClientOptions options, ILogger logger)
 {
+    // R10: what a writer asks for after it has lost twice in a row; doubles with every further loss.
+    internal const int GraceMilliseconds = 40;
+    private const int MaxGraceMilliseconds = 640;
+
     private readonly ConcurrencyLimiter _inFlight = new(new ConcurrencyLimiterOptions
     {
         PermitLimit = options.MaxAppendsInFlight,
@@ -30,16 +33,15 @@ internal sealed class Appender(
 
     private enum Written
     {
-        /// <summary>At every replica.</summary>
-        All,
+        AtAllReplicas,
 
-        /// <summary>The position holds another value: ours never was and never will be in the log.</summary>
+        /// <summary>The position holds another value: this entry never was and never will be in the log.</summary>
         Lost,
 
-        /// <summary>The epoch ended, or trouble: find out.</summary>
+        /// <summary>The epoch ended, or a replica cannot say: to be resolved.</summary>
         Unsure,
 
-        /// <summary>Beyond finding out.</summary>
+        /// <summary>Cannot be resolved.</summary>
         Unknown,
 
         /// <summary>The head has no room: the entry is nowhere, and its position a hole.</summary>
@@ -79,7 +81,7 @@ internal sealed class Appender(
             var bytes = EntryCodec.Encode(entry);
 
             // 3., 5.
-            var outcome = await FinishAsync(grant, origin, bytes, cancellationToken);
+            var outcome = await WriteOrResolveAsync(grant, origin, bytes, cancellationToken);
             var result = new AppendResult(outcome, grant.Position, origin);
 
             // 4.
@@ -101,7 +103,7 @@ internal sealed class Appender(
         }
     }
 
-    private async ValueTask<AppendOutcome> FinishAsync(
+    private async ValueTask<AppendOutcome> WriteOrResolveAsync(
         TokenGrant grant, EntryOrigin origin, byte[] bytes, CancellationToken cancellationToken)
     {
         try
@@ -111,7 +113,7 @@ internal sealed class Appender(
 #if PLANTED
                 Written.Unsure when Planted.Is("retry-without-resolving") => AppendOutcome.NotAppended,
 #endif
-                Written.All => AppendOutcome.Appended,
+                Written.AtAllReplicas => AppendOutcome.Appended,
                 Written.Lost => AppendOutcome.NotAppended,
                 Written.NoRoom => throw CorfuException.FromStatus(Status.NoSpace, $"Writing {grant.Position}"),
                 Written.Unsure => await resolver.ResolveAsync(grant.Position, origin, cancellationToken),
@@ -126,8 +128,8 @@ internal sealed class Appender(
     }
 
     /// <summary>
-    /// The writer's own way down the chain. Within its epoch it may send its entry as often as it likes: a replica that
-    /// has it says so by its origin. R9: after its epoch it never sends it again.
+    /// The writer's way down the chain. Within its epoch it may repeat a request: a replica that has the entry says so
+    /// by its origin. R9: after its epoch it never sends the entry again.
     /// </summary>
     private async ValueTask<Written> WriteAsync(
         TokenGrant grant, EntryOrigin origin, byte[] bytes, CancellationToken cancellationToken)
@@ -140,7 +142,7 @@ internal sealed class Appender(
             // R9; and a unit that has left the projection might not answer at all.
             if (projections.Current != grant.View) return Written.Unsure;
             var address = projection.AddressOf(chain.Replicas[i].Unit);
-            WriteResponse response;
+            WriteResponse? response = null;
             try
             {
                 response = await transport.CallAsync(address, request, cancellationToken);
@@ -148,17 +150,16 @@ internal sealed class Appender(
             }
             catch (TransportException)
             {
-                response = await PersistAsync(grant.View, address, request, cancellationToken);
+                // As a refusal that may pass.
             }
 
-            if (MayPass(response.Status))
+            if (response is null || MayPass(response.Status))
                 response = await PersistAsync(grant.View, address, request, cancellationToken);
-
             switch (response.Status)
             {
                 case Status.Ok:
 #if PLANTED
-                    if (Planted.Is("ack-at-head")) return Written.All;
+                    if (Planted.Is("ack-at-head")) return Written.AtAllReplicas;
 #endif
                     continue;
                 case Status.AlreadyWritten when response.StoredOrigin == origin:
@@ -170,29 +171,26 @@ internal sealed class Appender(
                 case Status.AlreadyWritten when i == 0:
                     return Written.Lost;
                 case Status.AlreadyWritten:
-                    // The head took ours, so nobody can have put anything else behind it in this epoch.
+                    // The head took this entry, so no client can have put another behind it in this epoch.
                     ClientLog.Diverged(logger, grant.Position.ToString());
                     return Written.Unknown;
                 case Status.Sealed:
-                    // What became of the entry is asked under the next epoch: this one has nothing more to say.
+                    // The entry is resolved under the next epoch.
                     if (projections.Current == grant.View)
                         await retry.NewerThanAsync("An append", grant.View.Epoch, cancellationToken);
                     return Written.Unsure;
                 case Status.Trimmed or Status.Corrupt:
-                    // R5: the resolver brings a trim it meets to the whole chain, and finds good copies of a damaged
-                    // page.
+                    // R5: the resolver propagates a trim, and finds good copies of a damaged page.
                     return Written.Unsure;
                 default:
                     throw CorfuException.FromStatus(response.Status, $"Writing {grant.Position}");
             }
         }
 
-        return Written.All;
+        return Written.AtAllReplicas;
     }
 
-    /// <summary>
-    /// Sends to one replica until it answers or the epoch has ended, which the caller hears as Sealed.
-    /// </summary>
+    /// <summary>Sends to one replica until it answers, or the epoch has ended: Sealed.</summary>
     private ValueTask<WriteResponse> PersistAsync(
         EpochView view, NodeAddress address, WriteRequest request, CancellationToken cancellationToken) =>
         retry.RunAsync<WriteResponse>(
@@ -210,11 +208,8 @@ internal sealed class Appender(
     private static bool MayPass(Status status) =>
         status is Status.NotInstalled or Status.Failed or Status.Overloaded or Status.NoSpace;
 
-    // R10: a writer that has lost twice in a row asks fillers to wait longer.
-    private ushort GraceAfter(int lost) => lost < 2
-        ? (ushort)0
-        : (ushort)Math.Min(
-            options.Grace.TotalMilliseconds * Math.Pow(2, Math.Min(lost - 2, 16)), options.MaxGrace.TotalMilliseconds);
+    private static ushort GraceAfter(int lost) =>
+        lost < 2 ? (ushort)0 : (ushort)Math.Min(GraceMilliseconds << Math.Min(lost - 2, 16), MaxGraceMilliseconds);
 }
 
 /// <summary>

@@ -4,7 +4,7 @@ using Corfu.Protocol;
 namespace Corfu.Client;
 
 /// <summary>
-/// Finds out, for good, what became of an append (R9): completes it or sees to it that it can never be.
+/// Settles what became of an append (R9): completes it, or makes it impossible.
 /// </summary>
 internal sealed class Resolver(
     Retry retry, ChainReplication chains, EntryOrigins origins, ProjectionHolder projections, ClientClock clock)
@@ -12,7 +12,7 @@ internal sealed class Resolver(
     private const int FillsAtOnce = 4;
     private const int MaxFillsWaiting = 65536;
 
-    // After a failure there are many, and no caller waits for them: appends go first.
+    // A failure leaves many, and no caller waits for them: appends go first.
     private readonly ConcurrencyLimiter _fills = new(
         new ConcurrencyLimiterOptions { PermitLimit = FillsAtOnce, QueueLimit = MaxFillsWaiting });
 
@@ -40,12 +40,11 @@ internal sealed class Resolver(
             case PageState.Data when Planted.Is("writer-without-sequence") && page.Origin.Writer == origin.Writer:
 #endif
             case PageState.Data when page.Origin == origin:
-                var completed = await chains.CompleteAsync(view, chain, holder, page.Bytes, cancellationToken);
-                return completed switch
+                return await chains.CompleteAsync(view, chain, holder, page.Bytes, cancellationToken) switch
                 {
                     Status.Ok => AppendOutcome.Appended,
                     Status.Trimmed => AppendOutcome.Unknown,
-                    _ => completed,
+                    var status => status,
                 };
             case PageState.Data or PageState.Junk:
                 return AppendOutcome.NotAppended;
@@ -59,8 +58,8 @@ internal sealed class Resolver(
         }
     }
 
-    // R9: what the first full replica does not hold in a later epoch was not appended: nobody sends it again, and
-    // copies are taken from there alone.
+    // R9: what the first full replica does not hold in a later epoch was not appended: its writer never sends it
+    // again, and copies are taken from that replica alone.
     private async ValueTask<Attempt<AppendOutcome>> CloseAsync(
         EpochView view, Chain chain, LogPosition position, EntryOrigin origin, CancellationToken cancellationToken)
     {
@@ -68,19 +67,17 @@ internal sealed class Resolver(
         var junk = new LogEntry(at, origins.Next(), EntryKind.Junk, clock.Time.GetUtcNow(), [], default);
         if (view.Epoch > position.Epoch)
         {
-            // That it was not appended is final whoever fills it, and when: the caller need not wait until the hole is
-            // closed.
+            // The outcome is final already, so the caller does not wait for the fill.
             FillLaterAsync(view, chain, junk).Abandon();
             return AppendOutcome.NotAppended;
         }
 
-        var status = await chains.FillAsync(view, chain, junk, cancellationToken);
-        return status switch
+        return await chains.FillAsync(view, chain, junk, cancellationToken) switch
         {
             Status.Ok => AppendOutcome.NotAppended,
             Status.AlreadyWritten => await TryAsync(view, position, origin, cancellationToken),
             Status.Trimmed => AppendOutcome.Unknown,
-            _ => status,
+            var status => status,
         };
     }
 

@@ -3,70 +3,159 @@ using Corfu.Protocol;
 
 namespace Corfu.Client;
 
-/// <summary>A position of one's own with the headers to write there. A grant, not a write.</summary>
+/// <summary>An own position with the headers to write there. A grant, not a write.</summary>
 internal readonly record struct TokenGrant(EpochView View, LogPosition Position, ImmutableArray<StreamHeader> Headers);
 
-/// <summary>Positions for appends, one queue for each set of streams in use.</summary>
-internal sealed class TokenSource(
-    Retry retry, StreamHandOver handOver, ClientClock clock, CorfuClientOptions options)
+/// <summary>
+/// Positions for appends. Appends to the same streams that come while requests are in flight share the next one; an
+/// append that is alone asks at once.
+/// </summary>
+internal sealed class TokenSource(Retry retry, StreamHandOver handOver, ClientClock clock)
 {
+    private const int MaxTokensPerRequest = 256;
+    private const int RequestsInFlight = 2;
+
     private readonly Lock _gate = new();
-    private readonly Dictionary<StreamSet, TokenQueue> _queues = [];
+
+    // Guarded by _gate, with the queues: one for each set of streams that has a request in flight.
+    private readonly Dictionary<StreamSet, Queue> _queues = [];
 
     /// <exception cref="OperationCanceledException">No position was granted for this caller.</exception>
     public Task<TokenGrant> TakeAsync(
         ImmutableArray<StreamId> streams, ushort graceMilliseconds, CancellationToken cancellationToken)
     {
+        var waiter = new Waiter(graceMilliseconds);
         var set = new StreamSet(streams);
-        TokenQueue? queue;
+        Queue? queue;
+        bool ask;
         lock (_gate)
         {
-            if (!_queues.TryGetValue(set, out queue))
-                _queues[set] = queue = new TokenQueue(streams, retry, handOver, clock, options);
-            queue.Users++;
+            if (!_queues.TryGetValue(set, out queue)) _queues.Add(set, queue = new Queue(set));
+            queue.Waiting.Enqueue(waiter);
+            ask = queue.InFlight < RequestsInFlight;
+            if (ask) queue.InFlight++;
         }
 
-        var token = queue.TakeAsync(graceMilliseconds, cancellationToken);
-        return token.IsCompletedSuccessfully ? Left(set, queue, token) : LeaveAsync(set, queue, token);
+        if (ask) _ = AskAsync(queue);
+        return cancellationToken.CanBeCanceled && !waiter.Task.IsCompleted
+            ? WaitAsync(waiter, cancellationToken)
+            : waiter.Task;
     }
 
-    private async Task<TokenGrant> LeaveAsync(StreamSet set, TokenQueue queue, Task<TokenGrant> token)
+    // The position of a cancelled waiter goes to the next one.
+    private static async Task<TokenGrant> WaitAsync(Waiter waiter, CancellationToken cancellationToken)
     {
-        try
+        await using var registration = cancellationToken.UnsafeRegister(
+            static (w, t) => ((Waiter)w!).TrySetCanceled(t), waiter);
+        return await waiter.Task;
+    }
+
+    private async Task AskAsync(Queue queue)
+    {
+        while (NextBatch(queue) is { } batch)
         {
-            return await token;
-        }
-        finally
-        {
-            _ = Left(set, queue, token);
+            try
+            {
+                await AskAsync(queue.Set.Streams, batch);
+            }
+            catch (Exception e)
+            {
+                foreach (var waiter in batch) waiter.TrySetException(e);
+            }
         }
     }
 
-    // The queue goes with its last user, so that there are never more of them than appends in flight.
-    private Task<TokenGrant> Left(StreamSet set, TokenQueue queue, Task<TokenGrant> token)
+    private List<Waiter>? NextBatch(Queue queue)
     {
         lock (_gate)
         {
-            if (--queue.Users == 0) _queues.Remove(set);
+            while (queue.Waiting.TryPeek(out var gone) && gone.Task.IsCompleted) queue.Waiting.Dequeue();
+            if (queue.Waiting.Count == 0)
+            {
+                if (--queue.InFlight == 0) _queues.Remove(queue.Set);
+                return null;
+            }
+
+            var batch = new List<Waiter>(Math.Min(queue.Waiting.Count, MaxTokensPerRequest));
+            while (batch.Count < MaxTokensPerRequest && queue.Waiting.TryDequeue(out var waiter)) batch.Add(waiter);
+            return batch;
         }
-
-        return token;
     }
-}
 
-/// <summary>The streams of one append, compared by content and order.</summary>
-internal readonly struct StreamSet(ImmutableArray<StreamId> streams) : IEquatable<StreamSet>
-{
-    public ImmutableArray<StreamId> Streams { get; } = streams;
-
-    public bool Equals(StreamSet other) => Streams.AsSpan().SequenceEqual(other.Streams.AsSpan());
-
-    public override bool Equals(object? obj) => obj is StreamSet other && Equals(other);
-
-    public override int GetHashCode()
+    // If an answer is lost, the positions that it granted are holes, which readers close.
+    private ValueTask AskAsync(ImmutableArray<StreamId> streams, List<Waiter> batch)
     {
-        var hash = Streams.Length;
-        foreach (var stream in Streams) hash = unchecked((hash * 31) + stream.Value.GetHashCode());
-        return hash;
+        var grace = batch.Max(w => w.GraceMilliseconds);
+        return retry.RunAsync("A token", AttemptAsync, clock.Closed);
+
+        async ValueTask<Status> AttemptAsync(EpochView view)
+        {
+            var request = new TokenRequest(view.Epoch, batch.Count, streams, grace);
+            var response = await handOver.CallAsync(view, request, clock.Closed);
+            if (response.IsOk) Distribute(view, batch, response);
+            return response.Status;
+        }
+    }
+
+    private void Distribute(EpochView view, List<Waiter> batch, TokenResponse response)
+    {
+        view.Grants.Saw(response.First + batch.Count, clock.GetTimestamp());
+        var next = 0;
+        for (var i = 0; i < batch.Count; i++)
+        {
+            var headers = ImmutableArray.CreateBuilder<StreamHeader>(response.Previous.Length);
+            foreach (var tail in response.Previous)
+                headers.Add(new StreamHeader(tail.Stream, BackpointersOf(response.First, i, tail.Positions)));
+            var grant = new TokenGrant(view, response.First + i, headers.MoveToImmutable());
+            while (next < batch.Count && !batch[next++].TrySetResult(grant))
+            {
+            }
+        }
+    }
+
+    /// <summary>The i-th token of a run follows the run's earlier ones in every stream.</summary>
+    private static ImmutableArray<LogPosition> BackpointersOf(
+        LogPosition first, int index, ImmutableArray<LogPosition> previous)
+    {
+        if (index == 0) return previous;
+        var own = Math.Min(index, StreamHeader.MaxBackpointers);
+        var older = Math.Min(StreamHeader.MaxBackpointers - own, previous.Length);
+        var pointers = ImmutableArray.CreateBuilder<LogPosition>(own + older);
+        for (var i = 1; i <= own; i++) pointers.Add(first + (index - i));
+        pointers.AddRange(previous, older);
+        return pointers.MoveToImmutable();
+    }
+
+    private sealed class Queue(StreamSet set)
+    {
+        public StreamSet Set { get; } = set;
+
+        public Queue<Waiter> Waiting { get; } = new();
+
+        public int InFlight { get; set; }
+    }
+
+    /// <summary>One append that waits for its position.</summary>
+    private sealed class Waiter(ushort graceMilliseconds)
+        : TaskCompletionSource<TokenGrant>(TaskCreationOptions.RunContinuationsAsynchronously)
+    {
+        public ushort GraceMilliseconds { get; } = graceMilliseconds;
+    }
+
+    /// <summary>The streams of one append, compared by content and order.</summary>
+    private readonly struct StreamSet(ImmutableArray<StreamId> streams) : IEquatable<StreamSet>
+    {
+        public ImmutableArray<StreamId> Streams { get; } = streams;
+
+        public bool Equals(StreamSet other) => Streams.AsSpan().SequenceEqual(other.Streams.AsSpan());
+
+        public override bool Equals(object? obj) => obj is StreamSet other && Equals(other);
+
+        public override int GetHashCode()
+        {
+            var hash = Streams.Length;
+            foreach (var stream in Streams) hash = unchecked((hash * 31) + stream.Value.GetHashCode());
+            return hash;
+        }
     }
 }

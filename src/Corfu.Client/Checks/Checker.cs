@@ -210,8 +210,7 @@ internal sealed class Checker(
 
     private async ValueTask<Attempt<TailResponse>> AskSequencerAsync(EpochView view, ImmutableArray<StreamId> streams)
     {
-        var tail = await handOver.CallAsync(
-            view, new TailRequest(view.Epoch, streams), static answer => answer.Unknown, clock.Closed);
+        var tail = await handOver.CallAsync(view, new TailRequest(view.Epoch, streams), clock.Closed);
         if (!tail.IsOk) return tail.Status;
         view.Saw(tail, clock.GetTimestamp());
         return tail;

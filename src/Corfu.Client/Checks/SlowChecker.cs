@@ -10,10 +10,10 @@ namespace Corfu.Client;
 /// any check.
 /// </summary>
 internal sealed class SlowChecker(
-    UnitCalls units, Reader reader, FrozenTails frozen, ProjectionHolder projections, ClientClock clock,
-    CorfuClientOptions options)
+    UnitCalls units, Reader reader, FrozenTails frozen, ProjectionHolder projections, ClientClock clock)
 {
     private const int Batch = 512;
+    private const int MaxScan = 65536;
 
     public async ValueTask<Attempt<TailResponse>> TryAsync(
         EpochView view, ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
@@ -92,7 +92,7 @@ internal sealed class SlowChecker(
         var next = tail;
         while (next > lowest && found.Count < streams.Length)
         {
-            if (tail - next >= options.MaxSlowCheckScan)
+            if (tail - next >= MaxScan)
                 throw new TransportException(
                     "The sequencer is silent, and a stream's newest entry is too far back to be looked for.",
                     outcomeUnknown: false);

@@ -231,8 +231,7 @@ public sealed class CopyWriter
             var count = Fitting(left);
             var end = count < left.Length ? left[count].Position : to;
             var advanced = await _handOver.CallAsync(
-                view, new AdvanceRequest(view.Epoch, from, end, left[..count]), static answer =>
-                    answer.Unknown, cancellationToken);
+                view, new AdvanceRequest(view.Epoch, from, end, left[..count]), cancellationToken);
             if (!advanced.IsOk) return advanced.Status;
             left = left[count..];
             from = end;

@@ -3,7 +3,7 @@ using Corfu.Transport;
 
 namespace Corfu.Client;
 
-/// <summary>What one try of an operation came to: a value, or the status for which it has to be tried again.</summary>
+/// <summary>The result of one attempt at an operation: a value, or the status for which it is repeated.</summary>
 internal readonly record struct Attempt<T>(bool IsDone, T Value, Status Status)
 {
     public static implicit operator Attempt<T>(T value) => new(true, value, Status.Ok);
@@ -65,6 +65,12 @@ internal sealed class Retry(
             await refresher.PauseAsync(budget, view.Epoch, trouble, cause, cancellationToken);
         }
     }
+
+    /// <summary>As above, for an operation without a value: done when the attempt returns Ok.</summary>
+    public async ValueTask RunAsync(
+        string what, Func<EpochView, ValueTask<Status>> attempt, CancellationToken cancellationToken) =>
+        await RunAsync<bool>(
+            what, async view => await attempt(view) is var status and not Status.Ok ? status : true, cancellationToken);
 
     /// <summary>Waits for a projection above <paramref name="epoch"/>.</summary>
     public ValueTask NewerThanAsync(string what, Epoch epoch, CancellationToken cancellationToken) =>

@@ -16,17 +16,16 @@ internal sealed class StreamHandOver(SequencerCalls sequencer, FrozenTails froze
     private EpochBatches? _newest;
 
     /// <summary>
-    /// A request that the sequencer may refuse as long as it does not know the streams: they are handed over, and it is
-    /// asked again.
+    /// A request that the sequencer refuses while it does not know the streams: they are handed over, and it is asked
+    /// again.
     /// </summary>
     public async ValueTask<TResponse> CallAsync<TResponse>(
-        EpochView view, Request<TResponse> request, Func<TResponse, ImmutableArray<StreamId>> unknown,
-        CancellationToken cancellationToken)
+        EpochView view, Request<TResponse> request, CancellationToken cancellationToken)
         where TResponse : Response
     {
         var response = await sequencer.CallAsync(view, request, cancellationToken);
         if (response.Status != Status.UnknownStream) return response;
-        foreach (var some in unknown(response).Chunk(MessageLimits.MaxItems))
+        foreach (var some in UnknownOf(response).Chunk(MessageLimits.MaxItems))
         {
             var status = await RunAsync(view, [.. some], cancellationToken);
             if (status != Status.Ok) return (TResponse)request.Fail(status, response.Epoch);
@@ -36,6 +35,13 @@ internal sealed class StreamHandOver(SequencerCalls sequencer, FrozenTails froze
         // pauses, and not for ever.
         return await sequencer.CallAsync(view, request, cancellationToken);
     }
+
+    private static ImmutableArray<StreamId> UnknownOf(Response refused) => refused switch
+    {
+        TokenResponse token => token.Unknown,
+        TailResponse tail => tail.Unknown,
+        _ => [],
+    };
 
     /// <returns>Ok, or why the epoch's units or sequencer refuse; Sealed also where a newer epoch was asked
     /// for.</returns>

@@ -34,9 +34,8 @@ internal sealed class ProjectionRefresher(
     }
 
     /// <summary>
-    /// Pauses an operation. What does not answer may have been replaced, so the acceptors are asked again and again
-    /// while any operation pauses, each time after a <see cref="CorfuClientOptions.RefreshShare"/> of the time since
-    /// the first question: a long trouble costs few questions.
+    /// Pauses an operation. A node that does not answer may have been replaced, so the acceptors are polled while any
+    /// operation pauses, less often the longer that lasts.
     /// </summary>
     /// <exception cref="LogUnavailableException">The budget is spent.</exception>
     public async ValueTask PauseAsync(
@@ -73,7 +72,7 @@ internal sealed class ProjectionRefresher(
             var finish = elapsed - finished >= options.SuccessorTimeout;
             if (finish) finished = elapsed;
             await RefreshAsync(finish);
-            var wait = clock.GetElapsedTime(began) * options.RefreshShare;
+            var wait = clock.GetElapsedTime(began) / 10;
             if (wait < options.RefreshInterval) wait = options.RefreshInterval;
             if (wait > options.MaxRetryDelay) wait = options.MaxRetryDelay;
             try

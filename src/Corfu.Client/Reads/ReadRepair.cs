@@ -10,9 +10,10 @@ namespace Corfu.Client;
 /// that meets the page.
 /// </summary>
 internal sealed class ReadRepair(
-    UnitCalls units, ChainReplication chains, ProjectionHolder projections, ClientClock clock,
-    CorfuClientOptions options, ILogger logger)
+    UnitCalls units, ChainReplication chains, ProjectionHolder projections, ClientClock clock, ILogger logger)
 {
+    private const int MaxWaiting = 1024;
+
     private readonly Lock _gate = new();
 
     // Guarded by _gate.
@@ -24,7 +25,7 @@ internal sealed class ReadRepair(
     {
         lock (_gate)
         {
-            if (_scheduled.Count >= options.MaxRepairsWaiting || !_scheduled.Add(position)) return;
+            if (_scheduled.Count >= MaxWaiting || !_scheduled.Add(position)) return;
             _waiting.Enqueue(position);
             if (_running) return;
             _running = true;

@@ -11,11 +11,11 @@ public sealed class LogStream
     private readonly ICorfuLog _log;
     private readonly StreamCursor _cursor;
 
-    public LogStream(ICorfuLog log, StreamId id, LogPosition from = default, StreamCursorOptions? options = null)
+    public LogStream(ICorfuLog log, StreamId id, LogPosition from = default)
     {
         _log = log;
         Id = id;
-        _cursor = new StreamCursor(log, options);
+        _cursor = new StreamCursor(log);
         _cursor.Add(id, from);
     }
 

@@ -5,6 +5,10 @@ namespace Corfu.Client;
 
 public sealed partial class StreamCursor
 {
+    // Payload bytes that a batch aims at, and batches fetched ahead of the player.
+    private const int BatchBytes = 1 << 20;
+    internal const int ReadAhead = 2;
+
     private readonly Queue<Batch> _batches = [];
     private readonly PriorityQueue<StreamState, LogPosition> _heads = new();
     private readonly Dictionary<LogPosition, LogReadResult> _kept = [];
@@ -153,15 +157,15 @@ public sealed partial class StreamCursor
             bytes += result.Entry?.Payload.Length ?? 0;
         }
 
-        if (bytes > _options.BatchBytes) _batchSize = Math.Max(1, _batchSize / 2);
-        else if (bytes * 2 < _options.BatchBytes && known.Count == _batchSize)
+        if (bytes > BatchBytes) _batchSize = Math.Max(1, _batchSize / 2);
+        else if (bytes * 2 < BatchBytes && known.Count == _batchSize)
             _batchSize = Math.Min(_options.MaxBatch, _batchSize * 2);
     }
 
-    /// <summary>Keeps <see cref="StreamCursorOptions.ReadAhead"/> batches on their way, without waiting.</summary>
+    /// <summary>Keeps <see cref="ReadAhead"/> batches on their way, without waiting.</summary>
     private void StartFetches()
     {
-        while (!_needsSync && _batches.Count < _options.ReadAhead)
+        while (!_needsSync && _batches.Count < ReadAhead)
         {
             var results = new List<LogReadResult?>();
             var missing = ImmutableArray.CreateBuilder<LogPosition>();

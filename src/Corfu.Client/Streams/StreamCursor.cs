@@ -24,10 +24,15 @@ public sealed partial class StreamCursor : IStreamCursor
     // starts at or above it, so what is known of the streams below it, and Position, never have to be taken back.
     private LogPosition _settled;
 
-    public StreamCursor(ICorfuLog log, StreamCursorOptions? options = null)
+    public StreamCursor(ICorfuLog log)
+        : this(log, new StreamCursorOptions())
+    {
+    }
+
+    internal StreamCursor(ICorfuLog log, StreamCursorOptions options)
     {
         _log = log;
-        _options = (options ?? StreamCursorOptions.Default).Validated();
+        _options = options;
         _batchSize = Math.Min(32, _options.MaxBatch);
     }
 
@@ -189,49 +194,9 @@ public sealed partial class StreamCursor : IStreamCursor
         result.State is PageState.Data or PageState.Junk or PageState.Trimmed;
 }
 
-/// <summary>Limits of a <see cref="StreamCursor"/>.</summary>
-public sealed record StreamCursorOptions
-{
-    public static readonly StreamCursorOptions Default = new();
-
-    /// <summary>Most entries in one read; the size in use adapts to <see cref="BatchBytes"/>.</summary>
-    public int MaxBatch { get; init; } = 256;
-
-    /// <summary>Payload bytes that one batch of read-ahead aims at.</summary>
-    public int BatchBytes { get; init; } = 1 << 20;
-
-    /// <summary>Batches fetched ahead of the player.</summary>
-    public int ReadAhead { get; init; } = 2;
-
-    /// <summary>Neighbouring positions fetched in one read while walking a stream that is dense in the log.</summary>
-    public int WalkWindow { get; init; } = 512;
-
-    /// <summary>
-    /// Average distance between a stream's entries up to which the walk reads windows instead of single entries.
-    /// </summary>
-    public int DenseDistance { get; init; } = 8;
-
-    /// <summary>
-    /// First batch of the backward scan that gets past bare junk (Tango 5); doubles up to <see cref="MaxScanBatch"/>.
-    /// </summary>
-    public int ScanBatch { get; init; } = 64;
-
-    public int MaxScanBatch { get; init; } = 1024;
-
-    /// <summary>
-    /// Positions of one stream held at once; a longer backlog is walked again in pieces of this size.
-    /// </summary>
-    public int MaxPositions { get; init; } = 65536;
-
-    internal StreamCursorOptions Validated()
-    {
-        ArgumentOutOfRangeException.ThrowIfLessThan(MaxBatch, 1);
-        ArgumentOutOfRangeException.ThrowIfLessThan(BatchBytes, 1);
-        ArgumentOutOfRangeException.ThrowIfLessThan(ReadAhead, 1);
-        ArgumentOutOfRangeException.ThrowIfLessThan(WalkWindow, 1);
-        ArgumentOutOfRangeException.ThrowIfLessThan(ScanBatch, 1);
-        ArgumentOutOfRangeException.ThrowIfLessThan(MaxScanBatch, ScanBatch);
-        ArgumentOutOfRangeException.ThrowIfLessThan(MaxPositions, Protocol.StreamHeader.MaxBackpointers);
-        return this;
-    }
-}
+/// <summary>Limits of a <see cref="StreamCursor"/>; tests make them small.</summary>
+/// <param name="MaxBatch">Most entries in one read; the number in use adapts to their size.</param>
+/// <param name="WalkWindow">Neighbouring positions in one read while walking a stream that is dense in the log.</param>
+/// <param name="MaxPositions">Positions of one stream in memory; a longer backlog is walked again in pieces of this
+/// size.</param>
+internal sealed record StreamCursorOptions(int MaxBatch = 256, int WalkWindow = 512, int MaxPositions = 65536);

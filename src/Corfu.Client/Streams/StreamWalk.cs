@@ -10,6 +10,13 @@ namespace Corfu.Client;
 /// </summary>
 internal sealed class StreamWalk
 {
+    // Average distance between a stream's entries up to which a window is read instead of single entries.
+    private const int DenseDistance = 8;
+
+    // First batch of the backward scan that gets past bare junk (Tango 5); it doubles up to the second.
+    private const int ScanBatch = 64;
+    private const int MaxScanBatch = 1024;
+
     private readonly StreamId _stream;
     private readonly LogPosition _bound;
     private readonly StreamCursorOptions _options;
@@ -72,7 +79,7 @@ internal sealed class StreamWalk
         var oldest = _frontier[^1];
         if (
             _seen[_frontier.Length - 1] == Seen.No
-            && _frontier[0] - oldest <= (long)_options.DenseDistance * (_frontier.Length - 1))
+            && _frontier[0] - oldest <= (long)DenseDistance * (_frontier.Length - 1))
         {
             for (var i = 0; i < _options.WalkWindow && oldest - _bound >= i; i++)
                 observe.Add(new LogPosition(oldest.Offset - i));
@@ -134,7 +141,7 @@ internal sealed class StreamWalk
 #endif
         _scanning = true;
         _scanBelow = _frontier[^1];
-        _scanBatch = _options.ScanBatch;
+        _scanBatch = ScanBatch;
         if (_scanBelow <= _bound) Done = true;
         return false;
     }
@@ -173,7 +180,7 @@ internal sealed class StreamWalk
         }
         else
         {
-            _scanBatch = Math.Min(_scanBatch * 2, _options.MaxScanBatch);
+            _scanBatch = Math.Min(_scanBatch * 2, MaxScanBatch);
         }
 
         return false;

@@ -20,7 +20,7 @@ public class StreamCursorTests
 
     private StreamCursor Cursor(StreamCursorOptions? options = null, params StreamId[] streams)
     {
-        var cursor = new StreamCursor(_log, options);
+        var cursor = new StreamCursor(_log, options ?? new StreamCursorOptions());
         foreach (var stream in streams) cursor.Add(stream, LogPosition.Zero);
         return cursor;
     }
