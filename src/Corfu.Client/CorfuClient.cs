@@ -21,6 +21,8 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
     private readonly LayoutClient _layout;
     private readonly Reconfigurer _reconfigurer;
     private readonly UnitCalls _units;
+    private readonly LogEnds _ends;
+    private readonly FrozenTails _frozen;
     private readonly StreamHandOver _handOver;
     private readonly Retry _retry;
     private readonly Appender _appender;
@@ -60,8 +62,9 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
         _retry = new Retry(_projections, _refresher, _clock, entropy, options);
         _units = new UnitCalls(transport, _projections, _clock);
         var sequencer = new SequencerCalls(transport, _projections);
-        var frozen = new FrozenTails(_units);
-        _handOver = new StreamHandOver(sequencer, frozen, _clock);
+        _ends = new LogEnds(_units);
+        _frozen = new FrozenTails(_units);
+        _handOver = new StreamHandOver(sequencer, _frozen, _clock);
 
         // Chains and holes.
         var origins = new EntryOrigins(entropy);
@@ -80,7 +83,7 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
         _reader = new Reader(_units, _chains, _closer, confirmer, committed, repair, _retry, _clock, options, logger);
         _auditor = new ReplicaAuditor(_units, repair, _retry);
         _trimmer = new Trimmer(_units, sequencer, _chains, confirmer, _layout, _retry, _clock);
-        var slow = new SlowChecker(_units, _reader, frozen, _projections, _clock);
+        var slow = new SlowChecker(_ends, _reader, _frozen, _projections, _clock);
         _linearizable = new Checker(_retry, _handOver, slow, confirmer, _clock, options);
         _session = new Checker(_retry, _handOver, slow, null, _clock, options);
     }
@@ -145,7 +148,9 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
     /// A client that has been away learns here, or from any read below, that it must start from a checkpoint.
     /// </summary>
     public ValueTask<LogPosition> ReadTrimMarkAsync(CancellationToken cancellationToken = default) =>
-        _trimmer.ReadMarkAsync(cancellationToken);
+        _retry.RunAsync<LogPosition>(
+            "Reading the trim mark",
+            async view => (await _ends.AskActiveAsync(view, cancellationToken)).Extent.TrimMark, cancellationToken);
 
     /// <summary>
     /// Compares all full replicas of the positions [from, from + count), payloads included, and gives lost or damaged

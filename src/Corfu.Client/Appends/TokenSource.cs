@@ -37,17 +37,9 @@ internal sealed class TokenSource(Retry retry, StreamHandOver handOver, ClientCl
         }
 
         if (ask) _ = AskAsync(queue);
-        return cancellationToken.CanBeCanceled && !waiter.Task.IsCompleted
-            ? WaitAsync(waiter, cancellationToken)
-            : waiter.Task;
-    }
 
-    // The position of a cancelled waiter goes to the next one.
-    private static async Task<TokenGrant> WaitAsync(Waiter waiter, CancellationToken cancellationToken)
-    {
-        await using var registration = cancellationToken.UnsafeRegister(
-            static (w, t) => ((Waiter)w!).TrySetCanceled(t), waiter);
-        return await waiter.Task;
+        // The position of a cancelled waiter goes to the next one.
+        return waiter.OrCancelAsync(cancellationToken);
     }
 
     private async Task AskAsync(Queue queue)

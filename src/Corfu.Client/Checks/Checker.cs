@@ -20,8 +20,9 @@ internal sealed class Checker(
     CorfuClientOptions options)
 {
     private readonly Lock _gate = new();
-    // Guarded by _gate. Batches that wait for their start, of which only the last one may still grow; rounds on their
-    // way, and their callers.
+
+    // Guarded by _gate. Batches that wait for their start, of which only the last (_open) may still grow; rounds in
+    // flight, and their callers.
     private readonly Queue<CheckBatch> _next = new();
     private CheckBatch? _open;
     private int _running;
@@ -60,10 +61,10 @@ internal sealed class Checker(
             start = TakeNext();
         }
 
-        // Taken before anybody can complete it.
-        var answer = waiter.AsValueTask(cancellationToken);
+        // Before the round can complete it: a cancelled call always throws.
+        var answer = waiter.OrCancelAsync(cancellationToken);
         if (start is not null) _ = RunAsync(start);
-        return answer;
+        return new ValueTask<LogCheck>(answer);
     }
 
     /// <summary>
@@ -86,8 +87,8 @@ internal sealed class Checker(
     }
 
     /// <summary>
-    /// Under the gate. A round costs its messages however many callers share it, so another one starts beside those on
-    /// their way only for at least as many callers as they have together. A caller alone never waits.
+    /// Under the gate. A round costs its messages however many callers share it, so another one starts beside those in
+    /// flight only for at least as many callers as they have together. A caller alone never waits.
     /// </summary>
     private CheckBatch? TakeNext()
     {
@@ -122,23 +123,22 @@ internal sealed class Checker(
     }
 
     /// <summary>
-    /// Completes the callers, one after the other on this thread where their scheduler allows it: those that check
-    /// again join the next round, which starts when all are told. A second worker completes the rest, so a blocking
+    /// Completes the callers one after the other on this thread, where their context allows it: those that check again
+    /// join the next round, which starts when all are told. A second worker completes the rest, so a blocking
     /// continuation delays no other caller.
     /// </summary>
     private void Release(CheckBatch batch, TailResponse? response, Exception? error)
     {
-        var inline = SynchronizationContext.Current is null && TaskScheduler.Current == TaskScheduler.Default;
-        var helped = !inline;
-        while (batch.TryTakeWaiter(out var waiter, out var more))
+        var helped = !CheckWaiter.IsInlineAllowed;
+        while (batch.TakeWaiter() is { } waiter)
         {
-            if (!helped && more)
+            if (!helped && batch.HasMore)
             {
                 _ = HelpAsync(batch, response, error);
                 helped = true;
             }
 
-            waiter.Complete(response, error, inline);
+            batch.Complete(waiter, response, error);
         }
 
         Finish(batch);
@@ -152,7 +152,7 @@ internal sealed class Checker(
 
     private void Finish(CheckBatch batch)
     {
-        if (!batch.Finish()) return;
+        if (!batch.TryFinish()) return;
         CheckBatch? next;
         lock (_gate)
         {

@@ -5,123 +5,135 @@ using Corfu.Transport;
 namespace Corfu.Client;
 
 /// <summary>
-/// The newest positions of streams below an epoch's start. They are frozen at the units, so every client merges the
-/// same lists.
+/// What units know of streams below a position where everything is decided. It is frozen there, so every client merges
+/// the same lists.
 /// </summary>
+/// <remarks>
+/// A chain's first full replica alone surely has every entry that is, or will be completed to be, in the log. What its
+/// damaged headers hide is no longer a source of copies, so it is in the log only if a full replica behind it has it:
+/// the lists of the two together, the second one complete, lack nothing. Chains that are wholly trimmed are asked too:
+/// a stream that had its entries there is not one that never had any (R22).
+/// </remarks>
 internal sealed class FrozenTails(UnitCalls units)
 {
-    /// <summary>The newest positions of the streams below the epoch's start, in the streams' order.</summary>
-    public ValueTask<Attempt<ImmutableArray<StreamTail>>> GatherAsync(
-        EpochView view, ImmutableArray<StreamId> streams, CancellationToken cancellationToken) =>
-        GatherAsync(view, streams, view.Projection.Start, cancellationToken);
-
     /// <summary>
-    /// As above, below a position above the start where everything is decided, of streams that have no entries at or
-    /// above it.
+    /// The newest positions of streams below a position, in the streams' order. The position is the epoch's start, or
+    /// above it and at or below every entry of the streams since.
     /// </summary>
     public async ValueTask<Attempt<ImmutableArray<StreamTail>>> GatherAsync(
         EpochView view, ImmutableArray<StreamId> streams, LogPosition below, CancellationToken cancellationToken)
     {
         var request = new StreamTailsRequest(view.Epoch, streams, below);
-        var sources = Sources(view.Projection);
+        var newest = new Dictionary<StreamId, List<LogPosition>>();
+        foreach (var stream in streams) newest[stream] = [];
+        var complete = new Dictionary<NodeId, bool>();
+        var heads = ChainsOf(view.Projection).Select(c => c.Head).Distinct().ToList();
         var answers = await Task.WhenAll(
-            sources.Select(u => units.CallAsync(view, u, request, cancellationToken).AsTask()));
-        var damaged = new List<NodeId>();
+            heads.Select(u => units.CallAsync(view, u, request, cancellationToken).AsTask()));
         for (var i = 0; i < answers.Length; i++)
         {
             if (!answers[i].IsOk) return answers[i].Status;
-            if (!answers[i].Complete) damaged.Add(sources[i]);
+            complete.Add(heads[i], Merge(answers[i]));
         }
 
-        if (damaged.Count == 0) return Merge(streams, answers);
-        var behind = await AskBehindAsync(view, request, damaged, cancellationToken);
-        return behind.IsDone ? Merge(streams, answers.Concat(behind.Value)) : behind.Status;
-    }
+        var (status, damaged) = await AskUntilCompleteAsync(view, complete, AskAsync);
+        if (status != Status.Ok) return status;
+        if (damaged is { } head)
+            throw new TransportException(
+                $"Damaged headers at every replica of a chain, {head} first, may hide entries of a stream.",
+                outcomeUnknown: false);
+        return streams.Select(s => new StreamTail(s, Newest(newest[s]))).ToImmutableArray();
 
-    private static ImmutableArray<StreamTail> Merge(
-        ImmutableArray<StreamId> streams, IEnumerable<StreamTailsResponse> answers)
-    {
-        var newest = new Dictionary<StreamId, List<LogPosition>>();
-        foreach (var stream in streams) newest[stream] = [];
-        foreach (var answer in answers)
+        async ValueTask<(Status Status, bool IsComplete)> AskAsync(NodeId unit)
+        {
+            var answer = await units.CallAsync(view, unit, request, cancellationToken);
+            return (answer.Status, answer.IsOk && Merge(answer));
+        }
+
+        bool Merge(StreamTailsResponse answer)
         {
             foreach (var tail in answer.Tails)
             {
                 if (newest.TryGetValue(tail.Stream, out var positions)) positions.AddRange(tail.Positions);
             }
-        }
 
-        var merged = ImmutableArray.CreateBuilder<StreamTail>(streams.Length);
-        foreach (var stream in streams) merged.Add(new StreamTail(stream, Newest(newest[stream])));
-        return merged.MoveToImmutable();
+            return answer.Complete;
+        }
     }
 
     /// <summary>
-    /// A chain's first full replica alone surely has every entry that is, or will be completed to be, in the log. What
-    /// its damaged headers hide is no longer a source of copies, so it is in the log only if a full replica behind it
-    /// has it: the lists of the two together, the second one complete, lack nothing.
+    /// All streams below a trimmed position, ascending, with their newest positions there as far as they are known. A
+    /// copy of a log needs them: no page tells them any more.
     /// </summary>
-    private async ValueTask<Attempt<List<StreamTailsResponse>>> AskBehindAsync(
-        EpochView view, StreamTailsRequest request, List<NodeId> damaged, CancellationToken cancellationToken)
+    public async ValueTask<Attempt<ImmutableArray<StreamTail>>> ListAsync(
+        EpochView view, LogPosition below, CancellationToken cancellationToken)
     {
-        List<StreamTailsResponse> answers = [];
-        var complete = new Dictionary<NodeId, bool>();
-        foreach (var chain in view.Projection.Segments.SelectMany(s => s.Chains).Where(c => damaged.Contains(c.Head)))
+        var known = new SortedDictionary<ulong, List<LogPosition>>();
+        var (status, _) = await AskUntilCompleteAsync(view, [], AskAsync);
+        if (status != Status.Ok) return status;
+        return known.Select(s => new StreamTail(new StreamId(s.Key), Newest(s.Value))).ToImmutableArray();
+
+        async ValueTask<(Status Status, bool IsComplete)> AskAsync(NodeId unit)
         {
-            var made = false;
-            for (var i = 1; i < chain.FullCount && !made; i++)
+            var cursor = default(StreamListCursor);
+            for (var isComplete = true; ;)
             {
-                var unit = chain.Replicas[i].Unit;
-                if (!complete.TryGetValue(unit, out made))
+                var list = await units.CallAsync(
+                    view, unit, new ListStreamTailsRequest(view.Epoch, below, cursor), cancellationToken);
+                if (!list.IsOk) return (list.Status, false);
+                isComplete &= list.Complete;
+                foreach (var tail in list.Tails)
                 {
-                    var answer = await units.CallAsync(view, unit, request, cancellationToken);
-                    if (!answer.IsOk) return answer.Status;
-                    answers.Add(answer);
-                    complete[unit] = made = answer.Complete;
+                    var positions = tail.Positions.RemoveAll(p => p >= below);
+                    if (positions.IsEmpty) continue;
+                    if (!known.TryGetValue(tail.Stream.Value, out var all)) known.Add(tail.Stream.Value, all = []);
+                    all.AddRange(positions);
                 }
+
+                if (list.IsLast) return (Status.Ok, isComplete);
+                cursor = list.Next;
             }
-
-            if (!made)
-                throw new TransportException(
-                    $"Damaged headers at every replica of a chain, {chain.Head} first, may hide entries of a stream.",
-                    outcomeUnknown: false);
         }
-
-        return answers;
     }
 
     /// <summary>
-    /// The first full replica of every chain of every segment, each once; also where all is trimmed, for a stream that
-    /// had its entries there is not one that never had any (R22).
+    /// Asks the full replicas of every chain, in order, until one has a complete list; each unit once.
     /// </summary>
-    private static List<NodeId> Sources(Projection projection)
+    /// <param name="complete">The units that have been asked, and whether their lists are complete.</param>
+    /// <returns>Damaged: the head of a chain of which no list is complete.</returns>
+    private static async ValueTask<(Status Status, NodeId? Damaged)> AskUntilCompleteAsync(
+        EpochView view, Dictionary<NodeId, bool> complete, Func<NodeId, ValueTask<(Status, bool)>> ask)
     {
-        List<NodeId> sources = [];
-        foreach (var segment in projection.Segments)
+        NodeId? damaged = null;
+        foreach (var chain in ChainsOf(view.Projection))
         {
-            foreach (var chain in segment.Chains)
+            var isComplete = false;
+            foreach (var unit in chain.FullUnits)
             {
-                var source = chain.Head;
-#if PLANTED
-                if (Planted.Is("tails-from-one-chain")) source = segment.Chains[0].Head;
-#endif
-                if (!sources.Contains(source)) sources.Add(source);
+                if (!complete.TryGetValue(unit, out isComplete))
+                {
+                    (var status, isComplete) = await ask(unit);
+                    if (status != Status.Ok) return (status, null);
+                    complete.Add(unit, isComplete);
+                }
+
+                if (isComplete) break;
             }
+
+            if (!isComplete) damaged ??= chain.Head;
         }
 
-        return sources;
+        return (Status.Ok, damaged);
     }
 
-    internal static ImmutableArray<LogPosition> Newest(List<LogPosition> positions)
+    private static IEnumerable<Chain> ChainsOf(Projection projection)
     {
-        positions.Sort(static (a, b) => b.CompareTo(a));
-        var result = ImmutableArray.CreateBuilder<LogPosition>(StreamHeader.MaxBackpointers);
-        foreach (var position in positions)
-        {
-            if (result.Count == StreamHeader.MaxBackpointers) break;
-            if (result.Count == 0 || result[^1] != position) result.Add(position);
-        }
-
-        return result.DrainToImmutable();
+#if PLANTED
+        if (Planted.Is("tails-from-one-chain")) return projection.Segments.Select(s => s.Chains[0]);
+#endif
+        return projection.Segments.SelectMany(s => s.Chains);
     }
+
+    public static ImmutableArray<LogPosition> Newest(IEnumerable<LogPosition> positions) =>
+        [.. positions.OrderDescending().Distinct().Take(StreamHeader.MaxBackpointers)];
 }

@@ -121,7 +121,7 @@ internal sealed class StreamHandOver(SequencerCalls sequencer, FrozenTails froze
     private async Task<Status> HandOverAsync(
         EpochView view, ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
     {
-        var tails = await frozen.GatherAsync(view, streams, cancellationToken);
+        var tails = await frozen.GatherAsync(view, streams, view.Projection.Start, cancellationToken);
         if (!tails.IsDone) return tails.Status;
         ClientTelemetry.HandOvers.Add(streams.Length);
         return (

@@ -6,16 +6,46 @@ namespace Corfu.Client;
 /// </summary>
 internal static class Waiting
 {
+    public static async Task<T> WaitOrCancelAsync<T>(this Task<T> shared, CancellationToken cancellationToken)
+    {
+        await WaitOrCancelAsync((Task)shared, cancellationToken);
+        return await shared;
+    }
+
     public static async Task WaitOrCancelAsync(this Task shared, CancellationToken cancellationToken)
     {
-        if (cancellationToken.CanBeCanceled && !shared.IsCompleted) await RaceAsync(shared, cancellationToken);
+        if (cancellationToken.CanBeCanceled && !shared.IsCompleted)
+        {
+            var cancelled = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            using var registration = cancellationToken.UnsafeRegister(
+                static (state, token) => ((TaskCompletionSource)state!).TrySetCanceled(token), cancelled);
+            await await Task.WhenAny(shared, cancelled.Task);
+        }
+
         await shared;
     }
 
-    public static async Task<T> WaitOrCancelAsync<T>(this Task<T> shared, CancellationToken cancellationToken)
+    /// <summary>The token cancels the promise itself.</summary>
+    public static Task<T> OrCancelAsync<T>(this TaskCompletionSource<T> promise, CancellationToken cancellationToken)
     {
-        if (cancellationToken.CanBeCanceled && !shared.IsCompleted) await RaceAsync(shared, cancellationToken);
-        return await shared;
+        return cancellationToken.CanBeCanceled && !promise.Task.IsCompleted ? RegisteredAsync() : promise.Task;
+
+        async Task<T> RegisteredAsync()
+        {
+            await using var registration = cancellationToken.UnsafeRegister(
+                static (state, token) => ((TaskCompletionSource<T>)state!).TrySetCanceled(token), promise);
+            return await promise.Task;
+        }
+    }
+
+    /// <summary>
+    /// Ends the calls under a token whose answers are no longer waited for; later, because each ends with an exception.
+    /// </summary>
+    public static async Task CancelLaterAsync(params CancellationTokenSource[] sources)
+    {
+        await Task.Yield();
+        sources[0].Cancel();
+        foreach (var source in sources) source.Dispose();
     }
 
     /// <summary>For work whose result is not waited for: its failure, if any, shows elsewhere.</summary>
@@ -34,28 +64,5 @@ internal static class Waiting
         {
             // By contract of Abandon.
         }
-    }
-
-    private static async Task RaceAsync(Task shared, CancellationToken cancellationToken)
-    {
-        var first = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        using var registration = cancellationToken.UnsafeRegister(
-            static (state, token) => ((TaskCompletionSource)state!).TrySetCanceled(token), first);
-        _ = ForwardAsync(shared, first);
-        await first.Task;
-    }
-
-    private static async Task ForwardAsync(Task shared, TaskCompletionSource first)
-    {
-        try
-        {
-            await shared;
-        }
-        catch (Exception)
-        {
-            // Its waiters hear it from the task itself.
-        }
-
-        first.TrySetResult();
     }
 }

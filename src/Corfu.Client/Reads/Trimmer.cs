@@ -9,96 +9,44 @@ namespace Corfu.Client;
 /// </summary>
 internal sealed class Trimmer(
     UnitCalls units, SequencerCalls sequencer, ChainReplication chains, EpochConfirmer confirmer, LayoutClient layout,
-    Retry retry,
-    ClientClock clock)
+    Retry retry, ClientClock clock)
 {
-    public async ValueTask TrimAsync(LogPosition position, CancellationToken cancellationToken)
-    {
-        await retry.RunAsync(
+    public ValueTask TrimAsync(LogPosition position, CancellationToken cancellationToken) =>
+        retry.RunAsync(
             $"Trimming {position}", view => TryTrimAsync(view, position, cancellationToken), cancellationToken);
-    }
 
-    public async ValueTask TrimPrefixAsync(LogPosition below, CancellationToken cancellationToken)
-    {
-        await retry.RunAsync(
+    public ValueTask TrimPrefixAsync(LogPosition below, CancellationToken cancellationToken) =>
+        retry.RunAsync(
             $"Trimming below {below}", view => TryTrimPrefixAsync(view, below, cancellationToken), cancellationToken);
-    }
 
-    public ValueTask<LogPosition> ReadMarkAsync(CancellationToken cancellationToken) =>
-        retry.RunAsync("Reading the trim mark", view => TryReadMarkAsync(view, cancellationToken), cancellationToken);
-
-    // One full replica of every chain is enough: a trim that was acknowledged is at all of them, and with the others
-    // there is no waiting for a silent one.
-    private async ValueTask<Attempt<LogPosition>> TryReadMarkAsync(EpochView view, CancellationToken cancellationToken)
-    {
-        var mark = view.Projection.TrimMark;
-        var request = new UnitInfoRequest(view.Epoch);
-        Exception? silent = null;
-        var asked = new Dictionary<NodeId, UnitInfoResponse?>();
-        foreach (var chain in view.Projection.Active.Chains)
-        {
-            var heard = false;
-            for (var i = 0; i < chain.FullCount && !heard; i++)
-            {
-                var unit = chain.Replicas[i].Unit;
-                if (!asked.TryGetValue(unit, out var info))
-                {
-                    try
-                    {
-                        info = await units.CallAsync(view, unit, request, cancellationToken);
-                    }
-                    catch (TransportException e)
-                    {
-                        silent = e;
-                    }
-
-                    asked[unit] = info;
-                }
-
-                heard = info is { IsOk: true };
-                if (heard) mark = LogPosition.Max(mark, info!.TrimMark);
-            }
-
-            if (!heard)
-                throw silent ?? new TransportException(
-                    $"No unit of a chain of {view.Epoch} says how far it is trimmed.", outcomeUnknown: false);
-        }
-
-        return mark;
-    }
-
-    private async ValueTask<Attempt<bool>> TryTrimAsync(
+    private async ValueTask<Status> TryTrimAsync(
         EpochView view, LogPosition position, CancellationToken cancellationToken)
     {
-        // R10: no entry of an ended epoch stands there, and what does by now is not what the caller means.
-        if (IsOlder(view, position) && position >= view.Projection.Start) return true;
+        // R10: no entry of an ended epoch stands there; what does by now is not what the caller means.
+        if (IsOlder(view, position) && position >= view.Projection.Start) return Status.Ok;
         var status = await RequireGrantedAsync(view, position.Next, cancellationToken);
         if (status != Status.Ok) return status;
         var chain = view.Projection.ChainOf(position);
         var look = await chains.LookAsync(view, chain, 0, position, ReadDetail.Headers, cancellationToken);
         if (!look.IsDone) return look.Status;
         var page = look.Value;
-        if (page.State == PageState.Trimmed || IsLater(page, position)) return true;
+        if (page.State == PageState.Trimmed || IsLater(page, position)) return Status.Ok;
 
-        // The headers go along, so that replicas which have not got the page keep its place in the streams too.
+        // The headers go along: replicas that have not got the page keep its place in the streams too.
         var tombstone = page.State is PageState.Data or PageState.Junk ? page.Bytes : default;
-        status = await chains.PropagateTrimAsync(
-            view, chain, page with { State = PageState.Trimmed, BelowMark = false, Bytes = tombstone },
-            cancellationToken);
-        return status == Status.Ok ? true : status;
+        page = page with { State = PageState.Trimmed, BelowMark = false, Bytes = tombstone };
+        return await chains.PropagateTrimAsync(view, chain, page, cancellationToken);
     }
 
-    private async ValueTask<Attempt<bool>> TryTrimPrefixAsync(
+    private async ValueTask<Status> TryTrimPrefixAsync(
         EpochView view, LogPosition below, CancellationToken cancellationToken)
     {
         below = await CapAsync(view, below, cancellationToken);
         var status = await RequireGrantedAsync(view, below, cancellationToken);
-        if (status != Status.Ok) return status;
-        status = await PropagateMarkAsync(view, below, cancellationToken);
-        return status == Status.Ok ? true : status;
+        return status == Status.Ok ? await PropagateMarkAsync(view, below, cancellationToken) : status;
     }
 
-    /// <summary>The mark to every unit concerned, whatever is granted.</summary>
+    /// <summary>Brings the mark to every unit concerned, whatever is granted.</summary>
     public async ValueTask<Status> PropagateMarkAsync(
         EpochView view, LogPosition below, CancellationToken cancellationToken)
     {
@@ -118,10 +66,10 @@ internal sealed class Trimmer(
     }
 
     /// <summary>
-    /// The units to be told, those of one stage at once. R13: the mark may lie above everything written, and the next
-    /// epoch must not begin below a mark that any unit has, or positions granted anew would be trimmed already. So no
-    /// unit gets it before those that stand in front of it in an active chain: whoever is a first survivor then, and
-    /// answers the seal, has the highest mark.
+    /// The units in stages; those of one stage get the mark at once. R13: the mark may lie above everything written,
+    /// and the next epoch must not begin below a mark that any unit has, or positions granted anew would be trimmed
+    /// already. So no unit gets it before those in front of it in an active chain: the first survivor that answers the
+    /// seal has the highest mark.
     /// </summary>
     private static List<List<NodeId>> Stages(Projection projection, LogPosition below)
     {
@@ -155,7 +103,7 @@ internal sealed class Trimmer(
             && entry.Position.Epoch > position.Epoch;
 
     // R10: a tail learnt in an epoch that has ended counts up to where the next one began. Above, positions were
-    // granted anew, and may hold what others were told is in the log.
+    // granted anew, and may hold acknowledged entries.
     private async ValueTask<LogPosition> CapAsync(
         EpochView view, LogPosition below, CancellationToken cancellationToken)
     {
@@ -172,8 +120,9 @@ internal sealed class Trimmer(
         if (!tail.IsOk) return tail.Status;
         view.Saw(tail, clock.GetTimestamp());
         if (below <= tail.Tail) return Status.Ok;
-        // A sequencer that was replaced, and does not know it, answers an old tail: the caller may have been told of an
-        // entry of a later epoch.
+
+        // A sequencer that was replaced, and does not know it, answers an old tail: the caller may know an entry of a
+        // later epoch.
         var confirmed = await confirmer.ConfirmAsync(view, cancellationToken);
         return confirmed == Status.Ok
             ? throw new ArgumentOutOfRangeException(nameof(below), below, $"The log ends at {tail.Tail}.")

@@ -32,6 +32,9 @@ public sealed class Chain(ImmutableArray<Replica> replicas) : IEquatable<Chain>
     /// <summary>How many of the replicas, from the head, are full.</summary>
     public int FullCount { get; } = replicas.Count(r => !r.Joining);
 
+    /// <summary>The full replicas, head to tail.</summary>
+    public IEnumerable<NodeId> FullUnits => Replicas.Take(FullCount).Select(r => r.Unit);
+
     public NodeId Head => Replicas[0].Unit;
 
     /// <summary>The last full replica: what it holds is committed.</summary>
