@@ -4,8 +4,8 @@ using Corfu.Protocol;
 namespace Corfu.Client;
 
 /// <summary>
-/// Lists of chains as R1 reads them: the chain of a position is the position modulo their number, so a list repeated is
-/// the same list, and two lists are compared position by position at their least common multiple.
+/// Lists of chains under R1: the chain of a position is the position modulo their number. A list repeated is the same
+/// list, and two lists are compared position by position up to their least common multiple.
 /// </summary>
 internal static class ChainLists
 {
@@ -17,7 +17,7 @@ internal static class ChainLists
     }
 
     /// <exception cref="ReconfigurationException">The lists together are too long.</exception>
-    public static int CommonLength(int a, int b)
+    private static int CommonLength(int a, int b)
     {
         var (x, y) = (a, b);
         while (y != 0) (x, y) = (y, x % y);
@@ -34,19 +34,10 @@ internal static class ChainLists
     {
         for (var period = 1; period <= chains.Length / 2; period++)
         {
-            if (chains.Length % period == 0 && IsPeriod(chains, period)) return chains[..period];
+            var repeats = chains.Length % period == 0 && chains[period..].SequenceEqual(chains[..^period]);
+            if (repeats) return chains[..period];
         }
 
         return chains;
-    }
-
-    private static bool IsPeriod(ImmutableArray<Chain> chains, int period)
-    {
-        for (var i = period; i < chains.Length; i++)
-        {
-            if (!chains[i].Equals(chains[i - period])) return false;
-        }
-
-        return true;
     }
 }

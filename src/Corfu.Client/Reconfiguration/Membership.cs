@@ -4,10 +4,10 @@ using Corfu.Protocol;
 namespace Corfu.Client;
 
 /// <summary>
-/// Who serves what, as input of a reconfiguration; epoch, start and trim mark follow from the seals.
+/// Which nodes serve which ranges, as input of a reconfiguration; epoch, start and trim mark follow from the seals.
 /// </summary>
-/// <param name="Segments"> The current segments, their ranges unchanged. A chain may lose replicas and get joining ones
-/// behind the full ones (R13, R15). </param>
+/// <param name="Segments">The current segments, their ranges unchanged. A chain may lose replicas and get joining ones
+/// behind the full ones (R13, R15).</param>
 /// <param name="NextChains">Chains of a new active segment from the new start on; null keeps the active segment
 /// open.</param>
 /// <param name="Units">Addresses of all units that the chains name.</param>
@@ -32,22 +32,33 @@ public sealed record Membership(
     public ImmutableArray<LogPosition> Decided { get; init; } = [];
 
     /// <summary>
-    /// R14's override: units that the operator, by name, asserts to be destroyed. Chains of which nothing else is left
-    /// go on with fresh units, and without the entries that only those units held.
+    /// R14's override: units that the operator, by name, asserts to be destroyed. Chains that have nothing else left go
+    /// on with fresh units, and without the entries that only those units held.
     /// </summary>
     public ImmutableArray<NodeId> Destroyed { get; init; } = [];
 
     /// <summary>As <see cref="Projection.MirrorOf"/>.</summary>
     public ClusterId MirrorOf { get; init; }
 
-    /// <summary>The same as it is.</summary>
+    /// <summary>The projection's own.</summary>
     public static Membership Of(Projection projection) =>
-        new(
-            projection.Sequencer, projection.Segments, null, projection.Units,
-            projection.Acceptors)
-        { MirrorOf = projection.MirrorOf };
+        new(projection.Sequencer, projection.Segments, null, projection.Units, projection.Acceptors)
+        {
+            MirrorOf = projection.MirrorOf,
+        };
 
     public Membership WithSequencer(NodeAddress sequencer) => this with { Sequencer = sequencer };
+
+    /// <summary>None: an ordinary log, which a mirror becomes when it is promoted.</summary>
+    public Membership WithMirrorOf(ClusterId source) => this with { MirrorOf = source };
+
+    /// <summary>The same node at another endpoint.</summary>
+    public Membership WithEndpoint(NodeAddress node) => this with
+    {
+        Sequencer = Sequencer.Id == node.Id ? node : Sequencer,
+        Units = [.. Units.Select(u => u.Id == node.Id ? node : u)],
+        Acceptors = [.. Acceptors.Select(a => a.Id == node.Id ? node : a)],
+    };
 
     /// <summary>R2: a unit that is dropped leaves every chain at once.</summary>
     /// <exception cref="ReconfigurationException">A chain would have no full replica left (R14).</exception>
@@ -67,14 +78,15 @@ public sealed record Membership(
     public Membership WithReplaced(NodeId unit, NodeAddress spare)
     {
         var chains = NextChains ?? Segments[^1].Chains;
-        var inActive = chains.Any(c => c.Replicas.Any(r => r.Unit == unit));
         var rest = Without(unit);
+        var joining = new Replica(spare.Id, Joining: true);
         return rest with
         {
             Segments = [.. rest.Segments.Select(
-                (s, i) => s with { Chains = Append(
-                    Segments[i].Chains, s.Chains, unit, new Replica(spare.Id, Joining: true)) })],
-            NextChains = inActive ? Append(chains, Drop(chains, unit), unit, new Replica(spare.Id)) : rest.NextChains,
+                (s, i) => s with { Chains = Append(Segments[i].Chains, s.Chains, unit, joining) })],
+            NextChains = chains.Any(c => Has(c, unit))
+                ? Append(chains, Drop(chains, unit), unit, new Replica(spare.Id))
+                : rest.NextChains,
             Units = [.. rest.Units, spare],
         };
     }
@@ -100,9 +112,8 @@ public sealed record Membership(
     }
 
     /// <summary>
-    /// R14's override. Where others have the lost units' entries, all is as in <see cref="WithReplaced"/>. A chain that
-    /// had nothing else goes on with the spares, full and empty: what only the lost units held is gone, and its
-    /// positions become junk.
+    /// R14's override. Chains with a survivor are as in <see cref="WithReplaced"/>. The others go on with the spares,
+    /// full and empty: what only the lost units held is gone, and its positions become junk.
     /// </summary>
     /// <exception cref="ReconfigurationException">A chain without survivors would have no spare.</exception>
     public Membership WithDestroyed(ImmutableArray<(NodeId Unit, NodeAddress? Spare)> lost)
@@ -112,47 +123,33 @@ public sealed record Membership(
         {
             Destroyed = [.. Destroyed, .. lost.Select(l => l.Unit)],
             Segments = [.. Segments.Select(
-                s => s with { Chains = [.. s.Chains.Select(c => Inherit(c, lost, joining: true))] })],
-            NextChains = [.. chains.Select(c => Inherit(c, lost, joining: false))],
-            Units = [.. Units.Where(u => !lost.Any(l => l.Unit == u.Id)), .. lost.Where(
-                l => l.Spare is not null).Select(l => l.Spare!.Value)],
+                s => s with { Chains = [.. s.Chains.Select(c => ReplaceLost(c, lost, joining: true))] })],
+            NextChains = [.. chains.Select(c => ReplaceLost(c, lost, joining: false))],
+            Units =
+            [
+                .. Units.Where(u => !lost.Any(l => l.Unit == u.Id)),
+                .. lost.Select(l => l.Spare).OfType<NodeAddress>(),
+            ],
         };
     }
 
-    private static Chain Inherit(Chain chain, ImmutableArray<(NodeId Unit, NodeAddress? Spare)> lost, bool joining)
-    {
-        var rest = chain.Replicas.Where(r => !lost.Any(l => l.Unit == r.Unit)).ToList();
-        if (rest.Count == chain.Replicas.Length) return chain;
-        var heirs = lost.Where(
-            l => l.Spare is not null && chain.Replicas.Any(r => r.Unit == l.Unit)).Select(l => l.Spare!.Value.Id);
-
-        // Who was being rebuilt has at least a part of what is lost.
-        var survives = rest.Exists(r => !r.Joining);
-        var inherited = new Chain(
-            [.. rest.Select(r => survives ? r : new Replica(r.Unit)), .. heirs.Select(
-                h => new Replica(h, joining && survives))]);
-        return inherited.FullCount > 0
-            ? inherited
-            : throw new ReconfigurationException("A chain that is lost as a whole needs a spare to go on with (R14).");
-    }
-
     /// <summary>
-    /// Who joins the chains of what is closed, or will be by <see cref="NextChains"/>, behind all others (R13, R15);
-    /// null: nobody.
+    /// Adds replicas to the chains of what is closed, or will be by <see cref="NextChains"/>, behind all others (R13,
+    /// R15).
     /// </summary>
+    /// <param name="joins">The unit to add to a chain; null: none.</param>
     public Membership WithJoining(Func<Chain, NodeId?> joins, IEnumerable<NodeAddress> newUnits) => this with
     {
         Segments = [.. Segments.Select(
             s => s.Until is null && NextChains is null
                 ? s
                 : s with { Chains = [.. s.Chains.Select(c => Join(c, joins(c)))] })],
-        Units = [.. Units, .. newUnits.Where(u => !Units.Any(known => known.Id == u.Id))],
+        Units = Union(Units, newUnits),
     };
 
-    private static Chain Join(Chain chain, NodeId? unit) =>
-        unit is not { } id || chain.Replicas.Any(r => r.Unit == id)
-            ? chain
-            : new Chain([.. chain.Replicas, new Replica(id, Joining: true)]);
+    /// <summary>Puts what follows on other chains, of units old or new.</summary>
+    public Membership WithNextChains(ImmutableArray<Chain> chains, IEnumerable<NodeAddress> newUnits) =>
+        this with { NextChains = chains, Units = Union(Units, newUnits) };
 
     /// <summary>
     /// The first half of a migration (TOCS 2.6): the units of the other chains join those of a closed segment, position
@@ -174,20 +171,14 @@ public sealed record Membership(
     private Membership WithSegment(LogPosition from, Func<Segment, Segment> change) =>
         this with { Segments = [.. Segments.Select(s => s.From == from ? change(s) : s)] };
 
-    /// <summary>Puts what follows on other chains, of units old or new.</summary>
-    public Membership WithNextChains(ImmutableArray<Chain> chains, IEnumerable<NodeAddress> newUnits) => this with
-    {
-        NextChains = chains,
-        Units = [.. Units, .. newUnits.Where(u => !Units.Any(known => known.Id == u.Id))],
-    };
+    private static bool Has(Chain chain, NodeId unit) => chain.Replicas.Any(r => r.Unit == unit);
 
-    /// <summary>The same node at another endpoint.</summary>
-    public Membership WithEndpoint(NodeAddress node) => this with
-    {
-        Sequencer = Sequencer.Id == node.Id ? node : Sequencer,
-        Units = [.. Units.Select(u => u.Id == node.Id ? node : u)],
-        Acceptors = [.. Acceptors.Select(a => a.Id == node.Id ? node : a)],
-    };
+    private static ImmutableArray<NodeAddress> Union(
+        ImmutableArray<NodeAddress> units, IEnumerable<NodeAddress> newUnits) =>
+        [.. units, .. newUnits.Where(u => !units.Any(known => known.Id == u.Id))];
+
+    private static Chain Join(Chain chain, NodeId? unit) =>
+        unit is not { } id || Has(chain, id) ? chain : new Chain([.. chain.Replicas, new Replica(id, Joining: true)]);
 
     private static Chain Promote(Chain chain, Func<NodeId, bool> isRebuilt)
     {
@@ -198,21 +189,36 @@ public sealed record Membership(
     // The chains that had the unit get the replica at their end.
     private static ImmutableArray<Chain> Append(
         ImmutableArray<Chain> had, ImmutableArray<Chain> rest, NodeId unit, Replica replica) =>
-        [.. rest.Select((c, i) => had[i].Replicas.Any(r => r.Unit == unit) ? new Chain([.. c.Replicas, replica]) : c)];
-
-    /// <summary>None: an ordinary log, which a mirror becomes when it is promoted.</summary>
-    public Membership WithMirrorOf(ClusterId source) => this with { MirrorOf = source };
+        [.. rest.Select((c, i) => Has(had[i], unit) ? new Chain([.. c.Replicas, replica]) : c)];
 
     private static ImmutableArray<Chain> Drop(ImmutableArray<Chain> chains, NodeId unit) =>
         [.. chains.Select(c => Drop(c, unit))];
 
     private static Chain Drop(Chain chain, NodeId unit)
     {
-        if (!chain.Replicas.Any(r => r.Unit == unit)) return chain;
+        if (!Has(chain, unit)) return chain;
         var rest = new Chain([.. chain.Replicas.Where(r => r.Unit != unit)]);
         return rest.FullCount > 0
             ? rest
             : throw new ReconfigurationException(
                 $"Without unit {unit} a chain has no replica left: its entries would be lost (R14).");
+    }
+
+    private static Chain ReplaceLost(Chain chain, ImmutableArray<(NodeId Unit, NodeAddress? Spare)> lost, bool joining)
+    {
+        var rest = chain.Replicas.Where(r => !lost.Any(l => l.Unit == r.Unit)).ToList();
+        if (rest.Count == chain.Replicas.Length) return chain;
+        var spares = lost.Where(l => Has(chain, l.Unit)).Select(l => l.Spare).OfType<NodeAddress>();
+
+        // Without a survivor, a replica that was being rebuilt has at least a part of what is lost.
+        var survives = rest.Exists(r => !r.Joining);
+        var replaced = new Chain(
+        [
+            .. rest.Select(r => survives ? r : new Replica(r.Unit)),
+            .. spares.Select(s => new Replica(s.Id, joining && survives)),
+        ]);
+        return replaced.FullCount > 0
+            ? replaced
+            : throw new ReconfigurationException("A chain that is lost as a whole needs a spare to go on with (R14).");
     }
 }

@@ -16,7 +16,7 @@ internal static class MembershipRules
             Require(old.From == @new.From && Nullable.Equals(old.Until, @new.Until), "a segment's range is changed");
             if (old.Chains.AsSpan().SequenceEqual(@new.Chains.AsSpan())) continue;
 
-            // What is active now ends where the new segment begins, and is closed from then on.
+            // The active segment ends where the new one begins, and is closed from then on.
             var closed = @new.Until is not null || next.NextChains is not null;
             var decided = next.Decided.Contains(@new.From);
             Require(!decided || @new.Until is not null, "an open range is called decided (R15)");
@@ -24,20 +24,18 @@ internal static class MembershipRules
                 CheckChain(from, to, closed, decided, next, dropped);
         }
 
+        var chains = next.Segments.SelectMany(s => s.Chains).Concat(next.NextChains ?? []).ToList();
         foreach (var unit in dropped)
         {
             Require(
                 !next.Units.Any(u => u.Id == unit), $"unit {unit} leaves one chain but stays in the projection (R2)");
-            Require(
-                !next.Segments.Any(s => s.Chains.Any(c => c.Replicas.Any(r => r.Unit == unit))) &&
-                !(next.NextChains is { } chains && chains.Any(c => c.Replicas.Any(r => r.Unit == unit))),
-                $"unit {unit} leaves one chain but stays in another (R2)");
+            var stays = chains.Exists(c => IndexOf(c, unit) >= 0);
+            Require(!stays, $"unit {unit} leaves one chain but stays in another (R2)");
         }
     }
 
-    // The full replicas that stay keep their order and their place before all others, so that the first survivor can be
-    // read from the new projection alone (R13). Where the whole range is decided on the new full replicas, any of them
-    // can stand for it.
+    // The full replicas that stay keep their order and their place before all others, so that the new projection alone
+    // says which is the first survivor (R13). Where the whole range is decided, any full replica can stand for it.
     private static void CheckChain(
         Chain old, Chain @new, bool closed, bool decided, Membership next, HashSet<NodeId> dropped)
     {
@@ -68,8 +66,7 @@ internal static class MembershipRules
             "no replica of a chain survives: its entries would be lost (R14)");
         foreach (var replica in old.Replicas)
         {
-            // R2: once the range is decided, nothing that the unit holds of it can ever differ from what the others
-            // hold.
+            // R2: once the range is decided, nothing that the unit holds of it can differ from the other replicas.
             if (!decided && IndexOf(@new, replica.Unit) < 0) dropped.Add(replica.Unit);
         }
     }
@@ -77,15 +74,7 @@ internal static class MembershipRules
     private static bool IsFullIn(Chain chain, NodeId unit) =>
         IndexOf(chain, unit) is >= 0 and var index && !chain.Replicas[index].Joining;
 
-    private static int IndexOf(Chain chain, NodeId unit)
-    {
-        for (var i = 0; i < chain.Replicas.Length; i++)
-        {
-            if (chain.Replicas[i].Unit == unit) return i;
-        }
-
-        return -1;
-    }
+    private static int IndexOf(Chain chain, NodeId unit) => chain.Replicas.ToList().FindIndex(r => r.Unit == unit);
 
     private static void Require(bool condition, string what)
     {

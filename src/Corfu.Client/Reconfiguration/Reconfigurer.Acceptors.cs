@@ -8,7 +8,7 @@ public sealed partial class Reconfigurer
 {
     /// <summary>
     /// R12's override, for an operator alone. The caller asserts that a majority of the acceptors is destroyed and will
-    /// never answer again: nobody can decide the next epoch any more. (1) Every unit is sealed two epochs on, so that
+    /// never answer again, so that no epoch can be decided any more. (1) Every unit is sealed two epochs on, so that
     /// an epoch that the lost acceptors may have decided is never served. (2) No unit has installed an epoch above the
     /// newest that is known. (3) The new acceptors take over the projection without a ballot.
     /// </summary>
@@ -34,8 +34,8 @@ public sealed partial class Reconfigurer
         return decreed;
     }
 
-    private async Task RequireNotBeyondAsync(NodeAddress unit, Projection newest, Epoch epoch,
-        CancellationToken cancellationToken)
+    private async Task RequireNotBeyondAsync(
+        NodeAddress unit, Projection newest, Epoch epoch, CancellationToken cancellationToken)
     {
         try
         {

@@ -12,7 +12,7 @@ namespace Corfu.Client;
 /// successor per epoch, and everything else is idempotent.
 /// </summary>
 /// <remarks>
-/// 1. The change is asked for the membership that it wants, and that is checked against the rules (R2, R13, R15).
+/// 1. The change says which membership it wants; that is checked against the rules (R2, R13, R15).
 /// 2. Seal, in parallel, all units of the active segment and of every chain that changes, until each first survivor has
 /// answered (R13).
 /// 3. Compute the next projection: its start lies above every position that a sealed unit reports.
@@ -23,8 +23,10 @@ namespace Corfu.Client;
 /// </remarks>
 public sealed partial class Reconfigurer
 {
-    /// <summary>Characters of a reason; longer ones are cut.</summary>
-    public const int MaxReason = 200;
+    private const int MaxReason = 200;
+
+    // Proposals lost to other reconfigurers before this one gives up.
+    private const int MaxRounds = 16;
 
     private readonly ITransport _transport;
     private readonly LayoutClient _layout;
@@ -33,8 +35,8 @@ public sealed partial class Reconfigurer
     private readonly ReconfigurerOptions _options;
 
     public Reconfigurer(
-        ITransport transport, LayoutClient layout, TimeProvider time, ILogger? logger =
-            null, ReconfigurerOptions? options = null)
+        ITransport transport, LayoutClient layout, TimeProvider time, ILogger? logger = null,
+        ReconfigurerOptions? options = null)
     {
         _transport = transport;
         _layout = layout;
@@ -55,9 +57,8 @@ public sealed partial class Reconfigurer
         CancellationToken cancellationToken = default)
     {
         var first = new Projection(
-            cluster, Epoch.First, sequencer, LogPosition.Zero, LogPosition.Zero, [new Segment(
-                LogPosition.Zero, null, chains)], units, acceptors, "first",
-            proposedAt: _time.GetUtcNow());
+            cluster, Epoch.First, sequencer, LogPosition.Zero, LogPosition.Zero,
+            [new Segment(LogPosition.Zero, null, chains)], units, acceptors, "first", proposedAt: _time.GetUtcNow());
         var decided = await _layout.ProposeFirstAsync(first, cancellationToken);
         await InstallAsync(decided, cancellationToken);
         return decided;
@@ -65,20 +66,21 @@ public sealed partial class Reconfigurer
 
     /// <summary>
     /// Brings about the epoch after <paramref name="current"/>. The change is asked again whenever another reconfigurer
-    /// was first, and says null when the projection that it is shown needs no change.
+    /// was first; null: the projection that it is shown needs no change.
     /// </summary>
+    /// <param name="reason">At most 200 characters; a longer one is cut.</param>
     /// <returns>The projection in force at the end, installed as far as its nodes answer.</returns>
     /// <exception cref="ReconfigurationException">The change breaks a rule, or a unit that must be sealed does not
     /// answer.</exception>
     /// <exception cref="LayoutUnavailableException">No majority of the acceptors answered; the outcome is
     /// unknown.</exception>
     public async Task<Projection> ReconfigureAsync(
-        Projection current, Func<Projection, Membership?> change, string reason, CancellationToken cancellationToken =
-            default)
+        Projection current, Func<Projection, Membership?> change, string reason,
+        CancellationToken cancellationToken = default)
     {
         using var activity = ClientTelemetry.Activities.StartActivity("corfu.client.reconfigure");
         var undecided = Epoch.None;
-        for (var round = 0; round < _options.MaxRounds; round++)
+        for (var round = 0; round < MaxRounds; round++)
         {
             // 1.
             var membership = change(current) ?? (current.Epoch < undecided ? Membership.Of(current) : null);
@@ -124,18 +126,19 @@ public sealed partial class Reconfigurer
         }
 
         throw new ReconfigurationException(
-            $"No success in {_options.MaxRounds} rounds: others were first, or units are sealed too far ahead.");
+            $"No success in {MaxRounds} rounds: others were first, or units are sealed too far ahead.");
     }
 
-    /// <summary>Seals above the next epoch mean that it is decided; the reader of the layout finishes what its proposer
-    /// has left.</summary>
+    /// <summary>
+    /// Seals above the next epoch mean that it is decided; the read finishes a ballot that its proposer has left.
+    /// </summary>
     /// <returns>Null when it is not: a client has sealed for an epoch too high, and the epochs up to there must be
     /// decided before the unit serves again.</returns>
     private async Task<Projection?> NewerAsync(Projection current, Epoch sealedTo, CancellationToken cancellationToken)
     {
         var latest = await _layout.ReadLatestAsync(current.Acceptors, cancellationToken);
         if (latest is not null && latest.Epoch > current.Epoch) return latest;
-        if (sealedTo.Value - current.Epoch.Value <= _options.MaxRounds) return null;
+        if (sealedTo.Value - current.Epoch.Value <= MaxRounds) return null;
         throw new ReconfigurationException(
             $"A unit is sealed to {sealedTo}, and {current.Epoch.Next} is not decided: format it anew.");
     }
@@ -148,17 +151,14 @@ public sealed partial class Reconfigurer
         var segments = SegmentList.Next(membership, start);
         return new Projection(
             current.Cluster, epoch, membership.Sequencer, new LogPosition(start.Offset, epoch), mark, segments,
-            SegmentList.UnitsOf(segments, membership.Units), membership.Acceptors, Short(reason), membership.MirrorOf,
+            SegmentList.UnitsOf(segments, membership.Units), membership.Acceptors,
+            reason.Length <= MaxReason ? reason : reason[..(MaxReason - 3)] + "...", membership.MirrorOf,
             _time.GetUtcNow());
     }
 
-    // Every client and every acceptor has it, for ever.
-    private static string Short(string reason) =>
-        reason.Length <= MaxReason ? reason : reason[..(MaxReason - 3)] + "...";
-
     /// <summary>
-    /// Hands the projection to its units and its sequencer (R7, R14). One attempt each: a node that is missed gets it
-    /// from the first client that meets it.
+    /// Hands the projection to its units and its sequencer (R7, R14). One attempt each: later a node gets it from the
+    /// first client that meets it.
     /// </summary>
     private async Task InstallAsync(Projection projection, CancellationToken cancellationToken)
     {
@@ -185,9 +185,8 @@ public sealed partial class Reconfigurer
     }
 
     /// <summary>
-    /// R14's override: units that are gone cannot say how high they were written, so that the new epoch might grant
-    /// positions again that writers have been told are theirs. Whatever was acknowledged had been granted before: asked
-    /// after the seals, the old sequencer knows, if it answers.
+    /// R14's override: destroyed units cannot report their highest address, so the new epoch might grant acknowledged
+    /// positions again. Whatever was acknowledged had been granted before: the old sequencer is asked after the seals.
     /// </summary>
     /// <returns>The lowest position that it has not granted; zero where it does not answer.</returns>
     private async ValueTask<LogPosition> GrantedAsync(Projection current, CancellationToken cancellationToken)

@@ -4,202 +4,132 @@ using Corfu.Transport;
 namespace Corfu.Client;
 
 /// <summary>
-/// The first step of a reconfiguration (TOCS 2.5): seals in parallel, done when every first survivor has answered
-/// (R13), and somebody of each new chain.
+/// Step 2 of a reconfiguration (TOCS 2.5): seals in parallel, each repeated until it is answered; done when every first
+/// survivor (R13) and a unit of each new chain have answered.
 /// </summary>
-/// <param name="undecided">Units may be sealed up to here, though the layout knows that nothing beyond the current
-/// epoch is decided.</param>
+/// <param name="undecided">Units may be sealed up to here, though nothing beyond the current epoch is decided.</param>
 internal sealed class SealRound(
     ITransport transport, TimeProvider time, ReconfigurerOptions options, Projection current, Epoch next,
     Epoch undecided = default)
 {
-    private readonly Lock _gate = new();
+    private static readonly TimeSpan s_retryDelay = TimeSpan.FromMilliseconds(20);
 
-    // Guarded by _gate, all of it. R13: those without whose answer nothing is proposed.
+    // R13: units without whose answer nothing is proposed.
     private readonly HashSet<NodeId> _missing = [];
 
-    // Chains of the new segment of which nobody has answered. Put together of units that are all gone, one would have
-    // no survivor in any later epoch (R14).
+    // R14: chains of the new segment of which no unit has answered. Made of units that are all gone, such a chain would
+    // have no survivor in any later epoch.
     private readonly List<Chain> _silent = [];
+
     private readonly HashSet<NodeId> _new = [];
     private readonly Dictionary<NodeId, string> _trouble = [];
-    private NodeId _used;
-    private LogPosition _end;
-    private LogPosition _mark;
-    private Epoch _superseded;
-    private TaskCompletionSource _changed = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
     /// <summary>One above the highest position that any unit has reported.</summary>
-    public LogPosition End => _end;
+    public LogPosition End { get; private set; }
 
-    public LogPosition TrimMark => _mark;
+    public LogPosition TrimMark { get; private set; }
 
     /// <summary>The epoch that a unit is sealed to, where that is beyond the next one.</summary>
-    public Epoch Superseded => _superseded;
+    public Epoch Superseded { get; private set; }
 
-    /// <summary>Something else than a unit knows that positions below this may have been written.</summary>
-    public void Raise(LogPosition end)
-    {
-        lock (_gate) _end = LogPosition.Max(_end, end);
-    }
+    /// <summary>Another source knows that positions below this may have been written.</summary>
+    public void Raise(LogPosition end) => End = LogPosition.Max(End, end);
 
-    /// <summary>False when a higher epoch is already being prepared or decided: look again.</summary>
-    /// <exception cref="ReconfigurationException">A first survivor did not answer, or nobody of a new
-    /// chain.</exception>
+    /// <summary>False when a unit is sealed beyond the next epoch: <see cref="Superseded"/>.</summary>
+    /// <exception cref="ReconfigurationException">A first survivor, or all of a new chain, did not answer.</exception>
     public async ValueTask<bool> RunAsync(Membership membership, CancellationToken cancellationToken)
     {
         var units = Collect(membership);
         var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-        foreach (var unit in units) _ = SealAsync(AddressOf(membership, unit), stop.Token);
         try
         {
-            return await WaitAsync(cancellationToken);
+            var timeout = Task.Delay(options.RoundTimeout, time, stop.Token);
+            var calls = units.ConvertAll(u => SealAsync(AddressOf(membership, u), TimeSpan.Zero, stop.Token));
+            while (_missing.Count + _silent.Count > 0)
+            {
+                var ended = await Task.WhenAny([.. calls, timeout]);
+                cancellationToken.ThrowIfCancellationRequested();
+                if (ended is not Task<(NodeAddress, SealResponse?, string?)> call) throw TimedOut();
+                calls.Remove(call);
+                var (unit, response, trouble) = await call;
+                if (response?.Status == Status.Sealed)
+                {
+                    Superseded = response.Epoch > next ? response.Epoch : next.Next;
+                    return false;
+                }
+
+                if (response is { IsOk: true })
+                {
+                    Accept(unit.Id, response);
+                    continue;
+                }
+
+                _trouble[unit.Id] = trouble ?? $"it says {response!.Status}";
+                calls.Add(SealAsync(unit, s_retryDelay, stop.Token));
+            }
+
+            return true;
         }
         finally
         {
-            LeaveAsync(stop).Abandon();
+            Waiting.CancelLaterAsync(stop).Abandon();
         }
     }
 
-    // Whoever still asks ends with an exception, for which the reconfiguration need not wait.
-    private static async Task LeaveAsync(CancellationTokenSource stop)
-    {
-        await Task.Yield();
-        stop.Cancel();
-        stop.Dispose();
-    }
-
-    /// <summary>Who is sealed; those without whose answer nothing is proposed are in _missing.</summary>
+    /// <summary>The units to seal; those without whose answer nothing is proposed are in _missing.</summary>
     private List<NodeId> Collect(Membership membership)
     {
         var units = new List<NodeId>();
         for (var i = 0; i < current.Segments.Length; i++)
         {
             var active = i == current.Segments.Length - 1;
-            foreach (
-                var (chain, successor) in ChainLists.Pairs(current.Segments[i].Chains, membership.Segments[i].Chains))
+            var pairs = ChainLists.Pairs(current.Segments[i].Chains, membership.Segments[i].Chains);
+            foreach (var (chain, successor) in pairs.Where(p => active || !p.Old.Equals(p.New)))
             {
-                if (!active && chain.Equals(successor)) continue;
-                foreach (var replica in chain.Replicas)
-                {
-                    if (!units.Contains(replica.Unit)) units.Add(replica.Unit);
-                }
+                units.AddRange(chain.Replicas.Select(r => r.Unit));
 
                 // Full replicas that stay keep their order (MembershipRules), so the new chain's head is the first
                 // survivor.
-                _missing.Add(successor.Head);
+                var survivor = successor.Head;
 #if PLANTED
-                if (Planted.Is("seal-any-replica"))
-                {
-                    _missing.Remove(successor.Head);
-                    _missing.Add(successor.Tail);
-                }
+                if (Planted.Is("seal-any-replica")) survivor = successor.Tail;
 #endif
+                _missing.Add(survivor);
             }
         }
 
-        foreach (var unit in membership.Units)
-        {
-            if (current.HasUnit(unit.Id)) continue;
-
-            // R2: sealed too, so that nothing of an epoch that it may have been in before can reach it once it has been
-            // found empty.
-            _new.Add(unit.Id);
-            _missing.Add(unit.Id);
-            units.Add(unit.Id);
-        }
-
+        // R2: new units are sealed too, so that nothing of an epoch that they may have been in before can reach them
+        // once they have been found empty.
+        _new.UnionWith(membership.Units.Select(u => u.Id).Where(u => !current.HasUnit(u)));
+        _missing.UnionWith(_new);
         if (membership.NextChains is { } chains) _silent.AddRange(chains);
 
         // R14's override puts units at the head of chains that they have not been in.
-        foreach (var unit in _missing.Order().Concat(_silent.SelectMany(c => c.Replicas).Select(r => r.Unit)))
-        {
-            if (!units.Contains(unit)) units.Add(unit);
-        }
-
-        return units;
+        units.AddRange(_missing.Order());
+        units.AddRange(_silent.SelectMany(c => c.Replicas).Select(r => r.Unit));
+        return [.. units.Distinct()];
     }
 
-    private async ValueTask<bool> WaitAsync(CancellationToken cancellationToken)
+    private async Task<(NodeAddress Unit, SealResponse? Response, string? Trouble)> SealAsync(
+        NodeAddress unit, TimeSpan pause, CancellationToken cancellationToken)
     {
-        var began = time.GetTimestamp();
-        while (true)
+        try
         {
-            Task changed;
-            lock (_gate)
-            {
-                if (_superseded > next) return false;
-                if (!_used.IsNone)
-                    throw new ReconfigurationException(
-                        $"Unit {_used} has been used before: whoever joins is freshly formatted (R2).");
-                if (_missing.Count == 0 && _silent.Count == 0) return true;
-                changed = _changed.Task;
-            }
+            if (pause > TimeSpan.Zero) await Task.Delay(pause, time, cancellationToken);
+            var response = await CallAsync(transport, unit, current, next, cancellationToken);
 
-            var left = options.RoundTimeout - time.GetElapsedTime(began);
-            if (left <= TimeSpan.Zero)
-            {
-                if (Failure() is { } failure) throw failure;
-                continue;
-            }
-
-            // Delays are whole milliseconds, rounded down: the rest of one would be no delay at all, and this a busy
-            // loop.
-            var pause = TimeSpan.FromMilliseconds(Math.Ceiling(left.TotalMilliseconds));
-            await Task.WhenAny(changed, Task.Delay(pause, time, cancellationToken));
-            cancellationToken.ThrowIfCancellationRequested();
+            // The seal of a higher epoch refuses all that this one would.
+            if (response.Status == Status.Sealed && response.Epoch <= undecided)
+                response = await transport.CallAsync(unit, new SealRequest(response.Epoch), cancellationToken);
+            return (unit, response, null);
+        }
+        catch (TransportException e)
+        {
+            return (unit, null, e.Message);
         }
     }
 
-    // Null when the last answer has come just now.
-    private ReconfigurationException? Failure()
-    {
-        lock (_gate)
-        {
-            if (_missing.Count > 0)
-                return new ReconfigurationException(
-                    $"Unit {Trouble(_missing.Order().First())} must be sealed before {next} and cannot be. Remove "
-                    + "it, or wait for it.");
-            if (_silent.Count == 0) return null;
-            var units = string.Join(", ", _silent[0].Replicas.Select(r => Trouble(r.Unit)));
-            return new ReconfigurationException(
-                $"A chain for new entries would have no unit that answers: {units}. Remove them, or wait for them.");
-        }
-    }
-
-    // Guarded by the caller.
-    private string Trouble(NodeId unit) => $"{unit} ({_trouble.GetValueOrDefault(unit, "it did not answer in time")})";
-
-    private async Task SealAsync(NodeAddress unit, CancellationToken cancellationToken)
-    {
-        while (!cancellationToken.IsCancellationRequested)
-        {
-            try
-            {
-                if (Take(unit.Id, await SealOnceAsync(unit, cancellationToken))) return;
-                await Task.Delay(options.RetryDelay, time, cancellationToken);
-            }
-            catch (TransportException e)
-            {
-                lock (_gate) _trouble[unit.Id] = e.Message;
-                try
-                {
-                    await Task.Delay(options.RetryDelay, time, cancellationToken);
-                }
-                catch (OperationCanceledException)
-                {
-                    return;
-                }
-            }
-            catch (OperationCanceledException)
-            {
-                return;
-            }
-        }
-    }
-
-    /// <summary>Seals one unit. Units seal one epoch at a time: one that was away installs the current one first
-    /// (R14).</summary>
+    /// <summary>Seals one unit. One that was away installs the current epoch first (R14).</summary>
     public static async ValueTask<SealResponse> CallAsync(
         ITransport transport, NodeAddress unit, Projection current, Epoch next, CancellationToken cancellationToken)
     {
@@ -210,61 +140,40 @@ internal sealed class SealRound(
         return await transport.CallAsync(unit, new SealRequest(next), cancellationToken);
     }
 
-    private async ValueTask<SealResponse> SealOnceAsync(NodeAddress unit, CancellationToken cancellationToken)
+    private void Accept(NodeId unit, SealResponse response)
     {
-        var response = await CallAsync(transport, unit, current, next, cancellationToken);
-        // The seal of a higher epoch refuses all that this one would.
-        return response.Status == Status.Sealed && response.Epoch <= undecided
-            ? await transport.CallAsync(unit, new SealRequest(response.Epoch), cancellationToken)
-            : response;
-    }
-
-    private bool Take(NodeId unit, SealResponse response)
-    {
-        TaskCompletionSource changed;
-        lock (_gate)
-        {
-            if (response.IsOk && _new.Contains(unit))
-            {
-                if (response.End > LogPosition.Zero) _used = unit;
+        var used = _new.Contains(unit) && response.End > LogPosition.Zero;
 #if PLANTED
-                if (Planted.Is("removed-units-return")) _used = NodeId.None;
+        if (Planted.Is("removed-units-return")) used = false;
 #endif
-                _missing.Remove(unit);
-            }
-            else if (response.IsOk)
-            {
-                _end = LogPosition.Max(_end, response.End);
-                _mark = LogPosition.Max(_mark, response.TrimMark);
-                _missing.Remove(unit);
-            }
-            else if (response.Status == Status.Sealed)
-            {
-                var epoch = response.Epoch > next ? response.Epoch : next.Next;
-                if (epoch > _superseded) _superseded = epoch;
-            }
-            else
-            {
-                _trouble[unit] = $"it says {response.Status}";
-                return false;
-            }
-
-            _silent.RemoveAll(c => c.Replicas.Any(r => r.Unit == unit));
-            changed = _changed;
-            _changed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        }
-
-        changed.SetResult();
-        return true;
-    }
-
-    private NodeAddress AddressOf(Membership membership, NodeId unit)
-    {
-        foreach (var address in membership.Units)
+        if (used)
+            throw new ReconfigurationException(
+                $"Unit {unit} has been used before: a unit that joins is freshly formatted (R2).");
+        if (!_new.Contains(unit))
         {
-            if (address.Id == unit) return address;
+            End = LogPosition.Max(End, response.End);
+            TrimMark = LogPosition.Max(TrimMark, response.TrimMark);
         }
 
-        return current.AddressOf(unit);
+        _missing.Remove(unit);
+        _silent.RemoveAll(c => c.Replicas.Any(r => r.Unit == unit));
     }
+
+    private ReconfigurationException TimedOut()
+    {
+        if (_missing.Count > 0)
+            return new ReconfigurationException(
+                $"Unit {Trouble(_missing.Min())} must be sealed before {next} and cannot be. Remove it, or wait for "
+                + "it.");
+        var units = string.Join(", ", _silent[0].Replicas.Select(r => Trouble(r.Unit)));
+        return new ReconfigurationException(
+            $"A chain for new entries would have no unit that answers: {units}. Remove them, or wait for them.");
+    }
+
+    private string Trouble(NodeId unit) => $"{unit} ({_trouble.GetValueOrDefault(unit, "it did not answer in time")})";
+
+    private NodeAddress AddressOf(Membership membership, NodeId unit) =>
+        membership.Units.FirstOrDefault(a => a.Id == unit) is { Id.IsNone: false } known
+            ? known
+            : current.AddressOf(unit);
 }

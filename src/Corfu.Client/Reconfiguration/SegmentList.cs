@@ -4,14 +4,14 @@ using Corfu.Protocol;
 namespace Corfu.Client;
 
 /// <summary>
-/// How the segments of the next projection follow from a membership and what the seals said (TOCS 2.5, 2.6).
+/// The segments of the next projection, from a membership and the end that the seals reported (TOCS 2.5, 2.6).
 /// </summary>
 internal static class SegmentList
 {
     /// <summary>
-    /// Closes the active segment where a new one opens, and, since the projection changes anyway, merges neighbours
-    /// with the same chains, which by R1 moves nothing. What is trimmed as a whole does not go by itself, for its units
-    /// may be all that know its streams (R22): it is migrated.
+    /// Closes the active segment where a new one opens, and merges neighbours with the same chains, which by R1 moves
+    /// nothing. A segment that is wholly trimmed stays until it is migrated: its units may be all that know its streams
+    /// (R22).
     /// </summary>
     public static ImmutableArray<Segment> Next(Membership membership, LogPosition start)
     {
@@ -25,7 +25,7 @@ internal static class SegmentList
             segments.Add(new Segment(start, null, next));
         }
 
-        // Older versions dropped what was trimmed as a whole, and began above.
+        // A projection of an older version may begin above zero.
         segments[0] = segments[0] with { From = LogPosition.Zero };
         var merged = ImmutableArray.CreateBuilder<Segment>(segments.Count);
         foreach (var segment in segments)
@@ -39,7 +39,7 @@ internal static class SegmentList
         return merged.DrainToImmutable();
     }
 
-    /// <summary>Only units that hold something are in a projection; who is out of it never returns (R2).</summary>
+    /// <summary>Only units of its chains are in a projection; a unit that has left never returns (R2).</summary>
     public static ImmutableArray<NodeAddress> UnitsOf(
         ImmutableArray<Segment> segments, ImmutableArray<NodeAddress> known)
     {

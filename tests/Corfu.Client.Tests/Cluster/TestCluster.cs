@@ -41,7 +41,6 @@ internal sealed class TestCluster(int number = 1) : IAsyncDisposable
         Reconfiguration = new ReconfigurerOptions
         {
             RoundTimeout = TimeSpan.FromMilliseconds(300),
-            RetryDelay = TimeSpan.FromMilliseconds(2)
         },
     };
 
