@@ -5,9 +5,7 @@ using Corfu.Transport;
 
 namespace Corfu.Client;
 
-/// <summary>
-/// From a few endpoints to the newest projection: asks who is there, then the layout acceptors among them.
-/// </summary>
+/// <summary>From a few endpoints to the newest projection, by way of the acceptors among them.</summary>
 internal static class ClusterFinder
 {
     private static readonly TimeSpan s_grace = TimeSpan.FromMilliseconds(100);
@@ -17,35 +15,24 @@ internal static class ClusterFinder
     public static async Task<FoundCluster> DiscoverAsync(
         ConnectionString connection, ITransport transport, TimeProvider time, CancellationToken cancellationToken)
     {
-        var answers = await DescribeAllAsync(connection, transport, time, cancellationToken);
-        var clusters = answers.Where(a => a.Description is not null).Select(
-            a => a.Description!.Cluster).Where(c => !c.IsNone).Distinct().ToList();
+        var answers = await AskAllAsync(connection, transport, time, cancellationToken);
+        var clusters = answers.Select(a => a.Description?.Cluster ?? default).Where(c => !c.IsNone).Distinct().ToList();
         if (clusters.Count > 1)
             throw new ClusterNotFoundException(
                 $"The endpoints of {connection} belong to {clusters.Count} different clusters: "
                 + $"{string.Join(", ", clusters)}.");
-        var acceptors = ImmutableArray.CreateBuilder<NodeAddress>();
-        foreach (var (endpoint, description, _) in answers)
-        {
-            foreach (var role in description?.Roles ?? [])
-            {
-                if (role.Role == NodeRole.Acceptor) acceptors.Add(new NodeAddress(role.Id, endpoint));
-            }
-        }
-
-        if (acceptors.Count == 0)
-        {
-            var found = answers.Select(
-                a =>
-                    $"{a.Endpoint}: "
-                    + $"{a.Trouble ?? "roles " + string.Join('+', a.Description!.Roles.Select(r => r.Role))}");
+        ImmutableArray<NodeAddress> acceptors = [.. answers.SelectMany(a => a.Acceptors)];
+        if (acceptors.IsEmpty)
             throw new ClusterNotFoundException(
-                $"No layout acceptor answers at {connection} ({string.Join("; ", found)}).");
-        }
+                $"No layout acceptor answers at {connection} ({string.Join("; ", answers)}).");
 
-        return new FoundCluster(
-            connection, clusters.SingleOrDefault(), acceptors.DrainToImmutable(),
-            WhyNothingIsKnown(connection, answers));
+        // A silent node may know a projection: only all of them together can say that there is none.
+        var silent = answers.Where(a => a.Description is null).ToList();
+        var whyNoProjection = silent.Count == 0
+            ? $"The cluster at {connection} has no projection yet: it was never started."
+            : $"No layout acceptor that answers at {connection} knows a projection; others do not answer "
+                + $"({string.Join("; ", silent)}).";
+        return new FoundCluster(connection, clusters.SingleOrDefault(), acceptors, whyNoProjection);
     }
 
     /// <summary>Its newest projection, over a transport that names the cluster.</summary>
@@ -55,8 +42,8 @@ internal static class ClusterFinder
     {
         try
         {
-            return await layout.FindLatestAsync(found.Acceptors,
-            cancellationToken) ?? throw new ClusterNotFoundException(found.WhyNoProjection);
+            return await layout.FindLatestAsync(found.Acceptors, cancellationToken)
+                ?? throw new ClusterNotFoundException(found.WhyNoProjection);
         }
         catch (LayoutUnavailableException e)
         {
@@ -64,62 +51,57 @@ internal static class ClusterFinder
         }
     }
 
-    // Who is silent may know one: only all of them together can say that there is none.
-    private static string WhyNothingIsKnown(
-        ConnectionString connection,
-        List<(NodeEndpoint Endpoint, NodeDescription? Description, string? Trouble)> answers)
-    {
-        var silent = answers.Where(a => a.Description is null).Select(a => $"{a.Endpoint}: {a.Trouble}").ToList();
-        return silent.Count == 0
-            ? $"The cluster at {connection} has no projection yet: it was never started."
-            : $"No layout acceptor that answers at {connection} knows a projection; others do not answer "
-                + $"({string.Join("; ", silent)}).";
-    }
-
     /// <summary>
-    /// A frozen process takes connections and says nothing: once an acceptor is found, the others get a moment and not
-    /// the transport's whole time-out.
+    /// A frozen process takes connections and is silent: once an acceptor is found, the others get a moment and not the
+    /// transport's whole time-out.
     /// </summary>
-    private static async Task<List<(
-        NodeEndpoint Endpoint, NodeDescription? Description, string? Trouble)>> DescribeAllAsync(
+    private static async Task<EndpointAnswer[]> AskAllAsync(
         ConnectionString connection, ITransport transport, TimeProvider time, CancellationToken cancellationToken)
     {
         using var enough = new CancellationTokenSource(Timeout.InfiniteTimeSpan, time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(enough.Token, cancellationToken);
-        var calls = connection.Endpoints.Select(e => DescribeAsync(transport, e, either.Token)).ToList();
+        var calls = connection.Endpoints.Select(e => EndpointAnswer.AskAsync(transport, e, either.Token)).ToList();
         var pending = calls.ToList();
         while (pending.Count > 0)
         {
-            var done = await Task.WhenAny(pending);
-            pending.Remove(done);
-            if ((await done).Description?.Roles.Any(r => r.Role == NodeRole.Acceptor) == true)
-                enough.CancelAfter(s_grace);
+            var ended = await Task.WhenAny(pending);
+            pending.Remove(ended);
+            if ((await ended).Acceptors.Any()) enough.CancelAfter(s_grace);
         }
 
         cancellationToken.ThrowIfCancellationRequested();
-        return [.. await Task.WhenAll(calls)];
+        return await Task.WhenAll(calls);
     }
+}
 
-    private static async Task<(NodeEndpoint Endpoint, NodeDescription? Description, string? Trouble)> DescribeAsync(
+/// <summary>What answered at an endpoint, or why nothing did.</summary>
+internal sealed record EndpointAnswer(NodeEndpoint Endpoint, NodeDescription? Description, string? Trouble)
+{
+    public IEnumerable<NodeAddress> Acceptors =>
+        from role in Description?.Roles ?? []
+        where role.Role == NodeRole.Acceptor
+        select new NodeAddress(role.Id, Endpoint);
+
+    public static async Task<EndpointAnswer> AskAsync(
         ITransport transport, NodeEndpoint endpoint, CancellationToken cancellationToken)
     {
         try
         {
-            return (endpoint, await transport.DescribeAsync(endpoint, cancellationToken), null);
+            return new EndpointAnswer(endpoint, await transport.DescribeAsync(endpoint, cancellationToken), null);
         }
         catch (Exception e) when (e is TransportException or OperationCanceledException)
         {
-            return (endpoint, null, e is TransportException ? e.Message : "no answer yet");
+            return new EndpointAnswer(endpoint, null, e is TransportException ? e.Message : "no answer yet");
         }
     }
+
+    public override string ToString() =>
+        $"{Endpoint}: {Trouble ?? "roles " + string.Join('+', Description!.Roles.Select(r => r.Role))}";
 }
 
 /// <param name="WhyNoProjection">What to say if none of the acceptors knows one.</param>
 internal sealed record FoundCluster(
     ConnectionString Connection, ClusterId Cluster, ImmutableArray<NodeAddress> Acceptors, string WhyNoProjection);
 
-/// <summary>
-/// Nothing at the endpoints of a connection string led to a cluster's projection; the message says what was found at
-/// each.
-/// </summary>
+/// <summary>The endpoints of a connection string lead to no projection; the message says why, for each.</summary>
 public sealed class ClusterNotFoundException(string message, Exception? inner = null) : CorfuException(message, inner);

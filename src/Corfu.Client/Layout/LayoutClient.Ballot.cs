@@ -3,24 +3,23 @@ using Corfu.Protocol;
 
 namespace Corfu.Client.Layout;
 
-/// <summary>One register, brought to its decision.</summary>
+/// <summary>Brings one register to its decision.</summary>
 public sealed partial class LayoutClient
 {
     /// <summary>
-    /// Paxos for one slot until it is decided, and its acceptors told. Without a value of its own it only finishes what
-    /// others began: null when a majority promises, and has accepted nothing.
+    /// Paxos for one slot until it is decided, and its acceptors told. Without a value of its own it only finishes a
+    /// ballot: null when a majority promises, and has accepted nothing.
     /// </summary>
     private async Task<Projection?> RunBallotAsync(
         Epoch slot, ImmutableArray<NodeAddress> acceptors, Projection? own, CancellationToken cancellationToken)
     {
-        // The proposer is of this run alone: two runs of one client never share a ballot.
-        var proposer = _entropy.NewGuid();
+        // A proposer for each run: two runs of one client never share a ballot.
+        var proposer = entropy.NewGuid();
         long round = 1;
         for (var attempt = 1; ; attempt++)
         {
             var ballot = new Ballot(round, proposer);
-            var promises = await AskAsync(
-                acceptors, _ => new PrepareRequest(slot, ballot), IsSettled(HasMajority), cancellationToken);
+            var promises = await AskAsync(acceptors, new PrepareRequest(slot, ballot), IsSettled, cancellationToken);
             if (FindDecision(slot, promises) is { } known)
                 return await PublishAsync(known, acceptors, cancellationToken);
             round = Math.Max(round, HighestRound(promises)) + 1;
@@ -28,8 +27,7 @@ public sealed partial class LayoutClient
             {
                 var value = HighestAccepted(promises) ?? own;
                 if (value is null) return null;
-                var votes = await AskAsync(
-                    acceptors, _ => new AcceptRequest(ballot, value), IsSettled(HasMajority), cancellationToken);
+                var votes = await AskAsync(acceptors, new AcceptRequest(ballot, value), IsSettled, cancellationToken);
                 var decided = FindDecision(slot, votes) ?? (HasMajority(votes) ? value : null);
                 if (decided is not null) return await PublishAsync(decided, acceptors, cancellationToken);
                 round = Math.Max(round, HighestRound(votes) + 1);
@@ -57,35 +55,20 @@ public sealed partial class LayoutClient
     }
 
     /// <summary>The value that must be proposed: the one accepted under the highest ballot, if any was.</summary>
-    private static Projection? HighestAccepted(LayoutResponse?[] promises)
-    {
-        SlotState? highest = null;
-        foreach (var answer in promises)
-        {
-            if (
-                answer is { IsOk: true, Slot: { Value: not null } state }
-                && (highest is null || state.Accepted > highest.Accepted)) highest = state;
-        }
-
-        return highest?.Value;
-    }
+    private static Projection? HighestAccepted(LayoutResponse?[] promises) =>
+        promises.Where(a => a is { IsOk: true, Slot.Value: not null }).MaxBy(a => a!.Slot!.Accepted)?.Slot!.Value;
 
     private static long HighestRound(LayoutResponse?[] answers) => answers.Max(a => a?.Slot?.Promised.Round ?? 0);
 
     /// <summary>
-    /// Tells the decision to those who decided it and to those who decide next. That the latter hold it before the
-    /// former retire is <see cref="HandOverAsync"/>'s promise; here a majority of them is waited for once, and a
-    /// failure changes nothing about the decision.
+    /// Tells the decision to the acceptors that decided it and to those that decide next. One round: a failure changes
+    /// nothing about the decision, and <see cref="HandOverAsync"/> is what lets the former retire.
     /// </summary>
     private async Task<Projection> PublishAsync(
         Projection decided, ImmutableArray<NodeAddress> deciders, CancellationToken cancellationToken)
     {
-        foreach (var decider in deciders)
-        {
-            if (!decided.Acceptors.Contains(decider)) Tell(decider, decided);
-        }
-
-        await AskAsync(decided.Acceptors, _ => new DecidedRequest(decided), HasMajority, cancellationToken);
+        foreach (var decider in deciders.Except(decided.Acceptors)) _ = TellAsync(decider, decided);
+        await AskAsync(decided.Acceptors, new DecidedRequest(decided), HasMajority, cancellationToken);
         return decided;
     }
 }

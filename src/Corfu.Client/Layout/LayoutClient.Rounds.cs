@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using Corfu.Protocol;
+using Corfu.Transport;
 
 namespace Corfu.Client.Layout;
 
@@ -11,25 +12,21 @@ public sealed partial class LayoutClient
     /// acceptor's index; null: none, or one that speaks of the node and not of the register.
     /// </summary>
     private async Task<LayoutResponse?[]> AskAsync(
-        ImmutableArray<NodeAddress> acceptors,
-        Func<NodeAddress, LayoutRequest> request,
-        Func<LayoutResponse?[], bool> enough,
+        ImmutableArray<NodeAddress> acceptors, LayoutRequest request, Func<LayoutResponse?[], bool> isEnough,
         CancellationToken cancellationToken)
     {
         var answers = new LayoutResponse?[acceptors.Length];
-        var timeout = new CancellationTokenSource(_options.RoundTimeout, _time);
+        var timeout = new CancellationTokenSource(_options.RoundTimeout, time);
         var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
         try
         {
-            var pending = new List<Task<(int Index, LayoutResponse? Answer)>>(acceptors.Length);
-            for (var i = 0; i < acceptors.Length; i++)
-                pending.Add(AskOneAsync(i, acceptors[i], request(acceptors[i]), either.Token));
-            while (pending.Count > 0 && !enough(answers))
+            var calls = acceptors.Select(a => AskOneAsync(a, request, either.Token)).ToList();
+            var pending = calls.ToList();
+            while (pending.Count > 0 && !isEnough(answers))
             {
-                var done = await Task.WhenAny(pending);
-                pending.Remove(done);
-                var (index, answer) = await done;
-                answers[index] = answer;
+                var ended = await Task.WhenAny(pending);
+                pending.Remove(ended);
+                answers[calls.IndexOf(ended)] = await ended;
             }
 
             cancellationToken.ThrowIfCancellationRequested();
@@ -37,46 +34,30 @@ public sealed partial class LayoutClient
         }
         finally
         {
-            LeaveAsync(timeout, either).Abandon();
+            // The other acceptors were sent the request and may act on it; only their answers are not waited for.
+            Waiting.CancelLaterAsync(either, timeout).Abandon();
         }
     }
 
-    /// <summary>
-    /// The stragglers were sent their request and may act on it; only their answers are not waited for. Each of these
-    /// calls ends with an exception, and whoever has what it asked for need not wait for that either.
-    /// </summary>
-    private static async Task LeaveAsync(CancellationTokenSource timeout, CancellationTokenSource either)
-    {
-        await Task.Yield();
-        either.Cancel();
-        either.Dispose();
-        timeout.Dispose();
-    }
-
-    private async Task<(int Index, LayoutResponse? Answer)> AskOneAsync(
-        int index, NodeAddress acceptor, LayoutRequest request, CancellationToken cancellationToken)
+    private async Task<LayoutResponse?> AskOneAsync(
+        NodeAddress acceptor, LayoutRequest request, CancellationToken cancellationToken)
     {
         try
         {
-            var answer = await _transport.CallAsync(acceptor, request, cancellationToken);
-            return (index, IsTheRegisters(answer.Status) ? answer : null);
+            var answer = await transport.CallAsync(acceptor, request, cancellationToken);
+            return answer.Status is Status.Ok or Status.Outbid or Status.Superseded or Status.Conflict ? answer : null;
         }
         catch (Exception e) when (e is TransportException or OperationCanceledException)
         {
-            return (index, null);
+            return null;
         }
     }
 
-    private static bool IsTheRegisters(Status status) =>
-        status is Status.Ok or Status.Outbid or Status.Superseded or Status.Conflict;
-
-    /// <summary>One message that nobody waits for: what is lost is repaired by the next reader.</summary>
-    private void Tell(NodeAddress acceptor, Projection decided) => _ = TellAsync(acceptor, decided);
-
+    /// <summary>One message without waiting: if it is lost, the next reader repairs that.</summary>
     private async Task TellAsync(NodeAddress acceptor, Projection decided)
     {
-        using var timeout = new CancellationTokenSource(_options.RoundTimeout, _time);
-        await AskOneAsync(0, acceptor, new DecidedRequest(decided), timeout.Token);
+        using var timeout = new CancellationTokenSource(_options.RoundTimeout, time);
+        await AskOneAsync(acceptor, new DecidedRequest(decided), timeout.Token);
     }
 
     private static bool HasMajority(LayoutResponse?[] answers)
@@ -87,21 +68,16 @@ public sealed partial class LayoutClient
         return answers.Count(a => a is { IsOk: true } or { Status: Status.Superseded }) > answers.Length / 2;
     }
 
-    /// <summary>
-    /// A decision or a refusal ends a round at once: waiting for the others cannot change what follows.
-    /// </summary>
-    private static Func<LayoutResponse?[], bool> IsSettled(Func<LayoutResponse?[], bool> otherwise) => answers =>
-        answers.Any(
-            a =>
-                a is { Slot.IsDecided: true }
-                    or { Status: Status.Outbid or Status.Superseded or Status.Conflict }) || otherwise(answers);
+    /// <summary>A decision or a refusal ends a round at once: no other answer can change what follows.</summary>
+    private static bool IsSettled(LayoutResponse?[] answers) =>
+        HasMajority(answers) || answers.Any(
+            a => a is { Slot.IsDecided: true } or { Status: Status.Outbid or Status.Superseded or Status.Conflict });
 
     private async Task BackOffAsync(int attempt, string failure, CancellationToken cancellationToken)
     {
         if (attempt >= _options.MaxAttempts)
             throw new LayoutUnavailableException($"{failure} Gave up after {attempt} attempts.");
-        await Task.Delay(
-            RetryBudget.BackOff(attempt, _options.FirstBackOff, _options.MaxBackOff, _entropy), _time,
-            cancellationToken);
+        var pause = RetryBudget.BackOff(attempt, _options.FirstBackOff, _options.MaxBackOff, entropy);
+        await Task.Delay(pause, time, cancellationToken);
     }
 }

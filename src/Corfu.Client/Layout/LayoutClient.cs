@@ -6,23 +6,14 @@ namespace Corfu.Client.Layout;
 
 /// <summary>
 /// The clients' side of the projection store: one write-once register per epoch, decided by Paxos among the acceptors
-/// that the epoch before names (R12). Safe for concurrent use; keeps no state but its identity as a proposer.
+/// that the epoch before names (R12). Safe for concurrent use; without state.
 /// </summary>
-public sealed partial class LayoutClient
+public sealed partial class LayoutClient(
+    ITransport transport, IEntropy entropy, TimeProvider time, LayoutClientOptions? options = null)
 {
-    private readonly ITransport _transport;
-    private readonly IEntropy _entropy;
-    private readonly TimeProvider _time;
-    private readonly LayoutClientOptions _options;
+    private static readonly LatestRequest s_latest = new(Epoch.None);
 
-    public LayoutClient(ITransport transport, IEntropy entropy, TimeProvider time, LayoutClientOptions? options = null)
-    {
-        _transport = transport;
-        _entropy = entropy;
-        _time = time;
-        _options = options ?? new LayoutClientOptions();
-        _options.Validate();
-    }
+    private readonly LayoutClientOptions _options = (options ?? new LayoutClientOptions()).Validated();
 
     /// <summary>
     /// The newest projection that is decided when the call begins, or a newer one. Runs an unfinished ballot to its end
@@ -36,14 +27,11 @@ public sealed partial class LayoutClient
     {
         var members = acceptors;
         Projection? newest = null;
-        var failures = 0;
-        while (true)
+        for (var failures = 0; ;)
         {
-            var answers = await AskAsync(
-                members, static _ => new LatestRequest(Epoch.None),
-                a => HasMajority(a) || IsElsewhere(a, newest, members), cancellationToken);
-            if (Newest(answers) is { } seen && (newest is null || seen.Epoch > newest.Epoch)) newest = seen;
-            if (newest is not null && !SameMembers(newest.Acceptors, members))
+            var answers = await AskAsync(members, s_latest, a => HasMajority(a) || LeadsOn(a), cancellationToken);
+            if (Newest(answers) is { } seen && IsNewer(seen)) newest = seen;
+            if (newest is not null && !newest.Acceptors.SequenceEqual(members))
             {
                 // Only the acceptors that the newest projection names can say that there is none newer.
                 members = newest.Acceptors;
@@ -67,7 +55,7 @@ public sealed partial class LayoutClient
 
             if (
                 await FindElsewhereAsync(members, newest, cancellationToken) is { } elsewhere
-                && !SameMembers(elsewhere.Acceptors, members))
+                && !elsewhere.Acceptors.SequenceEqual(members))
             {
                 newest = elsewhere;
                 members = elsewhere.Acceptors;
@@ -77,6 +65,12 @@ public sealed partial class LayoutClient
             await BackOffAsync(
                 ++failures, $"No majority of the layout acceptors ({Names(members)}) answers.", cancellationToken);
         }
+
+        bool IsNewer(Projection seen) => newest is null || seen.Epoch > newest.Epoch;
+
+        // An answer that leads to other acceptors: then the others need not all be waited for.
+        bool LeadsOn(LayoutResponse?[] answers) =>
+            Newest(answers) is { } seen && IsNewer(seen) && !seen.Acceptors.SequenceEqual(members);
     }
 
     /// <summary>
@@ -84,32 +78,18 @@ public sealed partial class LayoutClient
     /// <see cref="ReadLatestAsync"/> it leaves a ballot that is under way to its proposer, asks once, and never fails:
     /// null says nothing.
     /// </summary>
-    public async Task<Projection?> PeekAsync(Projection known, CancellationToken cancellationToken = default)
-    {
-        var answers = await AskAsync(
-            known.Acceptors, static _ =>
-                new LatestRequest(Epoch.None), a =>
-                    HasMajority(a) || Newest(a)?.Epoch > known.Epoch, cancellationToken);
-        return FindNewer(known, answers);
-    }
+    public async Task<Projection?> PeekAsync(Projection known, CancellationToken cancellationToken = default) =>
+        FindNewer(known, await AskAsync(
+            known.Acceptors, s_latest, a => HasMajority(a) || FindNewer(known, a) is not null, cancellationToken));
 
-    /// <summary>
-    /// As <see cref="PeekAsync"/>; waits, for one round's time, until there is one.
-    /// </summary>
-    public async Task<Projection?> WatchAsync(Projection known, CancellationToken cancellationToken = default)
-    {
-        var answers = await AskAsync(
-            known.Acceptors, _ => new WatchRequest(known.Epoch), a => FindNewer(known, a) is not null,
-            cancellationToken);
-        return FindNewer(known, answers);
-    }
-
-    private static Projection? FindNewer(Projection known, LayoutResponse?[] answers) =>
-        Newest(answers) is { } newest && newest.Epoch > known.Epoch ? newest : null;
+    /// <summary>As <see cref="PeekAsync"/>; waits, for one round's time, until there is one.</summary>
+    public async Task<Projection?> WatchAsync(Projection known, CancellationToken cancellationToken = default) =>
+        FindNewer(known, await AskAsync(
+            known.Acceptors, new WatchRequest(known.Epoch), a => FindNewer(known, a) is not null, cancellationToken));
 
     /// <summary>
     /// As <see cref="ReadLatestAsync"/>, from acceptors of which any one will do: each knows a projection, and that
-    /// names those that count. All are asked at once and the first one leads on, so that silent ones cost nothing.
+    /// names those that count. The first answer leads on, so that silent ones cost nothing.
     /// </summary>
     /// <returns>Null when those that answer know of no projection.</returns>
     /// <exception cref="LayoutUnavailableException">None answered, or no majority of those that count.</exception>
@@ -118,12 +98,11 @@ public sealed partial class LayoutClient
     {
         for (var attempt = 1; ; attempt++)
         {
-            var answers = await AskAsync(
-                any, static _ => new LatestRequest(Epoch.None), static a => Newest(a) is not null, cancellationToken);
+            var answers = await AskAsync(any, s_latest, static a => Newest(a) is not null, cancellationToken);
             if (Newest(answers) is { } known) return await ReadLatestAsync(known.Acceptors, cancellationToken);
             for (var i = 0; i < answers.Length; i++)
             {
-                // Perhaps the first projection was accepted, and its proposer died.
+                // The first projection may have been accepted, and its proposer died.
                 if (answers[i] is not null && await ReadLatestAsync([any[i]], cancellationToken) is { } first)
                     return first;
             }
@@ -151,8 +130,7 @@ public sealed partial class LayoutClient
     }
 
     /// <summary>Proposes the first projection of a cluster, among the acceptors that it names itself.</summary>
-    /// <returns>As <see cref="ProposeAsync(Projection, Projection, CancellationToken)"/>: another starter may have been
-    /// first.</returns>
+    /// <returns>As <see cref="ProposeAsync"/>: another starter may have been first.</returns>
     public async Task<Projection> ProposeFirstAsync(Projection first, CancellationToken cancellationToken = default)
     {
         if (first.Epoch != Epoch.First)
@@ -170,7 +148,7 @@ public sealed partial class LayoutClient
         for (var attempt = 1; ; attempt++)
         {
             var answers = await AskAsync(
-                decided.Acceptors, _ => new DecidedRequest(decided), HasMajority, cancellationToken);
+                decided.Acceptors, new DecidedRequest(decided), HasMajority, cancellationToken);
             if (HasMajority(answers)) return;
             if (answers.Any(a => a is { Status: Status.Conflict }))
                 throw new CorfuStatusException(
@@ -184,20 +162,19 @@ public sealed partial class LayoutClient
     }
 
     /// <summary>
-    /// For linearizability without clocks where chains have silent replicas: true when a majority of the acceptors say,
-    /// in answers to requests sent after this call began, that they have accepted nothing for the epoch after
-    /// <paramref name="current"/>: so nothing was decided for it when the call began. One round; false means that it is
-    /// not known, not that something was decided.
+    /// Confirms an epoch where chains have silent replicas: true when a majority of the acceptors, asked after the call
+    /// began, have accepted nothing for the next epoch, so that nothing was decided for it. False: not known.
     /// </summary>
     public async Task<bool> HasNoSuccessorAsync(Projection current, CancellationToken cancellationToken = default)
     {
-        var next = current.Epoch.Next;
         var answers = await AskAsync(
-            current.Acceptors,
-            _ => new ReadSlotRequest(next),
-            a => a.Count(IsEmpty) > current.Acceptors.Length / 2 || a.Any(r => r is not null && !IsEmpty(r)),
+            current.Acceptors, new ReadSlotRequest(current.Epoch.Next), a => IsMajorityEmpty(a) || IsTaken(a),
             cancellationToken);
-        return answers.Count(IsEmpty) > current.Acceptors.Length / 2 && !answers.Any(r => r is not null && !IsEmpty(r));
+        return IsMajorityEmpty(answers) && !IsTaken(answers);
+
+        bool IsMajorityEmpty(LayoutResponse?[] all) => all.Count(IsEmpty) > all.Length / 2;
+
+        bool IsTaken(LayoutResponse?[] all) => all.Any(a => a is not null && !IsEmpty(a));
 
         bool IsEmpty(LayoutResponse? answer) =>
             answer is { Status: Status.Ok } && answer.Slot?.Value is null
@@ -213,34 +190,21 @@ public sealed partial class LayoutClient
     {
         if (epoch == current.Epoch) return current;
         var answers = await AskAsync(
-            current.Acceptors,
-            _ => new ReadSlotRequest(epoch),
-            static a => a.Any(r => r is { Slot.IsDecided: true }),
+            current.Acceptors, new ReadSlotRequest(epoch), static a => a.Any(r => r is { Slot.IsDecided: true }),
             cancellationToken);
         return answers.FirstOrDefault(r => r is { Slot.IsDecided: true })?.Slot!.Value;
     }
 
-    /// <summary>Whether an answer leads to other acceptors: then those asked need not all be waited for.</summary>
-    private static bool IsElsewhere(
-        LayoutResponse?[] answers, Projection? newest, ImmutableArray<NodeAddress> members) =>
-        Newest(answers) is { } seen && (newest is null || seen.Epoch > newest.Epoch)
-            && !SameMembers(seen.Acceptors, members);
+    private static Projection? FindNewer(Projection known, LayoutResponse?[] answers) =>
+        Newest(answers) is { } newest && newest.Epoch > known.Epoch ? newest : null;
 
-    private static Projection? Newest(LayoutResponse?[] answers)
-    {
-        Projection? newest = null;
-        foreach (var answer in answers)
-        {
-            if (answer?.Latest is { } latest && (newest is null || latest.Epoch > newest.Epoch)) newest = latest;
-        }
-
-        return newest;
-    }
+    private static Projection? Newest(LayoutResponse?[] answers) =>
+        answers.Select(a => a?.Latest).MaxBy(p => p?.Epoch ?? Epoch.None);
 
     /// <summary>
-    /// Whether the register after "newest" must be brought to a decision before that can be answered: then, who decides
-    /// it. What a majority has not accepted under one ballot may still be decided (R12). Something in a later slot
-    /// means that the one before it is decided.
+    /// The acceptors that must bring the register after "newest" to a decision before that can be answered; null: it
+    /// holds nothing. What a majority has not accepted under one ballot may still be decided (R12). Something in a
+    /// later slot means that the one before it is decided.
     /// </summary>
     private static ImmutableArray<NodeAddress>? FindUnfinished(
         LayoutResponse?[] answers, Projection? newest, ImmutableArray<NodeAddress> members)
@@ -265,19 +229,38 @@ public sealed partial class LayoutClient
         var knowing = answers.Count(a => a?.Latest?.Epoch >= newest.Epoch);
         if (knowing <= newest.Acceptors.Length / 2)
         {
-            await AskAsync(newest.Acceptors, _ => new DecidedRequest(newest), HasMajority, cancellationToken);
+            await AskAsync(newest.Acceptors, new DecidedRequest(newest), HasMajority, cancellationToken);
             return;
         }
 
         for (var i = 0; i < answers.Length; i++)
         {
             if (answers[i] is { } answer && (answer.Latest is null || answer.Latest.Epoch < newest.Epoch))
-                Tell(newest.Acceptors[i], newest);
+                _ = TellAsync(newest.Acceptors[i], newest);
         }
     }
 
-    private static bool SameMembers(ImmutableArray<NodeAddress> a, ImmutableArray<NodeAddress> b) =>
-        a.AsSpan().SequenceEqual(b.AsSpan());
+    /// <summary>
+    /// For a client that slept while every acceptor it knew was replaced: a newer projection from other acceptors that
+    /// answer at their endpoints, or at <see cref="LayoutClientOptions.Endpoints"/>. What any acceptor calls decided is
+    /// decided (R12); the acceptors that it names are asked next.
+    /// </summary>
+    private async Task<Projection?> FindElsewhereAsync(
+        ImmutableArray<NodeAddress> known, Projection? newest, CancellationToken cancellationToken)
+    {
+        var endpoints = known.Select(a => a.Endpoint).Concat(_options.Endpoints).Distinct();
+        using var timeout = new CancellationTokenSource(_options.RoundTimeout, time);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
+        var nodes = await Task.WhenAll(endpoints.Select(e => EndpointAnswer.AskAsync(transport, e, either.Token)));
+        cancellationToken.ThrowIfCancellationRequested();
+        ImmutableArray<NodeAddress> others = [.. nodes.SelectMany(n => n.Acceptors).Except(known)];
+        if (others.IsEmpty) return null;
+        var answers = await AskAsync(others, s_latest, static a => Newest(a) is not null, cancellationToken);
+        return Newest(answers) is { } found
+            && (newest is null || (found.Epoch > newest.Epoch && found.Cluster == newest.Cluster))
+            ? found
+            : null;
+    }
 
     private static string Names(ImmutableArray<NodeAddress> acceptors) => string.Join(", ", acceptors);
 }

@@ -7,15 +7,14 @@ namespace Corfu.Client.Layout;
 public sealed record LayoutClientOptions
 {
     /// <summary>
-    /// Where to look when no majority of the acceptors known answers, besides their own endpoints: those of a
-    /// connection string, say.
+    /// More endpoints to ask when no majority of the acceptors known answers, as those of a connection string.
     /// </summary>
     public ImmutableArray<NodeEndpoint> Endpoints { get; init; } = [];
 
-    /// <summary>How long one round of requests waits for its majority.</summary>
+    /// <summary>How long one round of requests waits for its majority. Default 2 s.</summary>
     public TimeSpan RoundTimeout { get; init; } = TimeSpan.FromSeconds(2);
 
-    /// <summary>Rounds that may fail (no majority, outbid) before the operation does.</summary>
+    /// <summary>Rounds that may fail (no majority, outbid) before the operation does. Default 12.</summary>
     public int MaxAttempts { get; init; } = 12;
 
     /// <summary>Wait after the first failed round; doubled each time, half of it jitter.</summary>
@@ -31,6 +30,12 @@ public sealed record LayoutClientOptions
         (nameof(MaxAttempts), MaxAttempts > 0),
         (nameof(FirstBackOff), FirstBackOff > TimeSpan.Zero),
         (nameof(MaxBackOff), MaxBackOff >= FirstBackOff));
+
+    internal LayoutClientOptions Validated()
+    {
+        Validate();
+        return this;
+    }
 }
 
 /// <summary>
