@@ -39,12 +39,8 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
     /// <param name="projection">A decided projection of the cluster; newer ones are learnt.</param>
     /// <param name="transport">Stays the caller's.</param>
     public CorfuClient(
-        Projection projection,
-        ITransport transport,
-        TimeProvider time,
-        IEntropy entropy,
-        CorfuClientOptions? options = null,
-        ILogger? logger = null)
+        Projection projection, ITransport transport, TimeProvider time, IEntropy entropy,
+        CorfuClientOptions? options = null, ILogger? logger = null)
     {
         options ??= CorfuClientOptions.Default;
         options.Validate();
@@ -52,12 +48,11 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
         _transport = transport;
         _options = options;
 
-        // What all parts stand on: the clock, the projection, the ways to the nodes.
+        // Used by all parts: the clock, the projection, the calls to nodes.
         _clock = new ClientClock(time);
         _layout = new LayoutClient(transport, entropy, time, options.Layout);
         _reconfigurer = new Reconfigurer(transport, _layout, time, logger, options.Reconfiguration);
-        _projections = new ProjectionHolder(
-            projection, p => new EpochView(p, new GrantClock(time.TimestampFrequency / 4000)));
+        _projections = new ProjectionHolder(projection, time.TimestampFrequency / 4000);
         _refresher = new ProjectionRefresher(_projections, _layout, _reconfigurer, transport, _clock, options, logger);
         _retry = new Retry(_projections, _refresher, _clock, entropy, options);
         _units = new UnitCalls(transport, _projections, _clock);
@@ -96,8 +91,8 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
 
     /// <inheritdoc />
     public ValueTask<AppendResult> AppendAsync(
-        ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, CancellationToken cancellationToken =
-            default) =>
+        ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams,
+        CancellationToken cancellationToken = default) =>
         _appender.AppendAsync(payload, streams, cancellationToken);
 
     /// <inheritdoc />
@@ -108,16 +103,13 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
 
     /// <inheritdoc />
     public ValueTask<ImmutableArray<LogReadResult>> ReadManyAsync(
-        ImmutableArray<LogPosition> positions,
-        ReadDetail detail = ReadDetail.Full,
-        ReadMode mode = ReadMode.CloseHoles,
-        CancellationToken cancellationToken = default) =>
+        ImmutableArray<LogPosition> positions, ReadDetail detail = ReadDetail.Full,
+        ReadMode mode = ReadMode.CloseHoles, CancellationToken cancellationToken = default) =>
         _reader.ReadManyAsync(positions, detail, mode, cancellationToken);
 
     /// <inheritdoc />
     public ValueTask<LogCheck> CheckAsync(
-        ImmutableArray<StreamId> streams,
-        ReadConsistency consistency = ReadConsistency.Linearizable,
+        ImmutableArray<StreamId> streams, ReadConsistency consistency = ReadConsistency.Linearizable,
         CancellationToken cancellationToken = default) =>
         (consistency == ReadConsistency.Linearizable ? _linearizable : _session).CheckAsync(streams, cancellationToken);
 
@@ -127,8 +119,8 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
         var read = await _reader.ReadManyAsync([position], ReadDetail.Full, ReadMode.Observe, cancellationToken);
         if (read[0].State != PageState.Unwritten) return read[0];
         var closed = await _retry.RunAsync(
-            $"Filling {position}", view =>
-                _closer.CloseAsync(view, [position], false, cancellationToken), cancellationToken);
+            $"Filling {position}", view => _closer.CloseAsync(view, [position], patient: false, cancellationToken),
+            cancellationToken);
         return closed.TryGetValue(position, out var result)
             ? result
             : throw new ArgumentOutOfRangeException(
@@ -144,8 +136,8 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
         _trimmer.TrimPrefixAsync(below, cancellationToken);
 
     /// <summary>
-    /// How far the log is trimmed by prefix, as any unit knows it: everything below is released, or is being released.
-    /// A client that has been away learns here, or from any read below, that it must start from a checkpoint.
+    /// The prefix trim mark: everything below is released, or is being released. A client that has been away learns
+    /// here, or from any read below, that it must start from a checkpoint.
     /// </summary>
     public ValueTask<LogPosition> ReadTrimMarkAsync(CancellationToken cancellationToken = default) =>
         _retry.RunAsync<LogPosition>(

@@ -110,4 +110,14 @@ public sealed record LogCheck(LogPosition Tail, ImmutableArray<StreamTail> Strea
 public readonly record struct LogReadResult(LogPosition Position, PageState State, LogEntry? Entry)
 {
     public bool IsData => State == PageState.Data;
+
+    internal LogReadResult At(ReadDetail detail) => this with
+    {
+        Entry = detail switch
+        {
+            ReadDetail.State => null,
+            ReadDetail.Full => Entry,
+            _ => Entry is { } entry ? entry with { Payload = default } : null,
+        },
+    };
 }

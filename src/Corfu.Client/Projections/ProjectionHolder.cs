@@ -3,18 +3,12 @@ using Corfu.Protocol;
 namespace Corfu.Client;
 
 /// <summary>The newest projection known, replaced whole (CORFU 2.2). Epochs only rise.</summary>
-internal sealed class ProjectionHolder
+/// <param name="resolution">Of the views' <see cref="GrantClock"/>, in ticks.</param>
+internal sealed class ProjectionHolder(Projection first, long resolution)
 {
     private readonly Lock _gate = new();
-    private readonly Func<Projection, EpochView> _view;
-    private volatile EpochView _current;
+    private volatile EpochView _current = new(first, new GrantClock(resolution));
     private TaskCompletionSource _changed = new(TaskCreationOptions.RunContinuationsAsynchronously);
-
-    public ProjectionHolder(Projection first, Func<Projection, EpochView> view)
-    {
-        _view = view;
-        _current = view(first);
-    }
 
     public EpochView Current => _current;
 
@@ -29,7 +23,7 @@ internal sealed class ProjectionHolder
                 throw new CorfuException(
                     $"A projection of cluster {projection.Cluster} came in place of one of "
                     + $"{_current.Projection.Cluster}.");
-            _current = _view(projection);
+            _current = new EpochView(projection, new GrantClock(resolution));
             changed = _changed;
             _changed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         }
@@ -46,8 +40,7 @@ internal sealed class ProjectionHolder
 }
 
 /// <summary>
-/// One epoch as this client sees it: the projection and what it has learnt under it. Everything here dies with the
-/// epoch.
+/// One epoch as this client sees it: the projection and what it has learnt under it.
 /// </summary>
 internal sealed class EpochView(Projection projection, GrantClock grants)
 {

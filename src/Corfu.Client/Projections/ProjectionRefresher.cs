@@ -10,13 +10,12 @@ namespace Corfu.Client;
 /// </summary>
 internal sealed class ProjectionRefresher(
     ProjectionHolder projections, LayoutClient layout, Reconfigurer reconfigurer, ITransport transport,
-    ClientClock clock, CorfuClientOptions options,
-    ILogger logger)
+    ClientClock clock, CorfuClientOptions options, ILogger logger)
 {
     private readonly Lock _gate = new();
 
-    // Guarded by _gate. _pausing: operations that wait because something does not answer. _polling: a loop asks the
-    // layout, as long as there are any.
+    // Guarded by _gate. _pausing: operations that wait because a node does not answer. _polling: while there are any, a
+    // loop asks the layout.
     private Task? _running;
     private int _pausing;
     private bool _polling;
@@ -25,8 +24,8 @@ internal sealed class ProjectionRefresher(
     private string? _reported;
 
     /// <summary>
-    /// From now on the acceptors tell of a newer projection as soon as there is one. Calls to a frozen node do not fail
-    /// before the request's time-out: they end when the projection without it is known.
+    /// From now on the acceptors tell of a newer projection as soon as there is one. A call to a frozen node ends when
+    /// the projection without that node is known, long before the request's time-out.
     /// </summary>
     public void Watch()
     {
@@ -100,7 +99,7 @@ internal sealed class ProjectionRefresher(
             var began = clock.GetTimestamp();
             if (await layout.WatchAsync(projections.Current.Projection, clock.Closed) is { } newer) Adopt(newer);
 
-            // Otherwise it was waited for, and nothing has changed; an answer that came too early says nothing.
+            // Otherwise it was waited for, and nothing has changed; an earlier answer says nothing.
             else if (clock.GetElapsedTime(began) < options.MaxRetryDelay)
                 await Task.Delay(options.MaxRetryDelay, clock.Time, clock.Closed);
         }
@@ -167,14 +166,14 @@ internal sealed class ProjectionRefresher(
         if (Interlocked.Exchange(ref _reported, why) != why) ClientLog.NoProjection(logger, why);
     }
 
-    // Any successor will do: all clients that wait propose one, and the second must not end the first one's epoch.
+    // Any successor will do: all waiting clients propose one, and the second must not end the first one's epoch.
     private async ValueTask RenewAsync(Epoch epoch, CancellationToken cancellationToken)
     {
         try
         {
             Adopt(await reconfigurer.ReconfigureAsync(
-                projections.Current.Projection, p =>
-                    p.Epoch > epoch ? null : Membership.Of(p), "a seal without a successor", cancellationToken));
+                projections.Current.Projection, p => p.Epoch > epoch ? null : Membership.Of(p),
+                "a seal without a successor", cancellationToken));
         }
         catch (CorfuException e)
         {
@@ -182,23 +181,13 @@ internal sealed class ProjectionRefresher(
         }
     }
 
-    /// <summary>Calls to nodes that are gone end, with the connections to them.</summary>
-    private void DropRemoved(Projection before, Projection projection)
-    {
-        foreach (var unit in before.Units)
-        {
-            if (!projection.HasUnit(unit.Id)) transport.Drop(unit);
-        }
-
-        if (before.Sequencer.Id != projection.Sequencer.Id) transport.Drop(before.Sequencer);
-    }
-
+    /// <summary>If it is newer. Connections to nodes that are not in it end, with the calls under way.</summary>
     public void Adopt(Projection projection)
     {
         var before = projections.Current.Projection;
         if (!projections.TryAdvance(projection)) return;
-
-        DropRemoved(before, projection);
+        foreach (var unit in before.Units.Where(u => !projection.HasUnit(u.Id))) transport.Drop(unit);
+        if (before.Sequencer.Id != projection.Sequencer.Id) transport.Drop(before.Sequencer);
         ClientTelemetry.EpochChanges.Add(1);
         ClientLog.Adopted(logger, projection.ToString(), projection.Reason);
     }

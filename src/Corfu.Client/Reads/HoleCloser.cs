@@ -10,8 +10,7 @@ namespace Corfu.Client;
 /// </summary>
 internal sealed class HoleCloser(
     UnitCalls units, SequencerCalls sequencer, ChainReplication chains, EntryOrigins origins,
-    ProjectionHolder projections, ClientClock clock,
-    CorfuClientOptions options)
+    ProjectionHolder projections, ClientClock clock, CorfuClientOptions options)
 {
     private const int FillsInFlight = 64;
 
@@ -19,19 +18,27 @@ internal sealed class HoleCloser(
     /// Closes what is granted. Positions that are not granted in this epoch stay out of the answer: they are no holes
     /// but the end of the log.
     /// </summary>
+    /// <remarks>
+    /// 1. Complete what the heads hold. At the same time learn the tail: what lies above it is no hole.
+    /// 2. Wait until every writer has had its time, and complete what arrives meanwhile.
+    /// 3. Fill the rest; a value that comes in between is completed.
+    /// 4. A value that only its head holds, damaged, is never filled. It may be on its way to the other replicas; after
+    /// the wait the position is Corrupt.
+    /// </remarks>
     public async ValueTask<Attempt<Dictionary<LogPosition, LogReadResult>>> CloseAsync(
-        EpochView view, IReadOnlyList<LogPosition> holes, bool patient, CancellationToken cancellationToken)
+        EpochView view, ImmutableArray<LogPosition> holes, bool patient, CancellationToken cancellationToken)
     {
+#if PLANTED
+        if (Planted.Is("fill-at-once")) patient = false;
+#endif
         var began = clock.GetTimestamp();
-        ClientTelemetry.HolesMet.Add(holes.Count);
+        ClientTelemetry.HolesMet.Add(holes.Length);
         var closed = new Dictionary<LogPosition, LogReadResult>();
-        List<LogPosition> open = [.. holes];
-        // Only their heads hold them, damaged: never filled, but the value may be on its way to the other replicas.
-        List<LogPosition> damaged = [];
+        List<LogPosition> open = [.. holes], damaged = [];
 
-        // At the same time: what a head holds is completed whatever the sequencer says, for it was granted.
-        var learning = LearnTailAsync(view, open.Count == holes.Count ? holes : open.ToArray(), cancellationToken);
-        var status = await TakeFromHeadsAsync(view, open, damaged, closed, cancellationToken);
+        // 1.
+        var learning = LearnTailAsync(view, holes, cancellationToken);
+        var status = await CompleteAsync(view, open, damaged, closed, cancellationToken);
         if (status == Status.Ok && open.Count > 0)
         {
             status = await learning;
@@ -42,51 +49,39 @@ internal sealed class HoleCloser(
             learning.Abandon();
         }
 
-        // Asked for while the writer has its time.
+        // Asked for while the writers have their time.
         Task<Dictionary<LogPosition, ImmutableArray<StreamHeader>>>? headers = null;
-        for (var look = false; status == Status.Ok;)
+        while (status == Status.Ok)
         {
-            if (look) status = await TakeFromHeadsAsync(view, open, damaged, closed, cancellationToken);
-            if (status != Status.Ok) break;
-            look = true;
-            if (open.Count == 0 && damaged.Count > 0)
+            var rest = options.HoleWait - clock.GetElapsedTime(began);
+            if (open.Count == 0 && (damaged.Count == 0 || rest <= TimeSpan.Zero))
             {
-                var rest = options.HoleWait - clock.GetElapsedTime(began);
-                if (rest > TimeSpan.Zero)
-                {
-                    await PauseAsync(view, rest, cancellationToken);
-                    if (projections.Current != view) return Status.Sealed;
-                    continue;
-                }
-
+                // 4.
                 foreach (var position in damaged)
                     closed[position] = new LogReadResult(position, PageState.Corrupt, null);
-            }
-
-            if (open.Count == 0)
-            {
                 ClientTelemetry.HoleTime.Record(clock.GetElapsedTime(began).TotalSeconds);
                 return closed;
             }
 
-#if PLANTED
-            if (Planted.Is("fill-at-once")) patient = false;
-#endif
-            if (patient && Remaining(view, open) is { Ticks: > 0 } left)
+            if (open.Count > 0) rest = patient ? Remaining(view, open) : TimeSpan.Zero;
+            if (rest > TimeSpan.Zero)
             {
-                headers ??= HeadersAsync(view, open, cancellationToken);
-                await PauseAsync(view, left, cancellationToken);
+                // 2. When the time is up, the fill itself tells what the head holds.
+                if (open.Count > 0) headers ??= HeadersAsync(view, open, cancellationToken);
+                await PauseAsync(view, rest, cancellationToken);
                 if (projections.Current != view) return Status.Sealed;
-
-                // When the time is up, the fill itself tells what the head holds.
-                look = Remaining(view, open) > TimeSpan.Zero;
-                continue;
+                if (open.Count > 0 && Remaining(view, open) <= TimeSpan.Zero) continue;
+            }
+            else
+            {
+                // 3. In a mirror the source decides what belongs there: its copier comes along.
+                if (view.Projection.IsMirror) return Status.Unready;
+                headers ??= HeadersAsync(view, open, cancellationToken);
+                status = await FillAsync(view, open, await headers, closed, cancellationToken);
+                if (status != Status.Ok) break;
             }
 
-            // What belongs there is decided in the cluster that this one mirrors: its copier comes along.
-            if (view.Projection.IsMirror) return Status.Unready;
-            status = await FillAsync(
-                view, open, await (headers ?? HeadersAsync(view, open, cancellationToken)), closed, cancellationToken);
+            status = await CompleteAsync(view, open, damaged, closed, cancellationToken);
         }
 
         return status;
@@ -108,11 +103,11 @@ internal sealed class HoleCloser(
     }
 
     /// <summary>
-    /// The tail also brings the grace that slow writers asked for. A silent sequencer is waited for only where its word
-    /// is needed.
+    /// The tail also brings the grace that slow writers asked for. A silent sequencer is waited for only where a hole
+    /// is not known to be granted.
     /// </summary>
     private async Task<Status> LearnTailAsync(
-        EpochView view, IReadOnlyList<LogPosition> holes, CancellationToken cancellationToken)
+        EpochView view, ImmutableArray<LogPosition> holes, CancellationToken cancellationToken)
     {
         if (holes.All(p => p < view.Projection.Start)) return Status.Ok;
         var asking = sequencer.CallAsync(view, new TailRequest(view.Epoch, []), cancellationToken).AsTask();
@@ -135,10 +130,10 @@ internal sealed class HoleCloser(
         }
     }
 
-    private static bool AreKnown(EpochView view, IReadOnlyList<LogPosition> holes) =>
-        holes.All(p => p < view.Projection.Start || view.Grants.TryFirstSeen(p, out _));
+    private static bool AreKnown(EpochView view, ImmutableArray<LogPosition> holes) =>
+        holes.All(p => IsGranted(view, p));
 
-    // R10: granted means below the epoch's start, where nobody can write any more, or below a tail answered in this
+    // R10: granted means below the epoch's start, where no client can write any more, or below a tail answered in this
     // epoch.
     private static bool IsGranted(EpochView view, LogPosition position)
     {
@@ -160,10 +155,10 @@ internal sealed class HoleCloser(
         return youngest == long.MinValue ? TimeSpan.Zero : WaitOf(view) - clock.GetElapsedTime(youngest);
     }
 
-    private async ValueTask<Status> TakeFromHeadsAsync(
-        EpochView view, List<LogPosition> open, List<LogPosition> damaged, Dictionary<LogPosition,
-        LogReadResult> closed,
-        CancellationToken cancellationToken)
+    /// <summary>Closes the open positions whose heads hold a value; what is damaged there moves to that list.</summary>
+    private async ValueTask<Status> CompleteAsync(
+        EpochView view, List<LogPosition> open, List<LogPosition> damaged,
+        Dictionary<LogPosition, LogReadResult> closed, CancellationToken cancellationToken)
     {
         open.AddRange(damaged);
         damaged.Clear();
@@ -178,18 +173,20 @@ internal sealed class HoleCloser(
                 if (!response.IsOk) return response.Status;
                 foreach (var pages in response.Pages.Where(p => p.State != PageState.Unwritten).Chunk(FillsInFlight))
                 {
-                    foreach (var taken in await Task.WhenAll(pages.Select(p => TakeAsync(view, p, cancellationToken))))
+                    var completed = await Task.WhenAll(pages.Select(p => CompleteAsync(view, p, cancellationToken)));
+                    foreach (var attempt in completed)
                     {
-                        if (!taken.IsDone) return taken.Status;
-                        if (taken.Value.State == PageState.Unwritten) continue;
-                        open.Remove(taken.Value.Position);
-                        if (taken.Value.State == PageState.Corrupt)
+                        if (!attempt.IsDone) return attempt.Status;
+                        var result = attempt.Value;
+                        if (result.State == PageState.Unwritten) continue;
+                        open.Remove(result.Position);
+                        if (result.State == PageState.Corrupt)
                         {
-                            damaged.Add(taken.Value.Position);
+                            damaged.Add(result.Position);
                             continue;
                         }
 
-                        closed[taken.Value.Position] = taken.Value;
+                        closed[result.Position] = result;
                         ClientTelemetry.HolesTaken.Add(1);
                     }
                 }
@@ -204,7 +201,7 @@ internal sealed class HoleCloser(
     /// <summary>
     /// What a head holds, once the whole chain has it; Unwritten if the head holds nothing after all.
     /// </summary>
-    private async Task<Attempt<LogReadResult>> TakeAsync(
+    private async Task<Attempt<LogReadResult>> CompleteAsync(
         EpochView view, PageResult page, CancellationToken cancellationToken)
     {
         var chain = view.Projection.ChainOf(page.Position);
@@ -219,19 +216,15 @@ internal sealed class HoleCloser(
             result = PageDecoder.Decode(page, ReadDetail.Full);
         }
 
-        if (result.State == PageState.Trimmed)
+        var status = result.State switch
         {
-            var status = await chains.PropagateTrimAsync(view, chain, page, cancellationToken);
-            if (status != Status.Ok) return status;
-        }
-        else if (result.State is PageState.Data or PageState.Junk)
-        {
-            var status = await chains.CompleteAsync(view, chain, holder, page.Bytes, cancellationToken);
-            if (status == Status.Trimmed) result = new LogReadResult(page.Position, PageState.Trimmed, null);
-            else if (status != Status.Ok) return status;
-        }
-
-        return result;
+            PageState.Trimmed => await chains.PropagateTrimAsync(view, chain, page, cancellationToken),
+            PageState.Data or PageState.Junk =>
+                await chains.CompleteAsync(view, chain, holder, page.Bytes, cancellationToken),
+            _ => Status.Ok,
+        };
+        if (status == Status.Trimmed) return new LogReadResult(page.Position, PageState.Trimmed, null);
+        return status == Status.Ok ? result : status;
     }
 
     private async ValueTask<Status> FillAsync(
@@ -240,11 +233,10 @@ internal sealed class HoleCloser(
     {
         foreach (var group in open.ToArray().Chunk(FillsInFlight))
         {
-            var fills = new Task<(LogEntry Junk, Status Status)>[group.Length];
-            for (var i = 0; i < group.Length; i++) fills[i] = FillOneAsync(view, group[i], headers, cancellationToken);
+            var fills = group.Select(p => FillOneAsync(view, p, headers, cancellationToken));
             foreach (var (junk, status) in await Task.WhenAll(fills))
             {
-                // A value or a trim that came in between is taken from the head in the next round.
+                // A value or a trim that came in between is completed in the next round.
                 if (status is Status.AlreadyWritten or Status.Trimmed) continue;
                 if (status != Status.Ok) return status;
                 closed[junk.Position] = new LogReadResult(junk.Position, PageState.Junk, junk);
@@ -288,7 +280,7 @@ internal sealed class HoleCloser(
         }
         catch (Exception e) when (e is TransportException or OperationCanceledException)
         {
-            // Bare junk then; who gave up hears it from the fill.
+            // Bare junk then; a cancelled caller hears it from the fill.
         }
 
         return headers;

@@ -6,8 +6,8 @@ namespace Corfu.Client;
 
 /// <summary>
 /// Read repair: replicas get back the pages that they lost or hold damaged, from good copies of the same chain. Readers
-/// schedule positions and go on. One position is repaired at a time; a repair that fails is left to the next reader
-/// that meets the page.
+/// schedule positions and go on; positions are repaired one at a time. A failed repair is left to the next reader that
+/// meets the page.
 /// </summary>
 internal sealed class ReadRepair(
     UnitCalls units, ChainReplication chains, ProjectionHolder projections, ClientClock clock, ILogger logger)
@@ -40,11 +40,8 @@ internal sealed class ReadRepair(
         var chain = view.Projection.ChainOf(position);
         var request = new ReadRequest(view.Epoch, [position], ReadDetail.Full);
         var answers = await Task.WhenAll(
-            chain.Replicas.Take(chain.FullCount).Select(
-                r => units.CallAsync(view, r.Unit, request, cancellationToken).AsTask()));
-        var first = -1;
-        var last = -1;
-        var (damaged, missing) = (0, 0);
+            chain.FullUnits.Select(u => units.CallAsync(view, u, request, cancellationToken).AsTask()));
+        int first = -1, last = -1, damaged = 0, missing = 0;
         for (var i = 0; i < answers.Length; i++)
         {
             if (!answers[i].IsOk) return answers[i].Status;
@@ -52,8 +49,8 @@ internal sealed class ReadRepair(
             switch (PageDecoder.Decode(page, ReadDetail.Full).State)
             {
                 case PageState.Trimmed:
-                    var brought = await chains.PropagateTrimAsync(view, chain, page, cancellationToken);
-                    return brought == Status.Ok ? RepairOutcome.Sound : brought;
+                    var status = await chains.PropagateTrimAsync(view, chain, page, cancellationToken);
+                    return status == Status.Ok ? RepairOutcome.Sound : status;
                 case PageState.Unwritten:
                     missing++;
                     break;
@@ -62,15 +59,14 @@ internal sealed class ReadRepair(
                     break;
                 default:
                     if (first < 0) first = i;
-                    else if (!page.Bytes.Span.SequenceEqual(answers[first].Pages[0].Bytes.Span))
-                        return Diverged(position);
+                    var good = answers[first].Pages[0];
+                    if (!page.Bytes.Span.SequenceEqual(good.Bytes.Span)) return Diverged(position);
                     last = i;
                     break;
             }
         }
 
-        // The tail never had it, so it was never acknowledged: an append that reached the damaged replicas only, and is
-        // undecided.
+        // What the tail never had was never acknowledged: an append that reached the damaged replicas only.
         var tailHasNothing = answers[^1].Pages[0].State == PageState.Unwritten;
         if (first < 0) return damaged == 0 || tailHasNothing ? RepairOutcome.Undecided : Unrecoverable(position);
         if (missing + damaged == 0) return RepairOutcome.Sound;
@@ -88,18 +84,16 @@ internal sealed class ReadRepair(
             Status status;
             if (state == PageState.Corrupt)
             {
-                status = (
-                    await units.CallAsync(
-                        view, unit, new RepairRequest(view.Epoch, good.Bytes), cancellationToken)).Status;
+                var request = new RepairRequest(view.Epoch, good.Bytes);
+                status = (await units.CallAsync(view, unit, request, cancellationToken)).Status;
             }
             else if (state == PageState.Unwritten && i < last)
             {
                 // Chains are written in order, so this replica had it once.
-                var response = await units.CallAsync(
-                    view, unit, new CompleteRequest(view.Epoch, good.Bytes), cancellationToken);
-                status = response.Status;
-                if (status == Status.AlreadyWritten)
-                    status = response.StoredOrigin == good.Origin ? Status.Ok : Status.Conflict;
+                var request = new CompleteRequest(view.Epoch, good.Bytes);
+                var response = await units.CallAsync(view, unit, request, cancellationToken);
+                status = response.Status != Status.AlreadyWritten ? response.Status
+                    : response.StoredOrigin == good.Origin ? Status.Ok : Status.Conflict;
             }
             else
             {
@@ -131,14 +125,13 @@ internal sealed class ReadRepair(
 
     private async Task RunAsync()
     {
-        // The reader does not wait for the repair.
         await Task.Yield();
         while (TryNext(out var position))
         {
             try
             {
-                var mended = await RepairAsync(projections.Current, position, clock.Closed);
-                if (!mended.IsDone) ClientLog.NotRepaired(logger, position.ToString(), mended.Status.ToString());
+                var outcome = await RepairAsync(projections.Current, position, clock.Closed);
+                if (!outcome.IsDone) ClientLog.NotRepaired(logger, position.ToString(), outcome.Status.ToString());
             }
             catch (CorfuException e)
             {
@@ -172,12 +165,14 @@ internal enum RepairOutcome
     /// <summary>They do now.</summary>
     Repaired,
 
-    /// <summary>No replica holds a value.</summary>
+    Trimmed,
+
+    /// <summary>No replica holds a value, or an append is under way.</summary>
     Undecided,
 
-    /// <summary>Damaged where it is held at all.</summary>
+    /// <summary>Damaged at every replica that holds it.</summary>
     Unrecoverable,
 
-    /// <summary>Good pages that differ: a broken invariant, touched by nobody.</summary>
+    /// <summary>Good pages that differ: a broken invariant; left as it is.</summary>
     Diverged,
 }

@@ -1,78 +1,61 @@
-using System.Collections.Immutable;
 using Corfu.Protocol;
+using Corfu.Transport;
 
 namespace Corfu.Client;
 
 internal sealed partial class Reader
 {
-    private enum Settled
-    {
-        Open,
-        Unwritten,
-        Final,
-    }
-
     /// <summary>
-    /// Which replica is asked for what in the next pass; positions that need no question are final already.
+    /// Which replica is asked for what in the next pass; positions that need no question get their result.
     /// </summary>
     private List<Group> Plan(EpochView view, ReadCall call)
     {
         List<Group> groups = [];
-        var byKey = new Dictionary<(NodeId Unit, bool HasOthers), Group>();
-        var open = new List<int>(call.Open.Count);
-        foreach (var index in call.Open)
+        foreach (var item in call.Items)
         {
-            var chain = view.Projection.ChainOf(call.Positions[index]);
-            if (!PlanOne(call, index, chain)) continue;
-            open.Add(index);
-            ref var item = ref call.Items[index];
-            var unit = chain.Replicas[item.Place].Unit;
+            if (item.Result is not null) continue;
+            var chain = view.Projection.ChainOf(item.Position);
+            Plan(call, item, chain);
+            if (item.Result is not null) continue;
+            var unit = chain.Replicas[item.Replica].Unit;
 #if PLANTED
             if (Planted.Is("read-at-head")) unit = chain.Head;
             if (Planted.Is("joining-is-read")) unit = chain.Replicas[^1].Unit;
 #endif
-            var hasOthers = item.Known && !call.Patient && chain.FullCount > 1;
-            if (!byKey.TryGetValue((unit, hasOthers), out var group))
-            {
-                byKey[(unit, hasOthers)] = group = new Group(unit, hasOthers);
-                groups.Add(group);
-            }
-
-            group.Indexes.Add(index);
+            var hasOthers = item.IsKnown && !call.IsPatient && chain.FullCount > 1;
+            var group = groups.Find(g => g.Unit == unit && g.HasOthers == hasOthers);
+            if (group is null) groups.Add(group = new Group(unit, hasOthers));
+            group.Items.Add(item);
         }
 
-        call.Open = open;
         return groups;
     }
 
-    private bool PlanOne(ReadCall call, int index, Chain chain)
+    private void Plan(ReadCall call, ReadItem item, Chain chain)
     {
-        ref var item = ref call.Items[index];
-        var position = call.Positions[index];
         item.Page = null;
-        item.Known |= committed.Contains(position);
-        if (!item.Known)
+        item.IsKnown |= committed.Contains(item.Position);
+        if (!item.IsKnown)
         {
-            item.Place = chain.FullCount - 1;
-            return true;
+            item.Replica = chain.FullCount - 1;
+            return;
         }
 
-        item.Place = Choose(chain, position, item.Tried | item.Slow);
-        if (item.Place < 0 && item.Slow != 0)
+        item.Replica = Choose(chain, item.Position, item.Tried | item.Slow);
+        if (item.Replica < 0 && item.Slow != 0)
         {
             item.Slow = 0;
-            call.Patient = true;
-            item.Place = Choose(chain, position, item.Tried);
+            call.IsPatient = true;
+            item.Replica = Choose(chain, item.Position, item.Tried);
         }
 
-        if (item.Place >= 0) return true;
-        if (!item.Damaged) throw new DataLossException(position);
-        call.Results[index] = new LogReadResult(position, PageState.Corrupt, null);
-        return false;
+        if (item.Replica >= 0) return;
+        if (!item.IsDamaged) throw new DataLossException(item.Position);
+        item.Result = new LogReadResult(item.Position, PageState.Corrupt, null);
     }
 
     /// <summary>
-    /// The place of a full replica that is not excluded; -1 when all are. Neighbouring positions go to different
+    /// The index of a full replica that is not excluded; -1 when all are. Neighbouring positions go to different
     /// replicas, which share the load.
     /// </summary>
     private static int Choose(Chain chain, LogPosition position, ulong excluded)
@@ -81,82 +64,45 @@ internal sealed partial class Reader
         var first = (int)((position.Offset >> 2) % chain.FullCount);
         for (var i = 0; i < chain.FullCount; i++)
         {
-            var place = (first + i) % chain.FullCount;
-            if ((excluded & (1UL << place)) == 0) return place;
+            var index = (first + i) % chain.FullCount;
+            if ((excluded & (1UL << index)) == 0) return index;
         }
 
         return -1;
     }
 
-    private async ValueTask<Attempt<Settled>> SettleAsync(EpochView view, ReadCall call, int index)
+    private async ValueTask<Status> SettleAsync(EpochView view, ReadCall call, ReadItem item)
     {
-        var item = call.Items[index];
-        var position = call.Positions[index];
-        var chain = view.Projection.ChainOf(position);
-        if (item.Page is not { } page) return Settled.Open;
-        if (page.State == PageState.Unwritten)
-        {
-            if (!item.Known) return Settled.Unwritten;
-            Lost(call, index, position, chain);
-            return Settled.Open;
-        }
-
-        if (!item.Known) Know(call, index, position);
-        return await TakeAsync(view, chain, page, call, index);
-    }
-
-    private void Know(ReadCall call, int index, LogPosition position)
-    {
-        call.Items[index].Known = true;
-        committed.Add(position);
-    }
-
-    // R11: unwritten where it is committed is data loss, reported and then mended; the other replicas have the page.
-    private void Lost(ReadCall call, int index, LogPosition position, Chain chain)
-    {
-        var place = call.Items[index].Place;
-        call.Items[index].Tried |= 1UL << place;
-        ClientTelemetry.DataLoss.Add(1);
-        ClientLog.DataLoss(
-            logger, position.ToString(), chain.Replicas[place].Unit.ToString(), nameof(PageState.Unwritten));
-        repair.Schedule(position);
-    }
-
-    private async ValueTask<Attempt<Settled>> TakeAsync(
-        EpochView view, Chain chain, PageResult page, ReadCall call, int index)
-    {
+        if (item.Page is not { } page || item.IsUnwritten) return Status.Ok;
+        var chain = view.Projection.ChainOf(item.Position);
+        if (!item.IsKnown) committed.Add(item.Position);
+        item.IsKnown = true;
         var result = PageDecoder.Decode(page, call.Detail);
         switch (result.State)
         {
-            case PageState.Data or PageState.Junk:
-                call.Results[index] = result;
-                return Settled.Final;
+            case PageState.Unwritten:
+                // R11: unwritten where it is committed is data loss; the other replicas have the page.
+                item.CannotGive();
+                var unit = chain.Replicas[item.Replica].Unit;
+                ClientTelemetry.DataLoss.Add(1);
+                ClientLog.DataLoss(logger, item.Position.ToString(), unit.ToString(), nameof(PageState.Unwritten));
+                repair.Schedule(item.Position);
+                return Status.Ok;
+            case PageState.Corrupt:
+                // Any other full replica will do (R11), and this one gets the page back.
+                item.IsDamaged = true;
+                item.CannotGive();
+                ClientTelemetry.CorruptPages.Add(1);
+                repair.Schedule(item.Position);
+                return Status.Ok;
             case PageState.Trimmed:
                 var status = await chains.PropagateTrimAsync(view, chain, page, call.CancellationToken);
                 if (status != Status.Ok) return status;
-                call.Results[index] = result;
-                return Settled.Final;
-            default:
-                // Damaged: any other full replica will do (R11), and this one gets the page back.
-                call.Items[index].Damaged = true;
-                call.Items[index].Tried |= 1UL << call.Items[index].Place;
-                ClientTelemetry.CorruptPages.Add(1);
-                repair.Schedule(page.Position);
-                return Settled.Open;
+                break;
         }
-    }
 
-    /// <summary>The positions of one call that one unit is asked for in one pass, and what it has answered.</summary>
-    /// <param name="hasOthers">Another replica can give the pages too, so a silent one is not waited for.</param>
-    private sealed class Group(NodeId unit, bool hasOthers)
-    {
-        public NodeId Unit { get; } = unit;
-
-        public bool HasOthers { get; } = hasOthers;
-
-        public List<int> Indexes { get; } = [];
-
-        public List<PageResult> Pages { get; } = [];
+        item.Result = result;
+        return Status.Ok;
     }
 
     /// <summary>
@@ -173,7 +119,7 @@ internal sealed partial class Reader
             {
                 ClientTelemetry.ReadHedges.Add(1);
                 asking.Abandon();
-                foreach (var index in group.Indexes) call.Items[index].Slow |= 1UL << call.Items[index].Place;
+                foreach (var item in group.Items) item.IsSlow();
                 return (Status.Ok, null);
             }
 
@@ -185,11 +131,10 @@ internal sealed partial class Reader
             if (!group.HasOthers) silent = e;
         }
 
-        for (var i = 0; i < group.Indexes.Count; i++)
+        for (var i = 0; i < group.Items.Count; i++)
         {
-            ref var item = ref call.Items[group.Indexes[i]];
-            if (i < group.Pages.Count) item.Page = group.Pages[i];
-            else if (group.HasOthers) item.Slow |= 1UL << item.Place;
+            if (i < group.Pages.Count) group.Items[i].Page = group.Pages[i];
+            else if (group.HasOthers) group.Items[i].IsSlow();
         }
 
         return (Status.Ok, silent);
@@ -197,19 +142,29 @@ internal sealed partial class Reader
 
     private async Task<Status> AskUnitAsync(EpochView view, ReadCall call, Group group)
     {
-        // An answer ends at the read budget; the rest is asked for again.
-        for (var done = 0; done < group.Indexes.Count; done = group.Pages.Count)
+        // An answer ends at the unit's limit of bytes; the rest is asked for again.
+        while (group.Pages.Count < group.Items.Count)
         {
-            var wanted = ImmutableArray.CreateBuilder<LogPosition>(
-                Math.Min(group.Indexes.Count - done, MessageLimits.MaxItems));
-            for (var i = 0; i < wanted.Capacity; i++) wanted.Add(call.Positions[group.Indexes[done + i]]);
+            var wanted = group.Items.Skip(group.Pages.Count).Take(MessageLimits.MaxItems).Select(i => i.Position);
             var response = await units.CallAsync(
-                view, group.Unit, new ReadRequest(view.Epoch, wanted.MoveToImmutable(), call.Detail),
-                call.CancellationToken);
+                view, group.Unit, new ReadRequest(view.Epoch, [.. wanted], call.Detail), call.CancellationToken);
             if (!response.IsOk) return response.Status;
             group.Pages.AddRange(response.Pages);
         }
 
         return Status.Ok;
+    }
+
+    /// <summary>The positions of one call that one unit is asked for in one pass, and what it has answered.</summary>
+    /// <param name="hasOthers">Another replica can give the pages too, so a silent one is not waited for.</param>
+    private sealed class Group(NodeId unit, bool hasOthers)
+    {
+        public NodeId Unit { get; } = unit;
+
+        public bool HasOthers { get; } = hasOthers;
+
+        public List<ReadItem> Items { get; } = [];
+
+        public List<PageResult> Pages { get; } = [];
     }
 }

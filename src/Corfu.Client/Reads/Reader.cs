@@ -1,5 +1,4 @@
 using System.Collections.Immutable;
-using System.Runtime.InteropServices;
 using Corfu.Protocol;
 using Microsoft.Extensions.Logging;
 
@@ -19,8 +18,7 @@ namespace Corfu.Client;
 /// </remarks>
 internal sealed partial class Reader(
     UnitCalls units, ChainReplication chains, HoleCloser closer, EpochConfirmer confirmer, CommittedSet committed,
-    ReadRepair repair,
-    Retry retry, ClientClock clock, CorfuClientOptions options, ILogger logger)
+    ReadRepair repair, Retry retry, ClientClock clock, CorfuClientOptions options, ILogger logger)
 {
     public async ValueTask<ImmutableArray<LogReadResult>> ReadManyAsync(
         ImmutableArray<LogPosition> positions, ReadDetail detail, ReadMode mode, CancellationToken cancellationToken)
@@ -30,90 +28,70 @@ internal sealed partial class Reader(
         activity?.SetTag("corfu.positions", positions.Length);
         var began = clock.GetTimestamp();
         var call = new ReadCall(positions, detail, mode, cancellationToken);
-        for (var i = 0; i < positions.Length; i++) call.Open.Add(i);
         await retry.RunAsync("A read", view => TryAsync(view, call), cancellationToken);
         ClientTelemetry.ReadPositions.Add(positions.Length);
         ClientTelemetry.ReadTime.Record(clock.GetElapsedTime(began).TotalSeconds);
-        return ImmutableCollectionsMarshal.AsImmutableArray(call.Results);
+        return [.. call.Items.Select(i => i.Result!.Value)];
     }
 
     /// <summary>
-    /// Passes over what is open until only unwritten positions are left; results that are final stay, whatever becomes
-    /// of the rest.
+    /// Passes over the open positions until only unwritten ones are left. Final results stay, whatever becomes of the
+    /// rest.
     /// </summary>
-    private async ValueTask<Attempt<bool>> TryAsync(EpochView view, ReadCall call)
+    private async ValueTask<Status> TryAsync(EpochView view, ReadCall call)
     {
-        call.Reset();
+        foreach (var item in call.Items) item.Reset();
         while (true)
         {
             // 1.
             var groups = Plan(view, call);
-            if (groups.Count == 0) return true;
+            if (groups.Count == 0) return Status.Ok;
 
             // 2.
-            var trouble = Status.Ok;
-            Exception? silent = null;
             var answers = groups.Count == 1
                 ? [await AskAsync(view, call, groups[0])]
                 : await Task.WhenAll(groups.Select(g => AskAsync(view, call, g)));
-            foreach (var (status, failure) in answers)
-            {
-                if (trouble == Status.Ok) trouble = status;
-                silent ??= failure;
-            }
+            var trouble = answers.FirstOrDefault(a => a.Status != Status.Ok).Status;
+            var silent = answers.FirstOrDefault(a => a.Silent is not null).Silent;
 
             // 3. What has come is settled even if the rest is in trouble.
-            List<int> open = [], unwritten = [];
-            foreach (var index in call.Open)
+            var open = Array.FindAll(call.Items, i => i.Result is null);
+            foreach (var item in open)
             {
-                var settled = await SettleAsync(view, call, index);
-                if (settled is { IsDone: true, Value: Settled.Final }) continue;
-                if (!settled.IsDone && trouble == Status.Ok) trouble = settled.Status;
-                (settled is { IsDone: true, Value: Settled.Unwritten } ? unwritten : open).Add(index);
+                var status = await SettleAsync(view, call, item);
+                if (trouble == Status.Ok) trouble = status;
             }
 
-            call.Open = [.. open, .. unwritten];
-            call.Open.Sort();
             if (trouble != Status.Ok) return trouble;
             if (silent is not null) throw silent;
 
             // 4.
-            if (open.Count == 0) return unwritten.Count == 0 ? true : await FinishUnwrittenAsync(view, call, unwritten);
+            open = Array.FindAll(open, i => i.Result is null);
+            if (open.Length == 0) return Status.Ok;
+            if (Array.TrueForAll(open, i => i.IsUnwritten)) return await FinishUnwrittenAsync(view, call, open);
         }
     }
 
-    private async ValueTask<Attempt<bool>> FinishUnwrittenAsync(EpochView view, ReadCall call, List<int> unwritten)
+    private async ValueTask<Status> FinishUnwrittenAsync(EpochView view, ReadCall call, ReadItem[] unwritten)
     {
         if (call.Mode == ReadMode.CloseHoles)
         {
             var closed = await closer.CloseAsync(
-                view, [.. unwritten.Select(i => call.Positions[i]).Distinct()], true, call.CancellationToken);
+                view, [.. unwritten.Select(i => i.Position).Distinct()], true, call.CancellationToken);
             if (!closed.IsDone) return closed.Status;
-            unwritten = unwritten.FindAll(i => !TakeClosed(call, i, closed.Value));
-            if (unwritten.Count == 0) return true;
+            foreach (var item in unwritten)
+            {
+                if (closed.Value.TryGetValue(item.Position, out var result)) item.Result = result.At(call.Detail);
+            }
+
+            unwritten = Array.FindAll(unwritten, i => i.Result is null);
+            if (unwritten.Length == 0) return Status.Ok;
         }
 
         var confirmed = await confirmer.ConfirmAsync(view, call.CancellationToken);
         if (confirmed != Status.Ok) return confirmed;
-        foreach (var index in unwritten)
-            call.Results[index] = new LogReadResult(call.Positions[index], PageState.Unwritten, null);
-        return true;
-    }
-
-    private static bool TakeClosed(ReadCall call, int index, Dictionary<LogPosition, LogReadResult> closed)
-    {
-        if (!closed.TryGetValue(call.Positions[index], out var result)) return false;
-        call.Results[index] = result with
-        {
-            Entry = call.Detail switch
-            {
-                ReadDetail.State => null,
-                ReadDetail.Full => result.Entry,
-                _ => result.Entry is { } entry ? entry with { Payload = default } : null,
-            },
-        };
-        call.Open.Remove(index);
-        return true;
+        foreach (var item in unwritten) item.Result = new LogReadResult(item.Position, PageState.Unwritten, null);
+        return Status.Ok;
     }
 }
 

@@ -5,7 +5,7 @@ namespace Corfu.Client;
 
 /// <summary>
 /// Compares what all full replicas hold. Units check whole pages and answer with the headers, whose check covers the
-/// payload's, so equal headers mean equal pages; pages that differ are looked at, and repaired, one by one.
+/// payload's, so equal headers mean equal pages. Pages that differ are compared, and repaired, one by one.
 /// </summary>
 internal sealed class ReplicaAuditor(UnitCalls units, ReadRepair repair, Retry retry)
 {
@@ -13,57 +13,51 @@ internal sealed class ReplicaAuditor(UnitCalls units, ReadRepair repair, Retry r
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(count, 1);
         ArgumentOutOfRangeException.ThrowIfGreaterThan(count, MessageLimits.MaxItems);
+        var positions = Enumerable.Range(0, count).Select(i => from + i).ToList();
         return retry.RunAsync(
-            $"Comparing replicas from {from}", view => TryAsync(view, from, count, cancellationToken),
-            cancellationToken);
+            $"Comparing replicas from {from}", view => TryAsync(view, positions, cancellationToken), cancellationToken);
     }
 
     private async ValueTask<Attempt<ReplicaAudit>> TryAsync(
-        EpochView view, LogPosition from, int count, CancellationToken cancellationToken)
+        EpochView view, List<LogPosition> positions, CancellationToken cancellationToken)
     {
-        var copies = new List<PageResult>[count];
-        var byUnit = new Dictionary<NodeId, List<LogPosition>>();
-        for (var i = 0; i < count; i++)
-        {
-            copies[i] = [];
-            var chain = view.Projection.ChainOf(from + i);
-            foreach (var replica in chain.Replicas.Take(chain.FullCount))
-            {
-                if (!byUnit.TryGetValue(replica.Unit, out var positions)) byUnit[replica.Unit] = positions = [];
-                positions.Add(from + i);
-            }
-        }
-
-        var units = byUnit.Keys.ToList();
-        var answers = await Task.WhenAll(units.Select(u => VerifyAsync(view, u, byUnit[u], cancellationToken)));
-        foreach (var (status, _) in answers)
-        {
-            if (status != Status.Ok) return status;
-        }
-
-        // In chain order, whatever the order of the units.
+        var byUnit = positions
+            .SelectMany(p => view.Projection.ChainOf(p).FullUnits, (p, unit) => (Position: p, Unit: unit))
+            .GroupBy(p => p.Unit, p => p.Position).ToList();
+        var answers = await Task.WhenAll(byUnit.Select(g => VerifyAsync(view, g.Key, [.. g], cancellationToken)));
         var held = new Dictionary<(NodeId Unit, LogPosition Position), PageResult>();
-        for (var i = 0; i < units.Count; i++)
+        for (var i = 0; i < byUnit.Count; i++)
         {
-            foreach (var page in answers[i].Pages) held[(units[i], page.Position)] = page;
+            if (answers[i].Status != Status.Ok) return answers[i].Status;
+            foreach (var page in answers[i].Pages) held[(byUnit[i].Key, page.Position)] = page;
         }
 
-        for (var i = 0; i < count; i++)
+        var outcomes = new List<(LogPosition Position, RepairOutcome Outcome)>();
+        foreach (var position in positions)
         {
-            var chain = view.Projection.ChainOf(from + i);
-            foreach (var replica in chain.Replicas.Take(chain.FullCount)) copies[i].Add(held[(replica.Unit, from + i)]);
+            var copies = view.Projection.ChainOf(position).FullUnits.Select(u => held[(u, position)]).ToList();
+            var outcome = await JudgeAsync(view, position, copies, cancellationToken);
+            if (!outcome.IsDone) return outcome.Status;
+            outcomes.Add((position, outcome.Value));
         }
 
-        return await JudgeAsync(view, from, copies, cancellationToken);
+        return new ReplicaAudit(
+            Count(RepairOutcome.Sound), Count(RepairOutcome.Trimmed), Count(RepairOutcome.Undecided),
+            Count(RepairOutcome.Repaired), Of(RepairOutcome.Unrecoverable), Of(RepairOutcome.Diverged));
+
+        int Count(RepairOutcome outcome) => outcomes.Count(o => o.Outcome == outcome);
+
+        ImmutableArray<LogPosition> Of(RepairOutcome outcome) =>
+            [.. outcomes.Where(o => o.Outcome == outcome).Select(o => o.Position)];
     }
 
     private async Task<(Status Status, List<PageResult> Pages)> VerifyAsync(
-        EpochView view, NodeId unit, List<LogPosition> positions, CancellationToken cancellationToken)
+        EpochView view, NodeId unit, ImmutableArray<LogPosition> positions, CancellationToken cancellationToken)
     {
         List<PageResult> pages = [];
-        while (pages.Count < positions.Count)
+        while (pages.Count < positions.Length)
         {
-            var request = new ReadRequest(view.Epoch, [.. positions.Skip(pages.Count)], ReadDetail.Verify);
+            var request = new ReadRequest(view.Epoch, positions[pages.Count..], ReadDetail.Verify);
             var response = await units.CallAsync(view, unit, request, cancellationToken);
             if (!response.IsOk) return (response.Status, pages);
             pages.AddRange(response.Pages);
@@ -72,81 +66,32 @@ internal sealed class ReplicaAuditor(UnitCalls units, ReadRepair repair, Retry r
         return (Status.Ok, pages);
     }
 
-    private async ValueTask<Attempt<ReplicaAudit>> JudgeAsync(
-        EpochView view, LogPosition from, List<PageResult>[] copies, CancellationToken cancellationToken)
+    private async ValueTask<Attempt<RepairOutcome>> JudgeAsync(
+        EpochView view, LogPosition position, List<PageResult> copies, CancellationToken cancellationToken)
     {
-        int sound = 0, trimmed = 0, undecided = 0, mended = 0;
-        List<LogPosition> unrecoverable = [], diverged = [];
-        for (var i = 0; i < copies.Length; i++)
-        {
-            if (copies[i].TrueForAll(p => p.State == PageState.Trimmed))
-            {
-                trimmed++;
-                continue;
-            }
+        if (copies.TrueForAll(p => p.State == PageState.Trimmed)) return RepairOutcome.Trimmed;
+        var equal = copies.TrueForAll(
+            p => p.State is PageState.Data or PageState.Junk && p.Bytes.Span.SequenceEqual(copies[0].Bytes.Span));
+        if (equal) return RepairOutcome.Sound;
 
-            if (
-                copies[i].TrueForAll(
-                    p =>
-                        p.State is PageState.Data or PageState.Junk
-                            && p.Bytes.Span.SequenceEqual(copies[i][0].Bytes.Span)))
-            {
-                sound++;
-                continue;
-            }
-
-            // Written from the head down to somewhere: an append under way, and its writer's or the next reader's
-            // business.
-            if (IsPrefix(view, from + i, copies[i]))
-            {
-                undecided++;
-                continue;
-            }
-
-            var outcome = await repair.RepairAsync(view, from + i, cancellationToken);
-            if (!outcome.IsDone) return outcome.Status;
-            switch (outcome.Value)
-            {
-                case RepairOutcome.Repaired:
-                    mended++;
-                    break;
-                case RepairOutcome.Unrecoverable:
-                    unrecoverable.Add(from + i);
-                    break;
-                case RepairOutcome.Diverged:
-                    diverged.Add(from + i);
-                    break;
-                case RepairOutcome.Undecided:
-                    undecided++;
-                    break;
-                default:
-                    sound++;
-                    break;
-            }
-        }
-
-        return new ReplicaAudit(sound, trimmed, undecided, mended, [.. unrecoverable], [.. diverged]);
+        // An append under way: its writer or the next reader completes it.
+        if (IsPrefix(view, position, copies)) return RepairOutcome.Undecided;
+        return await repair.RepairAsync(view, position, cancellationToken);
     }
 
+    /// <summary>Written from the head down to somewhere.</summary>
     private static bool IsPrefix(EpochView view, LogPosition position, List<PageResult> copies)
     {
         if (position < view.Projection.Start && copies.Exists(p => p.State != PageState.Unwritten)) return false;
-        var ended = false;
-        foreach (var page in copies)
-        {
-            if (page.State is not (PageState.Data or PageState.Junk or PageState.Unwritten)) return false;
-            if (ended && page.State != PageState.Unwritten) return false;
-            ended |= page.State == PageState.Unwritten;
-        }
-
-        return ended;
+        var written = copies.TakeWhile(p => p.State is PageState.Data or PageState.Junk).Count();
+        return written < copies.Count && copies.Skip(written).All(p => p.State == PageState.Unwritten);
     }
 }
 
-/// <summary>What a comparison of the replicas of a range of positions found.</summary>
+/// <summary>The result of comparing the replicas of a range of positions.</summary>
 /// <param name="Sound">Positions that all full replicas hold alike.</param>
-/// <param name="Undecided">Positions without a value that everybody has: holes, appends under way, the end of the
-/// log.</param>
+/// <param name="Undecided">Positions without a value that all full replicas have: holes, appends under way, the end of
+/// the log.</param>
 /// <param name="Mended">Positions that a replica had lost or damaged, and has again.</param>
 /// <param name="Unrecoverable">Positions without a good copy.</param>
 /// <param name="Diverged">Positions whose good copies differ.</param>
