@@ -12,8 +12,8 @@ public sealed partial class CorfuClient
     /// <exception cref="FormatException">The connection string is malformed.</exception>
     /// <exception cref="ClusterNotFoundException">Nothing at its endpoints leads to a cluster.</exception>
     public static async Task<CorfuClient> ConnectAsync(
-        string connection, CorfuClientOptions? options =
-            null, ILogger? logger = null, CancellationToken cancellationToken = default)
+        string connection, CorfuClientOptions? options = null, ILogger? logger = null,
+        CancellationToken cancellationToken = default)
     {
         var parsed = ConnectionString.Parse(connection);
         options ??= CorfuClientOptions.Default;
@@ -22,7 +22,6 @@ public sealed partial class CorfuClient
         using (var discovery = new TcpTransport(options.Tcp, logger: logger))
             found = await ClusterFinder.DiscoverAsync(parsed, discovery, TimeProvider.System, cancellationToken);
 
-        // From here on only nodes of this cluster are talked to.
         var transport = new TcpTransport(options.Tcp with { Cluster = found.Cluster }, logger: logger);
         try
         {
@@ -45,13 +44,8 @@ public sealed partial class CorfuClient
     /// <summary>Connects over any transport, which stays the caller's.</summary>
     /// <exception cref="ClusterNotFoundException">Nothing at the endpoints leads to a cluster.</exception>
     public static async Task<CorfuClient> ConnectAsync(
-        ConnectionString connection,
-        ITransport transport,
-        TimeProvider time,
-        IEntropy entropy,
-        CorfuClientOptions? options = null,
-        ILogger? logger = null,
-        CancellationToken cancellationToken = default)
+        ConnectionString connection, ITransport transport, TimeProvider time, IEntropy entropy,
+        CorfuClientOptions? options = null, ILogger? logger = null, CancellationToken cancellationToken = default)
     {
         options ??= CorfuClientOptions.Default;
         var found = await ClusterFinder.DiscoverAsync(connection, transport, time, cancellationToken);
@@ -60,7 +54,7 @@ public sealed partial class CorfuClient
         return new CorfuClient(projection, transport, time, entropy, Remembering(connection, options), logger);
     }
 
-    // Acceptors may all be replaced while the client sleeps; then it finds the cluster as it found it first.
+    // All acceptors may be replaced while the client sleeps; then it finds the cluster by these endpoints.
     private static CorfuClientOptions Remembering(ConnectionString connection, CorfuClientOptions options) =>
         options with { Layout = options.Layout with { Endpoints = [.. connection.Endpoints] } };
 }

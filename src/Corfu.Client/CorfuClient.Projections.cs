@@ -28,8 +28,8 @@ public sealed partial class CorfuClient
     }
 
     /// <summary>
-    /// Waits for a projection above <paramref name="epoch"/>, which a node has refused as sealed. Where its proposer
-    /// has died, the same membership is proposed (R14).
+    /// Waits for a projection above <paramref name="epoch"/>, which a node has refused as sealed. If its proposer has
+    /// died, the same membership is proposed (R14).
     /// </summary>
     /// <exception cref="LogUnavailableException">There is none after
     /// <see cref="CorfuClientOptions.OperationTimeout"/>.</exception>
@@ -40,8 +40,8 @@ public sealed partial class CorfuClient
     }
 
     /// <summary>
-    /// The projections of the past, newest first, from the present one on, as far back as the acceptors remember them
-    /// (their option KeptSlots) or <paramref name="count"/> goes.
+    /// The present and past projections, newest first, at most <paramref name="count"/>, as far back as the acceptors
+    /// keep them (their option KeptSlots).
     /// </summary>
     public async Task<ImmutableArray<Projection>> ReadHistoryAsync(
         int count, CancellationToken cancellationToken = default) =>
@@ -57,9 +57,8 @@ public sealed partial class CorfuClient
         for (var newest = from.Value; newest >= Epoch.First.Value && history.Count < count; newest -= together)
         {
             var wanted = Math.Min(together, Math.Min(newest, count - history.Count));
-            var reads = new List<Task<Projection?>>();
-            for (var i = 0; i < wanted; i++)
-                reads.Add(_layout.ReadHistoryAsync(latest, new Epoch(newest - i), cancellationToken));
+            var reads = Enumerable.Range(0, (int)wanted).Select(
+                i => _layout.ReadHistoryAsync(latest, new Epoch(newest - i), cancellationToken));
             foreach (var past in await Task.WhenAll(reads))
             {
                 if (past is null) return history.DrainToImmutable();

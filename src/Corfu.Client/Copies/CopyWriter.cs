@@ -4,21 +4,20 @@ using Corfu.Protocol;
 namespace Corfu.Client;
 
 /// <summary>
-/// Writes what another log holds to the same positions of a mirror. All is idempotent, and any number of copiers at
-/// once are harmless: a position has one value, the source's.
+/// Writes what another log holds to the same positions of a mirror. All is idempotent, and any number of copiers may
+/// work at once: a position has one value, the source's.
 /// </summary>
 /// <remarks>
-/// Copies go down their chain by <c>Complete</c>, head first: the source is the replica before the head, so to speak,
-/// and what the head holds is what the replicas behind it get, whichever copier brought it (R9). Only the epoch in an
-/// entry is the mirror's own, that of its copying: an epoch means nothing outside of its cluster. Nobody else may write
-/// or fill below a mirror's end (<see cref="Projection.MirrorOf"/>), so a copy may come late, also below the start of a
-/// later epoch.
+/// Copies go down their chain by <c>Complete</c>, head first, as if the source were the replica before the head: what
+/// the head holds is what the replicas behind it get, from any copier (R9). Only the epoch in an entry is the mirror's
+/// own, that of its copying: an epoch means nothing outside of its cluster. No other client may write or fill below a
+/// mirror's end (<see cref="Projection.MirrorOf"/>), so a copy may come late, also below the start of a later epoch.
 /// </remarks>
 public sealed class CopyWriter
 {
     /// <summary>
-    /// A copier never writes so far above the lowest position that is not yet at all replicas. So whatever is missing
-    /// in a mirror, after a crash of its copier, lies at most so far below its end.
+    /// A copier writes at most this far above the lowest position that is not yet at all replicas. So what a crash of
+    /// the copier leaves out lies at most this far below the mirror's end.
     /// </summary>
     public const int MaxWindow = 4096;
 
@@ -47,56 +46,50 @@ public sealed class CopyWriter
     /// </summary>
     /// <exception cref="LogDivergedException">Something else is there.</exception>
     /// <exception cref="CopyRefusedException">It is no mirror of the source (any more).</exception>
-    public async ValueTask PutAsync(LogEntry entry, CancellationToken cancellationToken = default) =>
-        await _retry.RunAsync(
+    public ValueTask PutAsync(LogEntry entry, CancellationToken cancellationToken = default) =>
+        RunAsync(
             $"Copying {entry.Position.Offset}", view => TryPutAsync(view, entry, cancellationToken), cancellationToken);
 
     /// <summary>A position that was released on its own.</summary>
     /// <param name="headers">Its tombstone (R5), if it left one.</param>
-    public async ValueTask PutTrimAsync(
+    public ValueTask PutTrimAsync(
         LogPosition position, LogEntry? headers, CancellationToken cancellationToken = default) =>
-        await _retry.RunAsync(
+        RunAsync(
             $"Trimming {position.Offset}", view => TryTrimAsync(view, position, headers, cancellationToken),
             cancellationToken);
 
     /// <summary>Everything below is trimmed. May lie above the mirror's tail, which then rises with it.</summary>
-    public async ValueTask PutTrimMarkAsync(LogPosition below, CancellationToken cancellationToken = default)
+    public ValueTask PutTrimMarkAsync(LogPosition below, CancellationToken cancellationToken = default)
     {
         var mark = new LogPosition(below.Offset);
-        await _retry.RunAsync(
-            $"Trimming below {mark}",
-            async view =>
-            {
-                Admit(view);
-                var status = await _trimmer.PropagateMarkAsync(view, mark, cancellationToken);
-                return status == Status.Ok ? new Attempt<bool>(true, true, status) : status;
-            },
+        return RunAsync(
+            $"Trimming below {mark}", view => _trimmer.PropagateMarkAsync(view, mark, cancellationToken),
             cancellationToken);
     }
 
     /// <summary>
     /// What the source knows of streams below its trim mark, once the mark is here, too: the units know it as if they
-    /// had seen the entries. Told again, nothing is written.
+    /// had seen the entries. Idempotent.
     /// </summary>
     public async ValueTask PutTrimmedStreamsAsync(
         ImmutableArray<StreamTail> tails, CancellationToken cancellationToken = default)
     {
         foreach (var some in tails.Chunk(MessageLimits.MaxItems))
-            await _retry.RunAsync(
+            await RunAsync(
                 "Copying trimmed streams", view => TryPutStreamsAsync(view, some, cancellationToken),
                 cancellationToken);
     }
 
     /// <summary>
     /// Lets the tail rise to <paramref name="to"/>, once everything below is at its replicas. Below the start of the
-    /// mirror's epoch nothing is said: its sequencer waits for the word that includes the start.
+    /// mirror's epoch nothing is said: its sequencer waits for the advance that includes the start.
     /// </summary>
     /// <param name="from">Everything below was said before, or is trimmed.</param>
     /// <param name="entries">Data of streams between the two, ascending.</param>
-    public async ValueTask AdvanceAsync(
-        LogPosition from, LogPosition to, ImmutableArray<AdvancedEntry> entries, CancellationToken cancellationToken =
-            default) =>
-        await _retry.RunAsync(
+    public ValueTask AdvanceAsync(
+        LogPosition from, LogPosition to, ImmutableArray<AdvancedEntry> entries,
+        CancellationToken cancellationToken = default) =>
+        RunAsync(
             $"Advancing to {to.Offset}", view => TryAdvanceAsync(view, from, to, entries, cancellationToken),
             cancellationToken);
 
@@ -106,10 +99,21 @@ public sealed class CopyWriter
             $"Settling {position.Offset}", view => TrySettleAsync(view, position, cancellationToken),
             cancellationToken);
 
+    private ValueTask RunAsync(
+        string what, Func<EpochView, ValueTask<Status>> attempt, CancellationToken cancellationToken) =>
+        _retry.RunAsync(
+            what,
+            view =>
+            {
+                RequireMirror(view);
+                return attempt(view);
+            },
+            cancellationToken);
+
     private async ValueTask<Attempt<bool>> TrySettleAsync(
         EpochView view, LogPosition position, CancellationToken cancellationToken)
     {
-        Admit(view);
+        RequireMirror(view);
         var chain = view.Projection.ChainOf(position);
         var look = await _chains.LookAsync(view, chain, 0, position, ReadDetail.Full, cancellationToken);
         if (!look.IsDone) return look.Status;
@@ -118,10 +122,8 @@ public sealed class CopyWriter
         return status is Status.Ok or Status.Trimmed ? true : status;
     }
 
-    private async ValueTask<Attempt<bool>> TryPutAsync(
-        EpochView view, LogEntry entry, CancellationToken cancellationToken)
+    private async ValueTask<Status> TryPutAsync(EpochView view, LogEntry entry, CancellationToken cancellationToken)
     {
-        Admit(view);
         var position = new LogPosition(entry.Position.Offset, view.Epoch);
         var chain = view.Projection.ChainOf(position);
         ReadOnlyMemory<byte> bytes = EntryCodec.Encode(entry with { Position = position });
@@ -132,12 +134,13 @@ public sealed class CopyWriter
             case Status.Ok:
                 break;
             case Status.Trimmed:
+                // The look propagates the trim.
                 var look = await _chains.LookAsync(view, chain, 0, position, ReadDetail.Headers, cancellationToken);
-                return look.IsDone ? true : look.Status;
+                return look.IsDone ? Status.Ok : look.Status;
             case Status.AlreadyWritten:
                 var stored = await StoredAsync(view, chain, entry, cancellationToken);
                 if (!stored.IsDone) return stored.Status;
-                if (stored.Value.IsEmpty) return true;
+                if (stored.Value.IsEmpty) return Status.Ok;
                 bytes = stored.Value;
                 break;
             default:
@@ -145,7 +148,7 @@ public sealed class CopyWriter
         }
 
         var status = await _chains.CompleteAsync(view, chain, 0, bytes, cancellationToken);
-        return status is Status.Ok or Status.Trimmed ? true : status;
+        return status == Status.Trimmed ? Status.Ok : status;
     }
 
     // What the head holds instead: the same entry, from an earlier attempt and perhaps of an earlier epoch, or a
@@ -170,24 +173,21 @@ public sealed class CopyWriter
 
     private static string Name(LogEntry entry) => $"{(entry.IsJunk ? "junk" : "data")} of {entry.Origin}";
 
-    private async ValueTask<Attempt<bool>> TryTrimAsync(
+    private async ValueTask<Status> TryTrimAsync(
         EpochView view, LogPosition position, LogEntry? headers, CancellationToken cancellationToken)
     {
-        Admit(view);
         var chain = view.Projection.ChainOf(position);
         ReadOnlyMemory<byte> tombstone = headers is null
             ? default
             : EntryCodec.Encode(
                 headers with { Position = new LogPosition(position.Offset, view.Epoch), Payload = default });
         var page = new PageResult(position, PageState.Trimmed, false, headers?.Origin ?? default, tombstone);
-        var status = await _chains.PropagateTrimAsync(view, chain, page, cancellationToken);
-        return status == Status.Ok ? true : status;
+        return await _chains.PropagateTrimAsync(view, chain, page, cancellationToken);
     }
 
-    private async ValueTask<Attempt<bool>> TryPutStreamsAsync(
+    private async ValueTask<Status> TryPutStreamsAsync(
         EpochView view, StreamTail[] tails, CancellationToken cancellationToken)
     {
-        Admit(view);
         var shares = new SortedDictionary<NodeId, ImmutableArray<StreamTail>.Builder>();
         foreach (var tail in tails)
         {
@@ -213,16 +213,15 @@ public sealed class CopyWriter
             }
         }
 
-        return true;
+        return Status.Ok;
     }
 
-    private async ValueTask<Attempt<bool>> TryAdvanceAsync(
+    private async ValueTask<Status> TryAdvanceAsync(
         EpochView view, LogPosition from, LogPosition to, ImmutableArray<AdvancedEntry> entries,
         CancellationToken cancellationToken)
     {
-        Admit(view);
         var start = view.Projection.Start;
-        if (to < start) return true;
+        if (to < start) return Status.Ok;
 
         // Those below the start are in the units' frozen lists.
         var left = entries.RemoveAll(e => e.Position < start);
@@ -238,10 +237,10 @@ public sealed class CopyWriter
         }
         while (left.Length > 0);
 
-        return true;
+        return Status.Ok;
     }
 
-    // So that a request stays below every limit, and the streams it may call unknown fit into one answer.
+    // A request stays below every limit, and the streams that it may call unknown fit into one answer.
     private static int Fitting(ImmutableArray<AdvancedEntry> entries)
     {
         var streams = 0;
@@ -254,7 +253,7 @@ public sealed class CopyWriter
         return entries.Length;
     }
 
-    private void Admit(EpochView view)
+    private void RequireMirror(EpochView view)
     {
         var of = view.Projection.MirrorOf;
         if (of == _source) return;
@@ -265,14 +264,11 @@ public sealed class CopyWriter
     }
 }
 
-/// <summary>
-/// The log takes no copies, or not from there: it is no mirror, one of another cluster, or was promoted.
-/// </summary>
+/// <summary>The log is no mirror, a mirror of another cluster, or was promoted.</summary>
 public sealed class CopyRefusedException(string message) : CorfuException(message);
 
 /// <summary>
-/// A position of a mirror holds something else than its source: somebody wrote there. Nothing mends that; the mirror
-/// has to be made anew.
+/// A position of a mirror holds something else than its source. Nothing repairs that; the mirror has to be made anew.
 /// </summary>
 public sealed class LogDivergedException(LogPosition position, string what)
     : CorfuException($"The mirror differs from its source at {position.Offset}: {what}.")

@@ -3,8 +3,8 @@ using Corfu.Protocol;
 namespace Corfu.Client;
 
 /// <summary>
-/// One stream of the log, read the way of Tango 5: <see cref="SyncAsync"/>, then <see cref="ReadNextAsync"/> until it
-/// returns null. Appends are safe for concurrent use, the reading half has one owner.
+/// One stream of the log (Tango 5): <see cref="SyncAsync"/>, then <see cref="ReadNextAsync"/> until it returns null.
+/// Appends are safe for concurrent use, the reading half has one owner.
 /// </summary>
 public sealed class LogStream
 {

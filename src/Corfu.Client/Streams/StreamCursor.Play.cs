@@ -17,15 +17,13 @@ public sealed partial class StreamCursor
     private int _batchSize;
     private CancellationTokenSource _fetching = new();
 
-    // Streams share entries; what is below was fetched already on account of another stream.
+    // Streams share entries; what is below was fetched already for another stream.
     private LogPosition _fetchedUntil;
 
     // The position that was met unwritten, with the epoch of the check that followed.
     private LogPosition? _retried;
 
-    /// <summary>
-    /// Positions with what is known of them already, and the read that brings the rest, in the same order.
-    /// </summary>
+    /// <summary>Results in order, null where <paramref name="Read"/> brings them.</summary>
     private sealed record Batch(List<LogReadResult?> Results, Task<ImmutableArray<LogReadResult>>? Read);
 
     /// <inheritdoc />
@@ -36,6 +34,7 @@ public sealed partial class StreamCursor
             if (_index == _current.Count)
             {
                 if (await FetchedAsync(cancellationToken)) continue;
+
                 // Below _settled nothing can change any more; up to the tail, a later epoch may grant a position anew.
                 Position = LogPosition.Max(Position, LogPosition.Min(_settled, _syncedTail));
                 return null;
@@ -48,50 +47,33 @@ public sealed partial class StreamCursor
                 continue;
             }
 
-            if (!IsDue(result))
-            {
-                Pass(result);
-                continue;
-            }
-
+            var isDue = IsDue(result);
 #if PLANTED
-            if (Planted.Is("trimmed-is-skipped") && result.State == PageState.Trimmed)
-            {
-                Pass(result);
-                continue;
-            }
+            if (Planted.Is("trimmed-is-skipped") && result.State == PageState.Trimmed) isDue = false;
 #endif
-            if (result.State == PageState.Trimmed) throw new LogTrimmedException($"Playing {result.Position}");
-            if (result.State == PageState.Corrupt) throw new PageCorruptException($"Playing {result.Position}");
-            Pass(result);
-            return result.Entry;
+            if (isDue && result.State == PageState.Trimmed)
+                throw new LogTrimmedException($"Playing {result.Position}");
+            if (isDue && result.State == PageState.Corrupt)
+                throw new PageCorruptException($"Playing {result.Position}");
+            _index++;
+            Position = LogPosition.Max(Position, result.Position.Next);
+            if (isDue) return result.Entry;
         }
 
         return null;
-    }
-
-    private void Pass(LogReadResult result)
-    {
-        _index++;
-        Position = LogPosition.Max(Position, result.Position.Next);
     }
 
     /// <summary>Whether the result has to be delivered, as an entry or as the error that it cannot be.</summary>
     private bool IsDue(LogReadResult result)
     {
         if (result.State is PageState.Junk || result.Entry is { IsJunk: true }) return false;
-        if (result.Entry is null) return true;
-        foreach (var header in result.Entry.Streams)
-        {
-            if (_byId.TryGetValue(header.Stream, out var stream) && result.Position >= stream.Next) return true;
-        }
-
-        return false;
+        return result.Entry is null || result.Entry.Streams.Any(
+            h => _byId.TryGetValue(h.Stream, out var stream) && result.Position >= stream.Next);
     }
 
     /// <summary>
-    /// The epoch has moved on below the player: grants that were never written are void and their positions may hold
-    /// other streams' entries, so what is known beyond the last final position is learnt anew (R10).
+    /// A newer epoch has begun: grants that were never written are void and their positions may hold other streams'
+    /// entries, so what is known above the last final position is learnt anew (R10).
     /// </summary>
     private async ValueTask<bool> RelearnAsync(LogReadResult result, CancellationToken cancellationToken)
     {
@@ -104,7 +86,7 @@ public sealed partial class StreamCursor
             return true;
         }
 
-        // Nothing to close here: the position is not granted in this epoch. That is where the log ends for now.
+        // The position is not granted in this epoch: the log ends here for now.
         _retried = null;
         foreach (var stream in _streams) stream.ForgetFrom(position);
         _syncedTail = new LogPosition(Math.Min(_syncedTail.Offset, position.Offset), _syncedTail.Epoch);
@@ -216,12 +198,7 @@ public sealed partial class StreamCursor
     {
         _fetching.Cancel();
         _fetching = new CancellationTokenSource();
-        foreach (var batch in _batches)
-        {
-            // Whatever was wrong shows again when the position is fetched anew.
-            batch.Read?.Abandon();
-        }
-
+        foreach (var batch in _batches) batch.Read?.Abandon();
         _batches.Clear();
         _current.Clear();
         _index = 0;

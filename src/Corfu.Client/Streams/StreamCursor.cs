@@ -88,40 +88,36 @@ public sealed partial class StreamCursor : IStreamCursor
 
     private async ValueTask LearnAsync(LogCheck check, CancellationToken cancellationToken)
     {
-        List<(StreamState Stream, StreamWalk Walk)>? walks = null;
+        List<StreamState> walking = [];
         var from = check.Tail;
         for (var i = 0; i < _streams.Count; i++)
         {
             var stream = _streams[i];
             if (stream.KnownUntil >= check.Tail) continue;
             from = LogPosition.Min(from, stream.KnownUntil);
-            (walks ??= []).Add(
-                (
-                    stream,
-                    new StreamWalk(
-                        stream.Stream, check.Streams[i].Positions, stream.KnownUntil, check.Tail, _options)));
+            stream.Walk = new StreamWalk(
+                stream.Stream, check.Streams[i].Positions, stream.KnownUntil, check.Tail, _options);
+            walking.Add(stream);
         }
 
-        if (walks is null) return;
+        if (walking.Count == 0) return;
 
         // Close to the tail what a walk reads is about to be played, so it is fetched whole and kept.
         var keep = check.Tail - from <= _options.WalkWindow;
         _kept.Clear();
-        await RunAsync(walks, keep, cancellationToken);
-        foreach (var (stream, walk) in walks) stream.Extend(walk, check.Tail);
+        await WalkAsync(walking, keep, cancellationToken);
+        foreach (var stream in walking) stream.Extend(check.Tail);
     }
 
     /// <summary>Reads in rounds what all walks need, so that a round trip serves all of them.</summary>
-    private async ValueTask RunAsync(
-        List<(StreamState Stream, StreamWalk Walk)> walks, bool keep, CancellationToken cancellationToken)
+    private async ValueTask WalkAsync(List<StreamState> walking, bool keep, CancellationToken cancellationToken)
     {
         var pages = new Dictionary<LogPosition, LogReadResult>();
         List<LogPosition> observe = [], close = [];
         while (true)
         {
-            foreach (var (_, walk) in walks)
+            foreach (var walk in walking.Select(s => s.Walk!).Where(w => !w.IsDone))
             {
-                if (walk.Done) continue;
                 var before = close.Count;
                 walk.Need(observe, close);
                 if (walk.IsScanning) ClientTelemetry.Scanned.Add(close.Count - before);
@@ -131,54 +127,39 @@ public sealed partial class StreamCursor : IStreamCursor
             pages.Clear();
             await ReadIntoAsync(observe, ReadMode.Observe);
             await ReadIntoAsync(close, ReadMode.CloseHoles);
-            foreach (var (_, walk) in walks)
-            {
-                if (!walk.Done) walk.Advance(pages);
-            }
+            foreach (var stream in walking) stream.Walk!.Advance(pages);
         }
 
         async ValueTask ReadIntoAsync(List<LogPosition> positions, ReadMode mode)
         {
             if (positions.Count == 0) return;
-            positions.Sort();
-            var wanted = ImmutableArray.CreateBuilder<LogPosition>(positions.Count);
-            foreach (var position in positions)
-            {
-                if (wanted.Count == 0 || wanted[^1] != position) wanted.Add(position);
-            }
-
+            ImmutableArray<LogPosition> wanted = [.. positions.Distinct().Order()];
             positions.Clear();
             var detail = keep ? ReadDetail.Full : ReadDetail.Headers;
-            foreach (var result in await _log.ReadManyAsync(wanted.DrainToImmutable(), detail, mode, cancellationToken))
+            foreach (var result in await _log.ReadManyAsync(wanted, detail, mode, cancellationToken))
             {
                 pages[result.Position] = result;
                 Settle(result);
-                if (keep && IsFinal(result)) _kept[result.Position] = result;
+                var isFinal = result.State is PageState.Data or PageState.Junk or PageState.Trimmed;
+                if (keep && isFinal) _kept[result.Position] = result;
             }
         }
     }
 
     /// <summary>
-    /// Takes up the walks that were cut short for memory, for the streams that have nothing left to play.
+    /// Continues the walks that were cut short for memory, for the streams that have nothing left to play.
     /// </summary>
     private async ValueTask ResumeAsync(CancellationToken cancellationToken)
     {
-        List<(StreamState Stream, StreamWalk Walk)> walks = [];
-        foreach (var stream in _streams)
-        {
-            if (stream.IsStarved)
-                walks.Add(
-                    (
-                        stream,
-                        new StreamWalk(
-                            stream.Stream, stream.Anchors[^1], stream.ReadyUntil, stream.KnownUntil, _options)));
-        }
-
-        await RunAsync(walks, keep: false, cancellationToken);
-        foreach (var (stream, walk) in walks)
+        var walking = _streams.FindAll(s => s.IsStarved);
+        foreach (var stream in walking)
+            stream.Walk = new StreamWalk(
+                stream.Stream, stream.Anchors[^1], stream.ReadyUntil, stream.KnownUntil, _options);
+        await WalkAsync(walking, keep: false, cancellationToken);
+        foreach (var stream in walking)
         {
             stream.Rewind(Position);
-            stream.Resume(walk);
+            stream.Resume();
         }
 
         RebuildHeads();
@@ -189,9 +170,6 @@ public sealed partial class StreamCursor : IStreamCursor
         if (result.Entry is { } entry && entry.Position.Epoch <= _epoch)
             _settled = LogPosition.Max(_settled, result.Position.Next);
     }
-
-    private static bool IsFinal(LogReadResult result) =>
-        result.State is PageState.Data or PageState.Junk or PageState.Trimmed;
 }
 
 /// <summary>Limits of a <see cref="StreamCursor"/>; tests make them small.</summary>

@@ -8,6 +8,9 @@ internal sealed class StreamState(StreamId stream, LogPosition from)
 {
     public StreamId Stream { get; } = stream;
 
+    /// <summary>The walk under way or finished, until it is taken in.</summary>
+    public StreamWalk? Walk { get; set; }
+
     /// <summary>Entries at or above are still to be delivered on this stream's account.</summary>
     public LogPosition Next { get; set; } = from;
 
@@ -17,7 +20,7 @@ internal sealed class StreamState(StreamId stream, LogPosition from)
     public LogPosition KnownUntil { get; set; } = from;
 
     /// <summary>Ascending; complete from <see cref="Next"/> up to <see cref="ReadyUntil"/>.</summary>
-    public List<LogPosition> Ready { get; set; } = [];
+    public List<LogPosition> Ready { get; } = [];
 
     public LogPosition ReadyUntil { get; set; } = from;
 
@@ -25,8 +28,8 @@ internal sealed class StreamState(StreamId stream, LogPosition from)
     public int Fetched { get; set; }
 
     /// <summary>
-    /// Places above <see cref="ReadyUntil"/> from which the walk can be taken up again, highest first: what is left of
-    /// the pieces that did not fit into memory.
+    /// Places above <see cref="ReadyUntil"/> from which a walk can continue, highest first: the pieces that did not fit
+    /// into memory.
     /// </summary>
     public List<ImmutableArray<LogPosition>> Anchors { get; } = [];
 
@@ -35,17 +38,16 @@ internal sealed class StreamState(StreamId stream, LogPosition from)
     /// <summary>Rewinds fetching to <paramref name="position"/> and forgets what lies below it.</summary>
     public void Rewind(LogPosition position)
     {
-        var keep = FirstAtOrAbove(LogPosition.Max(position, Next));
-        Ready.RemoveRange(0, keep);
+        Ready.RemoveRange(0, FirstAtOrAbove(LogPosition.Max(position, Next)));
         Fetched = 0;
     }
 
     /// <summary>Forgets what was delivered.</summary>
     public void Compact(LogPosition position)
     {
-        var keep = Math.Min(FirstAtOrAbove(position), Fetched);
-        Ready.RemoveRange(0, keep);
-        Fetched -= keep;
+        var delivered = Math.Min(FirstAtOrAbove(position), Fetched);
+        Ready.RemoveRange(0, delivered);
+        Fetched -= delivered;
     }
 
     /// <summary>
@@ -68,36 +70,37 @@ internal sealed class StreamState(StreamId stream, LogPosition from)
     }
 
     /// <summary>
-    /// Takes in a finished walk that started at the stream's newest positions and ended at <see cref="KnownUntil"/>.
+    /// Takes in a walk that started at the stream's newest positions and ended at <see cref="KnownUntil"/>.
     /// </summary>
-    public void Extend(StreamWalk walk, LogPosition knownUntil)
+    public void Extend(LogPosition knownUntil)
     {
         KnownUntil = knownUntil;
-        if (walk.Chunks.Count == 0)
+        if (Walk!.Chunks.Count == 0)
         {
             if (Anchors.Count == 0) ReadyUntil = knownUntil;
             return;
         }
 
-        if (Anchors.Count > 0) Anchors.InsertRange(0, walk.Chunks.Select(c => c.Frontier));
-        else Adopt(walk, knownUntil);
+        if (Anchors.Count > 0) Anchors.InsertRange(0, Walk.Chunks.Select(c => c.Frontier));
+        else Adopt(Walk.Chunks, knownUntil);
     }
 
-    /// <summary>Takes in a finished walk that was taken up at the lowest anchor.</summary>
-    public void Resume(StreamWalk walk)
+    /// <summary>Takes in a walk that continued from the lowest anchor.</summary>
+    public void Resume()
     {
         Anchors.RemoveAt(Anchors.Count - 1);
-        if (walk.Chunks.Count > 0) Adopt(walk, LogPosition.Min(KnownUntil, walk.Chunks[0].Frontier[0].Next));
+        var chunks = Walk!.Chunks;
+        if (chunks.Count > 0) Adopt(chunks, LogPosition.Min(KnownUntil, chunks[0].Frontier[0].Next));
         if (Anchors.Count == 0) ReadyUntil = KnownUntil;
     }
 
-    private void Adopt(StreamWalk walk, LogPosition until)
+    private void Adopt(List<StreamWalk.Chunk> chunks, LogPosition until)
     {
-        var lowest = walk.Chunks[^1];
-        for (var i = 0; i < walk.Chunks.Count - 1; i++) Anchors.Add(walk.Chunks[i].Frontier);
+        var lowest = chunks[^1];
+        Anchors.AddRange(chunks.SkipLast(1).Select(c => c.Frontier));
         lowest.Positions.Reverse();
         Ready.AddRange(lowest.Positions);
-        ReadyUntil = walk.Chunks.Count == 1 ? until : lowest.Frontier[0].Next;
+        ReadyUntil = chunks.Count == 1 ? until : lowest.Frontier[0].Next;
     }
 
     private int FirstAtOrAbove(LogPosition position)

@@ -4,9 +4,8 @@ using Corfu.Protocol;
 namespace Corfu.Client;
 
 /// <summary>
-/// Finds a stream's positions from its newest backwards (Tango 5): a step reads the oldest position known and takes
-/// over its backpointers. A pure state machine: it says what it needs to see, the cursor reads that for all its walks
-/// together.
+/// Finds a stream's positions from its newest backwards (Tango 5): a step reads the oldest position known and goes on
+/// from its backpointers. A pure state machine: the cursor reads what all its walks need together.
 /// </summary>
 internal sealed class StreamWalk
 {
@@ -22,15 +21,14 @@ internal sealed class StreamWalk
     private readonly StreamCursorOptions _options;
 
     // The newest positions not yet stepped over, newest first. A step needs any one of them that has the stream's
-    // header, the oldest for choice; what is known of each is in _seen.
+    // header, the oldest if possible; what is known of each is in _seen.
     private ImmutableArray<LogPosition> _frontier;
     private readonly Seen[] _seen = new Seen[StreamHeader.MaxBackpointers];
 
-    // Of what has been found so far, or where the walk begins.
+    // Of the positions found so far, or where the walk begins.
     private LogPosition _lowest;
     private LogPosition _scanBelow;
     private int _scanBatch;
-    private bool _scanning;
     private bool _closing;
 
     /// <param name="until">Exclusive. The frontier may lie above, where a check was made in parts.</param>
@@ -42,7 +40,7 @@ internal sealed class StreamWalk
         _lowest = until;
         _bound = bound;
         _options = options;
-        Take(frontier);
+        StartFrom(frontier);
     }
 
     private enum Seen : byte
@@ -53,22 +51,22 @@ internal sealed class StreamWalk
     }
 
     /// <summary>
-    /// A run of positions, newest first, with the place from which it can be walked again; all but the last are
-    /// emptied.
+    /// A run of positions, newest first, and the frontier from which it can be walked again; only the last chunk keeps
+    /// its positions.
     /// </summary>
     public sealed record Chunk(ImmutableArray<LogPosition> Frontier, List<LogPosition> Positions);
 
     /// <summary>Highest first.</summary>
     public List<Chunk> Chunks { get; } = [];
 
-    public bool Done { get; private set; }
+    public bool IsDone { get; private set; }
 
-    public bool IsScanning => _scanning;
+    public bool IsScanning { get; private set; }
 
     /// <summary>Adds what must be read next: without effect on holes, or with holes closed.</summary>
     public void Need(List<LogPosition> observe, List<LogPosition> close)
     {
-        if (_scanning)
+        if (IsScanning)
         {
             // A hole in the scanned range might be the stream's own, so it has to be decided before it is passed.
             for (var i = 1; i <= _scanBatch && _scanBelow - _bound >= i; i++)
@@ -105,7 +103,7 @@ internal sealed class StreamWalk
     /// <summary>Goes as far as the pages allow.</summary>
     public void Advance(Dictionary<LogPosition, LogReadResult> pages)
     {
-        while (!Done && (_scanning ? Scan(pages) : Step(pages)))
+        while (!IsDone && (IsScanning ? Scan(pages) : Step(pages)))
         {
         }
     }
@@ -119,7 +117,7 @@ internal sealed class StreamWalk
             {
                 if (page.Entry is { } entry && entry.TryGetStream(_stream, out var header))
                 {
-                    Take(header.Backpointers);
+                    StartFrom(header.Backpointers);
                     return true;
                 }
 
@@ -135,19 +133,18 @@ internal sealed class StreamWalk
 #if PLANTED
         if (Planted.Is("junk-ends-the-walk"))
         {
-            Done = true;
+            IsDone = true;
             return false;
         }
 #endif
-        _scanning = true;
+        IsScanning = true;
         _scanBelow = _frontier[^1];
         _scanBatch = ScanBatch;
-        if (_scanBelow <= _bound) Done = true;
+        if (_scanBelow <= _bound) IsDone = true;
         return false;
     }
 
-    // R8: junk need not carry headers. When all K backpointers are bare junk, look at every entry below (Tango 5,
-    // failure handling).
+    // R8: junk need not carry headers. When all K backpointers are bare junk, every entry below is read (Tango 5).
     private bool Scan(Dictionary<LogPosition, LogReadResult> pages)
     {
         var allTrimmed = true;
@@ -161,35 +158,23 @@ internal sealed class StreamWalk
             {
                 if (position < _lowest)
                     Add(position, [position, .. header.Backpointers.Take(StreamHeader.MaxBackpointers - 1)]);
-                Take(header.Backpointers);
+                StartFrom(header.Backpointers);
                 return true;
             }
 
             allTrimmed &= page.State == PageState.Trimmed && page.Entry is null;
         }
 
-        if (_scanBelow <= _bound)
-        {
-            Done = true;
-        }
-        else if (allTrimmed)
-        {
-            // The scan is below the trim mark. What the stream had there is gone; playing this position says so (R22).
-            Add(top, [top]);
-            Done = true;
-        }
-        else
-        {
-            _scanBatch = Math.Min(_scanBatch * 2, MaxScanBatch);
-        }
-
+        // Below the trim mark, what the stream had is gone; playing this position says so (R22).
+        if (allTrimmed && _scanBelow > _bound) Add(top, [top]);
+        IsDone = allTrimmed || _scanBelow <= _bound;
+        _scanBatch = Math.Min(_scanBatch * 2, MaxScanBatch);
         return false;
     }
 
-    private void Take(ImmutableArray<LogPosition> frontier)
+    private void StartFrom(ImmutableArray<LogPosition> frontier)
     {
-        _scanning = false;
-        _closing = false;
+        IsScanning = _closing = false;
         Array.Clear(_seen);
         _frontier = frontier;
         foreach (var position in frontier)
@@ -198,10 +183,10 @@ internal sealed class StreamWalk
         }
 
         // Fewer than K backpointers: the stream has no older entries.
-        Done = frontier.Length < StreamHeader.MaxBackpointers || frontier[^1] < _bound;
+        IsDone = frontier.Length < StreamHeader.MaxBackpointers || frontier[^1] < _bound;
     }
 
-    // A chunk starts only at a place with a full frontier, since that is where a walk can be taken up again.
+    // A chunk starts only at a full frontier, where a walk can continue.
     private void Add(LogPosition position, ImmutableArray<LogPosition> frontier)
     {
         if (Chunks.Count == 0 || (Chunks[^1].Positions.Count >= _options.MaxPositions && frontier[0] == position))
