@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Client;
 
 /// <param name="Position">Where the entry stands or, with <see cref="AppendOutcome.Unknown"/>, would stand; with the

@@ -1,6 +1,4 @@
-using System.Collections.Immutable;
 using Corfu.Client.Layout;
-using Corfu.Protocol;
 using Corfu.Transport;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;

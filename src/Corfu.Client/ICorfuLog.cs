@@ -1,6 +1,3 @@
-using System.Collections.Immutable;
-using Corfu.Protocol;
-
 namespace Corfu.Client;
 
 /// <summary>
@@ -34,10 +31,8 @@ public interface ICorfuLog
     /// so: the head's value is completed, or after the wait of R10 junk is filled in.
     /// </summary>
     ValueTask<ImmutableArray<LogReadResult>> ReadManyAsync(
-        ImmutableArray<LogPosition> positions,
-        ReadDetail detail = ReadDetail.Full,
-        ReadMode mode = ReadMode.CloseHoles,
-        CancellationToken cancellationToken = default);
+        ImmutableArray<LogPosition> positions, ReadDetail detail = ReadDetail.Full,
+        ReadMode mode = ReadMode.CloseHoles, CancellationToken cancellationToken = default);
 
     /// <summary>
     /// The log's tail (exclusive: every acknowledged position is below it) and, atomically with it, the newest
@@ -45,8 +40,7 @@ public interface ICorfuLog
     /// was acknowledged before the call began.
     /// </summary>
     ValueTask<LogCheck> CheckAsync(
-        ImmutableArray<StreamId> streams,
-        ReadConsistency consistency = ReadConsistency.Linearizable,
+        ImmutableArray<StreamId> streams, ReadConsistency consistency = ReadConsistency.Linearizable,
         CancellationToken cancellationToken = default);
 
     /// <summary>
@@ -60,13 +54,13 @@ public interface ICorfuLog
     /// Releases one position below the tail. Its stream headers survive until a prefix trim passes it (R5). A position
     /// with the epoch in which it was learnt releases nothing that a later epoch put there.
     /// </summary>
-    /// <exception cref="ArgumentOutOfRangeException"> Nobody has been granted the position. A bare one, without its
-    /// epoch, may have been: a tail counts grants, and those that nobody used go with their epoch (R10). </exception>
+    /// <exception cref="ArgumentOutOfRangeException">The position is not granted. One without its epoch may have been:
+    /// unused grants go with their epoch (R10).</exception>
     ValueTask TrimAsync(LogPosition position, CancellationToken cancellationToken = default);
 
     /// <summary>
-    /// Releases everything below <paramref name="below"/>, which is at most the tail; of a tail of an ended epoch, what
-    /// that epoch has left.
+    /// Releases everything below <paramref name="below"/>, which is at most the tail. A tail of an ended epoch counts
+    /// up to where the next epoch began.
     /// </summary>
     /// <exception cref="ArgumentOutOfRangeException">It is above the tail; see <see cref="TrimAsync"/>.</exception>
     ValueTask TrimPrefixAsync(LogPosition below, CancellationToken cancellationToken = default);
@@ -85,15 +79,10 @@ public enum ReadMode
 /// <summary>How fresh a tail must be.</summary>
 public enum ReadConsistency
 {
-    /// <summary>
-    /// Confirmed with requests sent after the call began: no clocks, no leases (design: linearizability without
-    /// clocks).
-    /// </summary>
+    /// <summary>Confirmed with requests sent after the call began: no clocks, no leases.</summary>
     Linearizable,
 
-    /// <summary>
-    /// The sequencer's word alone: monotone for this client, but a replaced sequencer may still be believed.
-    /// </summary>
+    /// <summary>The sequencer's answer alone, which a replaced sequencer may give.</summary>
     Session,
 }
 

@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Client;
 
 /// <summary>
@@ -8,9 +6,8 @@ namespace Corfu.Client;
 public interface IStreamCursor
 {
     /// <summary>
-    /// Everything below is delivered or belongs to none of the streams, and stays so: at the end of a play it may lie
-    /// below the synced tail, whose last grants, when nobody has written them, may be granted anew by a later epoch
-    /// (R10).
+    /// Everything below is delivered or belongs to none of the streams, and stays so. At the end of a play it may lie
+    /// below the synced tail: a later epoch may grant the last positions anew if they were never written (R10).
     /// </summary>
     LogPosition Position { get; }
 

@@ -71,8 +71,8 @@ public class ReconfigurationTests
         var results = await Task.WhenAll(streams.Select(stream => client.AppendAsync(Bytes("new"), [stream]).AsTask()));
         Assert.All(results, result => Assert.Equal(new Epoch(2), result.Position.Epoch));
 
-        // Those that are answered last may miss the second one; one for each stream it never is.
-        Assert.InRange(handOvers, 2, count / 2);
+        // How many share the first one depends on when they are answered; one for each stream it never is.
+        Assert.InRange(handOvers, 1, count / 2);
         foreach (var stream in streams)
         {
             var log = new LogStream(client, stream);

@@ -1,6 +1,4 @@
-using System.Collections.Immutable;
 using System.Threading.RateLimiting;
-using Corfu.Protocol;
 using Corfu.Transport;
 using Microsoft.Extensions.Logging;
 

@@ -1,5 +1,4 @@
 using System.Threading.RateLimiting;
-using Corfu.Protocol;
 
 namespace Corfu.Client;
 

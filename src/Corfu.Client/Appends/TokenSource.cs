@@ -1,6 +1,3 @@
-using System.Collections.Immutable;
-using Corfu.Protocol;
-
 namespace Corfu.Client;
 
 /// <summary>An own position with the headers to write there. A grant, not a write.</summary>

@@ -1,6 +1,4 @@
-using System.Collections.Immutable;
 using System.Diagnostics.CodeAnalysis;
-using Corfu.Protocol;
 
 namespace Corfu.Client;
 
@@ -30,7 +28,6 @@ public sealed record ConnectionString(ImmutableArray<NodeEndpoint> Endpoints)
             return false;
         }
 
-        var endpoints = ImmutableArray.CreateBuilder<NodeEndpoint>();
         var parts = text[Scheme.Length..].TrimEnd('/').Split(',');
         if (parts.Length > MaxEndpoints)
         {
@@ -38,19 +35,16 @@ public sealed record ConnectionString(ImmutableArray<NodeEndpoint> Endpoints)
             return false;
         }
 
+        var endpoints = new NodeEndpoint[parts.Length];
         for (var i = 0; i < parts.Length; i++)
         {
-            if (!NodeEndpoint.TryParse(parts[i].Trim(), out var endpoint))
-            {
-                error = $"Endpoint {i + 1} of the connection string, '{parts[i]}', is not host:port or "
-                    + "[address]:port with a port from 1 to 65535.";
-                return false;
-            }
-
-            if (!endpoints.Contains(endpoint)) endpoints.Add(endpoint);
+            if (NodeEndpoint.TryParse(parts[i].Trim(), out endpoints[i])) continue;
+            error = $"Endpoint {i + 1} of the connection string, '{parts[i]}', is not host:port or [address]:port with "
+                + "a port from 1 to 65535.";
+            return false;
         }
 
-        result = new ConnectionString(endpoints.DrainToImmutable());
+        result = new ConnectionString([.. endpoints.Distinct()]);
         return true;
     }
 

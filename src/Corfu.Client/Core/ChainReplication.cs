@@ -1,19 +1,18 @@
-using Corfu.Protocol;
 using Microsoft.Extensions.Logging;
 
 namespace Corfu.Client;
 
 /// <summary>
-/// What clients other than an entry's writer do to the chain of a position: look, complete, fill, trim (CORFU 2.4).
+/// The steps in a position's chain of clients other than the entry's writer: look, complete, fill, trim (CORFU 2.4).
 /// </summary>
 internal sealed class ChainReplication(UnitCalls units, ILogger logger)
 {
-    private readonly Lock _gate = new();
-
     private const int MaxKnownTrims = 65536;
 
-    // Guarded by _gate: R5 is obeyed once, not at every read. _marks: how far each unit is known to be trimmed by
-    // prefix. _trimmedPages: pages trimmed on their own at every replica of their chain in the epoch _pagesEpoch.
+    private readonly Lock _gate = new();
+
+    // Guarded by _gate: a trim is propagated once, not at every read. _marks: how far each unit is known to be trimmed
+    // by prefix. _trimmedPages: pages trimmed on their own at every replica of their chain, in the epoch _pagesEpoch.
     private readonly Dictionary<NodeId, LogPosition> _marks = [];
     private readonly HashSet<LogPosition> _trimmedPages = [];
     private Epoch _pagesEpoch;
@@ -39,10 +38,10 @@ internal sealed class ChainReplication(UnitCalls units, ILogger logger)
     }
 
     /// <summary>
-    /// The value of a position as its chain holds it: the head's or, where that is damaged, the same value further
-    /// down, as far as it came. A trim that it meets is already propagated to the whole chain.
+    /// The value of a position: the head's or, where that is damaged, the same value further down the chain. A trim
+    /// that it meets is already propagated to the whole chain.
     /// </summary>
-    /// <returns>Corrupt if there is no good copy; else the page with the place of the replica that holds it.</returns>
+    /// <returns>The page with the index of the replica that holds it; Corrupt if there is no good copy.</returns>
     public async ValueTask<Attempt<(PageResult Page, int Replica)>> FindAsync(
         EpochView view, Chain chain, LogPosition position, CancellationToken cancellationToken)
     {
@@ -53,8 +52,7 @@ internal sealed class ChainReplication(UnitCalls units, ILogger logger)
             if (!look.IsDone) return look.Status;
             var state = PageDecoder.Decode(look.Value, ReadDetail.Full).State;
 
-            // Only the head decides that a position is unwritten: behind a damaged page the value has merely not
-            // arrived yet.
+            // Only the head decides that a position is unwritten: behind a damaged page the value may yet arrive.
             if (state != PageState.Corrupt && (i == 0 || state != PageState.Unwritten)) return (look.Value, i);
             if (i == 0) damaged = look.Value with { State = PageState.Corrupt, Bytes = default };
         }
@@ -66,18 +64,18 @@ internal sealed class ChainReplication(UnitCalls units, ILogger logger)
     /// Copies what a replica, the head unless that is damaged, holds to the replicas behind it, in chain order (CORFU
     /// 2.4). A trim met on the way ends the copy, once it is propagated.
     /// </summary>
-    /// <returns>Ok, Trimmed, or why it has to be tried again.</returns>
+    /// <returns>Ok, Trimmed, or why it has to be repeated.</returns>
     public async ValueTask<Status> CompleteAsync(
         EpochView view, Chain chain, int holder, ReadOnlyMemory<byte> entry, CancellationToken cancellationToken)
     {
+        var position = EntryCodec.PeekPosition(entry.Span);
         var origin = EntryCodec.PeekOrigin(entry.Span);
         var request = new CompleteRequest(view.Epoch, entry);
         for (var i = holder + 1; i < chain.Replicas.Length; i++)
         {
             var response = await units.CallAsync(view, chain.Replicas[i].Unit, request, cancellationToken);
             if (response.IsOk) ClientTelemetry.Completed.Add(1);
-            var status = await JudgeAsync(
-                view, chain, i, EntryCodec.PeekPosition(entry.Span), origin, response, cancellationToken);
+            var status = await JudgeAsync(view, chain, i, position, origin, response, cancellationToken);
             if (status != Status.Ok) return status;
         }
 
@@ -101,7 +99,7 @@ internal sealed class ChainReplication(UnitCalls units, ILogger logger)
             if (i == 0 && response.Status == Status.AlreadyWritten && response.StoredOrigin != junk.Origin)
                 return Status.AlreadyWritten;
 
-            // Damaged, but a value: the replicas behind may hold it, or must not hold another.
+            // A damaged value is a value: the replicas behind may hold it, and must not hold another.
             if (i == 0 && response.Status == Status.Corrupt) return Status.AlreadyWritten;
             var status = await JudgeAsync(view, chain, i, junk.Position, junk.Origin, response, cancellationToken);
             if (status != Status.Ok) return status;
@@ -146,11 +144,10 @@ internal sealed class ChainReplication(UnitCalls units, ILogger logger)
 #if PLANTED
             if (Planted.Is("trim-at-head-only") && replica.Unit != chain.Head) continue;
 #endif
-            AckResponse response = page.BelowMark
-                ? await units.CallAsync(
-                    view, replica.Unit, new TrimPrefixRequest(view.Epoch, page.Position.Next), cancellationToken)
-                : await units.CallAsync(
-                    view, replica.Unit, new TrimRequest(view.Epoch, page.Position, page.Bytes), cancellationToken);
+            AckRequest request = page.BelowMark
+                ? new TrimPrefixRequest(view.Epoch, page.Position.Next)
+                : new TrimRequest(view.Epoch, page.Position, page.Bytes);
+            var response = await units.CallAsync(view, replica.Unit, request, cancellationToken);
             if (!response.IsOk) return response.Status;
             if (page.BelowMark) Propagated(replica.Unit, page.Position.Next);
         }

@@ -1,5 +1,3 @@
-using System.Collections.Immutable;
-using Corfu.Protocol;
 using Corfu.Transport;
 
 namespace Corfu.Client;

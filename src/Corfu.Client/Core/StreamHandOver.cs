@@ -1,6 +1,3 @@
-using System.Collections.Immutable;
-using Corfu.Protocol;
-
 namespace Corfu.Client;
 
 /// <summary>
@@ -10,11 +7,6 @@ namespace Corfu.Client;
 /// </summary>
 internal sealed class StreamHandOver(SequencerCalls sequencer, FrozenTails frozen, ClientClock clock)
 {
-    private readonly Lock _gate = new();
-
-    // Guarded by _gate, with its fields: the newest epoch that was asked for.
-    private EpochBatches? _newest;
-
     /// <summary>
     /// A request that the sequencer refuses while it does not know the streams: they are handed over, and it is asked
     /// again.
@@ -25,97 +17,59 @@ internal sealed class StreamHandOver(SequencerCalls sequencer, FrozenTails froze
     {
         var response = await sequencer.CallAsync(view, request, cancellationToken);
         if (response.Status != Status.UnknownStream) return response;
-        foreach (var some in UnknownOf(response).Chunk(MessageLimits.MaxItems))
+        var unknown = response switch
         {
-            var status = await RunAsync(view, [.. some], cancellationToken);
+            TokenResponse token => token.Unknown,
+            TailResponse tail => tail.Unknown,
+            _ => [],
+        };
+        foreach (var some in unknown.Chunk(MessageLimits.MaxItems))
+        {
+            var status = await RunAsync(view, some, cancellationToken);
             if (status != Status.Ok) return (TResponse)request.Fail(status, response.Epoch);
         }
 
-        // Unknown again, where a sequencer at its limit forgets streams as fast as they are handed over: the caller
-        // pauses, and not for ever.
+        // A sequencer at its limit may forget streams as fast as they are handed over: then the caller pauses.
         return await sequencer.CallAsync(view, request, cancellationToken);
     }
 
-    private static ImmutableArray<StreamId> UnknownOf(Response refused) => refused switch
+    private async Task<Status> RunAsync(EpochView view, StreamId[] streams, CancellationToken cancellationToken)
     {
-        TokenResponse token => token.Unknown,
-        TailResponse tail => tail.Unknown,
-        _ => [],
-    };
-
-    /// <returns>Ok, or why the epoch's units or sequencer refuse; Sealed also where a newer epoch was asked
-    /// for.</returns>
-    public async Task<Status> RunAsync(
-        EpochView view, ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
-    {
-        while (true)
+        var batches = view.HandOvers;
+        HandOverBatch batch;
+        lock (batches)
         {
-            if (Join(view, streams, out var joined) is not { } batch) return Status.Sealed;
-            var done = batch.Done.Task;
-            if (!joined)
+            if (batches.Next is not { } next || next.Streams.Count + streams.Length > MessageLimits.MaxItems)
             {
-                // The next batch is full: this caller waits for the one after it.
-                await Task.WhenAny(done).WaitOrCancelAsync(cancellationToken);
-                continue;
+                next = batches.Next = new HandOverBatch();
+                batches.Last = next.Done = RunAsync(view, next, after: batches.Last);
+                next.Done.Abandon();
             }
 
-            var status = await done.WaitOrCancelAsync(cancellationToken);
-
-            // A refusal may be about another caller's streams.
-            return status is Status.Ok or Status.Sealed || batch.Callers == 1
-                ? status
-                : await HandOverAsync(view, streams, cancellationToken);
+            batch = next;
+            batch.Streams.AddRange(streams);
+            batch.Callers++;
         }
+
+        var status = await batch.Done.WaitOrCancelAsync(cancellationToken);
+
+        // A refusal may be about another caller's streams.
+        return status is Status.Ok or Status.Sealed || batch.Callers == 1
+            ? status
+            : await HandOverAsync(view, [.. streams], cancellationToken);
     }
 
-    private Batch? Join(EpochView view, ImmutableArray<StreamId> streams, out bool joined)
+    private async Task<Status> RunAsync(EpochView view, HandOverBatch batch, Task<Status> after)
     {
-        EpochBatches epoch;
-        Batch batch;
-        var first = false;
-        lock (_gate)
+        // Outside the lock. The failure of another batch is told to its own callers.
+        await Task.Yield();
+        await Task.WhenAny(after);
+        lock (view.HandOvers)
         {
-            joined = false;
-            if (_newest is null || _newest.View.Epoch < view.Epoch) _newest = new EpochBatches(view);
-            epoch = _newest;
-            if (epoch.View.Epoch > view.Epoch) return null;
-            batch = epoch.Next ??= new Batch();
-            joined = batch.Callers == 0 || batch.Streams.Count + streams.Length <= MessageLimits.MaxItems;
-            if (joined)
-            {
-                batch.Streams.AddRange(streams);
-                batch.Callers++;
-                first = !epoch.IsRunning;
-                epoch.IsRunning = true;
-            }
+            if (view.HandOvers.Next == batch) view.HandOvers.Next = null;
         }
 
-        if (first) RunAllAsync(epoch).Abandon();
-        return batch;
-    }
-
-    private async Task RunAllAsync(EpochBatches epoch)
-    {
-        while (true)
-        {
-            Batch? batch;
-            lock (_gate)
-            {
-                (batch, epoch.Next) = (epoch.Next, null);
-                epoch.IsRunning = batch is not null;
-            }
-
-            if (batch is null) return;
-            try
-            {
-                batch.Done.SetResult(await HandOverAsync(epoch.View, [.. batch.Streams], clock.Closed));
-            }
-            catch (Exception e)
-            {
-                batch.Done.SetException(e);
-                batch.Done.Task.Abandon();
-            }
-        }
+        return await HandOverAsync(view, [.. batch.Streams], clock.Closed);
     }
 
     private async Task<Status> HandOverAsync(
@@ -124,25 +78,27 @@ internal sealed class StreamHandOver(SequencerCalls sequencer, FrozenTails froze
         var tails = await frozen.GatherAsync(view, streams, view.Projection.Start, cancellationToken);
         if (!tails.IsDone) return tails.Status;
         ClientTelemetry.HandOvers.Add(streams.Length);
-        return (
-            await sequencer.CallAsync(view, new LoadStreamsRequest(view.Epoch, tails.Value), cancellationToken)).Status;
+        var load = new LoadStreamsRequest(view.Epoch, tails.Value);
+        return (await sequencer.CallAsync(view, load, cancellationToken)).Status;
     }
+}
 
-    private sealed class EpochBatches(EpochView view)
-    {
-        public EpochView View { get; } = view;
+/// <summary>The hand-overs of an epoch; guarded by itself.</summary>
+internal sealed class HandOverBatches
+{
+    /// <summary>The batch that has not begun and takes callers.</summary>
+    public HandOverBatch? Next { get; set; }
 
-        public Batch? Next { get; set; }
+    /// <summary>Of the newest batch.</summary>
+    public Task<Status> Last { get; set; } = Task.FromResult(Status.Ok);
+}
 
-        public bool IsRunning { get; set; }
-    }
+/// <summary>Streams to hand over together, and the callers that wait for it.</summary>
+internal sealed class HandOverBatch
+{
+    public List<StreamId> Streams { get; } = [];
 
-    private sealed class Batch
-    {
-        public List<StreamId> Streams { get; } = [];
+    public int Callers { get; set; }
 
-        public int Callers { get; set; }
-
-        public TaskCompletionSource<Status> Done { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
-    }
+    public Task<Status> Done { get; set; } = null!;
 }

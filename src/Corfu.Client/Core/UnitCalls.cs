@@ -1,4 +1,3 @@
-using Corfu.Protocol;
 using Corfu.Transport;
 
 namespace Corfu.Client;
@@ -11,23 +10,24 @@ internal sealed class UnitCalls(ITransport transport, ProjectionHolder projectio
 {
     private readonly Lock _gate = new();
 
-    // Guarded by _gate. The last install at each unit, running or not; there are never many units.
+    // Guarded by _gate. The last install at each unit, running or not.
     private readonly Dictionary<NodeAddress, (Epoch Epoch, Task<AckResponse> Install)> _installs = [];
 
     /// <summary>
-    /// Any status may come back, Sealed above all; <see cref="TransportException"/> as the transport throws it.
+    /// Any status may come back; <see cref="TransportException"/> as the transport throws it.
     /// </summary>
     public async ValueTask<TResponse> CallAsync<TResponse>(
         EpochView view, NodeId unit, Request<TResponse> request, CancellationToken cancellationToken)
         where TResponse : Response
     {
-        // A unit that has left the projection meanwhile might not answer at all.
+        // A unit that has left the projection may never answer.
         if (projections.Current is var newest && newest != view && !newest.Projection.HasUnit(unit))
             return (TResponse)request.Fail(Status.Sealed, newest.Epoch);
         var address = view.Projection.AddressOf(unit);
         var response = await transport.CallAsync(address, request, cancellationToken);
-        if (response.Status != Status.NotInstalled) return response;
-        return await InstallAndCallAsync(view, address, request, cancellationToken);
+        return response.Status == Status.NotInstalled
+            ? await InstallAndCallAsync(view, address, request, cancellationToken)
+            : response;
     }
 
     /// <summary>For the answer <see cref="Status.NotInstalled"/>.</summary>
@@ -36,8 +36,9 @@ internal sealed class UnitCalls(ITransport transport, ProjectionHolder projectio
         where TResponse : Response
     {
         var installed = await InstallAsync(view.Projection, address).WaitOrCancelAsync(cancellationToken);
-        if (!installed.IsOk) return (TResponse)request.Fail(installed.Status, installed.Epoch);
-        return await transport.CallAsync(address, request, cancellationToken);
+        return installed.IsOk
+            ? await transport.CallAsync(address, request, cancellationToken)
+            : (TResponse)request.Fail(installed.Status, installed.Epoch);
     }
 
     private Task<AckResponse> InstallAsync(Projection projection, NodeAddress unit)

@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Client;
 
 /// <summary>The newest projection known, replaced whole (CORFU 2.2). Epochs only rise.</summary>
@@ -49,6 +47,8 @@ internal sealed class EpochView(Projection projection, GrantClock grants)
     public Epoch Epoch => Projection.Epoch;
 
     public GrantClock Grants { get; } = grants;
+
+    public HandOverBatches HandOvers { get; } = new();
 
     /// <summary>The longest grace that a writer asked for, as last heard (R10).</summary>
     public ushort GraceMilliseconds { get; private set; }

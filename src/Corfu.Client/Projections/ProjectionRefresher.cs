@@ -1,5 +1,4 @@
 using Corfu.Client.Layout;
-using Corfu.Protocol;
 using Corfu.Transport;
 using Microsoft.Extensions.Logging;
 

@@ -1,5 +1,4 @@
 using System.Collections;
-using Corfu.Protocol;
 
 namespace Corfu.Client;
 

@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Client;
 
 /// <summary>Turns what a unit answered into what the log says, trusting no byte of it.</summary>

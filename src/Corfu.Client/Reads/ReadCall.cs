@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Client;
 
 /// <summary>One call of a reader and how far it has come.</summary>

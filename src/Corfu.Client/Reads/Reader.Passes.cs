@@ -1,4 +1,3 @@
-using Corfu.Protocol;
 using Corfu.Transport;
 
 namespace Corfu.Client;

@@ -1,5 +1,3 @@
-using System.Collections.Immutable;
-using Corfu.Protocol;
 using Microsoft.Extensions.Logging;
 
 namespace Corfu.Client;

@@ -1,5 +1,4 @@
 using Corfu.Client.Layout;
-using Corfu.Protocol;
 using Corfu.Transport;
 
 namespace Corfu.Client;

@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Client;
 
 /// <summary>What a reconfiguration may do to the ranges that exist (R2, R13, R14, R15).</summary>

@@ -1,6 +1,3 @@
-using System.Collections.Immutable;
-using Corfu.Protocol;
-
 namespace Corfu.Client;
 
 /// <summary>What a cursor knows about one of its streams.</summary>
