@@ -60,7 +60,7 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
         _handOver = new StreamHandOver(sequencer, _frozen, _clock);
 
         // Chains and holes.
-        var origins = new EntryOrigins(entropy);
+        var origins = new EntryOrigins(entropy, time);
         var confirmer = new EpochConfirmer(_units, _layout, _clock, options);
         var committed = new CommittedSet();
         _chains = new ChainReplication(_units, logger);
@@ -84,34 +84,28 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
     /// <summary>The newest projection this client knows.</summary>
     public Projection Projection => _projections.Current.Projection;
 
-    /// <inheritdoc />
     public int MaxPayload => _options.MaxPayload;
 
-    /// <inheritdoc />
     public ValueTask<AppendResult> AppendAsync(
         ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams,
         CancellationToken cancellationToken = default) =>
         _appender.AppendAsync(payload, streams, cancellationToken);
 
-    /// <inheritdoc />
     public ValueTask<AppendOutcome> ResolveAsync(AppendResult unknown, CancellationToken cancellationToken = default) =>
         unknown.Outcome == AppendOutcome.Unknown
             ? _resolver.ResolveAsync(unknown.Position, unknown.Origin, cancellationToken)
             : ValueTask.FromResult(unknown.Outcome);
 
-    /// <inheritdoc />
     public ValueTask<ImmutableArray<LogReadResult>> ReadManyAsync(
         ImmutableArray<LogPosition> positions, ReadDetail detail = ReadDetail.Full,
         ReadMode mode = ReadMode.CloseHoles, CancellationToken cancellationToken = default) =>
         _reader.ReadManyAsync(positions, detail, mode, cancellationToken);
 
-    /// <inheritdoc />
     public ValueTask<LogCheck> CheckAsync(
         ImmutableArray<StreamId> streams, ReadConsistency consistency = ReadConsistency.Linearizable,
         CancellationToken cancellationToken = default) =>
         (consistency == ReadConsistency.Linearizable ? _linearizable : _session).CheckAsync(streams, cancellationToken);
 
-    /// <inheritdoc />
     public async ValueTask<LogReadResult> FillAsync(LogPosition position, CancellationToken cancellationToken = default)
     {
         var read = await _reader.ReadManyAsync([position], ReadDetail.Full, ReadMode.Observe, cancellationToken);
@@ -125,11 +119,9 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
                 nameof(position), position, "Only granted positions are filled, and this one is not.");
     }
 
-    /// <inheritdoc />
     public ValueTask TrimAsync(LogPosition position, CancellationToken cancellationToken = default) =>
         _trimmer.TrimAsync(position, cancellationToken);
 
-    /// <inheritdoc />
     public ValueTask TrimPrefixAsync(LogPosition below, CancellationToken cancellationToken = default) =>
         _trimmer.TrimPrefixAsync(below, cancellationToken);
 

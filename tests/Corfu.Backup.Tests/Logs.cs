@@ -87,7 +87,7 @@ internal static class Logs
         Assert.Equal([[25, 24, 23, 22], [19, 17, 15, 13], [39, 38, 37, 36], []], tails);
         foreach (var stream in (StreamId[])[Even, Odd])
         {
-            var walk = new LogStream(log, stream);
+            var walk = new StreamCursor(log, stream);
             await walk.SyncAsync();
             await Assert.ThrowsAsync<LogTrimmedException>(async () => await walk.ReadNextAsync());
         }
@@ -96,7 +96,7 @@ internal static class Logs
     /// <summary>A stream by its backpointers, as Tango reads it.</summary>
     public static async Task<ImmutableArray<long>> WalkAsync(this CorfuClient client, StreamId stream, long from)
     {
-        var walk = new LogStream(client, stream, new LogPosition(from));
+        var walk = new StreamCursor(client, stream, new LogPosition(from));
         await walk.SyncAsync();
         var found = ImmutableArray.CreateBuilder<long>();
         while (await walk.ReadNextAsync() is { } entry) found.Add(entry.Position.Offset);

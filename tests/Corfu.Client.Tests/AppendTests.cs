@@ -154,7 +154,7 @@ public class AppendTests
         cluster.Transport.Faults = (_, request) =>
             new(request is WriteRequest && ++number % 2 == 0 && left-- > 0 ? Enum.Parse<Fault>(fault) : Fault.None);
         for (var i = 0; i < 10; i++) Assert.True((await client.AppendAsync(Bytes($"{i}"), [A])).IsAppended);
-        var stream = new LogStream(client, A);
+        var stream = new StreamCursor(client, A);
         await stream.SyncAsync();
         for (var i = 0; i < 10; i++)
             Assert.Equal($"{i}", Encoding.UTF8.GetString((await stream.ReadNextAsync())!.Payload.Span));

@@ -194,7 +194,7 @@ public class CheckTests
         cluster.Transport.Stop(cluster.First.Sequencer.Id);
         Assert.Equal([4L, 3, 2, 1], (await client.CheckAsync([A])).Streams[0].Positions.Select(p => p.Offset));
         Assert.Empty((await client.CheckAsync([new StreamId(99)])).Streams[0].Positions);
-        var log = new LogStream(client, A);
+        var log = new StreamCursor(client, A);
         await log.SyncAsync();
         await Assert.ThrowsAsync<LogTrimmedException>(async () => await log.ReadNextAsync());
     }

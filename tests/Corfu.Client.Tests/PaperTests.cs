@@ -9,7 +9,7 @@ namespace Corfu.Client.Tests;
 /// <summary>One test per claim of the papers that the client implements; the claim is cited.</summary>
 public partial class PaperTests
 {
-    private static async Task<List<string>> PlayAsync(LogStream stream)
+    private static async Task<List<string>> PlayAsync(StreamCursor stream)
     {
         await stream.SyncAsync();
         var played = new List<string>();
@@ -47,7 +47,8 @@ public partial class PaperTests
         for (var i = 0; i < 150; i++) log.Append("other", 301);
         for (var i = 0; i < 10; i++) log.Grant(300);
         for (var i = 5; i < 8; i++) log.Append($"{i}", 300);
-        Assert.Equal(["0", "1", "2", "3", "4", "5", "6", "7"], await PlayAsync(new LogStream(log, new StreamId(300))));
+        var cursor = new StreamCursor(log, new StreamId(300));
+        Assert.Equal(["0", "1", "2", "3", "4", "5", "6", "7"], await PlayAsync(cursor));
     }
 
     /// <summary>Tango 5: sync "brings the linked list up-to-date"; readnext then follows it.</summary>
@@ -55,8 +56,8 @@ public partial class PaperTests
     public async Task Tango5_readnext_follows_sync()
     {
         var log = new ScriptedLog();
-        var stream = new LogStream(log, new StreamId(300));
-        await stream.AppendAsync("a"u8.ToArray());
+        var stream = new StreamCursor(log, new StreamId(300));
+        log.Append("a", 300);
         Assert.Null(await stream.ReadNextAsync());
         Assert.Equal(["a"], await PlayAsync(stream));
     }
@@ -256,6 +257,6 @@ public partial class PaperTests
         var client = cluster.Client();
         var streams = Enumerable.Range(0, 200).Select(i => new StreamId(1000 + (ulong)i)).ToArray();
         await client.AppendAsync(Bytes("x"), [.. streams]);
-        foreach (var stream in streams) Assert.Equal(["x"], await PlayAsync(new LogStream(client, stream)));
+        foreach (var stream in streams) Assert.Equal(["x"], await PlayAsync(new StreamCursor(client, stream)));
     }
 }

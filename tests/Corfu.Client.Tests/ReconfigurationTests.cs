@@ -22,7 +22,7 @@ public class ReconfigurationTests
 
     private static async Task<List<string>> PlayAsync(CorfuClient client)
     {
-        var stream = new LogStream(client, A);
+        var stream = new StreamCursor(client, A);
         await stream.SyncAsync();
         var played = new List<string>();
         while (await stream.ReadNextAsync() is { } entry) played.Add(Encoding.UTF8.GetString(entry.Payload.Span));
@@ -75,7 +75,7 @@ public class ReconfigurationTests
         Assert.InRange(handOvers, 1, count / 2);
         foreach (var stream in streams)
         {
-            var log = new LogStream(client, stream);
+            var log = new StreamCursor(client, stream);
             await log.SyncAsync();
             Assert.Equal("old", Encoding.UTF8.GetString((await log.ReadNextAsync())!.Payload.Span));
             Assert.Equal("new", Encoding.UTF8.GetString((await log.ReadNextAsync())!.Payload.Span));

@@ -48,7 +48,7 @@ public class TrimTests
         var trimmed = (await client.ReadManyAsync([new LogPosition(6)]))[0];
         Assert.Equal(PageState.Trimmed, trimmed.State);
         Assert.True(trimmed.Entry!.TryGetStream(A, out _));
-        var stream = new LogStream(client, A);
+        var stream = new StreamCursor(client, A);
         await stream.SyncAsync();
         for (var i = 0; i < 4; i++)
             Assert.Equal($"{i}", Encoding.UTF8.GetString((await stream.ReadNextAsync())!.Payload.Span));
@@ -83,7 +83,7 @@ public class TrimTests
         Assert.Equal(new LogPosition(7), client.Projection.TrimMark);
         Assert.Equal(new LogPosition(7), await away.ReadTrimMarkAsync());
         Assert.Equal(PageState.Trimmed, (await away.ReadManyAsync([new LogPosition(3)]))[0].State);
-        var stream = new LogStream(away, A);
+        var stream = new StreamCursor(away, A);
         await stream.SyncAsync();
         await Assert.ThrowsAsync<LogTrimmedException>(() => stream.ReadNextAsync().AsTask());
     }

@@ -62,8 +62,7 @@ internal sealed class Resolver(
     private async ValueTask<Attempt<AppendOutcome>> CloseAsync(
         EpochView view, Chain chain, LogPosition position, EntryOrigin origin, CancellationToken cancellationToken)
     {
-        var at = new LogPosition(position.Offset, view.Epoch);
-        var junk = new LogEntry(at, origins.Next(), EntryKind.Junk, clock.Time.GetUtcNow(), [], default);
+        var junk = origins.NewJunk(view, position, []);
         if (view.Epoch > position.Epoch)
         {
             // The outcome is final already, so the caller does not wait for the fill.

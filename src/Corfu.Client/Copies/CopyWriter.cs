@@ -185,27 +185,18 @@ public sealed class CopyWriter
     private async ValueTask<Status> TryPutStreamsAsync(
         EpochView view, StreamTail[] tails, CancellationToken cancellationToken)
     {
-        var shares = new SortedDictionary<NodeId, ImmutableArray<StreamTail>.Builder>();
-        foreach (var tail in tails)
+        // Each unit's share; a stream may stand in it once for each of the unit's chains.
+        var shares =
+            from tail in tails
+            from positions in tail.Positions.GroupBy(view.Projection.ChainOf)
+            from replica in positions.Key.Replicas
+            group new StreamTail(tail.Stream, [.. positions]) by replica.Unit;
+        foreach (var share in shares.OrderBy(s => s.Key))
         {
-            foreach (var chain in tail.Positions.GroupBy(view.Projection.ChainOf))
-            {
-                foreach (var replica in chain.Key.Replicas)
-                {
-                    if (!shares.TryGetValue(replica.Unit, out var share))
-                        shares.Add(replica.Unit, share = ImmutableArray.CreateBuilder<StreamTail>());
-                    share.Add(new StreamTail(tail.Stream, [.. chain]));
-                }
-            }
-        }
-
-        foreach (var (unit, share) in shares)
-        {
-            // A stream may stand in a unit's share once for each of its chains.
             foreach (var some in share.Chunk(MessageLimits.MaxItems))
             {
-                var response = await _units.CallAsync(
-                    view, unit, new ImportStreamTailsRequest(view.Epoch, [.. some]), cancellationToken);
+                var request = new ImportStreamTailsRequest(view.Epoch, [.. some]);
+                var response = await _units.CallAsync(view, share.Key, request, cancellationToken);
                 if (!response.IsOk) return response.Status;
             }
         }

@@ -47,7 +47,7 @@ internal sealed class ProjectionRefresher(
             if (!_polling) first = _polling = true;
         }
 
-        if (first) _ = PollAsync();
+        if (first) PollAsync().Abandon();
         try
         {
             await budget.PauseAsync(projections.ChangedAfter(epoch), reason, cause, cancellationToken);
@@ -70,18 +70,9 @@ internal sealed class ProjectionRefresher(
             var finish = elapsed - finished >= options.SuccessorTimeout;
             if (finish) finished = elapsed;
             await RefreshAsync(finish);
-            var wait = clock.GetElapsedTime(began) / 10;
-            if (wait < options.RefreshInterval) wait = options.RefreshInterval;
-            if (wait > options.MaxRetryDelay) wait = options.MaxRetryDelay;
-            try
-            {
-                await Task.Delay(wait, clock.Time, clock.Closed);
-            }
-            catch (OperationCanceledException)
-            {
-                return;
-            }
-
+            var wait = Math.Max(clock.GetElapsedTime(began).Ticks / 10, options.RefreshInterval.Ticks);
+            wait = Math.Min(wait, options.MaxRetryDelay.Ticks);
+            await Task.Delay(TimeSpan.FromTicks(wait), clock.Time, clock.Closed);
             lock (_gate)
             {
                 if (_pausing > 0) continue;
@@ -159,7 +150,7 @@ internal sealed class ProjectionRefresher(
         }
     }
 
-    // An absent cluster is asked many times a second: only a change is worth a line.
+    // An absent cluster is asked many times a second: only a change is logged.
     private void Report(string why)
     {
         if (Interlocked.Exchange(ref _reported, why) != why) ClientLog.NoProjection(logger, why);

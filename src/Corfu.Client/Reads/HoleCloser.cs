@@ -249,9 +249,8 @@ internal sealed class HoleCloser(
         EpochView view, LogPosition position, Dictionary<LogPosition, ImmutableArray<StreamHeader>> headers,
         CancellationToken cancellationToken)
     {
-        var at = new LogPosition(position.Offset, view.Epoch);
         var streams = headers.TryGetValue(position, out var known) ? known : [];
-        var junk = new LogEntry(at, origins.Next(), EntryKind.Junk, clock.Time.GetUtcNow(), streams, default);
+        var junk = origins.NewJunk(view, position, streams);
         var status = await chains.FillAsync(view, view.Projection.ChainOf(position), junk, cancellationToken);
         if (status == Status.Ok && streams.IsEmpty) ClientTelemetry.FilledBare.Add(1);
         return (junk, status);

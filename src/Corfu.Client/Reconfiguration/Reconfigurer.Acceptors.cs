@@ -21,13 +21,13 @@ public sealed partial class Reconfigurer
         var membership = Membership.Of(newest) with { Acceptors = acceptors };
         MembershipRules.Check(newest, membership);
         var epoch = newest.Epoch.Next.Next;
-        var seals = new SealRound(_transport, _time, _options, newest, epoch);
+        var seals = new SealRound(transport, time, _options, newest, epoch);
         if (!await seals.RunAsync(membership, cancellationToken))
             throw new ReconfigurationException($"Units are sealed beyond {epoch}: a newer projection exists.");
         foreach (var unit in newest.Units) await RequireNotBeyondAsync(unit, newest, epoch, cancellationToken);
         seals.Raise(await GrantedAsync(newest, cancellationToken));
         var decreed = Compute(newest, membership, seals, reason, epoch);
-        await _layout.HandOverAsync(decreed, cancellationToken);
+        await layout.HandOverAsync(decreed, cancellationToken);
         await InstallAsync(decreed, cancellationToken);
         return decreed;
     }
@@ -37,8 +37,8 @@ public sealed partial class Reconfigurer
     {
         try
         {
-            var sealing = await SealRound.CallAsync(_transport, unit, newest, epoch, cancellationToken);
-            var info = await _transport.CallAsync(unit, new UnitInfoRequest(Epoch.None), cancellationToken);
+            var sealing = await SealRound.CallAsync(transport, unit, newest, epoch, cancellationToken);
+            var info = await transport.CallAsync(unit, new UnitInfoRequest(Epoch.None), cancellationToken);
             if (!sealing.IsOk || !info.IsOk)
                 throw new ReconfigurationException(
                     $"Unit {unit} cannot be sealed ({sealing.Status}): take it out first, or bring it back.");

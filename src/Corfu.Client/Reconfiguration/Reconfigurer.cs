@@ -19,29 +19,17 @@ namespace Corfu.Client;
 /// 5. Install it at its units and its sequencer (R7, R14).
 /// 6. If the acceptors changed, hand the decision over to the new ones. Then the old ones may retire.
 /// </remarks>
-public sealed partial class Reconfigurer
+public sealed partial class Reconfigurer(
+    ITransport transport, LayoutClient layout, TimeProvider time, ILogger? logger = null,
+    ReconfigurerOptions? options = null)
 {
     private const int MaxReason = 200;
 
-    // Proposals lost to other reconfigurers before this one gives up.
+    // Rounds lost to other reconfigurers, or to seals too far ahead, before this one gives up.
     private const int MaxRounds = 16;
 
-    private readonly ITransport _transport;
-    private readonly LayoutClient _layout;
-    private readonly TimeProvider _time;
-    private readonly ILogger _logger;
-    private readonly ReconfigurerOptions _options;
-
-    public Reconfigurer(
-        ITransport transport, LayoutClient layout, TimeProvider time, ILogger? logger = null,
-        ReconfigurerOptions? options = null)
-    {
-        _transport = transport;
-        _layout = layout;
-        _time = time;
-        _logger = logger ?? NullLogger.Instance;
-        _options = options ?? new ReconfigurerOptions();
-    }
+    private readonly ILogger _logger = logger ?? NullLogger.Instance;
+    private readonly ReconfigurerOptions _options = options ?? new ReconfigurerOptions();
 
     /// <summary>Starts a cluster: the projection of epoch 1, on units and acceptors that have served none.</summary>
     /// <returns>The first projection as decided, which is another's where another was first.</returns>
@@ -56,8 +44,8 @@ public sealed partial class Reconfigurer
     {
         var first = new Projection(
             cluster, Epoch.First, sequencer, LogPosition.Zero, LogPosition.Zero,
-            [new Segment(LogPosition.Zero, null, chains)], units, acceptors, "first", proposedAt: _time.GetUtcNow());
-        var decided = await _layout.ProposeFirstAsync(first, cancellationToken);
+            [new Segment(LogPosition.Zero, null, chains)], units, acceptors, "first", proposedAt: time.GetUtcNow());
+        var decided = await layout.ProposeFirstAsync(first, cancellationToken);
         await InstallAsync(decided, cancellationToken);
         return decided;
     }
@@ -91,7 +79,7 @@ public sealed partial class Reconfigurer
             MembershipRules.Check(current, membership);
 
             // 2.
-            var seals = new SealRound(_transport, _time, _options, current, current.Epoch.Next, undecided);
+            var seals = new SealRound(transport, time, _options, current, current.Epoch.Next, undecided);
             if (!await seals.RunAsync(membership, cancellationToken))
             {
                 var newer = await NewerAsync(current, seals.Superseded, cancellationToken);
@@ -106,7 +94,7 @@ public sealed partial class Reconfigurer
             var proposed = Compute(current, membership, seals, reason, current.Epoch.Next);
 
             // 4.
-            var decided = await _layout.ProposeAsync(current, proposed, cancellationToken);
+            var decided = await layout.ProposeAsync(current, proposed, cancellationToken);
             if (!decided.Equals(proposed))
             {
                 current = decided;
@@ -118,7 +106,7 @@ public sealed partial class Reconfigurer
 
             // 6.
             if (!decided.Acceptors.AsSpan().SequenceEqual(current.Acceptors.AsSpan()))
-                await _layout.HandOverAsync(decided, cancellationToken);
+                await layout.HandOverAsync(decided, cancellationToken);
             if (decided.Epoch >= undecided) return decided;
             current = decided;
         }
@@ -134,7 +122,7 @@ public sealed partial class Reconfigurer
     /// decided before the unit serves again.</returns>
     private async Task<Projection?> NewerAsync(Projection current, Epoch sealedTo, CancellationToken cancellationToken)
     {
-        var latest = await _layout.ReadLatestAsync(current.Acceptors, cancellationToken);
+        var latest = await layout.ReadLatestAsync(current.Acceptors, cancellationToken);
         if (latest is not null && latest.Epoch > current.Epoch) return latest;
         if (sealedTo.Value - current.Epoch.Value <= MaxRounds) return null;
         throw new ReconfigurationException(
@@ -151,7 +139,7 @@ public sealed partial class Reconfigurer
             current.Cluster, epoch, membership.Sequencer, new LogPosition(start.Offset, epoch), mark, segments,
             SegmentList.UnitsOf(segments, membership.Units), membership.Acceptors,
             reason.Length <= MaxReason ? reason : reason[..(MaxReason - 3)] + "...", membership.MirrorOf,
-            _time.GetUtcNow());
+            time.GetUtcNow());
     }
 
     /// <summary>
@@ -160,7 +148,7 @@ public sealed partial class Reconfigurer
     /// </summary>
     private async Task InstallAsync(Projection projection, CancellationToken cancellationToken)
     {
-        using var timeout = new CancellationTokenSource(_options.InstallTimeout, _time);
+        using var timeout = new CancellationTokenSource(_options.InstallTimeout, time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
         List<Task> calls = [TryAsync(projection.Sequencer, new BootstrapRequest(projection), either.Token)];
         foreach (var unit in projection.Units) calls.Add(TryAsync(unit, new InstallRequest(projection), either.Token));
@@ -172,7 +160,7 @@ public sealed partial class Reconfigurer
     {
         try
         {
-            var response = await _transport.CallAsync(node, request, cancellationToken);
+            var response = await transport.CallAsync(node, request, cancellationToken);
             if (!response.IsOk && response.Status != Status.Sealed)
                 ClientLog.NotInstalled(_logger, request.Epoch.ToString(), node.ToString(), response.Status.ToString());
         }
@@ -189,11 +177,11 @@ public sealed partial class Reconfigurer
     /// <returns>The lowest position that it has not granted; zero where it does not answer.</returns>
     private async ValueTask<LogPosition> GrantedAsync(Projection current, CancellationToken cancellationToken)
     {
-        using var timeout = new CancellationTokenSource(_options.RoundTimeout, _time);
+        using var timeout = new CancellationTokenSource(_options.RoundTimeout, time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
         try
         {
-            var answer = await _transport.CallAsync(
+            var answer = await transport.CallAsync(
                 current.Sequencer, new TailRequest(current.Epoch, []), either.Token);
             if (answer.IsOk) return answer.Tail;
             ClientLog.TailNotKnown(_logger, current.Sequencer.ToString(), answer.Status.ToString());

@@ -23,7 +23,6 @@ public sealed partial class StreamCursor
     /// <summary>Results in order, null where <paramref name="Read"/> brings them.</summary>
     private sealed record Batch(List<LogReadResult?> Results, Task<ImmutableArray<LogReadResult>>? Read);
 
-    /// <inheritdoc />
     public async ValueTask<LogEntry?> ReadNextAsync(CancellationToken cancellationToken = default)
     {
         while (!_needsSync)

@@ -26,6 +26,10 @@ public sealed partial class StreamCursor : IStreamCursor
     {
     }
 
+    /// <summary>Plays one stream, from a position on.</summary>
+    public StreamCursor(ICorfuLog log, StreamId stream, LogPosition from = default)
+        : this(log) => Add(stream, from);
+
     internal StreamCursor(ICorfuLog log, StreamCursorOptions options)
     {
         _log = log;
@@ -33,10 +37,8 @@ public sealed partial class StreamCursor : IStreamCursor
         _batchSize = Math.Min(32, _options.MaxBatch);
     }
 
-    /// <inheritdoc />
     public LogPosition Position { get; private set; }
 
-    /// <inheritdoc />
     public void Add(StreamId stream, LogPosition from)
     {
         if (_byId.TryGetValue(stream, out var known)) _streams.Remove(known);
@@ -53,7 +55,6 @@ public sealed partial class StreamCursor : IStreamCursor
         Refetch();
     }
 
-    /// <inheritdoc />
     public async ValueTask<LogPosition> SyncAsync(
         ReadConsistency consistency = ReadConsistency.Linearizable, CancellationToken cancellationToken = default)
     {

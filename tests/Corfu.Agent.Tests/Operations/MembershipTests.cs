@@ -121,7 +121,7 @@ public class MembershipTests
         foreach (var unit in old) cluster.Transport.Stop(unit.Id);
         Assert.Equal([19L, 18, 17, 16], (await cluster.Client().CheckAsync([a])).Streams[0].Positions
             .Select(p => p.Offset));
-        var stream = new LogStream(cluster.Client(), a);
+        var stream = new StreamCursor(cluster.Client(), a);
         await stream.SyncAsync();
         await Assert.ThrowsAsync<LogTrimmedException>(async () => await stream.ReadNextAsync());
         await AppendAsync(client, 40, 10, b);

@@ -43,7 +43,7 @@ public class RebuildTests
         await AssertWholeAsync(client, 250);
         Assert.Equal(PageState.Data, (await cluster.LookAsync(spare, new LogPosition(0))).State);
         await AppendAsync(client, 250, 10, A);
-        var stream = new LogStream(cluster.Client(), A);
+        var stream = new StreamCursor(cluster.Client(), A);
         await stream.SyncAsync();
         for (var i = 0; i < 260; i++) Assert.Equal(i, (await stream.ReadNextAsync())!.Position.Offset);
     }
@@ -163,7 +163,7 @@ public class RebuildTests
         Assert.Equal([19L, 18, 17, 16], tails[0].Positions.Select(p => p.Offset));
         Assert.Equal([39L, 38, 37, 36], tails[1].Positions.Select(p => p.Offset));
         Assert.Empty(tails[2].Positions);
-        foreach (var stream in (LogStream[])[new(cluster.Client(), A), new(cluster.Client(), b)])
+        foreach (var stream in (StreamCursor[])[new(cluster.Client(), A), new(cluster.Client(), b)])
         {
             await stream.SyncAsync();
             await Assert.ThrowsAsync<LogTrimmedException>(async () => await stream.ReadNextAsync());

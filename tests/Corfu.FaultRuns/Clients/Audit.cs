@@ -30,11 +30,12 @@ internal static class Audit
 
         for (var i = 0; i < EntryText.Streams; i++)
         {
-            var stream = new LogStream(client, new StreamId(1000 + (ulong)i));
+            var id = new StreamId(1000 + (ulong)i);
+            var stream = new StreamCursor(client, id);
             await stream.SyncAsync();
             while (await stream.ReadNextAsync() is { } entry)
                 output.WriteLine(
-                    $"stream\t{stream.Id.Value}\t{entry.Position.Offset}\t"
+                    $"stream\t{id.Value}\t{entry.Position.Offset}\t"
                     + $"{EntryText.NameOf(entry.Payload.Span) ?? "damaged"}");
         }
 

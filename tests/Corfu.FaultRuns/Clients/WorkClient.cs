@@ -178,7 +178,7 @@ internal sealed class WorkClient(CorfuClient client, HistoryWriter history, stri
     private async Task FollowAsync(Random random, CancellationToken stop)
     {
         var stream = new StreamId(1000 + (ulong)random.Next(EntryText.Streams));
-        var cursor = new LogStream(client, stream);
+        var cursor = new StreamCursor(client, stream);
         await RepeatAsync(random, 3, async _ =>
         {
             var began = HistoryWriter.Now;

@@ -37,7 +37,7 @@ public sealed class EmbeddedClusterTests
         for (var i = 0; i < 30; i++)
             (await client.AppendAsync(Bytes($"{i}"), i % 3 == 0 ? [Stream] : [other])).Require();
 
-        var stream = new LogStream(client, Stream);
+        var stream = new StreamCursor(client, Stream);
         await stream.SyncAsync();
         var read = new List<string>();
         while (await stream.ReadNextAsync() is { } entry) read.Add(Text(entry));

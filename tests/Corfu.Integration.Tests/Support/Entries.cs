@@ -18,7 +18,7 @@ internal static class Entries
     /// <summary>The stream holds exactly the first entries, in their order.</summary>
     public static async Task RequireAsync(CorfuClient client, int count)
     {
-        var stream = new LogStream(client, Stream);
+        var stream = new StreamCursor(client, Stream);
         await stream.SyncAsync();
         var read = new List<string>();
         while (await stream.ReadNextAsync() is { } entry) read.Add(Encoding.UTF8.GetString(entry.Payload.Span));
