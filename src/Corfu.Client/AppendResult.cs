@@ -7,9 +7,7 @@ public readonly record struct AppendResult(AppendOutcome Outcome, LogPosition Po
 {
     public bool IsAppended => Outcome == AppendOutcome.Appended;
 
-    /// <summary>
-    /// The position, or <see cref="AppendUnknownException"/> for callers that treat the third outcome as an error.
-    /// </summary>
+    /// <summary>The position, or an exception for callers that treat the third outcome as an error.</summary>
     public LogPosition Require() => IsAppended ? Position : throw new AppendUnknownException(this);
 }
 
@@ -19,15 +17,10 @@ public enum AppendOutcome
     /// <summary>In the log, durable at every replica of its chain.</summary>
     Appended,
 
-    /// <summary>
-    /// Could not be resolved: it may or may not be, or become, part of the log. Nothing retries it silently (R9).
-    /// </summary>
+    /// <summary>Not resolved: it may be, or become, part of the log. Nothing retries it silently (R9).</summary>
     Unknown,
 
-    /// <summary>
-    /// Certainly not in the log and never will be. Only <see cref="ICorfuLog.ResolveAsync"/> says this: appends retry
-    /// instead.
-    /// </summary>
+    /// <summary>Never part of the log. Only <see cref="ICorfuLog.ResolveAsync"/> returns it: appends retry.</summary>
     NotAppended,
 }
 

@@ -143,9 +143,7 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
         LogPosition from, int count, CancellationToken cancellationToken = default) =>
         _auditor.AuditAsync(from, count, cancellationToken);
 
-    /// <summary>
-    /// Ends everything that is under way: appends with their outcome unknown, the rest with an error.
-    /// </summary>
+    /// <summary>Ends all calls under way: appends with their outcome unknown, the rest with an error.</summary>
     public ValueTask DisposeAsync()
     {
         _clock.Close();

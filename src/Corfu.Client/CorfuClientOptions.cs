@@ -25,9 +25,7 @@ public sealed record CorfuClientOptions
     /// <summary>After this long without confirming the epoch, another chain is asked too. Default 20 ms.</summary>
     public TimeSpan ConfirmTimeout { get; init; } = TimeSpan.FromMilliseconds(20);
 
-    /// <summary>
-    /// After this long without an answer of the sequencer, a check asks the units (Tango 2.2). Default 100 ms.
-    /// </summary>
+    /// <summary>After this long without the sequencer's answer, a check asks the units. Default 100 ms.</summary>
     public TimeSpan SlowCheckDelay { get; init; } = TimeSpan.FromMilliseconds(100);
 
     /// <summary>An operation that cannot be finished for so long is given up. Default 30 s.</summary>
@@ -59,9 +57,7 @@ public sealed record CorfuClientOptions
     /// </summary>
     public TimeSpan HoleWait { get; init; } = TimeSpan.FromMilliseconds(10);
 
-    /// <summary>
-    /// After this long without an answer, a read of committed pages goes to another full replica. Default 100 ms.
-    /// </summary>
+    /// <summary>After this long, a read of committed pages goes to another full replica. Default 100 ms.</summary>
     public TimeSpan ReadTimeout { get; init; } = TimeSpan.FromMilliseconds(100);
 
     public TcpTransportOptions Tcp { get; init; } = new();

@@ -1,8 +1,6 @@
 namespace Corfu.Client;
 
-/// <summary>
-/// Plays a set of streams merged in log order (Tango 5). Not safe for concurrent use: one player owns it.
-/// </summary>
+/// <summary>Plays streams merged in log order (Tango 5). Not safe for concurrent use: one player owns it.</summary>
 public interface IStreamCursor
 {
     /// <summary>

@@ -4,9 +4,7 @@ using Microsoft.Extensions.Logging;
 
 namespace Corfu.Client;
 
-/// <summary>
-/// Appends (CORFU 2.3, 2.4). Two appends never wait for each other.
-/// </summary>
+/// <summary>Appends (CORFU 2.3, 2.4). Two appends never wait for each other.</summary>
 /// <remarks>
 /// 1. A place among the appends in flight.
 /// 2. A token: a position of its own, with the backpointers of its streams.
@@ -210,7 +208,5 @@ internal sealed class Appender(
         lost < 2 ? (ushort)0 : (ushort)Math.Min(GraceMilliseconds << Math.Min(lost - 2, 16), MaxGraceMilliseconds);
 }
 
-/// <summary>
-/// The client has as many appends waiting as it may; this one was refused, and is not in the log. Try again later.
-/// </summary>
+/// <summary>Too many appends wait; this one was refused, and is not in the log. Try again later.</summary>
 public sealed class LogOverloadedException(string message) : CorfuException(message);

@@ -2,9 +2,7 @@ using System.Threading.RateLimiting;
 
 namespace Corfu.Client;
 
-/// <summary>
-/// Settles what became of an append (R9): completes it, or makes it impossible.
-/// </summary>
+/// <summary>Settles what became of an append (R9): completes it, or makes it impossible.</summary>
 internal sealed class Resolver(
     Retry retry, ChainReplication chains, EntryOrigins origins, ProjectionHolder projections, ClientClock clock)
 {

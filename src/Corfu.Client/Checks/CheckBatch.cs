@@ -1,8 +1,6 @@
 namespace Corfu.Client;
 
-/// <summary>
-/// The callers that share one check, and the union of their streams. Filled before it starts, fixed afterwards.
-/// </summary>
+/// <summary>The callers of one check and the union of their streams, fixed from its start on.</summary>
 internal sealed class CheckBatch
 {
     private readonly Dictionary<StreamId, int> _index = [];
@@ -55,9 +53,7 @@ internal sealed class CheckBatch
     }
 }
 
-/// <summary>
-/// One caller of a shared check. Its continuation runs on the completing thread, unless it asks for a context.
-/// </summary>
+/// <summary>One caller. Its continuation runs on the completing thread, unless it asks for a context.</summary>
 internal sealed class CheckWaiter(ImmutableArray<StreamId> streams) : TaskCompletionSource<LogCheck>(
     IsInlineAllowed ? TaskCreationOptions.None : TaskCreationOptions.RunContinuationsAsynchronously)
 {

@@ -2,9 +2,7 @@ using Corfu.Transport;
 
 namespace Corfu.Client;
 
-/// <summary>
-/// Checks (Tango 2.2, 5): the sequencer's tail, confirmed or not.
-/// </summary>
+/// <summary>Checks (Tango 2.2, 5): the sequencer's tail, confirmed or not.</summary>
 /// <remarks>
 /// 1. A caller joins the next round that starts after its call, so any number of callers costs few messages.
 /// 2. The round asks the sequencer for the tail and the streams' newest positions and, at the same time, one chain to
@@ -65,9 +63,7 @@ internal sealed class Checker(
         return new ValueTask<LogCheck>(answer);
     }
 
-    /// <summary>
-    /// More streams than fit into one message. The parts' tails differ; below the lowest, every part is complete.
-    /// </summary>
+    /// <summary>More streams than fit into one message. Below the lowest tail, every part is complete.</summary>
     private async ValueTask<LogCheck> CheckPartsAsync(
         ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
     {

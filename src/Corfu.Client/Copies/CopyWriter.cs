@@ -255,9 +255,7 @@ public sealed class CopyWriter
 /// <summary>The log is no mirror, a mirror of another cluster, or was promoted.</summary>
 public sealed class CopyRefusedException(string message) : CorfuException(message);
 
-/// <summary>
-/// A position of a mirror holds something else than its source. Nothing repairs that; the mirror has to be made anew.
-/// </summary>
+/// <summary>A position of a mirror differs from its source. The mirror has to be made anew.</summary>
 public sealed class LogDivergedException(LogPosition position, string what)
     : CorfuException($"The mirror differs from its source at {position.Offset}: {what}.")
 {

@@ -2,9 +2,7 @@ using Microsoft.Extensions.Logging;
 
 namespace Corfu.Client;
 
-/// <summary>
-/// The steps in a position's chain of clients other than the entry's writer: look, complete, fill, trim (CORFU 2.4).
-/// </summary>
+/// <summary>Steps in a chain by clients other than the entry's writer (CORFU 2.4).</summary>
 internal sealed class ChainReplication(UnitCalls units, ILogger logger)
 {
     private const int MaxKnownTrims = 65536;
@@ -17,9 +15,7 @@ internal sealed class ChainReplication(UnitCalls units, ILogger logger)
     private readonly HashSet<LogPosition> _trimmedPages = [];
     private Epoch _pagesEpoch;
 
-    /// <summary>
-    /// One page as one replica holds it. A trim that it meets is already propagated to the whole chain (R5).
-    /// </summary>
+    /// <summary>One page as one replica holds it. If it is trimmed, the whole chain is already (R5).</summary>
     public async ValueTask<Attempt<PageResult>> LookAsync(
         EpochView view, Chain chain, int replica, LogPosition position, ReadDetail detail,
         CancellationToken cancellationToken)
@@ -131,9 +127,7 @@ internal sealed class ChainReplication(UnitCalls units, ILogger logger)
         }
     }
 
-    /// <summary>
-    /// R5: a client that meets a trim sends it to every replica of the chain, joining ones too, before it answers.
-    /// </summary>
+    /// <summary>R5: a client that meets a trim sends it to all replicas, joining ones too, before it answers.</summary>
     public async ValueTask<Status> PropagateTrimAsync(
         EpochView view, Chain chain, PageResult page, CancellationToken cancellationToken)
     {

@@ -1,8 +1,6 @@
 namespace Corfu.Client;
 
-/// <summary>
-/// R9: the origins of this client's entries. The writer id is random per client, the sequence counts its entries.
-/// </summary>
+/// <summary>R9: the origins of this client's entries: a random writer id and a sequence number.</summary>
 internal sealed class EntryOrigins(IEntropy entropy, TimeProvider time)
 {
     private readonly WriterId _writer = new(entropy.NewGuid());

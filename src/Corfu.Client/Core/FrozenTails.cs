@@ -2,10 +2,7 @@ using Corfu.Transport;
 
 namespace Corfu.Client;
 
-/// <summary>
-/// What units know of streams below a position where everything is decided. It is frozen there, so every client merges
-/// the same lists.
-/// </summary>
+/// <summary>Streams below a position where all is decided: every client merges the same lists of units.</summary>
 /// <remarks>
 /// A chain's first full replica alone surely has every entry that is, or will be completed to be, in the log. What its
 /// damaged headers hide is no longer a source of copies, so it is in the log only if a full replica behind it has it:
@@ -94,9 +91,7 @@ internal sealed class FrozenTails(UnitCalls units)
         }
     }
 
-    /// <summary>
-    /// Asks the full replicas of every chain, in order, until one has a complete list; each unit once.
-    /// </summary>
+    /// <summary>Asks full replicas of every chain, in order, until one has a complete list; each unit once.</summary>
     /// <param name="complete">The units that have been asked, and whether their lists are complete.</param>
     /// <returns>Damaged: the head of a chain of which no list is complete.</returns>
     private static async ValueTask<(Status Status, NodeId? Damaged)> AskUntilCompleteAsync(

@@ -14,9 +14,7 @@ public readonly record struct LogExtent(LogPosition TrimMark, LogPosition End)
 /// <summary>Asks units for the log's trim mark and end.</summary>
 internal sealed class LogEnds(UnitCalls units)
 {
-    /// <summary>
-    /// From the first full replica of each active chain to answer: what is acknowledged, a trim too, is at all of them.
-    /// </summary>
+    /// <summary>From one full replica of each active chain: all of them have what is acknowledged, trims too.</summary>
     /// <returns>Also the highest epoch for which one of them is sealed.</returns>
     /// <exception cref="TransportException">No full replica of a chain answers.</exception>
     public async ValueTask<(LogExtent Extent, Epoch SealedBelow)> AskActiveAsync(

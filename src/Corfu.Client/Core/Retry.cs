@@ -15,9 +15,7 @@ internal sealed class Retry(
     ProjectionHolder projections, ProjectionRefresher refresher, ClientClock clock, IEntropy entropy,
     CorfuClientOptions options)
 {
-    /// <summary>
-    /// Tries until there is a value, each time under the newest epoch known.
-    /// </summary>
+    /// <summary>Tries until there is a value, each time under the newest epoch known.</summary>
     /// <remarks>
     /// 1. A value, or a status that no further attempt can change, ends the operation.
     /// 2. Sealed: the epoch is over, so the next attempt waits for a newer one.

@@ -2,10 +2,7 @@ using Corfu.Transport;
 
 namespace Corfu.Client;
 
-/// <summary>
-/// Requests to the sequencer of an epoch. One that has not been bootstrapped for the epoch gets its projection first
-/// (R7).
-/// </summary>
+/// <summary>Requests to an epoch's sequencer, which gets the projection first if it has to (R7).</summary>
 internal sealed class SequencerCalls(ITransport transport, ProjectionHolder projections)
 {
     public async ValueTask<TResponse> CallAsync<TResponse>(

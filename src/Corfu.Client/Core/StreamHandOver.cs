@@ -7,10 +7,7 @@ namespace Corfu.Client;
 /// </summary>
 internal sealed class StreamHandOver(SequencerCalls sequencer, FrozenTails frozen, ClientClock clock)
 {
-    /// <summary>
-    /// A request that the sequencer refuses while it does not know the streams: they are handed over, and it is asked
-    /// again.
-    /// </summary>
+    /// <summary>A request of streams; those that the sequencer does not know are handed over first.</summary>
     public async ValueTask<TResponse> CallAsync<TResponse>(
         EpochView view, Request<TResponse> request, CancellationToken cancellationToken)
         where TResponse : Response

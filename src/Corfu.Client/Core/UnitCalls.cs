@@ -2,10 +2,7 @@ using Corfu.Transport;
 
 namespace Corfu.Client;
 
-/// <summary>
-/// Requests to units. A unit that has not installed the epoch gets its projection first (R14), once for all callers
-/// that meet it.
-/// </summary>
+/// <summary>Requests to units. One without the epoch's projection gets it first (R14), once for all callers.</summary>
 internal sealed class UnitCalls(ITransport transport, ProjectionHolder projections, ClientClock clock)
 {
     private readonly Lock _gate = new();
@@ -13,9 +10,7 @@ internal sealed class UnitCalls(ITransport transport, ProjectionHolder projectio
     // Guarded by _gate. The last install at each unit, running or not.
     private readonly Dictionary<NodeAddress, (Epoch Epoch, Task<AckResponse> Install)> _installs = [];
 
-    /// <summary>
-    /// Any status may come back; <see cref="TransportException"/> as the transport throws it.
-    /// </summary>
+    /// <summary>Any status may come back; <see cref="TransportException"/> as the transport throws it.</summary>
     public async ValueTask<TResponse> CallAsync<TResponse>(
         EpochView view, NodeId unit, Request<TResponse> request, CancellationToken cancellationToken)
         where TResponse : Response

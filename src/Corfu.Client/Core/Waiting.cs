@@ -38,9 +38,7 @@ internal static class Waiting
         }
     }
 
-    /// <summary>
-    /// Ends the calls under a token whose answers are no longer waited for; later, because each ends with an exception.
-    /// </summary>
+    /// <summary>Ends calls whose answers are not waited for; later, because each ends with an exception.</summary>
     public static async Task CancelLaterAsync(params CancellationTokenSource[] sources)
     {
         await Task.Yield();

@@ -37,9 +37,7 @@ public sealed partial class LayoutClient
         }
     }
 
-    /// <summary>
-    /// A decision that an acceptor knows, or the newer projection that it answers with because the slot is pruned.
-    /// </summary>
+    /// <summary>A decision that an acceptor knows, or a newer projection where the slot is pruned.</summary>
     private static Projection? FindDecision(Epoch slot, LayoutResponse?[] answers)
     {
         foreach (var answer in answers)

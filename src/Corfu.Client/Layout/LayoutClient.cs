@@ -219,9 +219,7 @@ public sealed partial class LayoutClient(
         return null;
     }
 
-    /// <summary>
-    /// Acceptors that were down, or are new, learn what is decided; a successor set that barely knows it must (R12).
-    /// </summary>
+    /// <summary>Acceptors that lag learn what is decided; a majority of a successor set must (R12).</summary>
     private async Task RepairAsync(Projection newest, LayoutResponse?[] answers, CancellationToken cancellationToken)
     {
         var knowing = answers.Count(a => a?.Latest?.Epoch >= newest.Epoch);

@@ -3,9 +3,7 @@ namespace Corfu.Client.Layout;
 /// <summary>Limits of a layout client.</summary>
 public sealed record LayoutClientOptions
 {
-    /// <summary>
-    /// More endpoints to ask when no majority of the acceptors known answers, as those of a connection string.
-    /// </summary>
+    /// <summary>More endpoints to ask when no majority of the acceptors known answers.</summary>
     public ImmutableArray<NodeEndpoint> Endpoints { get; init; } = [];
 
     /// <summary>How long one round of requests waits for its majority. Default 2 s.</summary>

@@ -1,8 +1,8 @@
 namespace Corfu.Client;
 
 /// <summary>
-/// When positions were first seen granted, per epoch (R10): the tails that this epoch's sequencer answered, with the
-/// time. Thinned out, which only makes a position look younger than it is.
+/// When positions of an epoch were first seen granted (R10): the tails that its sequencer answered, with the time.
+/// Thinned out, which only makes a position look younger than it is.
 /// </summary>
 internal sealed class GrantClock(long resolution)
 {
@@ -45,15 +45,9 @@ internal sealed class GrantClock(long resolution)
     {
         lock (_gate)
         {
-            foreach (var sample in _samples)
-            {
-                if (sample.Tail <= position.Offset) continue;
-                time = sample.Time;
-                return true;
-            }
+            var index = _samples.FindIndex(s => s.Tail > position.Offset);
+            time = index < 0 ? 0 : _samples[index].Time;
+            return index >= 0;
         }
-
-        time = 0;
-        return false;
     }
 }

@@ -37,9 +37,7 @@ internal sealed class ProjectionHolder(Projection first, long resolution)
     }
 }
 
-/// <summary>
-/// One epoch as this client sees it: the projection and what it has learnt under it.
-/// </summary>
+/// <summary>One epoch as this client sees it: the projection and what it has learnt under it.</summary>
 internal sealed class EpochView(Projection projection, GrantClock grants)
 {
     public Projection Projection { get; } = projection;

@@ -4,9 +4,7 @@ using Microsoft.Extensions.Logging;
 
 namespace Corfu.Client;
 
-/// <summary>
-/// Learns newer projections from the layout; one question at a time, however many operations wait for it.
-/// </summary>
+/// <summary>Learns newer projections from the layout, with one request at a time for all operations.</summary>
 internal sealed class ProjectionRefresher(
     ProjectionHolder projections, LayoutClient layout, Reconfigurer reconfigurer, ITransport transport,
     ClientClock clock, CorfuClientOptions options, ILogger logger)

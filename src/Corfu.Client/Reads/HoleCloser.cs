@@ -12,10 +12,7 @@ internal sealed class HoleCloser(
 {
     private const int FillsInFlight = 64;
 
-    /// <summary>
-    /// Closes what is granted. Positions that are not granted in this epoch stay out of the answer: they are no holes
-    /// but the end of the log.
-    /// </summary>
+    /// <summary>Closes what is granted in this epoch; other positions are no holes but the end of the log.</summary>
     /// <remarks>
     /// 1. Complete what the heads hold. At the same time learn the tail: what lies above it is no hole.
     /// 2. Wait until every writer has had its time, and complete what arrives meanwhile.
@@ -196,9 +193,7 @@ internal sealed class HoleCloser(
         return Status.Ok;
     }
 
-    /// <summary>
-    /// What a head holds, once the whole chain has it; Unwritten if the head holds nothing after all.
-    /// </summary>
+    /// <summary>What a head holds, once the whole chain has it; Unwritten if it holds nothing after all.</summary>
     private async Task<Attempt<LogReadResult>> CompleteAsync(
         EpochView view, PageResult page, CancellationToken cancellationToken)
     {

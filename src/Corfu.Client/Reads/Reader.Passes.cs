@@ -4,9 +4,7 @@ namespace Corfu.Client;
 
 internal sealed partial class Reader
 {
-    /// <summary>
-    /// Which replica is asked for what in the next pass; positions that need no question get their result.
-    /// </summary>
+    /// <summary>Which replica is asked for what in the next pass; some positions get their result here.</summary>
     private List<Group> Plan(EpochView view, ReadCall call)
     {
         List<Group> groups = [];
@@ -104,10 +102,7 @@ internal sealed partial class Reader
         return Status.Ok;
     }
 
-    /// <summary>
-    /// Ok with whatever has come; or why the epoch's unit refuses; or, where there is no other replica to ask, that it
-    /// is silent.
-    /// </summary>
+    /// <summary>Ok with what has come, or the unit's refusal; silent where no other replica can be asked.</summary>
     private async Task<(Status Status, Exception? Silent)> AskAsync(EpochView view, ReadCall call, Group group)
     {
         var asking = AskUnitAsync(view, call, group);

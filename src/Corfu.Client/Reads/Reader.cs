@@ -2,9 +2,7 @@ using Microsoft.Extensions.Logging;
 
 namespace Corfu.Client;
 
-/// <summary>
-/// Reads (CORFU 2.4; R11). One request per unit serves all its positions of a call.
-/// </summary>
+/// <summary>Reads (CORFU 2.4; R11). One request per unit serves all its positions of a call.</summary>
 /// <remarks>
 /// 1. Plan: a position known committed goes to any full replica, any other one to the tail of its chain.
 /// 2. Ask the units. A replica of a committed page that fails, or is silent for
@@ -93,9 +91,7 @@ internal sealed partial class Reader(
     }
 }
 
-/// <summary>
-/// A committed position (an append returned it, or a chain's tail had it) is unwritten at every replica.
-/// </summary>
+/// <summary>A position that an append returned, or a chain's tail had, is unwritten at every replica.</summary>
 public sealed class DataLossException(LogPosition position)
     : CorfuException($"{position} was committed and is unwritten at every replica of its chain.")
 {

@@ -3,9 +3,7 @@ using Corfu.Transport;
 
 namespace Corfu.Client;
 
-/// <summary>
-/// Trims (TOCS 2.6). Only granted positions are trimmed: the caller's tail may stem from an epoch that has ended (R10).
-/// </summary>
+/// <summary>Trims (TOCS 2.6), of granted positions only: the caller's tail may be of an ended epoch (R10).</summary>
 internal sealed class Trimmer(
     UnitCalls units, SequencerCalls sequencer, ChainReplication chains, EpochConfirmer confirmer, LayoutClient layout,
     Retry retry, ClientClock clock)
@@ -93,9 +91,7 @@ internal sealed class Trimmer(
     private static bool IsOlder(EpochView view, LogPosition position) =>
         position.Epoch > Epoch.None && position.Epoch < view.Epoch;
 
-    /// <summary>
-    /// Whether the position was granted anew after the epoch in which the caller learnt it, and written.
-    /// </summary>
+    /// <summary>Whether the position was granted and written anew after the caller's epoch.</summary>
     private static bool IsLater(PageResult page, LogPosition position) =>
         position.Epoch > Epoch.None
         && PageDecoder.Decode(page, ReadDetail.Headers).Entry is { IsJunk: false } entry

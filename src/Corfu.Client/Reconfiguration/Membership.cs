@@ -1,8 +1,6 @@
 namespace Corfu.Client;
 
-/// <summary>
-/// Which nodes serve which ranges, as input of a reconfiguration; epoch, start and trim mark follow from the seals.
-/// </summary>
+/// <summary>Input of a reconfiguration; epoch, start and trim mark follow from the seals.</summary>
 /// <param name="Segments">The current segments, their ranges unchanged. A chain may lose replicas and get joining ones
 /// behind the full ones (R13, R15).</param>
 /// <param name="NextChains">Chains of a new active segment from the new start on; null keeps the active segment

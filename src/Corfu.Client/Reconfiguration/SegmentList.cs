@@ -1,8 +1,6 @@
 namespace Corfu.Client;
 
-/// <summary>
-/// The segments of the next projection, from a membership and the end that the seals reported (TOCS 2.5, 2.6).
-/// </summary>
+/// <summary>The segments of the next projection, from a membership and the new start (TOCS 2.5, 2.6).</summary>
 internal static class SegmentList
 {
     /// <summary>

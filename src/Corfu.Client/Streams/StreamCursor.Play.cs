@@ -187,9 +187,7 @@ public sealed partial class StreamCursor
         }
     }
 
-    /// <summary>
-    /// Drops everything fetched but not delivered; it will be fetched again from <see cref="Position"/>.
-    /// </summary>
+    /// <summary>Drops what is fetched but not delivered; it is fetched again from <see cref="Position"/>.</summary>
     private void Refetch()
     {
         _fetching.Cancel();

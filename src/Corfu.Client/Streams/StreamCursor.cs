@@ -144,9 +144,7 @@ public sealed partial class StreamCursor : IStreamCursor
         }
     }
 
-    /// <summary>
-    /// Continues the walks that were cut short for memory, for the streams that have nothing left to play.
-    /// </summary>
+    /// <summary>Continues the walks that were cut short, for the streams that have nothing left to play.</summary>
     private async ValueTask ResumeAsync(CancellationToken cancellationToken)
     {
         var walking = _streams.FindAll(s => s.IsStarved);

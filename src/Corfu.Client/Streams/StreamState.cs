@@ -11,9 +11,7 @@ internal sealed class StreamState(StreamId stream, LogPosition from)
     /// <summary>Entries at or above are still to be delivered on this stream's account.</summary>
     public LogPosition Next { get; set; } = from;
 
-    /// <summary>
-    /// Every position of the stream in [<see cref="Next"/>, KnownUntil) is in <see cref="Ready"/> or below an anchor.
-    /// </summary>
+    /// <summary>Positions in [<see cref="Next"/>, KnownUntil) are in <see cref="Ready"/> or below an anchor.</summary>
     public LogPosition KnownUntil { get; set; } = from;
 
     /// <summary>Ascending; complete from <see cref="Next"/> up to <see cref="ReadyUntil"/>.</summary>
@@ -24,10 +22,7 @@ internal sealed class StreamState(StreamId stream, LogPosition from)
     /// <summary>Index into <see cref="Ready"/> of the first position not yet handed to a fetch.</summary>
     public int Fetched { get; set; }
 
-    /// <summary>
-    /// Places above <see cref="ReadyUntil"/> from which a walk can continue, highest first: the pieces that did not fit
-    /// into memory.
-    /// </summary>
+    /// <summary>Where walks can continue above <see cref="ReadyUntil"/>, highest first, for lack of memory.</summary>
     public List<ImmutableArray<LogPosition>> Anchors { get; } = [];
 
     public bool IsStarved => Fetched >= Ready.Count && Anchors.Count > 0;
@@ -47,10 +42,7 @@ internal sealed class StreamState(StreamId stream, LogPosition from)
         Fetched -= delivered;
     }
 
-    /// <summary>
-    /// Forgets positions at or above <paramref name="position"/>: learnt in an epoch that has ended, they may be
-    /// granted anew (R10).
-    /// </summary>
+    /// <summary>Forgets positions from there on: a newer epoch may have granted them anew (R10).</summary>
     public void ForgetFrom(LogPosition position)
     {
         if (Anchors.Count > 0)
@@ -66,9 +58,7 @@ internal sealed class StreamState(StreamId stream, LogPosition from)
         KnownUntil = ReadyUntil = LogPosition.Max(position, Next);
     }
 
-    /// <summary>
-    /// Takes in a walk that started at the stream's newest positions and ended at <see cref="KnownUntil"/>.
-    /// </summary>
+    /// <summary>Takes in a walk from the stream's newest positions down to <see cref="KnownUntil"/>.</summary>
     public void Extend(LogPosition knownUntil)
     {
         KnownUntil = knownUntil;
