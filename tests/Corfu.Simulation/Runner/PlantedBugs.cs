@@ -58,7 +58,7 @@ public static class PlantedBugs
             CheckerNames.NothingLost, 68),
         new("removed-units-return", "R2", "a unit that was removed may join again", CheckerNames.Membership, 10),
         new("reformatted-before-the-decision", "R2", "a unit formats itself anew when its removal is proposed",
-            CheckerNames.Membership, 201),
+            CheckerNames.Membership, 243),
         new("torn-tail-is-a-page", "R6", "a half-written record at the log's end is kept", CheckerNames.UnitDurable, 3),
         new("returning-mutator-reads-nothing", "R16", "a mutator that returns a value adds nothing to the read set",
             CheckerNames.Transactions, 6),
