@@ -40,7 +40,8 @@ public sealed class Rebuilder(CorfuClient client, ITransport transport, TimeProv
 
     /// <summary>Returns when nothing is joining any more. Waits for silent units that the projection names.</summary>
     /// <returns>The projection in force then.</returns>
-    /// <exception cref="RebuildException">A unit cannot be rebuilt. It stays joining; replace it.</exception>
+    /// <exception cref="RebuildException">A unit cannot be rebuilt. It stays joining; replace it. All other segments
+    /// are rebuilt.</exception>
     /// <exception cref="OperationCanceledException">Interrupted: another run goes on from there.</exception>
     public async Task<Projection> RunAsync(CancellationToken cancellationToken = default)
     {
@@ -48,10 +49,13 @@ public sealed class Rebuilder(CorfuClient client, ITransport transport, TimeProv
         var joined = time.GetTimestamp();
         var projection = await client.RefreshAsync(cancellationToken);
         var expected = 0L;
+        // One position without an intact copy keeps no other segment short of replicas.
+        RebuildException? failure = null;
+        var failed = new HashSet<LogPosition>();
         while (true)
         {
             await LearnAsync(projection, cancellationToken);
-            var waiting = Waiting(projection);
+            var waiting = Waiting(projection).FindAll(w => !failed.Contains(w.Segment.From));
             _targets = [.. waiting.SelectMany(w => w.Targets).Distinct()];
             var left = waiting.Sum(w => Length(w.Segment)) + _meter.Done;
             _meter.Expect(left - expected);
@@ -63,12 +67,23 @@ public sealed class Rebuilder(CorfuClient client, ITransport transport, TimeProv
                 if (waiting.Count == 0 && !IsNeeded(next)) return next;
                 var changed = next.Epoch != projection.Epoch;
                 projection = next;
+                if (waiting.Count == 0 && !changed && failure is not null) throw failure;
                 if (changed || waiting.Count == 0) continue;
             }
 
             var (segment, targets) = waiting[0];
             var copier = new RangeCopier(client, transport, _rate, time, _options, _meter);
-            await copier.CopyAsync(segment.From, segment.Until!.Value, cancellationToken);
+            try
+            {
+                await copier.CopyAsync(segment.From, segment.Until!.Value, cancellationToken);
+            }
+            catch (RebuildException e)
+            {
+                failure ??= e;
+                failed.Add(segment.From);
+                continue;
+            }
+
             var began = projection;
             projection = client.Projection;
             await LearnAsync(projection, cancellationToken);

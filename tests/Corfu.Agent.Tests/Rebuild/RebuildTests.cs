@@ -202,15 +202,43 @@ public class RebuildTests
     {
         var (cluster, client, spare) = await ReplacedAsync(30, units: 2);
         await using var _ = cluster;
-        var position = new LogPosition(7, Epoch.First);
-        var other = new LogEntry(position, new EntryOrigin(new WriterId(Guid.Empty), 1), EntryKind.Data,
-            DateTimeOffset.UnixEpoch, [], Bytes(7));
-        await cluster.Transport.CallAsync(spare, new CompleteRequest(client.Projection.Epoch, EntryCodec.Encode(other)),
-            default);
+        await StoreOtherAsync(cluster, client, spare, new LogPosition(7, Epoch.First));
         var error = await Assert.ThrowsAsync<RebuildException>(() => Rebuilder(cluster, client).RunAsync());
         Assert.Equal(spare.Id, error.Unit);
         Assert.Equal(7, error.Position.Offset);
         Assert.True(Rebuilder.IsNeeded(client.Projection));
+    }
+
+    [Fact]
+    public async Task A_segment_that_cannot_be_rebuilt_keeps_no_other_waiting()
+    {
+        await using var cluster = await TestCluster.StartAsync(2, 2);
+        var client = cluster.Client();
+        await AppendAsync(client, 0, 10, A);
+        await OperationsOf(cluster, client).AddUnitsAsync([await cluster.AddUnitAsync()], "more");
+        await AppendAsync(client, 10, 30, A);
+        var (dead, spare) = (cluster.Units[0], await cluster.AddUnitAsync());
+        cluster.Transport.Stop(dead.Id);
+        await OperationsOf(cluster, client).ReplaceUnitAsync(dead.Id, [spare], "unit 0 is dead");
+        await StoreOtherAsync(cluster, client, spare, new LogPosition(7, Epoch.First));
+        Assert.Equal([0, 10], client.Projection.Segments.Where(IsJoined).Select(s => s.From.Offset));
+
+        var error = await Assert.ThrowsAsync<RebuildException>(() => Rebuilder(cluster, client).RunAsync());
+        Assert.Equal(7, error.Position.Offset);
+        Assert.Equal([0], client.Projection.Segments.Where(IsJoined).Select(s => s.From.Offset));
+
+        static bool IsJoined(Segment segment) =>
+            segment.Chains.Any(chain => chain.Replicas.Any(replica => replica.Joining));
+    }
+
+    private static async Task StoreOtherAsync(TestCluster cluster, CorfuClient client, NodeAddress unit,
+        LogPosition position)
+    {
+        var other = new LogEntry(position, new EntryOrigin(new WriterId(Guid.Empty), 1), EntryKind.Data,
+            DateTimeOffset.UnixEpoch, [], Bytes(7));
+        var answer = await cluster.Transport.CallAsync(unit,
+            new CompleteRequest(client.Projection.Epoch, EntryCodec.Encode(other)), default);
+        Assert.True(answer.IsOk);
     }
 
     [Fact]
