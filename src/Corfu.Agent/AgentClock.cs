@@ -1,7 +1,3 @@
-using Corfu.Protocol;
-using Corfu.Transport;
-using Microsoft.Extensions.Logging;
-
 namespace Corfu.Agent;
 
 /// <summary>Monotonic time since the agent's construction.</summary>
@@ -52,8 +48,7 @@ internal static class BackgroundTask
 /// <summary>A logger that never throws, so that a full disk or a disposed provider stops no work.</summary>
 internal sealed class SafeLogger(ILogger inner) : ILogger
 {
-    public IDisposable? BeginScope<TState>(TState state)
-        where TState : notnull => null;
+    public IDisposable? BeginScope<TState>(TState state) where TState : notnull => null;
 
     public bool IsEnabled(LogLevel logLevel)
     {

@@ -1,5 +1,3 @@
-using Microsoft.Extensions.Logging;
-
 namespace Corfu.Agent;
 
 internal static partial class AgentLog

@@ -1,18 +1,12 @@
-using System.Collections.Immutable;
-using Corfu.Client;
 using Corfu.Client.Layout;
-using Corfu.Protocol;
-using Corfu.Transport;
-using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 
 namespace Corfu.Agent;
 
-/// <summary>
-/// The cluster agent of one process: monitors nodes (<see cref="Monitor"/>), reconfigures when one is gone
+/// <summary>The cluster agent of one process: monitors nodes (<see cref="Monitor"/>), reconfigures when one is gone
 /// (<see cref="ChangeState"/>), and works in the background (<see cref="Maintenance"/>). Any number of agents may act
-/// at once: the layout decides one successor per epoch. It serves a role of its own, which its process registers.
-/// </summary>
+/// at once: the layout decides one successor per epoch. It serves a role of its own, which its process
+/// registers.</summary>
 public sealed class ClusterAgent : IRoleHandler
 {
     private readonly AgentOptions _options;
@@ -33,9 +27,8 @@ public sealed class ClusterAgent : IRoleHandler
 
     /// <param name="probes">For probes: with short time-outs, so that a dead connection is given up soon.</param>
     /// <param name="transport">For everything else. Both stay the caller's.</param>
-    public ClusterAgent(
-        AgentOptions options, ITransport probes, ITransport transport, TimeProvider time, IEntropy entropy,
-        ILogger? logger = null, ReconfigurerOptions? reconfiguration = null)
+    public ClusterAgent(AgentOptions options, ITransport probes, ITransport transport, TimeProvider time,
+        IEntropy entropy, ILogger? logger = null, ReconfigurerOptions? reconfiguration = null)
     {
         options.Validate();
         _options = options;
@@ -117,8 +110,7 @@ public sealed class ClusterAgent : IRoleHandler
         List<NodeAddress> agents;
         lock (_gate) agents = [.. _monitor.Agents.Select(agent => agent.Address)];
         var leaving = new PingRequest(_view.Epoch, Self, true, _view.Automation);
-        await Task.WhenAll(
-            agents.Select(agent => _probes.TryCallAsync(agent, leaving, _options.ProbeTimeout, _time)));
+        await Task.WhenAll(agents.Select(agent => _probes.TryCallAsync(agent, leaving, _options.ProbeTimeout, _time)));
     }
 
     /// <inheritdoc />

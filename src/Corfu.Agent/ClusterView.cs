@@ -1,8 +1,4 @@
-using System.Collections.Immutable;
-using Corfu.Client;
 using Corfu.Client.Layout;
-using Corfu.Protocol;
-using Microsoft.Extensions.Logging;
 
 namespace Corfu.Agent;
 

@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Backup;
 
 /// <summary>A backup, restore or promotion is refused or cannot go on; nothing was lost.</summary>

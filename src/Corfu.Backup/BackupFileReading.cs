@@ -1,5 +1,4 @@
 using System.Security.Cryptography;
-using Corfu.Protocol;
 
 namespace Corfu.Backup;
 

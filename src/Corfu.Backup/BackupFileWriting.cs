@@ -1,6 +1,4 @@
-using System.Collections.Immutable;
 using System.Security.Cryptography;
-using Corfu.Protocol;
 
 namespace Corfu.Backup;
 

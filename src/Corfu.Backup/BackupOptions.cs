@@ -1,6 +1,3 @@
-using Corfu.Client;
-using Corfu.Protocol;
-
 namespace Corfu.Backup;
 
 /// <summary>Limits of backups, restores and mirrors.</summary>

@@ -1,6 +1,4 @@
-using System.Collections.Immutable;
 using System.Runtime.CompilerServices;
-using Corfu.Protocol;
 
 namespace Corfu.Backup;
 

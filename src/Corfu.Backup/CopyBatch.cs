@@ -1,6 +1,3 @@
-using System.Collections.Immutable;
-using Corfu.Protocol;
-
 namespace Corfu.Backup;
 
 /// <summary>Numbers are part of the backup format.</summary>

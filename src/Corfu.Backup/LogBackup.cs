@@ -1,6 +1,3 @@
-using Corfu.Client;
-using Corfu.Protocol;
-
 namespace Corfu.Backup;
 
 /// <summary>Copies a running log into a folder: everything below its tail, as a linearizable check answers it, every

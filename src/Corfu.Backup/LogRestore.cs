@@ -1,21 +1,16 @@
-using Corfu.Client;
-using Corfu.Protocol;
-
 namespace Corfu.Backup;
 
-/// <summary>
-/// Brings a backup back as the log of an empty cluster, every position as it was. Until it is finished the cluster is a
-/// mirror of the backup's cluster: half a log takes no appends, and a restore that was cut short is simply run again.
-/// </summary>
+/// <summary>Brings a backup back as the log of an empty cluster, every position as it was. Until it is finished the
+/// cluster is a mirror of the backup's cluster: half a log takes no appends, and a restore that was cut short is simply
+/// run again.</summary>
 public sealed class LogRestore(BackupReader backup, CorfuClient target, TimeProvider time)
 {
     /// <summary>Reads the whole backup before it touches the cluster.</summary>
     /// <param name="promote">False leaves it a mirror, which goes on from its source.</param>
     /// <exception cref="BackupDamagedException">The cluster is as it was.</exception>
     /// <exception cref="BackupException">The cluster is not empty.</exception>
-    public async Task RunAsync(
-        bool promote = true, Action<CopyProgress>? verifying = null, Action<CopyProgress>? copying = null,
-        CancellationToken cancellationToken = default)
+    public async Task RunAsync(bool promote = true, Action<CopyProgress>? verifying = null,
+        Action<CopyProgress>? copying = null, CancellationToken cancellationToken = default)
     {
         await backup.VerifyAsync(verifying, cancellationToken);
         var source = await AttachAsync(promote, cancellationToken);

@@ -1,6 +1,4 @@
-using System.CommandLine;
 using System.CommandLine.Parsing;
-using Corfu.Protocol;
 
 namespace Corfu.Cli;
 

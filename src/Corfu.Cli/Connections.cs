@@ -1,8 +1,3 @@
-using System.Collections.Immutable;
-using Corfu.Client;
-using Corfu.Protocol;
-using Corfu.Transport;
-
 namespace Corfu.Cli;
 
 /// <summary>From the connection string of a command to a client, and to what the agents at its endpoints
@@ -11,10 +6,8 @@ internal static class Connections
 {
     private static readonly TimeSpan Timeout = TimeSpan.FromSeconds(2);
 
-    /// <summary>
-    /// Connects through any node of the cluster. A spare, a standby or a sequencer holds no projection; its agent knows
-    /// the nodes that do.
-    /// </summary>
+    /// <summary>Connects through any node of the cluster. A spare, a standby or a sequencer holds no projection; its
+    /// agent knows the nodes that do.</summary>
     /// <exception cref="UsageException">The connection string is malformed.</exception>
     /// <exception cref="ClusterNotFoundException">No cluster there.</exception>
     public static async Task<CorfuClient> ConnectAsync(string text, CancellationToken cancellationToken)
@@ -50,8 +43,7 @@ internal static class Connections
     }
 
     /// <summary>What the agent at an endpoint says; null if none answers.</summary>
-    public static async Task<AgentAnswer?> AskAgentAsync(
-        NodeEndpoint endpoint, CancellationToken cancellationToken)
+    public static async Task<AgentAnswer?> AskAgentAsync(NodeEndpoint endpoint, CancellationToken cancellationToken)
     {
         try
         {

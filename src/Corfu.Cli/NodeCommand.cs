@@ -1,6 +1,3 @@
-using System.CommandLine;
-using Corfu.Hosting;
-
 namespace Corfu.Cli;
 
 /// <summary><c>corfu node</c>: one node process, what <c>cluster up</c> starts.</summary>

@@ -1,8 +1,3 @@
-using System.Collections.Immutable;
-using System.CommandLine;
-using Corfu.Hosting;
-using Corfu.Protocol;
-
 namespace Corfu.Cli;
 
 /// <summary>Clusters of more than one machine: <c>corfu cluster init</c>, <c>corfu node init</c> and <c>corfu node
@@ -53,9 +48,8 @@ internal static class NodeInitCommands
         {
             var folder = result.GetRequiredValue(directory).FullName;
             var cluster = await NodeInit.JoinAsync(
-                folder, Connections.EndpointOf(result.GetRequiredValue(join)),
-                RolesOf(result.GetRequiredValue(roles)), result.GetRequiredValue(listen), result.GetValue(insecure),
-                cancellationToken);
+                folder, Connections.EndpointOf(result.GetRequiredValue(join)), RolesOf(result.GetRequiredValue(roles)),
+                result.GetRequiredValue(listen), result.GetValue(insecure), cancellationToken);
             return await DoneAsync(result, folder, cluster);
         });
         return command;

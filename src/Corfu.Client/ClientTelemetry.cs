@@ -19,8 +19,7 @@ public static class ClientTelemetry
     internal static readonly Histogram<double> CheckTime =
         Duration("check.duration", "One check on the wire, whatever the number of callers.");
 
-    internal static readonly Histogram<double> ReadTime =
-        Duration("read.duration", "One call, closed holes included.");
+    internal static readonly Histogram<double> ReadTime = Duration("read.duration", "One call, closed holes included.");
 
     internal static readonly Histogram<double> HoleTime =
         Duration("holes.duration", "From meeting holes to the last one closed, the writers' time included.");
@@ -37,8 +36,7 @@ public static class ClientTelemetry
     internal static readonly Counter<long> SlowChecks =
         Count("check.slow", "check", "Checks answered from the units, the sequencer being silent.");
 
-    internal static readonly Counter<long> ReadPositions =
-        Count("read.positions", "position", "Positions read.");
+    internal static readonly Counter<long> ReadPositions = Count("read.positions", "position", "Positions read.");
 
     internal static readonly Counter<long> ReadHedges =
         Count("read.hedges", "request", "Reads of a slow replica that were taken to another one.");
@@ -67,14 +65,12 @@ public static class ClientTelemetry
     internal static readonly Counter<long> Graces =
         Count("graces", "append", "Appends that asked fillers for more time, having lost twice.");
 
-    internal static readonly Counter<long> Filled =
-        Count("fills", "position", "Holes filled with junk.");
+    internal static readonly Counter<long> Filled = Count("fills", "position", "Holes filled with junk.");
 
     internal static readonly Counter<long> Completed =
         Count("completes", "position", "Values copied down their chain for another writer.");
 
-    internal static readonly Counter<long> Retries =
-        Count("retries", "retry", "Pauses before another attempt.");
+    internal static readonly Counter<long> Retries = Count("retries", "retry", "Pauses before another attempt.");
 
     internal static readonly Counter<long> EpochChanges =
         Count("epoch_changes", "change", "Newer projections adopted.");

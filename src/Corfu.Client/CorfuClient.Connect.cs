@@ -1,5 +1,4 @@
 using Corfu.Client.Layout;
-using Corfu.Transport;
 using Microsoft.Extensions.Logging;
 
 namespace Corfu.Client;
@@ -10,9 +9,8 @@ public sealed partial class CorfuClient
     /// <param name="connection">As <see cref="ConnectionString"/>.</param>
     /// <exception cref="FormatException">The connection string is malformed.</exception>
     /// <exception cref="ClusterNotFoundException">Nothing at its endpoints leads to a cluster.</exception>
-    public static async Task<CorfuClient> ConnectAsync(
-        string connection, CorfuClientOptions? options = null, ILogger? logger = null,
-        CancellationToken cancellationToken = default)
+    public static async Task<CorfuClient> ConnectAsync(string connection, CorfuClientOptions? options = null,
+        ILogger? logger = null, CancellationToken cancellationToken = default)
     {
         var parsed = ConnectionString.Parse(connection);
         options ??= CorfuClientOptions.Default;
@@ -26,9 +24,8 @@ public sealed partial class CorfuClient
         {
             var layout = new LayoutClient(transport, SystemEntropy.Instance, TimeProvider.System, options.Layout);
             var projection = await ClusterFinder.FindLatestAsync(found, layout, cancellationToken);
-            return new CorfuClient(
-                projection, transport, TimeProvider.System, SystemEntropy.Instance, Remembering(parsed, options),
-                logger)
+            return new CorfuClient(projection, transport, TimeProvider.System, SystemEntropy.Instance,
+                Remembering(parsed, options), logger)
             {
                 _ownedTransport = transport,
             };

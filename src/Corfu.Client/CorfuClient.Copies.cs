@@ -11,10 +11,8 @@ public sealed partial class CorfuClient
     public ValueTask<LogExtent> FindExtentAsync(CancellationToken cancellationToken = default) =>
         _retry.RunAsync("Asking the units", view => _ends.AskAllAsync(view, cancellationToken), cancellationToken);
 
-    /// <summary>
-    /// The streams that have had entries below a position that is trimmed, with the newest of those positions. All in
-    /// memory: some hundred bytes for each.
-    /// </summary>
+    /// <summary>The streams that have had entries below a position that is trimmed, with the newest of those positions.
+    /// All in memory: some hundred bytes for each.</summary>
     public ValueTask<ImmutableArray<StreamTail>> ListTrimmedStreamsAsync(
         LogPosition below, CancellationToken cancellationToken = default) =>
         _retry.RunAsync(

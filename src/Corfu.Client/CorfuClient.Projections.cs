@@ -2,10 +2,8 @@ namespace Corfu.Client;
 
 public sealed partial class CorfuClient
 {
-    /// <summary>
-    /// Changes the cluster's membership, as <see cref="Reconfigurer.ReconfigureAsync"/>, starting from the newest
-    /// projection decided, and adopts the result.
-    /// </summary>
+    /// <summary>Changes the cluster's membership, as <see cref="Reconfigurer.ReconfigureAsync"/>, starting from the
+    /// newest projection decided, and adopts the result.</summary>
     public async Task<Projection> ReconfigureAsync(
         Func<Projection, Membership?> change, string reason, CancellationToken cancellationToken = default)
     {
@@ -24,10 +22,8 @@ public sealed partial class CorfuClient
         return Projection;
     }
 
-    /// <summary>
-    /// Waits for a projection above <paramref name="epoch"/>, which a node has refused as sealed. If its proposer has
-    /// died, the same membership is proposed (R14).
-    /// </summary>
+    /// <summary>Waits for a projection above <paramref name="epoch"/>, which a node has refused as sealed. If its
+    /// proposer has died, the same membership is proposed (R14).</summary>
     /// <exception cref="LogUnavailableException">There is none after
     /// <see cref="CorfuClientOptions.OperationTimeout"/>.</exception>
     public async Task<Projection> NewerThanAsync(Epoch epoch, CancellationToken cancellationToken = default)
@@ -36,10 +32,8 @@ public sealed partial class CorfuClient
         return Projection;
     }
 
-    /// <summary>
-    /// The present and past projections, newest first, at most <paramref name="count"/>, as far back as the acceptors
-    /// keep them (their option KeptSlots).
-    /// </summary>
+    /// <summary>The present and past projections, newest first, at most <paramref name="count"/>, as far back as the
+    /// acceptors keep them (their option KeptSlots).</summary>
     public async Task<ImmutableArray<Projection>> ReadHistoryAsync(
         int count, CancellationToken cancellationToken = default) =>
         await ReadHistoryAsync((await RefreshAsync(cancellationToken)).Epoch, count, cancellationToken);

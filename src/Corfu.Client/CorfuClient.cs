@@ -1,14 +1,11 @@
 using Corfu.Client.Layout;
-using Corfu.Transport;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 
 namespace Corfu.Client;
 
-/// <summary>
-/// The shared log over a cluster. One instance serves a whole process: all calls may run concurrently, and share
-/// tokens, checks and confirmations.
-/// </summary>
+/// <summary>The shared log over a cluster. One instance serves a whole process: all calls may run concurrently, and
+/// share tokens, checks and confirmations.</summary>
 public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
 {
     private readonly ITransport _transport;
@@ -36,8 +33,7 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
 
     /// <param name="projection">A decided projection of the cluster; newer ones are learnt.</param>
     /// <param name="transport">Stays the caller's.</param>
-    public CorfuClient(
-        Projection projection, ITransport transport, TimeProvider time, IEntropy entropy,
+    public CorfuClient(Projection projection, ITransport transport, TimeProvider time, IEntropy entropy,
         CorfuClientOptions? options = null, ILogger? logger = null)
     {
         options ??= CorfuClientOptions.Default;
@@ -70,9 +66,8 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
         // One part for each operation.
         var tokens = new TokenSource(_retry, _handOver, _clock);
         _resolver = new Resolver(_retry, _chains, origins, _projections, _clock);
-        _appender = new Appender(
-            tokens, transport, _units, _resolver, committed, origins, _retry, _projections, _refresher, _clock, options,
-            logger);
+        _appender = new Appender(tokens, transport, _units, _resolver, committed, origins, _retry, _projections,
+            _refresher, _clock, options, logger);
         _reader = new Reader(_units, _chains, _closer, confirmer, committed, repair, _retry, _clock, options, logger);
         _auditor = new ReplicaAuditor(_units, repair, _retry);
         _trimmer = new Trimmer(_units, sequencer, _chains, confirmer, _layout, _retry, _clock);
@@ -86,8 +81,7 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
 
     public int MaxPayload => _options.MaxPayload;
 
-    public ValueTask<AppendResult> AppendAsync(
-        ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams,
+    public ValueTask<AppendResult> AppendAsync(ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams,
         CancellationToken cancellationToken = default) =>
         _appender.AppendAsync(payload, streams, cancellationToken);
 
@@ -101,18 +95,16 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
         ReadMode mode = ReadMode.CloseHoles, CancellationToken cancellationToken = default) =>
         _reader.ReadManyAsync(positions, detail, mode, cancellationToken);
 
-    public ValueTask<LogCheck> CheckAsync(
-        ImmutableArray<StreamId> streams, ReadConsistency consistency = ReadConsistency.Linearizable,
-        CancellationToken cancellationToken = default) =>
+    public ValueTask<LogCheck> CheckAsync(ImmutableArray<StreamId> streams,
+        ReadConsistency consistency = ReadConsistency.Linearizable, CancellationToken cancellationToken = default) =>
         (consistency == ReadConsistency.Linearizable ? _linearizable : _session).CheckAsync(streams, cancellationToken);
 
     public async ValueTask<LogReadResult> FillAsync(LogPosition position, CancellationToken cancellationToken = default)
     {
         var read = await _reader.ReadManyAsync([position], ReadDetail.Full, ReadMode.Observe, cancellationToken);
         if (read[0].State != PageState.Unwritten) return read[0];
-        var closed = await _retry.RunAsync(
-            $"Filling {position}", view => _closer.CloseAsync(view, [position], patient: false, cancellationToken),
-            cancellationToken);
+        var closed = await _retry.RunAsync($"Filling {position}",
+            view => _closer.CloseAsync(view, [position], patient: false, cancellationToken), cancellationToken);
         return closed.TryGetValue(position, out var result)
             ? result
             : throw new ArgumentOutOfRangeException(
@@ -125,19 +117,14 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
     public ValueTask TrimPrefixAsync(LogPosition below, CancellationToken cancellationToken = default) =>
         _trimmer.TrimPrefixAsync(below, cancellationToken);
 
-    /// <summary>
-    /// The prefix trim mark: everything below is released, or is being released. A client that has been away learns
-    /// here, or from any read below, that it must start from a checkpoint.
-    /// </summary>
+    /// <summary>The prefix trim mark: everything below is released, or is being released. A client that has been away
+    /// learns here, or from any read below, that it must start from a checkpoint.</summary>
     public ValueTask<LogPosition> ReadTrimMarkAsync(CancellationToken cancellationToken = default) =>
-        _retry.RunAsync<LogPosition>(
-            "Reading the trim mark",
+        _retry.RunAsync<LogPosition>("Reading the trim mark",
             async view => (await _ends.AskActiveAsync(view, cancellationToken)).Extent.TrimMark, cancellationToken);
 
-    /// <summary>
-    /// Compares all full replicas of the positions [from, from + count), payloads included, and gives lost or damaged
-    /// pages back from good copies. For scrubs; positions below the log's beginning count as trimmed.
-    /// </summary>
+    /// <summary>Compares all full replicas of the positions [from, from + count), payloads included, and gives lost or
+    /// damaged pages back from good copies. For scrubs; positions below the log's beginning count as trimmed.</summary>
     /// <param name="count">At most <see cref="MessageLimits.MaxItems"/>.</param>
     public ValueTask<ReplicaAudit> AuditReplicasAsync(
         LogPosition from, int count, CancellationToken cancellationToken = default) =>

@@ -1,5 +1,4 @@
 using Corfu.Client.Layout;
-using Corfu.Transport;
 
 namespace Corfu.Client;
 
@@ -14,9 +13,8 @@ public sealed record CorfuClientOptions
     /// <summary>Appends in flight; more wait. Default 4,096.</summary>
     public int MaxAppendsInFlight { get; init; } = 4096;
 
-    /// <summary>
-    /// Appends that wait for others to end; more are refused with <see cref="LogOverloadedException"/>. Default 65,536.
-    /// </summary>
+    /// <summary>Appends that wait for others to end; more are refused with <see cref="LogOverloadedException"/>.
+    /// Default 65,536.</summary>
     public int MaxAppendsWaiting { get; init; } = 65536;
 
     /// <summary>Checks in flight; callers meanwhile share the next one. Default 4.</summary>
@@ -31,30 +29,23 @@ public sealed record CorfuClientOptions
     /// <summary>An operation that cannot be finished for so long is given up. Default 30 s.</summary>
     public TimeSpan OperationTimeout { get; init; } = TimeSpan.FromSeconds(30);
 
-    /// <summary>
-    /// First pause before another attempt; doubles, with jitter, up to <see cref="MaxRetryDelay"/>. Default 1 ms.
-    /// </summary>
+    /// <summary>First pause before another attempt; doubles, with jitter, up to <see cref="MaxRetryDelay"/>. Default 1
+    /// ms.</summary>
     public TimeSpan RetryDelay { get; init; } = TimeSpan.FromMilliseconds(1);
 
     public TimeSpan MaxRetryDelay { get; init; } = TimeSpan.FromMilliseconds(200);
 
-    /// <summary>
-    /// While a node does not answer, the acceptors are asked for a newer projection, at first at this interval, later
-    /// at a tenth of the time that the trouble has lasted, and at least every <see cref="MaxRetryDelay"/>. Default
-    /// 10 ms.
-    /// </summary>
+    /// <summary>While a node does not answer, the acceptors are asked for a newer projection, at first at this
+    /// interval, later at a tenth of the time that the trouble has lasted, and at least every
+    /// <see cref="MaxRetryDelay"/>. Default 10 ms.</summary>
     public TimeSpan RefreshInterval { get; init; } = TimeSpan.FromMilliseconds(10);
 
-    /// <summary>
-    /// When nodes are sealed and no next projection is decided for so long, its proposer counts as dead: the same
-    /// membership is proposed (R14). Default 1 s.
-    /// </summary>
+    /// <summary>When nodes are sealed and no next projection is decided for so long, its proposer counts as dead: the
+    /// same membership is proposed (R14). Default 1 s.</summary>
     public TimeSpan SuccessorTimeout { get; init; } = TimeSpan.FromSeconds(1);
 
-    /// <summary>
-    /// How long a granted position may stay unwritten before it is filled (R10). Covers the way of a message between
-    /// two processes: a write that has arrived at the head is no hole. 4 to 20 ms do; default 10.
-    /// </summary>
+    /// <summary>How long a granted position may stay unwritten before it is filled (R10). Covers the way of a message
+    /// between two processes: a write that has arrived at the head is no hole. 4 to 20 ms do; default 10.</summary>
     public TimeSpan HoleWait { get; init; } = TimeSpan.FromMilliseconds(10);
 
     /// <summary>After this long, a read of committed pages goes to another full replica. Default 100 ms.</summary>

@@ -1,67 +1,52 @@
 namespace Corfu.Client;
 
-/// <summary>
-/// The shared log (CORFU 2.1, Tango 2.2): append, read, check, fill, trim. Everything above the log (streams, Tango)
-/// uses only this. Implementations are safe for concurrent use.
-/// </summary>
+/// <summary>The shared log (CORFU 2.1, Tango 2.2): append, read, check, fill, trim. Everything above the log (streams,
+/// Tango) uses only this. Implementations are safe for concurrent use.</summary>
 public interface ICorfuLog
 {
     /// <summary>Largest payload of one append, in bytes.</summary>
     int MaxPayload { get; }
 
-    /// <summary>
-    /// Appends one entry that belongs to all of <paramref name="streams"/> (any number, no duplicates). Durable at
-    /// every replica of its chain when <see cref="AppendOutcome.Appended"/> is returned. Concurrent appends are not
-    /// ordered by call order.
-    /// </summary>
+    /// <summary>Appends one entry that belongs to all of <paramref name="streams"/> (any number, no duplicates).
+    /// Durable at every replica of its chain when <see cref="AppendOutcome.Appended"/> is returned. Concurrent appends
+    /// are not ordered by call order.</summary>
     /// <exception cref="EntryTooLargeException">Nothing was done.</exception>
     /// <exception cref="OperationCanceledException">Cancelled before a position was granted; after that, cancellation
     /// yields <see cref="AppendOutcome.Unknown"/>.</exception>
     ValueTask<AppendResult> AppendAsync(
         ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, CancellationToken cancellationToken = default);
 
-    /// <summary>
-    /// Finds out what became of an append whose outcome was unknown (R9). May be repeated; never appends anew.
-    /// </summary>
+    /// <summary>Finds out what became of an append whose outcome was unknown (R9). May be repeated; never appends
+    /// anew.</summary>
     /// <returns>Appended, NotAppended (for good), or still Unknown.</returns>
     ValueTask<AppendOutcome> ResolveAsync(AppendResult unknown, CancellationToken cancellationToken = default);
 
-    /// <summary>
-    /// Reads entries, results in request order. A hole below the tail is closed first when <paramref name="mode"/> says
-    /// so: the head's value is completed, or after the wait of R10 junk is filled in.
-    /// </summary>
+    /// <summary>Reads entries, results in request order. A hole below the tail is closed first when
+    /// <paramref name="mode"/> says so: the head's value is completed, or after the wait of R10 junk is filled
+    /// in.</summary>
     ValueTask<ImmutableArray<LogReadResult>> ReadManyAsync(
         ImmutableArray<LogPosition> positions, ReadDetail detail = ReadDetail.Full,
         ReadMode mode = ReadMode.CloseHoles, CancellationToken cancellationToken = default);
 
-    /// <summary>
-    /// The log's tail (exclusive: every acknowledged position is below it) and, atomically with it, the newest
+    /// <summary>The log's tail (exclusive: every acknowledged position is below it) and, atomically with it, the newest
     /// positions of the streams. Linearizable unless <see cref="ReadConsistency.Session"/> is asked for: at least what
-    /// was acknowledged before the call began.
-    /// </summary>
-    ValueTask<LogCheck> CheckAsync(
-        ImmutableArray<StreamId> streams, ReadConsistency consistency = ReadConsistency.Linearizable,
-        CancellationToken cancellationToken = default);
+    /// was acknowledged before the call began.</summary>
+    ValueTask<LogCheck> CheckAsync(ImmutableArray<StreamId> streams,
+        ReadConsistency consistency = ReadConsistency.Linearizable, CancellationToken cancellationToken = default);
 
-    /// <summary>
-    /// Closes a hole: completes what the head holds, or fills it with junk, without waiting for its writer. Only
-    /// granted positions.
-    /// </summary>
+    /// <summary>Closes a hole: completes what the head holds, or fills it with junk, without waiting for its writer.
+    /// Only granted positions.</summary>
     /// <returns>What the position holds afterwards.</returns>
     ValueTask<LogReadResult> FillAsync(LogPosition position, CancellationToken cancellationToken = default);
 
-    /// <summary>
-    /// Releases one position below the tail. Its stream headers survive until a prefix trim passes it (R5). A position
-    /// with the epoch in which it was learnt releases nothing that a later epoch put there.
-    /// </summary>
+    /// <summary>Releases one position below the tail. Its stream headers survive until a prefix trim passes it (R5). A
+    /// position with the epoch in which it was learnt releases nothing that a later epoch put there.</summary>
     /// <exception cref="ArgumentOutOfRangeException">The position is not granted. One without its epoch may have been:
     /// unused grants go with their epoch (R10).</exception>
     ValueTask TrimAsync(LogPosition position, CancellationToken cancellationToken = default);
 
-    /// <summary>
-    /// Releases everything below <paramref name="below"/>, which is at most the tail. A tail of an ended epoch counts
-    /// up to where the next epoch began.
-    /// </summary>
+    /// <summary>Releases everything below <paramref name="below"/>, which is at most the tail. A tail of an ended epoch
+    /// counts up to where the next epoch began.</summary>
     /// <exception cref="ArgumentOutOfRangeException">It is above the tail; see <see cref="TrimAsync"/>.</exception>
     ValueTask TrimPrefixAsync(LogPosition below, CancellationToken cancellationToken = default);
 }
@@ -92,10 +77,8 @@ public enum ReadConsistency
 /// at or above <see cref="Tail"/>.</param>
 public sealed record LogCheck(LogPosition Tail, ImmutableArray<StreamTail> Streams);
 
-/// <summary>
-/// What a read found. <see cref="Entry"/> is there for data and junk, and for a page trimmed on its own as headers only
-/// (its tombstone).
-/// </summary>
+/// <summary>What a read found. <see cref="Entry"/> is there for data and junk, and for a page trimmed on its own as
+/// headers only (its tombstone).</summary>
 public readonly record struct LogReadResult(LogPosition Position, PageState State, LogEntry? Entry)
 {
     public bool IsData => State == PageState.Data;

@@ -1,5 +1,4 @@
 using Corfu.Client;
-using Corfu.Transport;
 using Tango;
 
 namespace Corfu.Extensions;

@@ -5,7 +5,6 @@ using Corfu.Client;
 using Corfu.Layout;
 using Corfu.Sequencer;
 using Corfu.Server;
-using Corfu.Transport;
 using Corfu.Unit;
 
 namespace Corfu.Hosting;

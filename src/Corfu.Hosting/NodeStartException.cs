@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Hosting;
 
 /// <summary>A node or cluster cannot start; the message says what to do about it.</summary>

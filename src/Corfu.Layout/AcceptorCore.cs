@@ -1,15 +1,11 @@
-using System.Collections.Immutable;
-using Corfu.Protocol;
-
 namespace Corfu.Layout;
 
 /// <param name="Records">R12: durable before the response leaves, after those of all earlier requests.</param>
 internal readonly record struct AcceptorAnswer(Response Response, ImmutableArray<AcceptorRecord> Records);
 
-/// <summary>
-/// One acceptor of the projection store: a Paxos register per epoch (R12). Pure: one request in, one answer and the
-/// records behind it out; not thread-safe. The proposers know whose votes count: the acceptors of the epoch before.
-/// </summary>
+/// <summary>One acceptor of the projection store: a Paxos register per epoch (R12). Pure: one request in, one answer
+/// and the records behind it out; not thread-safe. The proposers know whose votes count: the acceptors of the epoch
+/// before.</summary>
 internal sealed class AcceptorCore(AcceptorOptions? options = null)
 {
     // A decided slot has no ballots any more.
@@ -140,10 +136,9 @@ internal sealed class AcceptorCore(AcceptorOptions? options = null)
     // An acceptor that is as far behind learns the newest decision from the next client that reads the layout.
     private bool IsFarAhead(Epoch slot) => slot.Value - Known.Value > _options.MaxOpenSlots;
 
-    /// <summary>
-    /// Proposers outbid each other by one round. A ballot at the highest round would leave none to outbid it, so the
-    /// acceptor promises a round on the way to it and refuses. A proposer that has to come as far tries again.
-    /// </summary>
+    /// <summary>Proposers outbid each other by one round. A ballot at the highest round would leave none to outbid it,
+    /// so the acceptor promises a round on the way to it and refuses. A proposer that has to come as far tries
+    /// again.</summary>
     /// <returns>What is promised instead; null for a ballot within reach.</returns>
     private static Ballot? Nearer(Ballot ballot, Slot? slot)
     {
@@ -151,9 +146,7 @@ internal sealed class AcceptorCore(AcceptorOptions? options = null)
         if (Planted.Is("any-ballot-is-promised")) return null;
 #endif
         var promised = slot?.Promised.Round ?? 0;
-        return ballot.Round - promised > MaxRoundsAhead
-            ? ballot with { Round = promised + MaxRoundsAhead }
-            : null;
+        return ballot.Round - promised > MaxRoundsAhead ? ballot with { Round = promised + MaxRoundsAhead } : null;
     }
 
     private void Learn(Projection value)

@@ -1,14 +1,8 @@
-using System.Collections.Immutable;
-using Corfu.Protocol;
-using Corfu.Transport;
-
 namespace Corfu.Layout;
 
-/// <summary>
-/// An acceptor as a role of a process. Answers leave in the order of their requests, each after everything it rests on
-/// is durable; what arrives during one flush shares the next. It has no thread and no clock of its own: the simulator
-/// runs it as it is.
-/// </summary>
+/// <summary>An acceptor as a role of a process. Answers leave in the order of their requests, each after everything it
+/// rests on is durable; what arrives during one flush shares the next. It has no thread and no clock of its own: the
+/// simulator runs it as it is.</summary>
 public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
 {
     private readonly record struct Waiting(Request Request, Response Response, ReplyTo Reply);
@@ -60,12 +54,10 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
         }
     }
 
-    /// <summary>
-    /// Opens the acceptor of a device, which it then owns. An empty device is formatted as <paramref name="formatAs"/>,
-    /// or refused when that is none: an acceptor never restarts empty under an identity that has voted (R12). So the
-    /// caller names an identity only where none has ever been served, and durably knows so; what a crash while it was
-    /// formatted has left is then no damage.
-    /// </summary>
+    /// <summary>Opens the acceptor of a device, which it then owns. An empty device is formatted as
+    /// <paramref name="formatAs"/>, or refused when that is none: an acceptor never restarts empty under an identity
+    /// that has voted (R12). So the caller names an identity only where none has ever been served, and durably knows
+    /// so; what a crash while it was formatted has left is then no damage.</summary>
     /// <exception cref="AcceptorLogDamagedException">Empty, damaged, or another cluster's.</exception>
     public static async Task<AcceptorHandler> OpenAsync(
         IAcceptorDevice device, ClusterId cluster, NodeId formatAs = default, AcceptorOptions? options = null)

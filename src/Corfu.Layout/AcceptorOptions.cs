@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Layout;
 
 /// <summary>Limits of one acceptor.</summary>

@@ -1,6 +1,3 @@
-using System.Collections.Immutable;
-using Corfu.Protocol;
-
 namespace Corfu.Sequencer;
 
 /// <summary>The headers of recent token runs, in two rings without an object per grant: an index by first position, and

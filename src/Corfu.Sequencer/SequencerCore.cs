@@ -1,6 +1,4 @@
-using System.Collections.Immutable;
 using System.Runtime.InteropServices;
-using Corfu.Protocol;
 
 namespace Corfu.Sequencer;
 

@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Sequencer;
 
 /// <summary>Limits of one sequencer incarnation.</summary>

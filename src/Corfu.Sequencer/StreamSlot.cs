@@ -1,7 +1,5 @@
-using System.Collections.Immutable;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
-using Corfu.Protocol;
 
 namespace Corfu.Sequencer;
 

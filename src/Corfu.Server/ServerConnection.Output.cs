@@ -1,7 +1,5 @@
 using System.Buffers;
 using System.IO.Pipelines;
-using Corfu.Protocol;
-using Corfu.Transport;
 
 namespace Corfu.Server;
 

@@ -1,7 +1,5 @@
 using System.Buffers;
 using System.IO.Pipelines;
-using Corfu.Protocol;
-using Corfu.Transport;
 using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Connections.Features;
 

@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Server;
 
 /// <summary>Limits of a process's listener.</summary>

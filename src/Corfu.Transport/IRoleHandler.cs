@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Transport;
 
 /// <summary>The server's port: one role of a process. A connection is bound by its handshake to one identity; a new

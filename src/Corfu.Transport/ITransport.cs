@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Transport;
 
 /// <summary>The client's port to the network. Production: pipelined TCP connections, one per role identity; simulator:

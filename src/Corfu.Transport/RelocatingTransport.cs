@@ -1,11 +1,7 @@
-using Corfu.Protocol;
-
 namespace Corfu.Transport;
 
-/// <summary>
-/// Calls nodes where they are known to listen now, whatever address the caller has from a projection. A handshake
-/// still checks the identity (R2).
-/// </summary>
+/// <summary>Calls nodes where they are known to listen now, whatever address the caller has from a projection. A
+/// handshake still checks the identity (R2).</summary>
 /// <param name="locate">Where an identity listens; null: at the address given.</param>
 public sealed class RelocatingTransport(ITransport inner, Func<NodeId, NodeEndpoint?> locate) : ITransport
 {

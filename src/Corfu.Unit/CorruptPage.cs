@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Unit;
 
 /// <summary>What identifies the entry of a damaged page: a check over its headers, which cover the payload's check (R4:
@@ -12,8 +10,7 @@ internal readonly record struct CorruptPage(bool HeadersIntact, uint Seed, uint?
     public static CorruptPage Of(ReadOnlySpan<byte> headers) => new(true, 0, Crc32C.Compute(0, headers));
 
     internal bool IsOf(in PageSlot slot, LogEntry entry, ReadOnlySpan<byte> bytes) =>
-        bytes.Length == slot.Length
-        && bytes.Length - entry.Payload.Length == slot.HeaderLength
+        bytes.Length == slot.Length && bytes.Length - entry.Payload.Length == slot.HeaderLength
         && (slot.Origin == default || slot.Origin == entry.Origin)
         && (Check is null || Crc32C.Compute(Seed, bytes[..slot.HeaderLength]) == Check);
 }

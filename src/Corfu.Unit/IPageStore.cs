@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Unit;
 
 /// <summary>The unit core's port to its disk: one log of records and the address map over it. <see cref="Find"/>,

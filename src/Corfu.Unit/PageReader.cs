@@ -1,6 +1,3 @@
-using System.Collections.Immutable;
-using Corfu.Protocol;
-
 namespace Corfu.Unit;
 
 /// <summary>Fetches and checks the page bytes of a read plan, outside the core's lock.</summary>

@@ -1,6 +1,4 @@
 using System.Buffers;
-using System.Collections.Immutable;
-using Corfu.Protocol;
 
 namespace Corfu.Unit;
 

@@ -1,18 +1,14 @@
-using System.Collections.Immutable;
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
-using Corfu.Protocol;
 
 namespace Corfu.Unit;
 
-/// <summary>
-/// The newest K data positions of every stream on this unit: the frozen ones below the installed epoch's start, which
-/// sequencers load (docs/protocol.md, Sequencer), and the live ones of the running epoch, which freeze at the next
-/// install. Each position has the segment of the log whose record states it: before that segment is deleted, the
-/// position is recorded again. A stream takes about 150 bytes: its lists (120) and its entry in the table of numbers;
-/// <see cref="UnitCoreOptions.MaxStreams"/> bounds their number.
-/// </summary>
+/// <summary>The newest K data positions of every stream on this unit: the frozen ones below the installed epoch's
+/// start, which sequencers load (docs/protocol.md, Sequencer), and the live ones of the running epoch, which freeze at
+/// the next install. Each position has the segment of the log whose record states it: before that segment is deleted,
+/// the position is recorded again. A stream takes about 150 bytes: its lists (120) and its entry in the table of
+/// numbers; <see cref="UnitCoreOptions.MaxStreams"/> bounds their number.</summary>
 internal sealed partial class StreamIndex
 {
     private const int K = StreamHeader.MaxBackpointers;
@@ -93,8 +89,7 @@ internal sealed partial class StreamIndex
 
         public readonly int Count => _count;
 
-        [UnscopedRef]
-        public Span<Top> Span => ((Span<Top>)_slots)[.._count];
+        [UnscopedRef] public Span<Top> Span => ((Span<Top>)_slots)[.._count];
 
         public void Clear() => _count = 0;
 

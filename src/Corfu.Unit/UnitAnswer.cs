@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Unit;
 
 /// <summary>The core's answer to one request. R4: it is sent only when the store is durable up to <see cref="Lsn"/>, be

@@ -1,5 +1,4 @@
 using System.Buffers;
-using Corfu.Protocol;
 
 namespace Corfu.Unit;
 

@@ -1,6 +1,3 @@
-using System.Collections.Immutable;
-using Corfu.Protocol;
-
 namespace Corfu.Unit;
 
 // The newest data positions of streams: answered to sequencers below the epoch's start, and to replicas that join the
@@ -15,8 +12,7 @@ internal sealed partial class UnitCore
     {
         var below = LogPosition.Max(_start, request.Below);
         var tails = request.Streams.Select(stream => new StreamTail(stream, _streams.NewestBelow(stream, below)));
-        return new UnitAnswer(StreamsLsn,
-            new StreamTailsResponse(Status.Ok, Epoch, [.. tails], !_corrupt.HideStreams));
+        return new UnitAnswer(StreamsLsn, new StreamTailsResponse(Status.Ok, Epoch, [.. tails], !_corrupt.HideStreams));
     }
 
     private UnitAnswer ListStreamTails(ListStreamTailsRequest request)

@@ -1,6 +1,3 @@
-using System.Collections.Immutable;
-using Corfu.Protocol;
-
 namespace Corfu.Unit;
 
 internal sealed partial class UnitCore
@@ -54,8 +51,7 @@ internal sealed partial class UnitCore
     }
 
     private UnitAnswer Fill(FillRequest request) =>
-        TryDecode(request.Entry, out var entry) && entry.Kind == EntryKind.Junk
-        && entry.Position.Epoch == request.Epoch
+        TryDecode(request.Entry, out var entry) && entry.Kind == EntryKind.Junk && entry.Position.Epoch == request.Epoch
             ? Answer(Store(request.Entry, entry, out var lsn), lsn)
             : Refuse(request, Status.BadRequest);
 
@@ -98,8 +94,7 @@ internal sealed partial class UnitCore
     private void Place(LogEntry entry, int length, int headerLength, in RecordPlace place)
     {
         var state = entry.Kind == EntryKind.Junk ? PageState.Junk
-            : place.PayloadIntact ? PageState.Data
-            : PageState.Corrupt;
+            : place.PayloadIntact ? PageState.Data : PageState.Corrupt;
         var slot = new PageSlot(state, place.BodyAddress, length, headerLength, entry.Origin, place.Lsn);
         _store.Set(entry.Position, slot);
         if (state != PageState.Corrupt) _corrupt.Remove(entry.Position);

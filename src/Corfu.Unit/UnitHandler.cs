@@ -1,6 +1,3 @@
-using Corfu.Protocol;
-using Corfu.Transport;
-
 namespace Corfu.Unit;
 
 /// <summary>A unit as a role of a process: a short lock around the core, one queue of answers that wait for durability,

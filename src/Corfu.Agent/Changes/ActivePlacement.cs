@@ -1,17 +1,11 @@
-using System.Collections.Immutable;
-using Corfu.Client;
-using Corfu.Protocol;
-
 namespace Corfu.Agent;
 
 /// <summary>Membership and chains when units leave the chains of new entries.</summary>
 internal static class ActivePlacement
 {
-    /// <summary>
-    /// A spare takes the place of a unit that leaves (<see cref="Membership.WithReplaced"/>). Where spares are missing,
-    /// the chains of new entries are made anew from the units that remain, as a new cluster's are, so that they keep
-    /// their replicas while there are units enough.
-    /// </summary>
+    /// <summary>A spare takes the place of a unit that leaves (<see cref="Membership.WithReplaced"/>). Where spares are
+    /// missing, the chains of new entries are made anew from the units that remain, as a new cluster's are, so that
+    /// they keep their replicas while there are units enough.</summary>
     /// <returns>The membership given, if nothing is to be changed.</returns>
     /// <exception cref="ReconfigurationException">A chain would have no full replica left (R14).</exception>
     public static Membership Without(Membership membership, Projection projection, ImmutableArray<UnitExit> exits,
@@ -24,8 +18,7 @@ internal static class ActivePlacement
             var id = exit.Unit.Id;
             var spare = exit.Spare is { } free && !projection.HasUnit(free.Id) ? exit.Spare : null;
             membership = exit.Keeps ? Leave(membership, id, spare, Shortest(Active(membership)))
-                : spare is { } replacement ? membership.WithReplaced(id, replacement)
-                : membership.Without(id);
+                : spare is { } replacement ? membership.WithReplaced(id, replacement) : membership.Without(id);
         }
 
         if (ReferenceEquals(before, membership)) return before;
@@ -36,10 +29,9 @@ internal static class ActivePlacement
             : membership;
     }
 
-    /// <summary>
-    /// A unit stays where its entries are and gets no new ones: a spare takes its place for those, or the other units,
-    /// with as many replicas. The membership given, if it gets none already or there is no other unit.
-    /// </summary>
+    /// <summary>A unit stays where its entries are and gets no new ones: a spare takes its place for those, or the
+    /// other units, with as many replicas. The membership given, if it gets none already or there is no other
+    /// unit.</summary>
     public static Membership Leave(Membership membership, NodeId unit, NodeAddress? spare, int replicas)
     {
         var chains = Active(membership);

@@ -1,7 +1,3 @@
-using Corfu.Client;
-using Corfu.Protocol;
-using Microsoft.Extensions.Logging;
-
 namespace Corfu.Agent;
 
 /// <summary>
@@ -16,9 +12,8 @@ namespace Corfu.Agent;
 /// is guarded by the agent's gate. Agents need no agreement on who acts: the layout decides one successor per epoch
 /// (R12).
 /// </summary>
-internal sealed class ChangeState(
-    Lock gate, AgentOptions options, ClusterView view, Monitor monitor, SuspicionPoll suspicions,
-    Reconfigurer reconfigurer, AgentClock clock, ILogger logger)
+internal sealed class ChangeState(Lock gate, AgentOptions options, ClusterView view, Monitor monitor,
+    SuspicionPoll suspicions, Reconfigurer reconfigurer, AgentClock clock, ILogger logger)
 {
     private enum State
     {

@@ -1,7 +1,3 @@
-using System.Collections.Immutable;
-using Corfu.Client;
-using Corfu.Protocol;
-
 namespace Corfu.Agent;
 
 /// <summary>What an agent wants done, in one epoch. Applied a second time it changes nothing.</summary>
@@ -47,8 +43,7 @@ internal sealed record PlannedChange(ImmutableArray<UnitExit> Exits, NodeId OldS
         }
 
         if (Joins is { } joins) parts.Add($"{joins.Endpoint} joins");
-        if (Acceptor is { } acceptor)
-            parts.Add($"{acceptor.New.Endpoint} decides instead of {acceptor.Old.Endpoint}");
+        if (Acceptor is { } acceptor) parts.Add($"{acceptor.New.Endpoint} decides instead of {acceptor.Old.Endpoint}");
         return string.Join("; ", parts);
     }
 }

@@ -1,16 +1,11 @@
-using System.Collections.Immutable;
-using Corfu.Client;
-using Corfu.Protocol;
-
 namespace Corfu.Agent;
 
 /// <summary>What a decision is made from.</summary>
 /// <param name="Spares">Freshly formatted units that answer, best first.</param>
 /// <param name="Standbys">Sequencers that answer, best first.</param>
 /// <param name="Acceptors">Acceptors that answer and that the projection does not name, best first.</param>
-internal sealed record PolicyView(
-    Projection Projection, Func<NodeId, NodeVerdict> VerdictOf, ImmutableArray<NodeAddress> Spares,
-    ImmutableArray<NodeAddress> Standbys, ImmutableArray<NodeAddress> Acceptors);
+internal sealed record PolicyView(Projection Projection, Func<NodeId, NodeVerdict> VerdictOf,
+    ImmutableArray<NodeAddress> Spares, ImmutableArray<NodeAddress> Standbys, ImmutableArray<NodeAddress> Acceptors);
 
 /// <param name="Change">Null: nothing to do, or nothing that may be done.</param>
 /// <param name="Note">What would be done and may not, and why not; empty if nothing is held back.</param>
@@ -83,8 +78,7 @@ internal sealed class PolicyCore
             var verdict = view.VerdictOf(current.Id);
             if (!verdict.IsGone) return null;
             var obstacle = view.Standbys.IsEmpty ? "there is no standby"
-                : !sequencers.HasOne(now) ? "too many were replaced lately"
-                : null;
+                : !sequencers.HasOne(now) ? "too many were replaced lately" : null;
             if (obstacle is not null)
             {
                 _notes.Add($"the sequencer at {current.Endpoint}: {verdict.Why}; {obstacle}");

@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Agent;
 
 /// <summary>What an agent may do on its own.</summary>

@@ -1,25 +1,20 @@
-using Corfu.Protocol;
-
 namespace Corfu.Agent;
 
 /// <summary>What becomes of a unit or an acceptor that decided projections name no more (R2, R12). Pure.</summary>
 public static class Removal
 {
-    /// <summary>
-    /// Whether an identity has left for good: a decided projection named it, and a later decided one does not. An
-    /// identity that was removed never returns, so its owner may take another. A proposal that was never decided says
-    /// nothing.
-    /// </summary>
+    /// <summary>Whether an identity has left for good: a decided projection named it, and a later decided one does not.
+    /// An identity that was removed never returns, so its owner may take another. A proposal that was never decided
+    /// says nothing.</summary>
     public static bool IsFinal(NodeId id, Epoch named, Projection latest) =>
         named > Epoch.None && latest.Epoch > named && !Names(latest, id);
 
     public static bool Names(Projection projection, NodeId id) =>
         projection.HasUnit(id) || projection.Acceptors.Any(acceptor => acceptor.Id == id);
 
-    /// <summary>
-    /// Whether nobody can miss what a removed unit held: no range lost all its full replicas since (R14's override),
-    /// and each range that is not trimmed has as many full replicas as the chains had when the unit left.
-    /// </summary>
+    /// <summary>Whether nobody can miss what a removed unit held: no range lost all its full replicas since (R14's
+    /// override), and each range that is not trimmed has as many full replicas as the chains had when the unit
+    /// left.</summary>
     /// <param name="history">Decided projections without a gap, from the last that named the unit to the
     /// newest.</param>
     public static bool IsRedundant(IReadOnlyList<Projection> history)

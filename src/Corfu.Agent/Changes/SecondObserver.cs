@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Agent;
 
 /// <summary>Whether enough other agents share one agent's verdict on a node to act on it.</summary>

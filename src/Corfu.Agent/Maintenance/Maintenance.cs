@@ -1,20 +1,12 @@
-using System.Collections.Immutable;
-using Corfu.Client;
-using Corfu.Protocol;
-using Corfu.Transport;
-using Microsoft.Extensions.Logging;
-
 namespace Corfu.Agent;
 
-/// <summary>
-/// The background jobs of a cluster: joining replicas are rebuilt (TOCS 2.5, Fig. 5 C), small segments migrated (TOCS
-/// 2.6), replicas compared. The first live agent in the order of endpoints works; every other one asks the agent before
-/// it whether a job was passed on (<see cref="BackgroundJob"/>). Two agents that do not see each other may work at
-/// once. A run that is cut short loses nothing: what is done is in the projection and on the units.
-/// </summary>
-internal sealed class Maintenance(
-    Lock gate, AgentOptions options, ClusterView view, Monitor monitor, ITransport probes, ITransport transport,
-    TimeProvider time, AgentClock clock, IEntropy entropy, ILogger logger)
+/// <summary>The background jobs of a cluster: joining replicas are rebuilt (TOCS 2.5, Fig. 5 C), small segments
+/// migrated (TOCS 2.6), replicas compared. The first live agent in the order of endpoints works; every other one asks
+/// the agent before it whether a job was passed on (<see cref="BackgroundJob"/>). Two agents that do not see each other
+/// may work at once. A run that is cut short loses nothing: what is done is in the projection and on the
+/// units.</summary>
+internal sealed class Maintenance(Lock gate, AgentOptions options, ClusterView view, Monitor monitor, ITransport probes,
+    ITransport transport, TimeProvider time, AgentClock clock, IEntropy entropy, ILogger logger)
 {
     // Guarded by gate, like all below.
     private readonly BackgroundJob _rebuild = new(JobKind.Rebuild, options.RefreshInterval);
@@ -79,10 +71,9 @@ internal sealed class Maintenance(
                where job.IsRunning || job.PassedOn is not null
                let progress = job.Progress?.Invoke()
                    ?? new JobProgress(job.Kind.ToString().ToLowerInvariant(), 0, 0, 0, null)
-               select new WorkReport(
-                   job.Kind, progress.What, progress.Done, progress.Total, progress.Bytes,
-                   job.IsRunning ? (long)(now - job.Began).TotalMilliseconds : 0,
-                   job.PassedOn is not null, job.PassedOn ?? progress.Trouble ?? ""),
+               select new WorkReport(job.Kind, progress.What, progress.Done, progress.Total, progress.Bytes,
+                   job.IsRunning ? (long)(now - job.Began).TotalMilliseconds : 0, job.PassedOn is not null,
+                   job.PassedOn ?? progress.Trouble ?? ""),
         ];
     }
 

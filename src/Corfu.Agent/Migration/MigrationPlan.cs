@@ -1,6 +1,3 @@
-using System.Collections.Immutable;
-using Corfu.Protocol;
-
 namespace Corfu.Agent;
 
 /// <summary>Which segment moves next, and onto which chains. It follows from the projection alone.</summary>
@@ -8,11 +5,9 @@ namespace Corfu.Agent;
 /// <param name="Chains">Those of a neighbour, with which it is one afterwards.</param>
 internal sealed record MigrationPlan(Segment Segment, ImmutableArray<Chain> Chains)
 {
-    /// <summary>
-    /// Null: nothing needs to move, or nothing can now. The newest wholly trimmed segment goes first: that moves no
-    /// entries, only what is known of their streams. Else, with more segments than there should be, the smallest goes
-    /// onto its larger neighbour.
-    /// </summary>
+    /// <summary>Null: nothing needs to move, or nothing can now. The newest wholly trimmed segment goes first: that
+    /// moves no entries, only what is known of their streams. Else, with more segments than there should be, the
+    /// smallest goes onto its larger neighbour.</summary>
     /// <param name="answers">Which units may take part; null: all.</param>
     public static MigrationPlan? Next(Projection projection, int maxSegments, Func<NodeId, bool>? answers = null)
     {

@@ -1,14 +1,8 @@
-using System.Collections.Immutable;
-using Corfu.Client;
-using Corfu.Protocol;
-using Corfu.Transport;
-
 namespace Corfu.Agent;
 
-/// <summary>
-/// Keeps projections small (TOCS 2.6): neighbours that cannot be merged are brought onto the same chains, smallest
-/// first. Every process plans the same from the same segments, so it may be stopped and started at any point.
-/// </summary>
+/// <summary>Keeps projections small (TOCS 2.6): neighbours that cannot be merged are brought onto the same chains,
+/// smallest first. Every process plans the same from the same segments, so it may be stopped and started at any
+/// point.</summary>
 public sealed class Migrator(CorfuClient client, ITransport transport, TimeProvider time,
     RebuildOptions? options = null)
 {
@@ -28,8 +22,7 @@ public sealed class Migrator(CorfuClient client, ITransport transport, TimeProvi
     /// that can be. Segments that are being rebuilt wait.</summary>
     /// <param name="answers">Segments of a unit that does not answer stay where they are; null: all answer.</param>
     /// <exception cref="RebuildException">A segment cannot be copied.</exception>
-    public async Task<Projection> CompactAsync(
-        int maxSegments, string reason, Func<NodeId, bool>? answers = null,
+    public async Task<Projection> CompactAsync(int maxSegments, string reason, Func<NodeId, bool>? answers = null,
         CancellationToken cancellationToken = default)
     {
         var projection = await client.RefreshAsync(cancellationToken);

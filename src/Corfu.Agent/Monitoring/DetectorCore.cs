@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Agent;
 
 /// <summary>Samples in, verdicts out: one observer's view of the nodes that it watches. Pure, no clock: times are since

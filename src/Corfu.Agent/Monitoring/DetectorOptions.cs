@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Agent;
 
 /// <summary>When samples become a verdict.</summary>
@@ -18,11 +16,9 @@ public sealed record DetectorOptions
     /// were answers normally distributed.</summary>
     public double SilentPhi { get; init; } = 8;
 
-    /// <summary>
-    /// Silence counts from here on: of a whole process, if its answers never took as long before
+    /// <summary>Silence counts from here on: of a whole process, if its answers never took as long before
     /// (<see cref="SilentPhi"/>), or of one role while its process answers. Twice as long while most of the other
-    /// processes are late too.
-    /// </summary>
+    /// processes are late too.</summary>
     public TimeSpan SilentAfter { get; init; } = TimeSpan.FromSeconds(2);
 
     /// <summary>Added to the mean of the intervals: pauses of a collector or a disk.</summary>

@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Agent;
 
 /// <summary>One process, whichever of its roles answered: a process that stands still answers in none.</summary>

@@ -1,20 +1,12 @@
-using System.Collections.Immutable;
-using Corfu.Protocol;
-using Corfu.Transport;
-using Microsoft.Extensions.Logging;
-
 namespace Corfu.Agent;
 
-/// <summary>
-/// Finds the processes of the cluster, probes them, and judges their roles. A process that this agent watches
+/// <summary>Finds the processes of the cluster, probes them, and judges their roles. A process that this agent watches
 /// (<see cref="PeerTable"/>) is probed at <see cref="DetectorOptions.Interval"/> through its agent, its roles at
 /// <see cref="AgentOptions.SlowInterval"/>, and all at once when its agent does not answer. Of the other processes one
 /// is polled in every <see cref="AgentOptions.SlowInterval"/>, so that spares and leaders are known; this agent never
-/// holds them gone. Everything is guarded by the agent's gate.
-/// </summary>
-internal sealed class Monitor(
-    Lock gate, AgentOptions options, NodeId self, ClusterView view, Prober prober, ITransport probes,
-    TimeProvider time, AgentClock clock, ILogger logger)
+/// holds them gone. Everything is guarded by the agent's gate.</summary>
+internal sealed class Monitor(Lock gate, AgentOptions options, NodeId self, ClusterView view, Prober prober,
+    ITransport probes, TimeProvider time, AgentClock clock, ILogger logger)
 {
     private readonly DetectorCore _detector = new(options.Detector);
     private readonly PeerTable _peers = new(options.Self, options.ForgetPeerAfter);

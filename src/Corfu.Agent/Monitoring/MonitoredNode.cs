@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Agent;
 
 /// <summary>One role of one process, and what its last answers said besides that it is alive.</summary>

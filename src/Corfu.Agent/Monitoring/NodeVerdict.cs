@@ -1,5 +1,4 @@
 using System.Globalization;
-using Corfu.Protocol;
 
 namespace Corfu.Agent;
 

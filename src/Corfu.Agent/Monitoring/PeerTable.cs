@@ -1,7 +1,3 @@
-using System.Collections.Immutable;
-using Corfu.Protocol;
-using Corfu.Transport;
-
 namespace Corfu.Agent;
 
 /// <summary>A process of the cluster, as its handshake describes it.</summary>
@@ -38,12 +34,10 @@ internal sealed class Peer(NodeEndpoint endpoint, TimeSpan added)
     }
 }
 
-/// <summary>
-/// The processes of the cluster in the order of their endpoints, and which this agent watches. Every process is watched
-/// by the next <see cref="Watchers"/> live agents behind it in that order, which begins again at its end. An agent
-/// finds its processes without asking: it goes back from itself until it has met that many live agents, and watches all
-/// on the way, dead processes included. Guarded by the caller.
-/// </summary>
+/// <summary>The processes of the cluster in the order of their endpoints, and which this agent watches. Every process
+/// is watched by the next <see cref="Watchers"/> live agents behind it in that order, which begins again at its end. An
+/// agent finds its processes without asking: it goes back from itself until it has met that many live agents, and
+/// watches all on the way, dead processes included. Guarded by the caller.</summary>
 internal sealed class PeerTable(NodeEndpoint self, TimeSpan forgetAfter)
 {
     // Enough for a second observer when one watcher is gone too.
@@ -61,14 +55,12 @@ internal sealed class PeerTable(NodeEndpoint self, TimeSpan forgetAfter)
     /// <summary>Ignored beyond <see cref="MaxPeers"/>.</summary>
     public void Add(NodeEndpoint endpoint, TimeSpan now)
     {
-        if (_peers.Count < MaxPeers && !_peers.ContainsKey(endpoint))
-            _peers.Add(endpoint, new Peer(endpoint, now));
+        if (_peers.Count < MaxPeers && !_peers.ContainsKey(endpoint)) _peers.Add(endpoint, new Peer(endpoint, now));
     }
 
-    /// <summary>
-    /// Drops processes that were silent for long and that the projection does not name. Agents tell each other only of
-    /// processes that they have heard themselves (<see cref="Heard"/>), or they would never forget one that is gone.
-    /// </summary>
+    /// <summary>Drops processes that were silent for long and that the projection does not name. Agents tell each other
+    /// only of processes that they have heard themselves (<see cref="Heard"/>), or they would never forget one that is
+    /// gone.</summary>
     /// <returns>Whether any was dropped.</returns>
     public bool Forget(Func<NodeEndpoint, bool> isNamed, TimeSpan now)
     {

@@ -1,6 +1,3 @@
-using Corfu.Protocol;
-using Corfu.Transport;
-
 namespace Corfu.Agent;
 
 /// <param name="Answer">Null: there was none.</param>

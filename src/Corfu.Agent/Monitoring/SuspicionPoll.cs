@@ -1,16 +1,10 @@
-using Corfu.Protocol;
-using Corfu.Transport;
-using Microsoft.Extensions.Logging;
-
 namespace Corfu.Agent;
 
-/// <summary>
-/// The second observer, both sides: asks other agents whether they share a suspicion, those first that watch the node,
-/// and answers when asked. It probes the node before it answers, so that it can answer about any node.
-/// </summary>
-internal sealed class SuspicionPoll(
-    Lock gate, AgentOptions options, ClusterView view, Monitor monitor, Prober prober, ITransport probes,
-    TimeProvider time, AgentClock clock, ILogger logger)
+/// <summary>The second observer, both sides: asks other agents whether they share a suspicion, those first that watch
+/// the node, and answers when asked. It probes the node before it answers, so that it can answer about any
+/// node.</summary>
+internal sealed class SuspicionPoll(Lock gate, AgentOptions options, ClusterView view, Monitor monitor, Prober prober,
+    ITransport probes, TimeProvider time, AgentClock clock, ILogger logger)
 {
     private const int MaxAsked = 3;
 

@@ -1,7 +1,3 @@
-using System.Collections.Immutable;
-using Corfu.Client;
-using Corfu.Protocol;
-
 namespace Corfu.Agent;
 
 public sealed partial class ClusterOperations

@@ -1,7 +1,3 @@
-using System.Collections.Immutable;
-using Corfu.Client;
-using Corfu.Protocol;
-
 namespace Corfu.Agent;
 
 public sealed partial class ClusterOperations
@@ -35,15 +31,12 @@ public sealed partial class ClusterOperations
             cancellationToken);
     }
 
-    /// <summary>
-    /// A healthy unit leaves without a moment of fewer replicas: a spare takes its place for new entries and joins
-    /// beside it in closed segments, and when those are rebuilt it goes. Without spares other units take over, as far
-    /// as there are units enough.
-    /// </summary>
+    /// <summary>A healthy unit leaves without a moment of fewer replicas: a spare takes its place for new entries and
+    /// joins beside it in closed segments, and when those are rebuilt it goes. Without spares other units take over, as
+    /// far as there are units enough.</summary>
     /// <param name="rebuilder">Does the long part. After an interruption, another call goes on there.</param>
-    public async Task<Projection> RetireUnitAsync(
-        NodeId unit, ImmutableArray<NodeAddress> spares, Rebuilder rebuilder, string reason,
-        CancellationToken cancellationToken = default)
+    public async Task<Projection> RetireUnitAsync(NodeId unit, ImmutableArray<NodeAddress> spares, Rebuilder rebuilder,
+        string reason, CancellationToken cancellationToken = default)
     {
         var usable = await FindSparesAsync(spares, cancellationToken);
         await client.ReconfigureAsync(p => Retiring(p, unit, FirstUnused(usable, p)), reason, cancellationToken);
@@ -105,9 +98,8 @@ public sealed partial class ClusterOperations
     /// <summary>R14's override, for an operator alone. The caller asserts that these units are destroyed and will never
     /// answer again; entries that only they held are lost. Chains with a survivor lose nothing.</summary>
     /// <param name="spares">Freshly formatted; they replace the destroyed units in this order.</param>
-    public async Task<Projection> ReplaceDestroyedUnitsAsync(
-        ImmutableArray<NodeId> destroyed, ImmutableArray<NodeAddress> spares, string reason,
-        CancellationToken cancellationToken = default)
+    public async Task<Projection> ReplaceDestroyedUnitsAsync(ImmutableArray<NodeId> destroyed,
+        ImmutableArray<NodeAddress> spares, string reason, CancellationToken cancellationToken = default)
     {
         var usable = await FindSparesAsync(spares, cancellationToken);
         return await client.ReconfigureAsync(

@@ -1,15 +1,9 @@
-using System.Collections.Immutable;
-using Corfu.Client;
-using Corfu.Protocol;
-using Corfu.Transport;
-
 namespace Corfu.Agent;
 
-/// <summary>
-/// An operator's changes of a running cluster. Each operation is one or more reconfigurations. Any number of processes
-/// may start it at once, and calling it again after an error or a crash finishes it. Appends go on when the first
-/// reconfiguration is decided. Joining replicas are in the projection; the rebuilder brings them up to date.
-/// </summary>
+/// <summary>An operator's changes of a running cluster. Each operation is one or more reconfigurations. Any number of
+/// processes may start it at once, and calling it again after an error or a crash finishes it. Appends go on when the
+/// first reconfiguration is decided. Joining replicas are in the projection; the rebuilder brings them up to
+/// date.</summary>
 /// <param name="client">Its projection is the starting point and is brought up to date.</param>
 public sealed partial class ClusterOperations(CorfuClient client, ITransport transport, TimeProvider time)
 {
@@ -27,11 +21,9 @@ public sealed partial class ClusterOperations(CorfuClient client, ITransport tra
         client.ReconfigureAsync(p => p.HasUnit(unit) ? Membership.Of(p).Without(unit) : null, reason,
             cancellationToken);
 
-    /// <summary>
-    /// A unit that is gone for good leaves every chain and a spare takes its place (TOCS 2.5, Fig. 5 B): new appends go
-    /// on at once, with as many replicas as before, in a new segment; in closed ranges the spare is joining, to be
-    /// rebuilt (C).
-    /// </summary>
+    /// <summary>A unit that is gone for good leaves every chain and a spare takes its place (TOCS 2.5, Fig. 5 B): new
+    /// appends go on at once, with as many replicas as before, in a new segment; in closed ranges the spare is joining,
+    /// to be rebuilt (C).</summary>
     /// <param name="spares">Freshly formatted units; the first that answers is taken.</param>
     /// <returns>The projection in force, without the unit.</returns>
     /// <exception cref="ReconfigurationException">As <see cref="DropUnitAsync"/>; or no spare is usable.</exception>
@@ -55,9 +47,8 @@ public sealed partial class ClusterOperations(CorfuClient client, ITransport tra
     /// <summary>The next epoch begins with the first standby that answers (R7); no log is scanned.</summary>
     /// <param name="failed">The incarnation to be replaced; if it is not named any more, nothing is changed.</param>
     /// <exception cref="ReconfigurationException">No standby, or no unit that must be sealed, answers.</exception>
-    public async Task<Projection> ReplaceSequencerAsync(
-        NodeId failed, ImmutableArray<NodeAddress> standbys, string reason,
-        CancellationToken cancellationToken = default)
+    public async Task<Projection> ReplaceSequencerAsync(NodeId failed, ImmutableArray<NodeAddress> standbys,
+        string reason, CancellationToken cancellationToken = default)
     {
         var answers = await ProbeAsync(standbys, new SequencerInfoRequest(Epoch.None), static r => r.IsOk,
             cancellationToken);

@@ -1,7 +1,3 @@
-using System.Collections.Immutable;
-using Corfu.Protocol;
-using Corfu.Transport;
-
 namespace Corfu.Agent;
 
 /// <summary>One attempt to copy something, under one projection.</summary>

@@ -1,7 +1,3 @@
-using System.Collections.Immutable;
-using Corfu.Client;
-using Corfu.Protocol;
-
 namespace Corfu.Agent;
 
 /// <summary>What one attempt to copy knows about one position, by the joining replicas of its chain.</summary>
@@ -30,11 +26,9 @@ internal sealed class CopyItem(LogPosition position, Chain chain)
     public IEnumerable<NodeId> Others() => Lacking.Concat(Damaged).Concat(Bare).Concat(Held.Select(h => h.Unit));
 }
 
-/// <summary>
-/// One batch of a rebuild. Entries come from the chain's tail: what the last full replica holds is at all of them, so a
-/// copy never gets ahead of the chain (chain prefix). What the tail lacks is closed as any hole is, by the head's word,
-/// down to the joining replicas.
-/// </summary>
+/// <summary>One batch of a rebuild. Entries come from the chain's tail: what the last full replica holds is at all of
+/// them, so a copy never gets ahead of the chain (chain prefix). What the tail lacks is closed as any hole is, by the
+/// head's word, down to the joining replicas.</summary>
 internal sealed class BatchCopier(CorfuClient client, RateLimit rate, RebuildOptions options, RebuildMeter meter)
 {
     private const int FirstRead = 16;

@@ -1,15 +1,11 @@
-using Corfu.Client;
 using Corfu.Client.Layout;
-using Corfu.Protocol;
-using Corfu.Transport;
 
 namespace Corfu.Agent;
 
 /// <summary>Decides every position of a closed range on every replica of its chain, joining ones too (R15). Batches
 /// overlap; each is carried out under the newest projection known, as often as it takes.</summary>
-internal sealed class RangeCopier(
-    CorfuClient client, ITransport transport, RateLimit rate, TimeProvider time, RebuildOptions options,
-    RebuildMeter meter)
+internal sealed class RangeCopier(CorfuClient client, ITransport transport, RateLimit rate, TimeProvider time,
+    RebuildOptions options, RebuildMeter meter)
 {
     private readonly BatchCopier _batches = new(client, rate, options, meter);
     private readonly Lock _gate = new();
@@ -55,11 +51,9 @@ internal sealed class RangeCopier(
         }
     }
 
-    /// <summary>
-    /// Copies the trim mark first: what it covers need not be copied. Only as far as the range goes: a mark beyond it
-    /// may lie above everything written, and must not pass the replicas that stand before the unit in an active chain
-    /// (R13).
-    /// </summary>
+    /// <summary>Copies the trim mark first: what it covers need not be copied. Only as far as the range goes: a mark
+    /// beyond it may lie above everything written, and must not pass the replicas that stand before the unit in an
+    /// active chain (R13).</summary>
     private async ValueTask<Status> CopyMarkAsync(Attempt attempt, LogPosition from, LogPosition until)
     {
         var mark = attempt.Projection.TrimMark;

@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Agent;
 
 /// <summary>Ranges of positions; touching ones are one, as the segments that they were may be merged.</summary>

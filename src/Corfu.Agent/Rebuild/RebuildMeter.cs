@@ -1,6 +1,3 @@
-using System.Collections.Immutable;
-using Corfu.Protocol;
-
 namespace Corfu.Agent;
 
 /// <summary>How far a rebuild has got.</summary>
@@ -9,9 +6,8 @@ namespace Corfu.Agent;
 /// <param name="Done">Of these, those that are decided on every joining replica.</param>
 /// <param name="Copied">Entries sent to joining replicas, without those that they had already.</param>
 /// <param name="Trouble">Why it does not go on; null: it does.</param>
-public sealed record RebuildProgress(
-    ImmutableArray<NodeId> Targets, long Total, long Done, long Copied, long CopiedBytes, TimeSpan Elapsed,
-    string? Trouble)
+public sealed record RebuildProgress(ImmutableArray<NodeId> Targets, long Total, long Done, long Copied,
+    long CopiedBytes, TimeSpan Elapsed, string? Trouble)
 {
     /// <summary>At the speed so far; null while nothing is done.</summary>
     public TimeSpan? Remaining => Done == 0 ? null : Elapsed * ((double)(Total - Done) / Done);
@@ -45,7 +41,6 @@ internal sealed class RebuildMeter(TimeProvider time)
 
     public void Met(string trouble) => _trouble = trouble;
 
-    public RebuildProgress ToProgress(ImmutableArray<NodeId> targets) => new(
-        targets, Interlocked.Read(ref _total), Done, Interlocked.Read(ref _copied), Interlocked.Read(ref _bytes),
-        time.GetElapsedTime(_began), _trouble);
+    public RebuildProgress ToProgress(ImmutableArray<NodeId> targets) => new(targets, Interlocked.Read(ref _total),
+        Done, Interlocked.Read(ref _copied), Interlocked.Read(ref _bytes), time.GetElapsedTime(_began), _trouble);
 }

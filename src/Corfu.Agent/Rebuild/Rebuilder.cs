@@ -1,17 +1,10 @@
-using System.Collections.Immutable;
-using Corfu.Client;
-using Corfu.Protocol;
-using Corfu.Transport;
-using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 
 namespace Corfu.Agent;
 
-/// <summary>
-/// Brings joining replicas up to date and makes them full (TOCS 2.5, Fig. 5 C; R15). Works on what the newest
+/// <summary>Brings joining replicas up to date and makes them full (TOCS 2.5, Fig. 5 C; R15). Works on what the newest
 /// projection calls joining, so it may be stopped and started at any point, and in several processes at once. One run
-/// at a time per instance.
-/// </summary>
+/// at a time per instance.</summary>
 public sealed class Rebuilder(CorfuClient client, ITransport transport, TimeProvider time, ILogger? logger = null,
     RebuildOptions? options = null)
 {
@@ -139,8 +132,7 @@ public sealed class Rebuilder(CorfuClient client, ITransport transport, TimeProv
         var units = projection.Segments.SelectMany(Joining).Distinct().Select(u => u.ToString()[..8]);
         return await client.ReconfigureAsync(
             p => p.Epoch == projection.Epoch && IsAnythingRebuilt(p) ? Membership.Of(p).WithRebuilt(IsRebuilt) : null,
-            $"rebuilt {string.Join(", ", units)}",
-            cancellationToken);
+            $"rebuilt {string.Join(", ", units)}", cancellationToken);
     }
 
     private bool IsAnythingRebuilt(Projection projection) =>

@@ -1,20 +1,13 @@
-using Corfu.Client;
-using Corfu.Protocol;
-
 namespace Corfu.Agent;
 
-/// <summary>
-/// Tells joining replicas which streams the positions below their trim mark belong to, as no page does any more. Else a
-/// stream whose entries are all trimmed would look, once the replicas that have seen them are gone, as if it had never
-/// had any, and its readers would not get Trimmed (R15, R22).
-/// </summary>
+/// <summary>Tells joining replicas which streams the positions below their trim mark belong to, as no page does any
+/// more. Else a stream whose entries are all trimmed would look, once the replicas that have seen them are gone, as if
+/// it had never had any, and its readers would not get Trimmed (R15, R22).</summary>
 internal static class StreamTailCopier
 {
-    /// <summary>
-    /// Invariant: a full replica knows the newest positions of every stream in its chains' ranges, trimmed or not. So
-    /// this comes last, when every position of the range is decided on the joining ones: a mark that rises after that
-    /// covers pages that they have seen.
-    /// </summary>
+    /// <summary>Invariant: a full replica knows the newest positions of every stream in its chains' ranges, trimmed or
+    /// not. So this comes last, when every position of the range is decided on the joining ones: a mark that rises
+    /// after that covers pages that they have seen.</summary>
     /// <returns>Ok, or why it has to be tried again.</returns>
     public static async ValueTask<Status> CopyAsync(Attempt attempt, LogPosition from, LogPosition until)
     {

@@ -1,6 +1,3 @@
-using System.Collections.Immutable;
-using Corfu.Protocol;
-
 namespace Corfu.Agent;
 
 /// <summary>Gives joining replicas what they lack: entries by the frame, everything else one by one.</summary>

@@ -1,7 +1,3 @@
-using Corfu.Client;
-using Corfu.Protocol;
-using Corfu.Transport;
-using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 
 namespace Corfu.Agent;
@@ -14,9 +10,8 @@ namespace Corfu.Agent;
 /// <param name="Mended">Positions of this pass that a replica had lost or damaged, and has again.</param>
 /// <param name="Unrecoverable">Positions of this pass without a good copy.</param>
 /// <param name="Diverged">Positions of this pass whose good copies differ.</param>
-public sealed record ScrubProgress(
-    int Pass, LogPosition Next, LogPosition Until, long Sound, long Undecided, long Mended, long Unrecoverable,
-    long Diverged)
+public sealed record ScrubProgress(int Pass, LogPosition Next, LogPosition Until, long Sound, long Undecided,
+    long Mended, long Unrecoverable, long Diverged)
 {
     internal static readonly ScrubProgress None = new(0, default, default, 0, 0, 0, 0, 0);
 
@@ -38,8 +33,7 @@ public sealed class Scrubber
     private volatile ScrubProgress _progress;
 
     /// <param name="resume">Where an earlier scrub ended; null: a first pass.</param>
-    public Scrubber(
-        CorfuClient client, TimeProvider time, ILogger? logger = null, ScrubOptions? options = null,
+    public Scrubber(CorfuClient client, TimeProvider time, ILogger? logger = null, ScrubOptions? options = null,
         ScrubProgress? resume = null)
     {
         _client = client;

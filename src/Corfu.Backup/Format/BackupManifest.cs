@@ -1,8 +1,6 @@
-using System.Collections.Immutable;
 using System.Globalization;
 using System.Text.Json;
 using System.Text.Json.Serialization;
-using Corfu.Protocol;
 
 namespace Corfu.Backup;
 
@@ -54,8 +52,7 @@ public sealed record BackupManifest(
 
     internal const int MaxBytes = 64 << 20;
 
-    [JsonIgnore]
-    public IEnumerable<BackupFile> AllFiles => Streams is { } streams ? Files.Append(streams) : Files;
+    [JsonIgnore] public IEnumerable<BackupFile> AllFiles => Streams is { } streams ? Files.Append(streams) : Files;
 
     public static BackupManifest Empty(ClusterId cluster) =>
         new(Version, cluster.Value, 0, 0, DateTimeOffset.UnixEpoch, []);

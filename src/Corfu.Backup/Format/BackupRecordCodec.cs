@@ -1,5 +1,4 @@
 using System.Buffers.Binary;
-using Corfu.Protocol;
 
 namespace Corfu.Backup;
 

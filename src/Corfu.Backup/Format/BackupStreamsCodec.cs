@@ -1,7 +1,5 @@
 using System.Buffers;
 using System.Buffers.Binary;
-using System.Collections.Immutable;
-using Corfu.Protocol;
 
 namespace Corfu.Backup;
 

@@ -1,7 +1,3 @@
-using System.Collections.Immutable;
-using Corfu.Client;
-using Corfu.Protocol;
-
 namespace Corfu.Backup;
 
 /// <summary>Copies batches to a mirror. Everything below <see cref="Frontier"/> is at all replicas, and at most one
@@ -38,10 +34,9 @@ internal sealed class LogCopier
     }
 
     /// <summary>The source is trimmed below the mark. The mirror's own frontier may lie below it.</summary>
-    /// <param name="streams">
-    /// What the source knows of streams below the mark. Asked for when the mark covers entries that were not copied,
-    /// and the first time: an earlier copier may have brought the mark, perhaps to some units only, and nothing else.
-    /// </param>
+    /// <param name="streams">What the source knows of streams below the mark. Asked for when the mark covers entries
+    /// that were not copied, and the first time: an earlier copier may have brought the mark, perhaps to some units
+    /// only, and nothing else.</param>
     public async ValueTask TrimAsync(LogPosition mark, Func<LogPosition, ValueTask<ImmutableArray<StreamTail>>> streams,
         CancellationToken cancellationToken)
     {

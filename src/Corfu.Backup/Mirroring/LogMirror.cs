@@ -1,13 +1,8 @@
-using Corfu.Client;
-using Corfu.Protocol;
-
 namespace Corfu.Backup;
 
-/// <summary>
-/// Copies a log to another cluster for as long as it runs (TOCS 3: copying growing prefixes of the log). The mirror is
-/// at every moment a prefix of its source, positions preserved, and can be read like any log. Keeps no state of its
-/// own: where to go on is written in the mirror.
-/// </summary>
+/// <summary>Copies a log to another cluster for as long as it runs (TOCS 3: copying growing prefixes of the log). The
+/// mirror is at every moment a prefix of its source, positions preserved, and can be read like any log. Keeps no state
+/// of its own: where to go on is written in the mirror.</summary>
 public sealed class LogMirror(CorfuClient source, CorfuClient target, TimeProvider time, BackupOptions? options = null)
 {
     private readonly BackupOptions _options = BackupOptions.Checked(options);

@@ -1,7 +1,3 @@
-using System.Collections.Immutable;
-using Corfu.Client;
-using Corfu.Protocol;
-
 namespace Corfu.Backup;
 
 /// <summary>Makes a mirror an ordinary log. It is first closed to its copier, then what was under way is finished, and
@@ -23,8 +19,7 @@ public sealed class MirrorPromotion(CorfuClient target, CorfuClient? source, Tim
         if (source is not null && before.MirrorOf != own && before.MirrorOf != source.Projection.Cluster)
             throw new BackupException(
                 $"Cluster {own} is a mirror of {before.MirrorOf}, not of {source.Projection.Cluster}.");
-        await target.ReconfigureAsync(
-            p => p.IsMirror && p.MirrorOf != own ? Membership.Of(p).WithMirrorOf(own) : null,
+        await target.ReconfigureAsync(p => p.IsMirror && p.MirrorOf != own ? Membership.Of(p).WithMirrorOf(own) : null,
             "closed to its copier, to be promoted", cancellationToken);
         if (source is not null) await new LogMirror(source, target, time).CatchUpAsync(own, cancellationToken);
         var holes = await SettleAsync(cancellationToken);

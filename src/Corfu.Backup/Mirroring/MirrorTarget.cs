@@ -1,6 +1,3 @@
-using Corfu.Client;
-using Corfu.Protocol;
-
 namespace Corfu.Backup;
 
 /// <summary>How a cluster becomes another one's mirror.</summary>
@@ -22,8 +19,7 @@ internal static class MirrorTarget
         if (end > LogPosition.Zero) throw current.IsMirror ? BeingPromoted(own) : NotEmpty(own, end);
 
         // First closed to all: what was appended until the seal shows in the start.
-        var closed = await target.ReconfigureAsync(
-            p => p.IsMirror ? null : Membership.Of(p).WithMirrorOf(own),
+        var closed = await target.ReconfigureAsync(p => p.IsMirror ? null : Membership.Of(p).WithMirrorOf(own),
             $"closed before it becomes a mirror of {source}", cancellationToken);
         if (closed.MirrorOf == own && closed.Start > LogPosition.Zero)
         {

@@ -1,7 +1,4 @@
-using System.Collections.Immutable;
 using System.Runtime.CompilerServices;
-using Corfu.Client;
-using Corfu.Protocol;
 
 namespace Corfu.Backup;
 

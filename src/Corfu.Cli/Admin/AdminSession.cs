@@ -1,8 +1,4 @@
-using System.Collections.Immutable;
 using Corfu.Agent;
-using Corfu.Client;
-using Corfu.Protocol;
-using Corfu.Transport;
 
 namespace Corfu.Cli;
 
@@ -31,8 +27,7 @@ internal sealed class AdminSession(CorfuClient client, ImmutableArray<NodeEndpoi
     public async Task<ImmutableArray<AgentAnswer>> AgentsAsync(CancellationToken cancellationToken)
     {
         var projection = Client.Projection;
-        var endpoints = given
-            .Concat(projection.Units.Select(unit => unit.Endpoint))
+        var endpoints = given.Concat(projection.Units.Select(unit => unit.Endpoint))
             .Concat(projection.Acceptors.Select(acceptor => acceptor.Endpoint))
             .Append(projection.Sequencer.Endpoint)
             .ToHashSet();

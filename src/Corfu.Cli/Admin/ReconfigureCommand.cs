@@ -1,10 +1,5 @@
-using System.Collections.Immutable;
-using System.CommandLine;
 using Corfu.Agent;
-using Corfu.Client;
 using Corfu.Client.Layout;
-using Corfu.Protocol;
-using Corfu.Transport;
 
 namespace Corfu.Cli;
 
@@ -36,8 +31,7 @@ internal static class ReconfigureCommand
             [units], async (session, result, _, cancellationToken) =>
         {
             var added = await FindAllAsync(session, result.GetRequiredValue(units), NodeRole.Unit, cancellationToken);
-            return await session.Operations.AddUnitsAsync(added, AdminSession.Reason("units added"),
-                cancellationToken);
+            return await session.Operations.AddUnitsAsync(added, AdminSession.Reason("units added"), cancellationToken);
         });
     }
 
@@ -72,8 +66,7 @@ internal static class ReconfigureCommand
 
     private static Command ReplaceDestroyed()
     {
-        var units = Several("unit",
-            $"{Endpoint} or identity of units in the cluster that will never answer again.");
+        var units = Several("unit", $"{Endpoint} or identity of units in the cluster that will never answer again.");
         var replacements = new Option<string[]>("--by")
         {
             Description = $"{Endpoint} of running, freshly formatted units, one for each; without it spares are taken.",
@@ -215,8 +208,7 @@ internal static class ReconfigureCommand
                     $"{found.Count} acceptors bear no more failures than one fewer: give an odd number.");
             var reconfigurer = new Reconfigurer(transport,
                 new LayoutClient(transport, SystemEntropy.Instance, TimeProvider.System), TimeProvider.System);
-            var projection = await reconfigurer.ReplaceDestroyedAcceptorsAsync(
-                newest, found.DrainToImmutable(),
+            var projection = await reconfigurer.ReplaceDestroyedAcceptorsAsync(newest, found.DrainToImmutable(),
                 AdminSession.Reason("destroyed acceptors replaced, by the operator's word"), cancellationToken);
             await result.InvocationConfiguration.Output.WriteLineAsync(
                 $"epoch {projection.Epoch.Value}: {projection.Reason}");
@@ -229,8 +221,7 @@ internal static class ReconfigureCommand
     private static async Task<Projection?> NewestAsync(
         ITransport transport, NodeEndpoint endpoint, NodeDescription node, CancellationToken cancellationToken)
     {
-        var answers = await Task.WhenAll(node.Roles
-            .Where(role => role.Role is NodeRole.Acceptor or NodeRole.Agent)
+        var answers = await Task.WhenAll(node.Roles.Where(role => role.Role is NodeRole.Acceptor or NodeRole.Agent)
             .Select(role => LatestAsync(transport, new NodeAddress(role.Id, endpoint), cancellationToken)));
         return answers.Select(answer => answer?.Latest).OfType<Projection>().MaxBy(projection => projection.Epoch);
     }
@@ -269,9 +260,8 @@ internal static class ReconfigureCommand
     }
 
     // While it answers it is a source of copies, and leaves when others have what it has.
-    private static async Task<Projection> LeaveAsync(
-        AdminSession session, NodeAddress unit, ImmutableArray<NodeAddress> replacements, TextWriter error,
-        CancellationToken cancellationToken)
+    private static async Task<Projection> LeaveAsync(AdminSession session, NodeAddress unit,
+        ImmutableArray<NodeAddress> replacements, TextWriter error, CancellationToken cancellationToken)
     {
         var rebuilder = new Rebuilder(session.Client, session.Transport, TimeProvider.System);
         if (await session.AnswersAsync(unit, cancellationToken))
@@ -314,8 +304,7 @@ internal static class ReconfigureCommand
         return found.DrainToImmutable();
     }
 
-    private static Command Make(
-        string name, string description, Symbol[] parts,
+    private static Command Make(string name, string description, Symbol[] parts,
         Func<AdminSession, ParseResult, TextWriter, CancellationToken, Task<Projection>> run)
     {
         var connect = LogCommand.ConnectOption();

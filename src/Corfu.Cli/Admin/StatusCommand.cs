@@ -1,8 +1,4 @@
-using System.Collections.Immutable;
-using System.CommandLine;
 using System.Text.Json;
-using Corfu.Hosting;
-using Corfu.Protocol;
 
 namespace Corfu.Cli;
 
@@ -76,12 +72,8 @@ internal static class StatusCommand
                 .FirstOrDefault();
             var tail = answers.GetValueOrDefault(known.Sequencer.Id)?.Tail?.Offset;
             return new StatusJson(
-                verdict.ToString(),
-                verdict.AppendsSucceed,
-                ProjectionJson.Of(known),
-                known.Segments.Length,
-                answers.Values.Select(answer => answer.TrimMark).Append(known.TrimMark).Max().Offset,
-                tail,
+                verdict.ToString(), verdict.AppendsSucceed, ProjectionJson.Of(known), known.Segments.Length,
+                answers.Values.Select(answer => answer.TrimMark).Append(known.TrimMark).Max().Offset, tail,
                 elapsed is { } time && tail is { } t && before?.Tail is { } b ? (t - b) / time.TotalSeconds : null,
                 newest?.Automation.IsOn,
                 [.. agents.Select(agent => agent.Info.Note).Where(note => note.Length > 0).Distinct()],
@@ -119,9 +111,7 @@ internal static class StatusCommand
                         select Unreported(new NodeAddress(role.Id, agent.Agent.Endpoint), role.Role);
         return
         [
-            .. reported
-                .Concat(answering)
-                .Concat(projection.Units.Select(unit => Unreported(unit, NodeRole.Unit)))
+            .. reported.Concat(answering).Concat(projection.Units.Select(unit => Unreported(unit, NodeRole.Unit)))
                 .Concat(projection.Acceptors.Select(acceptor => Unreported(acceptor, NodeRole.Acceptor)))
                 .Append(Unreported(projection.Sequencer, NodeRole.Sequencer))
                 .DistinctBy(report => report.Address.Id)

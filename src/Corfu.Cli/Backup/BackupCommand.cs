@@ -1,6 +1,4 @@
-using System.CommandLine;
 using Corfu.Backup;
-using Corfu.Client;
 
 namespace Corfu.Cli;
 

@@ -1,7 +1,4 @@
-using System.CommandLine;
 using Corfu.Backup;
-using Corfu.Client;
-using Corfu.Protocol;
 
 namespace Corfu.Cli;
 
@@ -83,8 +80,7 @@ internal static class MirrorCommand
     }
 
     private static Command OfBoth(
-        string name, string description,
-        Func<CorfuClient, CorfuClient, ParseResult, CancellationToken, Task<int>> run)
+        string name, string description, Func<CorfuClient, CorfuClient, ParseResult, CancellationToken, Task<int>> run)
     {
         var source = ClusterOption("--source", "The cluster that is copied.", true);
         var target = ClusterOption("--target", "The mirror.", true);

@@ -1,6 +1,3 @@
-using System.CommandLine;
-using Corfu.Hosting;
-
 namespace Corfu.Cli;
 
 /// <summary><c>corfu cluster</c>: clusters of processes on this machine.</summary>

@@ -1,6 +1,3 @@
-using System.CommandLine;
-using Corfu.Hosting;
-
 namespace Corfu.Cli;
 
 /// <summary><c>corfu cluster status</c>.</summary>

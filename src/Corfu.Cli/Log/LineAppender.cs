@@ -1,8 +1,5 @@
-using System.Collections.Immutable;
 using System.Text;
 using System.Threading.Channels;
-using Corfu.Client;
-using Corfu.Protocol;
 
 namespace Corfu.Cli;
 

@@ -1,8 +1,3 @@
-using System.Collections.Immutable;
-using System.CommandLine;
-using Corfu.Client;
-using Corfu.Protocol;
-
 namespace Corfu.Cli;
 
 /// <summary><c>corfu log append</c>.</summary>
@@ -35,9 +30,8 @@ internal static class LogAppendCommand
         });
     }
 
-    private static async Task<int> AppendOneAsync(
-        CorfuClient client, ImmutableArray<StreamId> streams, TextWriter output, TextWriter error,
-        CancellationToken cancellationToken)
+    private static async Task<int> AppendOneAsync(CorfuClient client, ImmutableArray<StreamId> streams,
+        TextWriter output, TextWriter error, CancellationToken cancellationToken)
     {
         ReadOnlyMemory<byte> payload;
         try

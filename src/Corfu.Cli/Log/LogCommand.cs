@@ -1,7 +1,4 @@
-using System.CommandLine;
 using System.Globalization;
-using Corfu.Client;
-using Corfu.Protocol;
 
 namespace Corfu.Cli;
 
@@ -20,8 +17,7 @@ internal static class LogCommand
     };
 
     /// <summary>A command of a connected client.</summary>
-    public static Command WithClient(
-        string name, string description, Symbol[] parts,
+    public static Command WithClient(string name, string description, Symbol[] parts,
         Func<CorfuClient, ParseResult, CancellationToken, Task<int>> run)
     {
         var connect = ConnectOption();

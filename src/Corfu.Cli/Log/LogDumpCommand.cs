@@ -1,7 +1,4 @@
-using System.CommandLine;
 using System.Text.Json;
-using Corfu.Client;
-using Corfu.Protocol;
 
 namespace Corfu.Cli;
 
@@ -39,9 +36,8 @@ internal static class LogDumpCommand
             for (var at = start; at < end; at += Batch)
             {
                 var count = (int)Math.Min(Batch, end - at);
-                var pages = await client.ReadManyAsync(
-                    [.. Enumerable.Range(0, count).Select(i => at + i)], ReadDetail.Full, ReadMode.Observe,
-                    cancellationToken);
+                var pages = await client.ReadManyAsync([.. Enumerable.Range(0, count).Select(i => at + i)],
+                    ReadDetail.Full, ReadMode.Observe, cancellationToken);
                 foreach (var page in pages.Where(
                     page => only is not { } wanted || page.Entry?.TryGetStream(wanted, out _) == true))
                     await WriteAsync(output, page, result.GetValue(json));

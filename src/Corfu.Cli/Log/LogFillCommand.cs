@@ -1,6 +1,3 @@
-using System.CommandLine;
-using Corfu.Protocol;
-
 namespace Corfu.Cli;
 
 /// <summary><c>corfu log fill</c>.</summary>

@@ -1,7 +1,3 @@
-using System.CommandLine;
-using Corfu.Client;
-using Corfu.Protocol;
-
 namespace Corfu.Cli;
 
 /// <summary><c>corfu log read</c>.</summary>

@@ -1,9 +1,6 @@
-using System.CommandLine;
 using System.Globalization;
 using System.Text;
 using System.Text.Json;
-using Corfu.Client;
-using Corfu.Protocol;
 using Corfu.Unit;
 
 namespace Corfu.Cli;

@@ -1,8 +1,4 @@
-using System.Collections.Immutable;
-using System.CommandLine;
 using System.Text.Json;
-using Corfu.Client;
-using Corfu.Protocol;
 
 namespace Corfu.Cli;
 

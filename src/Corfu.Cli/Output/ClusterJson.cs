@@ -1,22 +1,13 @@
-using Corfu.Hosting;
-using Corfu.Protocol;
-
 namespace Corfu.Cli;
 
 /// <summary>A cluster's state as JSON.</summary>
 /// <param name="Writable">Whether appends succeed.</param>
-internal sealed record ClusterJson(
-    string Cluster, string ConnectionString, bool Writable, string Verdict, ProjectionJson? Projection,
-    IReadOnlyList<RoleJson> Roles,
-    IReadOnlyList<string> Problems)
+internal sealed record ClusterJson(string Cluster, string ConnectionString, bool Writable, string Verdict,
+    ProjectionJson? Projection, IReadOnlyList<RoleJson> Roles, IReadOnlyList<string> Problems)
 {
     public static ClusterJson Of(ClusterState state) => new(
-        state.Cluster.ToString(),
-        state.ConnectionString,
-        state.Verdict.AppendsSucceed,
-        state.Verdict.ToString(),
-        state.Projection is { } projection ? ProjectionJson.Of(projection) : null,
-        [.. state.Nodes.Select(RoleJson.Of)],
+        state.Cluster.ToString(), state.ConnectionString, state.Verdict.AppendsSucceed, state.Verdict.ToString(),
+        state.Projection is { } projection ? ProjectionJson.Of(projection) : null, [.. state.Nodes.Select(RoleJson.Of)],
         state.Problems);
 }
 
@@ -32,18 +23,10 @@ internal sealed record ProjectionJson(long Epoch, long Start, string Sequencer,
         projection.Reason);
 }
 
-internal sealed record RoleJson(
-    string Node, string Role, string? Id, string Endpoint, int? ProcessId, string? Folder, string Duty, bool Serving,
-    string Detail)
+internal sealed record RoleJson(string Node, string Role, string? Id, string Endpoint, int? ProcessId, string? Folder,
+    string Duty, bool Serving, string Detail)
 {
     public static RoleJson Of(NodeState state) => new(
-        state.Node,
-        state.Role.ToString().ToLowerInvariant(),
-        state.Id.IsNone ? null : state.Id.ToString(),
-        state.Endpoint.ToString(),
-        state.ProcessId,
-        state.Folder,
-        state.Duty,
-        state.Serving,
-        state.Detail);
+        state.Node, state.Role.ToString().ToLowerInvariant(), state.Id.IsNone ? null : state.Id.ToString(),
+        state.Endpoint.ToString(), state.ProcessId, state.Folder, state.Duty, state.Serving, state.Detail);
 }

@@ -1,6 +1,4 @@
 using System.Text.Json;
-using Corfu.Client;
-using Corfu.Protocol;
 
 namespace Corfu.Cli;
 
@@ -8,19 +6,10 @@ namespace Corfu.Cli;
 /// <param name="Epoch">In which the entry was written; absent where there is none.</param>
 /// <param name="Payload">Base64; absent for everything but data.</param>
 /// <param name="Records">The payload's Tango records, decoded; absent if it holds none.</param>
-internal sealed record EntryJson(
-    long Position,
-    long? Epoch,
-    string Kind,
-    IReadOnlyList<StreamJson> Streams,
-    string? Writer,
-    long? Sequence,
-    DateTimeOffset? Time,
-    string? Payload,
-    IReadOnlyList<JsonElement>? Records)
+internal sealed record EntryJson(long Position, long? Epoch, string Kind, IReadOnlyList<StreamJson> Streams,
+    string? Writer, long? Sequence, DateTimeOffset? Time, string? Payload, IReadOnlyList<JsonElement>? Records)
 {
-    public static EntryJson Of(LogEntry entry) =>
-        Of(new LogReadResult(entry.Position, PageState.Data, entry));
+    public static EntryJson Of(LogEntry entry) => Of(new LogReadResult(entry.Position, PageState.Data, entry));
 
     public static EntryJson Of(LogReadResult page)
     {
@@ -28,16 +17,10 @@ internal sealed record EntryJson(
         if (page.Entry is not { } entry)
             return new EntryJson(page.Position.Offset, null, kind, [], null, null, null, null, null);
         var records = page.IsData ? TangoRecords.Read(entry.Payload) : [];
-        return new EntryJson(
-            page.Position.Offset,
-            entry.Position.Epoch.Value,
-            kind,
+        return new EntryJson(page.Position.Offset, entry.Position.Epoch.Value, kind,
             [.. entry.Streams.Select(s => new StreamJson(s.Stream.Value, [.. s.Backpointers.Select(p => p.Offset)]))],
-            entry.Origin.Writer.Value.ToString(),
-            entry.Origin.Sequence,
-            entry.WriterTime,
-            page.IsData ? Convert.ToBase64String(entry.Payload.Span) : null,
-            records.Count > 0 ? records : null);
+            entry.Origin.Writer.Value.ToString(), entry.Origin.Sequence, entry.WriterTime,
+            page.IsData ? Convert.ToBase64String(entry.Payload.Span) : null, records.Count > 0 ? records : null);
     }
 }
 

@@ -1,7 +1,5 @@
 using System.Globalization;
 using System.Text;
-using Corfu.Client;
-using Corfu.Protocol;
 
 namespace Corfu.Cli;
 

@@ -1,6 +1,3 @@
-using Corfu.Hosting;
-using Corfu.Protocol;
-
 namespace Corfu.Cli;
 
 /// <summary>A running cluster, as JSON.</summary>
@@ -8,10 +5,9 @@ namespace Corfu.Cli;
 /// <param name="Rate">Positions granted per second since the query before; null at the first.</param>
 /// <param name="Automatic">Whether agents reconfigure on their own; null when none answers.</param>
 /// <param name="Held">What agents would do and may not, and why not.</param>
-internal sealed record StatusJson(
-    string Verdict, bool AppendsSucceed, ProjectionJson Projection, int Segments, long TrimMark, long? Tail,
-    double? Rate, bool? Automatic,
-    IReadOnlyList<string> Held, IReadOnlyList<WorkJson> Work, IReadOnlyList<HealthJson> Nodes);
+internal sealed record StatusJson(string Verdict, bool AppendsSucceed, ProjectionJson Projection, int Segments,
+    long TrimMark, long? Tail, double? Rate, bool? Automatic, IReadOnlyList<string> Held, IReadOnlyList<WorkJson> Work,
+    IReadOnlyList<HealthJson> Nodes);
 
 /// <param name="Agent">Who works at it.</param>
 /// <param name="PassedOn">It made no progress there, and the next agent may work at it.</param>
@@ -31,10 +27,9 @@ internal sealed record HealthJson(string Endpoint, string Role, string Id, strin
         // No agent may know the role yet, and it answers the tool.
         var health = node.Health == NodeHealth.Unknown && answer.Answers ? NodeHealth.Alive : node.Health;
         string[] why = [node.Why, answer.Detail];
-        return new HealthJson(
-            node.Address.Endpoint.ToString(), node.Role.ToString().ToLowerInvariant(), node.Address.Id.ToString(),
-            answer.DutyIn(projection, node.Role, node.Address.Id), health.ToString().ToLowerInvariant(),
-            string.Join("; ", why.Where(text => text.Length > 0)));
+        return new HealthJson(node.Address.Endpoint.ToString(), node.Role.ToString().ToLowerInvariant(),
+            node.Address.Id.ToString(), answer.DutyIn(projection, node.Role, node.Address.Id),
+            health.ToString().ToLowerInvariant(), string.Join("; ", why.Where(text => text.Length > 0)));
     }
 }
 

@@ -1,5 +1,3 @@
-using Corfu.Client;
-
 namespace Corfu.Cli;
 
 /// <summary>The log's tail as JSON.</summary>

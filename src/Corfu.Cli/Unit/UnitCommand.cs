@@ -1,4 +1,3 @@
-using System.CommandLine;
 using Corfu.Unit;
 
 namespace Corfu.Cli;

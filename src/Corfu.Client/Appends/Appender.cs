@@ -1,21 +1,16 @@
 using System.Threading.RateLimiting;
-using Corfu.Transport;
 using Microsoft.Extensions.Logging;
 
 namespace Corfu.Client;
 
 /// <summary>Appends (CORFU 2.3, 2.4). Two appends never wait for each other.</summary>
-/// <remarks>
-/// 1. A place among the appends in flight.
-/// 2. A token: a position of its own, with the backpointers of its streams.
-/// 3. The entry is written down the position's chain, head to tail.
-/// 4. At every replica: appended. Another value at the head: the position is lost, and the append goes back to step 2.
-/// 5. Anything else is resolved (R9): appended, back to step 2, or unknown.
-/// </remarks>
-internal sealed class Appender(
-    TokenSource tokens, ITransport transport, UnitCalls units, Resolver resolver, CommittedSet committed,
-    EntryOrigins origins, Retry retry, ProjectionHolder projections, ProjectionRefresher refresher, ClientClock clock,
-    CorfuClientOptions options, ILogger logger)
+/// <remarks>1. A place among the appends in flight. 2. A token: a position of its own, with the backpointers of its
+/// streams. 3. The entry is written down the position's chain, head to tail. 4. At every replica: appended. Another
+/// value at the head: the position is lost, and the append goes back to step 2. 5. Anything else is resolved (R9):
+/// appended, back to step 2, or unknown.</remarks>
+internal sealed class Appender(TokenSource tokens, ITransport transport, UnitCalls units, Resolver resolver,
+    CommittedSet committed, EntryOrigins origins, Retry retry, ProjectionHolder projections,
+    ProjectionRefresher refresher, ClientClock clock, CorfuClientOptions options, ILogger logger)
 {
     // R10: what a writer asks for after it has lost twice in a row; doubles with every further loss.
     internal const int GraceMilliseconds = 40;
@@ -123,10 +118,8 @@ internal sealed class Appender(
         }
     }
 
-    /// <summary>
-    /// The writer's way down the chain. Within its epoch it may repeat a request: a replica that has the entry says so
-    /// by its origin. R9: after its epoch it never sends the entry again.
-    /// </summary>
+    /// <summary>The writer's way down the chain. Within its epoch it may repeat a request: a replica that has the entry
+    /// says so by its origin. R9: after its epoch it never sends the entry again.</summary>
     private async ValueTask<Written> WriteAsync(
         TokenGrant grant, EntryOrigin origin, byte[] bytes, CancellationToken cancellationToken)
     {

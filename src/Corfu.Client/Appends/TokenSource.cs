@@ -3,10 +3,8 @@ namespace Corfu.Client;
 /// <summary>An own position with the headers to write there. A grant, not a write.</summary>
 internal readonly record struct TokenGrant(EpochView View, LogPosition Position, ImmutableArray<StreamHeader> Headers);
 
-/// <summary>
-/// Positions for appends. Appends to the same streams that come while requests are in flight share the next one; an
-/// append that is alone asks at once.
-/// </summary>
+/// <summary>Positions for appends. Appends to the same streams that come while requests are in flight share the next
+/// one; an append that is alone asks at once.</summary>
 internal sealed class TokenSource(Retry retry, StreamHandOver handOver, ClientClock clock)
 {
     private const int MaxTokensPerRequest = 256;

@@ -1,19 +1,12 @@
-using Corfu.Transport;
-
 namespace Corfu.Client;
 
 /// <summary>Checks (Tango 2.2, 5): the sequencer's tail, confirmed or not.</summary>
-/// <remarks>
-/// 1. A caller joins the next round that starts after its call, so any number of callers costs few messages.
+/// <remarks>1. A caller joins the next round that starts after its call, so any number of callers costs few messages.
 /// 2. The round asks the sequencer for the tail and the streams' newest positions and, at the same time, one chain to
-/// confirm the epoch.
-/// 3. A sequencer that fails, or is silent for <see cref="CorfuClientOptions.SlowCheckDelay"/>, is left for the units
-/// (<see cref="SlowChecker"/>).
-/// 4. All callers are told, then the next round begins.
-/// </remarks>
-internal sealed class Checker(
-    Retry retry, StreamHandOver handOver, SlowChecker slow, EpochConfirmer? confirmer, ClientClock clock,
-    CorfuClientOptions options)
+/// confirm the epoch. 3. A sequencer that fails, or is silent for <see cref="CorfuClientOptions.SlowCheckDelay"/>, is
+/// left for the units (<see cref="SlowChecker"/>). 4. All callers are told, then the next round begins.</remarks>
+internal sealed class Checker(Retry retry, StreamHandOver handOver, SlowChecker slow, EpochConfirmer? confirmer,
+    ClientClock clock, CorfuClientOptions options)
 {
     private readonly Lock _gate = new();
 
@@ -80,10 +73,8 @@ internal sealed class Checker(
         }
     }
 
-    /// <summary>
-    /// Under the gate. A round costs its messages however many callers share it, so another one starts beside those in
-    /// flight only for at least as many callers as they have together. A caller alone never waits.
-    /// </summary>
+    /// <summary>Under the gate. A round costs its messages however many callers share it, so another one starts beside
+    /// those in flight only for at least as many callers as they have together. A caller alone never waits.</summary>
     private CheckBatch? TakeNext()
     {
         if (!_next.TryPeek(out var batch) || _running >= options.ChecksInFlight || batch.Callers < _callersRunning)
@@ -116,11 +107,9 @@ internal sealed class Checker(
         Release(batch, response, error);
     }
 
-    /// <summary>
-    /// Completes the callers one after the other on this thread, where their context allows it: those that check again
-    /// join the next round, which starts when all are told. A second worker completes the rest, so a blocking
-    /// continuation delays no other caller.
-    /// </summary>
+    /// <summary>Completes the callers one after the other on this thread, where their context allows it: those that
+    /// check again join the next round, which starts when all are told. A second worker completes the rest, so a
+    /// blocking continuation delays no other caller.</summary>
     private void Release(CheckBatch batch, TailResponse? response, Exception? error)
     {
         var helped = !CheckWaiter.IsInlineAllowed;

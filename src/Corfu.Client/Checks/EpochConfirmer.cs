@@ -1,22 +1,18 @@
 using Corfu.Client.Layout;
-using Corfu.Transport;
 
 namespace Corfu.Client;
 
-/// <summary>
-/// Linearizability without clocks: asks all replicas of one active chain whether they are still exactly at this epoch.
-/// Had the next one been decided before, some replica of every active chain would be sealed, and refuse.
-/// </summary>
+/// <summary>Linearizability without clocks: asks all replicas of one active chain whether they are still exactly at
+/// this epoch. Had the next one been decided before, some replica of every active chain would be sealed, and
+/// refuse.</summary>
 internal sealed class EpochConfirmer(
     UnitCalls units, LayoutClient layout, ClientClock clock, CorfuClientOptions options)
 {
     // The chain to ask first; moves on when one has a silent replica. Any value is right.
     private int _chain;
 
-    /// <summary>
-    /// A chain that does not answer in time is not waited for: the next one is asked as well, and in the end the
-    /// acceptors. All are asked after the call began, so the first answer that settles it counts.
-    /// </summary>
+    /// <summary>A chain that does not answer in time is not waited for: the next one is asked as well, and in the end
+    /// the acceptors. All are asked after the call began, so the first answer that settles it counts.</summary>
     /// <returns>Ok: when the call began, no later epoch was decided. Else why that is not known.</returns>
     public async ValueTask<Status> ConfirmAsync(EpochView view, CancellationToken cancellationToken)
     {

@@ -1,11 +1,8 @@
-using Corfu.Transport;
-
 namespace Corfu.Client;
 
-/// <summary>
-/// The slow check of Tango 2.2, while the sequencer is silent: the tail is the highest of the units' highest addresses,
-/// the streams' newest positions are found from there backwards. The caller confirms the epoch, as with any check.
-/// </summary>
+/// <summary>The slow check of Tango 2.2, while the sequencer is silent: the tail is the highest of the units' highest
+/// addresses, the streams' newest positions are found from there backwards. The caller confirms the epoch, as with any
+/// check.</summary>
 internal sealed class SlowChecker(
     LogEnds ends, Reader reader, FrozenTails frozen, ProjectionHolder projections, ClientClock clock)
 {
@@ -28,14 +25,11 @@ internal sealed class SlowChecker(
         return new TailResponse(Status.Ok, view.Epoch, tail, tails.Value, view.GraceMilliseconds, []);
     }
 
-    /// <summary>
-    /// Pages tell their streams down to the epoch's start or the trim mark; below, the units do. A page that is trimmed
-    /// without a tombstone, or damaged, tells nothing, so the units are asked about it too: else a stream that has
-    /// nothing else left looks as if it had never had an entry (R22).
-    /// </summary>
-    private async ValueTask<Attempt<ImmutableArray<StreamTail>>> StreamsAsync(
-        EpochView view, ImmutableArray<StreamId> streams, LogPosition tail, LogPosition mark,
-        CancellationToken cancellationToken)
+    /// <summary>Pages tell their streams down to the epoch's start or the trim mark; below, the units do. A page that
+    /// is trimmed without a tombstone, or damaged, tells nothing, so the units are asked about it too: else a stream
+    /// that has nothing else left looks as if it had never had an entry (R22).</summary>
+    private async ValueTask<Attempt<ImmutableArray<StreamTail>>> StreamsAsync(EpochView view,
+        ImmutableArray<StreamId> streams, LogPosition tail, LogPosition mark, CancellationToken cancellationToken)
     {
         var found = new Dictionary<StreamId, StreamTail>();
         var start = view.Projection.Start;
@@ -53,9 +47,8 @@ internal sealed class SlowChecker(
             var first = next;
 
             // Holes are closed: what is passed over here must never become an entry.
-            var pages = await reader.ReadManyAsync(
-                [.. Enumerable.Range(0, count).Select(i => first + i)], ReadDetail.Headers, ReadMode.CloseHoles,
-                cancellationToken);
+            var pages = await reader.ReadManyAsync([.. Enumerable.Range(0, count).Select(i => first + i)],
+                ReadDetail.Headers, ReadMode.CloseHoles, cancellationToken);
             foreach (var page in pages.Reverse())
             {
                 AddTails(page, streams, found);
@@ -95,8 +88,7 @@ internal sealed class SlowChecker(
         foreach (var (stream, backpointers) in page.Entry?.Streams ?? [])
         {
             if (streams.Contains(stream))
-                found.TryAdd(
-                    stream,
+                found.TryAdd(stream,
                     new StreamTail(stream, [page.Position, .. backpointers.Take(StreamHeader.MaxBackpointers - 1)]));
         }
     }

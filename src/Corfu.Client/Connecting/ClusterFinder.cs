@@ -1,5 +1,4 @@
 using Corfu.Client.Layout;
-using Corfu.Transport;
 
 namespace Corfu.Client;
 
@@ -49,10 +48,8 @@ internal static class ClusterFinder
         }
     }
 
-    /// <summary>
-    /// A frozen process takes connections and is silent: once an acceptor is found, the others get a moment and not the
-    /// transport's whole time-out.
-    /// </summary>
+    /// <summary>A frozen process takes connections and is silent: once an acceptor is found, the others get a moment
+    /// and not the transport's whole time-out.</summary>
     private static async Task<EndpointAnswer[]> AskAllAsync(
         ConnectionString connection, ITransport transport, TimeProvider time, CancellationToken cancellationToken)
     {

@@ -2,10 +2,8 @@ using System.Diagnostics.CodeAnalysis;
 
 namespace Corfu.Client;
 
-/// <summary>
-/// Where a cluster is found: <c>corfu://host:port,host:port</c>. Any of its nodes will do, as long as one holds a
-/// layout acceptor.
-/// </summary>
+/// <summary>Where a cluster is found: <c>corfu://host:port,host:port</c>. Any of its nodes will do, as long as one
+/// holds a layout acceptor.</summary>
 public sealed record ConnectionString(ImmutableArray<NodeEndpoint> Endpoints)
 {
     public const string Scheme = "corfu://";

@@ -1,21 +1,16 @@
 namespace Corfu.Client;
 
-/// <summary>
-/// Writes what another log holds to the same positions of a mirror. All is idempotent, and any number of copiers may
-/// work at once: a position has one value, the source's.
-/// </summary>
-/// <remarks>
-/// Copies go down their chain by <c>Complete</c>, head first, as if the source were the replica before the head: what
-/// the head holds is what the replicas behind it get, from any copier (R9). Only the epoch in an entry is the mirror's
-/// own, that of its copying: an epoch means nothing outside of its cluster. No other client may write or fill below a
-/// mirror's end (<see cref="Projection.MirrorOf"/>), so a copy may come late, also below the start of a later epoch.
-/// </remarks>
+/// <summary>Writes what another log holds to the same positions of a mirror. All is idempotent, and any number of
+/// copiers may work at once: a position has one value, the source's.</summary>
+/// <remarks>Copies go down their chain by <c>Complete</c>, head first, as if the source were the replica before the
+/// head: what the head holds is what the replicas behind it get, from any copier (R9). Only the epoch in an entry is
+/// the mirror's own, that of its copying: an epoch means nothing outside of its cluster. No other client may write or
+/// fill below a mirror's end (<see cref="Projection.MirrorOf"/>), so a copy may come late, also below the start of a
+/// later epoch.</remarks>
 public sealed class CopyWriter
 {
-    /// <summary>
-    /// A copier writes at most this far above the lowest position that is not yet at all replicas. So what a crash of
-    /// the copier leaves out lies at most this far below the mirror's end.
-    /// </summary>
+    /// <summary>A copier writes at most this far above the lowest position that is not yet at all replicas. So what a
+    /// crash of the copier leaves out lies at most this far below the mirror's end.</summary>
     public const int MaxWindow = 4096;
 
     private readonly UnitCalls _units;
@@ -25,8 +20,7 @@ public sealed class CopyWriter
     private readonly Trimmer _trimmer;
     private readonly ClusterId _source;
 
-    internal CopyWriter(
-        UnitCalls units, StreamHandOver handOver, ChainReplication chains, Trimmer trimmer, Retry retry,
+    internal CopyWriter(UnitCalls units, StreamHandOver handOver, ChainReplication chains, Trimmer trimmer, Retry retry,
         ClusterId source)
     {
         _units = units;
@@ -37,10 +31,8 @@ public sealed class CopyWriter
         _source = source;
     }
 
-    /// <summary>
-    /// Data or junk: durable at every replica of its chain when this returns. Where the mirror is trimmed already,
-    /// nothing is written.
-    /// </summary>
+    /// <summary>Data or junk: durable at every replica of its chain when this returns. Where the mirror is trimmed
+    /// already, nothing is written.</summary>
     /// <exception cref="LogDivergedException">Something else is there.</exception>
     /// <exception cref="CopyRefusedException">It is no mirror of the source (any more).</exception>
     public ValueTask PutAsync(LogEntry entry, CancellationToken cancellationToken = default) =>
@@ -51,49 +43,39 @@ public sealed class CopyWriter
     /// <param name="headers">Its tombstone (R5), if it left one.</param>
     public ValueTask PutTrimAsync(
         LogPosition position, LogEntry? headers, CancellationToken cancellationToken = default) =>
-        RunAsync(
-            $"Trimming {position.Offset}", view => TryTrimAsync(view, position, headers, cancellationToken),
+        RunAsync($"Trimming {position.Offset}", view => TryTrimAsync(view, position, headers, cancellationToken),
             cancellationToken);
 
     /// <summary>Everything below is trimmed. May lie above the mirror's tail, which then rises with it.</summary>
     public ValueTask PutTrimMarkAsync(LogPosition below, CancellationToken cancellationToken = default)
     {
         var mark = new LogPosition(below.Offset);
-        return RunAsync(
-            $"Trimming below {mark}", view => _trimmer.PropagateMarkAsync(view, mark, cancellationToken),
+        return RunAsync($"Trimming below {mark}", view => _trimmer.PropagateMarkAsync(view, mark, cancellationToken),
             cancellationToken);
     }
 
-    /// <summary>
-    /// What the source knows of streams below its trim mark, once the mark is here, too: the units know it as if they
-    /// had seen the entries. Idempotent.
-    /// </summary>
+    /// <summary>What the source knows of streams below its trim mark, once the mark is here, too: the units know it as
+    /// if they had seen the entries. Idempotent.</summary>
     public async ValueTask PutTrimmedStreamsAsync(
         ImmutableArray<StreamTail> tails, CancellationToken cancellationToken = default)
     {
         foreach (var some in tails.Chunk(MessageLimits.MaxItems))
-            await RunAsync(
-                "Copying trimmed streams", view => TryPutStreamsAsync(view, some, cancellationToken),
+            await RunAsync("Copying trimmed streams", view => TryPutStreamsAsync(view, some, cancellationToken),
                 cancellationToken);
     }
 
-    /// <summary>
-    /// Lets the tail rise to <paramref name="to"/>, once everything below is at its replicas. Below the start of the
-    /// mirror's epoch nothing is said: its sequencer waits for the advance that includes the start.
-    /// </summary>
+    /// <summary>Lets the tail rise to <paramref name="to"/>, once everything below is at its replicas. Below the start
+    /// of the mirror's epoch nothing is said: its sequencer waits for the advance that includes the start.</summary>
     /// <param name="from">Everything below was said before, or is trimmed.</param>
     /// <param name="entries">Data of streams between the two, ascending.</param>
-    public ValueTask AdvanceAsync(
-        LogPosition from, LogPosition to, ImmutableArray<AdvancedEntry> entries,
+    public ValueTask AdvanceAsync(LogPosition from, LogPosition to, ImmutableArray<AdvancedEntry> entries,
         CancellationToken cancellationToken = default) =>
-        RunAsync(
-            $"Advancing to {to.Offset}", view => TryAdvanceAsync(view, from, to, entries, cancellationToken),
+        RunAsync($"Advancing to {to.Offset}", view => TryAdvanceAsync(view, from, to, entries, cancellationToken),
             cancellationToken);
 
     /// <summary>Completes what the head of the position's chain holds. False: it holds nothing.</summary>
     public ValueTask<bool> SettleAsync(LogPosition position, CancellationToken cancellationToken = default) =>
-        _retry.RunAsync(
-            $"Settling {position.Offset}", view => TrySettleAsync(view, position, cancellationToken),
+        _retry.RunAsync($"Settling {position.Offset}", view => TrySettleAsync(view, position, cancellationToken),
             cancellationToken);
 
     private ValueTask RunAsync(
@@ -204,9 +186,8 @@ public sealed class CopyWriter
         return Status.Ok;
     }
 
-    private async ValueTask<Status> TryAdvanceAsync(
-        EpochView view, LogPosition from, LogPosition to, ImmutableArray<AdvancedEntry> entries,
-        CancellationToken cancellationToken)
+    private async ValueTask<Status> TryAdvanceAsync(EpochView view, LogPosition from, LogPosition to,
+        ImmutableArray<AdvancedEntry> entries, CancellationToken cancellationToken)
     {
         var start = view.Projection.Start;
         if (to < start) return Status.Ok;

@@ -16,9 +16,8 @@ internal sealed class ChainReplication(UnitCalls units, ILogger logger)
     private Epoch _pagesEpoch;
 
     /// <summary>One page as one replica holds it. If it is trimmed, the whole chain is already (R5).</summary>
-    public async ValueTask<Attempt<PageResult>> LookAsync(
-        EpochView view, Chain chain, int replica, LogPosition position, ReadDetail detail,
-        CancellationToken cancellationToken)
+    public async ValueTask<Attempt<PageResult>> LookAsync(EpochView view, Chain chain, int replica,
+        LogPosition position, ReadDetail detail, CancellationToken cancellationToken)
     {
         var response = await units.CallAsync(
             view, chain.Replicas[replica].Unit, new ReadRequest(view.Epoch, [position], detail), cancellationToken);
@@ -33,10 +32,8 @@ internal sealed class ChainReplication(UnitCalls units, ILogger logger)
         return page;
     }
 
-    /// <summary>
-    /// The value of a position: the head's or, where that is damaged, the same value further down the chain. A trim
-    /// that it meets is already propagated to the whole chain.
-    /// </summary>
+    /// <summary>The value of a position: the head's or, where that is damaged, the same value further down the chain. A
+    /// trim that it meets is already propagated to the whole chain.</summary>
     /// <returns>The page with the index of the replica that holds it; Corrupt if there is no good copy.</returns>
     public async ValueTask<Attempt<(PageResult Page, int Replica)>> FindAsync(
         EpochView view, Chain chain, LogPosition position, CancellationToken cancellationToken)
@@ -56,10 +53,8 @@ internal sealed class ChainReplication(UnitCalls units, ILogger logger)
         return (damaged, 0);
     }
 
-    /// <summary>
-    /// Copies what a replica, the head unless that is damaged, holds to the replicas behind it, in chain order (CORFU
-    /// 2.4). A trim met on the way ends the copy, once it is propagated.
-    /// </summary>
+    /// <summary>Copies what a replica, the head unless that is damaged, holds to the replicas behind it, in chain order
+    /// (CORFU 2.4). A trim met on the way ends the copy, once it is propagated.</summary>
     /// <returns>Ok, Trimmed, or why it has to be repeated.</returns>
     public async ValueTask<Status> CompleteAsync(
         EpochView view, Chain chain, int holder, ReadOnlyMemory<byte> entry, CancellationToken cancellationToken)
@@ -78,10 +73,8 @@ internal sealed class ChainReplication(UnitCalls units, ILogger logger)
         return Status.Ok;
     }
 
-    /// <summary>
-    /// Writes junk, head first. Ok: the position is junk everywhere now; AlreadyWritten: the head holds a value, which
-    /// must be completed instead.
-    /// </summary>
+    /// <summary>Writes junk, head first. Ok: the position is junk everywhere now; AlreadyWritten: the head holds a
+    /// value, which must be completed instead.</summary>
     public async ValueTask<Status> FillAsync(
         EpochView view, Chain chain, LogEntry junk, CancellationToken cancellationToken)
     {
@@ -105,9 +98,8 @@ internal sealed class ChainReplication(UnitCalls units, ILogger logger)
         return Status.Ok;
     }
 
-    private async ValueTask<Status> JudgeAsync(
-        EpochView view, Chain chain, int replica, LogPosition position, EntryOrigin origin, WriteResponse response,
-        CancellationToken cancellationToken)
+    private async ValueTask<Status> JudgeAsync(EpochView view, Chain chain, int replica, LogPosition position,
+        EntryOrigin origin, WriteResponse response, CancellationToken cancellationToken)
     {
         switch (response.Status)
         {

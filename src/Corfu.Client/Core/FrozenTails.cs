@@ -1,20 +1,14 @@
-using Corfu.Transport;
-
 namespace Corfu.Client;
 
 /// <summary>Streams below a position where all is decided: every client merges the same lists of units.</summary>
-/// <remarks>
-/// A chain's first full replica alone surely has every entry that is, or will be completed to be, in the log. What its
-/// damaged headers hide is no longer a source of copies, so it is in the log only if a full replica behind it has it:
-/// the lists of the two together, the second one complete, lack nothing. Chains that are wholly trimmed are asked too:
-/// a stream that had its entries there is not one that never had any (R22).
-/// </remarks>
+/// <remarks>A chain's first full replica alone surely has every entry that is, or will be completed to be, in the log.
+/// What its damaged headers hide is no longer a source of copies, so it is in the log only if a full replica behind it
+/// has it: the lists of the two together, the second one complete, lack nothing. Chains that are wholly trimmed are
+/// asked too: a stream that had its entries there is not one that never had any (R22).</remarks>
 internal sealed class FrozenTails(UnitCalls units)
 {
-    /// <summary>
-    /// The newest positions of streams below a position, in the streams' order. The position is the epoch's start, or
-    /// above it and at or below every entry of the streams since.
-    /// </summary>
+    /// <summary>The newest positions of streams below a position, in the streams' order. The position is the epoch's
+    /// start, or above it and at or below every entry of the streams since.</summary>
     public async ValueTask<Attempt<ImmutableArray<StreamTail>>> GatherAsync(
         EpochView view, ImmutableArray<StreamId> streams, LogPosition below, CancellationToken cancellationToken)
     {
@@ -56,10 +50,8 @@ internal sealed class FrozenTails(UnitCalls units)
         }
     }
 
-    /// <summary>
-    /// All streams below a trimmed position, ascending, with their newest positions there as far as they are known. A
-    /// copy of a log needs them: no page tells them any more.
-    /// </summary>
+    /// <summary>All streams below a trimmed position, ascending, with their newest positions there as far as they are
+    /// known. A copy of a log needs them: no page tells them any more.</summary>
     public async ValueTask<Attempt<ImmutableArray<StreamTail>>> ListAsync(
         EpochView view, LogPosition below, CancellationToken cancellationToken)
     {

@@ -1,5 +1,3 @@
-using Corfu.Transport;
-
 namespace Corfu.Client;
 
 /// <summary>What the units say of the log: where it begins and how far they got.</summary>

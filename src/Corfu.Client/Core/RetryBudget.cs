@@ -1,9 +1,7 @@
 namespace Corfu.Client;
 
-/// <summary>
-/// What one operation may still spend on further attempts: pauses that double, with jitter, until
-/// <see cref="CorfuClientOptions.OperationTimeout"/>. Made at the first failure.
-/// </summary>
+/// <summary>What one operation may still spend on further attempts: pauses that double, with jitter, until
+/// <see cref="CorfuClientOptions.OperationTimeout"/>. Made at the first failure.</summary>
 internal sealed class RetryBudget(string what, ClientClock clock, IEntropy entropy, CorfuClientOptions options)
 {
     private readonly long _began = clock.GetTimestamp();
@@ -36,8 +34,7 @@ internal sealed class RetryBudget(string what, ClientClock clock, IEntropy entro
     }
 }
 
-/// <summary>
-/// An operation was given up after <see cref="CorfuClientOptions.OperationTimeout"/>; the message says why. Reads,
-/// checks and trims may be repeated. An append throws this only when its entry is certainly not in the log.
-/// </summary>
+/// <summary>An operation was given up after <see cref="CorfuClientOptions.OperationTimeout"/>; the message says why.
+/// Reads, checks and trims may be repeated. An append throws this only when its entry is certainly not in the
+/// log.</summary>
 public sealed class LogUnavailableException(string message, Exception? inner = null) : CorfuException(message, inner);

@@ -1,5 +1,3 @@
-using Corfu.Transport;
-
 namespace Corfu.Client;
 
 /// <summary>Requests to an epoch's sequencer, which gets the projection first if it has to (R7).</summary>

@@ -1,10 +1,8 @@
 namespace Corfu.Client;
 
-/// <summary>
-/// Tells the sequencer of an epoch the tails of streams below the epoch's start. All clients read the same frozen
-/// tails, and the first hand-over of a stream wins. A new sequencer meets many streams at once: one batch of an epoch
-/// is under way at a time, and the callers that come meanwhile share the next one.
-/// </summary>
+/// <summary>Tells the sequencer of an epoch the tails of streams below the epoch's start. All clients read the same
+/// frozen tails, and the first hand-over of a stream wins. A new sequencer meets many streams at once: one batch of an
+/// epoch is under way at a time, and the callers that come meanwhile share the next one.</summary>
 internal sealed class StreamHandOver(SequencerCalls sequencer, FrozenTails frozen, ClientClock clock)
 {
     /// <summary>A request of streams; those that the sequencer does not know are handed over first.</summary>

@@ -1,5 +1,3 @@
-using Corfu.Transport;
-
 namespace Corfu.Client;
 
 /// <summary>Requests to units. One without the epoch's projection gets it first (R14), once for all callers.</summary>

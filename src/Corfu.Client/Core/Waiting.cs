@@ -1,9 +1,7 @@
 namespace Corfu.Client;
 
-/// <summary>
-/// Waiting with a token on tasks that others share. <see cref="Task.WaitAsync(CancellationToken)"/> would do, but
-/// resumes on the thread pool, and the simulator runs everything on one thread.
-/// </summary>
+/// <summary>Waiting with a token on tasks that others share. <see cref="Task.WaitAsync(CancellationToken)"/> would do,
+/// but resumes on the thread pool, and the simulator runs everything on one thread.</summary>
 internal static class Waiting
 {
     public static async Task<T> WaitOrCancelAsync<T>(this Task<T> shared, CancellationToken cancellationToken)

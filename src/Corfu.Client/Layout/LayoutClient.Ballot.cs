@@ -3,10 +3,8 @@ namespace Corfu.Client.Layout;
 /// <summary>Brings one register to its decision.</summary>
 public sealed partial class LayoutClient
 {
-    /// <summary>
-    /// Paxos for one slot until it is decided, and its acceptors told. Without a value of its own it only finishes a
-    /// ballot: null when a majority promises, and has accepted nothing.
-    /// </summary>
+    /// <summary>Paxos for one slot until it is decided, and its acceptors told. Without a value of its own it only
+    /// finishes a ballot: null when a majority promises, and has accepted nothing.</summary>
     private async Task<Projection?> RunBallotAsync(
         Epoch slot, ImmutableArray<NodeAddress> acceptors, Projection? own, CancellationToken cancellationToken)
     {
@@ -30,8 +28,7 @@ public sealed partial class LayoutClient
                 round = Math.Max(round, HighestRound(votes) + 1);
             }
 
-            await BackOffAsync(
-                attempt,
+            await BackOffAsync(attempt,
                 $"{slot} is not decided: no majority of its acceptors ({Names(acceptors)}) answers, or others outbid.",
                 cancellationToken);
         }
@@ -55,10 +52,8 @@ public sealed partial class LayoutClient
 
     private static long HighestRound(LayoutResponse?[] answers) => answers.Max(a => a?.Slot?.Promised.Round ?? 0);
 
-    /// <summary>
-    /// Tells the decision to the acceptors that decided it and to those that decide next. One round: a failure changes
-    /// nothing about the decision, and <see cref="HandOverAsync"/> is what lets the former retire.
-    /// </summary>
+    /// <summary>Tells the decision to the acceptors that decided it and to those that decide next. One round: a failure
+    /// changes nothing about the decision, and <see cref="HandOverAsync"/> is what lets the former retire.</summary>
     private async Task<Projection> PublishAsync(
         Projection decided, ImmutableArray<NodeAddress> deciders, CancellationToken cancellationToken)
     {

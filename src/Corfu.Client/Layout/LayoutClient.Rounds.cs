@@ -1,17 +1,12 @@
-using Corfu.Transport;
-
 namespace Corfu.Client.Layout;
 
 /// <summary>Rounds of requests to a set of acceptors, and the waits between them.</summary>
 public sealed partial class LayoutClient
 {
-    /// <summary>
-    /// Asks all and waits until enough have answered, all have, or the round's time is over. Answers stand at their
-    /// acceptor's index; null: none, or one that speaks of the node and not of the register.
-    /// </summary>
-    private async Task<LayoutResponse?[]> AskAsync(
-        ImmutableArray<NodeAddress> acceptors, LayoutRequest request, Func<LayoutResponse?[], bool> isEnough,
-        CancellationToken cancellationToken)
+    /// <summary>Asks all and waits until enough have answered, all have, or the round's time is over. Answers stand at
+    /// their acceptor's index; null: none, or one that speaks of the node and not of the register.</summary>
+    private async Task<LayoutResponse?[]> AskAsync(ImmutableArray<NodeAddress> acceptors, LayoutRequest request,
+        Func<LayoutResponse?[], bool> isEnough, CancellationToken cancellationToken)
     {
         var answers = new LayoutResponse?[acceptors.Length];
         var timeout = new CancellationTokenSource(_options.RoundTimeout, time);

@@ -1,11 +1,7 @@
-using Corfu.Transport;
-
 namespace Corfu.Client.Layout;
 
-/// <summary>
-/// The clients' side of the projection store: one write-once register per epoch, decided by Paxos among the acceptors
-/// that the epoch before names (R12). Safe for concurrent use; without state.
-/// </summary>
+/// <summary>The clients' side of the projection store: one write-once register per epoch, decided by Paxos among the
+/// acceptors that the epoch before names (R12). Safe for concurrent use; without state.</summary>
 public sealed partial class LayoutClient(
     ITransport transport, IEntropy entropy, TimeProvider time, LayoutClientOptions? options = null)
 {
@@ -13,10 +9,9 @@ public sealed partial class LayoutClient(
 
     private readonly LayoutClientOptions _options = (options ?? new LayoutClientOptions()).Validated();
 
-    /// <summary>
-    /// The newest projection that is decided when the call begins, or a newer one. Runs an unfinished ballot to its end
-    /// where it has to, follows changes of the acceptors, and brings acceptors that lag up to date.
-    /// </summary>
+    /// <summary>The newest projection that is decided when the call begins, or a newer one. Runs an unfinished ballot
+    /// to its end where it has to, follows changes of the acceptors, and brings acceptors that lag up to
+    /// date.</summary>
     /// <param name="acceptors">Any acceptors known: of an older projection, or some of the present ones.</param>
     /// <returns>Null when there is no projection yet: the cluster was never started.</returns>
     /// <exception cref="LayoutUnavailableException">No majority answered.</exception>
@@ -71,11 +66,9 @@ public sealed partial class LayoutClient(
             Newest(answers) is { } seen && IsNewer(seen) && !seen.Acceptors.SequenceEqual(members);
     }
 
-    /// <summary>
-    /// The newest projection that acceptors know to be decided, if it is above <paramref name="known"/>. Unlike
-    /// <see cref="ReadLatestAsync"/> it leaves a ballot that is under way to its proposer, asks once, and never fails:
-    /// null says nothing.
-    /// </summary>
+    /// <summary>The newest projection that acceptors know to be decided, if it is above <paramref name="known"/>.
+    /// Unlike <see cref="ReadLatestAsync"/> it leaves a ballot that is under way to its proposer, asks once, and never
+    /// fails: null says nothing.</summary>
     public async Task<Projection?> PeekAsync(Projection known, CancellationToken cancellationToken = default) =>
         FindNewer(known, await AskAsync(
             known.Acceptors, s_latest, a => HasMajority(a) || FindNewer(known, a) is not null, cancellationToken));
@@ -85,10 +78,8 @@ public sealed partial class LayoutClient(
         FindNewer(known, await AskAsync(
             known.Acceptors, new WatchRequest(known.Epoch), a => FindNewer(known, a) is not null, cancellationToken));
 
-    /// <summary>
-    /// As <see cref="ReadLatestAsync"/>, from acceptors of which any one will do: each knows a projection, and that
-    /// names those that count. The first answer leads on, so that silent ones cost nothing.
-    /// </summary>
+    /// <summary>As <see cref="ReadLatestAsync"/>, from acceptors of which any one will do: each knows a projection, and
+    /// that names those that count. The first answer leads on, so that silent ones cost nothing.</summary>
     /// <returns>Null when those that answer know of no projection.</returns>
     /// <exception cref="LayoutUnavailableException">None answered, or no majority of those that count.</exception>
     public async Task<Projection?> FindLatestAsync(
@@ -110,10 +101,8 @@ public sealed partial class LayoutClient(
         }
     }
 
-    /// <summary>
-    /// Proposes <paramref name="next"/> as the projection after <paramref name="current"/>, which must be decided. The
-    /// decision is durable at a majority, and told to the acceptors of both, on return.
-    /// </summary>
+    /// <summary>Proposes <paramref name="next"/> as the projection after <paramref name="current"/>, which must be
+    /// decided. The decision is durable at a majority, and told to the acceptors of both, on return.</summary>
     /// <returns>The decided projection of that epoch, which may be another's, or a newer one where that epoch is
     /// pruned. Compare with Equals.</returns>
     /// <exception cref="LayoutUnavailableException">The outcome is unknown: propose again, or read.</exception>
@@ -136,10 +125,8 @@ public sealed partial class LayoutClient(
         return (await RunBallotAsync(first.Epoch, first.Acceptors, first, cancellationToken))!;
     }
 
-    /// <summary>
-    /// Makes a majority of the acceptors that <paramref name="decided"/> names hold it durably. After a change of
-    /// acceptors, the old ones may be retired only when this has returned.
-    /// </summary>
+    /// <summary>Makes a majority of the acceptors that <paramref name="decided"/> names hold it durably. After a change
+    /// of acceptors, the old ones may be retired only when this has returned.</summary>
     /// <exception cref="LayoutUnavailableException">They do not, as far as is known.</exception>
     public async Task HandOverAsync(Projection decided, CancellationToken cancellationToken = default)
     {
@@ -149,25 +136,21 @@ public sealed partial class LayoutClient(
                 decided.Acceptors, new DecidedRequest(decided), HasMajority, cancellationToken);
             if (HasMajority(answers)) return;
             if (answers.Any(a => a is { Status: Status.Conflict }))
-                throw new CorfuStatusException(
-                    Status.Conflict,
+                throw new CorfuStatusException(Status.Conflict,
                     $"An acceptor knows another projection as {decided.Epoch}'s: its log or the caller is wrong.");
-            await BackOffAsync(
-                attempt,
+            await BackOffAsync(attempt,
                 $"No majority of the acceptors of {decided.Epoch} ({Names(decided.Acceptors)}) has taken it over.",
                 cancellationToken);
         }
     }
 
-    /// <summary>
-    /// Confirms an epoch where chains have silent replicas: true when a majority of the acceptors, asked after the call
-    /// began, have accepted nothing for the next epoch, so that nothing was decided for it. False: not known.
-    /// </summary>
+    /// <summary>Confirms an epoch where chains have silent replicas: true when a majority of the acceptors, asked after
+    /// the call began, have accepted nothing for the next epoch, so that nothing was decided for it. False: not
+    /// known.</summary>
     public async Task<bool> HasNoSuccessorAsync(Projection current, CancellationToken cancellationToken = default)
     {
-        var answers = await AskAsync(
-            current.Acceptors, new ReadSlotRequest(current.Epoch.Next), a => IsMajorityEmpty(a) || IsTaken(a),
-            cancellationToken);
+        var answers = await AskAsync(current.Acceptors, new ReadSlotRequest(current.Epoch.Next),
+            a => IsMajorityEmpty(a) || IsTaken(a), cancellationToken);
         return IsMajorityEmpty(answers) && !IsTaken(answers);
 
         bool IsMajorityEmpty(LayoutResponse?[] all) => all.Count(IsEmpty) > all.Length / 2;
@@ -179,17 +162,14 @@ public sealed partial class LayoutClient(
                 && (answer.Latest is null || answer.Latest.Epoch <= current.Epoch);
     }
 
-    /// <summary>
-    /// A decided projection of the past, as any acceptor of <paramref name="current"/> remembers it; null when none
-    /// that answers does (pruned, or before their time).
-    /// </summary>
+    /// <summary>A decided projection of the past, as any acceptor of <paramref name="current"/> remembers it; null when
+    /// none that answers does (pruned, or before their time).</summary>
     public async Task<Projection?> ReadHistoryAsync(
         Projection current, Epoch epoch, CancellationToken cancellationToken = default)
     {
         if (epoch == current.Epoch) return current;
-        var answers = await AskAsync(
-            current.Acceptors, new ReadSlotRequest(epoch), static a => a.Any(r => r is { Slot.IsDecided: true }),
-            cancellationToken);
+        var answers = await AskAsync(current.Acceptors, new ReadSlotRequest(epoch),
+            static a => a.Any(r => r is { Slot.IsDecided: true }), cancellationToken);
         return answers.FirstOrDefault(r => r is { Slot.IsDecided: true })?.Slot!.Value;
     }
 
@@ -199,11 +179,9 @@ public sealed partial class LayoutClient(
     private static Projection? Newest(LayoutResponse?[] answers) =>
         answers.Select(a => a?.Latest).MaxBy(p => p?.Epoch ?? Epoch.None);
 
-    /// <summary>
-    /// The acceptors that must bring the register after "newest" to a decision before that can be answered; null: it
-    /// holds nothing. What a majority has not accepted under one ballot may still be decided (R12). Something in a
-    /// later slot means that the one before it is decided.
-    /// </summary>
+    /// <summary>The acceptors that must bring the register after "newest" to a decision before that can be answered;
+    /// null: it holds nothing. What a majority has not accepted under one ballot may still be decided (R12). Something
+    /// in a later slot means that the one before it is decided.</summary>
     private static ImmutableArray<NodeAddress>? FindUnfinished(
         LayoutResponse?[] answers, Projection? newest, ImmutableArray<NodeAddress> members)
     {
@@ -236,11 +214,9 @@ public sealed partial class LayoutClient(
         }
     }
 
-    /// <summary>
-    /// For a client that slept while every acceptor it knew was replaced: a newer projection from other acceptors that
-    /// answer at their endpoints, or at <see cref="LayoutClientOptions.Endpoints"/>. What any acceptor calls decided is
-    /// decided (R12); the acceptors that it names are asked next.
-    /// </summary>
+    /// <summary>For a client that slept while every acceptor it knew was replaced: a newer projection from other
+    /// acceptors that answer at their endpoints, or at <see cref="LayoutClientOptions.Endpoints"/>. What any acceptor
+    /// calls decided is decided (R12); the acceptors that it names are asked next.</summary>
     private async Task<Projection?> FindElsewhereAsync(
         ImmutableArray<NodeAddress> known, Projection? newest, CancellationToken cancellationToken)
     {

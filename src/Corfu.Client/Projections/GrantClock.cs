@@ -1,9 +1,7 @@
 namespace Corfu.Client;
 
-/// <summary>
-/// When positions of an epoch were first seen granted (R10): the tails that its sequencer answered, with the time.
-/// Thinned out, which only makes a position look younger than it is.
-/// </summary>
+/// <summary>When positions of an epoch were first seen granted (R10): the tails that its sequencer answered, with the
+/// time. Thinned out, which only makes a position look younger than it is.</summary>
 internal sealed class GrantClock(long resolution)
 {
     private const int MaxSamples = 128;

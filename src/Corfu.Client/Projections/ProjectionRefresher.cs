@@ -1,13 +1,11 @@
 using Corfu.Client.Layout;
-using Corfu.Transport;
 using Microsoft.Extensions.Logging;
 
 namespace Corfu.Client;
 
 /// <summary>Learns newer projections from the layout, with one request at a time for all operations.</summary>
-internal sealed class ProjectionRefresher(
-    ProjectionHolder projections, LayoutClient layout, Reconfigurer reconfigurer, ITransport transport,
-    ClientClock clock, CorfuClientOptions options, ILogger logger)
+internal sealed class ProjectionRefresher(ProjectionHolder projections, LayoutClient layout, Reconfigurer reconfigurer,
+    ITransport transport, ClientClock clock, CorfuClientOptions options, ILogger logger)
 {
     private readonly Lock _gate = new();
 
@@ -20,19 +18,15 @@ internal sealed class ProjectionRefresher(
     private bool _watching;
     private string? _reported;
 
-    /// <summary>
-    /// From now on the acceptors tell of a newer projection as soon as there is one. A call to a frozen node ends when
-    /// the projection without that node is known, long before the request's time-out.
-    /// </summary>
+    /// <summary>From now on the acceptors tell of a newer projection as soon as there is one. A call to a frozen node
+    /// ends when the projection without that node is known, long before the request's time-out.</summary>
     public void Watch()
     {
         if (!Volatile.Read(ref _watching) && !Interlocked.Exchange(ref _watching, true)) WatchAsync().Abandon();
     }
 
-    /// <summary>
-    /// Pauses an operation. A node that does not answer may have been replaced, so the acceptors are polled while any
-    /// operation pauses, less often the longer that lasts.
-    /// </summary>
+    /// <summary>Pauses an operation. A node that does not answer may have been replaced, so the acceptors are polled
+    /// while any operation pauses, less often the longer that lasts.</summary>
     /// <exception cref="LogUnavailableException">The budget is spent.</exception>
     public async ValueTask PauseAsync(
         RetryBudget budget, Epoch epoch, string reason, Exception? cause, CancellationToken cancellationToken)
@@ -93,10 +87,9 @@ internal sealed class ProjectionRefresher(
         }
     }
 
-    /// <summary>
-    /// Waits for a projection above <paramref name="epoch"/>, which a node has refused as sealed. With none decided
-    /// after <see cref="CorfuClientOptions.SuccessorTimeout"/>, the same membership is proposed (R14).
-    /// </summary>
+    /// <summary>Waits for a projection above <paramref name="epoch"/>, which a node has refused as sealed. With none
+    /// decided after <see cref="CorfuClientOptions.SuccessorTimeout"/>, the same membership is proposed
+    /// (R14).</summary>
     public async ValueTask NewerThanAsync(Epoch epoch, RetryBudget budget, CancellationToken cancellationToken)
     {
         var began = clock.GetTimestamp();
@@ -159,9 +152,8 @@ internal sealed class ProjectionRefresher(
     {
         try
         {
-            Adopt(await reconfigurer.ReconfigureAsync(
-                projections.Current.Projection, p => p.Epoch > epoch ? null : Membership.Of(p),
-                "a seal without a successor", cancellationToken));
+            Adopt(await reconfigurer.ReconfigureAsync(projections.Current.Projection,
+                p => p.Epoch > epoch ? null : Membership.Of(p), "a seal without a successor", cancellationToken));
         }
         catch (CorfuException e)
         {

@@ -2,10 +2,8 @@ using System.Collections;
 
 namespace Corfu.Client;
 
-/// <summary>
-/// R11: positions known to be committed, because an append returned them or a chain's tail answered them. Being
-/// committed is final, so what is here stays right over epochs; forgetting costs a question to a tail.
-/// </summary>
+/// <summary>R11: positions known to be committed, because an append returned them or a chain's tail answered them.
+/// Being committed is final, so what is here stays right over epochs; forgetting costs a question to a tail.</summary>
 internal sealed class CommittedSet
 {
     private const int BlockBits = 12;

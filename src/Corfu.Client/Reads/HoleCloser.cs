@@ -1,25 +1,18 @@
-using Corfu.Transport;
-
 namespace Corfu.Client;
 
-/// <summary>
-/// Closes holes (CORFU 2.3, 2.4; R10). The head arbitrates: what it holds is completed down the chain at once; where it
-/// holds nothing, the writer gets its time, then junk goes to the head first. One wait serves all holes of a call.
-/// </summary>
-internal sealed class HoleCloser(
-    UnitCalls units, SequencerCalls sequencer, ChainReplication chains, EntryOrigins origins,
-    ProjectionHolder projections, ClientClock clock, CorfuClientOptions options)
+/// <summary>Closes holes (CORFU 2.3, 2.4; R10). The head arbitrates: what it holds is completed down the chain at once;
+/// where it holds nothing, the writer gets its time, then junk goes to the head first. One wait serves all holes of a
+/// call.</summary>
+internal sealed class HoleCloser(UnitCalls units, SequencerCalls sequencer, ChainReplication chains,
+    EntryOrigins origins, ProjectionHolder projections, ClientClock clock, CorfuClientOptions options)
 {
     private const int FillsInFlight = 64;
 
     /// <summary>Closes what is granted in this epoch; other positions are no holes but the end of the log.</summary>
-    /// <remarks>
-    /// 1. Complete what the heads hold. At the same time learn the tail: what lies above it is no hole.
-    /// 2. Wait until every writer has had its time, and complete what arrives meanwhile.
-    /// 3. Fill the rest; a value that comes in between is completed.
-    /// 4. A value that only its head holds, damaged, is never filled. It may be on its way to the other replicas; after
-    /// the wait the position is Corrupt.
-    /// </remarks>
+    /// <remarks>1. Complete what the heads hold. At the same time learn the tail: what lies above it is no hole. 2.
+    /// Wait until every writer has had its time, and complete what arrives meanwhile. 3. Fill the rest; a value that
+    /// comes in between is completed. 4. A value that only its head holds, damaged, is never filled. It may be on its
+    /// way to the other replicas; after the wait the position is Corrupt.</remarks>
     public async ValueTask<Attempt<Dictionary<LogPosition, LogReadResult>>> CloseAsync(
         EpochView view, ImmutableArray<LogPosition> holes, bool patient, CancellationToken cancellationToken)
     {
@@ -97,10 +90,8 @@ internal sealed class HoleCloser(
             left < step * 1.5 ? left : step, projections.ChangedAfter(view.Epoch), cancellationToken);
     }
 
-    /// <summary>
-    /// The tail also brings the grace that slow writers asked for. A silent sequencer is waited for only where a hole
-    /// is not known to be granted.
-    /// </summary>
+    /// <summary>The tail also brings the grace that slow writers asked for. A silent sequencer is waited for only where
+    /// a hole is not known to be granted.</summary>
     private async Task<Status> LearnTailAsync(
         EpochView view, ImmutableArray<LogPosition> holes, CancellationToken cancellationToken)
     {
@@ -151,8 +142,7 @@ internal sealed class HoleCloser(
     }
 
     /// <summary>Closes the open positions whose heads hold a value; what is damaged there moves to that list.</summary>
-    private async ValueTask<Status> CompleteAsync(
-        EpochView view, List<LogPosition> open, List<LogPosition> damaged,
+    private async ValueTask<Status> CompleteAsync(EpochView view, List<LogPosition> open, List<LogPosition> damaged,
         Dictionary<LogPosition, LogReadResult> closed, CancellationToken cancellationToken)
     {
         open.AddRange(damaged);
@@ -240,9 +230,8 @@ internal sealed class HoleCloser(
         return Status.Ok;
     }
 
-    private async Task<(LogEntry Junk, Status Status)> FillOneAsync(
-        EpochView view, LogPosition position, Dictionary<LogPosition, ImmutableArray<StreamHeader>> headers,
-        CancellationToken cancellationToken)
+    private async Task<(LogEntry Junk, Status Status)> FillOneAsync(EpochView view, LogPosition position,
+        Dictionary<LogPosition, ImmutableArray<StreamHeader>> headers, CancellationToken cancellationToken)
     {
         var streams = headers.TryGetValue(position, out var known) ? known : [];
         var junk = origins.NewJunk(view, position, streams);

@@ -1,13 +1,10 @@
-using Corfu.Transport;
 using Microsoft.Extensions.Logging;
 
 namespace Corfu.Client;
 
-/// <summary>
-/// Read repair: replicas get back the pages that they lost or hold damaged, from good copies of the same chain. Readers
-/// schedule positions and go on; positions are repaired one at a time. A failed repair is left to the next reader that
-/// meets the page.
-/// </summary>
+/// <summary>Read repair: replicas get back the pages that they lost or hold damaged, from good copies of the same
+/// chain. Readers schedule positions and go on; positions are repaired one at a time. A failed repair is left to the
+/// next reader that meets the page.</summary>
 internal sealed class ReadRepair(
     UnitCalls units, ChainReplication chains, ProjectionHolder projections, ClientClock clock, ILogger logger)
 {
@@ -72,9 +69,8 @@ internal sealed class ReadRepair(
         return await GiveBackAsync(view, chain, answers, answers[first].Pages[0], last, cancellationToken);
     }
 
-    private async ValueTask<Attempt<RepairOutcome>> GiveBackAsync(
-        EpochView view, Chain chain, ReadResponse[] answers, PageResult good, int last,
-        CancellationToken cancellationToken)
+    private async ValueTask<Attempt<RepairOutcome>> GiveBackAsync(EpochView view, Chain chain, ReadResponse[] answers,
+        PageResult good, int last, CancellationToken cancellationToken)
     {
         for (var i = 0; i < answers.Length; i++)
         {

@@ -1,5 +1,3 @@
-using Corfu.Transport;
-
 namespace Corfu.Client;
 
 internal sealed partial class Reader
@@ -51,10 +49,8 @@ internal sealed partial class Reader
         item.Result = new LogReadResult(item.Position, PageState.Corrupt, null);
     }
 
-    /// <summary>
-    /// The index of a full replica that is not excluded; -1 when all are. Neighbouring positions go to different
-    /// replicas, which share the load.
-    /// </summary>
+    /// <summary>The index of a full replica that is not excluded; -1 when all are. Neighbouring positions go to
+    /// different replicas, which share the load.</summary>
     private static int Choose(Chain chain, LogPosition position, ulong excluded)
     {
         // Neighbours of one chain are as many positions apart as there are chains; any mixing will do.

@@ -1,9 +1,8 @@
 namespace Corfu.Client;
 
-/// <summary>
-/// Compares what all full replicas hold. Units check whole pages and answer with the headers, whose check covers the
-/// payload's, so equal headers mean equal pages. Pages that differ are compared, and repaired, one by one.
-/// </summary>
+/// <summary>Compares what all full replicas hold. Units check whole pages and answer with the headers, whose check
+/// covers the payload's, so equal headers mean equal pages. Pages that differ are compared, and repaired, one by
+/// one.</summary>
 internal sealed class ReplicaAuditor(UnitCalls units, ReadRepair repair, Retry retry)
 {
     public ValueTask<ReplicaAudit> AuditAsync(LogPosition from, int count, CancellationToken cancellationToken)
@@ -92,6 +91,5 @@ internal sealed class ReplicaAuditor(UnitCalls units, ReadRepair repair, Retry r
 /// <param name="Mended">Positions that a replica had lost or damaged, and has again.</param>
 /// <param name="Unrecoverable">Positions without a good copy.</param>
 /// <param name="Diverged">Positions whose good copies differ.</param>
-public sealed record ReplicaAudit(
-    int Sound, int Trimmed, int Undecided, int Mended, ImmutableArray<LogPosition> Unrecoverable,
-    ImmutableArray<LogPosition> Diverged);
+public sealed record ReplicaAudit(int Sound, int Trimmed, int Undecided, int Mended,
+    ImmutableArray<LogPosition> Unrecoverable, ImmutableArray<LogPosition> Diverged);

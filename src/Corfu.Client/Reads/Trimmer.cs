@@ -1,12 +1,10 @@
 using Corfu.Client.Layout;
-using Corfu.Transport;
 
 namespace Corfu.Client;
 
 /// <summary>Trims (TOCS 2.6), of granted positions only: the caller's tail may be of an ended epoch (R10).</summary>
-internal sealed class Trimmer(
-    UnitCalls units, SequencerCalls sequencer, ChainReplication chains, EpochConfirmer confirmer, LayoutClient layout,
-    Retry retry, ClientClock clock)
+internal sealed class Trimmer(UnitCalls units, SequencerCalls sequencer, ChainReplication chains,
+    EpochConfirmer confirmer, LayoutClient layout, Retry retry, ClientClock clock)
 {
     public ValueTask TrimAsync(LogPosition position, CancellationToken cancellationToken) =>
         retry.RunAsync(
@@ -62,12 +60,10 @@ internal sealed class Trimmer(
         return Status.Ok;
     }
 
-    /// <summary>
-    /// The units in stages; those of one stage get the mark at once. R13: the mark may lie above everything written,
-    /// and the next epoch must not begin below a mark that any unit has, or positions granted anew would be trimmed
-    /// already. So no unit gets it before those in front of it in an active chain: the first survivor that answers the
-    /// seal has the highest mark.
-    /// </summary>
+    /// <summary>The units in stages; those of one stage get the mark at once. R13: the mark may lie above everything
+    /// written, and the next epoch must not begin below a mark that any unit has, or positions granted anew would be
+    /// trimmed already. So no unit gets it before those in front of it in an active chain: the first survivor that
+    /// answers the seal has the highest mark.</summary>
     private static List<List<NodeId>> Stages(Projection projection, LogPosition below)
     {
         List<List<NodeId>> stages = [];
@@ -93,8 +89,7 @@ internal sealed class Trimmer(
 
     /// <summary>Whether the position was granted and written anew after the caller's epoch.</summary>
     private static bool IsLater(PageResult page, LogPosition position) =>
-        position.Epoch > Epoch.None
-        && PageDecoder.Decode(page, ReadDetail.Headers).Entry is { IsJunk: false } entry
+        position.Epoch > Epoch.None && PageDecoder.Decode(page, ReadDetail.Headers).Entry is { IsJunk: false } entry
             && entry.Position.Epoch > position.Epoch;
 
     // R10: a tail learnt in an epoch that has ended counts up to where the next one began. Above, positions were

@@ -1,9 +1,7 @@
 namespace Corfu.Client;
 
-/// <summary>
-/// Lists of chains under R1: the chain of a position is the position modulo their number. A list repeated is the same
-/// list, and two lists are compared position by position up to their least common multiple.
-/// </summary>
+/// <summary>Lists of chains under R1: the chain of a position is the position modulo their number. A list repeated is
+/// the same list, and two lists are compared position by position up to their least common multiple.</summary>
 internal static class ChainLists
 {
     /// <summary>The chains of the positions 0, 1, 2... under both lists, until both repeat.</summary>

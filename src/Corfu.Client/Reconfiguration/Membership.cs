@@ -6,30 +6,20 @@ namespace Corfu.Client;
 /// <param name="NextChains">Chains of a new active segment from the new start on; null keeps the active segment
 /// open.</param>
 /// <param name="Units">Addresses of all units that the chains name.</param>
-public sealed record Membership(
-    NodeAddress Sequencer,
-    ImmutableArray<Segment> Segments,
-    ImmutableArray<Chain>? NextChains,
-    ImmutableArray<NodeAddress> Units,
-    ImmutableArray<NodeAddress> Acceptors)
+public sealed record Membership(NodeAddress Sequencer, ImmutableArray<Segment> Segments,
+    ImmutableArray<Chain>? NextChains, ImmutableArray<NodeAddress> Units, ImmutableArray<NodeAddress> Acceptors)
 {
-    /// <summary>
-    /// Least common multiples of two numbers of chains above this are refused: a projection holds the whole list while
-    /// a segment is migrated.
-    /// </summary>
+    /// <summary>Least common multiples of two numbers of chains above this are refused: a projection holds the whole
+    /// list while a segment is migrated.</summary>
     public const int MaxChains = 1024;
 
-    /// <summary>
-    /// Starts of closed segments in which every position is known to be decided on every replica that is full here
-    /// (R15). Only the end of a rebuild or a migration may say so: its joining replicas become full, and others may
-    /// leave these chains alone.
-    /// </summary>
+    /// <summary>Starts of closed segments in which every position is known to be decided on every replica that is full
+    /// here (R15). Only the end of a rebuild or a migration may say so: its joining replicas become full, and others
+    /// may leave these chains alone.</summary>
     public ImmutableArray<LogPosition> Decided { get; init; } = [];
 
-    /// <summary>
-    /// R14's override: units that the operator, by name, asserts to be destroyed. Chains that have nothing else left go
-    /// on with fresh units, and without the entries that only those units held.
-    /// </summary>
+    /// <summary>R14's override: units that the operator, by name, asserts to be destroyed. Chains that have nothing
+    /// else left go on with fresh units, and without the entries that only those units held.</summary>
     public ImmutableArray<NodeId> Destroyed { get; init; } = [];
 
     /// <summary>As <see cref="Projection.MirrorOf"/>.</summary>
@@ -64,11 +54,9 @@ public sealed record Membership(
         Units = [.. Units.Where(u => u.Id != unit)],
     };
 
-    /// <summary>
-    /// A spare takes a unit's place (TOCS 2.5, Fig. 5): from the new start on as a full replica of a new segment (B);
-    /// in what is closed then, as a joining one, until it is rebuilt (C). It stands last in both, so that both have the
-    /// same chains in the end and merge.
-    /// </summary>
+    /// <summary>A spare takes a unit's place (TOCS 2.5, Fig. 5): from the new start on as a full replica of a new
+    /// segment (B); in what is closed then, as a joining one, until it is rebuilt (C). It stands last in both, so that
+    /// both have the same chains in the end and merge.</summary>
     /// <exception cref="ReconfigurationException">A chain would have no full replica left (R14).</exception>
     public Membership WithReplaced(NodeId unit, NodeAddress spare)
     {
@@ -86,10 +74,8 @@ public sealed record Membership(
         };
     }
 
-    /// <summary>
-    /// The joining replicas of closed segments of which <paramref name="isRebuilt"/> says so become full (TOCS 2.5,
-    /// Fig. 5 C; R15): every position of the segment is decided on them.
-    /// </summary>
+    /// <summary>The joining replicas of closed segments of which <paramref name="isRebuilt"/> says so become full (TOCS
+    /// 2.5, Fig. 5 C; R15): every position of the segment is decided on them.</summary>
     public Membership WithRebuilt(Func<Segment, NodeId, bool> isRebuilt)
     {
         var decided = Decided.ToBuilder();
@@ -106,10 +92,8 @@ public sealed record Membership(
         return this with { Segments = segments.DrainToImmutable(), Decided = decided.DrainToImmutable() };
     }
 
-    /// <summary>
-    /// R14's override. Chains with a survivor are as in <see cref="WithReplaced"/>. The others go on with the spares,
-    /// full and empty: what only the lost units held is gone, and its positions become junk.
-    /// </summary>
+    /// <summary>R14's override. Chains with a survivor are as in <see cref="WithReplaced"/>. The others go on with the
+    /// spares, full and empty: what only the lost units held is gone, and its positions become junk.</summary>
     /// <exception cref="ReconfigurationException">A chain without survivors would have no spare.</exception>
     public Membership WithDestroyed(ImmutableArray<(NodeId Unit, NodeAddress? Spare)> lost)
     {
@@ -128,10 +112,8 @@ public sealed record Membership(
         };
     }
 
-    /// <summary>
-    /// Adds replicas to the chains of what is closed, or will be by <see cref="NextChains"/>, behind all others (R13,
-    /// R15).
-    /// </summary>
+    /// <summary>Adds replicas to the chains of what is closed, or will be by <see cref="NextChains"/>, behind all
+    /// others (R13, R15).</summary>
     /// <param name="joins">The unit to add to a chain; null: none.</param>
     public Membership WithJoining(Func<Chain, NodeId?> joins, IEnumerable<NodeAddress> newUnits) => this with
     {
@@ -146,20 +128,16 @@ public sealed record Membership(
     public Membership WithNextChains(ImmutableArray<Chain> chains, IEnumerable<NodeAddress> newUnits) =>
         this with { NextChains = chains, Units = Union(Units, newUnits) };
 
-    /// <summary>
-    /// The first half of a migration (TOCS 2.6): the units of the other chains join those of a closed segment, position
-    /// by position; R1 moves nothing.
-    /// </summary>
+    /// <summary>The first half of a migration (TOCS 2.6): the units of the other chains join those of a closed segment,
+    /// position by position; R1 moves nothing.</summary>
     public Membership WithMigrating(LogPosition from, ImmutableArray<Chain> chains) => WithSegment(from, s => s with
     {
         Chains = [.. ChainLists.Pairs(s.Chains, chains).Select(
             pair => pair.New.Replicas.Aggregate(pair.Old, static (c, r) => Join(c, r.Unit)))],
     });
 
-    /// <summary>
-    /// The second half, when every position of the segment is decided on all of these chains: they take over, and the
-    /// others leave.
-    /// </summary>
+    /// <summary>The second half, when every position of the segment is decided on all of these chains: they take over,
+    /// and the others leave.</summary>
     public Membership WithMigrated(LogPosition from, ImmutableArray<Chain> chains) =>
         WithSegment(from, s => s with { Chains = chains }) with { Decided = [.. Decided, from] };
 

@@ -59,8 +59,7 @@ internal static class MembershipRules
             Require(closed || !replica.Joining, "a unit joins a range that is still written (R15)");
         }
 
-        Require(
-            lost || IsFullIn(old, @new.Head) || (decided && IndexOf(old, @new.Head) >= 0),
+        Require(lost || IsFullIn(old, @new.Head) || (decided && IndexOf(old, @new.Head) >= 0),
             "no replica of a chain survives: its entries would be lost (R14)");
         foreach (var replica in old.Replicas)
         {

@@ -1,27 +1,19 @@
 using Corfu.Client.Layout;
-using Corfu.Transport;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 
 namespace Corfu.Client;
 
-/// <summary>
-/// Changes projections (TOCS 2.5, NSDI 3.2.1). Any number of reconfigurers may work at once: the layout decides one
-/// successor per epoch, and everything else is idempotent.
-/// </summary>
-/// <remarks>
-/// 1. The change says which membership it wants; that is checked against the rules (R2, R13, R15).
-/// 2. Seal, in parallel, all units of the active segment and of every chain that changes, until each first survivor has
-/// answered (R13).
-/// 3. Compute the next projection: its start lies above every position that a sealed unit reports.
-/// 4. Propose it to the acceptors of the current epoch (R12). If another projection was decided, back to step 1 with
-/// that one.
-/// 5. Install it at its units and its sequencer (R7, R14).
-/// 6. If the acceptors changed, hand the decision over to the new ones. Then the old ones may retire.
-/// </remarks>
-public sealed partial class Reconfigurer(
-    ITransport transport, LayoutClient layout, TimeProvider time, ILogger? logger = null,
-    ReconfigurerOptions? options = null)
+/// <summary>Changes projections (TOCS 2.5, NSDI 3.2.1). Any number of reconfigurers may work at once: the layout
+/// decides one successor per epoch, and everything else is idempotent.</summary>
+/// <remarks>1. The change says which membership it wants; that is checked against the rules (R2, R13, R15). 2. Seal, in
+/// parallel, all units of the active segment and of every chain that changes, until each first survivor has answered
+/// (R13). 3. Compute the next projection: its start lies above every position that a sealed unit reports. 4. Propose it
+/// to the acceptors of the current epoch (R12). If another projection was decided, back to step 1 with that one. 5.
+/// Install it at its units and its sequencer (R7, R14). 6. If the acceptors changed, hand the decision over to the new
+/// ones. Then the old ones may retire.</remarks>
+public sealed partial class Reconfigurer(ITransport transport, LayoutClient layout, TimeProvider time,
+    ILogger? logger = null, ReconfigurerOptions? options = null)
 {
     private const int MaxReason = 200;
 
@@ -35,34 +27,26 @@ public sealed partial class Reconfigurer(
     /// <returns>The first projection as decided, which is another's where another was first.</returns>
     /// <exception cref="LayoutUnavailableException">No majority of the acceptors answered.</exception>
     public async Task<Projection> CreateAsync(
-        ClusterId cluster,
-        NodeAddress sequencer,
-        ImmutableArray<Chain> chains,
-        ImmutableArray<NodeAddress> units,
-        ImmutableArray<NodeAddress> acceptors,
-        CancellationToken cancellationToken = default)
+        ClusterId cluster, NodeAddress sequencer, ImmutableArray<Chain> chains, ImmutableArray<NodeAddress> units,
+        ImmutableArray<NodeAddress> acceptors, CancellationToken cancellationToken = default)
     {
-        var first = new Projection(
-            cluster, Epoch.First, sequencer, LogPosition.Zero, LogPosition.Zero,
+        var first = new Projection(cluster, Epoch.First, sequencer, LogPosition.Zero, LogPosition.Zero,
             [new Segment(LogPosition.Zero, null, chains)], units, acceptors, "first", proposedAt: time.GetUtcNow());
         var decided = await layout.ProposeFirstAsync(first, cancellationToken);
         await InstallAsync(decided, cancellationToken);
         return decided;
     }
 
-    /// <summary>
-    /// Brings about the epoch after <paramref name="current"/>. The change is asked again whenever another reconfigurer
-    /// was first; null: the projection that it is shown needs no change.
-    /// </summary>
+    /// <summary>Brings about the epoch after <paramref name="current"/>. The change is asked again whenever another
+    /// reconfigurer was first; null: the projection that it is shown needs no change.</summary>
     /// <param name="reason">At most 200 characters; a longer one is cut.</param>
     /// <returns>The projection in force at the end, installed as far as its nodes answer.</returns>
     /// <exception cref="ReconfigurationException">The change breaks a rule, or a unit that must be sealed does not
     /// answer.</exception>
     /// <exception cref="LayoutUnavailableException">No majority of the acceptors answered; the outcome is
     /// unknown.</exception>
-    public async Task<Projection> ReconfigureAsync(
-        Projection current, Func<Projection, Membership?> change, string reason,
-        CancellationToken cancellationToken = default)
+    public async Task<Projection> ReconfigureAsync(Projection current, Func<Projection, Membership?> change,
+        string reason, CancellationToken cancellationToken = default)
     {
         using var activity = ClientTelemetry.Activities.StartActivity("corfu.client.reconfigure");
         var undecided = Epoch.None;
@@ -115,9 +99,8 @@ public sealed partial class Reconfigurer(
             $"No success in {MaxRounds} rounds: others were first, or units are sealed too far ahead.");
     }
 
-    /// <summary>
-    /// Seals above the next epoch mean that it is decided; the read finishes a ballot that its proposer has left.
-    /// </summary>
+    /// <summary>Seals above the next epoch mean that it is decided; the read finishes a ballot that its proposer has
+    /// left.</summary>
     /// <returns>Null when it is not: a client has sealed for an epoch too high, and the epochs up to there must be
     /// decided before the unit serves again.</returns>
     private async Task<Projection?> NewerAsync(Projection current, Epoch sealedTo, CancellationToken cancellationToken)
@@ -135,17 +118,14 @@ public sealed partial class Reconfigurer(
         var start = LogPosition.Max(current.Start, seals.End);
         var mark = LogPosition.Max(current.TrimMark, seals.TrimMark);
         var segments = SegmentList.Next(membership, start);
-        return new Projection(
-            current.Cluster, epoch, membership.Sequencer, new LogPosition(start.Offset, epoch), mark, segments,
-            SegmentList.UnitsOf(segments, membership.Units), membership.Acceptors,
+        return new Projection(current.Cluster, epoch, membership.Sequencer, new LogPosition(start.Offset, epoch), mark,
+            segments, SegmentList.UnitsOf(segments, membership.Units), membership.Acceptors,
             reason.Length <= MaxReason ? reason : reason[..(MaxReason - 3)] + "...", membership.MirrorOf,
             time.GetUtcNow());
     }
 
-    /// <summary>
-    /// Hands the projection to its units and its sequencer (R7, R14). One attempt each: later a node gets it from the
-    /// first client that meets it.
-    /// </summary>
+    /// <summary>Hands the projection to its units and its sequencer (R7, R14). One attempt each: later a node gets it
+    /// from the first client that meets it.</summary>
     private async Task InstallAsync(Projection projection, CancellationToken cancellationToken)
     {
         using var timeout = new CancellationTokenSource(_options.InstallTimeout, time);
@@ -170,10 +150,9 @@ public sealed partial class Reconfigurer(
         }
     }
 
-    /// <summary>
-    /// R14's override: destroyed units cannot report their highest address, so the new epoch might grant acknowledged
-    /// positions again. Whatever was acknowledged had been granted before: the old sequencer is asked after the seals.
-    /// </summary>
+    /// <summary>R14's override: destroyed units cannot report their highest address, so the new epoch might grant
+    /// acknowledged positions again. Whatever was acknowledged had been granted before: the old sequencer is asked
+    /// after the seals.</summary>
     /// <returns>The lowest position that it has not granted; zero where it does not answer.</returns>
     private async ValueTask<LogPosition> GrantedAsync(Projection current, CancellationToken cancellationToken)
     {
@@ -181,8 +160,7 @@ public sealed partial class Reconfigurer(
         using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
         try
         {
-            var answer = await transport.CallAsync(
-                current.Sequencer, new TailRequest(current.Epoch, []), either.Token);
+            var answer = await transport.CallAsync(current.Sequencer, new TailRequest(current.Epoch, []), either.Token);
             if (answer.IsOk) return answer.Tail;
             ClientLog.TailNotKnown(_logger, current.Sequencer.ToString(), answer.Status.ToString());
         }

@@ -6,10 +6,8 @@ public sealed record ReconfigurerOptions
     /// <summary>How long the first survivors may take to answer a seal. Default 5 s.</summary>
     public TimeSpan RoundTimeout { get; init; } = TimeSpan.FromSeconds(5);
 
-    /// <summary>
-    /// How long nodes may take to accept a decided projection; later they get it from the first client that meets them.
-    /// Default 1 s.
-    /// </summary>
+    /// <summary>How long nodes may take to accept a decided projection; later they get it from the first client that
+    /// meets them. Default 1 s.</summary>
     public TimeSpan InstallTimeout { get; init; } = TimeSpan.FromSeconds(1);
 }
 

@@ -1,15 +1,10 @@
-using Corfu.Transport;
-
 namespace Corfu.Client;
 
-/// <summary>
-/// Step 2 of a reconfiguration (TOCS 2.5): seals in parallel, each repeated until it is answered; done when every first
-/// survivor (R13) and a unit of each new chain have answered.
-/// </summary>
+/// <summary>Step 2 of a reconfiguration (TOCS 2.5): seals in parallel, each repeated until it is answered; done when
+/// every first survivor (R13) and a unit of each new chain have answered.</summary>
 /// <param name="undecided">Units may be sealed up to here, though nothing beyond the current epoch is decided.</param>
-internal sealed class SealRound(
-    ITransport transport, TimeProvider time, ReconfigurerOptions options, Projection current, Epoch next,
-    Epoch undecided = default)
+internal sealed class SealRound(ITransport transport, TimeProvider time, ReconfigurerOptions options,
+    Projection current, Epoch next, Epoch undecided = default)
 {
     private static readonly TimeSpan s_retryDelay = TimeSpan.FromMilliseconds(20);
 

@@ -3,11 +3,9 @@ namespace Corfu.Client;
 /// <summary>The segments of the next projection, from a membership and the new start (TOCS 2.5, 2.6).</summary>
 internal static class SegmentList
 {
-    /// <summary>
-    /// Closes the active segment where a new one opens, and merges neighbours with the same chains, which by R1 moves
-    /// nothing. A segment that is wholly trimmed stays until it is migrated: its units may be all that know its streams
-    /// (R22).
-    /// </summary>
+    /// <summary>Closes the active segment where a new one opens, and merges neighbours with the same chains, which by
+    /// R1 moves nothing. A segment that is wholly trimmed stays until it is migrated: its units may be all that know
+    /// its streams (R22).</summary>
     public static ImmutableArray<Segment> Next(Membership membership, LogPosition start)
     {
         var segments = membership.Segments.ToList();

@@ -47,8 +47,7 @@ public sealed partial class StreamCursor
 #if PLANTED
             if (Planted.Is("trimmed-is-skipped") && result.State == PageState.Trimmed) isDue = false;
 #endif
-            if (isDue && result.State == PageState.Trimmed)
-                throw new LogTrimmedException($"Playing {result.Position}");
+            if (isDue && result.State == PageState.Trimmed) throw new LogTrimmedException($"Playing {result.Position}");
             if (isDue && result.State == PageState.Corrupt)
                 throw new PageCorruptException($"Playing {result.Position}");
             _index++;
@@ -67,10 +66,8 @@ public sealed partial class StreamCursor
             h => _byId.TryGetValue(h.Stream, out var stream) && result.Position >= stream.Next);
     }
 
-    /// <summary>
-    /// A newer epoch has begun: grants that were never written are void and their positions may hold other streams'
-    /// entries, so what is known above the last final position is learnt anew (R10).
-    /// </summary>
+    /// <summary>A newer epoch has begun: grants that were never written are void and their positions may hold other
+    /// streams' entries, so what is known above the last final position is learnt anew (R10).</summary>
     private async ValueTask<bool> RelearnAsync(LogReadResult result, CancellationToken cancellationToken)
     {
         var position = result.Position;

@@ -1,9 +1,7 @@
 namespace Corfu.Client;
 
-/// <summary>
-/// Plays several streams merged in log order, over any log (Tango 5): learns positions by backpointer walks, fetches
-/// entries ahead of the player, holds a bounded part of a long backlog. Not safe for concurrent use.
-/// </summary>
+/// <summary>Plays several streams merged in log order, over any log (Tango 5): learns positions by backpointer walks,
+/// fetches entries ahead of the player, holds a bounded part of a long backlog. Not safe for concurrent use.</summary>
 public sealed partial class StreamCursor : IStreamCursor
 {
     private readonly ICorfuLog _log;
@@ -21,14 +19,12 @@ public sealed partial class StreamCursor : IStreamCursor
     // starts at or above it, so what is known of the streams below it, and Position, never have to be taken back.
     private LogPosition _settled;
 
-    public StreamCursor(ICorfuLog log)
-        : this(log, new StreamCursorOptions())
+    public StreamCursor(ICorfuLog log) : this(log, new StreamCursorOptions())
     {
     }
 
     /// <summary>Plays one stream, from a position on.</summary>
-    public StreamCursor(ICorfuLog log, StreamId stream, LogPosition from = default)
-        : this(log) => Add(stream, from);
+    public StreamCursor(ICorfuLog log, StreamId stream, LogPosition from = default) : this(log) => Add(stream, from);
 
     internal StreamCursor(ICorfuLog log, StreamCursorOptions options)
     {

@@ -1,9 +1,7 @@
 namespace Corfu.Client;
 
-/// <summary>
-/// Finds a stream's positions from its newest backwards (Tango 5): a step reads the oldest position known and goes on
-/// from its backpointers. A pure state machine: the cursor reads what all its walks need together.
-/// </summary>
+/// <summary>Finds a stream's positions from its newest backwards (Tango 5): a step reads the oldest position known and
+/// goes on from its backpointers. A pure state machine: the cursor reads what all its walks need together.</summary>
 internal sealed class StreamWalk
 {
     // Average distance between a stream's entries up to which a window is read instead of single entries.
@@ -29,8 +27,7 @@ internal sealed class StreamWalk
     private bool _closing;
 
     /// <param name="until">Exclusive. The frontier may lie above, where a check was made in parts.</param>
-    public StreamWalk(
-        StreamId stream, ImmutableArray<LogPosition> frontier, LogPosition bound, LogPosition until,
+    public StreamWalk(StreamId stream, ImmutableArray<LogPosition> frontier, LogPosition bound, LogPosition until,
         StreamCursorOptions options)
     {
         _stream = stream;
@@ -47,10 +44,8 @@ internal sealed class StreamWalk
         WithoutHeader,
     }
 
-    /// <summary>
-    /// A run of positions, newest first, and the frontier from which it can be walked again; only the last chunk keeps
-    /// its positions.
-    /// </summary>
+    /// <summary>A run of positions, newest first, and the frontier from which it can be walked again; only the last
+    /// chunk keeps its positions.</summary>
     public sealed record Chunk(ImmutableArray<LogPosition> Frontier, List<LogPosition> Positions);
 
     /// <summary>Highest first.</summary>

@@ -7,11 +7,9 @@ namespace Microsoft.Extensions.DependencyInjection;
 /// <summary>Corfu clients in a host.</summary>
 public static class CorfuClientServiceCollectionExtensions
 {
-    /// <summary>
-    /// Registers <see cref="ICorfuConnection"/>, whose client the whole host shares. Settings are validated before the
-    /// host starts, all faults in one message; the start then waits for the cluster. Health check <c>corfu-client</c>,
-    /// tag <c>ready</c>.
-    /// </summary>
+    /// <summary>Registers <see cref="ICorfuConnection"/>, whose client the whole host shares. Settings are validated
+    /// before the host starts, all faults in one message; the start then waits for the cluster. Health check
+    /// <c>corfu-client</c>, tag <c>ready</c>.</summary>
     public static IServiceCollection AddCorfuClient(this IServiceCollection services,
         Action<CorfuClientSettings> configure)
     {

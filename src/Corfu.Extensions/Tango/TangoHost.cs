@@ -1,5 +1,4 @@
 using Corfu.Client;
-using Corfu.Protocol;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
 using Tango;

@@ -1,17 +1,12 @@
-using System.Collections.Immutable;
 using Corfu.Agent;
 using Corfu.Client;
 using Corfu.Client.Layout;
-using Corfu.Protocol;
-using Corfu.Transport;
-using Microsoft.Extensions.Logging;
 
 namespace Corfu.Hosting;
 
-/// <summary>
-/// Brings a cluster whose nodes listen to the point where it serves: the first projection of a new one, a new
-/// sequencer's take-over otherwise. Every step is idempotent: cut short anywhere, it may be begun again by any process.
-/// </summary>
+/// <summary>Brings a cluster whose nodes listen to the point where it serves: the first projection of a new one, a new
+/// sequencer's take-over otherwise. Every step is idempotent: cut short anywhere, it may be begun again by any
+/// process.</summary>
 internal sealed class ClusterBootstrap(
     ClusterManifest manifest, ITransport transport, LayoutClient layout, TimeProvider time, ILogger logger)
 {
@@ -23,9 +18,8 @@ internal sealed class ClusterBootstrap(
 
     /// <param name="takesUnitsIn">Whether units that the folder means to take entries, and that wait, are taken
     /// in.</param>
-    public static async Task RunAsync(
-        ClusterFolder folder, ILoggerFactory loggers, TimeProvider clock, CancellationToken cancellationToken,
-        bool takesUnitsIn = false)
+    public static async Task RunAsync(ClusterFolder folder, ILoggerFactory loggers, TimeProvider clock,
+        CancellationToken cancellationToken, bool takesUnitsIn = false)
     {
         var present = folder.WithPresent().Manifest;
         using var activity = HostingTelemetry.Activities.StartActivity("corfu.hosting.bootstrap");
@@ -159,8 +153,7 @@ internal sealed class ClusterBootstrap(
     {
         var units = manifest.ChainUnits();
         var chains = ClusterPlacement.Chains([.. units.Select(unit => unit.Id)], manifest.Replicas);
-        return _reconfigurer.CreateAsync(
-            manifest.ClusterId, sequencer, chains, [.. units.OrderBy(unit => unit.Id)], manifest.Acceptors(),
-            cancellationToken);
+        return _reconfigurer.CreateAsync(manifest.ClusterId, sequencer, chains, [.. units.OrderBy(unit => unit.Id)],
+            manifest.Acceptors(), cancellationToken);
     }
 }

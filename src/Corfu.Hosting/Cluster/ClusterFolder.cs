@@ -1,13 +1,8 @@
-using System.Collections.Immutable;
-using Corfu.Protocol;
-
 namespace Corfu.Hosting;
 
-/// <summary>
-/// A cluster on one machine: <c>cluster.json</c> and, per node, a folder with <c>node.json</c>, its log file and its
-/// roles' data. The embedded and the multi-process cluster share the layout, so the same folder can be opened by
-/// either, one at a time.
-/// </summary>
+/// <summary>A cluster on one machine: <c>cluster.json</c> and, per node, a folder with <c>node.json</c>, its log file
+/// and its roles' data. The embedded and the multi-process cluster share the layout, so the same folder can be opened
+/// by either, one at a time.</summary>
 public sealed class ClusterFolder
 {
     private const string ManifestName = "cluster.json";
@@ -42,13 +37,10 @@ public sealed class ClusterFolder
         return manifest.Formed ? new ClusterFolder(full, manifest).WithPresent() : new ClusterFolder(full, manifest);
     }
 
-    /// <summary>
-    /// Opens the cluster in the folder, or makes one there. Units, spares and sequencers above those that there are get
-    /// new nodes. An interrupted creation is finished.
-    /// </summary>
-    /// <exception cref="NodeStartException">
-    /// The folder holds something else, or another kind of cluster than asked for, or cannot be written.
-    /// </exception>
+    /// <summary>Opens the cluster in the folder, or makes one there. Units, spares and sequencers above those that
+    /// there are get new nodes. An interrupted creation is finished.</summary>
+    /// <exception cref="NodeStartException">The folder holds something else, or another kind of cluster than asked for,
+    /// or cannot be written.</exception>
     public static ClusterFolder OpenOrCreate(string path, ClusterShape shape, IEntropy entropy)
     {
         var full = System.IO.Path.GetFullPath(path);

@@ -1,18 +1,11 @@
-using System.Collections.Immutable;
-using Corfu.Protocol;
-
 namespace Corfu.Hosting;
 
-/// <summary>
-/// What <c>cluster.json</c> says: which nodes a cluster folder holds, and with which identities and ports they began.
-/// It grows when nodes are added and never follows reconfigurations: those live in the layout, and a node's present
-/// identities and address in its <c>node.json</c>.
-/// </summary>
+/// <summary>What <c>cluster.json</c> says: which nodes a cluster folder holds, and with which identities and ports they
+/// began. It grows when nodes are added and never follows reconfigurations: those live in the layout, and a node's
+/// present identities and address in its <c>node.json</c>.</summary>
 /// <param name="Format">Version of this file.</param>
-/// <param name="Formed">
-/// False while the folders are being formatted. Nothing was served before it turned true, so an interrupted creation
-/// may be repeated; afterwards a missing folder is a loss and never made anew (R12).
-/// </param>
+/// <param name="Formed">False while the folders are being formatted. Nothing was served before it turned true, so an
+/// interrupted creation may be repeated; afterwards a missing folder is a loss and never made anew (R12).</param>
 /// <param name="Replicas">Replicas per chain.</param>
 public sealed record ClusterManifest(int Format, Guid Cluster, bool Formed, int Replicas,
     ImmutableArray<ManifestNode> Nodes)

@@ -1,12 +1,7 @@
-using System.Collections.Immutable;
-using Corfu.Protocol;
-
 namespace Corfu.Hosting;
 
-/// <summary>
-/// Where replicas go when a cluster is made: as many chains as units, chain i on the units i, i+1, ... modulo
-/// the units, so that every unit is head of one chain and the load is even.
-/// </summary>
+/// <summary>Where replicas go when a cluster is made: as many chains as units, chain i on the units i, i+1, ... modulo
+/// the units, so that every unit is head of one chain and the load is even.</summary>
 public static class ClusterPlacement
 {
     public const int MaxUnits = 1024;

@@ -1,7 +1,3 @@
-using System.Collections.Immutable;
-using Corfu.Protocol;
-using Corfu.Transport;
-
 namespace Corfu.Hosting;
 
 /// <summary>Asks every node of a cluster folder how it is. Changes nothing.</summary>
@@ -31,8 +27,7 @@ public static class ClusterProbe
         // A role that the projection names and no process here holds is a sequencer that has ended.
         var verdict = ClusterVerdict.Of(projection,
             id => answers.GetValueOrDefault(id) ?? RoleAnswer.Silent("not running"));
-        return new ClusterState(
-            manifest.ClusterId, manifest.ConnectionString(), projection, verdict,
+        return new ClusterState(manifest.ClusterId, manifest.ConnectionString(), projection, verdict,
             [.. states.Select(state => state.State)]);
     }
 
@@ -67,9 +62,8 @@ public static class ClusterProbe
         return answered * 2 > newest.Acceptors.Length ? newest : null;
     }
 
-    private static async Task<(NodeState State, RoleAnswer Answer)[]> ProbeAsync(
-        TcpTransport transport, ClusterFolder folder, ManifestNode node, Projection? projection,
-        CancellationToken cancellationToken)
+    private static async Task<(NodeState State, RoleAnswer Answer)[]> ProbeAsync(TcpTransport transport,
+        ClusterFolder folder, ManifestNode node, Projection? projection, CancellationToken cancellationToken)
     {
         var owner = FolderLock.OwnerOf(folder.NodePath(node));
         NodeDescription? description = null;
@@ -96,13 +90,10 @@ public static class ClusterProbe
         }));
     }
 
-    private static NodeState StateOf(
-        string name, NodeRole role, NodeAddress address, FolderOwner? owner, string? folder, Projection? projection,
-        RoleAnswer answer) =>
-        new(
-            name, role, address.Id, address.Endpoint, owner is { ProcessId: > 0 } o ? o.ProcessId : null, folder,
-            answer.Answers,
-            answer.Detail)
+    private static NodeState StateOf(string name, NodeRole role, NodeAddress address, FolderOwner? owner,
+        string? folder, Projection? projection, RoleAnswer answer) =>
+        new(name, role, address.Id, address.Endpoint, owner is { ProcessId: > 0 } o ? o.ProcessId : null, folder,
+            answer.Answers, answer.Detail)
         {
             Duty = answer.DutyIn(projection, role, address.Id),
         };

@@ -1,7 +1,5 @@
-using System.Collections.Immutable;
 using System.Net;
 using System.Net.Sockets;
-using Corfu.Protocol;
 
 namespace Corfu.Hosting;
 
@@ -101,9 +99,8 @@ public sealed record ClusterShape
         return new ManifestNode(name, Host, port, spare, roles);
     }
 
-    private ManifestNode NewSequencer(int index, int port) => new(
-        index == 0 ? "sequencer" : $"sequencer-{index}", Host, port, index > 0,
-        [new NodeConfigRole(NodeRole.Sequencer, Guid.Empty, null)]);
+    private ManifestNode NewSequencer(int index, int port) => new(index == 0 ? "sequencer" : $"sequencer-{index}", Host,
+        port, index > 0, [new NodeConfigRole(NodeRole.Sequencer, Guid.Empty, null)]);
 
     private int[] Ports(int count, IEntropy entropy, ImmutableArray<int> taken)
     {

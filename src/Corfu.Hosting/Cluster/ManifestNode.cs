@@ -1,6 +1,4 @@
-using System.Collections.Immutable;
 using System.Text.Json.Serialization;
-using Corfu.Protocol;
 
 namespace Corfu.Hosting;
 
@@ -14,9 +12,7 @@ public sealed record ManifestNode(string Name, string Host, int Port, bool Spare
     [JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingDefault)]
     public bool Forming { get; init; }
 
-    [JsonIgnore]
-    public NodeEndpoint Endpoint => new(Host, Port);
+    [JsonIgnore] public NodeEndpoint Endpoint => new(Host, Port);
 
-    [JsonIgnore]
-    public bool HasUnit => Roles.Any(role => role.Role == NodeRole.Unit);
+    [JsonIgnore] public bool HasUnit => Roles.Any(role => role.Role == NodeRole.Unit);
 }

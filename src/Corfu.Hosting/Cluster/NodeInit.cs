@@ -1,9 +1,5 @@
-using System.Collections.Immutable;
 using Corfu.Client;
 using Corfu.Client.Layout;
-using Corfu.Protocol;
-using Corfu.Transport;
-using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 
 namespace Corfu.Hosting;
@@ -15,9 +11,8 @@ public static class NodeInit
     /// <summary>The first node of a new cluster: unit, acceptor and sequencer. The first projection is decided on
     /// return.</summary>
     /// <exception cref="NodeStartException">The folder is not empty, or the node cannot start.</exception>
-    public static async Task<ClusterId> FirstAsync(
-        string folder, string listen, bool insecure, ILoggerFactory? loggers = null,
-        CancellationToken cancellationToken = default)
+    public static async Task<ClusterId> FirstAsync(string folder, string listen, bool insecure,
+        ILoggerFactory? loggers = null, CancellationToken cancellationToken = default)
     {
         loggers ??= NullLoggerFactory.Instance;
         var cluster = new ClusterId(SystemEntropy.Instance.NewGuid());
@@ -28,9 +23,8 @@ public static class NodeInit
         using var transport = new TcpTransport(new TcpTransportOptions { Cluster = cluster }, TimeProvider.System);
         var layout = new LayoutClient(transport, SystemEntropy.Instance, TimeProvider.System);
         var unit = Role(NodeRole.Unit);
-        await new Reconfigurer(transport, layout, TimeProvider.System).CreateAsync(
-            cluster, Role(NodeRole.Sequencer), [new Chain([new Replica(unit.Id)])], [unit], [Role(NodeRole.Acceptor)],
-            cancellationToken);
+        await new Reconfigurer(transport, layout, TimeProvider.System).CreateAsync(cluster, Role(NodeRole.Sequencer),
+            [new Chain([new Replica(unit.Id)])], [unit], [Role(NodeRole.Acceptor)], cancellationToken);
         return cluster;
     }
 
@@ -38,9 +32,8 @@ public static class NodeInit
     /// by.</summary>
     /// <param name="join">Any node of the cluster that runs.</param>
     /// <exception cref="NodeStartException">Nothing answers there, or the folder is not empty.</exception>
-    public static async Task<ClusterId> JoinAsync(
-        string folder, NodeEndpoint join, ImmutableArray<NodeRole> roles, string listen, bool insecure,
-        CancellationToken cancellationToken = default)
+    public static async Task<ClusterId> JoinAsync(string folder, NodeEndpoint join, ImmutableArray<NodeRole> roles,
+        string listen, bool insecure, CancellationToken cancellationToken = default)
     {
         using var transport = new TcpTransport(new TcpTransportOptions(), TimeProvider.System);
         try
@@ -56,9 +49,8 @@ public static class NodeInit
         }
     }
 
-    private static NodeOptions Write(
-        string folder, ClusterId cluster, string listen, bool insecure, ImmutableArray<NodeRole> roles,
-        ImmutableArray<string> peers)
+    private static NodeOptions Write(string folder, ClusterId cluster, string listen, bool insecure,
+        ImmutableArray<NodeRole> roles, ImmutableArray<string> peers)
     {
         var full = Path.GetFullPath(folder);
         ClusterFolder.RequireEmpty(full);

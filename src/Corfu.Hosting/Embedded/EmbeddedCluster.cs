@@ -1,15 +1,10 @@
-using System.Collections.Immutable;
 using Corfu.Client;
-using Corfu.Protocol;
-using Microsoft.Extensions.Logging;
 
 namespace Corfu.Hosting;
 
-/// <summary>
-/// A whole cluster inside this process: units on FASTER files with durable writes, layout acceptors and a sequencer,
-/// each node behind its own loopback port, so that other processes can connect too. Opening a folder again replaces the
-/// sequencer by an ordinary reconfiguration; ports are kept, so connected clients go on.
-/// </summary>
+/// <summary>A whole cluster inside this process: units on FASTER files with durable writes, layout acceptors and a
+/// sequencer, each node behind its own loopback port, so that other processes can connect too. Opening a folder again
+/// replaces the sequencer by an ordinary reconfiguration; ports are kept, so connected clients go on.</summary>
 public sealed class EmbeddedCluster : IAsyncDisposable
 {
     private readonly EmbeddedClusterOptions _options;

@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Hosting;
 
 /// <summary>What <c>identity.json</c> in a role's folder says, written when it was formatted (R2).</summary>

@@ -2,10 +2,8 @@ using System.Globalization;
 
 namespace Corfu.Hosting;
 
-/// <summary>
-/// One process at a time works in a folder. The operating system drops the lock with the process, however it ends, so a
-/// lock left behind by a kill never has to be removed by hand.
-/// </summary>
+/// <summary>One process at a time works in a folder. The operating system drops the lock with the process, however it
+/// ends, so a lock left behind by a kill never has to be removed by hand.</summary>
 internal sealed class FolderLock(FileStream locked) : IDisposable
 {
     internal const string LockName = ".lock";

@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Hosting;
 
 /// <summary>A node's own files, as a re-format changes them.</summary>

@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Hosting;
 
 /// <summary>The formatted, locked folder of one unit or acceptor.</summary>

@@ -1,6 +1,3 @@
-using Corfu.Protocol;
-using Microsoft.Extensions.Logging;
-
 namespace Corfu.Hosting;
 
 internal static partial class HostingLog

@@ -1,15 +1,12 @@
 using System.Globalization;
-using Microsoft.Extensions.Logging;
 using Serilog;
 using Serilog.Debugging;
 
 namespace Corfu.Hosting;
 
-/// <summary>
-/// A node's log file: one line per event, with a time in microseconds. A full file is followed by <c>name_001.log</c>
-/// and so on; the oldest are deleted. Writing never fails for the caller: what cannot be written is lost, and the node
-/// goes on.
-/// </summary>
+/// <summary>A node's log file: one line per event, with a time in microseconds. A full file is followed by
+/// <c>name_001.log</c> and so on; the oldest are deleted. Writing never fails for the caller: what cannot be written is
+/// lost, and the node goes on.</summary>
 internal static class NodeLogFile
 {
     public const int MaxFileBytes = 8 << 20;
@@ -29,12 +26,9 @@ internal static class NodeLogFile
                 warn($"The log file {path} cannot be written: {fault.Split('\n', 2)[0]}");
         });
         return logging.AddSerilog(
-            new LoggerConfiguration()
-                .MinimumLevel.Information()
-                .WriteTo.File(
-                    path, outputTemplate: Template, formatProvider: CultureInfo.InvariantCulture,
-                    fileSizeLimitBytes: MaxFileBytes,
-                    rollOnFileSizeLimit: true, retainedFileCountLimit: MaxFiles)
+            new LoggerConfiguration().MinimumLevel.Information()
+                .WriteTo.File(path, outputTemplate: Template, formatProvider: CultureInfo.InvariantCulture,
+                    fileSizeLimitBytes: MaxFileBytes, rollOnFileSizeLimit: true, retainedFileCountLimit: MaxFiles)
                 .CreateLogger(),
             dispose: true);
     }

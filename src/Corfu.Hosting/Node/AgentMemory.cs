@@ -1,5 +1,4 @@
 using Corfu.Agent;
-using Corfu.Protocol;
 
 namespace Corfu.Hosting;
 
@@ -44,8 +43,7 @@ internal sealed record AgentMemory(long Version, bool Automatic)
         if (path is null || !File.Exists(path + ProjectionSuffix)) return null;
         try
         {
-            return ProjectionCodec.Decode(
-                DurableFile.ReadJson(path + ProjectionSuffix, HostingJson.Default.ByteArray));
+            return ProjectionCodec.Decode(DurableFile.ReadJson(path + ProjectionSuffix, HostingJson.Default.ByteArray));
         }
         catch (Exception e) when (e is NodeStartException or MalformedDataException)
         {

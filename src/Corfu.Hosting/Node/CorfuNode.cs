@@ -1,12 +1,8 @@
-using System.Collections.Immutable;
 using System.Net;
-using Corfu.Protocol;
 using Corfu.Server;
-using Corfu.Transport;
 using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Microsoft.AspNetCore.Server.Kestrel.Transport.Sockets;
-using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
 
 namespace Corfu.Hosting;
@@ -21,9 +17,8 @@ public sealed class CorfuNode : IAsyncDisposable
     private readonly NodeAgent _agent;
     private int _disposed;
 
-    private CorfuNode(
-        string name, NodeEndpoint endpoint, RoleRegistry registry, RoleKeeper keeper, KestrelServer server,
-        NodeAgent agent)
+    private CorfuNode(string name, NodeEndpoint endpoint, RoleRegistry registry, RoleKeeper keeper,
+        KestrelServer server, NodeAgent agent)
     {
         _agent = agent;
         Name = name;

@@ -13,11 +13,9 @@ public static class CorfuNodeServiceCollectionExtensions
     /// <summary>Health checks that say whether the node takes requests carry this tag.</summary>
     public const string ReadyTag = "ready";
 
-    /// <summary>
-    /// Runs a node, any set of roles behind one listener of its own, with the host. Options are validated before the
-    /// host starts, all faults in one message. Health checks <c>corfu-node-live</c> and <c>corfu-node-ready</c> are
-    /// registered.
-    /// </summary>
+    /// <summary>Runs a node, any set of roles behind one listener of its own, with the host. Options are validated
+    /// before the host starts, all faults in one message. Health checks <c>corfu-node-live</c> and
+    /// <c>corfu-node-ready</c> are registered.</summary>
     public static IServiceCollection AddCorfuNode(this IServiceCollection services, Action<NodeOptions> configure)
     {
         services.AddOptionsWithValidateOnStart<NodeOptions>().Configure(configure);

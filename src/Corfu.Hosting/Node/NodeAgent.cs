@@ -1,8 +1,4 @@
-using System.Collections.Immutable;
 using Corfu.Agent;
-using Corfu.Protocol;
-using Corfu.Transport;
-using Microsoft.Extensions.Logging;
 
 namespace Corfu.Hosting;
 

@@ -1,6 +1,4 @@
-using System.Collections.Immutable;
 using System.Text.Json;
-using Corfu.Protocol;
 using Microsoft.Extensions.Options;
 
 namespace Corfu.Hosting;

@@ -8,10 +8,8 @@ using Corfu.Unit;
 
 namespace Corfu.Hosting;
 
-/// <summary>
-/// Limits of what a node runs, as <c>limits</c> in its configuration file; what is left out has its default. Sizes of a
-/// unit's log page and segment hold from the formatting of its folder on.
-/// </summary>
+/// <summary>Limits of what a node runs, as <c>limits</c> in its configuration file; what is left out has its default.
+/// Sizes of a unit's log page and segment hold from the formatting of its folder on.</summary>
 public sealed record NodeLimits
 {
     private static readonly JsonSerializerOptions s_json = new(JsonSerializerDefaults.Web)

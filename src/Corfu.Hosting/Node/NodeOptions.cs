@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Hosting;
 
 /// <summary>One Corfu node: any set of roles behind one listener.</summary>
@@ -15,16 +13,12 @@ public sealed class NodeOptions
     /// this.</summary>
     public string Listen { get; set; } = "";
 
-    /// <summary>
-    /// Allows addresses other than loopback although connections are neither encrypted nor authenticated yet. Default
-    /// false.
-    /// </summary>
+    /// <summary>Allows addresses other than loopback although connections are neither encrypted nor authenticated yet.
+    /// Default false.</summary>
     public bool Insecure { get; set; }
 
-    /// <summary>
-    /// Gives an empty role folder a new identity at the first start. Default false, since an acceptor or a unit whose
-    /// folder vanished must not come back empty under its name (R2, R12).
-    /// </summary>
+    /// <summary>Gives an empty role folder a new identity at the first start. Default false, since an acceptor or a
+    /// unit whose folder vanished must not come back empty under its name (R2, R12).</summary>
     public bool FormatNewFolders { get; set; }
 
     public IList<NodeRoleOptions> Roles { get; } = [];

@@ -1,5 +1,4 @@
 using System.Net;
-using Corfu.Protocol;
 using Microsoft.Extensions.Options;
 
 namespace Corfu.Hosting;

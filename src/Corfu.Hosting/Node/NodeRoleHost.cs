@@ -1,15 +1,12 @@
 using Corfu.Layout;
-using Corfu.Protocol;
 using Corfu.Sequencer;
-using Corfu.Transport;
 using Corfu.Unit;
 
 namespace Corfu.Hosting;
 
 /// <summary>One role in this process, with the folder it works in.</summary>
-internal sealed class NodeRoleHost(
-    NodeRoleOptions options, IRoleHandler handler, IAsyncDisposable? owner = null, RoleFolder? folder = null,
-    Task<Exception>? fault = null, Epoch named = default) : IAsyncDisposable
+internal sealed class NodeRoleHost(NodeRoleOptions options, IRoleHandler handler, IAsyncDisposable? owner = null,
+    RoleFolder? folder = null, Task<Exception>? fault = null, Epoch named = default) : IAsyncDisposable
 {
     private const string DataName = "data";
 
@@ -35,10 +32,8 @@ internal sealed class NodeRoleHost(
 
     public void MarkNamed(Epoch epoch) => folder?.MarkNamed(epoch);
 
-    /// <summary>
-    /// A unit or an acceptor whose data is damaged or lost does not stop its node: it is there and says so, and never
-    /// serves again under its identity (R2, R6, R12).
-    /// </summary>
+    /// <summary>A unit or an acceptor whose data is damaged or lost does not stop its node: it is there and says so,
+    /// and never serves again under its identity (R2, R6, R12).</summary>
     /// <exception cref="NodeStartException">The folder is in use, another cluster's, or not usable.</exception>
     public static async Task<NodeRoleHost> OpenAsync(NodeOptions node, NodeRoleOptions role)
     {

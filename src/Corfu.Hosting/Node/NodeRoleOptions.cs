@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Hosting;
 
 /// <summary>One role that a node serves.</summary>

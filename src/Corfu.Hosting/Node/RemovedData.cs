@@ -1,15 +1,11 @@
 using Corfu.Agent;
 using Corfu.Client.Layout;
-using Corfu.Protocol;
-using Microsoft.Extensions.Logging;
 
 namespace Corfu.Hosting;
 
-/// <summary>
-/// What removed identities have left on this node's disk. It is never served and no source of copies; it goes when
-/// decided history shows that it is redundant (<see cref="Removal.IsRedundant"/>). After R14's override it stays,
-/// for <c>corfu log salvage</c>.
-/// </summary>
+/// <summary>What removed identities have left on this node's disk. It is never served and no source of copies; it goes
+/// when decided history shows that it is redundant (<see cref="Removal.IsRedundant"/>). After R14's override it stays,
+/// for <c>corfu log salvage</c>.</summary>
 internal sealed class RemovedData(LayoutClient layout, ILogger logger)
 {
     // A new unit needs what the old one had, and what a unit keeps free.

@@ -1,19 +1,14 @@
-using System.Collections.Immutable;
 using Corfu.Agent;
 using Corfu.Client;
 using Corfu.Client.Layout;
-using Corfu.Protocol;
 using Corfu.Server;
-using Corfu.Transport;
-using Microsoft.Extensions.Logging;
 
 namespace Corfu.Hosting;
 
-/// <summary>
-/// Holds a node's roles, and compares them with the newest decided projection as long as the node runs. A unit or an
-/// acceptor that a decided projection removed gets a new identity and folder and waits as a spare (R2, R12); its old
-/// data is kept until it is redundant. A role that the projection names at another address is moved there.
-/// </summary>
+/// <summary>Holds a node's roles, and compares them with the newest decided projection as long as the node runs. A unit
+/// or an acceptor that a decided projection removed gets a new identity and folder and waits as a spare (R2, R12); its
+/// old data is kept until it is redundant. A role that the projection names at another address is moved
+/// there.</summary>
 internal sealed class RoleKeeper : IAsyncDisposable
 {
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
@@ -87,8 +82,7 @@ internal sealed class RoleKeeper : IAsyncDisposable
                 if (e.Message != _trouble) HostingLog.KeeperFailed(_logger, _node.Name, _trouble = e.Message);
             }
 
-            await Task.Delay(Interval, _time, cancellationToken).ConfigureAwait(
-                ConfigureAwaitOptions.SuppressThrowing);
+            await Task.Delay(Interval, _time, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         }
     }
 
@@ -154,10 +148,9 @@ internal sealed class RoleKeeper : IAsyncDisposable
         return role;
     }
 
-    /// <summary>
-    /// The node's configuration has another address than the projection: its data is here, so the projection follows.
-    /// A sequencer that the projection names at the old address was this node's (R7), and its present one takes over.
-    /// </summary>
+    /// <summary>The node's configuration has another address than the projection: its data is here, so the projection
+    /// follows. A sequencer that the projection names at the old address was this node's (R7), and its present one
+    /// takes over.</summary>
     private async Task AnnounceAsync(Projection newest, CancellationToken cancellationToken)
     {
         var moved = newest.Units.Concat(newest.Acceptors)

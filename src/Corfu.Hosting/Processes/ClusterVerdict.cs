@@ -1,6 +1,3 @@
-using System.Collections.Immutable;
-using Corfu.Protocol;
-
 namespace Corfu.Hosting;
 
 /// <summary>Whether a cluster takes appends, from the answers of its roles.</summary>

@@ -1,12 +1,7 @@
-using System.Collections.Immutable;
-using Corfu.Protocol;
-
 namespace Corfu.Hosting;
 
-/// <summary>
-/// Gives a stopped node another address. Its identities and data stay. When it runs, it asks the cluster for an epoch
-/// that names them at the new address; clients and other nodes learn that as they learn every epoch.
-/// </summary>
+/// <summary>Gives a stopped node another address. Its identities and data stay. When it runs, it asks the cluster for
+/// an epoch that names them at the new address; clients and other nodes learn that as they learn every epoch.</summary>
 public static class NodeMove
 {
     /// <param name="insecure">Accepts an address other than loopback, as in <see cref="NodeOptions.Insecure"/>.</param>

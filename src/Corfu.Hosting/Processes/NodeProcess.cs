@@ -4,10 +4,8 @@ using System.Text;
 
 namespace Corfu.Hosting;
 
-/// <summary>
-/// A node process, seen from its parent, which it outlives. Its events go to its own log file; the pipes to the parent
-/// carry only <see cref="ReadyPrefix"/>, or the reason why it did not start.
-/// </summary>
+/// <summary>A node process, seen from its parent, which it outlives. Its events go to its own log file; the pipes to
+/// the parent carry only <see cref="ReadyPrefix"/>, or the reason why it did not start.</summary>
 internal static partial class NodeProcess
 {
     /// <summary>The beginning of the line that a node prints once it serves.</summary>
@@ -19,9 +17,8 @@ internal static partial class NodeProcess
 
     /// <summary>Starts the process and waits until it serves.</summary>
     /// <exception cref="NodeStartException">It ended first; the message is its own.</exception>
-    public static async Task<int> StartAsync(
-        string name, NodeCommandLine command, string config, TimeSpan timeout, TimeProvider time,
-        CancellationToken cancellationToken)
+    public static async Task<int> StartAsync(string name, NodeCommandLine command, string config, TimeSpan timeout,
+        TimeProvider time, CancellationToken cancellationToken)
     {
         var start = new ProcessStartInfo(command.Program)
         {

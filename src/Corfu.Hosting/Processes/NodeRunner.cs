@@ -1,6 +1,5 @@
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
-using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
 
 namespace Corfu.Hosting;
@@ -10,11 +9,9 @@ public static class NodeRunner
 {
     private const string AgentFileName = "agent.json";
 
-    /// <summary>
-    /// Runs the node of a configuration file until SIGTERM, Ctrl-C or cancellation. Prints one line to
+    /// <summary>Runs the node of a configuration file until SIGTERM, Ctrl-C or cancellation. Prints one line to
     /// <paramref name="output"/> once it serves and nothing more; events go to the log file that the configuration
-    /// names, or to the console.
-    /// </summary>
+    /// names, or to the console.</summary>
     /// <exception cref="NodeStartException">It cannot start: the configuration, a folder in use, an occupied
     /// port...</exception>
     public static async Task<int> RunAsync(string configPath, TextWriter output, CancellationToken cancellationToken)

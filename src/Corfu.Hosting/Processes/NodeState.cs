@@ -1,6 +1,3 @@
-using System.Collections.Immutable;
-using Corfu.Protocol;
-
 namespace Corfu.Hosting;
 
 /// <summary>One role of one node as a status query finds it.</summary>
@@ -10,9 +7,8 @@ namespace Corfu.Hosting;
 /// <param name="Folder">Where the role keeps its data, null for a sequencer.</param>
 /// <param name="Serving">Whether the role answered.</param>
 /// <param name="Detail">What it says about itself, or why it does not answer.</param>
-public sealed record NodeState(
-    string Node, NodeRole Role, NodeId Id, NodeEndpoint Endpoint, int? ProcessId, string? Folder, bool Serving,
-    string Detail)
+public sealed record NodeState(string Node, NodeRole Role, NodeId Id, NodeEndpoint Endpoint, int? ProcessId,
+    string? Folder, bool Serving, string Detail)
 {
     /// <summary>As <see cref="RoleAnswer.DutyIn"/>.</summary>
     public string Duty { get; init; } = "unknown";
@@ -21,9 +17,8 @@ public sealed record NodeState(
 /// <summary>A cluster as a status query finds it.</summary>
 /// <param name="Projection">The newest decided one that a majority of acceptors knows, or null when no majority
 /// answers.</param>
-public sealed record ClusterState(
-    ClusterId Cluster, string ConnectionString, Projection? Projection, ClusterVerdict Verdict,
-    ImmutableArray<NodeState> Nodes)
+public sealed record ClusterState(ClusterId Cluster, string ConnectionString, Projection? Projection,
+    ClusterVerdict Verdict, ImmutableArray<NodeState> Nodes)
 {
     /// <summary>What 'up' could not do, each with the command that mends it.</summary>
     public ImmutableArray<string> Problems { get; init; } = [];

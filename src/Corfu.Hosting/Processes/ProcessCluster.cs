@@ -1,6 +1,3 @@
-using System.Collections.Immutable;
-using Corfu.Protocol;
-using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 
 namespace Corfu.Hosting;
@@ -21,12 +18,10 @@ public sealed class ProcessCluster(NodeCommandLine command, ILoggerFactory? logg
     private readonly ILoggerFactory _loggers = loggers ?? NullLoggerFactory.Instance;
     private readonly TimeProvider _time = time ?? TimeProvider.System;
 
-    /// <summary>
-    /// Starts every node of the folder that does not run, making the cluster first if there is none and nodes that are
-    /// asked for and not there, and waits until the cluster serves. A sequencer that was started anew takes over by an
-    /// ordinary reconfiguration. A node that cannot start keeps no other from starting:
-    /// <see cref="ClusterState.Problems"/> names it.
-    /// </summary>
+    /// <summary>Starts every node of the folder that does not run, making the cluster first if there is none and nodes
+    /// that are asked for and not there, and waits until the cluster serves. A sequencer that was started anew takes
+    /// over by an ordinary reconfiguration. A node that cannot start keeps no other from starting:
+    /// <see cref="ClusterState.Problems"/> names it.</summary>
     /// <exception cref="NodeStartException">The folder cannot be used, or holds another kind of cluster.</exception>
     public async Task<ClusterState> UpAsync(string path, ClusterShape shape,
         CancellationToken cancellationToken = default)
@@ -71,8 +66,7 @@ public sealed class ProcessCluster(NodeCommandLine command, ILoggerFactory? logg
     {
         var folder = ClusterFolder.Open(path);
         using var folderLock = FolderLock.Take(folder.Path, FolderUse.Command);
-        var running = folder.Manifest.Nodes
-            .Select(node => (node.Name, Owner: OwnerOf(folder, node)))
+        var running = folder.Manifest.Nodes.Select(node => (node.Name, Owner: OwnerOf(folder, node)))
             .Where(node => node.Owner is { ProcessId: > 0 })
             .ToImmutableArray();
         await Task.WhenAll(

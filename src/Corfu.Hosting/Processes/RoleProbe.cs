@@ -1,6 +1,3 @@
-using Corfu.Protocol;
-using Corfu.Transport;
-
 namespace Corfu.Hosting;
 
 /// <summary>What one role said when it was asked how it is.</summary>
@@ -22,10 +19,8 @@ public sealed record RoleAnswer(bool Answers, Epoch Epoch, string Detail)
 
     public static RoleAnswer Silent(string why) => new(false, Epoch.None, why);
 
-    /// <summary>
-    /// What the role is for: serving, joining (being rebuilt), spare, standby, removed (it never returns under this
-    /// identity, R2), or unknown while it does not answer. The same words wherever a tool shows a role.
-    /// </summary>
+    /// <summary>What the role is for: serving, joining (being rebuilt), spare, standby, removed (it never returns under
+    /// this identity, R2), or unknown while it does not answer. The same words wherever a tool shows a role.</summary>
     public string DutyIn(Projection? projection, NodeRole role, NodeId id)
     {
         switch (role)

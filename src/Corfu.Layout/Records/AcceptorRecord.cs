@@ -1,11 +1,8 @@
-using Corfu.Protocol;
-
 namespace Corfu.Layout;
 
-/// <summary>
-/// What an acceptor must not forget (R12). Replaying records is idempotent, and a record that says less than is already
-/// known changes nothing. Bytes: kind (1), fields; a projection is a length (4) and its canonical encoding.
-/// </summary>
+/// <summary>What an acceptor must not forget (R12). Replaying records is idempotent, and a record that says less than
+/// is already known changes nothing. Bytes: kind (1), fields; a projection is a length (4) and its canonical
+/// encoding.</summary>
 internal abstract record AcceptorRecord
 {
     private const byte Promise = 1;

@@ -1,23 +1,18 @@
 using System.Buffers;
-using System.Collections.Immutable;
-using Corfu.Protocol;
 
 namespace Corfu.Layout;
 
-/// <summary>
-/// An acceptor's log is damaged where it was durable, or is not this acceptor's. It must not start: an acceptor that
-/// forgets a promise can undo a decision (R12). Replace it by a freshly formatted one with another identity.
-/// </summary>
+/// <summary>An acceptor's log is damaged where it was durable, or is not this acceptor's. It must not start: an
+/// acceptor that forgets a promise can undo a decision (R12). Replace it by a freshly formatted one with another
+/// identity.</summary>
 public sealed class AcceptorLogDamagedException(string message, Exception? inner = null)
     : CorfuException(message, inner);
 
-/// <summary>
-/// The durable log of one acceptor. An area begins with a group that holds generation, cluster, identity and a whole
-/// snapshot; every further group is one flush of records. Compaction writes the next generation to the other area,
-/// flushes it, and then empties this one before anything follows: so a damaged area beside a sound one never held
+/// <summary>The durable log of one acceptor. An area begins with a group that holds generation, cluster, identity and a
+/// whole snapshot; every further group is one flush of records. Compaction writes the next generation to the other
+/// area, flushes it, and then empties this one before anything follows: so a damaged area beside a sound one never held
 /// anything acknowledged, and a damaged area beside an empty one is damage (R6). Behind its groups an area may hold
-/// zeros: room that is there already when the disk is full.
-/// </summary>
+/// zeros: room that is there already when the disk is full.</summary>
 internal sealed class AcceptorLog
 {
     private readonly IAcceptorDevice _device;

@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Layout;
 
 /// <summary>The beginning of an area's first group. Of two areas the one of the higher generation is the log.</summary>

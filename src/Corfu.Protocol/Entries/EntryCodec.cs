@@ -1,4 +1,3 @@
-using System.Collections.Immutable;
 using System.Runtime.InteropServices;
 using static System.Buffers.Binary.BinaryPrimitives;
 
@@ -209,9 +208,7 @@ public static class EntryCodec
         for (var i = 0; i < result.Length; i++)
         {
             var field = span[(i * width)..];
-            var offset = width == 2
-                ? at.Offset - ReadUInt16LittleEndian(field)
-                : ReadInt64LittleEndian(field);
+            var offset = width == 2 ? at.Offset - ReadUInt16LittleEndian(field) : ReadInt64LittleEndian(field);
             if (offset < 0 || offset >= at.Offset)
                 throw new MalformedDataException("A backpointer does not point back.");
             result[i] = new LogPosition(offset);

@@ -2,11 +2,10 @@ using static System.Buffers.Binary.BinaryPrimitives;
 
 namespace Corfu.Protocol;
 
-/// <summary>
-/// Frames: length (4, of what follows it), correlation (4), epoch (8), opcode (1), status (1, zero in requests),
-/// reserved (2), body. All little-endian. Answers come in any order and are paired by correlation. A body has the
-/// version that the connection's handshake settled on; a reader passes over fields of later versions at its end.
-/// </summary>
+/// <summary>Frames: length (4, of what follows it), correlation (4), epoch (8), opcode (1), status (1, zero in
+/// requests), reserved (2), body. All little-endian. Answers come in any order and are paired by correlation. A body
+/// has the version that the connection's handshake settled on; a reader passes over fields of later versions at its
+/// end.</summary>
 public static class MessageCodec
 {
     public const int LengthSize = 4;

@@ -1,5 +1,3 @@
-using System.Collections.Immutable;
-
 namespace Corfu.Protocol;
 
 /// <summary>A stream's last positions, newest first, at most <see cref="StreamHeader.MaxBackpointers"/>. Fewer mean

@@ -1,5 +1,3 @@
-using System.Collections.Immutable;
-
 namespace Corfu.Protocol;
 
 /// <summary>The immutable map of one epoch (CORFU 2.2): sequencer, segments, chains, units and the acceptors that
@@ -8,8 +6,7 @@ public sealed class Projection : IEquatable<Projection>
 {
     private readonly Dictionary<NodeId, NodeEndpoint> _endpoints;
 
-    public Projection(
-        ClusterId cluster, Epoch epoch, NodeAddress sequencer, LogPosition start, LogPosition trimMark,
+    public Projection(ClusterId cluster, Epoch epoch, NodeAddress sequencer, LogPosition start, LogPosition trimMark,
         ImmutableArray<Segment> segments, ImmutableArray<NodeAddress> units, ImmutableArray<NodeAddress> acceptors,
         string reason, ClusterId mirrorOf = default, DateTimeOffset? proposedAt = null)
     {

@@ -1,5 +1,3 @@
-using System.Collections.Immutable;
-
 namespace Corfu.Protocol;
 
 /// <summary>A half-open range of positions and the chains that hold it. <see cref="Until"/> is null for the open,

@@ -1,6 +1,5 @@
 using System.Buffers;
 using System.Buffers.Binary;
-using System.Collections.Immutable;
 using System.Text;
 
 namespace Corfu.Protocol;

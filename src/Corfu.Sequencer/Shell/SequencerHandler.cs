@@ -1,6 +1,3 @@
-using Corfu.Protocol;
-using Corfu.Transport;
-
 namespace Corfu.Sequencer;
 
 /// <summary>Serves one incarnation. A restart, or a new epoch's wish for another incarnation, makes another handler

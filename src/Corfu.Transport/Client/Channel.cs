@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Transport;
 
 /// <summary>One identity at one endpoint: its connection, or when to connect again.</summary>

@@ -1,5 +1,4 @@
 using System.Net.Sockets;
-using Corfu.Protocol;
 
 namespace Corfu.Transport;
 

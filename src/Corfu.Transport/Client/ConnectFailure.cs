@@ -1,6 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Net.Sockets;
-using Corfu.Protocol;
 
 namespace Corfu.Transport;
 

@@ -1,6 +1,5 @@
 using System.Collections.Concurrent;
 using System.Threading.Tasks.Sources;
-using Corfu.Protocol;
 
 namespace Corfu.Transport;
 

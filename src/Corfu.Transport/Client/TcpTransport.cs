@@ -1,5 +1,4 @@
 using System.Collections.Concurrent;
-using Corfu.Protocol;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 

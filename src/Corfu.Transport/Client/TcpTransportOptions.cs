@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Transport;
 
 /// <summary>Limits of a client's connections.</summary>

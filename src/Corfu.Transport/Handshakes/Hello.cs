@@ -1,4 +1,3 @@
-using Corfu.Protocol;
 using static System.Buffers.Binary.BinaryPrimitives;
 
 namespace Corfu.Transport;
@@ -27,10 +26,7 @@ public readonly record struct Hello(ushort LowestVersion, ushort HighestVersion,
     {
         if (!span.StartsWith(Magic))
             throw new MalformedDataException("A connection does not begin with this protocol's handshake.");
-        return new Hello(
-            ReadUInt16LittleEndian(span[8..]),
-            ReadUInt16LittleEndian(span[10..]),
-            new ClusterId(new Guid(span.Slice(16, 16))),
-            new NodeId(new Guid(span.Slice(32, 16))));
+        return new Hello(ReadUInt16LittleEndian(span[8..]), ReadUInt16LittleEndian(span[10..]),
+            new ClusterId(new Guid(span.Slice(16, 16))), new NodeId(new Guid(span.Slice(32, 16))));
     }
 }

@@ -1,5 +1,3 @@
-using System.Collections.Immutable;
-using Corfu.Protocol;
 using static System.Buffers.Binary.BinaryPrimitives;
 
 namespace Corfu.Transport;

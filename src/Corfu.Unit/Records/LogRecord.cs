@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Unit;
 
 /// <summary>One fact in a unit's log, the only truth about the unit (R3): what the core appends, and what the recovery
@@ -79,6 +77,5 @@ internal readonly record struct RecordPlace(long BodyAddress, long Lsn, bool Pay
 /// <param name="Incarnation">Counts the runs of the unit: bytes that an earlier run left behind the tail never pass for
 /// new ones.</param>
 /// <param name="LogId">Derived from the unit's identity: another unit's file never passes for this one's.</param>
-internal readonly record struct RecordHeader(
-    RecordKind Kind, LogPosition Position, int BodyLength, int CheckedLength, long Previous, long Floor,
-    uint Incarnation, uint LogId);
+internal readonly record struct RecordHeader(RecordKind Kind, LogPosition Position, int BodyLength, int CheckedLength,
+    long Previous, long Floor, uint Incarnation, uint LogId);

@@ -1,4 +1,3 @@
-using Corfu.Protocol;
 using static System.Buffers.Binary.BinaryPrimitives;
 
 namespace Corfu.Unit;

@@ -1,6 +1,5 @@
 using System.Globalization;
 using System.Text;
-using Corfu.Protocol;
 
 namespace Corfu.Unit;
 

@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Unit;
 
 /// <summary>Looks at units' folders offline and changes nothing in them.</summary>

@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Unit;
 
 /// <summary>One running unit: folder, store, core and handler. Register <see cref="Handler"/> with the process's

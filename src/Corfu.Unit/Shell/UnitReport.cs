@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Unit;
 
 /// <summary>Sums up a log's records in a report.</summary>

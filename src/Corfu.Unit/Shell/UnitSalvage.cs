@@ -1,11 +1,8 @@
-using Corfu.Protocol;
-
 namespace Corfu.Unit;
 
-/// <summary>
-/// The entries in a stopped unit's folder, whatever else of its log is damaged: every whole record counts, also one
-/// that the unit itself would not start with. What the unit had trimmed is left out. Nothing in the folder is changed.
-/// </summary>
+/// <summary>The entries in a stopped unit's folder, whatever else of its log is damaged: every whole record counts,
+/// also one that the unit itself would not start with. What the unit had trimmed is left out. Nothing in the folder is
+/// changed.</summary>
 public sealed class UnitSalvage : IDisposable
 {
     private const int WindowSize = 4 << 20;

@@ -1,4 +1,3 @@
-using Corfu.Protocol;
 using FASTER.core;
 
 namespace Corfu.Unit;
@@ -22,11 +21,9 @@ internal sealed class FasterAddressMap : IAddressMap
         Directory.CreateDirectory(scratchDirectory);
         // A failed write ends the unit: slots may be missing. A full disk does not: pages are refused then, and the
         // log's reserve bounds the trims that still come.
-        _device = new PlainFileDevice(
-            Path.Combine(scratchDirectory, "map"),
+        _device = new PlainFileDevice(Path.Combine(scratchDirectory, "map"),
             error => failed(new StoreFailedException($"The address map cannot be written: {error.Message}", error)),
-            holdsWhenFull: true,
-            write);
+            holdsWhenFull: true, write);
         // MapCheckpoint decides which checkpoints are deleted.
         _checkpointManager = new DeviceLogCommitCheckpointManager(_checkpoints, scratchDirectory);
         _kv = new FasterKV<long, Entry>(new FasterKVSettings<long, Entry>

@@ -16,8 +16,7 @@ internal sealed class FasterLogDevice(ISegmentFiles files, SegmentSpace space)
     private List<PendingWrite> _running = [];
     private readonly SortedSet<int> _touched = [];
 
-    public override void WriteAsync(
-        IntPtr sourceAddress, int segmentId, ulong destinationAddress, uint numBytesToWrite,
+    public override void WriteAsync(IntPtr sourceAddress, int segmentId, ulong destinationAddress, uint numBytesToWrite,
         DeviceIOCompletionCallback callback, object context)
     {
         lock (_gate)
@@ -52,9 +51,8 @@ internal sealed class FasterLogDevice(ISegmentFiles files, SegmentSpace space)
         return true;
     }
 
-    public override unsafe void ReadAsync(
-        int segmentId, ulong sourceAddress, IntPtr destinationAddress, uint readLength,
-        DeviceIOCompletionCallback callback, object context)
+    public override unsafe void ReadAsync(int segmentId, ulong sourceAddress, IntPtr destinationAddress,
+        uint readLength, DeviceIOCompletionCallback callback, object context)
     {
         files.Read(segmentId, (long)sourceAddress, new Span<byte>((void*)destinationAddress, (int)readLength));
         callback(0, readLength, context);

@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Unit;
 
 /// <summary>The page store's port to its address map, position to slot: FasterKV, or the simulator's. A shortcut only,

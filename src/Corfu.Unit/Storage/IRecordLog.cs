@@ -1,12 +1,11 @@
 namespace Corfu.Unit;
 
-/// <summary>
-/// The page store's port to its log of records: FasterLog, or the simulator's. One growing address space in pages of
-/// <see cref="PageStoreOptions.LogPageSize"/>, from address <see cref="FirstAddress"/> on. Each record stands in a
-/// frame, <see cref="FrameHeader"/> bytes behind its beginning; frames are aligned to
+/// <summary>The page store's port to its log of records: FasterLog, or the simulator's. One growing address space in
+/// pages of <see cref="PageStoreOptions.LogPageSize"/>, from address <see cref="FirstAddress"/> on. Each record stands
+/// in a frame, <see cref="FrameHeader"/> bytes behind its beginning; frames are aligned to
 /// <see cref="RecordCodec.Alignment"/> and never cross a page's end: what does not fit goes to the next page. A commit
-/// may add a frame of the log's own, of at most <see cref="CommitFrame"/> bytes. Appends and commits never overlap.
-/// </summary>
+/// may add a frame of the log's own, of at most <see cref="CommitFrame"/> bytes. Appends and commits never
+/// overlap.</summary>
 internal interface IRecordLog : IDisposable
 {
     /// <summary>FASTER's: XOR checksum (8), length (4).</summary>

@@ -1,6 +1,5 @@
 using System.Buffers;
 using System.Buffers.Binary;
-using Corfu.Protocol;
 
 namespace Corfu.Unit;
 
@@ -10,8 +9,7 @@ namespace Corfu.Unit;
 /// <param name="Map">Identity of the map's checkpoint.</param>
 /// <param name="Tail">The replay goes on behind this record.</param>
 /// <param name="LastCheck">The check of that record: another log has another.</param>
-internal sealed record MapCheckpoint(
-    uint LogId, Guid Map, LogTail Tail, uint LastCheck, long FirstKept, LogRecord Gaps,
+internal sealed record MapCheckpoint(uint LogId, Guid Map, LogTail Tail, uint LastCheck, long FirstKept, LogRecord Gaps,
     IReadOnlyList<SegmentContents> Segments)
 {
     private const uint Magic = 0x31434643; // "CFC1"

@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Unit;
 
 // R3: a checkpoint is begun under the handler's lock, ended without it, and published when the log is durable up to all

@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Unit;
 
 // Whole segments are deleted by the cleaner. Calls that change the store's state are made under the handler's lock.

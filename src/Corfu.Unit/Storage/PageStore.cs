@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Unit;
 
 /// <summary>The unit's disk: a log of records, which is the only truth (R3), and an address map over it, each behind a

@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Unit;
 
 /// <summary>What each segment of the log holds, to choose those to delete. Under the store's lock.</summary>

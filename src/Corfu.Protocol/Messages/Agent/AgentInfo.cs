@@ -1,5 +1,3 @@
-using System.Collections.Immutable;
-
 namespace Corfu.Protocol;
 
 /// <summary>State of an agent for people and tools.</summary>
@@ -15,9 +13,8 @@ public sealed record AgentInfoRequest(Epoch Epoch) : Request<AgentInfoResponse>(
 }
 
 /// <param name="Note">What the agent would do and may not, and why not; empty when there is nothing to do.</param>
-public sealed record AgentInfoResponse(
-    Status Status, Epoch Epoch, Automation Automation, string Note, ImmutableArray<NodeReport> Nodes,
-    ImmutableArray<WorkReport> Work)
+public sealed record AgentInfoResponse(Status Status, Epoch Epoch, Automation Automation, string Note,
+    ImmutableArray<NodeReport> Nodes, ImmutableArray<WorkReport> Work)
     : Response(Status, Epoch)
 {
     public override void WriteBody(ref WireWriter w)

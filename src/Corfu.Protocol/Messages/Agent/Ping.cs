@@ -1,5 +1,3 @@
-using System.Collections.Immutable;
-
 namespace Corfu.Protocol;
 
 /// <summary>The heartbeat between agents. The epoch is the caller's newest, so that agents learn of newer

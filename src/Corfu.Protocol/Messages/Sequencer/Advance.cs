@@ -1,5 +1,3 @@
-using System.Collections.Immutable;
-
 namespace Corfu.Protocol;
 
 /// <summary>The copier tells a mirror's sequencer that every replica holds everything below <see cref="To"/>. The tail

@@ -1,5 +1,3 @@
-using System.Collections.Immutable;
-
 namespace Corfu.Protocol;
 
 /// <summary>The streams that positions were granted for in this epoch, so that a filler can write junk with the lost

@@ -1,5 +1,3 @@
-using System.Collections.Immutable;
-
 namespace Corfu.Protocol;
 
 /// <summary>Hands over stream tails below the epoch's start, merged from the first full replica of every chain. The

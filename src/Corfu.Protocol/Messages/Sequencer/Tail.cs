@@ -1,5 +1,3 @@
-using System.Collections.Immutable;
-
 namespace Corfu.Protocol;
 
 /// <summary>The log's tail and the tails of several streams, in one atomic answer (Tango 5).</summary>
@@ -20,9 +18,8 @@ public sealed record TailRequest(Epoch Epoch, ImmutableArray<StreamId> Streams)
 /// <param name="Tails">In request order.</param>
 /// <param name="GraceMilliseconds">The longest grace in force: fillers wait at least that long (R10).</param>
 /// <param name="Unknown">With <see cref="Status.UnknownStream"/>: the streams to hand over first.</param>
-public sealed record TailResponse(
-    Status Status, Epoch Epoch, LogPosition Tail, ImmutableArray<StreamTail> Tails, ushort GraceMilliseconds,
-    ImmutableArray<StreamId> Unknown)
+public sealed record TailResponse(Status Status, Epoch Epoch, LogPosition Tail, ImmutableArray<StreamTail> Tails,
+    ushort GraceMilliseconds, ImmutableArray<StreamId> Unknown)
     : Response(Status, Epoch)
 {
     public override void WriteBody(ref WireWriter w)

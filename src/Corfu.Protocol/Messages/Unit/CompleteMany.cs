@@ -1,5 +1,3 @@
-using System.Collections.Immutable;
-
 namespace Corfu.Protocol;
 
 /// <summary>Several <see cref="CompleteRequest"/>s in one frame, made durable and answered together. The answer may

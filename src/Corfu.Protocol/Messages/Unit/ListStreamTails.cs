@@ -1,5 +1,3 @@
-using System.Collections.Immutable;
-
 namespace Corfu.Protocol;
 
 /// <summary>The streams that may have data positions below <paramref name="Below"/> at this unit, with its newest

@@ -1,5 +1,3 @@
-using System.Collections.Immutable;
-
 namespace Corfu.Protocol;
 
 /// <summary>Reads pages, in request order. The answer may stop early at <see cref="MessageLimits.ReadBudget"/>, but

@@ -1,5 +1,3 @@
-using System.Collections.Immutable;
-
 namespace Corfu.Protocol;
 
 /// <summary>For each stream this unit's newest data positions below the start of the installed epoch: frozen, so that

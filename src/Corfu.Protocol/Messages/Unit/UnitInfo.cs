@@ -28,9 +28,8 @@ public sealed record UnitInfoRequest(Epoch Epoch) : Request<UnitInfoResponse>(Op
 /// <param name="SealedBelow">Epochs below this are refused.</param>
 /// <param name="Installed">The epoch that is served, none before the first install.</param>
 /// <param name="StoredBytes">Of the log on disk, trimmed pages that are not yet released included.</param>
-public sealed record UnitInfoResponse(
-    Status Status, Epoch Epoch, Epoch SealedBelow, Epoch Installed, LogPosition End, LogPosition TrimMark, long Pages,
-    long StoredBytes)
+public sealed record UnitInfoResponse(Status Status, Epoch Epoch, Epoch SealedBelow, Epoch Installed, LogPosition End,
+    LogPosition TrimMark, long Pages, long StoredBytes)
     : Response(Status, Epoch)
 {
     public UnitHealth Health { get; init; }

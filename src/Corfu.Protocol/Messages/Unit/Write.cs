@@ -14,8 +14,7 @@ public abstract record EntryRequest(Opcode Opcode, Epoch Epoch, ReadOnlyMemory<b
 }
 
 /// <summary>Write-once append of data by its own writer: entry epoch = request epoch = unit epoch (R4).</summary>
-public sealed record WriteRequest(Epoch Epoch, ReadOnlyMemory<byte> Entry)
-    : EntryRequest(Opcode.Write, Epoch, Entry);
+public sealed record WriteRequest(Epoch Epoch, ReadOnlyMemory<byte> Entry) : EntryRequest(Opcode.Write, Epoch, Entry);
 
 /// <summary>Copies what an earlier replica of the chain was read to hold, data or junk, of this or an older epoch, to
 /// the replicas behind it (R9).</summary>
@@ -24,8 +23,7 @@ public sealed record CompleteRequest(Epoch Epoch, ReadOnlyMemory<byte> Entry)
 
 /// <summary>Closes a hole with junk; sent to the head first (R10). The entry's kind is junk and its epoch the
 /// request's.</summary>
-public sealed record FillRequest(Epoch Epoch, ReadOnlyMemory<byte> Entry)
-    : EntryRequest(Opcode.Fill, Epoch, Entry);
+public sealed record FillRequest(Epoch Epoch, ReadOnlyMemory<byte> Entry) : EntryRequest(Opcode.Fill, Epoch, Entry);
 
 /// <summary>The answer to write, complete and fill. With <see cref="Status.AlreadyWritten"/> it says what is stored
 /// (R4): the caller knows whether that is its own entry.</summary>

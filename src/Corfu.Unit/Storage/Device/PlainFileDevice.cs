@@ -25,9 +25,8 @@ internal sealed class PlainFileDevice(string path, Action<Exception> failed, boo
     private readonly List<(int Segment, long Offset, byte[] Bytes)> _held = [];
     private volatile bool _holds;
 
-    public override unsafe void WriteAsync(
-        IntPtr sourceAddress, int segmentId, ulong destinationAddress, uint numBytesToWrite,
-        DeviceIOCompletionCallback callback, object context)
+    public override unsafe void WriteAsync(IntPtr sourceAddress, int segmentId, ulong destinationAddress,
+        uint numBytesToWrite, DeviceIOCompletionCallback callback, object context)
     {
         try
         {
@@ -46,9 +45,8 @@ internal sealed class PlainFileDevice(string path, Action<Exception> failed, boo
         callback(0, numBytesToWrite, context);
     }
 
-    public override unsafe void ReadAsync(
-        int segmentId, ulong sourceAddress, IntPtr destinationAddress, uint readLength,
-        DeviceIOCompletionCallback callback, object context)
+    public override unsafe void ReadAsync(int segmentId, ulong sourceAddress, IntPtr destinationAddress,
+        uint readLength, DeviceIOCompletionCallback callback, object context)
     {
         var target = new Span<byte>((void*)destinationAddress, (int)readLength);
         var read = RandomAccess.Read(Handle(segmentId), target, (long)sourceAddress);
