@@ -63,18 +63,12 @@ public class TransactionTests
         Assert.IsType<TxOutcome.Aborted>(outcomes[1]);
         Assert.Equal(0, await a.BalanceAsync("x") + await a.BalanceAsync("y"));
 
-        static Task<TangoTransaction> WithdrawIfCoveredAsync(TangoRuntime runtime, Accounts accounts, string from)
-        {
-            return Flow();
-
-            async Task<TangoTransaction> Flow()
+        static Task<HeldTransaction> WithdrawIfCoveredAsync(TangoRuntime runtime, Accounts accounts, string from) =>
+            HeldTransaction.BeginAsync(runtime, async () =>
             {
-                var transaction = runtime.BeginTx();
                 var total = await accounts.BalanceAsync("x") + await accounts.BalanceAsync("y");
                 if (total >= 100) await accounts.SetAsync(from, await accounts.BalanceAsync(from) - 100);
-                return transaction;
-            }
-        }
+            });
     }
 
     [Fact]

@@ -67,8 +67,10 @@ public sealed partial class TangoRuntime : IAsyncDisposable
         await Player.SyncAsync(cancellationToken);
     }
 
-    /// <summary>Starts a transaction; the calls of object handles that flow from here belong to it until it
-    /// ends.</summary>
+    /// <summary>
+    /// Starts a transaction; the calls of object handles that flow from here belong to it until it ends. Call it in the
+    /// method that uses the transaction: it does not flow out of an async method to its caller.
+    /// </summary>
     /// <exception cref="TangoTransactionException">One is active already.</exception>
     public TangoTransaction BeginTx(TransactionOptions? options = null)
     {
@@ -79,6 +81,12 @@ public sealed partial class TangoRuntime : IAsyncDisposable
         _current.Value = transaction;
         return transaction;
     }
+
+    /// <summary>
+    /// Makes the calling method, and what it calls from here on, independent of the transaction that flowed into it,
+    /// active or ended. For tasks started in a transaction that are not part of it; the transaction itself goes on.
+    /// </summary>
+    public void LeaveTransaction() => _current.Value = null;
 
     /// <summary>Stops playback and sending. Calls in flight are told that they are in doubt.</summary>
     public ValueTask DisposeAsync()

@@ -11,18 +11,30 @@ namespace Tango;
 
 /// <summary>
 /// A transaction over the objects of one runtime (Tango 3.2): between <see cref="TangoRuntime.BeginTx"/> and
-/// <see cref="EndTxAsync"/> the calls of the objects' handles that flow with the code belong to it. Not for concurrent
-/// use. All its reads come from one position (R17).
+/// <see cref="EndTxAsync"/> the calls of the objects' handles that flow with the code belong to it. Accessors may run
+/// concurrently; any other concurrent use throws. All its reads come from one position (R17).
 /// </summary>
+/// <remarks>
+/// It flows into the methods and tasks that are called or started after <see cref="TangoRuntime.BeginTx"/>, never out
+/// of an async method to its caller: begin it in the method that uses it. A task that outlives it keeps it, and its
+/// calls fail with <see cref="TangoTransactionException"/> instead of becoming plain updates;
+/// <see cref="TangoRuntime.LeaveTransaction"/> makes such a task independent.
+/// </remarks>
 public sealed partial class TangoTransaction : IAsyncDisposable
 {
     private readonly TangoRuntime _runtime;
     private readonly TransactionOptions _options;
+    private readonly Lock _gate = new();
+
+    // Guarded by _gate until the end; the end excludes every other use, so that deciding needs no lock.
     private readonly List<TxObject> _objects = [];
     private readonly List<TxWrite> _writes = [];
     private PublishedViews? _snapshot;
-    private bool _isEnded;
-    private int _inUse;
+
+    // Guarded by _gate. Invariant: _readers == 0 while _isExclusive, so that no view changes under a reader.
+    private int _readers;
+    private bool _isExclusive;
+    private volatile bool _isEnded;
 
     internal TangoTransaction(TangoRuntime runtime, TransactionOptions options)
     {
@@ -42,17 +54,29 @@ public sealed partial class TangoTransaction : IAsyncDisposable
     /// Decides the transaction. With reads and writes: appends a commit record, plays up to it, and reports what
     /// playback decided. Without writes: checks the log and validates. Without reads: commits with the append.
     /// </summary>
+    /// <returns><see cref="TxOutcome.InDoubt"/> if the token is cancelled once the record has been sent.</returns>
     /// <exception cref="TangoTooLargeException">Its writes do not fit into an entry.</exception>
-    /// <exception cref="OperationCanceledException">Cancelled before anything was sent: nothing took
-    /// effect.</exception>
+    /// <exception cref="OperationCanceledException">Cancelled before anything was sent: nothing took effect, and the
+    /// transaction is over.</exception>
+    /// <exception cref="TangoTransactionException">
+    /// It is in use or has ended; or it does not flow here, because the async method that began it has returned: then
+    /// the calls made here were plain ones, and the transaction is dropped.
+    /// </exception>
     public ValueTask<TxOutcome> EndTxAsync(CancellationToken cancellationToken = default)
     {
-        Enter();
+        EnterExclusive();
+        var flowsHere = ReferenceEquals(_runtime.Current, this);
         _isEnded = true;
         // Here and not in the asynchronous part: what that does to the flow of the context would be lost to the caller.
         _runtime.Leave(this);
-        Exit();
-        return DecideAsync(cancellationToken);
+        ExitExclusive();
+        if (!flowsHere)
+            throw new TangoTransactionException(
+                "The transaction does not flow here and is dropped: an async method began it and returned. Calls made "
+                + "here did not belong to it; begin a transaction in the method that uses it");
+        return cancellationToken.IsCancellationRequested
+            ? ValueTask.FromCanceled<TxOutcome>(cancellationToken)
+            : DecideAsync(cancellationToken);
     }
 
     /// <summary>Without <see cref="EndTxAsync"/> before it: drops the transaction; nothing of it takes
@@ -69,17 +93,24 @@ public sealed partial class TangoTransaction : IAsyncDisposable
         CancellationToken cancellationToken)
         where TView : TangoObject
     {
-        Enter();
+        EnterRead();
         try
         {
-            var snapshot = await SnapshotForAsync(host, cancellationToken);
-            var target = Touch(host);
-            target.AddRead(key);
-            return read((TView)target.View(snapshot), state);
+            await PrepareSnapshotAsync(host, cancellationToken);
+            TView view;
+            lock (_gate)
+            {
+                var snapshot = SnapshotFor(host);
+                var target = Touch(host);
+                target.AddRead(key);
+                view = (TView)target.View(snapshot);
+            }
+
+            return read(view, state);
         }
         finally
         {
-            Exit();
+            ExitRead();
         }
     }
 
@@ -87,30 +118,15 @@ public sealed partial class TangoTransaction : IAsyncDisposable
         ObjectHost host, MutatorInfo mutator, ObjectKey key, ReadOnlyMemory<byte> arguments, ApplyResult? result,
         CancellationToken cancellationToken)
     {
-        Enter();
+        EnterExclusive();
         try
         {
-            var write = new TxWrite(host, mutator, key, arguments);
-            if (mutator.Reads)
-            {
-                var snapshot = await SnapshotForAsync(host, cancellationToken);
-                var target = Touch(host);
-#if PLANTED
-                if (!Planted.Is("returning-mutator-reads-nothing"))
-#endif
-                target.AddRead(key);
-                target.ApplyNow(snapshot, write, result);
-            }
-            else
-            {
-                Touch(host).Defer(write);
-            }
-
-            _writes.Add(write);
+            if (mutator.Reads) await PrepareSnapshotAsync(host, cancellationToken);
+            lock (_gate) Write(new TxWrite(host, mutator, key, arguments), result);
         }
         finally
         {
-            Exit();
+            ExitExclusive();
         }
     }
 
@@ -118,9 +134,33 @@ public sealed partial class TangoTransaction : IAsyncDisposable
     /// body.</summary>
     internal async ValueTask<bool> IsCurrentAsync(CancellationToken cancellationToken)
     {
-        if (!_objects.Exists(static o => o.HasReads)) return true;
+        lock (_gate)
+        {
+            if (!_objects.Exists(static o => o.HasReads)) return true;
+        }
+
         await _runtime.Player.SyncAsync(cancellationToken);
-        return FindConflict() is null;
+        lock (_gate) return FindConflict() is null;
+    }
+
+    private void Write(TxWrite write, ApplyResult? result)
+    {
+        if (write.Mutator.Reads)
+        {
+            var snapshot = SnapshotFor(write.Host);
+            var target = Touch(write.Host);
+#if PLANTED
+            if (!Planted.Is("returning-mutator-reads-nothing"))
+#endif
+            target.AddRead(write.Key);
+            target.ApplyNow(snapshot, write, result);
+        }
+        else
+        {
+            Touch(write.Host).Defer(write);
+        }
+
+        _writes.Add(write);
     }
 
     private TxObject Touch(ObjectHost host)
@@ -128,7 +168,9 @@ public sealed partial class TangoTransaction : IAsyncDisposable
         host.RequireRuntime(_runtime);
         foreach (var known in _objects)
         {
-            if (ReferenceEquals(known.Host.Entry, host.Entry) || known.Host.Entry.Id == host.Entry.Id) return known;
+            if (known.Host.Entry.Id != host.Entry.Id) continue;
+            known.Join(host);
+            return known;
         }
 
         var added = new TxObject(host);
@@ -136,35 +178,70 @@ public sealed partial class TangoTransaction : IAsyncDisposable
         return added;
     }
 
-    private async ValueTask<PublishedViews> SnapshotForAsync(ObjectHost host, CancellationToken cancellationToken)
+    /// <summary>Brings the views to where the snapshot may be taken.</summary>
+    private ValueTask PrepareSnapshotAsync(ObjectHost host, CancellationToken cancellationToken)
     {
-        var hosted = host.RequireHosted();
-        if (_snapshot is null)
+        host.RequireHosted();
+        lock (_gate)
         {
-            // A session sees what it was told is done: without this, a transaction after a plain update would read the
-            // past and abort.
-            if (_options.StartFresh) await _runtime.Player.SyncAsync(cancellationToken);
-            else await _runtime.Player.CatchUpAsync(_runtime.Calls.AcknowledgedEnd, cancellationToken);
-            _snapshot = _runtime.Player.Published;
+            if (_snapshot is not null) return ValueTask.CompletedTask;
         }
 
+        // A session sees what it was told is done: without this, a transaction after a plain update would read the past
+        // and abort.
+        return _options.StartFresh
+            ? new ValueTask(_runtime.Player.SyncAsync(cancellationToken))
+            : _runtime.Player.CatchUpAsync(_runtime.Calls.AcknowledgedEnd, cancellationToken);
+    }
+
+    /// <summary>R17: the first read decides, also for those that run beside it.</summary>
+    private PublishedViews SnapshotFor(ObjectHost host)
+    {
+        _snapshot ??= _runtime.Player.Published;
 #if PLANTED
         if (Planted.Is("reads-without-a-snapshot")) return _runtime.Player.Published;
 #endif
-        if (_snapshot.Of(hosted).View is not null) return _snapshot;
+        if (_snapshot.Of(host.RequireHosted()).View is not null) return _snapshot;
         if (_objects.Exists(static o => o.HasReads))
             throw new TangoTransactionException($"Object '{host.Name}' was opened after the transaction's first read");
         return _snapshot = _runtime.Player.Published;
     }
 
-    private void Enter()
+    private void EnterRead()
     {
-        if (Interlocked.Exchange(ref _inUse, 1) != 0)
-            throw new TangoTransactionException("The transaction is used concurrently");
-        if (!_isEnded) return;
-        Exit();
-        throw new TangoTransactionException("The transaction has ended; end or dispose it in the method that began it");
+        lock (_gate)
+        {
+            RequireUsable(_isExclusive);
+            _readers++;
+        }
     }
 
-    private void Exit() => Volatile.Write(ref _inUse, 0);
+    private void ExitRead()
+    {
+        lock (_gate) _readers--;
+    }
+
+    private void EnterExclusive()
+    {
+        lock (_gate)
+        {
+            RequireUsable(_isExclusive || _readers > 0);
+            _isExclusive = true;
+        }
+    }
+
+    private void ExitExclusive()
+    {
+        lock (_gate) _isExclusive = false;
+    }
+
+    private void RequireUsable(bool isBusy)
+    {
+        if (_isEnded)
+            throw new TangoTransactionException(
+                "The transaction has ended: end or dispose it in the method that began it. A task that outlives it "
+                + $"calls {nameof(TangoRuntime)}.{nameof(TangoRuntime.LeaveTransaction)} first");
+        if (isBusy)
+            throw new TangoTransactionException("The transaction is used concurrently: only accessors may overlap");
+    }
 }

@@ -16,7 +16,8 @@ internal sealed class TxObject(ObjectHost host)
     // cannot commit.
     private Exception? _failure;
 
-    public ObjectHost Host { get; } = host;
+    /// <summary>A handle that hosts the object, if the transaction used one.</summary>
+    public ObjectHost Host { get; private set; } = host;
 
     /// <summary>A keyless read conflicts with any write, so it covers all keyed ones (R18).</summary>
     public bool ReadsWhole { get; private set; }
@@ -27,6 +28,12 @@ internal sealed class TxObject(ObjectHost host)
     public bool IsBroken => _failure is not null;
 
     public bool HasReads => ReadsWhole || ReadKeys.Count > 0;
+
+    /// <summary>Another handle of the same object; one of them may be write-only.</summary>
+    public void Join(ObjectHost other)
+    {
+        if (Host.Hosted is null) Host = other;
+    }
 
     public void AddRead(ObjectKey key)
     {
