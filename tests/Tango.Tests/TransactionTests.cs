@@ -219,4 +219,40 @@ public class TransactionTests
             if (await accounts.BalanceAsync("y") == 0) throw new InvalidOperationException("empty");
         }));
     }
+
+    [Fact]
+    public async Task Exceptions_of_the_body_on_stale_snapshots_count_as_attempts()
+    {
+        await using var world = new World();
+        var (runtime, accounts) = await world.OpenAccountsAsync();
+        var (_, other) = await world.OpenAccountsAsync();
+        var attempts = 0;
+        var outcome = await runtime.RunTransactionAsync(
+            async _ =>
+            {
+                if (++attempts > 10) throw new OperationCanceledException("For ever");
+                await accounts.BalanceAsync("x");
+                // By another runtime, so that the snapshot is stale each time.
+                await other.AddAsync("x", 1);
+                throw new InvalidOperationException("on a state that is no longer true");
+            },
+            new TransactionOptions { MaxAttempts = 3 });
+        var aborted = Assert.IsType<TxOutcome.Aborted>(outcome);
+        Assert.Equal((3, AbortReason.Conflict, "accounts"), (attempts, aborted.Reason, aborted.ObjectName));
+    }
+
+    [Fact]
+    public async Task A_runtime_names_every_option_that_it_refuses()
+    {
+        await using var world = new World();
+        var refused = Assert.Throws<ArgumentException>(() => world.NewRuntime(
+            new TangoOptions { OrphanTimeout = TimeSpan.Zero, PublishEvery = 0, MaxQueuedCalls = -1 }));
+        foreach (var name in new[] { "OrphanTimeout", "PublishEvery", "MaxQueuedCalls" })
+            Assert.Contains(name, refused.Message);
+        foreach (var orphanTimeout in new[] { TimeSpan.FromTicks(-1), Timeout.InfiniteTimeSpan, TimeSpan.MaxValue })
+        {
+            Assert.Throws<ArgumentException>(
+                () => world.NewRuntime(new TangoOptions { OrphanTimeout = orphanTimeout }));
+        }
+    }
 }

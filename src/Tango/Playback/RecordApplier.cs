@@ -22,7 +22,8 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, C
         {
             var reader = new MessagePackReader(entry.Payload);
             var header = EntryFormat.ReadHeader(ref reader);
-            if (progress.Next == 0 && calls is not null) (progress.IsOwn, progress.Calls) = calls.TakePlayed(header);
+            if (!progress.HasBegun && calls is not null) (progress.IsOwn, progress.Calls) = calls.TakePlayed(header);
+            progress.HasBegun = true;
             for (var i = 0; i < progress.Next; i++) reader.Skip();
             for (; progress.Next < header.Records; progress.Next++)
             {
@@ -212,6 +213,10 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, C
 internal struct EntryProgress
 {
     public int Next;
+
+    /// <summary>The callers of the entry can be taken once only; playback may block at record 0 already.</summary>
+    public bool HasBegun;
+
     public bool IsOwn;
     public PendingCall[]? Calls;
 }

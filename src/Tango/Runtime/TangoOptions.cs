@@ -4,6 +4,9 @@ namespace Tango;
 /// log.</summary>
 public sealed record TangoOptions
 {
+    private static readonly TimeSpan s_shortest = TimeSpan.FromMilliseconds(1);
+    private static readonly TimeSpan s_longest = TimeSpan.FromDays(1);
+
     /// <summary>Calls waiting to be sent; more are refused with <see cref="TangoBusyException"/>.</summary>
     public int MaxQueuedCalls { get; init; } = 100_000;
 
@@ -34,6 +37,7 @@ public sealed record TangoOptions
     /// <summary>
     /// How long a commit record may be without its decision record before a host of its read set publishes one (R20);
     /// after twice that, a runtime that is blocked by it plays the read set itself.
+    /// Between a millisecond and a day.
     /// </summary>
     public TimeSpan OrphanTimeout { get; init; } = TimeSpan.FromMilliseconds(100);
 
@@ -49,4 +53,29 @@ public sealed record TangoOptions
     /// <summary>Types of objects that may be opened because a member of their group is (R20); those opened by type need
     /// not be listed.</summary>
     public TangoTypeRegistry Types { get; init; } = new();
+
+    /// <summary>What is wrong with these options, one sentence a fault; a runtime with any of them is
+    /// refused.</summary>
+    public IReadOnlyList<string> Faults()
+    {
+        (bool Holds, string Fault)[] rules =
+        [
+            (MaxQueuedCalls > 0, "MaxQueuedCalls must be positive."),
+            (MaxAppendsInFlight > 0, "MaxAppendsInFlight must be positive."),
+            (MaxBatchRecords > 0, "MaxBatchRecords must be positive."),
+            (MaxBatchBytes > 0, "MaxBatchBytes must be positive."),
+            (MaxBatchStreams > 0, "MaxBatchStreams must be positive."),
+            (MaxResolveAttempts >= 0, "MaxResolveAttempts must not be negative."),
+            (MaxPlaybackAttempts >= 0, "MaxPlaybackAttempts must not be negative."),
+            (RetryDelay > TimeSpan.Zero, "RetryDelay must be positive."),
+            (MaxRetryDelay >= RetryDelay, "MaxRetryDelay must be at least RetryDelay."),
+            (MaxRetryDelay <= s_longest, "MaxRetryDelay must be at most a day."),
+            // Zero would keep the watch of orphans busy; a negative one, or one too long for a timer, would end it.
+            (OrphanTimeout >= s_shortest && OrphanTimeout <= s_longest,
+                "OrphanTimeout must be between a millisecond and a day."),
+            (PublishEvery > 0, "PublishEvery must be positive."),
+            (NewObjectVersionCapacity > 0, "NewObjectVersionCapacity must be positive."),
+        ];
+        return [.. rules.Where(static rule => !rule.Holds).Select(static rule => rule.Fault)];
+    }
 }

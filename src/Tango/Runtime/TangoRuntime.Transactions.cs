@@ -7,8 +7,8 @@ public sealed partial class TangoRuntime
     /// <summary>
     /// Runs the body in a transaction and tries again, after a growing pause, while it aborts. Never repeats one that
     /// is in doubt. The body may run several times and should have no effects besides the objects. An exception of the
-    /// body drops the transaction and is passed on if what the body had read is still true; if not, the body runs
-    /// again.
+    /// body drops the transaction and is passed on if what the body had read is still true; if not, it counts as an
+    /// abort.
     /// </summary>
     /// <returns>Committed or InDoubt, or the last Aborted after <see cref="TransactionOptions.MaxAttempts"/>.</returns>
     public async ValueTask<TxOutcome> RunTransactionAsync(
@@ -20,12 +20,11 @@ public sealed partial class TangoRuntime
         {
             cancellationToken.ThrowIfCancellationRequested();
             var outcome = await TryOnceAsync(body, options, cancellationToken);
-            if (outcome is { } decided && (decided is not TxOutcome.Aborted || attempt >= options.MaxAttempts))
-                return decided;
+            if (outcome is not TxOutcome.Aborted aborted || attempt >= options.MaxAttempts) return outcome;
             await Task.Delay(Backoff.Delay(attempt - 1, _options, _entropy), _time, cancellationToken);
             // An early abort has appended nothing, and nothing may have been played since: without this, the next
             // attempt would read the same.
-            if (outcome is TxOutcome.Aborted aborted && Player.Published.End <= aborted.ConflictingWrite.Position)
+            if (Player.Published.End <= aborted.ConflictingWrite.Position)
                 await Player.PlayToAsync(aborted.ConflictingWrite.Position.Next, cancellationToken);
         }
     }
@@ -41,8 +40,7 @@ public sealed partial class TangoRuntime
         return new TxResult<T>(outcome, outcome.IsCommitted ? value : default);
     }
 
-    /// <returns>Null: the body failed on a snapshot that is no longer true.</returns>
-    private async ValueTask<TxOutcome?> TryOnceAsync(
+    private async ValueTask<TxOutcome> TryOnceAsync(
         Func<TangoTransaction, ValueTask> body, TransactionOptions options, CancellationToken cancellationToken)
     {
         await using var transaction = BeginTx(options);
@@ -53,8 +51,8 @@ public sealed partial class TangoRuntime
         catch (Exception e)
             when (transaction.IsActive && e is not (TangoTransactionException or OperationCanceledException))
         {
-            if (await transaction.IsCurrentAsync(cancellationToken)) throw;
-            return null;
+            if (await transaction.FindConflictNowAsync(cancellationToken) is not { } conflict) throw;
+            return conflict;
         }
 
         return transaction.IsActive

@@ -22,6 +22,7 @@ public sealed partial class TangoRuntime : IAsyncDisposable
     private readonly TangoDirectory _directory = new();
 
     /// <summary>A runtime over a log, with the system's clock and randomness.</summary>
+    /// <exception cref="ArgumentException">An option is out of its range; all of them are named.</exception>
     public TangoRuntime(ICorfuLog log, TangoOptions? options = null, ILogger? logger = null)
         : this(log, () => new StreamCursor(log), TimeProvider.System, SystemEntropy.Instance, options, logger)
     {
@@ -34,6 +35,8 @@ public sealed partial class TangoRuntime : IAsyncDisposable
         TangoOptions? options = null, ILogger? logger = null)
     {
         _options = options ?? new TangoOptions();
+        if (_options.Faults() is { Count: > 0 } faults)
+            throw new ArgumentException(string.Join(" ", faults), nameof(options));
         _time = time;
         _entropy = entropy;
         // Recognises this runtime's own entries: only by this number, so that no other incarnation may ever use it.

@@ -130,17 +130,17 @@ public sealed partial class TangoTransaction : IAsyncDisposable
         }
     }
 
-    /// <summary>Whether what was read is still true now; the retry helper asks before it believes an exception of the
+    /// <summary>Null: what was read is still true now. The retry helper asks before it believes an exception of the
     /// body.</summary>
-    internal async ValueTask<bool> IsCurrentAsync(CancellationToken cancellationToken)
+    internal async ValueTask<TxOutcome.Aborted?> FindConflictNowAsync(CancellationToken cancellationToken)
     {
         lock (_gate)
         {
-            if (!_objects.Exists(static o => o.HasReads)) return true;
+            if (!_objects.Exists(static o => o.HasReads)) return null;
         }
 
         await _runtime.Player.SyncAsync(cancellationToken);
-        lock (_gate) return FindConflict() is null;
+        lock (_gate) return FindConflict();
     }
 
     private void Write(TxWrite write, ApplyResult? result)

@@ -1,0 +1,86 @@
+using Corfu.Protocol;
+using Microsoft.Extensions.Logging.Abstractions;
+using Tango.Calls;
+using Tango.Formatting;
+using Tango.Playback;
+using Tango.Records;
+using Tango.Testing;
+
+namespace Tango.Tests;
+
+public class BlockedEntryTests
+{
+    private const ulong Runtime = 77;
+
+    /// <summary>Playback that waited for a decision at record 0 took the entry's callers again when it went on, found
+    /// none, and answered none of them.</summary>
+    [Fact]
+    public async Task Callers_of_an_entry_that_blocks_at_its_first_record_are_answered()
+    {
+        var written = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var isSecondTime = false;
+        // The append never returns, as if playback were faster.
+        var log = new InMemoryCorfuLog(new InMemoryLogOptions
+        {
+            AroundAppend = async token =>
+            {
+                if (isSecondTime)
+                {
+                    written.TrySetResult();
+                    await Task.Delay(Timeout.Infinite, token);
+                }
+
+                isSecondTime = true;
+            },
+        });
+        using var lifetime = new CancellationTokenSource();
+        var logger = NullLogger.Instance;
+        var calls = new CallBatcher(log, Runtime, () => throw new InvalidOperationException("The append returned"),
+            new TangoOptions(), logger, lifetime.Token);
+        var call = new CommitCall(CommitReading(256, writing: 257), [new StreamId(256), new StreamId(257)], true);
+        calls.Send(call);
+        await written.Task;
+
+        var hosted = new HostedObjects();
+        var entry = new DirectoryEntry(new ObjectId(257), "written", "test-fragile", null, 16);
+        hosted.TryAdd(new HostedUnit([new HostedObject(entry, null)]));
+        hosted.EndCatchUp();
+        var decisions = new Decisions(calls, _ => Task.CompletedTask, TimeSpan.FromDays(1), TimeProvider.System, logger,
+            lifetime.Token);
+        var applier = new RecordApplier(hosted, decisions, calls, null, logger);
+        var played = (await log.ReadManyAsync([LogPosition.Zero]))[0].Entry!;
+        EntryProgress progress = default;
+        var blockedAt = applier.ApplyRecords(played, ref progress);
+        Assert.Equal(new RecordVersion(LogPosition.Zero, 0), blockedAt);
+        decisions.Learn(blockedAt!.Value, null);
+        Assert.Null(applier.ApplyRecords(played, ref progress));
+        Assert.True(progress.IsOwn);
+        Assert.Same(call, Assert.Single(progress.Calls!));
+        call.OnPublished();
+        Assert.True((await call.Task).IsCommitted);
+        await lifetime.CancelAsync();
+    }
+
+    private static ReadOnlyMemory<byte> CommitReading(int read, int writing)
+    {
+        var buffer = new ArgumentBuffer();
+        var writer = new MessagePackWriter(buffer);
+        writer.WriteArrayHeader(RecordFormat.CommitLength);
+        writer.Write((int)RecordKind.Commit);
+        writer.Write((int)CommitFlags.NeedsDecision);
+        writer.Write(0L);
+        writer.WriteArrayHeader(1);
+        writer.WriteArrayHeader(CommitFormat.ReadLength);
+        writer.Write(read);
+        writer.WriteNil();
+        writer.WriteArrayHeader(1);
+        writer.WriteArrayHeader(CommitFormat.WriteLength);
+        writer.Write(writing);
+        writer.Write(1);
+        writer.WriteNil();
+        writer.WriteBinary([1]);
+        writer.WriteArrayHeader(0);
+        writer.Flush();
+        return buffer.WrittenMemory;
+    }
+}
