@@ -2,6 +2,7 @@ using System.Collections.Immutable;
 using Corfu.Client;
 using Corfu.Protocol;
 using Tango.Formatting;
+using Tango.Testing;
 
 namespace Tango.Tests;
 
@@ -210,6 +211,31 @@ public class DecisionTests
         Assert.True(balances.IsCompleted, "not decided within a few time-outs");
         long[] found = await balances;
         Assert.Equal([0, 7], found);
+    });
+
+    /// <summary>One failed check ended the watch, and the orphan stayed undecided until the next commit record over
+    /// several objects.</summary>
+    [Fact]
+    public void The_watch_of_orphans_goes_on_after_a_failed_sync() => SeededContext.Run(9, async time =>
+    {
+        var failed = 0;
+        var isFailing = false;
+        await using var world = new World(new InMemoryLogOptions
+        {
+            BeforeCheck = _ => isFailing && ++failed <= 3
+                ? throw new LogUnavailableException("For a moment")
+                : ValueTask.CompletedTask,
+        }, time);
+        var (reader, _) = await OpenAsync(world, "first");
+        await OpenAsync(world, "second");
+        await AppendOrphanAsync(world, snapshotEnd: (await world.TailAsync()).Offset);
+        await reader.SyncAsync();
+        var tail = await world.TailAsync();
+        isFailing = true;
+        await Task.Delay(TimeSpan.FromSeconds(1), time);
+        Assert.True(failed > 3, "the watch goes on");
+        Assert.Single(await DecisionsAsync(world));
+        Assert.Equal(tail.Next, await world.TailAsync());
     });
 
     private static async Task<(TangoRuntime Runtime, Accounts Accounts)> OpenAsync(World world, string name) =>

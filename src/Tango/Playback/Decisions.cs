@@ -26,6 +26,10 @@ internal sealed class Decisions(
     private readonly SortedDictionary<RecordVersion, PendingDecision> _pending = [];
     private bool _isWatching;
 
+    // Guarded by _gate. Decisions from here that are on their way or in the log, until they are played: the watch
+    // must not repeat them while playback fails.
+    private readonly HashSet<RecordVersion> _sent = [];
+
     private TangoDivergenceException? _divergence;
 
     /// <summary>A decision here differs from one in the log: nothing is played any more.</summary>
@@ -79,21 +83,43 @@ internal sealed class Decisions(
     public void OnDecisionRecord(Decision decision, RecordVersion version)
     {
         PendingDecision? own;
-        lock (_gate) _pending.Remove(decision.Commit, out own);
+        lock (_gate)
+        {
+            _pending.Remove(decision.Commit, out own);
+            _sent.Remove(decision.Commit);
+        }
+
         if (own is not null) RequireSame(decision.Commit, own.Aborted, decision.Aborted, version);
         _learnt.Remove(decision.Commit);
     }
 
     public void Publish(RecordVersion commit, PendingDecision pending)
     {
+        lock (_gate)
+        {
+            if (!_sent.Add(commit)) return;
+        }
+
+        Send(commit, pending);
+    }
+
+    private void Send(RecordVersion commit, PendingDecision pending)
+    {
         try
         {
-            calls.Send(new DecisionCall(DecisionFormat.Encode(commit, pending.Aborted), pending.Streams));
+            calls.Send(new DecisionCall(
+                DecisionFormat.Encode(commit, pending.Aborted), pending.Streams, () => NotSent(commit)));
         }
         catch (Exception e) when (e is TangoException or ObjectDisposedException)
         {
+            NotSent(commit);
             logger.LogWarning(e, "The decision about {Commit} could not be sent; it is left to other hosts", commit);
         }
+    }
+
+    private void NotSent(RecordVersion commit)
+    {
+        lock (_gate) _sent.Remove(commit);
     }
 
     private void RequireSame(RecordVersion commit, TxOutcome.Aborted? here, TxOutcome.Aborted? there,
@@ -105,19 +131,16 @@ internal sealed class Decisions(
         throw _divergence;
     }
 
-    /// <summary>Tango 4.1, Failure handling: any host of the read set may publish the outcome of an orphaned commit
-    /// record.</summary>
+    /// <summary>
+    /// Tango 4.1, Failure handling: any host of the read set may publish the outcome of an orphaned commit record. The
+    /// watch ends when nothing is pending, with the runtime, or when decisions differ.
+    /// </summary>
     private async Task WatchOrphansAsync()
     {
         try
         {
-            while (true)
-            {
-                await Task.Delay(orphanTimeout, time, lifetime);
-                await SyncForAWhileAsync();
-                if (!TryTakeOrphans(out var orphans)) return;
-                foreach (var (commit, pending) in orphans) Publish(commit, pending);
-            }
+            do await Task.Delay(orphanTimeout, time, lifetime);
+            while (await TryPublishOrphansAsync());
         }
         catch (Exception e)
         {
@@ -128,14 +151,39 @@ internal sealed class Decisions(
     }
 
     /// <returns>False: nothing is pending, and the watch has ended.</returns>
+    private async ValueTask<bool> TryPublishOrphansAsync()
+    {
+        try
+        {
+            await SyncForAWhileAsync();
+        }
+        catch (Exception e) when (e is not TangoDivergenceException && !lifetime.IsCancellationRequested)
+        {
+            // What is decided here stays decided, and other hosts may be blocked until they hear of it.
+            logger.LogWarning(e, "Playback failed; decided commit records are published without it");
+        }
+
+        if (!TryTakeOrphans(out var orphans)) return false;
+        foreach (var (commit, pending) in orphans) Send(commit, pending);
+        return true;
+    }
+
+    /// <returns>False: nothing is pending, and the watch has ended.</returns>
     private bool TryTakeOrphans([NotNullWhen(true)] out List<KeyValuePair<RecordVersion, PendingDecision>>? orphans)
     {
         lock (_gate)
         {
             _isWatching = _pending.Count > 0;
-            orphans =
-                _isWatching ? [.. _pending.Where(p => time.GetElapsedTime(p.Value.DecidedAt) >= orphanTimeout)] : null;
-            return _isWatching;
+            orphans = null;
+            if (!_isWatching) return false;
+            orphans = [];
+            foreach (var pending in _pending)
+            {
+                if (time.GetElapsedTime(pending.Value.DecidedAt) >= orphanTimeout && _sent.Add(pending.Key))
+                    orphans.Add(pending);
+            }
+
+            return true;
         }
     }
 
