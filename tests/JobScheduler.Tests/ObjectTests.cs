@@ -78,7 +78,7 @@ public sealed class ObjectTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task A_release_beside_a_start_aborts_nothing_but_two_uses_of_one_job_do()
+    public async Task A_start_is_told_the_nodes_that_it_gets_or_aborts()
     {
         NodePool pool = await Pool(4);
         await pool.AllocateAsync(1, 2);
@@ -88,8 +88,28 @@ public sealed class ObjectTests : IAsyncDisposable
         await using (TangoTransaction start = _runtime.BeginTx())
         {
             await pool.AllocateAsync(2, 2);
+            // Once job 1 has given its nodes back, job 2 would get those.
+            Assert.Equal([new NodeRange(2, 2)], await pool.HeldAsync(2));
             await Outside(() => seenByOther.ReleaseAsync(1));
-            Assert.True((await start.EndTxAsync()).IsCommitted);
+            Assert.IsType<TxOutcome.Aborted>(await start.EndTxAsync());
+        }
+
+        await pool.AllocateAsync(2, 2);
+        Assert.Equal([new NodeRange(0, 2)], await pool.HeldAsync(2));
+    }
+
+    [Fact]
+    public async Task Two_starts_never_overdraw_the_pool_and_neither_do_two_releases_of_one_job()
+    {
+        NodePool pool = await Pool(4);
+        await using TangoRuntime other = NewRuntime();
+        NodePool seenByOther = await other.OpenAsync<NodePool>("pool");
+        await using (TangoTransaction start = _runtime.BeginTx())
+        {
+            await pool.AllocateAsync(1, 3);
+            await Outside(() => seenByOther.AllocateAsync(2, 3));
+            // Decided against, not committed with a write that the pool refuses.
+            Assert.IsType<TxOutcome.Aborted>(await start.EndTxAsync());
         }
 
         await other.SyncAsync();

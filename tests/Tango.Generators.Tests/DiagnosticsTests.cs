@@ -273,6 +273,49 @@ public sealed class DiagnosticsTests
         Assert.NotEmpty(diagnostic.Descriptor.Description.ToString(System.Globalization.CultureInfo.InvariantCulture));
     }
 
+    [Theory]
+    [InlineData("TANGO024", "if (count > _free) throw Reject(\"few\"); _free -= count; return true;")]
+    [InlineData("TANGO024", "if (_map.Count > 3) return false; _map = _map.Add(key, count); return true;")]
+    [InlineData("TANGO024", "return _map.ContainsKey(0);")]
+    [InlineData("TANGO024", "return Enough(count);")]
+    [InlineData("TANGO024", "foreach (var pair in _sorted) if (pair.Value == count) return false; return true;")]
+    [InlineData("TANGO024", "return _map.ContainsKey(key) && _free switch { 0 => false, _ => true };")]
+    [InlineData(null, "if (!_map.TryGetValue(key, out _)) return false; _free += count; return true;")]
+    [InlineData(null, "if (_map.ContainsKey(key)) throw Reject(\"there\"); _map = _map.Add(key, count); return true;")]
+    [InlineData(null, "var before = _map; _map = before.Remove(key); return !ReferenceEquals(before, _map);")]
+    [InlineData(null, "var had = Has(key); _total = _total + _free; return had;")]
+    [InlineData(null, "return _sorted[key] == count;")]
+    [InlineData(null, "return _sorted.GetValueOrDefault(key, 7) == count;")]
+    [InlineData("TANGO024", "return _map.Any(pair => pair.Value == count);")]
+    public async Task Keyed_operations_depend_on_their_key_only(string? id, string body)
+    {
+        string[] expected = id is null ? [] : [id];
+        Assert.Equal(expected, await Compiler.Diagnose(Sources.Object(
+            $$"""
+            private int _free;
+            private int _total;
+            private ImmutableDictionary<long, int> _map = ImmutableDictionary<long, int>.Empty;
+            private ImmutableSortedDictionary<long, int> _sorted = ImmutableSortedDictionary<long, int>.Empty;
+            [Mutator(1, MayReject = true)] public partial ValueTask<bool> AAsync([VersionKey] long key, int count);
+            private bool ApplyA(long key, int count) { {{body}} }
+            private bool Has(long key) => _map.ContainsKey(key);
+            private bool Enough(int count) => _free >= count;
+            [Mutator(2)] public partial ValueTask BlindAsync([VersionKey] long key);
+            private void ApplyBlind(long key) { if (_free > 0) _map = _map.Remove(key); }
+            [Accessor] public partial ValueTask<int> WholeAsync();
+            private int ReadWhole() => _free + _total + _map.Count;
+            """)));
+    }
+
+    [Fact]
+    public async Task A_keyed_accessor_depends_on_its_key_only() =>
+        Assert.Equal(["TANGO024"], await Compiler.Diagnose(Sources.Object(
+            """
+            private int _free;
+            [Accessor] public partial ValueTask<int> FreeAsync([VersionKey] long key);
+            private int ReadFree(long key) => _free;
+            """)));
+
     private static string InApply(string statement) => Sources.Object(
         $$"""
         private long _x;

@@ -82,11 +82,11 @@ public sealed class ObjectGeneratorTests
         Type type = Compiler.Load(Sources.NodePool).GetType("Cluster.NodePool", throwOnError: true)!;
         ITangoView view = Create(type);
         Apply(view, 3, "", "920105");
-        byte[] taken = Apply(view, 1, "cd03e8", "9102", new ApplyResult<int[]>()) is ApplyResult<int[]> { Value: { } v }
+        byte[] taken = Apply(view, 1, "", "92cd03e802", new ApplyResult<int[]>()) is ApplyResult<int[]> { Value: { } v }
             ? [.. v.Select(i => (byte)i)]
             : [];
         Assert.Equal([1, 2], taken);
-        Assert.Throws<TangoRejectedException>(() => Apply(view, 1, "02", "9109"));
+        Assert.Throws<TangoRejectedException>(() => Apply(view, 1, "", "920209"));
         Assert.Throws<TangoUnknownRecordException>(() => Apply(view, 99, "", "90"));
         Assert.Throws<TangoFormatException>(() => Apply(view, 3, "", "9101"));
         Assert.Throws<TangoFormatException>(() => Apply(view, 3, "", "92010500"));

@@ -15,7 +15,7 @@ internal static class Sources
 
             [Mutator(1, MayReject = true)]
             public partial ValueTask<int[]> AllocateAsync(
-                [VersionKey] long job, int count, CancellationToken ct = default);
+                long job, int count, CancellationToken ct = default);
 
             [Mutator(2)]
             public partial ValueTask ReleaseAsync([VersionKey] long job, CancellationToken ct = default);

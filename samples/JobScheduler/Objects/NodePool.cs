@@ -9,11 +9,8 @@ namespace JobScheduler.Objects;
 /// The nodes of the machine: which are free and which job holds which. An own object, written with the generator.
 /// </summary>
 /// <remarks>
-/// Allocating and releasing are versioned by job, so that a release never aborts a start that runs beside it. That is
-/// sound although both touch the free nodes: neither tells its caller which nodes they are (<see cref="HeldAsync"/>
-/// does, afterwards, by the same key), and a start that found enough nodes still finds enough after any release. Two
-/// starts are ordered by the head of the pending queue. Should anything else allocate beside them, the pool itself
-/// rejects: no node is ever given out twice.
+/// Which nodes a job gets, and whether there are enough, depends on all of the pool, so allocating has no version key:
+/// it conflicts with every change beside it. A release depends on what its job holds and nothing else.
 /// </remarks>
 [TangoObject("job-scheduler/node-pool")]
 public sealed partial class NodePool : TangoObject
@@ -34,9 +31,9 @@ public sealed partial class NodePool : TangoObject
 
     /// <summary>Gives the job the lowest free nodes.</summary>
     /// <exception cref="TangoRejectedException">Too few are free, or the job holds some already.</exception>
-    [Mutator(2, MayReject = true)]
-    public partial ValueTask AllocateAsync([VersionKey] long job, int count,
-        CancellationToken cancellationToken = default);
+    // 2 is retired: it was versioned by job.
+    [Mutator(4, MayReject = true)]
+    public partial ValueTask AllocateAsync(long job, int count, CancellationToken cancellationToken = default);
 
     /// <summary>Takes the job's nodes back.</summary>
     [Mutator(3, MayReject = true)]

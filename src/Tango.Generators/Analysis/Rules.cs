@@ -149,6 +149,12 @@ internal static class Rules
         "'{0}' has no [TangoMember] number and would be lost when the value is stored",
         "Number every field and auto-property, or compute it from others.");
 
+    public static readonly DiagnosticDescriptor UncoveredRead = Warning(
+        "TANGO024", "A keyed operation depends on more than its key",
+        "The outcome of '{0}' depends on all of '{1}', but its [VersionKey] covers one key",
+        "A transaction does not abort when other keys are written, and commits on an answer that is no longer true. "
+        + "Drop the [VersionKey], or look only at what it names.");
+
     private static DiagnosticDescriptor Error(string id, string title, string message, string description) =>
         new(id, title, message, Category, DiagnosticSeverity.Error, isEnabledByDefault: true, description,
             Help + id.ToLowerInvariant());

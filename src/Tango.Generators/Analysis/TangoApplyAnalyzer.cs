@@ -18,7 +18,7 @@ public sealed class TangoApplyAnalyzer : DiagnosticAnalyzer
     [
         Rules.NotDeterministic, Rules.UnorderedEnumeration, Rules.UndeclaredRejection, Rules.StateOnHandle,
         Rules.ReadChanges, Rules.CultureOrder,
-        Rules.RejectAfterChange,
+        Rules.RejectAfterChange, Rules.UncoveredRead,
     ];
 
     public override void Initialize(AnalysisContext context)
@@ -49,6 +49,7 @@ public sealed class TangoApplyAnalyzer : DiagnosticAnalyzer
         private readonly ConcurrentBag<(ISymbol From, IMethodSymbol To)> _calls = [];
         private readonly ConcurrentBag<(ISymbol In, Func<string, Diagnostic> Make)> _inApply = [];
         private readonly ConcurrentBag<(ISymbol In, ISymbol State, bool Writes, Location Where)> _state = [];
+        private readonly ConcurrentBag<(ISymbol In, ISymbol State, Location Where)> _decides = [];
         private readonly ConcurrentBag<ISymbol> _rejecting = [];
         private readonly HashSet<ISymbol> _stateSymbols =
             new(Generators.ObjectShape.State(type).Select(s => s.Symbol), SymbolEqualityComparer.Default);
@@ -68,7 +69,11 @@ public sealed class TangoApplyAnalyzer : DiagnosticAnalyzer
                             place => Diagnostic.Create(Rules.NotDeterministic, where, Display(target), place, why)));
                 if (CultureOrderedUse.Name(operation) is { } name)
                     _inApply.Add((owner, _ => Diagnostic.Create(Rules.CultureOrder, where, name)));
-                if (_stateSymbols.Contains(target)) _state.Add((owner, target, IsWritten(operation), where));
+                if (_stateSymbols.Contains(target))
+                {
+                    _state.Add((owner, target, IsWritten(operation), where));
+                    if (OutcomeUse.IsWhole(operation)) _decides.Add((owner, target, where));
+                }
             }
             else if (operation is IAwaitOperation)
             {
@@ -106,6 +111,7 @@ public sealed class TangoApplyAnalyzer : DiagnosticAnalyzer
                 if (Generators.OperationShape.Body(method, isMutator) is not { } body) continue;
                 (isMutator ? applies : reads).Add(body);
                 if (isMutator) Rejection(context, method, attribute, body);
+                UncoveredReads(context, method, attribute, isMutator, body);
             }
             HashSet<ISymbol> replayed = Reachable(applies.Concat(type.GetMembers().Where(IsInitial)));
             foreach ((ISymbol owner, Func<string, Diagnostic> make) in _inApply)
@@ -130,6 +136,20 @@ public sealed class TangoApplyAnalyzer : DiagnosticAnalyzer
             HashSet<ISymbol> reached = Reachable([body]);
             if (_rejecting.Any(reached.Contains))
                 context.Report(Rules.UndeclaredRejection, method, method.Name, attribute.FirstNumber());
+        }
+
+        private void UncoveredReads(SymbolAnalysisContext context, IMethodSymbol method, AttributeData attribute,
+            bool isMutator, IMethodSymbol body)
+        {
+            bool reads = !isMutator || Generators.OperationShape.Result(method) is not null
+                || attribute.Named<bool>("MayReject");
+            if (!reads || !method.Parameters.Any(p => p.Attribute(Names.KeyAttribute) is not null)) return;
+            HashSet<ISymbol> reached = Reachable([body]);
+            foreach ((ISymbol owner, ISymbol state, Location where) in _decides)
+            {
+                if (reached.Contains(owner))
+                    context.ReportDiagnostic(Diagnostic.Create(Rules.UncoveredRead, where, method.Name, state.Name));
+            }
         }
 
         private void Call(ISymbol owner, ISymbol target)
