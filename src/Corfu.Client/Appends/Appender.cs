@@ -4,10 +4,14 @@ using Microsoft.Extensions.Logging;
 namespace Corfu.Client;
 
 /// <summary>Appends (CORFU 2.3, 2.4). Two appends never wait for each other.</summary>
-/// <remarks>1. A place among the appends in flight. 2. A token: a position of its own, with the backpointers of its
-/// streams. 3. The entry is written down the position's chain, head to tail. 4. At every replica: appended. Another
-/// value at the head: the position is lost, and the append goes back to step 2. 5. Anything else is resolved (R9):
-/// appended, back to step 2, or unknown.</remarks>
+/// <remarks>
+/// 1. A place among the appends in flight.
+/// 2. A token: a position of its own, with the backpointers of its streams.
+/// 3. The entry is written down the position's chain, head to tail.
+/// 4. At every replica: appended. Another value at the head: the position is lost, and the append begins again at
+/// step 2.
+/// 5. Anything else is resolved (R9): appended, back to step 2, or unknown.
+/// </remarks>
 internal sealed class Appender(TokenSource tokens, ITransport transport, UnitCalls units, Resolver resolver,
     CommittedSet committed, EntryOrigins origins, Retry retry, ProjectionHolder projections,
     ProjectionRefresher refresher, ClientClock clock, CorfuClientOptions options, ILogger logger)

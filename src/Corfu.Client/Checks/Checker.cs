@@ -1,10 +1,14 @@
 namespace Corfu.Client;
 
 /// <summary>Checks (Tango 2.2, 5): the sequencer's tail, confirmed or not.</summary>
-/// <remarks>1. A caller joins the next round that starts after its call, so any number of callers costs few messages.
+/// <remarks>
+/// 1. A caller joins the next round that starts after its call, so any number of callers costs few messages.
 /// 2. The round asks the sequencer for the tail and the streams' newest positions and, at the same time, one chain to
-/// confirm the epoch. 3. A sequencer that fails, or is silent for <see cref="CorfuClientOptions.SlowCheckDelay"/>, is
-/// left for the units (<see cref="SlowChecker"/>). 4. All callers are told, then the next round begins.</remarks>
+/// confirm the epoch.
+/// 3. A sequencer that fails, or is silent for <see cref="CorfuClientOptions.SlowCheckDelay"/>, is left for the units
+/// (<see cref="SlowChecker"/>).
+/// 4. All callers are told, then the next round begins.
+/// </remarks>
 internal sealed class Checker(Retry retry, StreamHandOver handOver, SlowChecker slow, EpochConfirmer? confirmer,
     ClientClock clock, CorfuClientOptions options)
 {

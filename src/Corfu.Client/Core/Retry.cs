@@ -13,9 +13,12 @@ internal sealed class Retry(ProjectionHolder projections, ProjectionRefresher re
     IEntropy entropy, CorfuClientOptions options)
 {
     /// <summary>Tries until there is a value, each time under the newest epoch known.</summary>
-    /// <remarks>1. A value, or a status that no further attempt can change, ends the operation. 2. Sealed: the epoch is
-    /// over, so the next attempt waits for a newer one. 3. Any other status, or no answer: a pause, which ends early
-    /// with the epoch. 4. After <see cref="CorfuClientOptions.OperationTimeout"/> the operation is given up.</remarks>
+    /// <remarks>
+    /// 1. A value, or a status that no further attempt can change, ends the operation.
+    /// 2. Sealed: the epoch is over, so the next attempt waits for a newer one.
+    /// 3. Any other status, or no answer: a pause, which ends early with the epoch.
+    /// 4. After <see cref="CorfuClientOptions.OperationTimeout"/> the operation is given up.
+    /// </remarks>
     /// <exception cref="LogUnavailableException">The time is up.</exception>
     public async ValueTask<T> RunAsync<T>(
         string what, Func<EpochView, ValueTask<Attempt<T>>> attempt, CancellationToken cancellationToken)

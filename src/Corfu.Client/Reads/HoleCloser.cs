@@ -9,10 +9,13 @@ internal sealed class HoleCloser(UnitCalls units, SequencerCalls sequencer, Chai
     private const int FillsInFlight = 64;
 
     /// <summary>Closes what is granted in this epoch; other positions are no holes but the end of the log.</summary>
-    /// <remarks>1. Complete what the heads hold. At the same time learn the tail: what lies above it is no hole. 2.
-    /// Wait until every writer has had its time, and complete what arrives meanwhile. 3. Fill the rest; a value that
-    /// comes in between is completed. 4. A value that only its head holds, damaged, is never filled. It may be on its
-    /// way to the other replicas; after the wait the position is Corrupt.</remarks>
+    /// <remarks>
+    /// 1. Complete what the heads hold. At the same time learn the tail: what lies above it is no hole.
+    /// 2. Wait until every writer has had its time, and complete what arrives meanwhile.
+    /// 3. Fill the rest; a value that comes in between is completed.
+    /// 4. A value that only its head holds, damaged, is never filled. It may be on its way to the other replicas; after
+    /// the wait the position is Corrupt.
+    /// </remarks>
     public async ValueTask<Attempt<Dictionary<LogPosition, LogReadResult>>> CloseAsync(
         EpochView view, ImmutableArray<LogPosition> holes, bool patient, CancellationToken cancellationToken)
     {

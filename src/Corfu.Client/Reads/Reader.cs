@@ -3,11 +3,15 @@ using Microsoft.Extensions.Logging;
 namespace Corfu.Client;
 
 /// <summary>Reads (CORFU 2.4; R11). One request per unit serves all its positions of a call.</summary>
-/// <remarks>1. Plan: a position known committed goes to any full replica, any other one to the tail of its chain. 2.
-/// Ask the units. A replica of a committed page that fails, or is silent for
-/// <see cref="CorfuClientOptions.ReadTimeout"/>, is left for another. 3. Settle each answer: data, junk and trimmed are
-/// final. A lost or damaged page is read elsewhere, and repaired. Back to step 1 for the rest. 4. Unwritten at the
-/// tail: holes are closed if the caller wants that. Unwritten is answered only under a confirmed epoch.</remarks>
+/// <remarks>
+/// 1. Plan: a position known committed goes to any full replica, any other one to the tail of its chain.
+/// 2. Ask the units. A replica of a committed page that fails, or is silent for
+/// <see cref="CorfuClientOptions.ReadTimeout"/>, is left for another.
+/// 3. Settle each answer: data, junk and trimmed are final. A lost or damaged page is read elsewhere, and repaired.
+/// Back to step 1 for the rest.
+/// 4. Unwritten at the tail: holes are closed if the caller wants that. Unwritten is answered only under a confirmed
+/// epoch.
+/// </remarks>
 internal sealed partial class Reader(
     UnitCalls units, ChainReplication chains, HoleCloser closer, EpochConfirmer confirmer, CommittedSet committed,
     ReadRepair repair, Retry retry, ClientClock clock, CorfuClientOptions options, ILogger logger)
