@@ -1,5 +1,7 @@
+using System.Text.Json;
 using Corfu.Client;
 using Corfu.Integration.Tests.Support;
+using Corfu.Protocol;
 
 namespace Corfu.Integration.Tests.Processes;
 
@@ -18,7 +20,7 @@ public sealed class AcceptorLossTests
         string[] command = ["reconfigure", "replace-destroyed-acceptors", "--survivor", at[0], at[0]];
         Assert.Contains("a majority is there", await RefusedAsync([.. command, "--accept-loss"]));
 
-        await DestroyAsync(cluster, "unit-1", "unit-2");
+        await DestroyAsync(cluster, 1, "unit-1", "unit-2");
         Assert.Equal(1, (await CorfuTool.RunAsync("cluster", "up", "--dir", cluster.Folder)).ExitCode);
         Assert.Contains("--accept-loss", await RefusedAsync(command));
         Assert.Contains("odd number", await RefusedAsync([.. command, at[0], "--accept-loss"]));
@@ -39,7 +41,7 @@ public sealed class AcceptorLossTests
         await using var cluster = await ClusterProcesses.UpAsync();
         await AppendAsync(cluster, 0, 10);
         var at = Endpoints(cluster);
-        await DestroyAsync(cluster, "unit-0", "unit-1", "unit-2");
+        await DestroyAsync(cluster, 1, "unit-0", "unit-1", "unit-2");
         // Those that remember have been restarted as well.
         (await CorfuTool.RunAsync("cluster", "down", "--dir", cluster.Folder)).Require();
         Assert.Equal(1, (await CorfuTool.RunAsync("cluster", "up", "--dir", cluster.Folder)).ExitCode);
@@ -60,7 +62,7 @@ public sealed class AcceptorLossTests
         var at = Endpoints(cluster);
         await ClusterProcesses.KillAsync((await cluster.ProcessIdsAsync())["unit-2"]);
         (await CorfuTool.RunAsync("reconfigure", "remove-unit", "--connect", $"corfu://{at[0]}", at[2])).Require();
-        await DestroyAsync(cluster, "unit-0", "unit-1", "sequencer");
+        await DestroyAsync(cluster, 2, "unit-0", "unit-1", "sequencer");
         (await CorfuTool.RunAsync("cluster", "down", "--dir", cluster.Folder)).Require();
         await CorfuTool.RunAsync("cluster", "up", "--dir", cluster.Folder);
         var refused = await CorfuTool.RunAsync("reconfigure", "replace-destroyed-acceptors", "--survivor", at[2], at[2],
@@ -93,18 +95,26 @@ public sealed class AcceptorLossTests
 
     private static string Endpoint(ClusterProcesses cluster, string node)
     {
-        using var config = System.Text.Json.JsonDocument.Parse(
+        using var config = JsonDocument.Parse(
             File.ReadAllText(Path.Combine(cluster.Folder, node, "node.json")));
         return config.RootElement.GetProperty("listen").GetString()!;
     }
 
-    /// <summary>The nodes' processes are killed and their acceptors' data is gone. Before that each has learnt of an
-    /// epoch.</summary>
-    private static async Task DestroyAsync(ClusterProcesses cluster, params string[] nodes)
+    private static long Remembered(ClusterProcesses cluster, string node)
+    {
+        var file = Path.Combine(cluster.Folder, node, "agent.json.projection");
+        return File.Exists(file)
+            ? ProjectionCodec.Decode(JsonSerializer.Deserialize<byte[]>(File.ReadAllText(file))).Epoch.Value
+            : 0;
+    }
+
+    /// <summary>The nodes' processes are killed and their acceptors' data is gone. Before that each remembers an epoch
+    /// that is not older.</summary>
+    private static async Task DestroyAsync(ClusterProcesses cluster, long epoch, params string[] nodes)
     {
         var processes = await cluster.ProcessIdsAsync();
         var began = TimeProvider.System.GetTimestamp();
-        while (nodes.Any(node => !File.Exists(Path.Combine(cluster.Folder, node, "agent.json.projection"))))
+        while (nodes.Any(node => Remembered(cluster, node) < epoch))
         {
             Assert.True(TimeProvider.System.GetElapsedTime(began) < Patience);
             await Task.Delay(50);
