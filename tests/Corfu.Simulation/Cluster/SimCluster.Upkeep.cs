@@ -70,7 +70,8 @@ public sealed partial class SimCluster
         return true;
     }
 
-    internal async Task ScrubAsync(SimClientNode node)
+    /// <returns>Pages that were given back.</returns>
+    internal async Task<long> ScrubAsync(SimClientNode node)
     {
         var options = new ScrubOptions { PositionsPerSecond = null, RetryDelay = TimeSpan.FromMilliseconds(20) };
         var scrubber = new Scrubber((CorfuClient)node.Log!, node.Process!.Time, new SimLogger(World, node.Name),
@@ -83,6 +84,7 @@ public sealed partial class SimCluster
         if (pass.Unrecoverable > 0)
             Monitor.Found(CheckerNames.UnitDurable,
                 $"a scrub found {pass.Unrecoverable} positions without a good copy");
+        return pass.Mended;
     }
 
     /// <summary>
