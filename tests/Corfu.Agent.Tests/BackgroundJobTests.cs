@@ -52,6 +52,19 @@ public sealed class BackgroundJobTests
     }
 
     [Fact]
+    public void The_pause_of_a_job_that_was_passed_on_ends()
+    {
+        Start(0);
+        Assert.True(IsPassedOnAt(30));
+        _job.Ended(false, At(31), TimeSpan.FromSeconds(5));
+        for (var second = 32; second <= 90; second++) Assert.False(IsPassedOnAt(second));
+        Assert.True(_job.MayStart(At(90), TimeSpan.Zero));
+        _job.BecomeRunning(At(90), () => new JobProgress("rebuild", _done, 10, 0, null), CancellationToken.None);
+        Assert.False(IsPassedOnAt(119));
+        Assert.True(IsPassedOnAt(120));
+    }
+
+    [Fact]
     public void What_an_earlier_run_had_done_already_is_no_progress()
     {
         _done = 5;

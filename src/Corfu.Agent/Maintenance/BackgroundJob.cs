@@ -65,6 +65,8 @@ internal sealed class BackgroundJob(JobKind kind, TimeSpan interval)
     public CancellationToken BecomeRunning(TimeSpan now, Func<JobProgress> progress, CancellationToken stopped)
     {
         Began = now;
+        // Another attempt after it was passed on has its own time.
+        if (PassedOn is not null) _markedAt = now;
         Progress = progress;
         Stop = CancellationTokenSource.CreateLinkedTokenSource(stopped);
         return Stop.Token;
@@ -95,6 +97,8 @@ internal sealed class BackgroundJob(JobKind kind, TimeSpan interval)
             return false;
         }
 
+        // Passed on already: the pause until the next attempt is not begun anew, or there would be none.
+        if (!IsRunning && PassedOn is not null) return false;
         if (now - _markedAt < options.StalledJobLimit) return false;
         _markedAt = now;
         NotBefore = now + options.StalledJobPause;
