@@ -7,8 +7,8 @@ public sealed partial class TangoCounter : TangoObject
     private long _value;
 
     /// <summary>
-    /// Adds without reading: transactions that only add never conflict with each other. As nobody would hear of an
-    /// overflow, the value stops at <see cref="long.MaxValue"/> or <see cref="long.MinValue"/>.
+    /// Adds without reading: transactions that only add never conflict with each other. No caller would hear of an
+    /// overflow, so the value stops at <see cref="long.MaxValue"/> or <see cref="long.MinValue"/>.
     /// </summary>
     [Mutator(1)]
     public partial ValueTask AddAsync(long amount, CancellationToken cancellationToken = default);

@@ -179,9 +179,8 @@ public sealed class MirrorTests
         Assert.Equal(await source.WalkAsync(Logs.Even, 8), await b.Client().WalkAsync(Logs.Even, 8));
     }
 
-    /// <summary>A copier that was killed in the midst of a window: the next one finds what it left undone.</summary>
-    /// <summary>R15 in a mirror: below the new start there are copies that still arrive, and nobody fills. The rebuild
-    /// waits for them.</summary>
+    /// <summary>R15 in a mirror: below the new start copies still arrive, and no client fills. The rebuild waits for
+    /// them.</summary>
     [Fact]
     public async Task A_unit_of_the_mirror_is_rebuilt_while_copies_of_its_range_still_arrive()
     {

@@ -147,8 +147,8 @@ public class HoleTests
         Assert.True(asked >= 2);
     }
 
-    /// <summary>What operators are told to do about it: nobody was ever shown or promised the value, so the log goes on
-    /// without it.</summary>
+    /// <summary>What operators are told to do about it: no client was ever shown or promised the value, so the log goes
+    /// on without it.</summary>
     [Fact]
     public async Task When_the_damaged_head_leaves_what_only_it_held_becomes_junk_and_was_not_appended()
     {

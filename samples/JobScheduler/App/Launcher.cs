@@ -52,7 +52,7 @@ internal static class Launcher
         }
         catch (Exception e)
         {
-            // Not foreseen: whoever looks into it needs all of it.
+            // Unexpected: its cause is found from the whole of it.
             await Console.Error.WriteLineAsync($"error: {e}");
             return ExitCodes.Failed;
         }

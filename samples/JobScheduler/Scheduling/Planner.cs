@@ -15,7 +15,7 @@ namespace JobScheduler.Scheduling;
 /// enabling one).</item>
 /// <item>The transaction that finishes the enabling job also moves the clock to its end. Without that job the first
 /// pending one does not fit, so no start can be dated too early. All other permitted finishes leave the clock alone,
-/// and thus disturb nobody.</item>
+/// and conflict with no other transaction.</item>
 /// </list>
 /// Both stay true when the view is old: starts only get later along the queue. So a finish needs to be sure of nothing
 /// but that its job still runs, a start of nothing but that its jobs are still the first and the clock is what it was.

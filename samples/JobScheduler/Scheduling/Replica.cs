@@ -78,8 +78,8 @@ public sealed class Replica
         }
     }
 
-    // Finishes that nobody waits for: they go in groups, larger ones while this replica starts jobs and would wait for
-    // them.
+    // No start waits for these finishes, so they go in groups; larger ones while this replica starts jobs, which would
+    // wait for them.
     private void LaunchFinishes(SchedulerView view, bool isStarting, CancellationToken cancellationToken)
     {
         ImmutableArray<RunningJob> ended = _planner.Ended(view, _turns.IsStalled ? _ => true : IsMine);

@@ -63,7 +63,7 @@ public sealed class SchedulerState
 
     /// <summary>
     /// What this runtime has played so far, all at one position. A transaction that is never ended: it costs no
-    /// message, and reading it conflicts with nobody.
+    /// message, and reading it conflicts with no transaction.
     /// </summary>
     /// <param name="heads">How many of the first pending jobs are wanted.</param>
     public async ValueTask<SchedulerView> ViewAsync(int heads, CancellationToken cancellationToken)

@@ -41,7 +41,7 @@ public sealed class SchedulerTransactions(TangoRuntime runtime, SchedulerState s
         return owner;
     }
 
-    /// <summary>Submits jobs of the workload in first-come order, if nobody else has submitted any since.</summary>
+    /// <summary>Submits jobs of the workload in first-come order, unless another replica was first.</summary>
     public Task<bool> SubmitAsync(Workload workload, Step.Submit step, CancellationToken cancellationToken) =>
         CommitAsync(
         TransactionKind.Submit,

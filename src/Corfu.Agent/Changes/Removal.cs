@@ -12,8 +12,8 @@ public static class Removal
     public static bool Names(Projection projection, NodeId id) =>
         projection.HasUnit(id) || projection.Acceptors.Any(acceptor => acceptor.Id == id);
 
-    /// <summary>Whether nobody can miss what a removed unit held: no range lost all its full replicas since (R14's
-    /// override), and each range that is not trimmed has as many full replicas as the chains had when the unit
+    /// <summary>Whether other replicas hold all that a removed unit held: no range lost all its full replicas since
+    /// (R14's override), and each range that is not trimmed has as many full replicas as the chains had when the unit
     /// left.</summary>
     /// <param name="history">Decided projections without a gap, from the last that named the unit to the
     /// newest.</param>

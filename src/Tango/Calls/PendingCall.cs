@@ -3,8 +3,8 @@ using Corfu.Protocol;
 
 namespace Tango.Calls;
 
-/// <summary>One caller's record on its way into the log. Exactly one of its outcomes wins, whoever reports
-/// first.</summary>
+/// <summary>One caller's record on its way into the log. Exactly one of its outcomes wins: the first
+/// that is reported.</summary>
 internal abstract class PendingCall(ReadOnlyMemory<byte> record, ImmutableArray<StreamId> streams, bool needsPlayback)
 {
     private const int Queued = 0;

@@ -2,7 +2,7 @@ using Corfu.Protocol;
 
 namespace Tango.Playback;
 
-/// <summary>An object's view as published: nobody changes it any more.</summary>
+/// <summary>An object's view as published: it is not changed any more.</summary>
 /// <param name="View">Null: not yet caught up.</param>
 /// <param name="LastWriteEnd">First position after the object's last write.</param>
 internal readonly record struct FrozenView(TangoObject? View, LogPosition LastWriteEnd,

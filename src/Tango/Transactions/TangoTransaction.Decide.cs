@@ -60,7 +60,7 @@ public sealed partial class TangoTransaction
         return null;
     }
 
-    /// <summary>R20: whoever hosts one of the objects then hosts them all, and needs no decision record.</summary>
+    /// <summary>R20: a runtime that hosts one of the objects hosts them all and needs no decision record.</summary>
     private bool IsOneUnit()
     {
         var unit = _objects[0].Host.Hosted?.Unit;

@@ -41,7 +41,7 @@ internal sealed class TxObject(ObjectHost host)
         else if (_known.Add(key)) ReadKeys.Add(key);
     }
 
-    /// <summary>Remembers a write whose effect nobody has asked for yet.</summary>
+    /// <summary>Remembers a write whose effect no read has asked for yet.</summary>
     public void Defer(TxWrite write) => _notApplied.Add(write);
 
     /// <summary>The object as the transaction sees it.</summary>

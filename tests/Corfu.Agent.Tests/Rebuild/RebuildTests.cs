@@ -313,8 +313,7 @@ public class RebuildTests
         Assert.Equal(TimeSpan.Zero, progress.Remaining);
     }
 
-    /// <summary>Whoever waits is woken at once, and the clock then shows what it waited for: only waiting takes
-    /// time.</summary>
+    /// <summary>A wait ends at once and moves the clock by its length: only waiting takes time.</summary>
     private sealed class StepTime : TimeProvider
     {
         private long _now;

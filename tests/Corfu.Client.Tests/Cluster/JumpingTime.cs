@@ -2,7 +2,7 @@ namespace Corfu.Client.Tests.Cluster;
 
 /// <summary>
 /// A clock that moves only with its timers: each wait is over at once, and the clock then shows the moment that was
-/// waited for. Who asks for the time more often than <paramref name="most"/> allows waits for nothing, and is told so.
+/// waited for. A caller that asks for the time more often than <paramref name="most"/> waits for nothing: an error.
 /// </summary>
 internal sealed class JumpingTime(int most) : TimeProvider
 {
