@@ -30,7 +30,7 @@ public sealed record AgentOptions
 
     /// <summary>Interval for probing the roles of a watched process whose agent answers, polling one process that other
     /// agents watch, identifying unknown processes and re-sending the projection.</summary>
-    public TimeSpan SlowInterval { get; init; } = TimeSpan.FromSeconds(1);
+    public TimeSpan SlowInterval { get; init; } = TimeSpan.FromSeconds(2);
 
     /// <summary>A process that the projection does not name is dropped when it was silent for so long.</summary>
     public TimeSpan ForgetPeerAfter { get; init; } = TimeSpan.FromMinutes(30);

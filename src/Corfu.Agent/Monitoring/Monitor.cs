@@ -296,6 +296,14 @@ internal sealed class Monitor(Lock gate, AgentOptions options, NodeId self, Clus
 
         if (isGone) FoundGone();
         if (sample.Outcome == ProbeOutcome.Answered) await CatchUpAsync(node);
+        if (!sample.IsAnswer && !isGone) await StepSoonAsync();
+    }
+
+    // A node that did not answer is probed again before the next tick.
+    private async Task StepSoonAsync()
+    {
+        await Task.Delay(options.Step, time, _stopped).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        if (!_stopped.IsCancellationRequested) Step(_stopped);
     }
 
     private void Learn(Peer peer, MonitoredNode node, ProbeSample sample, TimeSpan now)
@@ -355,11 +363,12 @@ internal sealed class Monitor(Lock gate, AgentOptions options, NodeId self, Clus
         return now + (DutyOf(node) == NodeDuty.Serving ? options.Detector.Interval : options.SlowInterval);
     }
 
-    // Healthy nodes are probed at the same instants: an idle process costs its wake-ups.
+    // Healthy nodes are probed at the same instants: an idle process costs its wake-ups. A step that comes shortly
+    // before a tick stands for it.
     private TimeSpan NextTick(TimeSpan now)
     {
         var interval = options.Detector.Interval.Ticks;
-        return new TimeSpan((now.Ticks / interval + 1) * interval);
+        return new TimeSpan(((now + options.Step).Ticks / interval + 1) * interval);
     }
 
     // R14: a node that serves an older epoch gets the newest, again and again while it is behind. The first time

@@ -9,7 +9,7 @@ namespace Corfu.Transport;
 public sealed class TcpTransport : ITransport, IDisposable
 {
     /// <summary>Time limits are checked this many times per request time-out.</summary>
-    internal const int SweepsPerTimeout = 8;
+    internal const int SweepsPerTimeout = 4;
 
     private const int MaxReconnects = 4;
 

@@ -9,7 +9,7 @@ public sealed record TcpTransportOptions
     /// <summary>Connecting and shaking hands together.</summary>
     public TimeSpan ConnectTimeout { get; init; } = TimeSpan.FromSeconds(3);
 
-    /// <summary>A request without an answer after this long fails; up to an eighth later.</summary>
+    /// <summary>A request without an answer after this long fails; up to a quarter later.</summary>
     public TimeSpan RequestTimeout { get; init; } = TimeSpan.FromSeconds(10);
 
     /// <summary>After a failed attempt, requests fail at once for this long, then double that, up to

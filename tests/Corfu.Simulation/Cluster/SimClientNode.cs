@@ -27,6 +27,9 @@ public sealed class SimClientNode(SimCluster cluster, int number, string name, F
     /// <summary>The Tango objects of the running process, once they are open.</summary>
     public TangoClient? Tango { get; set; }
 
+    /// <summary>100-nanosecond ticks.</summary>
+    public long RequestTimeout { get; init; } = cluster.Plan.RequestTimeout;
+
     public bool Running => Process is { Alive: true };
 
     /// <summary>Whether the work of the running process has come to its end.</summary>
@@ -40,7 +43,7 @@ public sealed class SimClientNode(SimCluster cluster, int number, string name, F
         SimProcess process = Process = cluster.NewProcess(name);
         Entropy = new SimEntropy(cluster.World.Random.Split($"{name} {process.Id}"));
         Transport = new SimTransport(cluster.World, cluster.Network, cluster.Internet, process, name,
-            cluster.Plan.RequestTimeout);
+            RequestTimeout);
         process.Start("work", async () =>
         {
             (Log, OpenCursor) = await cluster.ConnectAsync(this);

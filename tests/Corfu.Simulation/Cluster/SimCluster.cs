@@ -79,11 +79,15 @@ public sealed partial class SimCluster
         return host;
     }
 
-    public SimClientNode AddClient(int number, Func<SimClientNode, Task> work)
+    /// <param name="leastTimeout">The plan's request time-out is raised to this, in ticks.</param>
+    public SimClientNode AddClient(int number, Func<SimClientNode, Task> work, long leastTimeout = 0)
     {
         string name = $"client{number}";
         _hostNames.Add(name);
-        var client = new SimClientNode(this, number, name, work);
+        var client = new SimClientNode(this, number, name, work)
+        {
+            RequestTimeout = Math.Max(Plan.RequestTimeout, leastTimeout),
+        };
         Clients.Add(client);
         return client;
     }

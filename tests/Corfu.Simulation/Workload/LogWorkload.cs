@@ -37,6 +37,8 @@ public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory h
             catch (CorfuStatusException e) when (e.Status == Status.NoSpace && plan.Has(FaultKind.FullDisk))
             {
                 monitor.Mark("append refused by a full disk");
+                // As a program would: tried again at once, refused appends only burn positions (seed 20717).
+                await Task.Delay(TimeSpan.FromMilliseconds(1), time);
             }
         }
     }
