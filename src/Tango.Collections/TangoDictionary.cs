@@ -28,11 +28,20 @@ public sealed partial class TangoDictionary<TKey, TValue> : TangoObject
     public partial ValueTask<bool> TryAddAsync([VersionKey] TKey key, TValue value,
         CancellationToken cancellationToken = default);
 
-    /// <summary>Replaces only if the key has the value <paramref name="expected"/> (by the type's own Equals); true if
-    /// it had.</summary>
+    /// <summary>
+    /// Replaces only if the key has the value <paramref name="expected"/>, by the type's own Equals; true if it had.
+    /// Arrays and collections are compared by their contents.
+    /// </summary>
+    public ValueTask<bool> TryUpdateAsync(
+        TKey key, TValue value, TValue expected, CancellationToken cancellationToken = default) =>
+        StoredEquality<TValue>.IsNeeded
+            ? TryUpdateStoredAsync(key, value, expected, cancellationToken)
+            : TryUpdateEqualAsync(key, value, expected, cancellationToken);
+
+    // Records of 3 keep the meaning that they had when they were written: arrays and collections never matched.
     [Mutator(3)]
-    public partial ValueTask<bool> TryUpdateAsync(
-        [VersionKey] TKey key, TValue value, TValue expected, CancellationToken cancellationToken = default);
+    private partial ValueTask<bool> TryUpdateEqualAsync(
+        [VersionKey] TKey key, TValue value, TValue expected, CancellationToken cancellationToken);
 
     /// <summary>True if the key was there.</summary>
     [Mutator(4)]
@@ -51,6 +60,10 @@ public sealed partial class TangoDictionary<TKey, TValue> : TangoObject
     /// <summary>Removes all keys; conflicts with every other operation.</summary>
     [Mutator(7)]
     public partial ValueTask ClearAsync(CancellationToken cancellationToken = default);
+
+    [Mutator(8)]
+    private partial ValueTask<bool> TryUpdateStoredAsync(
+        [VersionKey] TKey key, TValue value, TValue expected, CancellationToken cancellationToken);
 
     /// <summary>Linearizable.</summary>
     [Accessor]
@@ -83,10 +96,15 @@ public sealed partial class TangoDictionary<TKey, TValue> : TangoObject
         return true;
     }
 
-    private bool ApplyTryUpdate(TKey key, TValue value, TValue expected)
+    private bool ApplyTryUpdateEqual(TKey key, TValue value, TValue expected) =>
+        Replace(key, value, expected, EqualityComparer<TValue>.Default);
+
+    private bool ApplyTryUpdateStored(TKey key, TValue value, TValue expected) =>
+        Replace(key, value, expected, StoredEquality<TValue>.Comparer);
+
+    private bool Replace(TKey key, TValue value, TValue expected, IEqualityComparer<TValue> comparer)
     {
-        if (!_items.TryGetValue(key, out TValue? current)
-            || !EqualityComparer<TValue>.Default.Equals(current, expected)) return false;
+        if (!_items.TryGetValue(key, out TValue? current) || !comparer.Equals(current, expected)) return false;
         _items = _items.SetItem(key, value);
         return true;
     }
@@ -121,5 +139,7 @@ public sealed partial class TangoDictionary<TKey, TValue> : TangoObject
 
     private int ReadCount() => _items.Count;
 
-    private ImmutableDictionary<TKey, TValue> ReadSnapshot() => _items.WithComparers(_items.KeyComparer);
+    // Costs nothing: only the value comparer changes. The view's own never matches, a reader's must.
+    private ImmutableDictionary<TKey, TValue> ReadSnapshot() =>
+        _items.WithComparers(_items.KeyComparer, StoredEquality<TValue>.Comparer);
 }

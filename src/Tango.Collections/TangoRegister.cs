@@ -16,11 +16,23 @@ public sealed partial class TangoRegister<T> : TangoObject
     [Mutator(2)]
     public partial ValueTask<T?> ExchangeAsync(T? value, CancellationToken cancellationToken = default);
 
-    /// <summary>Writes only if the register holds <paramref name="expected"/> (by the type's own Equals); true if it
-    /// did.</summary>
+    /// <summary>
+    /// Writes only if the register holds <paramref name="expected"/>, by the type's own Equals; true if it did. Arrays
+    /// and collections are compared by their contents.
+    /// </summary>
+    public ValueTask<bool> CompareAndSetAsync(T? value, T? expected, CancellationToken cancellationToken = default) =>
+        StoredEquality<T?>.IsNeeded
+            ? CompareStoredAndSetAsync(value, expected, cancellationToken)
+            : CompareEqualAndSetAsync(value, expected, cancellationToken);
+
+    // Records of 3 keep the meaning that they had when they were written: arrays and collections never matched.
     [Mutator(3)]
-    public partial ValueTask<bool> CompareAndSetAsync(T? value, T? expected,
-        CancellationToken cancellationToken = default);
+    private partial ValueTask<bool> CompareEqualAndSetAsync(T? value, T? expected,
+        CancellationToken cancellationToken);
+
+    [Mutator(4)]
+    private partial ValueTask<bool> CompareStoredAndSetAsync(T? value, T? expected,
+        CancellationToken cancellationToken);
 
     /// <summary>Linearizable.</summary>
     [Accessor]
@@ -35,9 +47,15 @@ public sealed partial class TangoRegister<T> : TangoObject
         return before;
     }
 
-    private bool ApplyCompareAndSet(T? value, T? expected)
+    private bool ApplyCompareEqualAndSet(T? value, T? expected) =>
+        Replace(value, expected, EqualityComparer<T?>.Default);
+
+    private bool ApplyCompareStoredAndSet(T? value, T? expected) =>
+        Replace(value, expected, StoredEquality<T?>.Comparer);
+
+    private bool Replace(T? value, T? expected, IEqualityComparer<T?> comparer)
     {
-        if (!EqualityComparer<T?>.Default.Equals(_value, expected)) return false;
+        if (!comparer.Equals(_value, expected)) return false;
         _value = value;
         return true;
     }
