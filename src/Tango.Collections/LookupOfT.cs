@@ -4,6 +4,7 @@ namespace Tango.Collections;
 
 /// <summary>What was found: a value, or nothing. An async method has no out parameter, and null may be a
 /// value.</summary>
+[TangoValue]
 public readonly record struct Lookup<T>(bool Found, T? Value)
 {
     public static Lookup<T> None => default;

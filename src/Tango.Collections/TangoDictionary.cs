@@ -10,7 +10,8 @@ namespace Tango.Collections;
 /// A type whose equal values have equal bytes: integers, strings, Guid, enums, tuples and [TangoValue] records of them.
 /// Others, such as <c>decimal</c>, are refused when the object is opened.
 /// </typeparam>
-/// <typeparam name="TValue">An immutable type: readers share the instances in the view.</typeparam>
+/// <typeparam name="TValue">Best an immutable type: then readers share the instances in the view; else each gets a
+/// copy.</typeparam>
 [TangoObject("tango.dictionary")]
 public sealed partial class TangoDictionary<TKey, TValue> : TangoObject
     where TKey : notnull
@@ -83,9 +84,16 @@ public sealed partial class TangoDictionary<TKey, TValue> : TangoObject
     /// The whole map at one position, for synchronous reads and enumeration; taking it costs nothing. Its order differs
     /// between processes. In a transaction it conflicts with every write to the map.
     /// </summary>
+    public async ValueTask<ImmutableDictionary<TKey, TValue>> SnapshotAsync(
+        CancellationToken cancellationToken = default)
+    {
+        var items = await ItemsAsync(cancellationToken);
+        // Costs nothing: only the value comparer changes. The view's own never matches, a reader's must.
+        return items.WithComparers(items.KeyComparer, StoredEquality<TValue>.Comparer);
+    }
+
     [Accessor]
-    public partial ValueTask<ImmutableDictionary<TKey, TValue>> SnapshotAsync(
-        CancellationToken cancellationToken = default);
+    private partial ValueTask<ImmutableDictionary<TKey, TValue>> ItemsAsync(CancellationToken cancellationToken);
 
     private void ApplySet(TKey key, TValue value) => _items = _items.SetItem(key, value);
 
@@ -139,7 +147,5 @@ public sealed partial class TangoDictionary<TKey, TValue> : TangoObject
 
     private int ReadCount() => _items.Count;
 
-    // Costs nothing: only the value comparer changes. The view's own never matches, a reader's must.
-    private ImmutableDictionary<TKey, TValue> ReadSnapshot() =>
-        _items.WithComparers(_items.KeyComparer, StoredEquality<TValue>.Comparer);
+    private ImmutableDictionary<TKey, TValue> ReadItems() => _items;
 }

@@ -4,7 +4,8 @@ namespace Tango.Collections;
 
 /// <summary>A replicated list. Every operation concerns the whole list, because an insertion moves all behind it; each
 /// costs O(log n).</summary>
-/// <typeparam name="T">An immutable type: readers share the instances in the view.</typeparam>
+/// <typeparam name="T">Best an immutable type: then readers share the instances in the view; else each gets a
+/// copy.</typeparam>
 [TangoObject("tango.list")]
 public sealed partial class TangoList<T> : TangoObject
 {

@@ -6,7 +6,8 @@ namespace Tango.Collections;
 /// A replicated first-in-first-out queue. Enqueueing does not read, so transactions that only enqueue never conflict;
 /// those that take or look conflict with every change of the queue.
 /// </summary>
-/// <typeparam name="T">An immutable type: readers share the instances in the view.</typeparam>
+/// <typeparam name="T">Best an immutable type: then readers share the instances in the view; else each gets a
+/// copy.</typeparam>
 [TangoObject("tango.queue")]
 public sealed partial class TangoQueue<T> : TangoObject
 {

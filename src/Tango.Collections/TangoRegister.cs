@@ -1,7 +1,8 @@
 namespace Tango.Collections;
 
 /// <summary>One replicated value: the register of Tango 3.1, Figure 3. It starts as <c>default</c>.</summary>
-/// <typeparam name="T">An immutable type: readers share the instance in the view.</typeparam>
+/// <typeparam name="T">Best an immutable type: then readers share the instance in the view; else each gets a
+/// copy.</typeparam>
 [TangoObject("tango.register")]
 public sealed partial class TangoRegister<T> : TangoObject
 {

@@ -79,6 +79,12 @@ public sealed class ContentEqualityTests
         var arrays = await cluster.OpenAsync<TangoDictionary<string, ImmutableArray<int>>>("arrays");
         await arrays.SetAsync("x", [1]);
         Assert.True((await arrays.SnapshotAsync()).ContainsValue([1]));
+        // Mutable values are copied for the reader, and the copy compares as the original does.
+        var bytes = await cluster.OpenAsync<TangoDictionary<string, byte[]>>("bytes");
+        await bytes.SetAsync("x", [1]);
+        ImmutableDictionary<string, byte[]> copy = await bytes.SnapshotAsync();
+        Assert.True(copy.ContainsValue([1]));
+        Assert.False(copy.ContainsValue([2]));
         // The view's own comparer is not the snapshot's: an update that Equals calls equal is kept.
         var versioned = await cluster.OpenAsync<TangoDictionary<string, Versioned>>("versioned");
         await versioned.SetAsync("x", new Versioned(1, "old"));

@@ -316,6 +316,26 @@ public sealed class DiagnosticsTests
             private int ReadFree(long key) => _free;
             """)));
 
+    [Theory]
+    [InlineData("TANGO025", "runtime.OpenAsync<Box<List<int>>>(\"a\")")]
+    [InlineData("TANGO025", "runtime.OpenWriteOnlyAsync<Box<ImmutableList<byte[]>>>(\"a\")")]
+    [InlineData("TANGO025", "runtime.OpenGroupAsync(\"g\", g => g.Add<Box<(int, Bag)>>(\"a\"))")]
+    [InlineData(null, "runtime.OpenAsync<Box<ImmutableList<string>>>(\"a\")")]
+    [InlineData(null, "runtime.OpenAsync<Box<(int, DateTime?)>>(\"a\")")]
+    public async Task Type_arguments_of_opened_objects_are_immutable(string? id, string open)
+    {
+        string[] expected = id is null ? [] : [id];
+        Assert.Equal(expected, await Compiler.Diagnose(
+            $$"""
+            [TangoObject("box")] public sealed partial class Box<T> : TangoObject { private T? _value; }
+            [TangoValue] public sealed record Bag([property: TangoMember(0)] List<int> Items);
+            public static class Program
+            {
+                public static async Task Main(TangoRuntime runtime) => await {{open}};
+            }
+            """));
+    }
+
     private static string InApply(string statement) => Sources.Object(
         $$"""
         private long _x;

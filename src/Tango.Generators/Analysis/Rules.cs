@@ -155,6 +155,12 @@ internal static class Rules
         "A transaction does not abort when other keys are written, and commits on an answer that is no longer true. "
         + "Drop the [VersionKey], or look only at what it names.");
 
+    public static readonly DiagnosticDescriptor MutableArgument = Warning(
+        "TANGO025", "An object holds values that can be changed in place",
+        "'{0}' holds '{1}', which can be changed in place{2}: every read copies it",
+        "A reader that changed the view's own value would change the state of its replica alone, so that each reader "
+        + "gets a copy. Immutable types are shared.");
+
     private static DiagnosticDescriptor Error(string id, string title, string message, string description) =>
         new(id, title, message, Category, DiagnosticSeverity.Error, isEnabledByDefault: true, description,
             Help + id.ToLowerInvariant());

@@ -2,6 +2,7 @@ using System.Collections.Concurrent;
 using System.Collections.Immutable;
 using Microsoft.CodeAnalysis;
 using Microsoft.CodeAnalysis.Diagnostics;
+using Microsoft.CodeAnalysis.Operations;
 
 namespace Tango.Generators;
 
@@ -14,13 +15,14 @@ public sealed class TangoObjectAnalyzer : DiagnosticAnalyzer
         Rules.NotPartial, Rules.ObjectShape, Rules.OperationShape, Rules.MissingBody, Rules.NumberNotPositive,
         Rules.NumberTwice,
         Rules.NoFormatter, Rules.UnknownFormatter, Rules.MutableState, Rules.StaticState, Rules.NotAKey,
-        Rules.TypeNameTwice,
+        Rules.TypeNameTwice, Rules.MutableArgument,
     ];
 
     public override void Initialize(AnalysisContext context)
     {
         context.ConfigureGeneratedCodeAnalysis(GeneratedCodeAnalysisFlags.None);
         context.EnableConcurrentExecution();
+        context.RegisterOperationAction(Opened, OperationKind.Invocation);
         context.RegisterCompilationStartAction(static start =>
         {
             var named = new ConcurrentBag<(string Name, INamedTypeSymbol Type)>();
@@ -51,6 +53,22 @@ public sealed class TangoObjectAnalyzer : DiagnosticAnalyzer
                     Diagnostic.Create(Rules.TypeNameTwice, type.Locations.FirstOrDefault(), type.Name, group.Key,
                         types[0].ToDisplayString()));
             }
+        }
+    }
+
+    /// <summary>Where an object is opened, its type arguments are known.</summary>
+    private static void Opened(OperationAnalysisContext context)
+    {
+        IMethodSymbol method = ((IInvocationOperation)context.Operation).TargetMethod;
+        bool opens = method.Name is "OpenAsync" or "OpenWriteOnlyAsync"
+            && method.ContainingType.Is("Tango.TangoRuntime")
+            || method.Name is "Add" && method.ContainingType.Is("Tango.TangoGroupBuilder");
+        if (!opens || method.Arity != 1 || method.TypeArguments[0] is not INamedTypeSymbol opened) return;
+        foreach (ITypeSymbol argument in opened.TypeArguments)
+        {
+            if (TypeFacts.Immutable(argument) is not { Knowledge: Knowledge.No } verdict) continue;
+            context.ReportDiagnostic(Diagnostic.Create(Rules.MutableArgument, context.Operation.Syntax.GetLocation(),
+                opened.Minimal(), argument.Minimal(), verdict.Because(argument)));
         }
     }
 

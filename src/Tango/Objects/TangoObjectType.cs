@@ -4,6 +4,7 @@ namespace Tango;
 public sealed class TangoObjectType
 {
     private readonly Action _verifyFormatters;
+    private readonly Lazy<bool> _holdsMutableValues;
 
     /// <param name="name">The name recorded in the directory; for a generic type see
     /// <see cref="TangoTypeName.Generic"/>.</param>
@@ -18,6 +19,7 @@ public sealed class TangoObjectType
         Name = name;
         Create = create;
         _verifyFormatters = verifyFormatters;
+        _holdsMutableValues = new Lazy<bool>(() => MutableTypes.AreArgumentsOf(create().GetType()));
         Mutators = mutators;
     }
 
@@ -26,6 +28,9 @@ public sealed class TangoObjectType
     public IReadOnlyList<MutatorInfo> Mutators { get; }
 
     internal Func<TangoObject> Create { get; }
+
+    /// <summary>Readers get copies of what can be changed in place.</summary>
+    internal bool HoldsMutableValues => _holdsMutableValues.Value;
 
     internal void VerifyFormatters() => _verifyFormatters();
 }

@@ -22,6 +22,8 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
 
     public VersionTable Versions { get; } = new(entry.VersionCapacity);
 
+    public bool HoldsMutableValues { get; } = type is { HoldsMutableValues: true };
+
     /// <summary>Index in the published views; set once when the unit is attached.</summary>
     public int Slot { get; set; } = -1;
 

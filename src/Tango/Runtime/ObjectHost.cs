@@ -61,10 +61,13 @@ internal sealed class ObjectHost(TangoRuntime runtime, DirectoryEntry entry, Hos
         CancellationToken cancellationToken)
     {
         if (runtime.Current is not { } transaction)
-            return await SendAsync(mutator, key, arguments, result, cancellationToken);
+            return Isolated(await SendAsync(mutator, key, arguments, result, cancellationToken));
         await transaction.UpdateAsync(this, mutator, key, arguments.WrittenMemory, result, cancellationToken);
-        return result is null ? default! : result.Value!;
+        return result is null ? default! : Isolated(result.Value!);
     }
+
+    private TResult Isolated<TResult>(TResult result) =>
+        hosted is null ? result : ResultCopy<TResult>.Of(result, hosted);
 
     private async ValueTask<TResult> ReadLatestAsync<TView, TState, TResult>(
         TState state, Func<TView, TState, TResult> read, CancellationToken cancellationToken)
@@ -72,7 +75,8 @@ internal sealed class ObjectHost(TangoRuntime runtime, DirectoryEntry entry, Hos
     {
         var target = RequireHosted();
         await runtime.Player.SyncAsync(cancellationToken);
-        return read((TView)runtime.Player.Published.Of(target).Require(target), state);
+        var view = (TView)runtime.Player.Published.Of(target).Require(target);
+        return ResultCopy<TResult>.Of(read(view, state), target);
     }
 
     private ValueTask<TResult> SendAsync<TResult>(

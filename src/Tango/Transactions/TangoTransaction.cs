@@ -106,7 +106,7 @@ public sealed partial class TangoTransaction : IAsyncDisposable
                 view = (TView)target.View(snapshot);
             }
 
-            return read(view, state);
+            return ResultCopy<TResult>.Of(read(view, state), host.RequireHosted());
         }
         finally
         {

@@ -1,0 +1,26 @@
+using Tango.Formatting;
+using Tango.Playback;
+
+namespace Tango.Runtime;
+
+/// <summary>
+/// Views share their values with readers, so a value that can be changed in place is copied for every reader: else one
+/// of them changes the state of this replica alone.
+/// </summary>
+internal static class ResultCopy<T>
+{
+    private static readonly bool s_isMutable = MutableTypes.IsMutable(typeof(T));
+
+    /// <exception cref="TangoFormatException">The copy is made by the type's formatter, and it has none.</exception>
+    public static T Of(T value, HostedObject hosted)
+    {
+        if (!s_isMutable || !hosted.HoldsMutableValues) return value;
+        var formatter = TangoFormatters.Get<T>();
+        var buffer = new ArgumentBuffer();
+        var writer = new MessagePackWriter(buffer);
+        formatter.Write(ref writer, value);
+        writer.Flush();
+        var reader = new MessagePackReader(buffer.WrittenSpan);
+        return formatter.Read(ref reader);
+    }
+}
