@@ -20,6 +20,13 @@ internal sealed class World(InMemoryLogOptions? options = null, TimeProvider? ti
         return runtime;
     }
 
+    public TangoRuntime NewRuntime(Func<IStreamCursor> openCursor, TimeProvider clock)
+    {
+        var runtime = new TangoRuntime(Log, openCursor, clock, SystemEntropy.Instance);
+        _runtimes.Add(runtime);
+        return runtime;
+    }
+
     public async ValueTask<(TangoRuntime Runtime, Accounts Accounts)> OpenAccountsAsync(string name = "accounts")
     {
         var runtime = NewRuntime();

@@ -2,8 +2,9 @@ namespace Tango;
 
 /// <summary>
 /// Apply failed with something else than the declared rejection, or met a record it does not know (R23). The object's
-/// view stays as it was before that record and is no longer served by this runtime; other objects go on. A runtime with
-/// code that can apply the record can open it.
+/// view stays as it was before that record and is no longer served by this runtime; other objects go on. A record that
+/// cannot be read at all stops the objects of its entry, with the groups that they belong to. A runtime with code that
+/// can apply the record can open it.
 /// </summary>
 public sealed class TangoObjectStoppedException(string objectName, ObjectId objectId, RecordVersion version,
     Exception innerException)

@@ -7,13 +7,13 @@ using Tango.Records;
 namespace Tango.Playback;
 
 /// <summary>
-/// Finds the decision of the commit record at which playback is blocked: its read set is not hosted here (R20). It
-/// reads the hosted streams ahead of playback and keeps decisions only.
+/// Finds the decision of the commit record at which playback is blocked: its read set is not hosted here, or not
+/// readable (R20). It reads the hosted streams ahead of playback and keeps decisions only.
 /// </summary>
+/// <param name="isProbe">The playback that waits is itself a probe's.</param>
 internal sealed class DecisionLookahead(
     HostedObjects hosted, Decisions decisions, PlayerContext context, TangoOptions options, TimeProvider time,
-    IEntropy entropy,
-    CancellationToken lifetime)
+    IEntropy entropy, bool isProbe, CancellationToken lifetime)
 {
     private IStreamCursor? _cursor;
 
@@ -27,15 +27,19 @@ internal sealed class DecisionLookahead(
 
     /// <summary>
     /// Returns when <see cref="Decisions"/> knows the outcome. After twice the orphan time-out no host of the read set
-    /// has published it, and a probe plays the read set.
+    /// has published it, and a probe plays the read set. Where that is impossible, the wait goes on until a host that
+    /// can decides.
     /// </summary>
+    /// <exception cref="UndecidableException">Only within a probe: while it waited, the decision that it is made for
+    /// would not be looked for.</exception>
     public async ValueTask LearnAsync(LogEntry entry, RecordVersion commit)
     {
         var started = time.GetTimestamp();
+        var mayProbe = true;
         for (var attempt = 0; ; attempt++)
         {
             if (await FindAheadAsync(commit)) return;
-            if (time.GetElapsedTime(started) >= 2 * options.OrphanTimeout)
+            if (mayProbe && time.GetElapsedTime(started) >= 2 * options.OrphanTimeout)
             {
                 try
                 {
@@ -45,11 +49,13 @@ internal sealed class DecisionLookahead(
                     decisions.Learn(commit, probed.Aborted);
                     return;
                 }
-                catch (TangoTrimmedException e)
+                catch (Exception e) when (e is TangoTrimmedException or UndecidableException)
                 {
-                    // R22: the state of the read set at the record cannot be played here any more. One of its hosts
-                    // will publish the outcome.
+                    // R22, R23: the state of the read set at the record cannot be played here. One of its hosts will
+                    // publish the outcome.
+                    if (isProbe) throw new UndecidableException(commit, e);
                     context.Logger.LogWarning(e, "{Commit} can be decided by hosts of its read set only", commit);
+                    mayProbe = e is not UndecidableException { IsFinal: true };
                     started = time.GetTimestamp();
                 }
             }

@@ -13,19 +13,23 @@ internal sealed class DecisionProbe(RecordVersion commit)
 {
     public bool IsFound { get; private set; }
 
-    /// <summary>Null, once found: it committed.</summary>
+    /// <summary>False, once found: what it read cannot be read by this code (R23).</summary>
+    public bool IsEvaluated { get; private set; }
+
+    /// <summary>Null, once evaluated: it committed.</summary>
     public TxOutcome.Aborted? Aborted { get; private set; }
 
-    /// <summary>Playback has evaluated a commit record; the probe ends if it is the one looked for.</summary>
-    public void TryEnd(RecordVersion evaluated, TxOutcome.Aborted? aborted)
+    /// <summary>Playback is at a commit record; the probe ends if it is the one looked for.</summary>
+    public bool TryEnd(RecordVersion met, bool isEvaluated, TxOutcome.Aborted? aborted)
     {
-        if (evaluated != commit) return;
-        IsFound = true;
-        Aborted = aborted;
+        if (met != commit) return false;
+        (IsFound, IsEvaluated, Aborted) = (true, isEvaluated, aborted);
+        return true;
     }
 
     /// <exception cref="TangoTrimmedException">The read set's history is trimmed (R22); its hosts can still
     /// decide.</exception>
+    /// <exception cref="UndecidableException">It cannot be decided here, or not yet.</exception>
     public static async ValueTask<PendingDecision> RunAsync(
         LogEntry entry, RecordVersion commit, PlayerContext context, TangoOptions options, TimeProvider time,
         IEntropy entropy,
@@ -49,6 +53,7 @@ internal sealed class DecisionProbe(RecordVersion commit)
         await player.SyncAsync(lifetime);
         if (!probe.IsFound)
             throw new TangoFormatException($"Commit record {commit} was not met in the streams of its read set");
+        if (!probe.IsEvaluated) throw new UndecidableException(commit, null);
         return new PendingDecision(probe.Aborted, streams, 0);
     }
 
@@ -61,4 +66,13 @@ internal sealed class DecisionProbe(RecordVersion commit)
         for (var i = 0; i < 3; i++) reader.Skip();
         return CommitFormat.ReadParticipants(reader);
     }
+}
+
+/// <summary>A commit record cannot be decided by playing what it read.</summary>
+/// <param name="earlier">An earlier commit record that the probe had to wait for; it may yet be decided by others.
+/// Null: this code cannot read the read set, and never will.</param>
+internal sealed class UndecidableException(RecordVersion commit, Exception? earlier)
+    : TangoException($"What commit record {commit} read cannot be played here", earlier)
+{
+    public bool IsFinal => InnerException is null;
 }

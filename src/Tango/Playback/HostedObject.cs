@@ -65,8 +65,8 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
         }
     }
 
-    /// <summary>R23: this object ends here, others go on. Its versions are still kept, so that transactions that read
-    /// it can be decided.</summary>
+    /// <summary>R23: this object ends here, others go on. While its records can be read its versions are still kept, so
+    /// that transactions that read it can be decided.</summary>
     public void Stop(RecordVersion version, Exception reason)
     {
         IsDirty = true;

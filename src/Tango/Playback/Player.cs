@@ -53,7 +53,8 @@ internal sealed class Player
         _cursor = context.OpenCursor();
         _decisions = new Decisions(context.Calls, SyncAsync, options.OrphanTimeout, time, context.Logger, lifetime);
         _applier = new RecordApplier(_hosted, _decisions, probe is null ? context.Calls : null, probe, context.Logger);
-        _lookahead = new DecisionLookahead(_hosted, _decisions, context, options, time, entropy, lifetime);
+        _lookahead = new DecisionLookahead(
+            _hosted, _decisions, context, options, time, entropy, probe is not null, lifetime);
     }
 
     /// <summary>The newest complete views; never older than any cycle that a caller has awaited.</summary>

@@ -28,7 +28,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, C
             for (; progress.Next < header.Records; progress.Next++)
             {
                 var version = new RecordVersion(entry.Position, progress.Next);
-                if (!TryApplyRecord(ref reader, version, progress)) return version;
+                if (!TryReadRecord(ref reader, version, entry, progress)) return version;
                 // R20: a probe ends at its commit record. The rest of the entry may need decisions of its own, which
                 // need this one.
                 if (probe is { IsFound: true }) return null;
@@ -38,14 +38,36 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, C
         }
         catch (TangoFormatException e)
         {
-            StopObjectsOf(entry, e);
-            foreach (var call in progress.Calls ?? [])
+            StopObjectsOf(entry, new RecordVersion(entry.Position, progress.Next), e);
+            foreach (var call in progress.Calls?[progress.Next..] ?? [])
                 call.OnInDoubt(entry.Position, "The record's entry cannot be read", e);
         }
 
         return null;
     }
 
+    /// <summary>Reads and applies a record as a whole, or passes over it as a whole. R20: those behind it are read all
+    /// the same, for they may be decisions about records that stand earlier.</summary>
+    /// <returns>False: a decision is needed first; nothing has been done.</returns>
+    private bool TryReadRecord(ref MessagePackReader reader, RecordVersion version, LogEntry entry,
+        in EntryProgress progress)
+    {
+        var start = reader;
+        try
+        {
+            return TryApplyRecord(ref reader, version, progress);
+        }
+        catch (TangoFormatException e)
+        {
+            StopObjectsOf(entry, version, e);
+            progress.Calls?[version.Index].OnInDoubt(version.Position, "The record cannot be read", e);
+            reader = start;
+            reader.Skip();
+            return true;
+        }
+    }
+
+    /// <summary>Has no effect if it throws.</summary>
     /// <returns>False: a decision is needed first; nothing has been done.</returns>
     private bool TryApplyRecord(ref MessagePackReader reader, RecordVersion version, in EntryProgress progress)
     {
@@ -62,6 +84,9 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, C
             case RecordKind.Decision when elements == RecordFormat.DecisionLength:
                 decisions.OnDecisionRecord(DecisionFormat.Read(ref reader), version);
                 return true;
+            case >= RecordFormat.FirstWithoutEffect:
+                for (var left = elements - 1; left > 0; left--) reader.Skip();
+                return true;
             default:
                 throw new TangoFormatException(
                     $"Record {version} has kind {(int)kind} with {elements} elements, which is not known here");
@@ -75,7 +100,8 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, C
         call?.OnApplied(version, rejection, target.Stopped);
     }
 
-    /// <returns>False: not all of the read set is hosted here, and the decision is not known yet.</returns>
+    /// <returns>False: not all of the read set is hosted and readable here, and the decision is not known
+    /// yet.</returns>
     private bool TryApplyCommit(ref MessagePackReader reader, RecordVersion version, PendingCall? call, bool isOwn)
     {
         var flags = (CommitFlags)reader.ReadInt32();
@@ -84,16 +110,18 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, C
         var snapshotEnd = RecordFormat.ReadPosition(ref reader);
         var participants = reader;
         var aborted = Validate(ref reader, version.Position, snapshotEnd, out var isEvaluated);
+        // To the end, before anything is decided: what this code cannot read it must not decide.
+        var writesLiveObject = ReadWrites(reader, version.Position);
         if (flags.HasFlag(CommitFlags.NeedsDecision))
         {
-            if (isEvaluated && probe is not null) probe.TryEnd(version, aborted);
-            else if (isEvaluated)
+            if (probe is not null && probe.TryEnd(version, isEvaluated, aborted)) return true;
+            if (isEvaluated && probe is null)
                 decisions.DecidedHere(version, aborted, CommitFormat.ReadParticipants(participants).Streams, isOwn);
-            else if (decisions.TryGet(version, out aborted)) isEvaluated = true;
+            else if (!isEvaluated && decisions.TryGet(version, out aborted)) isEvaluated = true;
 #if PLANTED
-            else if (Planted.Is("undecided-is-committed")) isEvaluated = true;
+            else if (!isEvaluated && Planted.Is("undecided-is-committed")) isEvaluated = true;
 #endif
-            else if (WritesHostedObject(reader, version.Position)) return false;
+            else if (!isEvaluated && writesLiveObject) return false;
         }
 
         var rejected = 0;
@@ -110,28 +138,33 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, C
             else if (Apply(target, write, version, null) is not null) rejected++;
         }
 
-        // R19: positions of spilled writes; none are written yet, so a list with members is from newer code.
         reader.ReadArrayHeader(0);
-        call?.OnDecided(aborted ?? (TxOutcome)new TxOutcome.Committed(version, rejected));
+        if (isEvaluated) call?.OnDecided(aborted ?? (TxOutcome)new TxOutcome.Committed(version, rejected));
+        // No record says what it came to, or nothing here waits for the one that does.
+        else call?.OnInDoubt(version.Position, "What the transaction read cannot be read here any more", null);
         return true;
     }
 
+    /// <summary>Whether an object is written that can be played here. Reads all of it in any case.</summary>
     /// <param name="reader">At the writes. By value: the caller reads them again.</param>
-    private bool WritesHostedObject(MessagePackReader reader, LogPosition position)
+    private bool ReadWrites(MessagePackReader reader, LogPosition position)
     {
+        var writesLiveObject = false;
         for (var writes = reader.ReadArrayHeader(); writes > 0; writes--)
         {
             reader.ReadArrayHeader(CommitFormat.WriteLength);
             var write = CallRecord.Read(ref reader);
-            if (hosted.TryGet(write.Object, position, out _)) return true;
+            writesLiveObject |= hosted.TryGet(write.Object, position, out var target) && !target.Unit.IsUnreadable;
         }
 
-        return false;
+        // R19: positions of spilled writes; none are written yet, so a list with members is from newer code.
+        reader.ReadArrayHeader(0);
+        return writesLiveObject;
     }
 
     /// <summary>R18. Reads the whole read set in any case: the writes stand behind it.</summary>
-    /// <param name="isEvaluated">False: an object of the read set is not hosted here, so the outcome is not
-    /// known.</param>
+    /// <param name="isEvaluated">False: an object of the read set is not hosted here, or not readable any more, so the
+    /// outcome is not known.</param>
     private TxOutcome.Aborted? Validate(ref MessagePackReader reader, LogPosition position, LogPosition snapshotEnd,
         out bool isEvaluated)
     {
@@ -142,6 +175,10 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, C
             reader.ReadArrayHeader(CommitFormat.ReadLength);
             var id = new ObjectId(reader.ReadUInt64());
             if (!hosted.TryGet(id, position, out var read)) isEvaluated = false;
+#if PLANTED
+            else if (Planted.Is("unreadable-counts-as-unchanged")) isEvaluated &= true;
+#endif
+            else if (read.Unit.IsUnreadable) (read, isEvaluated) = (null, false);
             if (reader.TryReadNil())
             {
                 aborted ??= Conflict(read, hasKey: false, default, snapshotEnd);
@@ -177,29 +214,39 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, C
 
     /// <summary>
     /// R20: the record claims that one group covers its read set, but this runtime hosts only a part. A guess would let
-    /// views diverge.
+    /// views diverge. If the group is stopped already, nothing is new.
     /// </summary>
     private void StopForUnknownReads(HostedObject target, RecordVersion version)
     {
         var reason = $"Commit record {version} reads objects that are not in the group of '{target.Name}'";
-        Stop(target, version, new TangoFormatException(reason));
+        Stop(target.Unit, version, new TangoFormatException(reason));
     }
 
-    /// <summary>R23: an unreadable entry may have concerned any hosted object in whose stream it stands.</summary>
-    private void StopObjectsOf(LogEntry entry, Exception reason)
+    /// <summary>
+    /// R23: an unreadable record may have concerned any hosted object in whose stream it stands. What is no entry of
+    /// Tango's stops their views alone: no code decides by it, and none could if those here did not.
+    /// </summary>
+    private void StopObjectsOf(LogEntry entry, RecordVersion version, Exception reason)
     {
+        var isTango = EntryFormat.IsTango(entry.Payload);
         foreach (var header in entry.Streams)
         {
             if (!hosted.TryGet(new ObjectId(header.Stream.Value), entry.Position, out var target)) continue;
-            Stop(target, new RecordVersion(entry.Position, 0), reason);
+            if (isTango) Stop(target.Unit, version, reason);
+            else if (target.Stopped is null)
+            {
+                target.Stop(version, reason);
+                ReportStopped(target);
+            }
         }
     }
 
-    private void Stop(HostedObject target, RecordVersion version, Exception reason)
+    private void Stop(HostedUnit unit, RecordVersion version, Exception reason)
     {
-        if (target.Stopped is not null) return;
-        target.Stop(version, reason);
-        ReportStopped(target);
+        if (unit.IsUnreadable) return;
+        var stopping = unit.Objects.Where(static hosted => hosted.Stopped is null).ToList();
+        unit.Stop(version, reason);
+        stopping.ForEach(ReportStopped);
     }
 
     private void ReportStopped(HostedObject target)

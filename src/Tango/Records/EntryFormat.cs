@@ -22,6 +22,21 @@ internal static class EntryFormat
         writer.WriteArrayHeader(records);
     }
 
+    /// <summary>Whether some version of Tango wrote it: all begin with an array that begins with their number. Anything
+    /// else has no effect on versions, in newer code neither.</summary>
+    public static bool IsTango(ReadOnlyMemory<byte> payload)
+    {
+        var reader = new MessagePackReader(payload);
+        try
+        {
+            return reader.ReadArrayHeader() > 0 && reader.ReadInt32() > 0;
+        }
+        catch (TangoFormatException)
+        {
+            return false;
+        }
+    }
+
     /// <exception cref="TangoFormatException">Not a Tango entry, or a newer format.</exception>
     public static EntryHeader ReadHeader(ref MessagePackReader reader)
     {

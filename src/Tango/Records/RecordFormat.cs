@@ -10,6 +10,10 @@ internal static class RecordFormat
     public const int CommitLength = 6;
     public const int DecisionLength = 4;
 
+    /// <summary>Kinds from here on are kept for records without effect on state and versions: code that does not know
+    /// one passes over it (R23).</summary>
+    public const RecordKind FirstWithoutEffect = (RecordKind)128;
+
     public static void WriteUpdate(ref MessagePackWriter writer, ObjectId id, int mutator, ObjectKey key,
         ReadOnlySpan<byte> arguments)
     {

@@ -40,6 +40,12 @@ public sealed partial class TangoTransaction
         if (_objects.Find(static o => o.IsBroken) is { } broken)
             throw new TangoTransactionException(
                 $"A write to '{broken.Host.Name}' failed while it was applied to the transaction's snapshot");
+        foreach (var used in _objects)
+        {
+            if (used.Host.Hosted is { } hosted && _runtime.Player.Published.Of(hosted).Stopped is { } stopped)
+                throw stopped;
+        }
+
         var reads = _objects.FindAll(static o => o.HasReads);
         // A conflict now is a conflict at any later position: no need to append a record that must abort.
         if (FindConflict() is { } early) return early;

@@ -56,6 +56,8 @@ public sealed partial class TangoTransaction : IAsyncDisposable
     /// </summary>
     /// <returns><see cref="TxOutcome.InDoubt"/> if the token is cancelled once the record has been sent.</returns>
     /// <exception cref="TangoTooLargeException">Its writes do not fit into an entry.</exception>
+    /// <exception cref="TangoObjectStoppedException">An object that it read or wrote has stopped here since; nothing
+    /// took effect.</exception>
     /// <exception cref="OperationCanceledException">Cancelled before anything was sent: nothing took effect, and the
     /// transaction is over.</exception>
     /// <exception cref="TangoTransactionException">

@@ -66,9 +66,11 @@ internal sealed class TxObject(ObjectHost host)
         Apply(Own(snapshot), write, result, ignoreRejection: false);
     }
 
+    /// <exception cref="TangoObjectStoppedException">What was written since is not known here.</exception>
     public TxOutcome.Aborted? FindConflict(PublishedViews snapshot)
     {
         var hosted = Host.RequireHosted();
+        if (hosted.Unit.IsUnreadable) throw hosted.Stopped!;
         if (hosted.Versions.LastWriteEnd <= snapshot.End) return null;
         if (ReadsWhole) return Conflict(hosted, ObjectKey.None, snapshot);
         foreach (var key in ReadKeys)
