@@ -23,6 +23,7 @@ public static class CheckerNames
     public const string Opacity = "opacity";
     public const string ViewsEqual = "views-equal";
     public const string Transactions = "transactions";
+    public const string Decisions = "decisions";
     public const string AbortJustified = "abort-justified";
     public const string Liveness = "liveness";
     public const string Determinism = "determinism";

@@ -5,6 +5,7 @@ using Corfu.Simulation.Cluster;
 using Corfu.Simulation.Kernel;
 using Corfu.Simulation.Workload;
 using Tango;
+using Tango.Tests;
 
 namespace Corfu.Simulation.Runner;
 
@@ -86,6 +87,25 @@ public sealed class SimulationRun
             .Select(
                 worker => work.WorkAsync(node.Number, _plan.ProfileOf(node.Number), tango, node.Log!,
                     node.Process!.Time, RandomOf(node, worker))));
+        if (!_plan.IsOld(node.Number)) await PlayForOldClientsAsync(tango, node.Process!.Time);
+    }
+
+    /// <summary>R20: an older client waits for decisions about what it cannot read, which newer ones make as they play
+    /// on.</summary>
+    private async Task PlayForOldClientsAsync(TangoClient tango, TimeProvider time)
+    {
+        while (Cluster.Clients.Any(c => _plan.IsOld(c.Number) && c.Running && !c.Finished))
+        {
+            await Task.Delay(TimeSpan.FromMilliseconds(50), time);
+            try
+            {
+                await tango.Runtime.SyncAsync();
+            }
+            catch (LogUnavailableException)
+            {
+                Cluster.Monitor.Mark("operation given up");
+            }
+        }
     }
 
     /// <returns>Null: what a new client would have to play has been trimmed, and it is told so (R22).</returns>
@@ -97,8 +117,11 @@ public sealed class SimulationRun
         {
             try
             {
-                return await TangoClient.OpenAsync(node.Log!, node.OpenCursor, node.Process!.Time, node.Entropy, hosted,
-                    new TangoOptions(), new SimLogger(World, node.Name));
+                Func<IStreamCursor> openCursor = _plan.IsOld(node.Number)
+                    ? () => new OldCodeCursor(node.OpenCursor(), TangoWorkload.IsNewer)
+                    : node.OpenCursor;
+                return await TangoClient.OpenAsync(node.Log!, openCursor, node.Process!.Time, node.Entropy, hosted,
+                    OptionsOf(node), new SimLogger(World, node.Name));
             }
             catch (Exception e) when (e is TangoInDoubtException or LogUnavailableException)
             {
@@ -111,6 +134,12 @@ public sealed class SimulationRun
             }
         }
     }
+
+    // A record that older code cannot read stops all objects of its entry: in half of the seeds no other's.
+    private TangoOptions OptionsOf(SimClientNode node) =>
+        _plan.TwoVersions && _plan.Seed % 2 == 0 && !_plan.IsOld(node.Number)
+            ? new TangoOptions { MaxBatchStreams = 1 }
+            : new TangoOptions();
 
     private SimRandom RandomOf(SimClientNode node, int worker) =>
         World.Random.Split($"work {node.Name} {worker} {node.Process!.Id}");

@@ -40,6 +40,13 @@ public sealed record SeedPlan
     /// checkpoints yet to start from.</summary>
     public bool TrimsObjects => Trims && Kind == WorkloadKind.Tango && !Has(FaultKind.KillClient);
 
+    /// <summary>
+    /// Whether some clients run older code, which cannot read all that the newer one writes. Not under trims: what an
+    /// older client wrote could then be decided by nobody, since newer code has no checkpoint to open the read set
+    /// from.
+    /// </summary>
+    public bool TwoVersions { get; init; }
+
     /// <summary>What each client does, in turn.</summary>
     public IReadOnlyList<ClientProfile> Profiles { get; init; } = [ClientProfile.Mixed];
 
@@ -74,12 +81,16 @@ public sealed record SeedPlan
 
     private const double ShareWithAgents = 0.25;
     private const double ShareWithDecay = 0.1;
+    private const double ShareWithTwoVersions = 0.4;
 
     // After these a unit may be the only one that has a page, for a while or for good.
     private static readonly FaultKind[] s_moves =
         [FaultKind.ReplaceUnit, FaultKind.AddCapacity, FaultKind.Migrate, FaultKind.Reshape];
 
     public bool Has(FaultKind kind) => Faults.Contains(kind);
+
+    /// <summary>Never the first client, which hosts or can play all that the older ones may wait for.</summary>
+    public bool IsOld(int client) => TwoVersions && client > 0 && client < Clients && client != 3;
 
     public ClientProfile ProfileOf(int client) => Profiles[client % Profiles.Count];
 
@@ -161,7 +172,12 @@ public sealed record SeedPlan
             SlowScheduling = Has(FaultKind.SlowScheduling) ? random.Pick([0.02, 0.2]) : 0,
             MaxClockSkew = Has(FaultKind.ClockSkew) ? TimeSpan.TicksPerMinute : 0,
         };
-        return later.Chance(ShareWithAgents) ? WithAgents(plan, later) : plan;
+        if (later.Chance(ShareWithAgents)) plan = WithAgents(plan, later);
+        return plan with
+        {
+            TwoVersions = plan.Kind == WorkloadKind.Tango && !plan.TrimsObjects
+                && new SimRandom(seed).Split("versions").Chance(ShareWithTwoVersions),
+        };
     }
 
     private static PageStoreOptions SmallStore(int pagesPerSegment, int checkpointRecords)

@@ -34,8 +34,14 @@ public sealed class TangoClient
 
     public Gate Gate { get; private set; } = null!;
 
-    /// <summary>Keys that this client can read.</summary>
+    /// <summary>The lone registers that this client can read.</summary>
     public string[] Readable { get; private set; } = [];
+
+    /// <summary>The lone registers that it can write.</summary>
+    public string[] Writable { get; private set; } = SoloKeys;
+
+    /// <summary>Older code met a record that it cannot read in a stream of the group (R23).</summary>
+    public bool HasLostGroup { get; private set; }
 
     private TangoRegister<string>[] Solo { get; } = new TangoRegister<string>[SoloKeys.Length];
 
@@ -62,6 +68,14 @@ public sealed class TangoClient
             client.Gate = group.Add<Gate>(GateKey);
         });
         return client;
+    }
+
+    /// <summary>An object has stopped, and with it its group.</summary>
+    public void Drop(string name)
+    {
+        if (!SoloKeys.Contains(name)) HasLostGroup = true;
+        Readable = [.. Readable.Where(key => key != name)];
+        Writable = [.. Writable.Where(key => key != name)];
     }
 
     /// <summary>Keys look like "cells/k3", "bank/a1" and "r0".</summary>

@@ -20,27 +20,32 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
 
     private const double ShareOfTrims = 0.02;
 
+    // What a value of a lone register ends with, where older code cannot read the update that wrote it.
+    private const int NewerMark = 1;
+    private const double ShareOfNewer = 0.04;
+
     private readonly TxRecorder _recorder = new(world, history, monitor, ledger);
 
     private static readonly string[] s_keys = ["cells/k0", "cells/k1", "cells/k2", "cells/k3", "cells/k4", "r0", "r1"];
-    private static readonly string[] s_writable = [.. s_keys, .. TangoClient.SoloKeys];
     private static readonly string[] s_accounts = [.. Enumerable.Range(0, Accounts).Select(i => $"bank/a{i}")];
 
     public async Task WorkAsync(int client, ClientProfile profile, TangoClient tango, ICorfuLog own, TimeProvider time,
         SimRandom random)
     {
-        while (!ledger.Exhausted)
+        while (!ledger.Exhausted && !tango.HasLostGroup)
         {
             if (profile.Think > 0) await Task.Delay(TimeSpan.FromTicks(random.Exponential(profile.Think) + 1), time);
             if (plan.TrimsObjects && random.Chance(ShareOfTrims)) await TrimAsync(client, own, random);
             double dice = profile.ReadsOnly
                 ? FirstReadOnly + (random.NextDouble() * (1 - FirstReadOnly))
                 : random.NextDouble();
+            bool isNewer = plan.TwoVersions && !plan.IsOld(client) && random.Chance(ShareOfNewer);
             Task step = dice switch
             {
+                _ when isNewer => UpdateAsync(client, tango, random.Pick(TangoClient.SoloKeys), NewerMark),
                 < 0.40 => TransactionAsync(client, tango, random),
                 < 0.55 => TransferAsync(client, tango, random),
-                < 0.62 => UpdateAsync(client, tango, random),
+                < 0.62 => UpdateAsync(client, tango, random.Pick(Writable(tango)), 0),
                 < 0.65 => PassAsync(client, tango),
                 < FirstReadOnly => ExchangeAsync(client, tango, random),
                 < 0.82 => ReadOnlyAsync(client, tango, PickKeys(Readable(tango), random, random.Between(2, 4)), random),
@@ -58,12 +63,52 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
             {
                 monitor.Mark("operation given up");
             }
+            catch (TangoObjectStoppedException e) when (plan.IsOld(client))
+            {
+                Drop(tango, e);
+            }
+            catch (TangoDivergenceException e)
+            {
+                monitor.Found(CheckerNames.Decisions, $"client {client}: {e.Message}");
+                return;
+            }
         }
     }
 
     /// <summary>Brings the views to the tail and notes what they show: all clients that do this when nothing moves must
-    /// agree.</summary>
+    /// agree. A client of older code shows what has not stopped.</summary>
     public async Task FinalReadAsync(int client, TangoClient tango)
+    {
+        while (!tango.HasLostGroup)
+        {
+            try
+            {
+                await ReadAllAsync(client, tango);
+                return;
+            }
+            catch (TangoObjectStoppedException e) when (plan.IsOld(client))
+            {
+                Drop(tango, e);
+            }
+            catch (TangoDivergenceException e)
+            {
+                monitor.Found(CheckerNames.Decisions, $"client {client}: {e.Message}");
+                return;
+            }
+        }
+    }
+
+    /// <summary>Whether older code cannot read this update.</summary>
+    public static bool IsNewer(ReadOnlyMemory<byte> update) => update.Span.EndsWith(":1"u8);
+
+    private void Drop(TangoClient tango, TangoObjectStoppedException stopped)
+    {
+        monitor.Mark("object stopped in older code");
+        tango.Drop(stopped.ObjectName);
+        if (tango.HasLostGroup) monitor.Mark("group stopped in older code");
+    }
+
+    private async Task ReadAllAsync(int client, TangoClient tango)
     {
         await tango.Runtime.SyncAsync();
         foreach (string key in Readable(tango).Concat(s_accounts).Append(TangoClient.GateKey))
@@ -75,7 +120,7 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
     private async Task TransactionAsync(int client, TangoClient tango, SimRandom random)
     {
         string[] reads = PickKeys(Readable(tango), random, random.Between(0, 3));
-        string[] writes = PickKeys(s_writable, random, random.Between(1, 2));
+        string[] writes = PickKeys(Writable(tango), random, random.Between(1, 2));
         var op = new TxAttempt(_recorder, client);
         await using TangoTransaction tx = tango.Runtime.BeginTx();
         foreach (string key in reads) op.Read(key, await ReadPatientlyAsync(tango, key, random));
@@ -151,11 +196,10 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
         last!.Decided(outcome);
     }
 
-    private async Task UpdateAsync(int client, TangoClient tango, SimRandom random)
+    private async Task UpdateAsync(int client, TangoClient tango, string key, int mark)
     {
-        string key = random.Pick(s_writable);
         var op = new TxAttempt(_recorder, client);
-        string value = op.Write(key, 0);
+        string value = op.Write(key, mark);
         op.Started();
         try
         {
@@ -254,6 +298,8 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
     }
 
     private static string[] Readable(TangoClient tango) => [.. s_keys, .. tango.Readable];
+
+    private static string[] Writable(TangoClient tango) => [.. s_keys, .. tango.Writable];
 
     private static string Show(IEnumerable<KeyValuePair<string, string>> view)
         => string.Join(" ", view.OrderBy(p => p.Key, StringComparer.Ordinal).Select(p => $"{p.Key}={p.Value}"));
