@@ -274,7 +274,24 @@ internal sealed class Monitor(Lock gate, AgentOptions options, NodeId self, Clus
 
     private async Task ProbeAsync(MonitoredNode node)
     {
-        var (sample, answer) = await prober.ProbeAsync(node.Role, node.Address, options.ProbeTimeout, _stopped);
+        Probe probe;
+        try
+        {
+            probe = await prober.ProbeAsync(node.Role, node.Address, options.ProbeTimeout, _stopped);
+        }
+        catch
+        {
+            // A fault of the prober: the caller reports it, and the node goes on being probed.
+            lock (gate)
+            {
+                node.IsProbing = false;
+                node.NextProbe = clock.Now + options.SlowInterval;
+            }
+
+            throw;
+        }
+
+        var (sample, answer) = probe;
         bool isGone;
         lock (gate)
         {
