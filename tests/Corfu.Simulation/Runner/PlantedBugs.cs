@@ -66,6 +66,8 @@ public static class PlantedBugs
             9),
         new("undecided-is-committed", "R20", "who does not host the read set takes a commit record for committed",
             CheckerNames.Transactions, 15),
+        new("unreadable-counts-as-unchanged", "R20, R23", "what this code cannot read leaves versions as they were",
+            CheckerNames.Decisions, 178),
         new("a-refusal-ends-its-transaction", "R23", "the writes behind a refused one are not applied",
             CheckerNames.Transactions, 9),
         new("trimmed-is-skipped", "R22", "playback passes over what was trimmed", CheckerNames.StreamWalk, 8),
