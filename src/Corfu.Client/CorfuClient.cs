@@ -82,8 +82,18 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
     public int MaxPayload => _options.MaxPayload;
 
     public ValueTask<AppendResult> AppendAsync(ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams,
-        CancellationToken cancellationToken = default) =>
-        _appender.AppendAsync(payload, streams, cancellationToken);
+        CancellationToken cancellationToken = default)
+    {
+        StreamRangeException.ThrowIfNotRaw(streams);
+        return _appender.AppendAsync(payload, streams, cancellationToken);
+    }
+
+    public ValueTask<AppendResult> AppendToObjectsAsync(ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams,
+        CancellationToken cancellationToken = default)
+    {
+        StreamRangeException.ThrowIfRaw(streams);
+        return _appender.AppendAsync(payload, streams, cancellationToken);
+    }
 
     public ValueTask<AppendOutcome> ResolveAsync(AppendResult unknown, CancellationToken cancellationToken = default) =>
         unknown.Outcome == AppendOutcome.Unknown

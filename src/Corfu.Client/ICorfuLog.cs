@@ -7,13 +7,22 @@ public interface ICorfuLog
     /// <summary>Largest payload of one append, in bytes.</summary>
     int MaxPayload { get; }
 
-    /// <summary>Appends one entry that belongs to all of <paramref name="streams"/> (any number, no duplicates).
+    /// <summary>Appends one entry that belongs to all of <paramref name="streams"/> (any number, no duplicates), which
+    /// are raw: <see cref="StreamId.FromName"/>, or ids from <see cref="StreamId.FirstRawValue"/> on.
     /// Durable at every replica of its chain when <see cref="AppendOutcome.Appended"/> is returned. Concurrent appends
     /// are not ordered by call order.</summary>
     /// <exception cref="EntryTooLargeException">Nothing was done.</exception>
+    /// <exception cref="StreamRangeException">A stream is in the range of Tango's objects. Nothing was
+    /// done.</exception>
     /// <exception cref="OperationCanceledException">Cancelled before a position was granted; after that, cancellation
     /// yields <see cref="AppendOutcome.Unknown"/>.</exception>
     ValueTask<AppendResult> AppendAsync(
+        ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, CancellationToken cancellationToken = default);
+
+    /// <summary>For Tango's runtime alone: as <see cref="AppendAsync"/>, to streams of objects. An entry that is not
+    /// Tango's stops the objects (R23).</summary>
+    /// <exception cref="StreamRangeException">A stream is raw. Nothing was done.</exception>
+    ValueTask<AppendResult> AppendToObjectsAsync(
         ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, CancellationToken cancellationToken = default);
 
     /// <summary>Finds out what became of an append whose outcome was unknown (R9). May be repeated; never appends

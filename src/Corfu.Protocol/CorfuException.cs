@@ -29,6 +29,27 @@ public sealed class PageCorruptException(string what) : CorfuException($"{what}:
 /// <summary>The entry exceeds the cluster's entry size limit.</summary>
 public sealed class EntryTooLargeException(string what) : CorfuException($"{what}: the entry is too large.");
 
+/// <summary>An append names a stream of the wrong range (<see cref="StreamId"/>). Nothing was done.</summary>
+public sealed class StreamRangeException(StreamId stream) : CorfuException(stream.IsRaw
+    ? $"Stream {stream} is a raw stream, and objects have ids below {StreamId.FirstRawValue}."
+    : $"Stream {stream} is in the range of Tango's objects, which a raw entry would stop. "
+        + $"Raw streams have names, or ids from {StreamId.FirstRawValue} on.")
+{
+    public StreamId Stream { get; } = stream;
+
+    public static void ThrowIfNotRaw(ImmutableArray<StreamId> streams) => ThrowIfAny(streams, raw: false);
+
+    public static void ThrowIfRaw(ImmutableArray<StreamId> streams) => ThrowIfAny(streams, raw: true);
+
+    private static void ThrowIfAny(ImmutableArray<StreamId> streams, bool raw)
+    {
+        foreach (var stream in streams.AsSpan())
+        {
+            if (stream.IsRaw == raw) throw new StreamRangeException(stream);
+        }
+    }
+}
+
 /// <summary>The log is a copy of another cluster's and takes appends only after its promotion.</summary>
 public sealed class LogIsMirrorException(string what)
     : CorfuException($"{what}: this log is a mirror, or is being restored; it takes no appends before it is promoted.");

@@ -6,19 +6,18 @@ namespace Tango.Testing;
 
 public sealed partial class InMemoryCorfuLog
 {
-    public async ValueTask<AppendResult> AppendAsync(
+    public ValueTask<AppendResult> AppendAsync(
         ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, CancellationToken cancellationToken = default)
     {
-        cancellationToken.ThrowIfCancellationRequested();
-        if (payload.Length > MaxPayload)
-            throw new EntryTooLargeException($"A payload of {payload.Length} bytes, limit {MaxPayload}");
-        if (streams.Length > EntryCodec.MaxStreams)
-            throw new EntryTooLargeException($"{streams.Length} streams, limit {EntryCodec.MaxStreams}");
-        if (_options.AroundAppend is { } before) await before(cancellationToken);
-        if (_options.Yield) await Task.Yield();
-        var result = Append(payload.ToArray(), streams);
-        if (_options.AroundAppend is { } after) await after(CancellationToken.None);
-        return result;
+        StreamRangeException.ThrowIfNotRaw(streams);
+        return AppendAnyAsync(payload, streams, cancellationToken);
+    }
+
+    public ValueTask<AppendResult> AppendToObjectsAsync(
+        ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, CancellationToken cancellationToken = default)
+    {
+        StreamRangeException.ThrowIfRaw(streams);
+        return AppendAnyAsync(payload, streams, cancellationToken);
     }
 
     public ValueTask<AppendOutcome> ResolveAsync(AppendResult unknown, CancellationToken cancellationToken = default)
@@ -37,6 +36,21 @@ public sealed partial class InMemoryCorfuLog
             };
             return new ValueTask<AppendOutcome>(outcome);
         }
+    }
+
+    private async ValueTask<AppendResult> AppendAnyAsync(
+        ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        if (payload.Length > MaxPayload)
+            throw new EntryTooLargeException($"A payload of {payload.Length} bytes, limit {MaxPayload}");
+        if (streams.Length > EntryCodec.MaxStreams)
+            throw new EntryTooLargeException($"{streams.Length} streams, limit {EntryCodec.MaxStreams}");
+        if (_options.AroundAppend is { } before) await before(cancellationToken);
+        if (_options.Yield) await Task.Yield();
+        var result = Append(payload.ToArray(), streams);
+        if (_options.AroundAppend is { } after) await after(CancellationToken.None);
+        return result;
     }
 
     private AppendResult Append(byte[] payload, ImmutableArray<StreamId> streams)

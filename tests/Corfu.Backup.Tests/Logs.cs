@@ -7,8 +7,8 @@ namespace Corfu.Backup.Tests;
 
 internal static class Logs
 {
-    public static readonly StreamId Odd = new(301);
-    public static readonly StreamId Even = new(300);
+    public static readonly StreamId Odd = StreamId.FromName("b");
+    public static readonly StreamId Even = StreamId.FromName("a");
 
     public static readonly BackupOptions Small = new()
     {
@@ -76,13 +76,13 @@ internal static class Logs
         return client;
     }
 
-    public static readonly StreamId Late = new(302);
+    public static readonly StreamId Late = StreamId.FromName("c");
 
     /// <summary>R22: who opens them is told what is trimmed, as in the log that <see cref="TrimStreamsAsync"/> has
     /// made.</summary>
     public static async Task AssertTrimmedAsync(CorfuClient log)
     {
-        var tails = (await log.CheckAsync([Even, Odd, Late, new StreamId(303)])).Streams
+        var tails = (await log.CheckAsync([Even, Odd, Late, StreamId.FromName("d")])).Streams
             .Select(t => t.Positions.Select(p => p.Offset));
         Assert.Equal([[25, 24, 23, 22], [19, 17, 15, 13], [39, 38, 37, 36], []], tails);
         foreach (var stream in (StreamId[])[Even, Odd])

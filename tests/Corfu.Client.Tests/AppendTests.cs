@@ -8,7 +8,7 @@ namespace Corfu.Client.Tests;
 
 public class AppendTests
 {
-    private static readonly StreamId A = new(300), B = new(301);
+    private static readonly StreamId A = StreamId.FromName("a"), B = StreamId.FromName("b");
 
     private static byte[] Bytes(string text) => Encoding.UTF8.GetBytes(text);
 

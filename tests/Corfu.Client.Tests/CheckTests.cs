@@ -8,7 +8,7 @@ namespace Corfu.Client.Tests;
 
 public class CheckTests
 {
-    private static readonly StreamId A = new(300), B = new(301);
+    private static readonly StreamId A = StreamId.FromName("a"), B = StreamId.FromName("b");
 
     private static byte[] Bytes(string text) => Encoding.UTF8.GetBytes(text);
 
@@ -47,7 +47,7 @@ public class CheckTests
     }
 
     [Fact]
-    public async Task Another_round_begins_beside_those_on_their_way_only_for_as_many_callers()
+    public async Task Another_round_begins_beside_those_on_their_way_only_for_astreams_callers()
     {
         await using var cluster = await TestCluster.StartAsync(1, 1);
         var client = cluster.Client(TestCluster.Options with { ChecksInFlight = 4 });
@@ -193,7 +193,7 @@ public class CheckTests
         await client.AppendAsync(Bytes("b"), [B]);
         cluster.Transport.Stop(cluster.First.Sequencer.Id);
         Assert.Equal([4L, 3, 2, 1], (await client.CheckAsync([A])).Streams[0].Positions.Select(p => p.Offset));
-        Assert.Empty((await client.CheckAsync([new StreamId(99)])).Streams[0].Positions);
+        Assert.Empty((await client.CheckAsync([StreamId.FromName("none")])).Streams[0].Positions);
         var log = new StreamCursor(client, A);
         await log.SyncAsync();
         await Assert.ThrowsAsync<LogTrimmedException>(async () => await log.ReadNextAsync());
@@ -255,10 +255,12 @@ public class CheckTests
     {
         await using var cluster = await TestCluster.StartAsync(1, 1);
         var client = cluster.Client();
-        await client.AppendAsync(Bytes("0"), [new StreamId(1000), new StreamId(9999)]);
-        var check = await client.CheckAsync([.. Enumerable.Range(1000, 9000).Select(i => new StreamId((ulong)i))]);
+        StreamId[] streams =
+            [.. Enumerable.Range(0, 9000).Select(i => new StreamId(StreamId.FirstRawValue + (ulong)i))];
+        await client.AppendAsync(Bytes("0"), [streams[0], streams[^1]]);
+        var check = await client.CheckAsync([.. streams]);
         Assert.Equal(9000, check.Streams.Length);
-        Assert.Equal(new StreamId(9999), check.Streams[^1].Stream);
+        Assert.Equal(streams[^1], check.Streams[^1].Stream);
         Assert.Equal(2, check.Streams.Count(s => s.Positions.Length == 1));
     }
 

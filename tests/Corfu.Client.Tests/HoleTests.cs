@@ -8,7 +8,7 @@ namespace Corfu.Client.Tests;
 
 public class HoleTests
 {
-    private static readonly StreamId A = new(300);
+    private static readonly StreamId A = StreamId.FromName("a");
 
     private static byte[] Bytes(string text) => Encoding.UTF8.GetBytes(text);
 

@@ -69,7 +69,7 @@ public partial class PaperTests
 
     private static async Task<CorfuClient> AppendedAsync(TestCluster cluster, int count, CorfuClient client)
     {
-        for (var i = 0; i < count; i++) await client.AppendAsync(Bytes($"{i}"), [new StreamId(300)]);
+        for (var i = 0; i < count; i++) await client.AppendAsync(Bytes($"{i}"), [StreamId.FromName("a")]);
         return client;
     }
 
@@ -255,7 +255,7 @@ public partial class PaperTests
     {
         await using var cluster = await TestCluster.StartAsync(1, 1);
         var client = cluster.Client();
-        var streams = Enumerable.Range(0, 200).Select(i => new StreamId(1000 + (ulong)i)).ToArray();
+        var streams = Enumerable.Range(0, 200).Select(i => new StreamId(StreamId.FirstRawValue + (ulong)i)).ToArray();
         await client.AppendAsync(Bytes("x"), [.. streams]);
         foreach (var stream in streams) Assert.Equal(["x"], await PlayAsync(new StreamCursor(client, stream)));
     }

@@ -7,7 +7,7 @@ namespace Corfu.Client.Tests;
 
 public class ReadTests
 {
-    private static readonly StreamId A = new(300);
+    private static readonly StreamId A = StreamId.FromName("a");
     private static readonly TimeSpan Long = TimeSpan.FromSeconds(20);
 
     private static byte[] Bytes(string text) => Encoding.UTF8.GetBytes(text);

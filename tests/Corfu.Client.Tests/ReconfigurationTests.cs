@@ -9,7 +9,7 @@ namespace Corfu.Client.Tests;
 
 public class ReconfigurationTests
 {
-    private static readonly StreamId A = new(300);
+    private static readonly StreamId A = StreamId.FromName("a");
 
     private static byte[] Bytes(string text) => Encoding.UTF8.GetBytes(text);
 
@@ -51,7 +51,8 @@ public class ReconfigurationTests
         const int count = 20;
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var client = cluster.Client();
-        StreamId[] streams = [.. Enumerable.Range(0, count).Select(i => new StreamId((ulong)(i + 1000)))];
+        StreamId[] streams =
+            [.. Enumerable.Range(0, count).Select(i => new StreamId(StreamId.FirstRawValue + (ulong)i))];
         foreach (var stream in streams) await client.AppendAsync(Bytes("old"), [stream]);
         await ReplaceSequencerAsync(cluster, client);
         var allRefused = new TaskCompletionSource();

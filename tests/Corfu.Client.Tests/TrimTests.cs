@@ -7,7 +7,7 @@ namespace Corfu.Client.Tests;
 
 public class TrimTests
 {
-    private static readonly StreamId A = new(300);
+    private static readonly StreamId A = StreamId.FromName("a");
 
     private static async Task<CorfuClient> FilledAsync(TestCluster cluster, int count)
     {

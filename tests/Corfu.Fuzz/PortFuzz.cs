@@ -19,6 +19,7 @@ public sealed class PortFuzz(int seed, TextWriter output)
     private const int FramesPerConnection = 32;
     private const long MemoryAllowance = 256L << 20;
 
+    private static readonly StreamId Stream = StreamId.FromName("fuzz");
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
 
     private readonly IReadOnlyList<byte[]> _frames = [.. SampleMessages.Requests().Select(SampleMessages.Frame)];
@@ -99,7 +100,7 @@ public sealed class PortFuzz(int seed, TextWriter output)
             {
                 using var patience = new CancellationTokenSource(Patience);
                 var position =
-                    (await client.AppendAsync(BitConverter.GetBytes(appends), [new StreamId(300)], patience.Token))
+                    (await client.AppendAsync(BitConverter.GetBytes(appends), [Stream], patience.Token))
                         .Require();
                 appends++;
                 if (appends % 64 != 0) continue;

@@ -20,6 +20,7 @@ public sealed class RequestFuzz(int seed, TextWriter output)
     private const int Probes = 12;
     private const int MostStreams = 64;
 
+    private static readonly StreamId s_stream = StreamId.FromName("fuzz");
     private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(60);
 
     // Acknowledged between the rounds: later requests may trim them, and nothing else may become of them.
@@ -153,12 +154,12 @@ public sealed class RequestFuzz(int seed, TextWriter output)
             for (var i = 0; i < Probes; i++)
             {
                 var value = _values++;
-                var at = await client.AppendAsync(BitConverter.GetBytes(value), [new StreamId(300)], limit.Token);
+                var at = await client.AppendAsync(BitConverter.GetBytes(value), [s_stream], limit.Token);
                 _written.Add((at.Require(), value));
             }
 
             step = "checking";
-            var tail = (await client.CheckAsync([new StreamId(300)], cancellationToken: limit.Token)).Tail;
+            var tail = (await client.CheckAsync([s_stream], cancellationToken: limit.Token)).Tail;
             if (tail <= _written[^1].Position) return $"the tail is {tail}, {_written[^1].Position} was acknowledged";
             step = "reading";
             foreach (var (position, value) in _written.ToArray())

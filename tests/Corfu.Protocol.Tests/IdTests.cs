@@ -34,6 +34,18 @@ public sealed class IdTests
     [InlineData("99999999999999999999")]
     public void Other_texts_are_no_positions(string? text) => Assert.False(LogPosition.TryParse(text, out _));
 
+    /// <summary>Every client must find the stream of a name under the same id.</summary>
+    [Fact]
+    public void A_named_stream_is_raw_and_its_id_follows_from_the_name()
+    {
+        Assert.Equal(16431614141586347548UL, StreamId.FromName("orders").Value);
+        Assert.True(StreamId.FromName("orders").IsRaw);
+        Assert.False(new StreamId(StreamId.FirstObjectValue).IsRaw);
+        Assert.False(new StreamId(StreamId.FirstRawValue - 1).IsRaw);
+        Assert.True(new StreamId(StreamId.FirstRawValue).IsRaw);
+        Assert.Throws<ArgumentException>(() => StreamId.FromName(""));
+    }
+
     [Theory]
     [InlineData("127.0.0.1:7000", "127.0.0.1", 7000)]
     [InlineData("[::1]:7000", "::1", 7000)]

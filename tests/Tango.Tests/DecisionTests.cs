@@ -88,7 +88,7 @@ public class DecisionTests
         var snapshotEnd = (await world.TailAsync()).Offset;
         await first.SetAsync("x", 1);
         var orphan = await AppendOrphanAsync(world, snapshotEnd);
-        await world.Log.AppendAsync(Entry(1, writer =>
+        await world.Log.AppendToObjectsAsync(Entry(1, writer =>
         {
             writer.WriteArrayHeader(4);
             writer.Write(3);
@@ -165,7 +165,7 @@ public class DecisionTests
         var snapshotEnd = (await world.TailAsync()).Offset;
         await firstRuntime.DisposeAsync();
         await secondRuntime.DisposeAsync();
-        await world.Log.AppendAsync(Entry(2, writer =>
+        await world.Log.AppendToObjectsAsync(Entry(2, writer =>
         {
             WriteOrphan(ref writer, snapshotEnd, 256, 257);
             WriteOrphan(ref writer, snapshotEnd, 257, 256);
@@ -199,7 +199,7 @@ public class DecisionTests
         for (var trimmed = history; trimmed < snapshotEnd; trimmed = trimmed.Next) await world.Log.TrimAsync(trimmed);
         foreach (var (read, written) in new[] { (256, 257), (257, 256) })
         {
-            await world.Log.AppendAsync(Entry(1, writer =>
+            await world.Log.AppendToObjectsAsync(Entry(1, writer =>
             {
                 WriteOrphan(ref writer, snapshotEnd.Offset, read, written);
                 writer.Flush();
@@ -244,7 +244,7 @@ public class DecisionTests
     /// <summary>A transaction that read first/x and set second/x to 7, of a client that is no more.</summary>
     private static async Task<LogPosition> AppendOrphanAsync(World world, long snapshotEnd)
     {
-        var result = await world.Log.AppendAsync(Entry(1, writer =>
+        var result = await world.Log.AppendToObjectsAsync(Entry(1, writer =>
         {
             WriteOrphan(ref writer, snapshotEnd, 256, 257);
             writer.Flush();

@@ -1,4 +1,6 @@
+using System.Collections.Immutable;
 using Corfu.Protocol;
+using Tango.Formatting;
 
 namespace Tango.Tests;
 
@@ -144,5 +146,59 @@ public class ObjectTests
         var there = await Assert.ThrowsAsync<TangoObjectStoppedException>(async () => await elsewhere.SumAsync());
         Assert.Equal(here.Version, there.Version);
         await Assert.ThrowsAsync<TangoObjectStoppedException>(async () => await fragile.PutAsync(1));
+    }
+
+    /// <summary>Raw streams took ids from 256 on, as objects do: a raw entry stopped the object from birth.</summary>
+    [Fact]
+    public async Task A_raw_append_does_not_reach_an_object()
+    {
+        await using var world = new World();
+        await Assert.ThrowsAsync<StreamRangeException>(
+            async () => await world.Log.AppendAsync("raw"u8.ToArray(), [ObjectId.FirstUser.Stream]));
+        await world.Log.AppendAsync("raw"u8.ToArray(), [StreamId.FromName("raw")]);
+        var (_, accounts) = await world.OpenAccountsAsync();
+        await accounts.SetAsync("x", 1);
+        Assert.Equal(1, await accounts.BalanceAsync("x"));
+    }
+
+    /// <summary>The range of raw streams begins above the last object, on every replica alike.</summary>
+    [Fact]
+    public void The_directory_gives_no_ids_of_raw_streams()
+    {
+        ITangoView directory = new TangoDirectory();
+        var state = new ArgumentBuffer();
+        var writer = new MessagePackWriter(state);
+        writer.WriteArrayHeader(2);
+        writer.Write(StreamId.FirstRawValue - 2);
+        writer.WriteArrayHeader(0);
+        writer.Flush();
+        directory.LoadState(state.WrittenSpan);
+
+        Assert.Throws<TangoRejectedException>(() => Create(directory, "group", "a", "b", "c"));
+        Assert.Equal(
+            [StreamId.FirstRawValue - 2, StreamId.FirstRawValue - 1], Create(directory, "group", "a", "b"));
+        Assert.Throws<TangoRejectedException>(() => Create(directory, null, "c"));
+        Assert.Equal([StreamId.FirstRawValue - 2, StreamId.FirstRawValue - 1], Create(directory, "group", "a", "b"));
+    }
+
+    private static IEnumerable<ulong> Create(ITangoView directory, string? group, params string[] names)
+    {
+        var arguments = new ArgumentBuffer();
+        var writer = new MessagePackWriter(arguments);
+        writer.WriteArrayHeader(2);
+        writer.Write(group);
+        writer.WriteArrayHeader(names.Length);
+        foreach (var name in names)
+        {
+            writer.WriteArrayHeader(3);
+            writer.Write(name);
+            writer.Write("type");
+            writer.Write(16);
+        }
+
+        writer.Flush();
+        var result = new ApplyResult<ImmutableArray<DirectoryEntry>>();
+        directory.Apply(1, default, arguments.WrittenSpan, new ApplyContext(result));
+        return result.Value.Select(entry => entry.Id.Value);
     }
 }

@@ -76,7 +76,7 @@ public class RecordFormatTests
         var runtime = world.NewRuntime();
         var hit = await runtime.OpenAsync<Accounts>("hit");
         var other = await runtime.OpenAsync<Accounts>("other");
-        await world.Log.AppendAsync(payload, [ObjectId.FirstUser.Stream]);
+        await world.Log.AppendToObjectsAsync(payload, [ObjectId.FirstUser.Stream]);
         await other.SetAsync("x", 1);
         var stopped = await Assert.ThrowsAsync<TangoObjectStoppedException>(async () => await hit.BalanceAsync("x"));
         Assert.True(stopped.InnerException is TangoFormatException, what);

@@ -221,7 +221,7 @@ public class UnreadableRecordTests
         await using var world = new World(time: time);
         var pair = await HostedPair.OpenAsync(world.NewRuntime());
         var snapshotEnd = await world.TailAsync();
-        await world.Log.AppendAsync(foreign, [new StreamId(256)]);
+        await world.Log.AppendToObjectsAsync(foreign, [new StreamId(256)]);
         var orphan = await AppendOrphanAsync(world, snapshotEnd);
         Assert.Equal(7, await pair.Second.BalanceAsync("x"));
         await Assert.ThrowsAsync<TangoObjectStoppedException>(async () => await pair.First.BalanceAsync("x"));
@@ -267,7 +267,7 @@ public class UnreadableRecordTests
         var reader = new MessagePackReader(update);
         reader.ReadArrayHeader(5);
         reader.Skip();
-        return reader.ReadUInt64() < StreamId.FirstUserValue ? 0 : reader.ReadInt32();
+        return reader.ReadUInt64() < StreamId.FirstObjectValue ? 0 : reader.ReadInt32();
     }
 
     /// <summary>Of a client that is no more: it read x of one object and set x of another to 7.</summary>

@@ -157,8 +157,8 @@ internal static class FailoverCommand
             var appends = Enumerable.Range(0, 64).Select(i => first + (i * each)).Where(id => id < streams)
                 .Select(
                     id =>
-                        client.AppendAsync(new byte[16],
-                            [.. Enumerable.Range(id, each).Select(s => new StreamId((ulong)(s + 1000)))]).AsTask());
+                        client.AppendAsync(new byte[16], [.. Enumerable.Range(id, each).Select(FailoverRun.Stream)])
+                            .AsTask());
             foreach (var result in await Task.WhenAll(appends)) result.Require();
         }
     }

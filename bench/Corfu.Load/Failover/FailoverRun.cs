@@ -47,6 +47,8 @@ internal sealed class FailoverRun(CorfuClient client, int appenders, int streams
         return (firsts.Min(), firsts.Max());
     }
 
+    public static StreamId Stream(int index) => new(StreamId.FirstRawValue + (ulong)index);
+
     private static DateTimeOffset Of(List<(Epoch Epoch, DateTimeOffset At)> firsts, Epoch before)
     {
         lock (firsts) return firsts.First(one => one.Epoch > before).At;
@@ -66,7 +68,7 @@ internal sealed class FailoverRun(CorfuClient client, int appenders, int streams
             try
             {
                 var result = await client.AppendAsync(payload,
-                    streams == 0 ? [] : [new StreamId((ulong)(random.Next(streams) + 1000))]);
+                    streams == 0 ? [] : [Stream(random.Next(streams))]);
                 if (result.Outcome == AppendOutcome.Unknown) Interlocked.Increment(ref _unknown);
                 if (result.Outcome != AppendOutcome.Appended) continue;
                 Interlocked.Increment(ref _appended);

@@ -21,7 +21,8 @@ internal static class LogAppendCommand
         Symbol[] parts = [streams, lines, inFlight];
         return LogCommand.WithClient("append", Description, parts, async (client, result, cancellationToken) =>
         {
-            var ids = result.GetValue(streams)!.Distinct().Select(id => new StreamId(id)).ToImmutableArray();
+            var ids = result.GetValue(streams)!.Select(LogCommand.Stream).Distinct().ToImmutableArray();
+            StreamRangeException.ThrowIfNotRaw(ids);
             var output = result.InvocationConfiguration.Output;
             var error = result.InvocationConfiguration.Error;
             if (!result.GetValue(lines)) return await AppendOneAsync(client, ids, output, error, cancellationToken);

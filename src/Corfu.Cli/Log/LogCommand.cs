@@ -98,10 +98,16 @@ internal static class LogCommand
         return option;
     }
 
-    public static Option<ulong[]> StreamsOption(string description) => new("--stream", "-s")
+    public static Option<string[]> StreamsOption(string description) => new("--stream", "-s")
     {
         Description = description,
-        HelpName = "ID",
+        HelpName = "NAME|ID",
         DefaultValueFactory = _ => [],
     };
+
+    /// <summary>A number is a stream's id, anything else the name of a raw stream.</summary>
+    public static StreamId Stream(string text) =>
+        ulong.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var id)
+            ? new StreamId(id)
+            : StreamId.FromName(text);
 }

@@ -1,4 +1,7 @@
+using System.Buffers.Binary;
 using System.Globalization;
+using System.Security.Cryptography;
+using System.Text;
 
 namespace Corfu.Protocol;
 
@@ -86,11 +89,30 @@ public readonly record struct Epoch(long Value) : IComparable<Epoch>
     public override string ToString() => $"e{Value}";
 }
 
-/// <summary>Names a stream: a tagged sub-sequence of the log (Tango 4). Ids below 256 are reserved for the
-/// system.</summary>
+/// <summary>
+/// Names a stream: a tagged sub-sequence of the log (Tango 4). Ids below <see cref="FirstObjectValue"/> are the
+/// system's, those below <see cref="FirstRawValue"/> Tango's objects', all others raw streams of applications. The
+/// ranges are apart because an entry that Tango cannot read stops every object of its streams (R23).
+/// </summary>
 public readonly record struct StreamId(ulong Value) : IComparable<StreamId>
 {
-    public const ulong FirstUserValue = 256;
+    public const ulong FirstObjectValue = 256;
+
+    /// <summary>2^63.</summary>
+    public const ulong FirstRawValue = 1UL << 63;
+
+    /// <summary>Whether the stream is an application's, and not the system's or an object's.</summary>
+    public bool IsRaw => Value >= FirstRawValue;
+
+    /// <summary>The raw stream of this name: SHA-256 of the name in UTF-8, its first 8 bytes (little-endian), bit 63
+    /// set.</summary>
+    public static StreamId FromName(string name)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(name);
+        Span<byte> hash = stackalloc byte[SHA256.HashSizeInBytes];
+        SHA256.HashData(Encoding.UTF8.GetBytes(name), hash);
+        return new StreamId(BinaryPrimitives.ReadUInt64LittleEndian(hash) | FirstRawValue);
+    }
 
     public int CompareTo(StreamId other) => Value.CompareTo(other.Value);
 

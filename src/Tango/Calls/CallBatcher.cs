@@ -138,7 +138,7 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> pla
     {
         while (true)
         {
-            var result = await log.AppendAsync(payload, streams, lifetime);
+            var result = await log.AppendToObjectsAsync(payload, streams, lifetime);
             for (var attempt = 0; result.Outcome == AppendOutcome.Unknown && attempt < options.MaxResolveAttempts;
                 attempt++)
                 result = result with { Outcome = await log.ResolveAsync(result, lifetime) };

@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Collections.Immutable;
+using Corfu.Protocol;
 using Tango.Formatting;
 
 namespace Tango;
@@ -27,6 +28,7 @@ internal sealed class TangoDirectory : TangoObject, ITangoObject<TangoDirectory>
     private ImmutableSortedDictionary<string, ImmutableArray<DirectoryEntry>> _groups =
         ImmutableSortedDictionary.Create<string, ImmutableArray<DirectoryEntry>>(StringComparer.Ordinal);
 
+    // <= FirstRawValue: ids are streams, and those from there on are applications'.
     private ulong _nextId = ObjectId.FirstUser.Value;
 
     public static DirectoryEntry OwnEntry { get; } =
@@ -147,6 +149,8 @@ internal sealed class TangoDirectory : TangoObject, ITangoObject<TangoDirectory>
             }
         }
 
+        if ((ulong)members.Length > StreamId.FirstRawValue - _nextId)
+            throw Reject($"No more ids: those from {StreamId.FirstRawValue} on are raw streams");
         var created = ImmutableArray.CreateBuilder<DirectoryEntry>(members.Length);
         foreach (var member in members)
         {

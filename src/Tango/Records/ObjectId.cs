@@ -11,7 +11,7 @@ public readonly record struct ObjectId(ulong Value) : IComparable<ObjectId>
     public static readonly ObjectId Directory = new(1);
 
     /// <summary>The first id the directory hands out.</summary>
-    public static readonly ObjectId FirstUser = new(StreamId.FirstUserValue);
+    public static readonly ObjectId FirstUser = new(StreamId.FirstObjectValue);
 
     public StreamId Stream => new(Value);
 

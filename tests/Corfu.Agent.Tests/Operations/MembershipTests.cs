@@ -95,7 +95,7 @@ public class MembershipTests
     {
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var client = cluster.Client();
-        var (a, b) = (new StreamId(300), new StreamId(301));
+        var (a, b) = (StreamId.FromName("a"), StreamId.FromName("b"));
         await AppendAsync(client, 0, 20, a);
         ImmutableArray<NodeAddress> old = [.. cluster.Units];
         ImmutableArray<NodeAddress> units = [await cluster.AddUnitAsync(), await cluster.AddUnitAsync(),

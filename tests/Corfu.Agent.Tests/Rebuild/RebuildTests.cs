@@ -7,7 +7,7 @@ namespace Corfu.Agent.Tests;
 
 public class RebuildTests
 {
-    private static readonly StreamId A = new(300);
+    private static readonly StreamId A = StreamId.FromName("a");
 
     /// <summary>Unit 0 fails after so many appends, and a spare stands in its place.</summary>
     private static async Task<(TestCluster Cluster, CorfuClient Client, NodeAddress Spare)> ReplacedAsync(
@@ -144,7 +144,7 @@ public class RebuildTests
     [Fact]
     public async Task R22_a_stream_is_known_to_be_trimmed_when_nobody_is_left_who_has_seen_its_entries()
     {
-        var b = new StreamId(301);
+        var b = StreamId.FromName("b");
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var client = cluster.Client();
         await AppendAsync(client, 0, 20, A);
@@ -159,7 +159,7 @@ public class RebuildTests
         }
 
         var fresh = cluster.Client();
-        var tails = (await fresh.CheckAsync([A, b, new StreamId(302)])).Streams;
+        var tails = (await fresh.CheckAsync([A, b, StreamId.FromName("c")])).Streams;
         Assert.Equal([19L, 18, 17, 16], tails[0].Positions.Select(p => p.Offset));
         Assert.Equal([39L, 38, 37, 36], tails[1].Positions.Select(p => p.Offset));
         Assert.Empty(tails[2].Positions);

@@ -89,6 +89,11 @@ internal sealed class ScriptedLog : ICorfuLog
         new(new AppendResult(AppendOutcome.Appended,
             Append(Encoding.UTF8.GetString(payload.Span), [.. streams.Select(s => s.Value)]), default));
 
+    public ValueTask<AppendResult> AppendToObjectsAsync(ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams,
+        CancellationToken cancellationToken) =>
+        new(new AppendResult(AppendOutcome.Appended,
+            Append(Encoding.UTF8.GetString(payload.Span), [.. streams.Select(s => s.Value)]), default));
+
     public ValueTask<AppendOutcome> ResolveAsync(AppendResult unknown, CancellationToken cancellationToken) =>
         throw new NotSupportedException();
 

@@ -9,7 +9,9 @@ namespace Corfu.Conformance;
 /// <summary>What every <see cref="ICorfuLog"/> promises, run against each implementation.</summary>
 public abstract class LogConformance
 {
-    private static readonly StreamId A = new(300), B = new(301), C = new(302);
+    private static readonly StreamId A = StreamId.FromName("a");
+    private static readonly StreamId B = StreamId.FromName("b");
+    private static readonly StreamId C = StreamId.FromName("c");
 
     /// <summary>The log under test, empty.</summary>
     protected abstract Task<ICorfuLog> OpenAsync();
@@ -45,6 +47,31 @@ public abstract class LogConformance
         Assert.Equal(result.Origin, read.Entry!.Origin);
         Assert.Equal(result.Position, read.Entry.Position);
         Assert.Equal([A, B], read.Entry.Streams.Select(s => s.Stream));
+    }
+
+    /// <summary>Raw streams and objects shared their ids: a raw append stopped the object of the stream.</summary>
+    [Fact]
+    public async Task Raw_streams_and_objects_have_ranges_of_their_own()
+    {
+        var log = await OpenAsync();
+        StreamId directory = new(1), firstObject = new(StreamId.FirstObjectValue);
+        StreamId lastObject = new(StreamId.FirstRawValue - 1), firstRaw = new(StreamId.FirstRawValue);
+        foreach (var id in new[] { directory, firstObject, lastObject })
+        {
+            var refused = await Assert.ThrowsAsync<StreamRangeException>(
+                async () => await log.AppendAsync(Bytes("raw"), [A, id]));
+            Assert.Equal(id, refused.Stream);
+        }
+
+        await Assert.ThrowsAsync<StreamRangeException>(
+            async () => await log.AppendToObjectsAsync(Bytes("x"), [firstObject, firstRaw]));
+        Assert.Equal(0, (await log.CheckAsync([])).Tail.Offset);
+
+        Assert.Equal(0, (await log.AppendToObjectsAsync(Bytes("x"), [directory, lastObject])).Require().Offset);
+        Assert.Equal(1, (await log.AppendAsync(Bytes("raw"), [firstRaw])).Require().Offset);
+        var read = await log.ReadManyAsync([new(0), new(1)]);
+        Assert.Equal([directory, lastObject], read[0].Entry!.Streams.Select(s => s.Stream));
+        Assert.Equal([firstRaw], read[1].Entry!.Streams.Select(s => s.Stream));
     }
 
     [Fact]

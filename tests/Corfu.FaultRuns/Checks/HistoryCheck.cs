@@ -205,11 +205,12 @@ public sealed class HistoryCheck
 
     private void CheckStreams()
     {
-        for (var i = 0UL; i < Clients.EntryText.Streams; i++)
+        for (var i = 0; i < Clients.EntryText.Streams; i++)
         {
-            var exact = Exact(1000 + i, long.MaxValue);
-            if (!exact.SequenceEqual(_streams.GetValueOrDefault(1000 + i) ?? []))
-                Violate($"a fresh reader of stream {1000 + i} was shown another stream than the log holds");
+            var stream = Clients.EntryText.Stream(i).Value;
+            var exact = Exact(stream, long.MaxValue);
+            if (!exact.SequenceEqual(_streams.GetValueOrDefault(stream) ?? []))
+                Violate($"a fresh reader of stream {stream} was shown another stream than the log holds");
         }
 
         foreach (var (client, stream, position, played) in _followers)

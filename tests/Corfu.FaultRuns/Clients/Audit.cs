@@ -30,7 +30,7 @@ internal static class Audit
 
         for (var i = 0; i < EntryText.Streams; i++)
         {
-            var id = new StreamId(1000 + (ulong)i);
+            var id = EntryText.Stream(i);
             var stream = new StreamCursor(client, id);
             await stream.SyncAsync();
             while (await stream.ReadNextAsync() is { } entry)

@@ -32,6 +32,8 @@ public static class EntryText
         return Make(id).AsSpan().SequenceEqual(bytes) ? id : null;
     }
 
-    /// <summary>Streams from 1000 on, by the name.</summary>
-    public static StreamId StreamOf(string id) => new(1000 + ((ulong)id[^1] % Streams));
+    /// <summary>The entry's stream, by its name.</summary>
+    public static StreamId StreamOf(string id) => Stream(id[^1] % Streams);
+
+    public static StreamId Stream(int index) => new(StreamId.FirstRawValue + (ulong)index);
 }

@@ -177,7 +177,7 @@ internal sealed class WorkClient(CorfuClient client, HistoryWriter history, stri
     // One cursor for the life of the process: what it delivers up to where it stands must be exactly the stream.
     private async Task FollowAsync(Random random, CancellationToken stop)
     {
-        var stream = new StreamId(1000 + (ulong)random.Next(EntryText.Streams));
+        var stream = EntryText.Stream(random.Next(EntryText.Streams));
         var cursor = new StreamCursor(client, stream);
         await RepeatAsync(random, 3, async _ =>
         {

@@ -54,7 +54,7 @@ internal sealed class TangoPlayer
     private async Task PlayAsync(byte[] bytes)
     {
         if (_runtime is null || _left-- == 0) await RestartAsync();
-        await _log.AppendAsync(bytes, _streams);
+        await _log.AppendToObjectsAsync(bytes, _streams);
         try
         {
             _ = await _object!.TryGetAsync("k");

@@ -72,12 +72,12 @@ public sealed class MirrorTests
         await using var b = await EmbeddedCluster.StartAsync(new EmbeddedClusterOptions { Units = 2, Replicas = 2 });
         await using var source = await a.ConnectAsync();
         for (var i = 0; i < 300; i++)
-            (await source.AppendAsync(BitConverter.GetBytes(i), [new StreamId(300)])).Require();
+            (await source.AppendAsync(BitConverter.GetBytes(i), [StreamId.FromName("a")])).Require();
         await source.TrimPrefixAsync(new LogPosition(10));
 
         (await CorfuTool.RunAsync("backup", "--connect", a.ConnectionString, "--to", dir)).Require();
         for (var i = 300; i < 320; i++)
-            (await source.AppendAsync(BitConverter.GetBytes(i), [new StreamId(300)])).Require();
+            (await source.AppendAsync(BitConverter.GetBytes(i), [StreamId.FromName("a")])).Require();
         var second = (await CorfuTool.RunAsync("backup", "--connect", a.ConnectionString, "--to", dir)).Require();
         Assert.Contains("positions 10 to 320, 3 files", second.Output, StringComparison.Ordinal);
         Assert.Contains("20 positions in this run", second.Output, StringComparison.Ordinal);

@@ -9,7 +9,7 @@ namespace Corfu.Integration.Tests.Embedded;
 
 public sealed class EmbeddedClusterTests
 {
-    private static readonly StreamId Stream = new(300);
+    private static readonly StreamId Stream = StreamId.FromName("a");
 
     [Fact]
     public async Task Appends_are_read_back_by_another_client()
@@ -33,7 +33,7 @@ public sealed class EmbeddedClusterTests
         await using var cluster =
             await EmbeddedCluster.StartAsync(new EmbeddedClusterOptions { Units = 1, Replicas = 1 });
         await using var client = await cluster.ConnectAsync();
-        var other = new StreamId(301);
+        var other = StreamId.FromName("other");
         for (var i = 0; i < 30; i++)
             (await client.AppendAsync(Bytes($"{i}"), i % 3 == 0 ? [Stream] : [other])).Require();
 

@@ -16,7 +16,7 @@ public sealed class SalvageTests
         await using (var client = await CorfuClient.ConnectAsync(cluster.ConnectionString))
         {
             for (var i = 0; i < 20; i++)
-                (await client.AppendAsync(Encoding.UTF8.GetBytes($"entry {i}"), [new StreamId(7)])).Require();
+                (await client.AppendAsync(Encoding.UTF8.GetBytes($"entry {i}"), [StreamId.FromName("a")])).Require();
             await client.TrimAsync(new LogPosition(3));
             lost = client.Projection.Units.Single(unit => unit.Id == client.Projection.Active.Chains[1].Head);
         }

@@ -7,7 +7,7 @@ namespace Corfu.Integration.Tests.Support;
 /// <summary>Numbered entries of one stream: appended a few at a time, and read back all together.</summary>
 internal static class Entries
 {
-    private static readonly StreamId Stream = new(7);
+    private static readonly StreamId Stream = StreamId.FromName("entries");
 
     public static async Task AppendAsync(CorfuClient client, int first, int count)
     {

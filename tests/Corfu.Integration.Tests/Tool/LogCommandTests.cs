@@ -16,16 +16,20 @@ public sealed class LogCommandTests
     {
         await using var cluster = await EmbeddedCluster.StartAsync();
         var c = cluster.ConnectionString;
-        await Expect("e1:0\n", "hello", "log", "append", "--connect", c, "--stream", "300");
+        await Expect("e1:0\n", "hello", "log", "append", "--connect", c, "--stream", "orders");
         await Expect("e1:1\tone\ne1:2\ttwo\n", "one\ntwo\n", "log", "append", "--connect", c, "--lines");
         await Expect("hello", "", "log", "read", "--connect", c, "0");
         await Expect("two", "", "log", "read", "--connect", c, "e1:2");
-        await Expect("e1:3\nstream 300: 0\nstream 301: empty\n", "", "log", "tail", "--connect", c, "--stream", "300",
-            "--stream", "301");
+        await Expect("e1:3\nstream 16431614141586347548: 0\nstream 301: empty\n", "", "log", "tail", "--connect", c,
+            "--stream", "orders", "--stream", "301");
         await Expect("{\"tail\":3,\"epoch\":1}\n", "", "log", "tail", "--connect", c, "--json");
         await Expect("e1:1: data\n", "", "log", "fill", "--connect", c, "1");
         await Expect("", "", "log", "trim", "--connect", c, "1");
 
+        await Refuse(1,
+            "Stream 301 is in the range of Tango's objects, which a raw entry would stop. "
+            + "Raw streams have names, or ids from 9223372036854775808 on.\n",
+            "log", "append", "--connect", c, "--stream", "301");
         await Refuse(3, "e1:1: trimmed\n", "log", "read", "--connect", c, "1");
         await Refuse(3, "7: unwritten\n", "log", "read", "--connect", c, "7");
         await Refuse(1, "Only granted positions are filled, and this one is not.\n", "log", "fill", "--connect", c,

@@ -8,7 +8,7 @@ namespace Corfu.ModelCheck.Nodes;
 public static class Names
 {
     public static readonly ClusterId Cluster = new(new Guid(1, 0, 0, new byte[8]));
-    public static readonly StreamId Stream = new(StreamId.FirstUserValue);
+    public static readonly StreamId Stream = new(StreamId.FirstRawValue);
 
     public static NodeId Unit(int index) => Id(1, index);
 

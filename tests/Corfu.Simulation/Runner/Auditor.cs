@@ -60,7 +60,7 @@ public sealed class Auditor(
         if (log.Trims.Count > 0) return;
         for (int i = 0; i < plan.Streams; i++)
         {
-            var stream = new StreamId(StreamId.FirstUserValue + (ulong)i);
+            var stream = new StreamId(StreamId.FirstRawValue + (ulong)i);
             long start = world.Steps;
             IStreamCursor cursor = node.OpenCursor();
             cursor.Add(stream, LogPosition.Zero);

@@ -19,7 +19,7 @@ public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory h
         int client, ClientProfile profile, ICorfuLog log, Func<IStreamCursor> openCursor, TimeProvider time,
         SimRandom random)
     {
-        var streams = Enumerable.Range(0, plan.Streams).Select(i => new StreamId(StreamId.FirstUserValue + (ulong)i))
+        var streams = Enumerable.Range(0, plan.Streams).Select(i => new StreamId(StreamId.FirstRawValue + (ulong)i))
             .ToArray();
         var reader = new StreamReader(client, openCursor);
         while (!ledger.Exhausted)

@@ -129,7 +129,7 @@ internal sealed class LogModel
         var arguments = reader.ReadBinary();
         if (!takesEffect) return;
         _writes.Add((version, id, hasKey ? Convert.ToHexString(key) : null));
-        if (id < StreamId.FirstUserValue) return;
+        if (id < StreamId.FirstObjectValue) return;
         if (mutator == 4)
         {
             foreach (var cell in _balances.Keys.Where(cell => cell.Object == id).ToArray()) _balances.Remove(cell);
