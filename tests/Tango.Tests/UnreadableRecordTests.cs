@@ -321,7 +321,7 @@ public class UnreadableRecordTests
         writer.Write(1);
         writer.WriteArrayHeader(records);
         record(writer);
-        return (await world.Log.AppendAsync(buffer.WrittenMemory, streams)).Position;
+        return (await world.Log.AppendToObjectsAsync(buffer.WrittenMemory, streams)).Position;
     }
 
     // By value: the delegate flushes its copy, which continues the header's bytes.
