@@ -1,6 +1,7 @@
 using System.Collections.Immutable;
 using Corfu.Protocol;
 using Tango.Formatting;
+using static Tango.Tests.RawRecords;
 
 namespace Tango.Tests;
 
@@ -130,7 +131,7 @@ public class UnreadableRecordTests
     });
 
     /// <summary>
-    /// What the orphan read was written by another orphan, which nobody can decide here any more. The probe waited for
+    /// What the orphan read was written by another orphan, which this code cannot decide. The probe waited for
     /// that for ever, and the decision that stood in the log was not looked for meanwhile.
     /// </summary>
     [Fact]
@@ -202,7 +203,7 @@ public class UnreadableRecordTests
         var snapshotEnd = await world.TailAsync();
         await AppendAsync(world, 1, Both, writer =>
         {
-            WriteOrphan(ref writer, snapshotEnd, 256, 257, spills: 1);
+            WriteOrphan(ref writer, snapshotEnd.Offset, 256, 257, spills: 1);
             writer.Flush();
         });
         await Assert.ThrowsAsync<TangoObjectStoppedException>(async () => await pair.Second.BalanceAsync("x"));
@@ -240,7 +241,7 @@ public class UnreadableRecordTests
             writer.WriteArrayHeader(2);
             writer.Write(128);
             writer.Write("whatever");
-            WriteOrphan(ref writer, snapshotEnd, 256, 257);
+            WriteOrphan(ref writer, snapshotEnd.Offset, 256, 257);
             writer.Flush();
         });
         Assert.Equal(7, await pair.Second.BalanceAsync("x"));
@@ -275,57 +276,13 @@ public class UnreadableRecordTests
         World world, LogPosition snapshotEnd, int read = 256, int written = 257) =>
         AppendAsync(world, 1, [new((ulong)read), new((ulong)written)], writer =>
         {
-            WriteOrphan(ref writer, snapshotEnd, read, written);
+            WriteOrphan(ref writer, snapshotEnd.Offset, read, written);
             writer.Flush();
         });
 
-    private static void WriteOrphan(
-        ref MessagePackWriter writer, LogPosition snapshotEnd, int read, int written, int spills = 0)
-    {
-        var key = new ArgumentBuffer();
-        Wire.WriteString(key, "x");
-        var arguments = new ArgumentBuffer();
-        Wire.WriteInt64(arguments, 7);
-        writer.WriteArrayHeader(6);
-        writer.Write(2);
-        writer.Write(1);
-        writer.Write(snapshotEnd.Offset);
-        writer.WriteArrayHeader(1);
-        writer.WriteArrayHeader(2);
-        writer.Write(read);
-        writer.WriteArrayHeader(1);
-        writer.WriteBinary(key.WrittenSpan);
-        writer.WriteArrayHeader(1);
-        writer.WriteArrayHeader(4);
-        writer.Write(written);
-        writer.Write(1);
-        writer.WriteBinary(key.WrittenSpan);
-        writer.WriteBinary(arguments.WrittenSpan);
-        writer.WriteArrayHeader(spills);
-        for (; spills > 0; spills--)
-        {
-            writer.WriteArrayHeader(2);
-            writer.Write(0);
-            writer.Write(0);
-        }
-    }
-
     private static async Task<LogPosition> AppendAsync(
-        World world, int records, ImmutableArray<StreamId> streams, WriteRecord record)
-    {
-        var buffer = new ArgumentBuffer();
-        var writer = new MessagePackWriter(buffer);
-        writer.WriteArrayHeader(4);
-        writer.Write(1);
-        writer.Write(12345);
-        writer.Write(1);
-        writer.WriteArrayHeader(records);
-        record(writer);
-        return (await world.Log.AppendToObjectsAsync(buffer.WrittenMemory, streams)).Position;
-    }
-
-    // By value: the delegate flushes its copy, which continues the header's bytes.
-    private delegate void WriteRecord(MessagePackWriter writer);
+        World world, int records, ImmutableArray<StreamId> streams, WriteRecord record) =>
+        (await world.Log.AppendToObjectsAsync(Entry(records, record), streams)).Position;
 
     private sealed record HostedPair(TangoRuntime Runtime, Accounts First, Accounts Second)
     {

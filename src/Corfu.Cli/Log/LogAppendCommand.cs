@@ -21,7 +21,7 @@ internal static class LogAppendCommand
         Symbol[] parts = [streams, lines, inFlight];
         return LogCommand.WithClient("append", Description, parts, async (client, result, cancellationToken) =>
         {
-            var ids = result.GetValue(streams)!.Select(LogCommand.Stream).Distinct().ToImmutableArray();
+            var ids = result.GetValue(streams)!.ToImmutableArray();
             StreamRangeException.ThrowIfNotRaw(ids);
             var output = result.InvocationConfiguration.Output;
             var error = result.InvocationConfiguration.Error;

@@ -1,3 +1,4 @@
+using System.CommandLine.Parsing;
 using System.Globalization;
 
 namespace Corfu.Cli;
@@ -98,16 +99,27 @@ internal static class LogCommand
         return option;
     }
 
-    public static Option<string[]> StreamsOption(string description) => new("--stream", "-s")
+    public static Option<StreamId[]> StreamsOption(string description) => new("--stream", "-s")
     {
         Description = description,
         HelpName = "NAME|ID",
         DefaultValueFactory = _ => [],
+        CustomParser = result => [.. result.Tokens.Select(token => Stream(token.Value, result)).Distinct()],
     };
 
-    /// <summary>A number is a stream's id, anything else the name of a raw stream.</summary>
-    public static StreamId Stream(string text) =>
-        ulong.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var id)
-            ? new StreamId(id)
-            : StreamId.FromName(text);
+    public static Option<StreamId?> StreamOption(string description) => new("--stream", "-s")
+    {
+        Description = description,
+        HelpName = "NAME|ID",
+        CustomParser = result => Stream(result.Tokens[0].Value, result),
+    };
+
+    // Digits are a stream's id, anything else the name of a raw stream.
+    private static StreamId Stream(string text, ArgumentResult result)
+    {
+        if (ulong.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var id)) return new StreamId(id);
+        if (!text.All(char.IsAsciiDigit)) return StreamId.FromName(text);
+        result.AddError($"'{text}' is no stream: a name, or a number below 2^64.");
+        return default;
+    }
 }

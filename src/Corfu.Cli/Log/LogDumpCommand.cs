@@ -18,18 +18,14 @@ internal static class LogDumpCommand
     {
         var from = LogCommand.PositionOption("--from", "First position (default: the first one there).");
         var to = LogCommand.PositionOption("--to", "Position to stop before (default: the tail).");
-        var stream = new Option<string?>("--stream", "-s")
-        {
-            Description = "Only entries of this stream.",
-            HelpName = "NAME|ID",
-        };
+        var stream = LogCommand.StreamOption("Only entries of this stream.");
         var json = new Option<bool>("--json") { Description = "One JSON object a line." };
         Symbol[] parts = [from, to, stream, json];
         return LogCommand.WithClient("dump", Description, parts, async (client, result, cancellationToken) =>
         {
             var tail = (await client.CheckAsync([], ReadConsistency.Linearizable, cancellationToken)).Tail;
             var end = LogPosition.Min(result.GetValue(to) ?? tail, tail);
-            var only = result.GetValue(stream) is { } text ? LogCommand.Stream(text) : (StreamId?)null;
+            var only = result.GetValue(stream);
             var output = result.InvocationConfiguration.Output;
             var start = LogPosition.Max(result.GetValue(from) ?? client.Projection.TrimMark,
                 client.Projection.TrimMark);

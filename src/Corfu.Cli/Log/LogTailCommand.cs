@@ -18,7 +18,7 @@ internal static class LogTailCommand
         var json = ClusterCommand.JsonOption();
         return LogCommand.WithClient("tail", Description, [streams, json], async (client, result, cancellationToken) =>
         {
-            var ids = result.GetValue(streams)!.Select(LogCommand.Stream).Distinct().ToImmutableArray();
+            var ids = result.GetValue(streams)!.ToImmutableArray();
             var check = await client.CheckAsync(ids, ReadConsistency.Linearizable, cancellationToken);
             await WriteAsync(result.InvocationConfiguration.Output, check, result.GetValue(json));
             return ExitCode.Ok;

@@ -18,6 +18,10 @@ public sealed class UsageTests
         "10.0.0.1 is not a loopback address, and connections are not encrypted yet; --insecure accepts that.\n")]
     [InlineData("log read --connect corfu://127.0.0.1:1 x5",
         "'x5' is no position: a number, or epoch and number as in e5:1042.\nSee 'corfu log read --help'.\n")]
+    [InlineData("log dump --connect corfu://127.0.0.1:1 --stream ",
+        "'' is no stream: a name, or a number below 2^64.\nSee 'corfu log dump --help'.\n")]
+    [InlineData("log append --connect corfu://127.0.0.1:1 --stream 18446744073709551616",
+        "'18446744073709551616' is no stream: a name, or a number below 2^64.\nSee 'corfu log append --help'.\n")]
     [InlineData("log append --connect corfu://127.0.0.1:1 --in-flight 0",
         "--in-flight must be between 1 and 65536.\nSee 'corfu log append --help'.\n")]
     [InlineData(

@@ -41,9 +41,8 @@ public sealed record SeedPlan
     public bool TrimsObjects => Trims && Kind == WorkloadKind.Tango && !Has(FaultKind.KillClient);
 
     /// <summary>
-    /// Whether some clients run older code, which cannot read all that the newer one writes. Not under trims: what an
-    /// older client wrote could then be decided by nobody, since newer code has no checkpoint to open the read set
-    /// from.
+    /// Whether some clients run older code, which cannot read all that the newer one writes. Not under trims: newer
+    /// code has no checkpoint to open the read set from, and could not decide what an older client wrote.
     /// </summary>
     public bool TwoVersions { get; init; }
 

@@ -1,0 +1,55 @@
+using Tango.Formatting;
+
+namespace Tango.Tests;
+
+/// <summary>Entries written by hand, as clients that are no more or have other code leave them.</summary>
+internal static class RawRecords
+{
+    // By value: the delegate flushes its copy, which continues the header's bytes.
+    public delegate void WriteRecord(MessagePackWriter writer);
+
+    /// <summary>A commit record: it read x of one object and sets x of another to 7.</summary>
+    public static void WriteOrphan(
+        ref MessagePackWriter writer, long snapshotEnd, int read, int written, int spills = 0)
+    {
+        var key = new ArgumentBuffer();
+        Wire.WriteString(key, "x");
+        var arguments = new ArgumentBuffer();
+        Wire.WriteInt64(arguments, 7);
+        writer.WriteArrayHeader(6);
+        writer.Write(2);
+        writer.Write(1);
+        writer.Write(snapshotEnd);
+        writer.WriteArrayHeader(1);
+        writer.WriteArrayHeader(2);
+        writer.Write(read);
+        writer.WriteArrayHeader(1);
+        writer.WriteBinary(key.WrittenSpan);
+        writer.WriteArrayHeader(1);
+        writer.WriteArrayHeader(4);
+        writer.Write(written);
+        writer.Write(1);
+        writer.WriteBinary(key.WrittenSpan);
+        writer.WriteBinary(arguments.WrittenSpan);
+        writer.WriteArrayHeader(spills);
+        for (; spills > 0; spills--)
+        {
+            writer.WriteArrayHeader(2);
+            writer.Write(0);
+            writer.Write(0);
+        }
+    }
+
+    public static ReadOnlyMemory<byte> Entry(int records, WriteRecord record)
+    {
+        var buffer = new ArgumentBuffer();
+        var writer = new MessagePackWriter(buffer);
+        writer.WriteArrayHeader(4);
+        writer.Write(1);
+        writer.Write(12345);
+        writer.Write(1);
+        writer.WriteArrayHeader(records);
+        record(writer);
+        return buffer.WrittenMemory;
+    }
+}
