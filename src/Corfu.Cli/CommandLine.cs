@@ -29,6 +29,7 @@ internal static class CommandLine
             BackupCommand.Create(),
             RestoreCommand.Create(),
             MirrorCommand.Create(),
+            TangoCommand.Create(),
             UnitCommand.Create(),
         };
         var parsed = root.Parse(args);

@@ -161,24 +161,24 @@ public class ObjectTests
         Assert.Equal(1, await accounts.BalanceAsync("x"));
     }
 
-    /// <summary>The range of raw streams begins above the last object, on every replica alike.</summary>
+    /// <summary>Streams of checkpoints and raw streams begin above the last object, on every replica alike.</summary>
     [Fact]
-    public void The_directory_gives_no_ids_of_raw_streams()
+    public void The_directory_gives_no_ids_that_are_other_streams()
     {
         ITangoView directory = new TangoDirectory();
         var state = new ArgumentBuffer();
         var writer = new MessagePackWriter(state);
         writer.WriteArrayHeader(2);
-        writer.Write(StreamId.FirstRawValue - 2);
+        writer.Write(ObjectId.EndOfUser - 2);
         writer.WriteArrayHeader(0);
         writer.Flush();
         directory.LoadState(state.WrittenSpan);
 
         Assert.Throws<TangoRejectedException>(() => Create(directory, "group", "a", "b", "c"));
         Assert.Equal(
-            [StreamId.FirstRawValue - 2, StreamId.FirstRawValue - 1], Create(directory, "group", "a", "b"));
+            [ObjectId.EndOfUser - 2, ObjectId.EndOfUser - 1], Create(directory, "group", "a", "b"));
         Assert.Throws<TangoRejectedException>(() => Create(directory, null, "c"));
-        Assert.Equal([StreamId.FirstRawValue - 2, StreamId.FirstRawValue - 1], Create(directory, "group", "a", "b"));
+        Assert.Equal([ObjectId.EndOfUser - 2, ObjectId.EndOfUser - 1], Create(directory, "group", "a", "b"));
     }
 
     private static IEnumerable<ulong> Create(ITangoView directory, string? group, params string[] names)

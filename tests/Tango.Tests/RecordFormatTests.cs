@@ -54,6 +54,15 @@ public class RecordFormatTests
     public async Task A_new_objects_directory_record()
     {
         await using var world = new World();
+        await world.OpenAccountsAsync("first");
+        Assert.Equal<byte[]>(
+            [
+                0x95, 1, 1, 3, 0xc0, 0xc4, 35,
+                0x94, 2, 0xce, 0, 1, 0, 0, 0xc0,
+                0x91, 0x93, 0xa5, .. "first"u8, 0xad, .. "test-accounts"u8, 0xce, 0, 1, 0, 0,
+            ],
+            await LastRecordAsync(world));
+
         await world.OpenAccountsAsync("name");
         Assert.Equal<byte[]>(
             [
@@ -61,6 +70,16 @@ public class RecordFormatTests
                 0x92, 0xc0, 0x91, 0x93, 0xa4, .. "name"u8, 0xad, .. "test-accounts"u8, 0xce, 0, 1, 0, 0,
             ],
             await LastRecordAsync(world));
+    }
+
+    [Fact]
+    public async Task The_record_that_raises_the_level()
+    {
+        await using var world = new World();
+        var runtime = world.NewRuntime(new TangoOptions { NewLogLevel = FeatureLevel.First });
+        await runtime.OpenAsync<Accounts>("name");
+        await runtime.RaiseLevelAsync(2);
+        Assert.Equal<byte[]>([0x95, 1, 1, 2, 0xc0, 0xc4, 2, 0x91, 2], await LastRecordAsync(world));
     }
 
     [Theory]

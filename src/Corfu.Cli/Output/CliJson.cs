@@ -11,6 +11,7 @@ namespace Corfu.Cli;
 [JsonSerializable(typeof(TailJson))]
 [JsonSerializable(typeof(StatusJson))]
 [JsonSerializable(typeof(EpochJson))]
+[JsonSerializable(typeof(LevelJson))]
 internal sealed partial class CliJson : JsonSerializerContext
 {
     /// <summary>One object a line, and text as it is instead of escapes.</summary>

@@ -1,6 +1,5 @@
 using System.Buffers;
 using System.Collections.Immutable;
-using Corfu.Protocol;
 using Tango.Formatting;
 
 namespace Tango;
@@ -18,9 +17,15 @@ internal sealed class TangoDirectory : TangoObject, ITangoObject<TangoDirectory>
     public const int MaxNameLength = 512;
     public const int MaxGroupMembers = 256;
 
+    /// <summary>R19: the one of logs whose first object was created without the parameter.</summary>
+    public const long DefaultMaxSpan = 65_536;
+
     private static readonly MutatorInfo s_create = new(1, "Create", Reads: true);
+    private static readonly MutatorInfo s_raiseLevel = new(2, "RaiseLevel", Reads: true);
+    private static readonly MutatorInfo s_createFirst = new(3, "CreateFirst", Reads: true);
     private static readonly TangoObjectType s_type =
-        new("tango-directory", static () => new TangoDirectory(), static () => { }, s_create);
+        new("tango-directory", static () => new TangoDirectory(), static () => { }, s_create, s_raiseLevel,
+            s_createFirst);
 
     private ImmutableSortedDictionary<string, DirectoryEntry> _objects =
         ImmutableSortedDictionary.Create<string, DirectoryEntry>(StringComparer.Ordinal);
@@ -28,8 +33,12 @@ internal sealed class TangoDirectory : TangoObject, ITangoObject<TangoDirectory>
     private ImmutableSortedDictionary<string, ImmutableArray<DirectoryEntry>> _groups =
         ImmutableSortedDictionary.Create<string, ImmutableArray<DirectoryEntry>>(StringComparer.Ordinal);
 
-    // <= FirstRawValue: ids are streams, and those from there on are applications'.
+    // <= ObjectId.EndOfUser: the ids are streams, and those from there on have other uses.
     private ulong _nextId = ObjectId.FirstUser.Value;
+
+    // <= FeatureLevel.Newest, and never falls.
+    private int _level = FeatureLevel.First;
+    private long _maxSpan = DefaultMaxSpan;
 
     public static DirectoryEntry OwnEntry { get; } =
         new(ObjectId.Directory, "tango/directory", s_type.Name, null, OwnVersionCapacity);
@@ -38,28 +47,45 @@ internal sealed class TangoDirectory : TangoObject, ITangoObject<TangoDirectory>
 
     public static TangoObjectType Type => s_type;
 
+    /// <summary>On a view: what may be written into the log.</summary>
+    public int Level => _level;
+
+    /// <summary>On a view: the longest way of a transaction's spilled writes to its commit record, in positions
+    /// (R19). Fixed for the log.</summary>
+    public long MaxSpan => _maxSpan;
+
+    /// <summary>On a view: no object was ever created, so that no older code can be hurt by a higher level.</summary>
+    public bool IsUntouched => _nextId == ObjectId.FirstUser.Value && _level == FeatureLevel.First;
+
     /// <summary>Creates the objects, or returns them if they exist exactly so.</summary>
     /// <param name="group">Null: one object on its own.</param>
     public ValueTask<ImmutableArray<DirectoryEntry>> CreateAsync(
         string? group, ImmutableArray<NewObject> members, CancellationToken cancellationToken)
     {
-        var arguments = new ArgumentBuffer();
-        var writer = new MessagePackWriter(arguments);
-        writer.WriteArrayHeader(2);
-        writer.Write(group);
-        writer.WriteArrayHeader(members.Length);
-        foreach (var member in members)
-        {
-            writer.WriteArrayHeader(3);
-            writer.Write(member.Name);
-            writer.Write(member.TypeName);
-            writer.Write(member.VersionCapacity);
-        }
-
-        writer.Flush();
+        var arguments = DirectoryFormat.Create(group, members);
         return UpdateHelperAsync<ImmutableArray<DirectoryEntry>>(s_create, ObjectKey.None, arguments,
             cancellationToken);
     }
+
+    /// <summary>As <see cref="CreateAsync"/>. If these are the log's first objects, it begins with this level and
+    /// span.</summary>
+    public ValueTask<ImmutableArray<DirectoryEntry>> CreateFirstAsync(
+        int level, long maxSpan, string? group, ImmutableArray<NewObject> members, CancellationToken cancellationToken)
+    {
+        var arguments = DirectoryFormat.CreateFirst(level, maxSpan, group, members);
+        return UpdateHelperAsync<ImmutableArray<DirectoryEntry>>(
+            s_createFirst, ObjectKey.None, arguments, cancellationToken);
+    }
+
+    /// <returns>The log's level, which may have been higher.</returns>
+    public ValueTask<int> RaiseLevelAsync(int level, CancellationToken cancellationToken) =>
+        UpdateHelperAsync<int>(
+            s_raiseLevel, ObjectKey.None, DirectoryFormat.RaiseLevel(level), cancellationToken);
+
+    /// <returns>The log's level.</returns>
+    public ValueTask<int> ReadLevelAsync(CancellationToken cancellationToken) =>
+        QueryHelperAsync<TangoDirectory, ValueTuple, int>(
+            ObjectKey.None, default, static (view, _) => view._level, cancellationToken);
 
     public ValueTask<DirectoryEntry?> FindAsync(string name, CancellationToken cancellationToken) =>
         QueryHelperAsync<TangoDirectory, string, DirectoryEntry?>(
@@ -84,34 +110,45 @@ internal sealed class TangoDirectory : TangoObject, ITangoObject<TangoDirectory>
 
     void ITangoView.Apply(int mutator, ReadOnlySpan<byte> key, ReadOnlySpan<byte> arguments, in ApplyContext context)
     {
-        if (mutator != s_create.Number) throw new TangoUnknownRecordException(s_type.Name, mutator);
         var reader = new MessagePackReader(arguments);
-        reader.ReadArrayHeader(2);
-        var group = reader.ReadString();
-        var members = ImmutableArray.CreateBuilder<NewObject>();
-        for (var count = reader.ReadArrayHeader(); count > 0; count--)
+        if (mutator == s_create.Number)
         {
-            reader.ReadArrayHeader(3);
-            members.Add(new NewObject(ReadText(ref reader), ReadText(ref reader), reader.ReadInt32()));
+            reader.ReadArrayHeader(2);
+            var (group, members) = DirectoryFormat.ReadMembers(ref reader);
+            context.Return(ApplyCreate(group, members));
         }
-
-        context.Return(ApplyCreate(group, members.ToImmutable()));
+        else if (mutator == s_createFirst.Number)
+        {
+            reader.ReadArrayHeader(4);
+            var (level, maxSpan) = (reader.ReadInt32(), reader.ReadInt64());
+            var (group, members) = DirectoryFormat.ReadMembers(ref reader);
+            context.Return(ApplyCreateFirst(level, maxSpan, group, members));
+        }
+        else if (mutator == s_raiseLevel.Number)
+        {
+            reader.ReadArrayHeader(1);
+            RaiseTo(reader.ReadInt32());
+            context.Return(_level);
+        }
+        else
+        {
+            throw new TangoUnknownRecordException(s_type.Name, mutator);
+        }
     }
 
+    // At the first level in the first level's form.
     void ITangoView.SaveState(IBufferWriter<byte> output)
     {
+        var isFirst = _level == FeatureLevel.First;
         var writer = new MessagePackWriter(output);
-        writer.WriteArrayHeader(2);
+        writer.WriteArrayHeader(
+            isFirst ? DirectoryFormat.StateLengthOfFirstLevel : DirectoryFormat.StateLength);
         writer.Write(_nextId);
-        writer.WriteArrayHeader(_objects.Count);
-        foreach (var entry in _objects.Values.OrderBy(static entry => entry.Id))
+        DirectoryFormat.WriteEntries(ref writer, [.. _objects.Values]);
+        if (!isFirst)
         {
-            writer.WriteArrayHeader(5);
-            writer.Write(entry.Id.Value);
-            writer.Write(entry.Name);
-            writer.Write(entry.TypeName);
-            writer.Write(entry.Group);
-            writer.Write(entry.VersionCapacity);
+            writer.Write(_level);
+            writer.Write(_maxSpan);
         }
 
         writer.Flush();
@@ -120,17 +157,36 @@ internal sealed class TangoDirectory : TangoObject, ITangoObject<TangoDirectory>
     void ITangoView.LoadState(ReadOnlySpan<byte> state)
     {
         var reader = new MessagePackReader(state);
-        reader.ReadArrayHeader(2);
+        var length = reader.ReadArrayHeader();
+        if (length is not (DirectoryFormat.StateLengthOfFirstLevel or DirectoryFormat.StateLength))
+            throw new TangoFormatException($"A directory's state with {length} elements is not known here");
         _nextId = reader.ReadUInt64();
         _objects = _objects.Clear();
         _groups = _groups.Clear();
-        for (var count = reader.ReadArrayHeader(); count > 0; count--)
-        {
-            reader.ReadArrayHeader(5);
-            var id = new ObjectId(reader.ReadUInt64());
-            Add(new DirectoryEntry(id, ReadText(ref reader), ReadText(ref reader), reader.ReadString(),
-                reader.ReadInt32()));
-        }
+        foreach (var entry in DirectoryFormat.ReadEntries(ref reader)) Add(entry);
+        (_level, _maxSpan) = (FeatureLevel.First, DefaultMaxSpan);
+        if (length == DirectoryFormat.StateLengthOfFirstLevel) return;
+        RaiseTo(reader.ReadInt32());
+        _maxSpan = reader.ReadInt64();
+    }
+
+    /// <exception cref="TangoLevelException">R23: this code does not know what else may stand in the log, so the
+    /// directory ends here.</exception>
+    private void RaiseTo(int level)
+    {
+        if (level > FeatureLevel.Newest) throw TangoLevelException.TooNew(level);
+        _level = Math.Max(_level, level);
+    }
+
+    private ImmutableArray<DirectoryEntry> ApplyCreateFirst(
+        int level, long maxSpan, string? group, ImmutableArray<NewObject> members)
+    {
+        // R23: before any change.
+        if (IsUntouched && level > FeatureLevel.Newest) throw TangoLevelException.TooNew(level);
+        var isFirst = IsUntouched;
+        var created = ApplyCreate(group, members);
+        if (isFirst) (_level, _maxSpan) = (level, maxSpan);
+        return created;
     }
 
     private ImmutableArray<DirectoryEntry> ApplyCreate(string? group, ImmutableArray<NewObject> members)
@@ -149,8 +205,8 @@ internal sealed class TangoDirectory : TangoObject, ITangoObject<TangoDirectory>
             }
         }
 
-        if ((ulong)members.Length > StreamId.FirstRawValue - _nextId)
-            throw Reject($"No more ids: those from {StreamId.FirstRawValue} on are raw streams");
+        if ((ulong)members.Length > ObjectId.EndOfUser - _nextId)
+            throw Reject($"No more ids: those from {ObjectId.EndOfUser} on are streams of checkpoints");
         var created = ImmutableArray.CreateBuilder<DirectoryEntry>(members.Length);
         foreach (var member in members)
         {
@@ -185,9 +241,6 @@ internal sealed class TangoDirectory : TangoObject, ITangoObject<TangoDirectory>
         var names = string.Join(", ", existing.Select(static entry => $"{entry.Name}: {entry.TypeName}"));
         throw Reject($"Group '{group}' was created with other members, and membership is fixed: {names}");
     }
-
-    private static string ReadText(ref MessagePackReader reader) =>
-        reader.ReadString() ?? throw new TangoFormatException("A name in the directory is nil");
 
     /// <summary>An object to be created.</summary>
     internal readonly record struct NewObject(string Name, string TypeName, int VersionCapacity);

@@ -17,4 +17,8 @@ public sealed class TangoObjectStoppedException(string objectName, ObjectId obje
 
     /// <summary>The record that could not be applied.</summary>
     public RecordVersion Version { get; } = version;
+
+    /// <summary>What a caller is told. A level that this code does not know says how to go on, and concerns more than
+    /// one object.</summary>
+    internal Exception Told => InnerException is TangoLevelException level ? level : this;
 }

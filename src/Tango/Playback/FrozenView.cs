@@ -10,6 +10,6 @@ internal readonly record struct FrozenView(TangoObject? View, LogPosition LastWr
 {
     public TangoObject Require(HostedObject hosted) =>
         Stopped is not null
-            ? throw Stopped
+            ? throw Stopped.Told
             : View ?? throw new InvalidOperationException($"Object '{hosted.Name}' has not caught up.");
 }

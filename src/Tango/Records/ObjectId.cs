@@ -13,6 +13,9 @@ public readonly record struct ObjectId(ulong Value) : IComparable<ObjectId>
     /// <summary>The first id the directory hands out.</summary>
     public static readonly ObjectId FirstUser = new(StreamId.FirstObjectValue);
 
+    /// <summary>The first value that is no object's id: the range above has the streams of checkpoints.</summary>
+    internal const ulong EndOfUser = 1UL << 62;
+
     public StreamId Stream => new(Value);
 
     public int CompareTo(ObjectId other) => Value.CompareTo(other.Value);

@@ -86,7 +86,7 @@ internal sealed class ObjectHost(TangoRuntime runtime, DirectoryEntry entry, Hos
         cancellationToken.ThrowIfCancellationRequested();
         // R16: what it returns or rejects is only known where the object is played.
         if (mutator.Reads) RequireHosted();
-        if (hosted is not null && runtime.Player.Published.Of(hosted).Stopped is { } stopped) throw stopped;
+        if (hosted is not null && runtime.Player.Published.Of(hosted).Stopped is { } stopped) throw stopped.Told;
         var call = new UpdateCall<TResult>(Encode(mutator, key, arguments), _streams, mutator.Reads, result);
         runtime.Calls.Send(call);
         return CallWaiter.WaitAsync(call, call.Task, cancellationToken);

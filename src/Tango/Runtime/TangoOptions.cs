@@ -50,6 +50,18 @@ public sealed record TangoOptions
     /// </summary>
     public int NewObjectVersionCapacity { get; init; } = 65_536;
 
+    /// <summary>
+    /// Feature level of a log in which this runtime creates the first object; other logs keep theirs until an operator
+    /// raises it. Set it to the level that the oldest code knows which will use the log.
+    /// </summary>
+    public int NewLogLevel { get; init; } = FeatureLevel.Newest;
+
+    /// <summary>
+    /// How many positions a spilled transaction may lie before its commit record (R19), in a log in which this runtime
+    /// creates the first object; fixed from then on. Objects keep so much history below their checkpoints.
+    /// </summary>
+    public long NewLogMaxSpan { get; init; } = TangoDirectory.DefaultMaxSpan;
+
     /// <summary>Types of objects that may be opened because a member of their group is (R20); those opened by type need
     /// not be listed.</summary>
     public TangoTypeRegistry Types { get; init; } = new();
@@ -75,6 +87,9 @@ public sealed record TangoOptions
                 "OrphanTimeout must be between a millisecond and a day."),
             (PublishEvery > 0, "PublishEvery must be positive."),
             (NewObjectVersionCapacity > 0, "NewObjectVersionCapacity must be positive."),
+            (NewLogLevel is >= FeatureLevel.First and <= FeatureLevel.Newest,
+                $"NewLogLevel must be between {FeatureLevel.First} and {FeatureLevel.Newest}."),
+            (NewLogMaxSpan is > 0 and <= uint.MaxValue, "NewLogMaxSpan must be between 1 and 4294967295."),
         ];
         return [.. rules.Where(static rule => !rule.Holds).Select(static rule => rule.Fault)];
     }

@@ -99,7 +99,10 @@ public sealed partial class TangoRuntime
     {
         try
         {
-            return await _directory.CreateAsync(group, members, cancellationToken);
+            return DirectoryView.IsUntouched && _options.NewLogLevel > FeatureLevel.First
+                ? await _directory.CreateFirstAsync(
+                    _options.NewLogLevel, _options.NewLogMaxSpan, group, members, cancellationToken)
+                : await _directory.CreateAsync(group, members, cancellationToken);
         }
         catch (TangoRejectedException e)
         {

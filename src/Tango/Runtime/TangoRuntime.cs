@@ -19,6 +19,7 @@ public sealed partial class TangoRuntime : IAsyncDisposable
     private readonly TangoOptions _options;
     private readonly TimeProvider _time;
     private readonly IEntropy _entropy;
+    private readonly ILogger _logger;
     private readonly TangoDirectory _directory = new();
 
     /// <summary>A runtime over a log, with the system's clock and randomness.</summary>
@@ -41,7 +42,7 @@ public sealed partial class TangoRuntime : IAsyncDisposable
         _entropy = entropy;
         // Recognises this runtime's own entries: only by this number, so that no other incarnation may ever use it.
         var id = BitConverter.ToUInt64(entropy.NewGuid().ToByteArray());
-        logger ??= NullLogger.Instance;
+        _logger = logger ??= NullLogger.Instance;
         var hosted = new HostedObject(TangoDirectory.OwnEntry, TangoDirectory.Type);
         Calls = new CallBatcher(log, id, () => Player!, _options, logger, _lifetime.Token);
         var context = new PlayerContext(Calls, logger, openCursor,

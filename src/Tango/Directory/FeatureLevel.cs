@@ -1,0 +1,17 @@
+namespace Tango;
+
+/// <summary>
+/// What may be written into a log (R23). A level is raised by an operator, once every client runs code that knows it;
+/// older code that meets a higher level stops.
+/// </summary>
+internal static class FeatureLevel
+{
+    /// <summary>Updates, transactions and groups: logs that were never raised.</summary>
+    public const int First = 1;
+
+    /// <summary>Checkpoints, the trim point and its claims, deletion, spilled transactions.</summary>
+    public const int Checkpoints = 2;
+
+    /// <summary>The highest that this code reads and writes.</summary>
+    public const int Newest = Checkpoints;
+}

@@ -1,0 +1,68 @@
+using System.Collections.Concurrent;
+using Microsoft.Extensions.Logging;
+
+namespace Tango;
+
+public sealed partial class TangoRuntime
+{
+    // Said once for each: what this runtime leaves undone by itself until the log's level is raised.
+    private readonly ConcurrentDictionary<string, int> _heldBack = new(StringComparer.Ordinal);
+
+    /// <summary>The directory as it was played last. Only after it was attached.</summary>
+    internal TangoDirectory DirectoryView =>
+        (TangoDirectory)Player.Published.Of(_directoryUnit.Objects[0]).Require(_directoryUnit.Objects[0]);
+
+    /// <summary>The newest feature level that this code knows.</summary>
+    public static int NewestLevel => FeatureLevel.Newest;
+
+    /// <summary>The log's feature level: what its clients may write into it.</summary>
+    /// <exception cref="TangoLevelException">It is higher than <see cref="NewestLevel"/>.</exception>
+    public async ValueTask<int> ReadLevelAsync(CancellationToken cancellationToken = default)
+    {
+        await AttachDirectoryAsync(cancellationToken);
+        return await _directory.ReadLevelAsync(cancellationToken);
+    }
+
+    /// <summary>
+    /// Raises the log's feature level for good. Call it once every client of the log runs code that knows the level:
+    /// older code stops at this record.
+    /// </summary>
+    /// <returns>The log's level, which may have been higher.</returns>
+    /// <exception cref="ArgumentOutOfRangeException">This code does not know the level. Nothing was
+    /// written.</exception>
+    public async ValueTask<int> RaiseLevelAsync(int level, CancellationToken cancellationToken = default)
+    {
+        ArgumentOutOfRangeException.ThrowIfLessThan(level, FeatureLevel.First);
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(level, FeatureLevel.Newest);
+        RequireNoTransaction();
+        var known = await ReadLevelAsync(cancellationToken);
+        if (known >= level) return known;
+        var raised = await _directory.RaiseLevelAsync(level, cancellationToken);
+        _logger.LogInformation("The log's feature level was raised from {Known} to {Level}", known, raised);
+        return raised;
+    }
+
+    /// <summary>R23: stands before everything that code of a lower level cannot read. Levels only rise, so that what
+    /// was played decides; a lower one is looked up anew.</summary>
+    /// <param name="what">What is to be written, as in "A checkpoint".</param>
+    /// <exception cref="TangoLevelException">The log's level is lower. Nothing was written.</exception>
+    internal async ValueTask RequireLevelAsync(int level, string what, CancellationToken cancellationToken)
+    {
+        await AttachDirectoryAsync(cancellationToken);
+        if (DirectoryView.Level >= level) return;
+        var known = await _directory.ReadLevelAsync(cancellationToken);
+        if (known < level) throw TangoLevelException.TooLow(what, known, level);
+    }
+
+    /// <summary>As <see cref="RequireLevelAsync"/>, for what a runtime does by itself: it is left undone, and one log
+    /// line says how to raise the level.</summary>
+    internal bool HasLevel(int level, string what)
+    {
+        if (!_hasDirectory || Player.Published.Of(_directoryUnit.Objects[0]).Stopped is not null) return false;
+        var known = DirectoryView.Level;
+        if (known >= level) return true;
+        if (_heldBack.TryAdd(what, level))
+            _logger.LogWarning("{Reason}", TangoLevelException.TooLow(what, known, level).Message);
+        return false;
+    }
+}
