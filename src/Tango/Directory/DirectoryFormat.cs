@@ -7,7 +7,7 @@ namespace Tango;
 internal static class DirectoryFormat
 {
     public const int StateLengthOfFirstLevel = 2;
-    public const int StateLength = 4;
+    public const int StateLength = 5;
 
     private const int NewObjectLength = 3;
     private const int EntryLength = 5;

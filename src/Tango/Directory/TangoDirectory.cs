@@ -1,6 +1,8 @@
 using System.Buffers;
 using System.Collections.Immutable;
+using Corfu.Protocol;
 using Tango.Formatting;
+using Tango.Records;
 
 namespace Tango;
 
@@ -9,7 +11,7 @@ namespace Tango;
 /// membership they were created with (R20). Its code is written by hand, since the generator's output cannot be used in
 /// this assembly.
 /// </summary>
-internal sealed class TangoDirectory : TangoObject, ITangoObject<TangoDirectory>
+internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDirectory>
 {
     /// <summary>R18: a parameter of the format, not of the runtime.</summary>
     public const int OwnVersionCapacity = 1024;
@@ -20,12 +22,8 @@ internal sealed class TangoDirectory : TangoObject, ITangoObject<TangoDirectory>
     /// <summary>R19: the one of logs whose first object was created without the parameter.</summary>
     public const long DefaultMaxSpan = 65_536;
 
-    private static readonly MutatorInfo s_create = new(1, "Create", Reads: true);
-    private static readonly MutatorInfo s_raiseLevel = new(2, "RaiseLevel", Reads: true);
-    private static readonly MutatorInfo s_createFirst = new(3, "CreateFirst", Reads: true);
     private static readonly TangoObjectType s_type =
-        new("tango-directory", static () => new TangoDirectory(), static () => { }, s_create, s_raiseLevel,
-            s_createFirst);
+        new("tango-directory", static () => new TangoDirectory(), static () => { }, Mutators.All);
 
     private ImmutableSortedDictionary<string, DirectoryEntry> _objects =
         ImmutableSortedDictionary.Create<string, DirectoryEntry>(StringComparer.Ordinal);
@@ -39,6 +37,7 @@ internal sealed class TangoDirectory : TangoObject, ITangoObject<TangoDirectory>
     // <= FeatureLevel.Newest, and never falls.
     private int _level = FeatureLevel.First;
     private long _maxSpan = DefaultMaxSpan;
+    private TrimClaims _claims = TrimClaims.None;
 
     public static DirectoryEntry OwnEntry { get; } =
         new(ObjectId.Directory, "tango/directory", s_type.Name, null, OwnVersionCapacity);
@@ -54,85 +53,118 @@ internal sealed class TangoDirectory : TangoObject, ITangoObject<TangoDirectory>
     /// (R19). Fixed for the log.</summary>
     public long MaxSpan => _maxSpan;
 
+    /// <summary>On a view: the trim point and what holds it back.</summary>
+    public TrimClaims Claims => _claims;
+
     /// <summary>On a view: no object was ever created, so that no older code can be hurt by a higher level.</summary>
     public bool IsUntouched => _nextId == ObjectId.FirstUser.Value && _level == FeatureLevel.First;
 
-    /// <summary>Creates the objects, or returns them if they exist exactly so.</summary>
-    /// <param name="group">Null: one object on its own.</param>
-    public ValueTask<ImmutableArray<DirectoryEntry>> CreateAsync(
-        string? group, ImmutableArray<NewObject> members, CancellationToken cancellationToken)
-    {
-        var arguments = DirectoryFormat.Create(group, members);
-        return UpdateHelperAsync<ImmutableArray<DirectoryEntry>>(s_create, ObjectKey.None, arguments,
-            cancellationToken);
-    }
-
-    /// <summary>As <see cref="CreateAsync"/>. If these are the log's first objects, it begins with this level and
-    /// span.</summary>
-    public ValueTask<ImmutableArray<DirectoryEntry>> CreateFirstAsync(
-        int level, long maxSpan, string? group, ImmutableArray<NewObject> members, CancellationToken cancellationToken)
-    {
-        var arguments = DirectoryFormat.CreateFirst(level, maxSpan, group, members);
-        return UpdateHelperAsync<ImmutableArray<DirectoryEntry>>(
-            s_createFirst, ObjectKey.None, arguments, cancellationToken);
-    }
-
-    /// <returns>The log's level, which may have been higher.</returns>
-    public ValueTask<int> RaiseLevelAsync(int level, CancellationToken cancellationToken) =>
-        UpdateHelperAsync<int>(
-            s_raiseLevel, ObjectKey.None, DirectoryFormat.RaiseLevel(level), cancellationToken);
-
-    /// <returns>The log's level.</returns>
-    public ValueTask<int> ReadLevelAsync(CancellationToken cancellationToken) =>
-        QueryHelperAsync<TangoDirectory, ValueTuple, int>(
-            ObjectKey.None, default, static (view, _) => view._level, cancellationToken);
-
-    public ValueTask<DirectoryEntry?> FindAsync(string name, CancellationToken cancellationToken) =>
-        QueryHelperAsync<TangoDirectory, string, DirectoryEntry?>(
-            ObjectKey.None, name, static (view, n) => view._objects.GetValueOrDefault(n), cancellationToken);
-
-    public ValueTask<ImmutableArray<DirectoryEntry>> FindGroupAsync(string group,
-        CancellationToken cancellationToken) =>
-        QueryHelperAsync<TangoDirectory, string, ImmutableArray<DirectoryEntry>>(
-            ObjectKey.None, group, static (view, g) => view._groups.GetValueOrDefault(g, []), cancellationToken);
-
-    public ValueTask<ImmutableArray<DirectoryEntry>> ListAsync(CancellationToken cancellationToken) =>
-        QueryHelperAsync<TangoDirectory, ValueTuple, ImmutableArray<DirectoryEntry>>(
-            ObjectKey.None, default, static (view, _) => [.. view._objects.Values], cancellationToken);
-
-    /// <summary>On a view: the entries of the object's group, or of the object alone.</summary>
+    /// <summary>On a view: the entries of the object's group, or of the object alone; those of a deleted one while
+    /// history from before its deletion may be needed.</summary>
     public IReadOnlyList<DirectoryEntry> GroupOf(ObjectId id)
     {
         var entry = _objects.Values.FirstOrDefault(known => known.Id == id);
-        if (entry is null) return [];
-        return entry.Group is null ? [entry] : _groups[entry.Group];
+        if (entry is not null) return entry.Group is null ? [entry] : _groups[entry.Group];
+        return _claims.Deleted.Values.Select(static deleted => deleted.Members)
+            .FirstOrDefault(members => members.Any(member => member.Id == id), []);
+    }
+
+    /// <summary>On a view: whether the object was deleted before the position. Its id is not given again.</summary>
+    public bool IsDeletedBefore(ObjectId id, LogPosition position)
+    {
+        var isGiven = id.CompareTo(ObjectId.FirstUser) >= 0 && id.Value < _nextId;
+        if (!isGiven || _objects.Values.Any(known => known.Id == id)) return false;
+        return !_claims.Deleted.Values.Any(
+            deleted => deleted.At >= position && deleted.Members.Any(member => member.Id == id));
     }
 
     void ITangoView.Apply(int mutator, ReadOnlySpan<byte> key, ReadOnlySpan<byte> arguments, in ApplyContext context)
     {
         var reader = new MessagePackReader(arguments);
-        if (mutator == s_create.Number)
+        if (Mutators.IsAboutNames(mutator)) ApplyToNames(mutator, ref reader, context);
+        else if (Mutators.IsAboutClaims(mutator)) ApplyToClaims(mutator, ref reader, context);
+        else throw new TangoUnknownRecordException(s_type.Name, mutator);
+        // The directory's own history begins at its first record.
+        if (!_claims.Units.ContainsKey(ObjectId.Directory))
+            _claims = _claims.Create(ObjectId.Directory, context.Position);
+    }
+
+    private void ApplyToNames(int mutator, ref MessagePackReader reader, in ApplyContext context)
+    {
+        switch (mutator)
         {
-            reader.ReadArrayHeader(2);
-            var (group, members) = DirectoryFormat.ReadMembers(ref reader);
-            context.Return(ApplyCreate(group, members));
+            case Mutators.Create:
+                {
+                    reader.ReadArrayHeader(2);
+                    var (group, members) = DirectoryFormat.ReadMembers(ref reader);
+                    context.Return(ApplyCreate(group, members, context.Position));
+                    break;
+                }
+
+            case Mutators.CreateFirst:
+                {
+                    reader.ReadArrayHeader(4);
+                    var (level, maxSpan) = (reader.ReadInt32(), reader.ReadInt64());
+                    var (group, members) = DirectoryFormat.ReadMembers(ref reader);
+                    context.Return(ApplyCreateFirst(level, maxSpan, group, members, context.Position));
+                    break;
+                }
+
+            case Mutators.RaiseLevel:
+                reader.ReadArrayHeader(1);
+                RaiseTo(reader.ReadInt32());
+                context.Return(_level);
+                break;
+            case Mutators.Delete:
+                reader.ReadArrayHeader(1);
+                ApplyDelete(new ObjectId(reader.ReadUInt64()), context.Position);
+                break;
         }
-        else if (mutator == s_createFirst.Number)
+    }
+
+    private void ApplyToClaims(int mutator, ref MessagePackReader reader, in ApplyContext context)
+    {
+        switch (mutator)
         {
-            reader.ReadArrayHeader(4);
-            var (level, maxSpan) = (reader.ReadInt32(), reader.ReadInt64());
-            var (group, members) = DirectoryFormat.ReadMembers(ref reader);
-            context.Return(ApplyCreateFirst(level, maxSpan, group, members));
-        }
-        else if (mutator == s_raiseLevel.Number)
-        {
-            reader.ReadArrayHeader(1);
-            RaiseTo(reader.ReadInt32());
-            context.Return(_level);
-        }
-        else
-        {
-            throw new TangoUnknownRecordException(s_type.Name, mutator);
+            case Mutators.Checkpointed:
+                {
+                    reader.ReadArrayHeader(3);
+                    var unit = new ObjectId(reader.ReadUInt64());
+                    var (end, forget) =
+                        (RecordFormat.ReadPosition(ref reader), RecordFormat.ReadPosition(ref reader));
+                    _claims = _claims.Checkpointed(unit, end, forget, _maxSpan, context.Position);
+                    context.Return(_claims.Units[unit]);
+                    break;
+                }
+
+            case Mutators.Release:
+                reader.ReadArrayHeader(1);
+                _claims = _claims.Release(RecordFormat.ReadPosition(ref reader), context.Position);
+                context.Return(_claims.Released);
+                break;
+            case Mutators.Hold:
+                {
+                    reader.ReadArrayHeader(3);
+                    var name = DirectoryFormat.ReadText(ref reader);
+                    var position = RecordFormat.ReadPosition(ref reader);
+                    (_claims, var version) = _claims.Hold(name, position, ClaimFormat.ReadDuration(ref reader));
+                    context.Return(version);
+                    break;
+                }
+
+            case Mutators.Expire:
+                reader.ReadArrayHeader(2);
+                _claims = _claims.Expire(DirectoryFormat.ReadText(ref reader), reader.ReadInt64());
+                break;
+            case Mutators.Retain:
+                _claims = _claims with { Retention = ClaimFormat.ReadRetention(ref reader) };
+                break;
+            case Mutators.Declare:
+                {
+                    var (stream, claim) = ClaimFormat.ReadStream(ref reader);
+                    _claims = _claims.Declare(stream, claim);
+                    break;
+                }
         }
     }
 
@@ -149,6 +181,7 @@ internal sealed class TangoDirectory : TangoObject, ITangoObject<TangoDirectory>
         {
             writer.Write(_level);
             writer.Write(_maxSpan);
+            ClaimFormat.WriteState(ref writer, _claims);
         }
 
         writer.Flush();
@@ -163,11 +196,14 @@ internal sealed class TangoDirectory : TangoObject, ITangoObject<TangoDirectory>
         _nextId = reader.ReadUInt64();
         _objects = _objects.Clear();
         _groups = _groups.Clear();
-        foreach (var entry in DirectoryFormat.ReadEntries(ref reader)) Add(entry);
-        (_level, _maxSpan) = (FeatureLevel.First, DefaultMaxSpan);
+        (_level, _maxSpan, _claims) = (FeatureLevel.First, DefaultMaxSpan, TrimClaims.None);
+        // Where history begins is not in a state of the first level: all of it is claimed.
+        _claims = _claims.Create(ObjectId.Directory, LogPosition.Zero);
+        foreach (var entry in DirectoryFormat.ReadEntries(ref reader)) Add(entry, LogPosition.Zero);
         if (length == DirectoryFormat.StateLengthOfFirstLevel) return;
         RaiseTo(reader.ReadInt32());
         _maxSpan = reader.ReadInt64();
+        _claims = ClaimFormat.ReadState(ref reader);
     }
 
     /// <exception cref="TangoLevelException">R23: this code does not know what else may stand in the log, so the
@@ -179,17 +215,18 @@ internal sealed class TangoDirectory : TangoObject, ITangoObject<TangoDirectory>
     }
 
     private ImmutableArray<DirectoryEntry> ApplyCreateFirst(
-        int level, long maxSpan, string? group, ImmutableArray<NewObject> members)
+        int level, long maxSpan, string? group, ImmutableArray<NewObject> members, LogPosition at)
     {
         // R23: before any change.
         if (IsUntouched && level > FeatureLevel.Newest) throw TangoLevelException.TooNew(level);
         var isFirst = IsUntouched;
-        var created = ApplyCreate(group, members);
+        var created = ApplyCreate(group, members, at);
         if (isFirst) (_level, _maxSpan) = (level, maxSpan);
         return created;
     }
 
-    private ImmutableArray<DirectoryEntry> ApplyCreate(string? group, ImmutableArray<NewObject> members)
+    private ImmutableArray<DirectoryEntry> ApplyCreate(
+        string? group, ImmutableArray<NewObject> members, LogPosition at)
     {
         if (group is not null && _groups.TryGetValue(group, out var existing))
             return RequireSame(group, existing, members);
@@ -212,18 +249,30 @@ internal sealed class TangoDirectory : TangoObject, ITangoObject<TangoDirectory>
         {
             var added = new DirectoryEntry(new ObjectId(_nextId++), member.Name, member.TypeName, group,
                 member.VersionCapacity);
-            Add(added);
+            Add(added, at);
             created.Add(added);
         }
 
         return created.MoveToImmutable();
     }
 
-    private void Add(DirectoryEntry entry)
+    private void Add(DirectoryEntry entry, LogPosition at)
     {
         _objects = _objects.Add(entry.Name, entry);
+        if (entry.Group is null || !_groups.ContainsKey(entry.Group)) _claims = _claims.Create(entry.Id, at);
         if (entry.Group is not null)
             _groups = _groups.SetItem(entry.Group, _groups.GetValueOrDefault(entry.Group, []).Add(entry));
+    }
+
+    // Whole units only: a group's members are hosted, checkpointed and deleted together.
+    private void ApplyDelete(ObjectId unit, LogPosition at)
+    {
+        if (!_claims.Units.ContainsKey(unit) || unit == ObjectId.Directory)
+            throw Reject($"{unit} is no unit, or is deleted already");
+        var members = GroupOf(unit).ToImmutableArray();
+        _claims = _claims.Delete(members, at);
+        _objects = _objects.RemoveRange(members.Select(static member => member.Name));
+        if (members[0].Group is { } group) _groups = _groups.Remove(group);
     }
 
     private static DirectoryEntry RequireSame(DirectoryEntry entry, NewObject member) =>

@@ -51,7 +51,8 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
 
         try
         {
-            ((ITangoView)_view).Apply(call.Mutator, call.Key, call.Arguments, new ApplyContext(result));
+            ((ITangoView)_view).Apply(call.Mutator, call.Key, call.Arguments,
+                new ApplyContext(result, version.Position));
             return null;
         }
         catch (TangoRejectedException rejection)

@@ -1,0 +1,127 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+
+namespace Tango;
+
+// What the handle offers to the runtime; each call is one record, or a read of the newest view.
+internal sealed partial class TangoDirectory
+{
+    /// <summary>Creates the objects, or returns them if they exist exactly so.</summary>
+    /// <param name="group">Null: one object on its own.</param>
+    public ValueTask<ImmutableArray<DirectoryEntry>> CreateAsync(
+        string? group, ImmutableArray<NewObject> members, CancellationToken cancellationToken)
+    {
+        var arguments = DirectoryFormat.Create(group, members);
+        return CallAsync<ImmutableArray<DirectoryEntry>>(Mutators.Create, arguments, cancellationToken);
+    }
+
+    /// <summary>As <see cref="CreateAsync"/>. If these are the log's first objects, it begins with this level and
+    /// span.</summary>
+    public ValueTask<ImmutableArray<DirectoryEntry>> CreateFirstAsync(
+        int level, long maxSpan, string? group, ImmutableArray<NewObject> members, CancellationToken cancellationToken)
+    {
+        var arguments = DirectoryFormat.CreateFirst(level, maxSpan, group, members);
+        return CallAsync<ImmutableArray<DirectoryEntry>>(Mutators.CreateFirst, arguments, cancellationToken);
+    }
+
+    /// <returns>The log's level, which may have been higher.</returns>
+    public ValueTask<int> RaiseLevelAsync(int level, CancellationToken cancellationToken) =>
+        CallAsync<int>(Mutators.RaiseLevel, DirectoryFormat.RaiseLevel(level), cancellationToken);
+
+    /// <returns>The log's level.</returns>
+    public ValueTask<int> ReadLevelAsync(CancellationToken cancellationToken) =>
+        QueryHelperAsync<TangoDirectory, ValueTuple, int>(
+            ObjectKey.None, default, static (view, _) => view._level, cancellationToken);
+
+    public ValueTask<DirectoryEntry?> FindAsync(string name, CancellationToken cancellationToken) =>
+        QueryHelperAsync<TangoDirectory, string, DirectoryEntry?>(
+            ObjectKey.None, name, static (view, n) => view._objects.GetValueOrDefault(n), cancellationToken);
+
+    public ValueTask<ImmutableArray<DirectoryEntry>> FindGroupAsync(string group,
+        CancellationToken cancellationToken) =>
+        QueryHelperAsync<TangoDirectory, string, ImmutableArray<DirectoryEntry>>(
+            ObjectKey.None, group, static (view, g) => view._groups.GetValueOrDefault(g, []), cancellationToken);
+
+    public ValueTask<ImmutableArray<DirectoryEntry>> ListAsync(CancellationToken cancellationToken) =>
+        QueryHelperAsync<TangoDirectory, ValueTuple, ImmutableArray<DirectoryEntry>>(
+            ObjectKey.None, default, static (view, _) => [.. view._objects.Values], cancellationToken);
+
+    /// <summary>The names that exist, and the trim point with what holds it back: of one moment.</summary>
+    public ValueTask<(ImmutableArray<DirectoryEntry> Objects, TrimClaims Claims)> ReadClaimsAsync(
+        CancellationToken cancellationToken) =>
+        QueryHelperAsync<TangoDirectory, ValueTuple, (ImmutableArray<DirectoryEntry>, TrimClaims)>(
+            ObjectKey.None, default, static (view, _) => ([.. view._objects.Values], view._claims), cancellationToken);
+
+    /// <summary>A checkpoint of the unit was read back from the log and counts.</summary>
+    /// <param name="unit">Its first member.</param>
+    /// <param name="end">Everything of the unit's streams below is in the checkpoint.</param>
+    /// <param name="forget">Nothing below is needed by this host; the claim may stay lower (R19).</param>
+    /// <returns>The unit's claim as it is now; another host's newer checkpoint stays.</returns>
+    /// <exception cref="TangoRejectedException">The unit is gone, or what is claimed lies below what is released: look
+    /// at the claims again.</exception>
+    public ValueTask<UnitClaim> CheckpointedAsync(
+        ObjectId unit, LogPosition end, LogPosition forget, CancellationToken cancellationToken) =>
+        CallAsync<UnitClaim>(Mutators.Checkpointed, ClaimFormat.Checkpointed(unit, end, forget), cancellationToken);
+
+    /// <summary>Releases history up to the position asked for, or as far as claims allow.</summary>
+    /// <returns>The trim point. The record is applied: everything below it may be trimmed.</returns>
+    public ValueTask<LogPosition> ReleaseAsync(LogPosition asked, CancellationToken cancellationToken) =>
+        CallAsync<LogPosition>(Mutators.Release, ClaimFormat.Release(asked), cancellationToken);
+
+    /// <summary>Claims history from a position on for a reader, under a name of its own; again to move on or to renew
+    /// the lease.</summary>
+    /// <returns>The version to let go with.</returns>
+    /// <exception cref="TangoRejectedException">The position is below what is released.</exception>
+    public ValueTask<long> HoldAsync(
+        string name, LogPosition position, TimeSpan lease, CancellationToken cancellationToken) =>
+        CallAsync<long>(Mutators.Hold, ClaimFormat.Hold(name, position, lease), cancellationToken);
+
+    /// <summary>Ends a reader's claim of that version; one that was renewed meanwhile stays.</summary>
+    public ValueTask ExpireAsync(string name, long version, CancellationToken cancellationToken) =>
+        UpdateHelperAsync(
+            Mutators.Of(Mutators.Expire), ObjectKey.None, ClaimFormat.Expire(name, version), cancellationToken);
+
+    public ValueTask RetainAsync(Retention retention, CancellationToken cancellationToken) =>
+        UpdateHelperAsync(
+            Mutators.Of(Mutators.Retain), ObjectKey.None, ClaimFormat.Retain(retention), cancellationToken);
+
+    /// <exception cref="TangoRejectedException">It is no raw stream, or what is to be retained is released.</exception>
+    public ValueTask DeclareAsync(StreamId stream, StreamClaim claim, CancellationToken cancellationToken) =>
+        UpdateHelperAsync(
+            Mutators.Of(Mutators.Declare), ObjectKey.None, ClaimFormat.Declare(stream, claim), cancellationToken);
+
+    private ValueTask<T> CallAsync<T>(int mutator, ArgumentBuffer arguments, CancellationToken cancellationToken) =>
+        UpdateHelperAsync<T>(Mutators.Of(mutator), ObjectKey.None, arguments, cancellationToken);
+
+    /// <summary>Numbers are part of the format. All wait for playback: they return a value or may reject.</summary>
+    internal static class Mutators
+    {
+        public const int Create = 1;
+        public const int RaiseLevel = 2;
+        public const int CreateFirst = 3;
+        public const int Checkpointed = 4;
+        public const int Release = 5;
+        public const int Hold = 6;
+        public const int Expire = 7;
+        public const int Retain = 8;
+        public const int Declare = 9;
+
+        /// <summary>Its entry is in the streams of the unit's members too.</summary>
+        public const int Delete = 10;
+
+        private static readonly string[] s_names =
+        [
+            nameof(Create), nameof(RaiseLevel), nameof(CreateFirst), nameof(Checkpointed), nameof(Release),
+            nameof(Hold), nameof(Expire), nameof(Retain), nameof(Declare), nameof(Delete),
+        ];
+
+        public static MutatorInfo[] All { get; } =
+            [.. s_names.Select(static (name, i) => new MutatorInfo(i + 1, name, Reads: true))];
+
+        public static MutatorInfo Of(int mutator) => All[mutator - 1];
+
+        public static bool IsAboutNames(int mutator) => mutator is Create or RaiseLevel or CreateFirst or Delete;
+
+        public static bool IsAboutClaims(int mutator) => mutator is >= Checkpointed and <= Declare;
+    }
+}

@@ -1,0 +1,195 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+
+namespace Tango;
+
+/// <summary>
+/// The log's trim point and everything that holds it back, as the directory's records made them: pure, and equal
+/// wherever the same records were applied. Immutable.
+/// </summary>
+/// <remarks>
+/// Invariants, for every state that the methods make of one that has them:
+/// Released &lt;= Forget of every unit, position of every hold, and start of every retained stream;
+/// Released &lt;= position of the last record applied, so that what is created later lies above it;
+/// Forget &lt;= Checkpoint of a unit that has one; Released, Forget and Checkpoint never fall.
+/// </remarks>
+internal sealed record TrimClaims
+{
+    public const int MaxHolds = 4096;
+    public const int MaxStreams = 65_536;
+
+    /// <summary>Stands for the raw entries that are in no stream: declared like a stream.</summary>
+    public static readonly StreamId NoStream;
+
+    public static TrimClaims None { get; } = new();
+
+    /// <summary>Everything below may be trimmed.</summary>
+    public LogPosition Released { get; init; }
+
+    /// <summary>By the unit's first member.</summary>
+    public ImmutableSortedDictionary<ObjectId, UnitClaim> Units { get; init; } =
+        ImmutableSortedDictionary<ObjectId, UnitClaim>.Empty;
+
+    public ImmutableSortedDictionary<string, HoldClaim> Holds { get; init; } =
+        ImmutableSortedDictionary.Create<string, HoldClaim>(StringComparer.Ordinal);
+
+    /// <summary>Raw streams that were declared.</summary>
+    public ImmutableSortedDictionary<StreamId, StreamClaim> Streams { get; init; } =
+        ImmutableSortedDictionary.Create<StreamId, StreamClaim>(
+            Comparer<StreamId>.Create(static (a, b) => a.Value.CompareTo(b.Value)));
+
+    /// <summary>Units that are deleted while history from before their deletion is still there.</summary>
+    public ImmutableSortedDictionary<ObjectId, DeletedUnit> Deleted { get; init; } =
+        ImmutableSortedDictionary<ObjectId, DeletedUnit>.Empty;
+
+    /// <summary>Obeyed by those who ask for a release, not by <see cref="Release"/>: it needs the log's tail and
+    /// clocks.</summary>
+    public Retention Retention { get; init; }
+
+    /// <summary>Versions of holds are never given twice.</summary>
+    public long NextVersion { get; init; } = 1;
+
+    /// <summary>Nothing from here on is released. The last position there is, if nothing is claimed.</summary>
+    public LogPosition Lowest
+    {
+        get
+        {
+            var lowest = long.MaxValue;
+            foreach (var unit in Units.Values) lowest = Math.Min(lowest, unit.Forget.Offset);
+#if PLANTED
+            if (Planted.Is("release-ignores-a-claim")) return new LogPosition(lowest);
+#endif
+            foreach (var hold in Holds.Values) lowest = Math.Min(lowest, hold.Position.Offset);
+            foreach (var stream in Streams.Values)
+            {
+                if (stream.RetainFrom is { } from) lowest = Math.Min(lowest, from.Offset);
+            }
+
+            // A commit record that read a deleted unit may be undecided until all others have forgotten what was
+            // before the deletion; what decides it is the unit's history (R20).
+            var others = lowest;
+            foreach (var deleted in Deleted.Values)
+            {
+                if (deleted.At.Offset >= others) lowest = Math.Min(lowest, deleted.Forget.Offset);
+            }
+
+            return new LogPosition(lowest);
+        }
+    }
+
+    /// <summary>A unit is born: its history begins at the record that creates it.</summary>
+    public TrimClaims Create(ObjectId unit, LogPosition at) =>
+        this with { Units = Units.Add(unit, new UnitClaim(at, null)) };
+
+    /// <summary>Ids never return: an id that was given and is in none of the tables is one of a unit deleted below what
+    /// is released.</summary>
+    /// <param name="members">The unit's entries, its first member's first.</param>
+    public TrimClaims Delete(ImmutableArray<DirectoryEntry> members, LogPosition at) => this with
+    {
+        Units = Units.Remove(members[0].Id),
+        Deleted = Deleted.SetItem(members[0].Id, new DeletedUnit(Units[members[0].Id].Forget, at, members)),
+    };
+
+    /// <summary>A checkpoint of the unit was read back from the log. The claim rises to at most the one before it
+    /// minus the span (R19): the last checkpoint but one can still be loaded.</summary>
+    /// <param name="end">Everything of the unit's streams below is in the checkpoint.</param>
+    /// <param name="forget">What the host needs no longer.</param>
+    /// <param name="at">The position of the record.</param>
+    /// <exception cref="TangoRejectedException">The claim is impossible, or below what is released.</exception>
+    public TrimClaims Checkpointed(ObjectId unit, LogPosition end, LogPosition forget, long maxSpan, LogPosition at)
+    {
+        if (!Units.TryGetValue(unit, out var known))
+            throw new TangoRejectedException($"Object {unit} is not the first member of a unit that exists");
+        // Another host's is newer.
+        if (known.Checkpoint is { } newest && end <= newest) return this;
+        if (end > at || forget > end || end < known.Forget)
+            throw new TangoRejectedException(
+                $"A checkpoint recorded at {at.Offset} of a unit that needs {known.Forget.Offset} cannot end at "
+                + $"{end.Offset} and need nothing below {forget.Offset}");
+        RequireReleasedBelow(forget);
+        var loadable = known.Checkpoint is { } before && before.Offset > maxSpan
+            ? new LogPosition(before.Offset - maxSpan)
+            : known.Forget;
+        var risen = LogPosition.Max(known.Forget, LogPosition.Min(forget, loadable));
+        return this with { Units = Units.SetItem(unit, new UnitClaim(risen, end)) };
+    }
+
+    /// <param name="at">The position of the record: what is created later must not be below what is released.</param>
+    public TrimClaims Release(LogPosition asked, LogPosition at)
+    {
+        var allowed = LogPosition.Min(LogPosition.Min(asked, Lowest), at);
+        if (allowed <= Released) return this;
+        return this with
+        {
+            Released = new LogPosition(allowed.Offset),
+            Deleted = Deleted.RemoveRange(Deleted.Where(d => d.Value.At < allowed).Select(static d => d.Key)),
+        };
+    }
+
+    /// <summary>A reader or a feed registers, moves on, or renews its lease.</summary>
+    /// <exception cref="TangoRejectedException">What it wants to read is released, or too many have
+    /// registered.</exception>
+    public (TrimClaims Claims, long Version) Hold(string name, LogPosition position, TimeSpan lease)
+    {
+#if PLANTED
+        if (!Planted.Is("claim-below-released-accepted"))
+#endif
+        RequireReleasedBelow(position);
+        if (Holds.Count >= MaxHolds && !Holds.ContainsKey(name))
+            throw new TangoRejectedException($"{MaxHolds} readers have registered already");
+        var hold = new HoldClaim(position, NextVersion, lease);
+        return (this with { Holds = Holds.SetItem(name, hold), NextVersion = NextVersion + 1 }, hold.Version);
+    }
+
+    /// <summary>The lease of that version was not renewed, or its holder lets go. A renewed one has another
+    /// version.</summary>
+    public TrimClaims Expire(string name, long version) =>
+        Holds.TryGetValue(name, out var hold) && hold.Version == version
+            ? this with { Holds = Holds.Remove(name) }
+            : this;
+
+    /// <exception cref="TangoRejectedException">The stream is an object's, there are too many, or what is to be
+    /// retained is released.</exception>
+    public TrimClaims Declare(StreamId stream, StreamClaim claim)
+    {
+        if (stream.Value < StreamId.FirstRawValue && stream != NoStream)
+            throw new TangoRejectedException($"Stream {stream} is no raw stream");
+        if (claim.RetainFrom is { } from) RequireReleasedBelow(from);
+        if (Streams.Count >= MaxStreams && !Streams.ContainsKey(stream))
+            throw new TangoRejectedException($"{MaxStreams} streams are declared already");
+        return this with { Streams = Streams.SetItem(stream, claim) };
+    }
+
+    private void RequireReleasedBelow(LogPosition claim)
+    {
+        if (claim < Released)
+            throw new TangoRejectedException(
+                $"History below {Released.Offset} is released, so that nothing from {claim.Offset} on can be kept");
+    }
+}
+
+/// <summary>What one unit, an object or a group, still needs of the log.</summary>
+/// <param name="Forget">Nothing below is needed.</param>
+/// <param name="Checkpoint">End of the newest checkpoint that counts; null: there is none.</param>
+internal readonly record struct UnitClaim(LogPosition Forget, LogPosition? Checkpoint);
+
+/// <summary>A unit that was deleted by the record at <paramref name="At"/>.</summary>
+/// <param name="Forget">What it still needed then.</param>
+internal readonly record struct DeletedUnit(
+    LogPosition Forget, LogPosition At, ImmutableArray<DirectoryEntry> Members);
+
+/// <summary>A reader's claim on the history from a position on.</summary>
+/// <param name="Version">Another one with every renewal.</param>
+/// <param name="Lease">How long an observer waits for a renewal, on a clock of its own, before it lets the claim
+/// expire.</param>
+internal readonly record struct HoldClaim(LogPosition Position, long Version, TimeSpan Lease);
+
+/// <summary>What was declared about a raw stream.</summary>
+/// <param name="Name">For people; null if only its number is known.</param>
+/// <param name="RetainFrom">Null: its entries need not be kept.</param>
+internal readonly record struct StreamClaim(string? Name, LogPosition? RetainFrom);
+
+/// <summary>What a user wants kept, whether it is needed or not.</summary>
+/// <param name="Positions">So many below the tail.</param>
+/// <param name="Time">Entries younger than this, by their writers' clocks.</param>
+internal readonly record struct Retention(long? Positions, TimeSpan? Time);

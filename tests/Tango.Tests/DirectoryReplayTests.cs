@@ -1,0 +1,122 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+using static Tango.TangoDirectory;
+
+namespace Tango.Tests;
+
+/// <summary>The directory's records as playback applies them: equal states everywhere, also from a state saved on the
+/// way.</summary>
+public class DirectoryReplayTests
+{
+    [Fact]
+    public void The_same_records_make_the_same_state_also_from_a_saved_one()
+    {
+        for (var seed = 0; seed < 150; seed++)
+        {
+            var random = new Random(seed);
+            ITangoView played = new TangoDirectory();
+            ITangoView loaded = new TangoDirectory();
+            Apply(played, Mutators.CreateFirst, DirectoryFormat.CreateFirst(2, 10, null, [New("first")]), 0);
+            loaded.LoadState(Saved(played));
+            for (var at = 1L; at < 120; at++)
+            {
+                var (mutator, arguments) = AnyRecord((TangoDirectory)played, random, at);
+                Assert.Equal(Apply(played, mutator, arguments, at), Apply(loaded, mutator, arguments, at));
+                if (random.Next(5) > 0) continue;
+                Assert.Equal(Saved(played), Saved(loaded));
+                loaded = new TangoDirectory();
+                loaded.LoadState(Saved(played));
+            }
+
+            Assert.Equal(Saved(played), Saved(loaded));
+        }
+    }
+
+    [Fact]
+    public void A_unit_claims_its_history_from_the_record_that_created_it()
+    {
+        ITangoView directory = new TangoDirectory();
+        Apply(directory, Mutators.RaiseLevel, DirectoryFormat.RaiseLevel(2), 3);
+        Apply(directory, Mutators.Create, DirectoryFormat.Create("group", [New("a"), New("b")]), 7);
+        Apply(directory, Mutators.Create, DirectoryFormat.Create(null, [New("c")]), 9);
+        var claims = ((TangoDirectory)directory).Claims;
+        Assert.Equal(
+            [(1, 3), (256, 7), (258, 9)],
+            claims.Units.Select(unit => ((int)unit.Key.Value, (int)unit.Value.Forget.Offset)));
+    }
+
+    [Fact]
+    public void A_state_of_the_first_level_claims_all_history()
+    {
+        ITangoView first = new TangoDirectory();
+        Apply(first, Mutators.Create, DirectoryFormat.Create(null, [New("a")]), 7);
+        var loaded = new TangoDirectory();
+        ((ITangoView)loaded).LoadState(Saved(first));
+        Assert.Equal(LogPosition.Zero, loaded.Claims.Lowest);
+        Assert.Equal([ObjectId.Directory, ObjectId.FirstUser], loaded.Claims.Units.Keys);
+    }
+
+    [Fact]
+    public void Ids_and_histories_of_deleted_units_do_not_return()
+    {
+        ITangoView view = new TangoDirectory();
+        var directory = (TangoDirectory)view;
+        Apply(view, Mutators.CreateFirst, DirectoryFormat.CreateFirst(2, 10, "g", [New("a"), New("b")]), 1);
+        Assert.Equal("refused", Apply(view, Mutators.Delete, ClaimFormat.Delete(new ObjectId(257)), 2));
+        Assert.Equal("refused", Apply(view, Mutators.Delete, ClaimFormat.Delete(ObjectId.Directory), 2));
+        Assert.Equal("", Apply(view, Mutators.Delete, ClaimFormat.Delete(new ObjectId(256)), 3));
+        Assert.Equal("refused", Apply(view, Mutators.Delete, ClaimFormat.Delete(new ObjectId(256)), 4));
+        Assert.Equal(2, directory.GroupOf(new ObjectId(257)).Count);
+        Assert.False(directory.IsDeletedBefore(new ObjectId(257), new LogPosition(3)));
+        Assert.True(directory.IsDeletedBefore(new ObjectId(257), new LogPosition(4)));
+
+        Apply(view, Mutators.Create, DirectoryFormat.Create("g", [New("a"), New("b")]), 5);
+        Assert.Equal(["a", "b"], directory.GroupOf(new ObjectId(259)).Select(entry => entry.Name));
+        Assert.False(directory.IsDeletedBefore(new ObjectId(259), new LogPosition(9)));
+        Assert.False(directory.IsDeletedBefore(new ObjectId(260), new LogPosition(9)));
+    }
+
+    private static (int Mutator, ArgumentBuffer Arguments) AnyRecord(TangoDirectory directory, Random random, long at)
+    {
+        var units = directory.Claims.Units.Keys.ToList();
+        var unit = units[random.Next(units.Count)];
+        LogPosition Any() => new(random.NextInt64(at + 2));
+        var stream = new StreamId(StreamId.FirstRawValue + (ulong)random.Next(2));
+        return random.Next(11) switch
+        {
+            0 => (Mutators.Create, DirectoryFormat.Create(null, [New($"n{random.Next(40)}")])),
+            1 => (Mutators.Create, DirectoryFormat.Create($"g{at}", [New($"m{at}"), New($"n{random.Next(40)}")])),
+            2 or 3 => (Mutators.Checkpointed, ClaimFormat.Checkpointed(unit, Any(), Any())),
+            4 => (Mutators.Hold,
+                ClaimFormat.Hold($"r{random.Next(2)}", Any(), TimeSpan.FromMilliseconds(random.Next(9)))),
+            5 => (Mutators.Expire, ClaimFormat.Expire($"r{random.Next(2)}", random.Next(9))),
+            6 => (Mutators.Retain,
+                ClaimFormat.Retain(new Retention(random.Next(2) == 0 ? null : 5, TimeSpan.FromSeconds(at)))),
+            7 => (Mutators.Declare, ClaimFormat.Declare(stream, new StreamClaim("s", Any()))),
+            8 => (Mutators.Delete, ClaimFormat.Delete(unit)),
+            _ => (Mutators.Release, ClaimFormat.Release(Any())),
+        };
+    }
+
+    private static string Apply(ITangoView view, int mutator, ArgumentBuffer arguments, long at)
+    {
+        try
+        {
+            view.Apply(mutator, default, arguments.WrittenSpan, new ApplyContext(null, new LogPosition(at)));
+            return "";
+        }
+        catch (TangoRejectedException)
+        {
+            return "refused";
+        }
+    }
+
+    private static byte[] Saved(ITangoView view)
+    {
+        var state = new ArgumentBuffer();
+        view.SaveState(state);
+        return state.WrittenSpan.ToArray();
+    }
+
+    private static NewObject New(string name) => new(name, "type", 16);
+}
