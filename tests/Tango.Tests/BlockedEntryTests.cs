@@ -43,8 +43,7 @@ public class BlockedEntryTests
 
         var hosted = new HostedObjects();
         var entry = new DirectoryEntry(new ObjectId(257), "written", "test-fragile", null, 16);
-        hosted.TryAdd(new HostedUnit([new HostedObject(entry, null)]));
-        hosted.EndCatchUp();
+        hosted.Add(new HostedUnit([new HostedObject(entry, null)]));
         var decisions = new Decisions(calls, _ => Task.CompletedTask, TimeSpan.FromDays(1), TimeProvider.System, logger,
             lifetime.Token);
         var applier = new RecordApplier(hosted, decisions, calls, null, logger);

@@ -12,18 +12,14 @@ namespace Tango.Playback;
 /// </summary>
 /// <param name="isProbe">The playback that waits is itself a probe's.</param>
 internal sealed class DecisionLookahead(
-    HostedObjects hosted, Decisions decisions, PlayerContext context, TangoOptions options, TimeProvider time,
-    IEntropy entropy, bool isProbe, CancellationToken lifetime)
+    HostedObjects hosted, Decisions decisions, PlaybackContext context, bool isProbe, CancellationToken lifetime)
 {
     private IStreamCursor? _cursor;
 
     public void Add(HostedUnit unit)
     {
-        foreach (var added in unit.Objects) _cursor?.Add(added.Id.Stream, LogPosition.Zero);
+        foreach (var added in unit.Objects) _cursor?.Add(added.Id.Stream, unit.Start);
     }
-
-    /// <summary>Streams were dropped: the next wait begins anew.</summary>
-    public void Reset() => _cursor = null;
 
     /// <summary>
     /// Returns when <see cref="Decisions"/> knows the outcome. After twice the orphan time-out no host of the read set
@@ -34,6 +30,7 @@ internal sealed class DecisionLookahead(
     /// would not be looked for.</exception>
     public async ValueTask LearnAsync(LogEntry entry, RecordVersion commit)
     {
+        var (options, time) = (context.Options, context.Time);
         var started = time.GetTimestamp();
         var mayProbe = true;
         for (var attempt = 0; ; attempt++)
@@ -44,7 +41,7 @@ internal sealed class DecisionLookahead(
                 try
                 {
                     context.Logger.LogWarning("No host has decided {Commit}: playing its read set", commit);
-                    var probed = await DecisionProbe.RunAsync(entry, commit, context, options, time, entropy, lifetime);
+                    var probed = await DecisionProbe.RunAsync(entry, commit, context, lifetime);
                     decisions.Publish(commit, probed);
                     decisions.Learn(commit, probed.Aborted);
                     return;
@@ -60,17 +57,17 @@ internal sealed class DecisionLookahead(
                 }
             }
 
-            await Task.Delay(Backoff.Delay(attempt, options, entropy), time, lifetime);
+            await Task.Delay(Backoff.Delay(attempt, options, context.Entropy), time, lifetime);
         }
     }
 
     private async ValueTask<bool> FindAheadAsync(RecordVersion commit)
     {
         // R22: entries that were played may be trimmed, so a cursor that playback has overtaken begins anew.
-        if (_cursor is null || _cursor.Position < hosted.SlowestPlayedTo)
+        if (_cursor is null || _cursor.Position < hosted.Applied)
         {
             _cursor = context.OpenCursor();
-            hosted.AddStreamsTo(_cursor, hosted.SlowestPlayedTo);
+            hosted.AddStreamsTo(_cursor);
         }
 
         await _cursor.SyncAsync(ReadConsistency.Session, lifetime);
@@ -81,7 +78,7 @@ internal sealed class DecisionLookahead(
 
     private void LearnDecisionsOf(LogEntry entry)
     {
-        if (entry.Position < hosted.SlowestPlayedTo) return;
+        if (entry.Position < hosted.Applied) return;
         try
         {
             var reader = new MessagePackReader(entry.Payload);

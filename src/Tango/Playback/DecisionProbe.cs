@@ -1,4 +1,5 @@
 using System.Collections.Immutable;
+using Corfu.Client;
 using Corfu.Protocol;
 using Tango.Formatting;
 using Tango.Records;
@@ -31,26 +32,38 @@ internal sealed class DecisionProbe(RecordVersion commit)
     /// decide.</exception>
     /// <exception cref="UndecidableException">It cannot be decided here, or not yet.</exception>
     public static async ValueTask<PendingDecision> RunAsync(
-        LogEntry entry, RecordVersion commit, PlayerContext context, TangoOptions options, TimeProvider time,
-        IEntropy entropy,
-        CancellationToken lifetime)
+        LogEntry entry, RecordVersion commit, PlaybackContext context, CancellationToken lifetime)
     {
         var (readSet, streams) = ParticipantsOf(entry, commit.Index);
         var probe = new DecisionProbe(commit);
-        var player = new Player(context, options, time, entropy, lifetime, probe);
+        var playback = new Playback(context, static _ => Task.CompletedTask, null, probe, lifetime);
         var added = new HashSet<ObjectId>();
         foreach (var id in readSet)
         {
             if (added.Contains(id)) continue;
-            var group = context.GroupOf(id);
+            var group = await context.FindGroup(id, lifetime);
             if (group.Count == 0)
                 throw new TangoFormatException(
                     $"Commit record {commit} reads object {id}, which the directory does not know");
             added.UnionWith(group.Select(static member => member.Id));
-            player.Attach(new HostedUnit([.. group.Select(static member => new HostedObject(member, null))]));
+            var unit = new HostedUnit([.. group.Select(static member => new HostedObject(member, null))]);
+            // R20: not above the record, so that the unit is played to exactly there.
+            if (await context.LoadUnit(unit, commit.Position, lifetime) is { } loaded) unit.StartFrom(loaded);
+            playback.Add(unit);
         }
 
-        await player.SyncAsync(lifetime);
+        try
+        {
+            await playback.SyncAsync(ReadConsistency.Linearizable);
+            while (await playback.PlayNextAsync())
+            {
+            }
+        }
+        catch (LogTrimmedException e)
+        {
+            throw new TangoTrimmedException(e);
+        }
+
         if (!probe.IsFound)
             throw new TangoFormatException($"Commit record {commit} was not met in the streams of its read set");
         if (!probe.IsEvaluated) throw new UndecidableException(commit, null);

@@ -66,17 +66,31 @@ internal sealed class Decisions(
         }
 
         var pending = new PendingDecision(aborted, streams, time.GetTimestamp());
-        bool startWatching;
-        lock (_gate)
-        {
-            _pending[commit] = pending;
-            startWatching = !_isWatching;
-            _isWatching = true;
-        }
-
+        Await(commit, pending);
         // Tango 4.1, C: the generating client publishes at once; another host only if the record is orphaned.
         if (isOwn) Publish(commit, pending);
-        if (startWatching) _ = WatchOrphansAsync();
+    }
+
+    /// <summary>A unit of another playback, or of a checkpoint, goes on here: what was decided about its commit records
+    /// without their decision records having been played.</summary>
+    public void TakeOver(IEnumerable<KeyValuePair<RecordVersion, PendingDecision>> pending)
+    {
+        foreach (var (commit, decision) in pending)
+        {
+            if (TryGet(commit, out var known)) RequireSame(commit, decision.Aborted, known, commit);
+            else Await(commit, decision with { DecidedAt = time.GetTimestamp() });
+        }
+    }
+
+    /// <summary>For another playback, which goes on from here; this one has ended.</summary>
+    public IReadOnlyList<KeyValuePair<RecordVersion, PendingDecision>> HandOver()
+    {
+        lock (_gate)
+        {
+            KeyValuePair<RecordVersion, PendingDecision>[] pending = [.. _pending];
+            _pending.Clear();
+            return pending;
+        }
     }
 
     /// <summary>Playback has reached a decision record: what was decided here must agree with it.</summary>
@@ -115,6 +129,19 @@ internal sealed class Decisions(
             NotSent(commit);
             logger.LogWarning(e, "The decision about {Commit} could not be sent; it is left to other hosts", commit);
         }
+    }
+
+    private void Await(RecordVersion commit, PendingDecision pending)
+    {
+        bool startWatching;
+        lock (_gate)
+        {
+            _pending[commit] = pending;
+            startWatching = !_isWatching;
+            _isWatching = true;
+        }
+
+        if (startWatching) _ = WatchOrphansAsync();
     }
 
     private void NotSent(RecordVersion commit)

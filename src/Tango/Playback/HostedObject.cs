@@ -20,11 +20,14 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
 
     public DirectoryEntry Entry { get; } = entry;
 
-    public VersionTable Versions { get; } = new(entry.VersionCapacity);
+    /// <summary>Null: versions only, no view.</summary>
+    public TangoObjectType? Type { get; } = type;
+
+    public VersionTable Versions { get; private set; } = new(entry.VersionCapacity);
 
     public bool HoldsMutableValues { get; } = type is { HoldsMutableValues: true };
 
-    /// <summary>Index in the published views; set once when the unit is attached.</summary>
+    /// <summary>Index in the published views; set once when the unit is hosted by the player.</summary>
     public int Slot { get; set; } = -1;
 
     public HostedUnit Unit { get; set; } = null!;
@@ -36,6 +39,9 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
 
     /// <summary>Playback only: the view as of the last record applied.</summary>
     public TangoObject? CurrentView => _view;
+
+    /// <summary>Before anything is played.</summary>
+    public void StartFrom(LoadedObject loaded) => (_view, Versions) = (loaded.View, loaded.Versions);
 
     /// <returns>The declared rejection, or null.</returns>
     public TangoRejectedException? Apply(scoped in CallRecord call, RecordVersion version, ApplyResult? result)

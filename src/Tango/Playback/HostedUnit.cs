@@ -19,8 +19,9 @@ internal sealed class HostedUnit
 
     public IReadOnlyList<HostedObject> Objects { get; }
 
-    /// <summary>Playback only. True until the unit has reached the position of the others.</summary>
-    public bool IsCatchingUp { get; set; } = true;
+    /// <summary>Playback only: everything below was applied to this unit before the playback that it belongs to now;
+    /// that one applies the rest.</summary>
+    public LogPosition Start { get; private set; }
 
     /// <summary>
     /// R20: a record of the unit's streams could not be read. From there on its versions are not known here, no more
@@ -28,8 +29,15 @@ internal sealed class HostedUnit
     /// </summary>
     public bool IsUnreadable => _isUnreadable;
 
-    /// <summary>Playback only. While catching up: everything below has been applied to this unit.</summary>
-    public LogPosition PlayedTo { get; set; }
+    /// <summary>Before anything is played.</summary>
+    public void StartFrom(LoadedUnit loaded)
+    {
+        Start = loaded.End;
+        for (var i = 0; i < Objects.Count; i++) Objects[i].StartFrom(loaded.Members[i]);
+    }
+
+    /// <summary>Another playback goes on with this unit, from here on.</summary>
+    public void MoveAt(LogPosition position) => Start = position;
 
     /// <summary>R23. Playback only: a record cannot be read, so all members end there.</summary>
     public void Stop(RecordVersion version, Exception reason)

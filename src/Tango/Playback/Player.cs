@@ -1,41 +1,25 @@
 using Corfu.Client;
 using Corfu.Protocol;
 using Microsoft.Extensions.Logging;
-using Tango.Calls;
 
 namespace Tango.Playback;
 
 /// <summary>
-/// Plays the streams of all hosted objects, merged in log order, one record at a time (Tango 3.1, 4). Cycles of check,
-/// play, publish run one after the other while a caller waits; all callers that wait when a cycle starts share its
-/// check.
+/// Keeps all open objects at one position and shows them to readers. Cycles of check, play, publish run one after the
+/// other while a caller waits; all callers that wait when a cycle starts share its check. A unit that is opened catches
+/// up beside it and joins at the end of a cycle.
 /// </summary>
 internal sealed class Player
 {
-    private readonly PlayerContext _context;
     private readonly TangoOptions _options;
     private readonly TimeProvider _time;
     private readonly IEntropy _entropy;
+    private readonly ILogger _logger;
     private readonly CancellationToken _lifetime;
-    private readonly DecisionProbe? _probe;
 
-    private readonly HostedObjects _hosted = new();
-    private readonly Decisions _decisions;
-    private readonly RecordApplier _applier;
-    private readonly DecisionLookahead _lookahead;
-
-    // Everything below runs inside a cycle, until _gate.
-    private IStreamCursor _cursor;
-
-    // An entry whose records are not all applied: it waits for a decision, or a cycle failed within it. Invariant
-    // (R17): while it is not null nothing is published, because views are shown at whole entries only.
-    private LogEntry? _entry;
-    private EntryProgress _progress;
-    private readonly List<PendingCall> _answerable = [];
-
-#if PLANTED
-    private LogPosition _plantedTail;
-#endif
+    // Used inside a cycle only.
+    private readonly Playback _playback;
+    private readonly ViewPublisher _views = new();
 
     private readonly Lock _gate = new();
 
@@ -44,37 +28,22 @@ internal sealed class Player
     private bool _isRunning;
     private long _caughtUpTo;
 
-    /// <param name="probe">Not null: plays versions up to the probe's commit record, answers no caller.</param>
-    public Player(
-        PlayerContext context, TangoOptions options, TimeProvider time, IEntropy entropy, CancellationToken lifetime,
-        DecisionProbe? probe = null)
+    public Player(PlaybackContext context, CancellationToken lifetime)
     {
-        (_context, _options, _time, _entropy, _lifetime, _probe) = (context, options, time, entropy, lifetime, probe);
-        _cursor = context.OpenCursor();
-        _decisions = new Decisions(context.Calls, SyncAsync, options.OrphanTimeout, time, context.Logger, lifetime);
-        _applier = new RecordApplier(_hosted, _decisions, probe is null ? context.Calls : null, probe, context.Logger);
-        _lookahead = new DecisionLookahead(
-            _hosted, _decisions, context, options, time, entropy, probe is not null, lifetime);
+        (_options, _time, _entropy, _logger) = (context.Options, context.Time, context.Entropy, context.Logger);
+        _lifetime = lifetime;
+        _playback = new Playback(context, SyncAsync, context.Calls, null, lifetime);
     }
 
     /// <summary>The newest complete views; never older than any cycle that a caller has awaited.</summary>
-    public PublishedViews Published => _hosted.Published;
+    public PublishedViews Published => _views.Published;
 
     /// <summary>Completes when everything acknowledged before the call is applied and published.</summary>
     public Task SyncAsync(CancellationToken cancellationToken) =>
         Join(ReadConsistency.Linearizable, null).WaitOrCancelAsync(cancellationToken);
 
-    /// <summary>Starts hosting the unit, unless an earlier call did; completes when its objects can be read.</summary>
-    public Task AttachAsync(HostedUnit unit, CancellationToken cancellationToken) =>
-        Join(ReadConsistency.Linearizable, unit).WaitOrCancelAsync(cancellationToken);
-
-    /// <summary>Starts hosting the unit. Within a cycle, or before the first one.</summary>
-    public void Attach(HostedUnit unit)
-    {
-        if (!_hosted.TryAdd(unit)) return;
-        foreach (var added in unit.Objects) _cursor.Add(added.Id.Stream, LogPosition.Zero);
-        _lookahead.Add(unit);
-    }
+    /// <summary>Lets a unit that has caught up join. Completes when that was tried, at the end of a cycle.</summary>
+    public Task HostAsync(UnitOpening opening) => Join(ReadConsistency.Linearizable, opening);
 
     /// <summary>Completes when the entry that ends at <paramref name="end"/>, of a stream that is hosted here, is
     /// applied and published.</summary>
@@ -112,7 +81,7 @@ internal sealed class Player
         lock (_gate) Volatile.Write(ref _caughtUpTo, Math.Max(_caughtUpTo, end.Offset));
     }
 
-    private Task Join(ReadConsistency consistency, HostedUnit? unit)
+    private Task Join(ReadConsistency consistency, UnitOpening? opening)
     {
         Cycle cycle;
         lock (_gate)
@@ -120,7 +89,7 @@ internal sealed class Player
             ObjectDisposedException.ThrowIf(_lifetime.IsCancellationRequested, typeof(TangoRuntime));
             cycle = _next ??= new Cycle();
             if (consistency == ReadConsistency.Linearizable) cycle.Consistency = consistency;
-            if (unit is not null) cycle.NewUnits.Add(unit);
+            if (opening is not null) cycle.Openings.Add(opening);
             if (_isRunning) return cycle.Done.Task;
             _isRunning = true;
         }
@@ -154,8 +123,7 @@ internal sealed class Player
             catch (Exception e)
             {
                 // Whole entries that were applied can be shown; the next cycle goes on from there.
-                if (_entry is null) Publish();
-                if (e is LogTrimmedException or PageCorruptException) DropCatchingUp();
+                if (_playback.IsAtWholeEntry) Publish();
                 Fail(cycle, e);
             }
         }
@@ -163,68 +131,43 @@ internal sealed class Player
 
     private async Task RunCycleAsync(Cycle cycle)
     {
-        _decisions.ThrowIfDiverged();
-        // R20: before new units are attached. They have played nothing yet and must not take part in an entry from the
-        // middle of the log.
-        if (_entry is { } unfinished) await ApplyEntryAsync(unfinished);
-        foreach (var unit in cycle.NewUnits) Attach(unit);
-        TangoTelemetry.Checks.Add(1);
-#if PLANTED
-        _plantedTail =
-#endif
-        await _cursor.SyncAsync(cycle.Consistency, _lifetime);
-        await PlayAsync();
-    }
-
-    private async ValueTask PlayAsync()
-    {
-        var sincePublished = 0;
-        while (await _cursor.ReadNextAsync(_lifetime) is { } entry)
+        var tail = await _playback.SyncAsync(cycle.Consistency);
+        for (var played = 1; await _playback.PlayNextAsync(); played++)
         {
-            TangoTelemetry.Entries.Add(1);
-            await ApplyEntryAsync(entry);
-            if (_probe is { IsFound: true }) return;
-            if (++sincePublished < _options.PublishEvery) continue;
-            Publish();
-            sincePublished = 0;
+            if (played % _options.PublishEvery == 0) Publish();
         }
 
-        // R10: not the tail that the check answered. A grant above the cursor's position may be void, and a later epoch
-        // may put an entry of a hosted stream there; a snapshot that claimed to include it would miss a conflict.
-        _hosted.AdvanceTo(_cursor.Position);
 #if PLANTED
-        if (Planted.Is("tail-counts-as-played")) _hosted.AdvanceTo(_plantedTail);
+        if (Planted.Is("tail-counts-as-played")) _playback.Hosted.AdvanceTo(tail);
 #endif
-        _hosted.EndCatchUp();
+        await EndOpeningsAsync(cycle.Openings);
         Publish();
     }
 
-    private async ValueTask ApplyEntryAsync(LogEntry entry)
+    /// <summary>
+    /// R10, R20: brings all units to one position, at whole entries. It may lie above what this playback has read: the
+    /// entry below it was read by the cursor of a unit that joins before this cycle's linearizable check was sent, so
+    /// that hosted streams have nothing below it that is not played.
+    /// </summary>
+    private async ValueTask EndOpeningsAsync(List<UnitOpening> openings)
     {
-        _entry = entry;
-        while (_applier.ApplyRecords(entry, ref _progress) is { } undecided)
-            await _lookahead.LearnAsync(entry, undecided);
-        if (_progress.Calls is { } calls) _answerable.AddRange(calls);
-        _entry = null;
-        _progress = default;
-        _hosted.EntryApplied(entry.Position);
+        foreach (var opening in openings) _playback.Hosted.AdvanceTo(opening.PlayedTo);
+        var end = _playback.Hosted.Applied;
+        foreach (var opening in openings)
+        {
+            if (!await opening.TryEndAsync(end)) continue;
+            _playback.Add(opening.Unit);
+            _playback.Decisions.TakeOver(opening.Pending);
+            _views.Add(opening.Unit);
+        }
     }
 
     /// <summary>Shows readers everything applied so far, then answers the callers whose records are in it.</summary>
     private void Publish()
     {
-        _hosted.Publish();
-        foreach (var call in _answerable) call.OnPublished();
-        _answerable.Clear();
-    }
-
-    private void DropCatchingUp()
-    {
-        if (!_hosted.IsCatchingUp || _entry is not null) return;
-        _hosted.DropCatchingUp();
-        _lookahead.Reset();
-        _cursor = _context.OpenCursor();
-        _hosted.AddStreamsTo(_cursor, _hosted.Applied);
+        _views.Publish(_playback.Hosted.Applied);
+        foreach (var call in _playback.Answerable) call.OnPublished();
+        _playback.Answerable.Clear();
     }
 
     private void Fail(Cycle cycle, Exception reason)
@@ -232,8 +175,8 @@ internal sealed class Player
         var typed = reason is LogTrimmedException ? new TangoTrimmedException(reason) : reason;
         if (_lifetime.IsCancellationRequested) typed = new ObjectDisposedException(nameof(TangoRuntime));
         else
-            _context.Logger.LogWarning(reason, "Playback stopped at {Position}; it goes on with the next caller",
-                _hosted.Applied);
+            _logger.LogWarning(reason, "Playback stopped at {Position}; it goes on with the next caller",
+                _playback.Hosted.Applied);
         cycle.Done.TrySetException(typed);
         // Observed here: every caller may have been cancelled.
         _ = cycle.Done.Task.Exception;
@@ -246,13 +189,7 @@ internal sealed class Player
         /// <summary>The strongest that a caller of this cycle asked for.</summary>
         public ReadConsistency Consistency { get; set; } = ReadConsistency.Session;
 
-        public List<HostedUnit> NewUnits { get; } = [];
+        /// <summary>Units that have caught up and join at the end of this cycle.</summary>
+        public List<UnitOpening> Openings { get; } = [];
     }
 }
-
-/// <summary>What the player needs of the rest of its runtime.</summary>
-/// <param name="GroupOf">The directory's entries of the object's group, or of the object alone; empty if the id is
-/// unknown.</param>
-internal sealed record PlayerContext(
-    CallBatcher Calls, ILogger Logger, Func<IStreamCursor> OpenCursor,
-    Func<ObjectId, IReadOnlyList<DirectoryEntry>> GroupOf);

@@ -10,7 +10,7 @@ public sealed partial class TangoRuntime
 
     /// <summary>The directory as it was played last. Only after it was attached.</summary>
     internal TangoDirectory DirectoryView =>
-        (TangoDirectory)Player.Published.Of(_directoryUnit.Objects[0]).Require(_directoryUnit.Objects[0]);
+        (TangoDirectory)Player.Published.Of(_directoryUnit!.Objects[0]).Require(_directoryUnit.Objects[0]);
 
     /// <summary>The newest feature level that this code knows.</summary>
     public static int NewestLevel => FeatureLevel.Newest;
@@ -58,7 +58,7 @@ public sealed partial class TangoRuntime
     /// line says how to raise the level.</summary>
     internal bool HasLevel(int level, string what)
     {
-        if (!_hasDirectory || Player.Published.Of(_directoryUnit.Objects[0]).Stopped is not null) return false;
+        if (_directoryUnit is not { } unit || Player.Published.Of(unit.Objects[0]).Stopped is not null) return false;
         var known = DirectoryView.Level;
         if (known >= level) return true;
         if (_heldBack.TryAdd(what, level))

@@ -1,4 +1,3 @@
-using System.Collections.Concurrent;
 using System.Collections.Immutable;
 using Corfu.Protocol;
 using Tango.Playback;
@@ -8,12 +7,10 @@ namespace Tango;
 
 public sealed partial class TangoRuntime
 {
-    private readonly SemaphoreSlim _opening = new(1, 1);
+    private readonly UnitOpenings _openings;
 
-    // Written under _opening only. Reads and updates go through handles and do not come here.
-    private readonly ConcurrentDictionary<ObjectId, HostedObject> _hosted = new();
-    private readonly HostedUnit _directoryUnit;
-    private volatile bool _hasDirectory;
+    // Null until the directory is open.
+    private volatile HostedUnit? _directoryUnit;
 
     /// <summary>
     /// Opens the object of that name, creating it if there is none, and plays its history up to now. If it belongs to a
@@ -27,8 +24,8 @@ public sealed partial class TangoRuntime
     {
         var entry = await FindOrCreateAsync<T>(name, cancellationToken);
         var members = entry.Group is null ? [entry] : await _directory.FindGroupAsync(entry.Group, cancellationToken);
-        await HostAsync(members, cancellationToken);
-        return NewHandle<T>(entry, _hosted[entry.Id]);
+        var unit = await _openings.OpenAsync(members, cancellationToken);
+        return NewHandle<T>(entry, MemberOf(unit, entry));
     }
 
     /// <summary>Opens the object for writing only: no view, no playback; updates and write-only transactions (Tango
@@ -55,8 +52,8 @@ public sealed partial class TangoRuntime
         var entries = await _directory.FindGroupAsync(group, cancellationToken);
         if (entries.IsEmpty || !builder.Matches(entries))
             entries = await CreateAsync(group, builder.Members, cancellationToken);
-        await HostAsync(entries, cancellationToken);
-        builder.Attach(entries, entry => new ObjectHost(this, entry, _hosted[entry.Id]));
+        var unit = await _openings.OpenAsync(entries, cancellationToken);
+        builder.Attach(entries, entry => new ObjectHost(this, entry, MemberOf(unit, entry)));
     }
 
     /// <summary>All objects known to the directory, by name.</summary>
@@ -110,30 +107,9 @@ public sealed partial class TangoRuntime
         }
     }
 
-    private async ValueTask HostAsync(ImmutableArray<DirectoryEntry> members, CancellationToken cancellationToken)
-    {
-        RequireNoTransaction();
-        await _opening.WaitAsync();
-        try
-        {
-            if (!_hosted.TryGetValue(members[0].Id, out var known))
-            {
-                var unit = new HostedUnit([.. members.Select(NewHosted)]);
-                foreach (var hosted in unit.Objects) _hosted[hosted.Id] = hosted;
-                known = unit.Objects[0];
-            }
-
-            // If an earlier attempt failed half-way, this one goes on where it ended.
-            if (Player.Published.Of(known).View is null) await Player.AttachAsync(known.Unit, cancellationToken);
-        }
-        finally
-        {
-            _opening.Release();
-        }
-    }
-
     private HostedObject NewHosted(DirectoryEntry entry)
     {
+        if (entry == TangoDirectory.OwnEntry) return new HostedObject(entry, TangoDirectory.Type);
         if (!_options.Types.TryGet(entry.TypeName, out var type))
             throw new TangoDirectoryException(
                 $"'{entry.Name}' is of type {entry.TypeName}, which this program does not know: add it to "
@@ -141,6 +117,9 @@ public sealed partial class TangoRuntime
         type.VerifyFormatters();
         return new HostedObject(entry, type);
     }
+
+    private static HostedObject MemberOf(HostedUnit unit, DirectoryEntry entry) =>
+        unit.Objects.First(member => member.Id == entry.Id);
 
     private T NewHandle<T>(DirectoryEntry entry, HostedObject? hosted)
         where T : TangoObject, ITangoObject<T>
@@ -152,18 +131,22 @@ public sealed partial class TangoRuntime
 
     private async ValueTask AttachDirectoryAsync(CancellationToken cancellationToken)
     {
-        if (_hasDirectory) return;
-        await _opening.WaitAsync();
-        try
-        {
-            if (_hasDirectory) return;
-            await Player.AttachAsync(_directoryUnit, cancellationToken);
-            _hasDirectory = true;
-        }
-        finally
-        {
-            _opening.Release();
-        }
+        if (_directoryUnit is not null) return;
+        var unit = await _openings.OpenAsync([TangoDirectory.OwnEntry], cancellationToken);
+        _directory.Attach(new ObjectHost(this, TangoDirectory.OwnEntry, unit.Objects[0]));
+        _directoryUnit = unit;
+    }
+
+    // Playback within the player's cycle has applied the directory as far as everything else.
+    private ValueTask<IReadOnlyList<DirectoryEntry>> FindGroupInCycle(ObjectId id, CancellationToken _) =>
+        new(((TangoDirectory)_directoryUnit!.Objects[0].CurrentView!).GroupOf(id));
+
+    // Playback beside the player may be ahead of it.
+    private async ValueTask<IReadOnlyList<DirectoryEntry>> FindGroupAsync(
+        ObjectId id, CancellationToken cancellationToken)
+    {
+        await Player.SyncAsync(cancellationToken);
+        return DirectoryView.GroupOf(id);
     }
 
     private void RequireNoTransaction()

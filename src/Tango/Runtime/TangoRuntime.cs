@@ -43,13 +43,13 @@ public sealed partial class TangoRuntime : IAsyncDisposable
         // Recognises this runtime's own entries: only by this number, so that no other incarnation may ever use it.
         var id = BitConverter.ToUInt64(entropy.NewGuid().ToByteArray());
         _logger = logger ??= NullLogger.Instance;
-        var hosted = new HostedObject(TangoDirectory.OwnEntry, TangoDirectory.Type);
         Calls = new CallBatcher(log, id, () => Player!, _options, logger, _lifetime.Token);
-        var context = new PlayerContext(Calls, logger, openCursor,
-            of => ((TangoDirectory)hosted.CurrentView!).GroupOf(of));
-        Player = new Player(context, _options, time, entropy, _lifetime.Token);
-        _directory.Attach(new ObjectHost(this, hosted.Entry, hosted));
-        _directoryUnit = new HostedUnit([hosted]);
+        var context = new PlaybackContext(
+            Calls, openCursor, static (_, _, _) => default, FindGroupInCycle, _options, time, entropy, logger);
+        Player = new Player(context, _lifetime.Token);
+        var beside = context with { FindGroup = FindGroupAsync };
+        _openings = new UnitOpenings(members =>
+            new UnitOpening(new HostedUnit([.. members.Select(NewHosted)]), Player, beside, _lifetime.Token));
     }
 
     /// <summary>Everything below has been played into the views that reads see now.</summary>

@@ -1,0 +1,24 @@
+using Corfu.Protocol;
+
+namespace Tango.Playback;
+
+/// <summary>The state of a unit at one position, from which its playback can go on: what a checkpoint holds (R21). It
+/// belongs to the playback that starts from it.</summary>
+/// <param name="End">Everything of the unit's streams below is applied, nothing at or above.</param>
+/// <param name="Members">In the order of <see cref="HostedUnit.Objects"/>.</param>
+/// <param name="Pending">Commit records below <paramref name="End"/> that read members and are decided, with their
+/// decision records at or above it, or not in the log yet (R20).</param>
+internal sealed record LoadedUnit(
+    LogPosition End, IReadOnlyList<LoadedObject> Members,
+    IReadOnlyList<KeyValuePair<RecordVersion, PendingDecision>> Pending);
+
+/// <param name="View">A view that no reader holds; null for an object that is played without one.</param>
+internal sealed record LoadedObject(TangoObject? View, VersionTable Versions);
+
+/// <summary>Finds the newest state from which playback of the unit can start.</summary>
+/// <param name="unit">What is to be played. An object whose <see cref="HostedObject.Type"/> is null needs versions
+/// only.</param>
+/// <param name="notAbove">The latest end that serves; null: any.</param>
+/// <returns>Null: there is none, and playback starts at the beginning of the log.</returns>
+internal delegate ValueTask<LoadedUnit?> UnitLoader(
+    HostedUnit unit, LogPosition? notAbove, CancellationToken cancellationToken);

@@ -1,0 +1,110 @@
+using Corfu.Client;
+using Corfu.Protocol;
+using Tango.Calls;
+
+namespace Tango.Playback;
+
+/// <summary>
+/// Plays the streams of its units, merged in log order, one entry after the other (Tango 3.1, 4). One caller at a time.
+/// A call that failed, or was cancelled, can be repeated: playback goes on where it stands.
+/// </summary>
+internal sealed class Playback
+{
+    private readonly CancellationToken _lifetime;
+    private readonly DecisionProbe? _probe;
+    private readonly RecordApplier _applier;
+    private readonly DecisionLookahead _lookahead;
+    private readonly IStreamCursor _cursor;
+
+    // Read and not wholly applied: its next record waits for a decision, or a call failed within it, or it stands above
+    // the end of a call.
+    private LogEntry? _entry;
+    private EntryProgress _progress;
+
+    /// <param name="sync">Completes when this playback has reached the tail.</param>
+    /// <param name="calls">Where the callers of own entries are; null: this playback answers none.</param>
+    /// <param name="probe">Not null: playback ends at the probe's commit record.</param>
+    public Playback(PlaybackContext context, Func<CancellationToken, Task> sync, CallBatcher? calls,
+        DecisionProbe? probe, CancellationToken lifetime)
+    {
+        (_lifetime, _probe) = (lifetime, probe);
+        _cursor = context.OpenCursor();
+        Decisions = new Decisions(
+            context.Calls, sync, context.Options.OrphanTimeout, context.Time, context.Logger, lifetime);
+        _applier = new RecordApplier(Hosted, Decisions, calls, probe, context.Logger);
+        _lookahead = new DecisionLookahead(Hosted, Decisions, context, probe is not null, lifetime);
+    }
+
+    public HostedObjects Hosted { get; } = new();
+
+    public Decisions Decisions { get; }
+
+    /// <summary>Callers whose records are applied and not yet shown to readers.</summary>
+    public List<PendingCall> Answerable { get; } = [];
+
+    /// <summary>R17: only then may views be shown.</summary>
+    public bool IsAtWholeEntry => !_progress.HasBegun;
+
+    /// <summary>Plays the unit from its <see cref="HostedUnit.Start"/> on.</summary>
+    public void Add(HostedUnit unit)
+    {
+        Hosted.Add(unit);
+        foreach (var added in unit.Objects) _cursor.Add(added.Id.Stream, unit.Start);
+        _lookahead.Add(unit);
+    }
+
+    /// <summary>Learns what is to be played. Returns the tail up to which the following calls play.</summary>
+    public ValueTask<LogPosition> SyncAsync(ReadConsistency consistency)
+    {
+        Decisions.ThrowIfDiverged();
+        TangoTelemetry.Checks.Add(1);
+        return _cursor.SyncAsync(consistency, _lifetime);
+    }
+
+    /// <summary>Applies the next entry; waits for the decisions that it needs (R20).</summary>
+    /// <returns>False: everything is applied, or the probe has ended.</returns>
+    public async ValueTask<bool> PlayNextAsync()
+    {
+        if (_probe is { IsFound: true }) return false;
+        _entry ??= await _cursor.ReadNextAsync(_lifetime);
+        if (_entry is not { } entry)
+        {
+            // R10: not the tail that the check answered. A grant above the cursor's position may be void, and a later
+            // epoch may put an entry of a hosted stream there; a snapshot that claimed to include it would miss a
+            // conflict.
+            Hosted.AdvanceTo(_cursor.Position);
+            return false;
+        }
+
+        while (_applier.ApplyRecords(entry, ref _progress) is { } undecided)
+            await _lookahead.LearnAsync(entry, undecided);
+        EndEntry(entry);
+        return true;
+    }
+
+    /// <summary>Applies everything below <paramref name="end"/> and nothing else.</summary>
+    /// <param name="end">At or above <see cref="HostedObjects.Applied"/>; the entry before it was read by a cursor
+    /// before this call.</param>
+    /// <returns>False: a record below it waits for a decision.</returns>
+    public async ValueTask<bool> TryPlayToAsync(LogPosition end)
+    {
+        await SyncAsync(ReadConsistency.Linearizable);
+        while ((_entry ??= await _cursor.ReadNextAsync(_lifetime)) is { } entry && entry.Position < end)
+        {
+            if (_applier.ApplyRecords(entry, ref _progress) is not null) return false;
+            EndEntry(entry);
+        }
+
+        Hosted.AdvanceTo(end);
+        return true;
+    }
+
+    private void EndEntry(LogEntry entry)
+    {
+        TangoTelemetry.Entries.Add(1);
+        if (_progress.Calls is { } calls) Answerable.AddRange(calls);
+        _entry = null;
+        _progress = default;
+        Hosted.AdvanceTo(entry.Position.Next);
+    }
+}

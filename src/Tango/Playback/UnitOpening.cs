@@ -1,0 +1,138 @@
+using Corfu.Client;
+using Corfu.Protocol;
+using Microsoft.Extensions.Logging;
+
+namespace Tango.Playback;
+
+/// <summary>
+/// Opens one unit. Its history is played beside the player, which goes on serving the objects that are open (R20: as by
+/// a host of this unit alone). Once it is near the tail, the unit joins the player at one position. Until then nothing
+/// of it is to be seen, and an opening that fails or is cancelled leaves nothing behind.
+/// </summary>
+internal sealed class UnitOpening
+{
+    // So few entries are played within a cycle of the player, while readers wait.
+    private const int NearEnough = 256;
+
+    private const int Running = 0;
+    private const int Joined = 1;
+    private const int GivenUp = 2;
+
+    private readonly TaskCompletionSource _done = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly CancellationTokenSource _cancel = new();
+    private readonly CancellationToken _lifetime;
+    private readonly PlaybackContext _context;
+    private readonly Player _player;
+    private readonly Playback _playback;
+    private int _state;
+
+    public UnitOpening(HostedUnit unit, Player player, PlaybackContext context, CancellationToken lifetime)
+    {
+        Unit = unit;
+        (_player, _context, _lifetime) = (player, context, lifetime);
+        _playback = new Playback(context, _ => _done.Task, null, null, _cancel.Token);
+    }
+
+    public HostedUnit Unit { get; }
+
+    /// <summary>Completes when the unit is open.</summary>
+    public Task Done => _done.Task;
+
+    /// <summary>Guarded by the lock of <see cref="UnitOpenings"/>: callers that wait for it.</summary>
+    public int Waiters { get; set; }
+
+    /// <summary>Everything below is applied to the unit. Not while <see cref="RunAsync"/> plays.</summary>
+    public LogPosition PlayedTo => _playback.Hosted.Applied;
+
+    /// <summary>Once it has ended: what the player takes over with the unit.</summary>
+    public IReadOnlyList<KeyValuePair<RecordVersion, PendingDecision>> Pending => _playback.Decisions.HandOver();
+
+    public async Task RunAsync()
+    {
+        using var registration = _lifetime.UnsafeRegister(
+            static cancel => ((CancellationTokenSource)cancel!).Cancel(), _cancel);
+        try
+        {
+            await StartAsync();
+            while (Volatile.Read(ref _state) == Running)
+            {
+                await CatchUpAsync();
+                await _player.HostAsync(this);
+            }
+
+            _cancel.Token.ThrowIfCancellationRequested();
+            _done.TrySetResult();
+        }
+        catch (Exception e)
+        {
+            TryGiveUp();
+            Fail(e);
+        }
+        finally
+        {
+            _cancel.Cancel();
+        }
+    }
+
+    /// <returns>False: the unit is open, or the opening has failed.</returns>
+    public bool TryGiveUp()
+    {
+        if (Interlocked.CompareExchange(ref _state, GivenUp, Running) != Running) return false;
+        _cancel.Cancel();
+        return true;
+    }
+
+    /// <summary>Within a cycle of the player: plays up to its position and ends there.</summary>
+    /// <returns>False: not now. The opening goes on beside the player, where it meets the reason again.</returns>
+    public async ValueTask<bool> TryEndAsync(LogPosition end)
+    {
+        try
+        {
+            if (!await _playback.TryPlayToAsync(end)) return false;
+        }
+        catch (Exception e)
+        {
+            _context.Logger.LogDebug(e, "{Name} does not join at {Position}", Unit.Objects[0].Name, end);
+            return false;
+        }
+
+        if (Interlocked.CompareExchange(ref _state, Joined, Running) != Running) return false;
+        Unit.MoveAt(end);
+        return true;
+    }
+
+    private async ValueTask StartAsync()
+    {
+        if (await _context.LoadUnit(Unit, null, _cancel.Token) is { } loaded)
+        {
+            Unit.StartFrom(loaded);
+            _playback.Decisions.TakeOver(loaded.Pending);
+            _playback.Hosted.AdvanceTo(loaded.End);
+        }
+
+        _playback.Add(Unit);
+    }
+
+    /// <summary>Plays in rounds, until one is short or no shorter than the one before: updates come as fast as they are
+    /// played.</summary>
+    private async ValueTask CatchUpAsync()
+    {
+        for (var (before, played) = (long.MaxValue, 0L); ; (before, played) = (played, 0))
+        {
+            await _playback.SyncAsync(ReadConsistency.Session);
+            while (await _playback.PlayNextAsync()) played++;
+            if (played <= NearEnough || played >= before) return;
+        }
+    }
+
+    private void Fail(Exception reason)
+    {
+        var typed = reason is LogTrimmedException ? new TangoTrimmedException(reason) : reason;
+        if (_lifetime.IsCancellationRequested) typed = new ObjectDisposedException(nameof(TangoRuntime));
+        else if (!_cancel.IsCancellationRequested || reason is not OperationCanceledException)
+            _context.Logger.LogWarning(reason, "Opening {Name} failed", Unit.Objects[0].Name);
+        _done.TrySetException(typed);
+        // Observed here: every caller may have been cancelled.
+        _ = _done.Task.Exception;
+    }
+}
