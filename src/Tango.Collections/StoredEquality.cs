@@ -33,12 +33,5 @@ internal sealed class StoredEquality<T> : IEqualityComparer<T>
         return isCollection || Array.Exists(type.GetGenericArguments(), ComparesReferences);
     }
 
-    private static ReadOnlySpan<byte> Stored(T value)
-    {
-        var buffer = new ArgumentBuffer();
-        var writer = new MessagePackWriter(buffer);
-        TangoFormatters.Get<T>().Write(ref writer, value);
-        writer.Flush();
-        return buffer.WrittenSpan;
-    }
+    private static ReadOnlySpan<byte> Stored(T value) => TangoFormatters.ToBytes(value).Span;
 }

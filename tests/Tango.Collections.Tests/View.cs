@@ -54,12 +54,5 @@ internal static class Bytes
 
     public static byte[] Arguments<T1, T2>(T1 first, T2 second) => Of((first, second));
 
-    private static byte[] Of<T>(T value)
-    {
-        var output = new ArrayBufferWriter<byte>();
-        var writer = new MessagePackWriter(output);
-        TangoFormatters.Get<T>().Write(ref writer, value);
-        writer.Flush();
-        return output.WrittenSpan.ToArray();
-    }
+    private static byte[] Of<T>(T value) => TangoFormatters.ToBytes(value).ToArray();
 }

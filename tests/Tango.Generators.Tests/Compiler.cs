@@ -12,7 +12,7 @@ internal static class Compiler
     private const string Usings =
         "using System; using System.Collections.Generic; using System.Collections.Immutable; using System.Linq; "
         + "using System.Threading; "
-        + "using System.Threading.Tasks; using Tango; using Tango.Formatting;\n";
+        + "using System.Threading.Tasks; using MessagePack; using Tango; using Tango.Formatting;\n";
 
     private static readonly ImmutableArray<MetadataReference> References =
     [
@@ -22,6 +22,8 @@ internal static class Compiler
                     Path.GetFileName(p) is var n
                     && (n.StartsWith("System.", StringComparison.Ordinal) || n is "netstandard.dll" or "mscorlib.dll"))
             .Append(typeof(TangoObject).Assembly.Location)
+            .Append(typeof(MessagePack.MessagePackReader).Assembly.Location)
+            .Append(typeof(MessagePack.KeyAttribute).Assembly.Location)
             .Select(p => MetadataReference.CreateFromFile(p)),
     ];
 
@@ -33,7 +35,12 @@ internal static class Compiler
         References,
         new CSharpCompilationOptions(
             OutputKind.DynamicallyLinkedLibrary, nullableContextOptions: NullableContextOptions.Enable,
-            warningLevel: 9999));
+            warningLevel: 9999,
+            // As the SDK does: a package may have been built against an older framework.
+            specificDiagnosticOptions:
+            [
+                new("CS1701", ReportDiagnostic.Suppress), new("CS1702", ReportDiagnostic.Suppress),
+            ]));
 
     public static GeneratorDriver Driver() => CSharpGeneratorDriver.Create(
         [new TangoObjectGenerator().AsSourceGenerator(), new TangoValueGenerator().AsSourceGenerator()],

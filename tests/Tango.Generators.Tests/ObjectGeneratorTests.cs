@@ -95,7 +95,7 @@ public sealed class ObjectGeneratorTests
         var state = new ArrayBufferWriter<byte>();
         view.SaveState(state);
         ITangoView loaded = Create(type);
-        loaded.LoadState(state.WrittenSpan);
+        loaded.LoadState(state.WrittenMemory);
         Apply(loaded, 2, "cd03e8", "90");
         var full = (IEnumerable<int>)type.GetField("_free", BindingFlags.Instance | BindingFlags.NonPublic)!
             .GetValue(loaded)!;
@@ -110,7 +110,7 @@ public sealed class ObjectGeneratorTests
         var state = new ArrayBufferWriter<byte>();
         Create(Compiler.Load(before).GetType("Subject")!).SaveState(state);
         ITangoView newer = Create(Compiler.Load(after).GetType("Subject")!);
-        newer.LoadState(state.WrittenSpan);
+        newer.LoadState(state.WrittenMemory);
         var all = new ArrayBufferWriter<byte>();
         newer.SaveState(all);
         Assert.Equal("83a25f6305a25f62a178a25f6101", Convert.ToHexStringLower(all.WrittenSpan));
@@ -133,7 +133,7 @@ public sealed class ObjectGeneratorTests
         var state = new ArrayBufferWriter<byte>();
         Create(type).SaveState(state);
         ITangoView view = Create(type);
-        view.LoadState(state.WrittenSpan);
+        view.LoadState(state.WrittenMemory);
         var set = (System.Collections.Immutable.ImmutableSortedSet<string>)type
             .GetField("_set", BindingFlags.Instance | BindingFlags.NonPublic)!.GetValue(view)!;
         Assert.Contains("A", set);

@@ -1,5 +1,5 @@
-using System.Buffers;
 using System.Reflection;
+using MessagePack;
 using Tango.Formatting;
 
 namespace Tango.Generators.Tests;
@@ -127,22 +127,27 @@ public sealed class ValueGeneratorTests
             .Invoke(null, flags, null, arguments, null);
     }
 
-    private static string WriteOf<T>(T value)
-    {
-        var output = new ArrayBufferWriter<byte>();
-        var writer = new MessagePackWriter(output);
-        TangoFormatters.Get<T>().Write(ref writer, value);
-        writer.Flush();
-        return Convert.ToHexStringLower(output.WrittenSpan);
-    }
+    private static string WriteOf<T>(T value) => Convert.ToHexStringLower(TangoFormatters.ToBytes(value).Span);
 
     private static object? ReadOf<T>(string hex)
     {
-        var reader = new MessagePackReader(Convert.FromHexString(hex).AsSpan());
-        T value = TangoFormatters.Get<T>().Read(ref reader);
+        var reader = new MessagePackReader(Convert.FromHexString(hex));
+        T value = TangoFormatters.Read<T>(ref reader);
         Assert.True(reader.End);
         return value;
     }
 
-    private static bool IsKeyOf<T>() => TangoFormatters.Get<T>().IsVersionKey;
+    private static bool IsKeyOf<T>()
+    {
+        TangoFormatters.Verify<T>();
+        try
+        {
+            TangoFormatters.VerifyKey<T>();
+            return true;
+        }
+        catch (TangoFormatException e) when (e.Error == FormatError.NotAKey)
+        {
+            return false;
+        }
+    }
 }

@@ -77,7 +77,7 @@ public class BlockedEntryTests
         writer.Write(writing);
         writer.Write(1);
         writer.WriteNil();
-        writer.WriteBinary([1]);
+        writer.Write([1]);
         writer.WriteArrayHeader(0);
         writer.Flush();
         return buffer.WrittenMemory;

@@ -102,7 +102,7 @@ public class DirectoryReplayTests
     {
         try
         {
-            view.Apply(mutator, default, arguments.WrittenSpan, new ApplyContext(null, new LogPosition(at)));
+            view.Apply(mutator, default, arguments.WrittenMemory, new ApplyContext(null, new LogPosition(at)));
             return "";
         }
         catch (TangoRejectedException)

@@ -1,5 +1,6 @@
 using Corfu.Client;
 using Corfu.Protocol;
+using Microsoft.Extensions.Logging;
 using Tango.Formatting;
 using Tango.Records;
 
@@ -64,7 +65,7 @@ public class FeatureLevelTests
     public async Task What_a_runtime_leaves_undone_is_logged_once()
     {
         await using var world = new World();
-        var lines = new LogLines();
+        var lines = new Lines();
         await using var runtime = new TangoRuntime(
             world.Log, world.Log.OpenCursor, TimeProvider.System, SystemEntropy.Instance, s_first, lines);
         Assert.False(runtime.HasLevel(FeatureLevel.Checkpoints, "A checkpoint"));
@@ -155,12 +156,13 @@ public class FeatureLevelTests
         writer.Write(TooNew);
         writer.Write(7);
         writer.Flush();
-        Assert.Throws<TangoLevelException>(() => ((ITangoView)new TangoDirectory()).LoadState(state.WrittenSpan));
-        Assert.Throws<TangoFormatException>(() => ((ITangoView)new TangoDirectory()).LoadState([0x93, 0, 0, 0]));
+        Assert.Throws<TangoLevelException>(() => ((ITangoView)new TangoDirectory()).LoadState(state.WrittenMemory));
+        Assert.Throws<TangoFormatException>(
+            () => ((ITangoView)new TangoDirectory()).LoadState(new byte[] { 0x93, 0, 0, 0 }));
     }
 
     private static void Apply(ITangoView directory, int mutator, ArgumentBuffer arguments) =>
-        directory.Apply(mutator, default, arguments.WrittenSpan, new ApplyContext(null));
+        directory.Apply(mutator, default, arguments.WrittenMemory, new ApplyContext(null));
 
     private static byte[] Saved(ITangoView view)
     {
@@ -180,5 +182,21 @@ public class FeatureLevelTests
         writer.Flush();
         var result = await world.Log.AppendToObjectsAsync(entry.WrittenMemory, [ObjectId.Directory.Stream]);
         Assert.Equal(AppendOutcome.Appended, result.Outcome);
+    }
+
+    private sealed class Lines : ILogger
+    {
+        public List<string> Written { get; } = [];
+
+        public IDisposable? BeginScope<TState>(TState state)
+            where TState : notnull => null;
+
+        public bool IsEnabled(LogLevel logLevel) => true;
+
+        public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception,
+            Func<TState, Exception?, string> formatter)
+        {
+            if (logLevel >= LogLevel.Warning) Written.Add(formatter(state, exception));
+        }
     }
 }

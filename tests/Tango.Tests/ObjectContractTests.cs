@@ -14,7 +14,7 @@ public class ObjectContractTests
         ((ITangoView)view).SaveState(state);
 
         var restored = new Accounts();
-        ((ITangoView)restored).LoadState(state.WrittenSpan);
+        ((ITangoView)restored).LoadState(state.WrittenMemory);
 
         var again = new ArrayBufferWriter<byte>();
         ((ITangoView)restored).SaveState(again);
@@ -68,6 +68,6 @@ public class ObjectContractTests
         Wire.WriteString(key, account);
         var arguments = new ArgumentBuffer();
         Wire.WriteInt64(arguments, amount);
-        ((ITangoView)view).Apply(mutator, key.WrittenSpan, arguments.WrittenSpan, new ApplyContext(result));
+        ((ITangoView)view).Apply(mutator, key.WrittenMemory, arguments.WrittenMemory, new ApplyContext(result));
     }
 }

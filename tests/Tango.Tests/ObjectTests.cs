@@ -172,7 +172,7 @@ public class ObjectTests
         writer.Write(ObjectId.EndOfUser - 2);
         writer.WriteArrayHeader(0);
         writer.Flush();
-        directory.LoadState(state.WrittenSpan);
+        directory.LoadState(state.WrittenMemory);
 
         Assert.Throws<TangoRejectedException>(() => Create(directory, "group", "a", "b", "c"));
         Assert.Equal(
@@ -198,7 +198,7 @@ public class ObjectTests
 
         writer.Flush();
         var result = new ApplyResult<ImmutableArray<DirectoryEntry>>();
-        directory.Apply(1, default, arguments.WrittenSpan, new ApplyContext(result));
+        directory.Apply(1, default, arguments.WrittenMemory, new ApplyContext(result));
         return result.Value.Select(entry => entry.Id.Value);
     }
 }

@@ -1,5 +1,6 @@
 using Corfu.Client;
 using Corfu.Protocol;
+using MessagePack;
 using Tango.Formatting;
 
 namespace Tango.Tests;
@@ -33,11 +34,11 @@ internal sealed class OldCodeCursor(IStreamCursor inner, Func<ReadOnlyMemory<byt
         var seen = payload.ToArray();
         var reader = new MessagePackReader(payload);
         reader.ReadArrayHeader(4);
-        for (var i = 0; i < 3; i++) reader.Skip();
+        for (var i = 0; i < 3; i++) reader.SkipValue();
         for (var left = reader.ReadArrayHeader(); left > 0; left--)
         {
             var start = (int)reader.Consumed;
-            reader.Skip();
+            reader.SkipValue();
             var record = payload[start..(int)reader.Consumed];
             // The kind is the byte behind the array's header.
             if (record.Span[1] == Update && isNewer(record)) seen[start + 1] = UnknownKind;

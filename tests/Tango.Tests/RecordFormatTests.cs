@@ -1,3 +1,4 @@
+using System.Buffers;
 using Corfu.Protocol;
 using Tango.Formatting;
 using Tango.Testing;
@@ -139,7 +140,7 @@ public class RecordFormatTests
         {
             var reader = new MessagePackReader(entry.Payload);
             reader.ReadArrayHeader(4);
-            for (var i = 0; i < 3; i++) reader.Skip();
+            for (var i = 0; i < 3; i++) reader.SkipValue();
             Assert.Equal(1, reader.ReadArrayHeader());
             var record = reader.ReadRaw().ToArray();
             Assert.True(reader.End);

@@ -267,7 +267,7 @@ public class UnreadableRecordTests
     {
         var reader = new MessagePackReader(update);
         reader.ReadArrayHeader(5);
-        reader.Skip();
+        reader.SkipValue();
         return reader.ReadUInt64() < StreamId.FirstObjectValue ? 0 : reader.ReadInt32();
     }
 

@@ -23,7 +23,7 @@ public static class TangoRecords
         {
             return ReadEntry(payload);
         }
-        catch (TangoFormatException)
+        catch (Exception e) when (StrictMessagePack.IsDamage(e))
         {
             return [];
         }
@@ -43,11 +43,11 @@ public static class TangoRecords
         List<JsonElement> records = [];
         if (payload.IsEmpty) return records;
         var reader = new MessagePackReader(payload);
-        if (reader.NextType != MessagePackType.Array || reader.ReadArrayHeader() != EntryLength) return records;
-        if (reader.NextType != MessagePackType.Integer || reader.ReadInt32() != EntryVersion) return records;
+        if (reader.NextMessagePackType != MessagePackType.Array || reader.ReadCount() != EntryLength) return records;
+        if (reader.NextMessagePackType != MessagePackType.Integer || reader.ReadInt32() != EntryVersion) return records;
         reader.ReadUInt64();
         reader.ReadInt64();
-        for (var count = reader.ReadArrayHeader(); count > 0; count--) records.Add(ReadRecord(ref reader));
+        for (var count = reader.ReadCount(); count > 0; count--) records.Add(ReadRecord(ref reader));
         return reader.End ? records : [];
     }
 
@@ -56,7 +56,7 @@ public static class TangoRecords
         var output = new ArrayBufferWriter<byte>();
         using (var json = new Utf8JsonWriter(output, Options))
         {
-            var length = reader.ReadArrayHeader();
+            var length = reader.ReadCount();
             var kind = (RecordKind)reader.ReadInt32();
             json.WriteStartObject();
             json.WriteString("kind",
@@ -96,7 +96,7 @@ public static class TangoRecords
 
         json.WritePropertyName("arguments");
         var arguments = new MessagePackReader(reader.ReadBinary());
-        MessagePackJson.Write(ref arguments, json);
+        WriteValue(ref arguments, json);
     }
 
     private static void WriteCommit(ref MessagePackReader reader, Utf8JsonWriter json)
@@ -104,16 +104,16 @@ public static class TangoRecords
         json.WriteNumber("flags", reader.ReadInt32());
         json.WriteNumber("snapshot", reader.ReadInt64());
         json.WriteStartArray("reads");
-        for (var count = reader.ReadArrayHeader(); count > 0; count--)
+        for (var count = reader.ReadCount(); count > 0; count--)
         {
-            reader.ReadArrayHeader();
+            reader.ReadCount();
             json.WriteStartObject();
             json.WriteNumber("object", reader.ReadUInt64());
             // Without keys the whole object was read.
             if (!reader.TryReadNil())
             {
                 json.WriteStartArray("keys");
-                for (var keys = reader.ReadArrayHeader(); keys > 0; keys--) WriteKey(reader.ReadBinary(), json);
+                for (var keys = reader.ReadCount(); keys > 0; keys--) WriteKey(reader.ReadBinary(), json);
                 json.WriteEndArray();
             }
 
@@ -122,9 +122,9 @@ public static class TangoRecords
 
         json.WriteEndArray();
         json.WriteStartArray("writes");
-        for (var count = reader.ReadArrayHeader(); count > 0; count--)
+        for (var count = reader.ReadCount(); count > 0; count--)
         {
-            reader.ReadArrayHeader();
+            reader.ReadCount();
             json.WriteStartObject();
             WriteCall(ref reader, json);
             json.WriteEndObject();
@@ -134,11 +134,11 @@ public static class TangoRecords
     }
 
     // The parameters of a key stand one after the other.
-    private static void WriteKey(ReadOnlySpan<byte> key, Utf8JsonWriter json)
+    private static void WriteKey(ReadOnlyMemory<byte> key, Utf8JsonWriter json)
     {
         var reader = new MessagePackReader(key);
         json.WriteStartArray();
-        while (!reader.End) MessagePackJson.Write(ref reader, json);
+        while (!reader.End) WriteValue(ref reader, json);
         json.WriteEndArray();
     }
 
@@ -147,7 +147,38 @@ public static class TangoRecords
     {
         if (count <= 0) return;
         json.WriteStartArray("more");
-        for (; count > 0; count--) MessagePackJson.Write(ref reader, json);
+        for (; count > 0; count--) WriteValue(ref reader, json);
         json.WriteEndArray();
+    }
+
+    private static void WriteValue(ref MessagePackReader reader, Utf8JsonWriter json)
+    {
+        var start = reader.Position;
+        reader.SkipValue();
+        var value = reader.Sequence.Slice(start, reader.Position);
+        if (TryToJson(value) is { } text)
+        {
+            json.WriteRawValue(text);
+            return;
+        }
+
+        json.WriteStartObject();
+        json.WriteBase64String("messagepack", value.ToArray());
+        json.WriteEndObject();
+    }
+
+    /// <summary>Null for what JSON has no form for: NaN, or deeper nesting than a reader follows.</summary>
+    private static string? TryToJson(ReadOnlySequence<byte> value)
+    {
+        try
+        {
+            var text = MessagePackSerializer.ConvertToJson(value, TangoFormatters.Options);
+            using var parsed = JsonDocument.Parse(text);
+            return text;
+        }
+        catch (Exception e) when (e is MessagePackSerializationException or JsonException)
+        {
+            return null;
+        }
     }
 }

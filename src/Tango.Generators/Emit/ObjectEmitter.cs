@@ -6,12 +6,13 @@ namespace Tango.Generators;
 internal sealed class ObjectEmitter
 {
     private const string Ns = "global::Tango";
-    private const string Formatting = "global::Tango.Formatting";
+    private const string Formatters = "global::Tango.Formatting.TangoFormatters";
+    private const string Pack = "global::MessagePack";
     private const string Statics = "__Tango";
 
     private readonly ObjectModel _model;
     private readonly CodeWriter _code = new();
-    // Distinct formatted types in order of first use; the index is the number of the static field.
+    // Distinct stored types in order of first use.
     private readonly List<string> _formats = [];
     private readonly List<string> _keys = [];
 
@@ -42,9 +43,9 @@ internal sealed class ObjectEmitter
         ParameterModel[] arguments = [.. mutator.Parameters.Where(p => !p.IsKey)];
         string key = Key(mutator);
         _code.Line($"var __arguments = new {Ns}.ArgumentBuffer();");
-        _code.Line($"var __writer = new {Formatting}.MessagePackWriter(__arguments);");
+        _code.Line($"var __writer = new {Pack}.MessagePackWriter(__arguments);");
         _code.Line($"__writer.WriteArrayHeader({arguments.Length});");
-        foreach (ParameterModel p in arguments) _code.Line($"{Format(p.Type)}.Write(ref __writer, {p.Name});");
+        foreach (ParameterModel p in arguments) _code.Line($"{Write(p.Type)}(ref __writer, {p.Name});");
         _code.Line("__writer.Flush();");
         string result = mutator.Result is null ? "" : $"<{mutator.Result}>";
         _code.Line(
@@ -97,11 +98,11 @@ internal sealed class ObjectEmitter
         ParameterModel[] keys = [.. operation.Parameters.Where(p => p.IsKey)];
         if (keys.Length == 0) return $"{Ns}.ObjectKey.None";
         _code.Line($"var __key = new {Ns}.ArgumentBuffer();");
-        _code.Line($"var __keyWriter = new {Formatting}.MessagePackWriter(__key);");
+        _code.Line($"var __keyWriter = new {Pack}.MessagePackWriter(__key);");
         foreach (ParameterModel p in keys)
         {
             if (!_keys.Contains(p.Type)) _keys.Add(p.Type);
-            _code.Line($"{Format(p.Type)}.Write(ref __keyWriter, {p.Name});");
+            _code.Line($"{Write(p.Type)}(ref __keyWriter, {p.Name});");
         }
         _code.Line("__keyWriter.Flush();");
         return $"{Ns}.ObjectKey.From(__key)";
@@ -109,26 +110,27 @@ internal sealed class ObjectEmitter
 
     private void Apply()
     {
-        const string bytes = "global::System.ReadOnlySpan<byte>";
+        const string bytes = "global::System.ReadOnlyMemory<byte>";
         _code.Line();
         _code.Open(
             $"void {Ns}.ITangoView.Apply(int __mutator, {bytes} __key, {bytes} __arguments, in {Ns}.ApplyContext "
             + "__context)");
-        _code.Line($"var __keyReader = new {Formatting}.MessagePackReader(__key);");
-        _code.Line($"var __reader = new {Formatting}.MessagePackReader(__arguments);");
+        _code.Line($"var __keyReader = new {Pack}.MessagePackReader(__key);");
+        _code.Line($"var __reader = new {Pack}.MessagePackReader(__arguments);");
         _code.Open("switch (__mutator)");
         foreach (OperationModel mutator in _model.Mutators)
         {
             _code.Open($"case {mutator.Number}:");
-            _code.Line($"__reader.ReadArrayHeader({mutator.Parameters.Count(p => !p.IsKey)});");
+            _code.Line($"{Formatters}.ReadArguments(ref __reader, {mutator.Parameters.Count(p => !p.IsKey)});");
             var names = new List<string>();
             foreach (ParameterModel p in mutator.Parameters)
             {
                 string name = $"__{names.Count}";
                 names.Add(name);
-                _code.Line($"var {name} = {Format(p.Type)}.Read(ref {(p.IsKey ? "__keyReader" : "__reader")});");
+                _code.Line($"var {name} = {Read(p.Type)}(ref {(p.IsKey ? "__keyReader" : "__reader")});");
             }
-            _code.Line($"{Statics}.CheckEnd(ref __keyReader, ref __reader);");
+            _code.Line($"{Formatters}.RequireEnd(ref __keyReader);");
+            _code.Line($"{Formatters}.RequireEnd(ref __reader);");
             string call = $"Apply{mutator.Name}({string.Join(", ", names)})";
             _code.Line(mutator.Result is null ? $"{call};" : $"__context.Return<{mutator.Result}>({call});");
             _code.Line("return;");
@@ -144,12 +146,12 @@ internal sealed class ObjectEmitter
     {
         _code.Line();
         _code.Open($"void {Ns}.ITangoView.SaveState(global::System.Buffers.IBufferWriter<byte> __output)");
-        _code.Line($"var __writer = new {Formatting}.MessagePackWriter(__output);");
+        _code.Line($"var __writer = new {Pack}.MessagePackWriter(__output);");
         _code.Line($"__writer.WriteMapHeader({_model.State.Count});");
         foreach (StateModel state in _model.State)
         {
             _code.Line($"__writer.Write(\"{state.Name}\");");
-            _code.Line($"{Format(state.Type)}.Write(ref __writer, this.{Names.Escape(state.Name)});");
+            _code.Line($"{Write(state.Type)}(ref __writer, this.{Names.Escape(state.Name)});");
         }
         _code.Line("__writer.Flush();");
         _code.Close();
@@ -158,16 +160,16 @@ internal sealed class ObjectEmitter
     private void LoadState()
     {
         _code.Line();
-        _code.Open($"void {Ns}.ITangoView.LoadState(global::System.ReadOnlySpan<byte> __state)");
-        _code.Line($"var __reader = new {Formatting}.MessagePackReader(__state);");
-        _code.Open("for (int __left = __reader.ReadMapHeader(); __left > 0; __left--)");
-        _code.Line("string? __name = __reader.ReadString();");
+        _code.Open($"void {Ns}.ITangoView.LoadState(global::System.ReadOnlyMemory<byte> __state)");
+        _code.Line($"var __reader = new {Pack}.MessagePackReader(__state);");
+        _code.Open($"for (int __left = {Formatters}.ReadState(ref __reader); __left > 0; __left--)");
+        _code.Line($"string? __name = {Formatters}.Read<string?>(ref __reader);");
         _code.Open("switch (__name)");
         foreach (StateModel state in _model.State)
         {
             string field = "this." + Names.Escape(state.Name);
             _code.Open($"case \"{state.Name}\":");
-            _code.Line($"var __value = {Format(state.Type)}.Read(ref __reader);");
+            _code.Line($"var __value = {Read(state.Type)}(ref __reader);");
             string? with = state.Comparers switch
             {
                 1 => $"__value.WithComparer({field}.KeyComparer)",
@@ -183,13 +185,11 @@ internal sealed class ObjectEmitter
         }
         _code.Line("default:");
         _code.Line(
-            $"    throw __reader.Error({Formatting}.FormatError.Invalid, $\"The checkpoint has state '{{__name}}', "
-            + "which this code has not\");");
+            $"    throw new {Ns}.TangoFormatException($\"The checkpoint has state '{{__name}}', which this code has "
+            + "not\");");
         _code.Close();
         _code.Close();
-        _code.Line(
-            $"if (!__reader.End) throw __reader.Error({Formatting}.FormatError.Invalid, \"Bytes are left behind the "
-            + "state\");");
+        _code.Line($"{Formatters}.RequireEnd(ref __reader);");
         _code.Close();
     }
 
@@ -212,40 +212,24 @@ internal sealed class ObjectEmitter
         _code.Line($"public static readonly {Ns}.TangoObjectType Type = new(");
         string mutators = string.Concat(_model.Mutators.Select(m => $", M{m.Number}"));
         _code.Line($"    {name}, static () => new {_model.Shell.Self}(), Verify{mutators});");
-        if (_formats.Count > 0) _code.Line();
-        for (int i = 0; i < _formats.Count; i++)
-        {
-            string type = $"{Formatting}.ITangoFormatter<{_formats[i]}>";
-            _code.Line($"private static {type}? _f{i};");
-            _code.Line($"public static {type} F{i} => _f{i} ??= {Formatting}.TangoFormatters.Get<{_formats[i]}>();");
-        }
-        _code.Line();
-        _code.Open(
-            $"public static void CheckEnd(ref {Formatting}.MessagePackReader key, ref {Formatting}.MessagePackReader "
-            + "arguments)");
-        _code.Line("if (!key.End || !arguments.End)");
-        _code.Line(
-            $"    throw arguments.Error({Formatting}.FormatError.Invalid, \"Bytes are left behind the arguments\");");
-        _code.Close();
         _code.Line();
         _code.Open("private static void Verify()");
         foreach (string type in _formats)
         {
-            string verb = _keys.Contains(type) ? "VerifyKey" : "Get";
-            _code.Line($"{Formatting}.TangoFormatters.{verb}<{type}>();");
+            string verb = _keys.Contains(type) ? "VerifyKey" : "Verify";
+            _code.Line($"{Formatters}.{verb}<{type}>();");
         }
         _code.Close();
         _code.Close();
     }
 
-    private string Format(string type)
+    private string Write(string type) => $"{Uses(type)}.Write<{type}>";
+
+    private string Read(string type) => $"{Uses(type)}.Read<{type}>";
+
+    private string Uses(string type)
     {
-        int index = _formats.IndexOf(type);
-        if (index < 0)
-        {
-            index = _formats.Count;
-            _formats.Add(type);
-        }
-        return $"{Statics}.F{index}";
+        if (!_formats.Contains(type)) _formats.Add(type);
+        return Formatters;
     }
 }

@@ -4,6 +4,7 @@ namespace Tango.Generators;
 internal static class ValueEmitter
 {
     private const string Formatting = "global::Tango.Formatting";
+    private const string Pack = "global::MessagePack";
 
     public static string Emit(ValueModel model)
     {
@@ -12,9 +13,9 @@ internal static class ValueEmitter
         code.FileHeader();
         code.Open("namespace Tango.Generated");
         code.Open(
-            $"internal sealed class {formatter}{model.TypeParameters} : "
-            + $"{Formatting}.ITangoFormatter<{model.Type}>{model.Constraints}");
-        Fields(code, model);
+            $"internal sealed class {formatter}{model.TypeParameters} : {Pack}.Formatters.IMessagePackFormatter<"
+            + $"{model.Nullable}>, {Formatting}.IGeneratedFormatter{model.Constraints}");
+        Facts(code, model);
         Write(code, model);
         Read(code, model);
         code.Close();
@@ -24,7 +25,7 @@ internal static class ValueEmitter
         code.Open("internal static void Register()");
         if (model.OpenType is null)
         {
-            code.Line($"{Formatting}.TangoFormatters.RegisterGenerated<{model.Type}>(new {formatter}());");
+            code.Line($"{Formatting}.TangoFormatters.RegisterGenerated<{model.Nullable}>(new {formatter}());");
         }
         else
         {
@@ -35,32 +36,23 @@ internal static class ValueEmitter
         return code.ToString();
     }
 
-    private static void Fields(CodeWriter code, ValueModel model)
+    private static void Facts(CodeWriter code, ValueModel model)
     {
-        for (int i = 0; i < model.Slots.Count; i++)
-        {
-            if (model.Slots[i].Name is not null)
-                code.Line($"private {Formatting}.ITangoFormatter<{model.Slots[i].Type}> _{i} = null!;");
-        }
+        IEnumerable<string> types = model.Slots.Where(slot => slot.Name is not null)
+            .Select(slot => $"typeof({slot.PlainType})").Distinct();
+        code.Line(
+            $"public global::System.Collections.Generic.IReadOnlyList<global::System.Type> Members {{ get; }} = "
+            + $"[{string.Join(", ", types)}];");
         code.Line();
-        code.Line("public bool IsVersionKey { get; private set; }");
-        code.Line();
-        code.Open("public void Resolve()");
-        string keys = model.HasValueEquality ? "true" : "false";
-        for (int i = 0; i < model.Slots.Count; i++)
-        {
-            if (model.Slots[i].Name is null) continue;
-            code.Line($"_{i} = {Formatting}.TangoFormatters.Get<{model.Slots[i].Type}>();");
-            keys += $" && _{i}.IsVersionKey";
-        }
-        code.Line($"IsVersionKey = {keys};");
-        code.Close();
+        code.Line($"public bool HasValueEquality => {(model.HasValueEquality ? "true" : "false")};");
     }
 
     private static void Write(CodeWriter code, ValueModel model)
     {
         code.Line();
-        code.Open($"public void Write(ref {Formatting}.MessagePackWriter writer, {model.Type} value)");
+        code.Open(
+            $"public void Serialize(ref {Pack}.MessagePackWriter writer, {model.Nullable} value, "
+            + $"{Pack}.MessagePackSerializerOptions options)");
         if (model.IsReference)
         {
             code.Open("if (value is null)");
@@ -75,43 +67,44 @@ internal static class ValueEmitter
                 $"    throw new global::Tango.TangoFormatException({Formatting}.FormatError.NoFormatter, "
                 + $"$\"{{value.GetType()}} cannot be written as {{typeof({model.Type})}}\");");
         }
-        code.Line("writer.Enter();");
         code.Line($"writer.WriteArrayHeader({model.Slots.Count});");
         for (int i = 0; i < model.Slots.Count; i++)
             code.Line(model.Slots[i].Name is { } name
-                ? $"_{i}.Write(ref writer, value.{name});"
+                ? $"{Formatter(model.Slots[i])}.Serialize(ref writer, value.{name}, options);"
                 : "writer.WriteNil();");
-        code.Line("writer.Leave();");
         code.Close();
     }
 
     private static void Read(CodeWriter code, ValueModel model)
     {
         code.Line();
-        code.Open($"public {model.Type} Read(ref {Formatting}.MessagePackReader reader)");
+        code.Open(
+            $"public {model.Nullable} Deserialize(ref {Pack}.MessagePackReader reader, "
+            + $"{Pack}.MessagePackSerializerOptions options)");
         if (model.IsReference) code.Line("if (reader.TryReadNil()) return null!;");
-        code.Line("int count = reader.ReadArrayHeader();");
-        code.Line("reader.Enter();");
+        code.Line($"int count = {Formatting}.StrictMessagePack.ReadCount(ref reader);");
+        code.Line("options.Security.DepthStep(ref reader);");
         for (int i = 0; i < model.Slots.Count; i++)
         {
             SlotModel slot = model.Slots[i];
-            if (slot.Name is null) code.Line($"if (count > {i}) reader.Skip();");
-            else code.Line($"{slot.Type} m{i} = count > {i} ? _{i}.Read(ref reader) : {slot.Default};");
+            if (slot.Name is null)
+                code.Line($"if (count > {i}) {Formatting}.StrictMessagePack.SkipValue(ref reader);");
+            else
+                code.Line($"{slot.Type} m{i} = count > {i} ? {Formatter(slot)}.Deserialize(ref reader, options) "
+                    + $": {slot.Default};");
         }
         code.Line("// Members that a newer version of the type has added.");
-        code.Line($"for (int i = {model.Slots.Count}; i < count; i++) reader.Skip();");
-        code.Line("reader.Leave();");
+        code.Line(
+            $"for (int i = {model.Slots.Count}; i < count; i++) {Formatting}.StrictMessagePack.SkipValue(ref reader);");
+        code.Line("reader.Depth--;");
         string arguments = string.Join(", ", model.ConstructorSlots.Select(i => $"m{i}"));
         IEnumerable<string> setters = model.Slots
             .Select((slot, i) => (slot, i)).Where(s => s.slot.Name is not null && s.slot.SetByInitializer)
             .Select(s => $"{s.slot.Name} = m{s.i}");
         string initializer = setters.Any() ? $" {{ {string.Join(", ", setters)} }}" : "";
-        code.Open("try");
         code.Line($"return new {model.Type}({arguments}){initializer};");
         code.Close();
-        code.Open("catch (global::System.ArgumentException e)");
-        code.Line($"throw reader.Error({Formatting}.FormatError.Invalid, e.Message, e);");
-        code.Close();
-        code.Close();
     }
+
+    private static string Formatter(SlotModel slot) => $"{Formatting}.TangoFormatters.Get<{slot.Type}>()";
 }

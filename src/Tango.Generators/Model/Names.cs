@@ -19,6 +19,10 @@ internal static class Names
     public static readonly SymbolDisplayFormat Full = SymbolDisplayFormat.FullyQualifiedFormat
         .AddMiscellaneousOptions(SymbolDisplayMiscellaneousOptions.IncludeNullableReferenceTypeModifier);
 
+    /// <summary>As typeof takes it: no annotations, tuples without the names of their elements.</summary>
+    public static readonly SymbolDisplayFormat Plain = SymbolDisplayFormat.FullyQualifiedFormat
+        .AddMiscellaneousOptions(SymbolDisplayMiscellaneousOptions.ExpandValueTuple);
+
     public static string FullName(this ITypeSymbol type) => type.ToDisplayString(Full);
 
     /// <summary>Namespace, types around and name, without arity and type arguments; also of a tuple, which is

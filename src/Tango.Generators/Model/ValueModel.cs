@@ -19,8 +19,13 @@ internal sealed record ValueModel(
     bool HasValueEquality,
     EquatableArray<SlotModel> Slots,
     EquatableArray<int> ConstructorSlots,
-    string HintName);
+    string HintName)
+{
+    public string Nullable => IsReference ? Type + "?" : Type;
+}
 
 /// <param name="Name">Null for a reserved number, which is written as nil and skipped.</param>
+/// <param name="PlainType">Without the annotations of nullable references, which typeof does not take.</param>
 /// <param name="Default">What a record written before the member existed is read with.</param>
-internal sealed record SlotModel(string? Name, string Type, string Default, bool SetByInitializer);
+internal sealed record SlotModel(
+    string? Name, string Type, string PlainType, string Default, bool SetByInitializer);

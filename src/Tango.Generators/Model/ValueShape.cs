@@ -110,13 +110,14 @@ internal static class ValueShape
         foreach (int number in reserved)
         {
             if (number < 0 || number >= count) return null;
-            slots[number] = new SlotModel(null, "", "", false);
+            slots[number] = new SlotModel(null, "", "", "", false);
         }
         foreach (Member member in members)
         {
             if (member.Number < 0 || member.Number >= count || slots[member.Number] is not null) return null;
             slots[member.Number] = new SlotModel(
-                Names.Escape(member.Symbol.Name), member.Type.FullName(), Default(member),
+                Names.Escape(member.Symbol.Name), member.Type.FullName(),
+                member.Type.ToDisplayString(Names.Plain), Default(member),
                 !construction.Contains(member));
         }
         List<ITypeParameterSymbol> parameters = AllTypeParameters(type);

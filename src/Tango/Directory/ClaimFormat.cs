@@ -42,7 +42,7 @@ internal static class ClaimFormat
         var buffer = new ArgumentBuffer();
         var writer = new MessagePackWriter(buffer);
         writer.WriteArrayHeader(3);
-        writer.Write(name);
+        writer.WriteText(name);
         writer.Write(position.Offset);
         writer.Write(Milliseconds(lease));
         writer.Flush();
@@ -54,7 +54,7 @@ internal static class ClaimFormat
         var buffer = new ArgumentBuffer();
         var writer = new MessagePackWriter(buffer);
         writer.WriteArrayHeader(2);
-        writer.Write(name);
+        writer.WriteText(name);
         writer.Write(version);
         writer.Flush();
         return buffer;
@@ -100,7 +100,7 @@ internal static class ClaimFormat
     {
         reader.ReadArrayHeader(StreamLength);
         var stream = new StreamId(reader.ReadUInt64());
-        var name = reader.ReadString();
+        var name = reader.ReadText();
         return (stream, new StreamClaim(name, ReadOptional(ref reader)));
     }
 
@@ -129,7 +129,7 @@ internal static class ClaimFormat
         foreach (var (name, hold) in claims.Holds)
         {
             writer.WriteArrayHeader(HoldLength);
-            writer.Write(name);
+            writer.WriteText(name);
             writer.Write(hold.Position.Offset);
             writer.Write(hold.Version);
             writer.Write(Milliseconds(hold.Lease));
@@ -155,7 +155,7 @@ internal static class ClaimFormat
         reader.ReadArrayHeader(StateLength);
         var released = RecordFormat.ReadPosition(ref reader);
         var units = TrimClaims.None.Units.ToBuilder();
-        for (var count = reader.ReadArrayHeader(); count > 0; count--)
+        for (var count = reader.ReadCount(); count > 0; count--)
         {
             reader.ReadArrayHeader(UnitLength);
             var id = new ObjectId(reader.ReadUInt64());
@@ -164,7 +164,7 @@ internal static class ClaimFormat
         }
 
         var holds = TrimClaims.None.Holds.ToBuilder();
-        for (var count = reader.ReadArrayHeader(); count > 0; count--)
+        for (var count = reader.ReadCount(); count > 0; count--)
         {
             reader.ReadArrayHeader(HoldLength);
             var name = DirectoryFormat.ReadText(ref reader);
@@ -173,7 +173,7 @@ internal static class ClaimFormat
         }
 
         var streams = TrimClaims.None.Streams.ToBuilder();
-        for (var count = reader.ReadArrayHeader(); count > 0; count--)
+        for (var count = reader.ReadCount(); count > 0; count--)
         {
             var (stream, claim) = ReadStream(ref reader);
             streams.Add(stream, claim);
@@ -181,7 +181,7 @@ internal static class ClaimFormat
 
         var (retention, next) = (ReadRetention(ref reader), reader.ReadInt64());
         var deleted = TrimClaims.None.Deleted.ToBuilder();
-        for (var count = reader.ReadArrayHeader(); count > 0; count--)
+        for (var count = reader.ReadCount(); count > 0; count--)
         {
             reader.ReadArrayHeader(DeletedLength);
             var id = new ObjectId(reader.ReadUInt64());
@@ -215,7 +215,7 @@ internal static class ClaimFormat
     {
         writer.WriteArrayHeader(StreamLength);
         writer.Write(stream.Value);
-        writer.Write(claim.Name);
+        writer.WriteText(claim.Name);
         WriteOptional(ref writer, claim.RetainFrom);
     }
 

@@ -48,9 +48,9 @@ internal static class DirectoryFormat
     public static (string? Group, ImmutableArray<TangoDirectory.NewObject> Members) ReadMembers(
         ref MessagePackReader reader)
     {
-        var group = reader.ReadString();
+        var group = reader.ReadText();
         var members = ImmutableArray.CreateBuilder<TangoDirectory.NewObject>();
-        for (var count = reader.ReadArrayHeader(); count > 0; count--)
+        for (var count = reader.ReadCount(); count > 0; count--)
         {
             reader.ReadArrayHeader(NewObjectLength);
             members.Add(new TangoDirectory.NewObject(ReadText(ref reader), ReadText(ref reader), reader.ReadInt32()));
@@ -66,9 +66,9 @@ internal static class DirectoryFormat
         {
             writer.WriteArrayHeader(EntryLength);
             writer.Write(entry.Id.Value);
-            writer.Write(entry.Name);
-            writer.Write(entry.TypeName);
-            writer.Write(entry.Group);
+            writer.WriteText(entry.Name);
+            writer.WriteText(entry.TypeName);
+            writer.WriteText(entry.Group);
             writer.Write(entry.VersionCapacity);
         }
     }
@@ -76,30 +76,30 @@ internal static class DirectoryFormat
     public static ImmutableArray<DirectoryEntry> ReadEntries(ref MessagePackReader reader)
     {
         var entries = ImmutableArray.CreateBuilder<DirectoryEntry>();
-        for (var count = reader.ReadArrayHeader(); count > 0; count--)
+        for (var count = reader.ReadCount(); count > 0; count--)
         {
             reader.ReadArrayHeader(EntryLength);
             var id = new ObjectId(reader.ReadUInt64());
             entries.Add(new DirectoryEntry(
-                id, ReadText(ref reader), ReadText(ref reader), reader.ReadString(), reader.ReadInt32()));
+                id, ReadText(ref reader), ReadText(ref reader), reader.ReadText(), reader.ReadInt32()));
         }
 
         return entries.ToImmutable();
     }
 
     public static string ReadText(ref MessagePackReader reader) =>
-        reader.ReadString() ?? throw new TangoFormatException("A name in the directory is nil");
+        reader.ReadText() ?? throw new TangoFormatException("A name in the directory is nil");
 
     private static void WriteMembers(
         ref MessagePackWriter writer, string? group, ImmutableArray<TangoDirectory.NewObject> members)
     {
-        writer.Write(group);
+        writer.WriteText(group);
         writer.WriteArrayHeader(members.Length);
         foreach (var member in members)
         {
             writer.WriteArrayHeader(NewObjectLength);
-            writer.Write(member.Name);
-            writer.Write(member.TypeName);
+            writer.WriteText(member.Name);
+            writer.WriteText(member.TypeName);
             writer.Write(member.VersionCapacity);
         }
     }

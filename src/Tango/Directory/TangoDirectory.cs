@@ -78,7 +78,8 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
             deleted => deleted.At >= position && deleted.Members.Any(member => member.Id == id));
     }
 
-    void ITangoView.Apply(int mutator, ReadOnlySpan<byte> key, ReadOnlySpan<byte> arguments, in ApplyContext context)
+    void ITangoView.Apply(int mutator, ReadOnlyMemory<byte> key, ReadOnlyMemory<byte> arguments,
+        in ApplyContext context)
     {
         var reader = new MessagePackReader(arguments);
         if (Mutators.IsAboutNames(mutator)) ApplyToNames(mutator, ref reader, context);
@@ -187,10 +188,10 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
         writer.Flush();
     }
 
-    void ITangoView.LoadState(ReadOnlySpan<byte> state)
+    void ITangoView.LoadState(ReadOnlyMemory<byte> state)
     {
         var reader = new MessagePackReader(state);
-        var length = reader.ReadArrayHeader();
+        var length = reader.ReadCount();
         if (length is not (DirectoryFormat.StateLengthOfFirstLevel or DirectoryFormat.StateLength))
             throw new TangoFormatException($"A directory's state with {length} elements is not known here");
         _nextId = reader.ReadUInt64();

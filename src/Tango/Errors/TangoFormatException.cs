@@ -23,6 +23,22 @@ public class TangoFormatException : TangoException
         Offset = offset;
     }
 
+    /// <summary>What a formatter or MessagePack-CSharp threw, as one of these.</summary>
+    public static TangoFormatException Of(Exception exception, long offset = -1)
+    {
+        if (exception is TangoFormatException typed) return typed;
+        var error = exception switch
+        {
+            FormatterNotRegisteredException => FormatError.NoFormatter,
+            MessagePackSerializationException => FormatError.WrongType,
+            EndOfStreamException => FormatError.UnexpectedEnd,
+            OverflowException or ArgumentOutOfRangeException => FormatError.OutOfRange,
+            InsufficientExecutionStackException => FormatError.TooDeep,
+            _ => FormatError.Invalid,
+        };
+        return new TangoFormatException(error, exception.Message, offset, exception);
+    }
+
     public FormatError Error { get; }
 
     /// <summary>Byte offset in the input where it was noticed; -1 when not reading.</summary>

@@ -12,11 +12,8 @@ public enum FormatError
     /// <summary>A number, date or count does not fit the type asked for.</summary>
     OutOfRange = 3,
 
-    /// <summary>Nested deeper than <see cref="MessagePackLimits.MaxDepth"/>.</summary>
+    /// <summary>Nested deeper than <see cref="TangoFormatters.MaxDepth"/>.</summary>
     TooDeep = 4,
-
-    /// <summary>Longer than the limit in <see cref="MessagePackLimits"/>.</summary>
-    TooLong = 5,
 
     /// <summary>The bytes have the right type but no meaning (bad UTF-8, duplicate key, malformed text of a
     /// GUID...).</summary>
@@ -24,4 +21,7 @@ public enum FormatError
 
     /// <summary>No formatter is known for a type.</summary>
     NoFormatter = 7,
+
+    /// <summary>A type cannot be a version key.</summary>
+    NotAKey = 8,
 }

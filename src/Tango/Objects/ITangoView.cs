@@ -18,7 +18,7 @@ public interface ITangoView
     /// </summary>
     /// <param name="key">The [VersionKey] parameters one after the other; empty if the mutator has none.</param>
     /// <param name="arguments">One MessagePack array of the other parameters in declaration order.</param>
-    void Apply(int mutator, ReadOnlySpan<byte> key, ReadOnlySpan<byte> arguments, in ApplyContext context);
+    void Apply(int mutator, ReadOnlyMemory<byte> key, ReadOnlyMemory<byte> arguments, in ApplyContext context);
 
     /// <summary>Writes all view state as one MessagePack map from the field's name to its value, for a
     /// checkpoint.</summary>
@@ -29,5 +29,5 @@ public interface ITangoView
     /// lacks keeps its initial value (it was added since); a name that the class lacks is a
     /// <see cref="TangoFormatException"/>: dropping it would lose state.
     /// </summary>
-    void LoadState(ReadOnlySpan<byte> state);
+    void LoadState(ReadOnlyMemory<byte> state);
 }

@@ -19,6 +19,8 @@ public readonly struct ObjectKey : IEquatable<ObjectKey>
 
     public ReadOnlySpan<byte> Bytes => _bytes;
 
+    internal ReadOnlyMemory<byte> Memory => _bytes;
+
     public static ObjectKey From(ArgumentBuffer buffer) => new(buffer.WrittenSpan.ToArray());
 
     internal static ObjectKey Owning(byte[] bytes) => new(bytes);

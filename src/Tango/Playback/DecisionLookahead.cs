@@ -85,14 +85,14 @@ internal sealed class DecisionLookahead(
             for (var left = EntryFormat.ReadHeader(ref reader).Records; left > 0; left--)
             {
                 var peek = reader;
-                reader.Skip();
-                if (peek.ReadArrayHeader() != RecordFormat.DecisionLength
+                reader.SkipValue();
+                if (peek.ReadCount() != RecordFormat.DecisionLength
                     || peek.ReadInt32() != (int)RecordKind.Decision) continue;
                 var decision = DecisionFormat.Read(ref peek);
                 decisions.Learn(decision.Commit, decision.Aborted);
             }
         }
-        catch (TangoFormatException)
+        catch (Exception e) when (StrictMessagePack.IsDamage(e))
         {
             // Playback stops the objects concerned when it reaches the entry.
         }

@@ -72,12 +72,19 @@ internal sealed class DecisionProbe(RecordVersion commit)
 
     private static (List<ObjectId> ReadSet, ImmutableArray<StreamId> Streams) ParticipantsOf(LogEntry entry, int index)
     {
-        var reader = new MessagePackReader(entry.Payload);
-        EntryFormat.ReadHeader(ref reader);
-        for (; index > 0; index--) reader.Skip();
-        reader.ReadArrayHeader(RecordFormat.CommitLength);
-        for (var i = 0; i < 3; i++) reader.Skip();
-        return CommitFormat.ReadParticipants(reader);
+        try
+        {
+            var reader = new MessagePackReader(entry.Payload);
+            EntryFormat.ReadHeader(ref reader);
+            for (; index > 0; index--) reader.SkipValue();
+            reader.ReadArrayHeader(RecordFormat.CommitLength);
+            for (var i = 0; i < 3; i++) reader.SkipValue();
+            return CommitFormat.ReadParticipants(reader);
+        }
+        catch (Exception e) when (StrictMessagePack.IsDamage(e))
+        {
+            throw TangoFormatException.Of(e);
+        }
     }
 }
 

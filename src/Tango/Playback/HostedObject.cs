@@ -46,7 +46,7 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
     /// <returns>The declared rejection, or null.</returns>
     public TangoRejectedException? Apply(scoped in CallRecord call, RecordVersion version, ApplyResult? result)
     {
-        Versions.Write(call.HasKey, call.Key, version);
+        Versions.Write(call.HasKey, call.Key.Span, version);
         IsDirty = true;
         if (_stopped is not null || _view is null) return null;
         if (_isPublished)

@@ -24,7 +24,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, C
             var header = EntryFormat.ReadHeader(ref reader);
             if (!progress.HasBegun && calls is not null) (progress.IsOwn, progress.Calls) = calls.TakePlayed(header);
             progress.HasBegun = true;
-            for (var i = 0; i < progress.Next; i++) reader.Skip();
+            for (var i = 0; i < progress.Next; i++) reader.SkipValue();
             for (; progress.Next < header.Records; progress.Next++)
             {
                 var version = new RecordVersion(entry.Position, progress.Next);
@@ -36,9 +36,9 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, C
 
             TangoTelemetry.Records.Add(header.Records);
         }
-        catch (TangoFormatException e)
+        catch (Exception e) when (StrictMessagePack.IsDamage(e))
         {
-            StopObjectsOf(entry, new RecordVersion(entry.Position, progress.Next), e);
+            StopObjectsOf(entry, new RecordVersion(entry.Position, progress.Next), TangoFormatException.Of(e));
             foreach (var call in progress.Calls?[progress.Next..] ?? [])
                 call.OnInDoubt(entry.Position, "The record's entry cannot be read", e);
         }
@@ -57,12 +57,12 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, C
         {
             return TryApplyRecord(ref reader, version, progress);
         }
-        catch (TangoFormatException e)
+        catch (Exception e) when (StrictMessagePack.IsDamage(e))
         {
-            StopObjectsOf(entry, version, e);
+            StopObjectsOf(entry, version, TangoFormatException.Of(e));
             progress.Calls?[version.Index].OnInDoubt(version.Position, "The record cannot be read", e);
             reader = start;
-            reader.Skip();
+            reader.SkipValue();
             return true;
         }
     }
@@ -72,7 +72,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, C
     private bool TryApplyRecord(ref MessagePackReader reader, RecordVersion version, in EntryProgress progress)
     {
         var call = progress.Calls?[version.Index];
-        var elements = reader.ReadArrayHeader();
+        var elements = reader.ReadCount();
         var kind = elements > 0 ? (RecordKind)reader.ReadInt32() : 0;
         switch (kind)
         {
@@ -85,7 +85,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, C
                 decisions.OnDecisionRecord(DecisionFormat.Read(ref reader), version);
                 return true;
             case >= RecordFormat.FirstWithoutEffect:
-                for (var left = elements - 1; left > 0; left--) reader.Skip();
+                for (var left = elements - 1; left > 0; left--) reader.SkipValue();
                 return true;
             default:
                 throw new TangoFormatException(
@@ -125,7 +125,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, C
         }
 
         var rejected = 0;
-        for (var writes = reader.ReadArrayHeader(); writes > 0; writes--)
+        for (var writes = reader.ReadCount(); writes > 0; writes--)
         {
             reader.ReadArrayHeader(CommitFormat.WriteLength);
             var write = CallRecord.Read(ref reader);
@@ -150,7 +150,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, C
     private bool ReadWrites(MessagePackReader reader, LogPosition position)
     {
         var writesLiveObject = false;
-        for (var writes = reader.ReadArrayHeader(); writes > 0; writes--)
+        for (var writes = reader.ReadCount(); writes > 0; writes--)
         {
             reader.ReadArrayHeader(CommitFormat.WriteLength);
             var write = CallRecord.Read(ref reader);
@@ -170,7 +170,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, C
     {
         TxOutcome.Aborted? aborted = null;
         isEvaluated = true;
-        for (var reads = reader.ReadArrayHeader(); reads > 0; reads--)
+        for (var reads = reader.ReadCount(); reads > 0; reads--)
         {
             reader.ReadArrayHeader(CommitFormat.ReadLength);
             var id = new ObjectId(reader.ReadUInt64());
@@ -185,9 +185,9 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, C
                 continue;
             }
 
-            for (var keys = reader.ReadArrayHeader(); keys > 0; keys--)
+            for (var keys = reader.ReadCount(); keys > 0; keys--)
             {
-                var key = reader.ReadBinary();
+                var key = reader.ReadBinary().Span;
                 aborted ??= Conflict(read, hasKey: true, key, snapshotEnd);
             }
         }

@@ -2,7 +2,7 @@ using Tango.Formatting;
 
 namespace Tango.Records;
 
-/// <summary>A mutator call as it stands in the log. The spans point into the entry.</summary>
+/// <summary>A mutator call as it stands in the log. Key and arguments point into the entry.</summary>
 internal ref struct CallRecord
 {
     public ObjectId Object { get; init; }
@@ -12,9 +12,9 @@ internal ref struct CallRecord
     /// <summary>False: the call concerns the whole object.</summary>
     public bool HasKey { get; init; }
 
-    public ReadOnlySpan<byte> Key { get; private set; }
+    public ReadOnlyMemory<byte> Key { get; private set; }
 
-    public ReadOnlySpan<byte> Arguments { get; private set; }
+    public ReadOnlyMemory<byte> Arguments { get; private set; }
 
     public static CallRecord Read(ref MessagePackReader reader)
     {

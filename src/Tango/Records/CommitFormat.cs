@@ -43,15 +43,15 @@ internal static class CommitFormat
     public static (List<ObjectId> ReadSet, ImmutableArray<StreamId> Streams) ReadParticipants(MessagePackReader reader)
     {
         var readSet = new List<ObjectId>();
-        for (var reads = reader.ReadArrayHeader(); reads > 0; reads--)
+        for (var reads = reader.ReadCount(); reads > 0; reads--)
         {
             reader.ReadArrayHeader(ReadLength);
             readSet.Add(new ObjectId(reader.ReadUInt64()));
-            reader.Skip();
+            reader.SkipValue();
         }
 
         var streams = new SortedSet<StreamId>(readSet.Select(static id => id.Stream));
-        for (var writes = reader.ReadArrayHeader(); writes > 0; writes--)
+        for (var writes = reader.ReadCount(); writes > 0; writes--)
         {
             reader.ReadArrayHeader(WriteLength);
             streams.Add(CallRecord.Read(ref reader).Object.Stream);
@@ -71,6 +71,6 @@ internal static class CommitFormat
         }
 
         writer.WriteArrayHeader(read.ReadKeys.Count);
-        foreach (var key in read.ReadKeys) writer.WriteBinary(key.Bytes);
+        foreach (var key in read.ReadKeys) writer.Write(key.Bytes);
     }
 }

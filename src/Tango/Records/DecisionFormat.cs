@@ -41,7 +41,7 @@ internal static class DecisionFormat
         reader.ReadArrayHeader(AbortLength);
         var reason = (AbortReason)reader.ReadInt32();
         var id = new ObjectId(reader.ReadUInt64());
-        var key = reader.TryReadNil() ? ObjectKey.None : new ObjectKey(reader.ReadBinary());
+        var key = reader.TryReadNil() ? ObjectKey.None : new ObjectKey(reader.ReadBinary().Span);
         return new Decision(commit, new TxOutcome.Aborted(reason, id, id.ToString(), key, ReadVersion(ref reader)));
     }
 

@@ -29,9 +29,9 @@ internal static class EntryFormat
         var reader = new MessagePackReader(payload);
         try
         {
-            return reader.ReadArrayHeader() > 0 && reader.ReadInt32() > 0;
+            return reader.ReadCount() > 0 && reader.ReadInt32() > 0;
         }
-        catch (TangoFormatException)
+        catch (Exception e) when (StrictMessagePack.IsDamage(e))
         {
             return false;
         }
@@ -43,6 +43,6 @@ internal static class EntryFormat
         reader.ReadArrayHeader(4);
         var version = reader.ReadInt32();
         if (version != Version) throw new TangoFormatException($"Tango entry format {version} is not known here");
-        return new EntryHeader(reader.ReadUInt64(), reader.ReadInt64(), reader.ReadArrayHeader());
+        return new EntryHeader(reader.ReadUInt64(), reader.ReadInt64(), reader.ReadCount());
     }
 }

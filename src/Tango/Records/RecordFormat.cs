@@ -29,13 +29,13 @@ internal static class RecordFormat
         writer.Write(id.Value);
         writer.Write(mutator);
         WriteKey(ref writer, key);
-        writer.WriteBinary(arguments);
+        writer.Write(arguments);
     }
 
     public static void WriteKey(ref MessagePackWriter writer, ObjectKey key)
     {
         if (key.IsNone) writer.WriteNil();
-        else writer.WriteBinary(key.Bytes);
+        else writer.Write(key.Bytes);
     }
 
     public static CallRecord ReadCall(ref MessagePackReader reader) => new()

@@ -15,12 +15,7 @@ internal static class ResultCopy<T>
     public static T Of(T value, HostedObject hosted)
     {
         if (!s_isMutable || !hosted.HoldsMutableValues) return value;
-        var formatter = TangoFormatters.Get<T>();
-        var buffer = new ArgumentBuffer();
-        var writer = new MessagePackWriter(buffer);
-        formatter.Write(ref writer, value);
-        writer.Flush();
-        var reader = new MessagePackReader(buffer.WrittenSpan);
-        return formatter.Read(ref reader);
+        var reader = new MessagePackReader(TangoFormatters.ToBytes(value));
+        return TangoFormatters.Read<T>(ref reader);
     }
 }

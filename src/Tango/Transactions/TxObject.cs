@@ -93,7 +93,7 @@ internal sealed class TxObject(ObjectHost host)
     {
         try
         {
-            ((ITangoView)own).Apply(write.Mutator.Number, write.Key.Bytes, write.Arguments.Span,
+            ((ITangoView)own).Apply(write.Mutator.Number, write.Key.Memory, write.Arguments,
                 new ApplyContext(result));
         }
         catch (TangoRejectedException) when (ignoreRejection)

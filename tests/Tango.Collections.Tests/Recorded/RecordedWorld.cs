@@ -29,16 +29,17 @@ internal sealed class RecordedWorld : IAsyncDisposable
         return world;
     }
 
-    public static async Task WriteAsync(RecordedWorld world)
+    public static async Task WriteValuesAsync(RecordedWorld world)
     {
         TangoRuntime runtime = world.NewRuntime();
         foreach (RecordedCase values in RecordedCases.All) await values.WriteAsync(runtime);
-        await RecordedTransactions.WriteAsync(runtime);
     }
 
     public TangoRuntime NewRuntime()
     {
-        var runtime = new TangoRuntime(_log, _log.OpenCursor, TimeProvider.System, new FixedEntropy());
+        // Level 1: what the code wrote that recorded the log.
+        var runtime = new TangoRuntime(_log, _log.OpenCursor, TimeProvider.System, new FixedEntropy(),
+            new TangoOptions { NewLogLevel = 1 });
         _runtimes.Add(runtime);
         return runtime;
     }

@@ -5,30 +5,12 @@ namespace Tango.Tests.Formatting;
 
 internal static class Packed
 {
-    public static byte[] Write<T>(T value)
-    {
-        var output = new ArrayBufferWriter<byte>();
-        var writer = new MessagePackWriter(output);
-        TangoFormatters.Get<T>().Write(ref writer, value);
-        writer.Flush();
-        return output.WrittenSpan.ToArray();
-    }
+    public static byte[] Write<T>(T value) => TangoFormatters.ToBytes(value).ToArray();
 
-    public static T Read<T>(byte[] bytes, MessagePackLimits? limits = null)
-    {
-        var reader = new MessagePackReader(bytes, limits);
-        T value = TangoFormatters.Get<T>().Read(ref reader);
-        Assert.True(reader.End, "The value was read, but bytes are left");
-        return value;
-    }
+    public static T Read<T>(byte[] bytes) => Whole<T>(new MessagePackReader(bytes));
 
-    public static T ReadSegmented<T>(byte[] bytes, int segment)
-    {
-        var reader = new MessagePackReader(Segments(bytes, segment));
-        T value = TangoFormatters.Get<T>().Read(ref reader);
-        Assert.True(reader.End, "The value was read, but bytes are left");
-        return value;
-    }
+    public static T ReadSegmented<T>(byte[] bytes, int segment) =>
+        Whole<T>(new MessagePackReader(Segments(bytes, segment)));
 
     public static string Hex<T>(T value) => Convert.ToHexStringLower(Write(value));
 
@@ -40,6 +22,13 @@ internal static class Packed
             last = last.Append(bytes.AsMemory(i, Math.Min(size, bytes.Length - i)));
         last = last.Append(ReadOnlyMemory<byte>.Empty);
         return new ReadOnlySequence<byte>(first, 0, last, last.Memory.Length);
+    }
+
+    private static T Whole<T>(MessagePackReader reader)
+    {
+        T value = TangoFormatters.Read<T>(ref reader);
+        Assert.True(reader.End, "The value was read, but bytes are left");
+        return value;
     }
 
     private sealed class Segment : ReadOnlySequenceSegment<byte>

@@ -53,9 +53,9 @@ internal sealed class LogModel
     {
         var reader = new MessagePackReader(entry.Payload);
         reader.ReadArrayHeader(4);
-        reader.Skip();
-        reader.Skip();
-        reader.Skip();
+        reader.SkipValue();
+        reader.SkipValue();
+        reader.SkipValue();
         var records = reader.ReadArrayHeader();
         for (var i = 0; i < records; i++)
         {
@@ -78,7 +78,7 @@ internal sealed class LogModel
 
     private void Commit(ref MessagePackReader reader, RecordVersion version)
     {
-        reader.Skip();
+        reader.SkipValue();
         var snapshotEnd = reader.ReadInt64();
         var committed = true;
         for (var reads = reader.ReadArrayHeader(); reads > 0; reads--)
@@ -94,7 +94,7 @@ internal sealed class LogModel
 
             for (var keys = reader.ReadArrayHeader(); keys > 0; keys--)
             {
-                var key = Convert.ToHexString(reader.ReadBinary());
+                var key = Convert.ToHexString(reader.ReadBinary().Span);
                 committed &= !_writes.Exists(write =>
                     write.Object == id && (write.Key is null || write.Key == key)
                     && write.Version.Position.Offset >= snapshotEnd);
@@ -108,14 +108,14 @@ internal sealed class LogModel
             Write(ref reader, version, committed);
         }
 
-        reader.Skip();
+        reader.SkipValue();
     }
 
     private void Decision(ref MessagePackReader reader)
     {
         var commit = new RecordVersion(new LogPosition(reader.ReadInt64()), reader.ReadInt32());
         var committed = reader.TryReadNil();
-        if (!committed) reader.Skip();
+        if (!committed) reader.SkipValue();
         Assert.Equal(Commits[commit].Committed, committed);
         Decisions.Add(commit);
     }
@@ -128,7 +128,7 @@ internal sealed class LogModel
         var key = hasKey ? reader.ReadBinary() : default;
         var arguments = reader.ReadBinary();
         if (!takesEffect) return;
-        _writes.Add((version, id, hasKey ? Convert.ToHexString(key) : null));
+        _writes.Add((version, id, hasKey ? Convert.ToHexString(key.Span) : null));
         if (id < StreamId.FirstObjectValue) return;
         if (mutator == 4)
         {

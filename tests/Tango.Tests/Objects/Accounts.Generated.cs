@@ -48,7 +48,8 @@ public sealed partial class Accounts : ITangoObject<Accounts>
         QueryHelperAsync<Accounts, ValueTuple, ImmutableDictionary<string, long>>(
             ObjectKey.None, default, static (view, _) => view.ReadSnapshot(), ct);
 
-    void ITangoView.Apply(int mutator, ReadOnlySpan<byte> key, ReadOnlySpan<byte> arguments, in ApplyContext context)
+    void ITangoView.Apply(int mutator, ReadOnlyMemory<byte> key, ReadOnlyMemory<byte> arguments,
+        in ApplyContext context)
     {
         switch (mutator)
         {
@@ -80,7 +81,7 @@ public sealed partial class Accounts : ITangoObject<Accounts>
         }
     }
 
-    void ITangoView.LoadState(ReadOnlySpan<byte> state)
+    void ITangoView.LoadState(ReadOnlyMemory<byte> state)
     {
         _updates = Wire.ReadInt64(ref state);
         var balances = ImmutableDictionary.CreateBuilder<string, long>();

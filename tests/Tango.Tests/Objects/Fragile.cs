@@ -22,7 +22,8 @@ public sealed class Fragile : TangoObject, ITangoObject<Fragile>
     public ValueTask<long> SumAsync() =>
         QueryHelperAsync<Fragile, ValueTuple, long>(ObjectKey.None, default, static (view, _) => view._sum, default);
 
-    void ITangoView.Apply(int mutator, ReadOnlySpan<byte> key, ReadOnlySpan<byte> arguments, in ApplyContext context)
+    void ITangoView.Apply(int mutator, ReadOnlyMemory<byte> key, ReadOnlyMemory<byte> arguments,
+        in ApplyContext context)
     {
         var value = Wire.ReadInt64(ref arguments);
         _sum += value;
@@ -31,5 +32,5 @@ public sealed class Fragile : TangoObject, ITangoObject<Fragile>
 
     void ITangoView.SaveState(IBufferWriter<byte> writer) => Wire.WriteInt64(writer, _sum);
 
-    void ITangoView.LoadState(ReadOnlySpan<byte> state) => _sum = Wire.ReadInt64(ref state);
+    void ITangoView.LoadState(ReadOnlyMemory<byte> state) => _sum = Wire.ReadInt64(ref state);
 }

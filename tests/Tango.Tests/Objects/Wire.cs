@@ -19,17 +19,17 @@ internal static class Wire
         writer.Write(Encoding.UTF8.GetBytes(value));
     }
 
-    public static long ReadInt64(ref ReadOnlySpan<byte> source)
+    public static long ReadInt64(ref ReadOnlyMemory<byte> source)
     {
-        var value = BinaryPrimitives.ReadInt64BigEndian(source);
+        var value = BinaryPrimitives.ReadInt64BigEndian(source.Span);
         source = source[8..];
         return value;
     }
 
-    public static string ReadString(ref ReadOnlySpan<byte> source)
+    public static string ReadString(ref ReadOnlyMemory<byte> source)
     {
         var length = (int)ReadInt64(ref source);
-        var value = Encoding.UTF8.GetString(source[..length]);
+        var value = Encoding.UTF8.GetString(source.Span[..length]);
         source = source[length..];
         return value;
     }

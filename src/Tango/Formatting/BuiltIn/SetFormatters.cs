@@ -1,74 +1,98 @@
 using System.Collections.Immutable;
+using MessagePack.Formatters;
 
 namespace Tango.Formatting;
 
-/// <summary>Sets that enumerate in hash order, which differs between processes: written in the order of the elements'
-/// bytes.</summary>
-internal abstract class UnorderedSetFormatter<TCollection, T> : SequenceFormatter<TCollection, T>
-    where TCollection : IReadOnlyCollection<T>
+/// <summary>Sets written as an array. The derived classes say in which order and how to build.</summary>
+public abstract class SetFormatter<TCollection, T> : IMessagePackFormatter<TCollection?>
+    where TCollection : class, IReadOnlyCollection<T>
 {
-    protected sealed override int Count(TCollection value) => value.Count;
+    private const int FirstCapacity = 256;
 
-    protected sealed override IEnumerable<T> Elements(TCollection value) => value;
-
-    protected sealed override void WriteElements(ref MessagePackWriter writer, TCollection value)
+    private protected SetFormatter()
     {
+    }
+
+    /// <summary>True if the set enumerates in hash order, which differs between processes: then elements are written in
+    /// the order of their bytes.</summary>
+    private protected abstract bool IsUnordered { get; }
+
+    public void Serialize(ref MessagePackWriter writer, TCollection? value, MessagePackSerializerOptions options)
+    {
+        if (value is null)
+        {
+            writer.WriteNil();
+            return;
+        }
+
+        writer.WriteArrayHeader(value.Count);
+        var elements = options.Resolver.GetFormatterWithVerify<T>();
+        if (!IsUnordered)
+        {
+            foreach (T item in value) elements.Serialize(ref writer, item, options);
+            return;
+        }
+
         var order = new EncodedOrder(value.Count);
         foreach (T item in value)
         {
-            MessagePackWriter scratch = order.Writer();
-            Element.Write(ref scratch, item);
+            var scratch = order.Writer();
+            elements.Serialize(ref scratch, item, options);
             order.Add(ref scratch);
         }
-        writer.WriteArrayHeader(value.Count);
+
         foreach (int i in order.Sort()) writer.WriteRaw(order[i]);
     }
-}
 
-internal sealed class HashSetFormatter<T> : UnorderedSetFormatter<HashSet<T>, T>
-{
-    protected override HashSet<T> Build(T[] items, ref MessagePackReader reader)
+    public TCollection? Deserialize(ref MessagePackReader reader, MessagePackSerializerOptions options)
     {
-        var set = new HashSet<T>(items);
-        CheckDistinct(set.Count, items, ref reader);
+        if (reader.TryReadNil()) return null;
+        int count = reader.ReadCount();
+        options.Security.DepthStep(ref reader);
+        var elements = options.Resolver.GetFormatterWithVerify<T>();
+        // Grown as elements really arrive, not as the header claims.
+        var items = new List<T>(Math.Min(count, FirstCapacity));
+        for (int i = 0; i < count; i++) items.Add(elements.Deserialize(ref reader, options));
+        reader.Depth--;
+        var set = Build(items);
+        // No set can have written an element twice.
+        if (set.Count != count)
+            throw new TangoFormatException(FormatError.Invalid, "An element of a set comes twice", reader.Consumed);
         return set;
     }
+
+    private protected abstract TCollection Build(List<T> items);
 }
 
-internal sealed class ImmutableHashSetFormatter<T> : UnorderedSetFormatter<ImmutableHashSet<T>, T>
+/// <summary>In the order of the elements' bytes; read with the default comparer.</summary>
+public sealed class CanonicalHashSetFormatter<T> : SetFormatter<HashSet<T>, T>
 {
-    protected override ImmutableHashSet<T> Build(T[] items, ref MessagePackReader reader)
-    {
-        var set = ImmutableHashSet.Create(items);
-        CheckDistinct(set.Count, items, ref reader);
-        return set;
-    }
+    private protected override bool IsUnordered => true;
+
+    private protected override HashSet<T> Build(List<T> items) => [.. items];
 }
 
-internal sealed class SortedSetFormatter<T> : SequenceFormatter<SortedSet<T>, T>
+/// <summary>In the order of the elements' bytes; read with the default comparer.</summary>
+public sealed class CanonicalImmutableHashSetFormatter<T> : SetFormatter<ImmutableHashSet<T>, T>
 {
-    protected override int Count(SortedSet<T> value) => value.Count;
+    private protected override bool IsUnordered => true;
 
-    protected override IEnumerable<T> Elements(SortedSet<T> value) => value;
-
-    protected override SortedSet<T> Build(T[] items, ref MessagePackReader reader)
-    {
-        var set = new SortedSet<T>(items, TangoOrder<T>.Comparer);
-        CheckDistinct(set.Count, items, ref reader);
-        return set;
-    }
+    private protected override ImmutableHashSet<T> Build(List<T> items) => [.. items];
 }
 
-internal sealed class ImmutableSortedSetFormatter<T> : SequenceFormatter<ImmutableSortedSet<T>, T>
+/// <summary>In its own order; read with <see cref="TangoOrder{T}"/>.</summary>
+public sealed class OrdinalSortedSetFormatter<T> : SetFormatter<SortedSet<T>, T>
 {
-    protected override int Count(ImmutableSortedSet<T> value) => value.Count;
+    private protected override bool IsUnordered => false;
 
-    protected override IEnumerable<T> Elements(ImmutableSortedSet<T> value) => value;
+    private protected override SortedSet<T> Build(List<T> items) => new(items, TangoOrder<T>.Comparer);
+}
 
-    protected override ImmutableSortedSet<T> Build(T[] items, ref MessagePackReader reader)
-    {
-        var set = ImmutableSortedSet.Create(TangoOrder<T>.Comparer, items);
-        CheckDistinct(set.Count, items, ref reader);
-        return set;
-    }
+/// <summary>In its own order; read with <see cref="TangoOrder{T}"/>.</summary>
+public sealed class OrdinalImmutableSortedSetFormatter<T> : SetFormatter<ImmutableSortedSet<T>, T>
+{
+    private protected override bool IsUnordered => false;
+
+    private protected override ImmutableSortedSet<T> Build(List<T> items) =>
+        ImmutableSortedSet.CreateRange(TangoOrder<T>.Comparer, items);
 }

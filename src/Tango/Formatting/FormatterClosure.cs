@@ -1,0 +1,76 @@
+namespace Tango.Formatting;
+
+/// <summary>Checks of a type and of all types it is made of, at the time an object is opened.</summary>
+internal static class FormatterClosure
+{
+    private static readonly HashSet<Type> s_keys =
+    [
+        typeof(bool), typeof(byte), typeof(sbyte), typeof(short), typeof(ushort), typeof(int), typeof(uint),
+        typeof(long), typeof(ulong), typeof(char), typeof(string), typeof(Guid), typeof(TimeSpan), typeof(DateOnly),
+        typeof(TimeOnly),
+    ];
+
+    public static void Verify(Type type) => Verify(type, [], []);
+
+    public static void VerifyKey(Type type)
+    {
+        if (NotAKey(type, []) is not { } culprit) return;
+        string because = culprit == type ? "" : $" (because of {culprit})";
+        throw new TangoFormatException(FormatError.NotAKey,
+            $"{type} cannot be a version key{because}: values of it that are equal may be written as different bytes");
+    }
+
+    public static TangoFormatException Missing(Type type, IEnumerable<Type> path)
+    {
+        string needed = string.Join(", by ", path);
+        return new TangoFormatException(FormatError.NoFormatter,
+            $"{type} has no formatter{(needed.Length == 0 ? "" : $" (needed by {needed})")}: mark it "
+            + "[MessagePackObject] or call TangoFormatters.Register");
+    }
+
+    private static void Verify(Type type, Stack<Type> path, HashSet<Type> seen)
+    {
+        if (!seen.Add(type)) return;
+        object formatter = TangoFormatters.TryFind(type) ?? throw Missing(type, path);
+        path.Push(type);
+        foreach (Type part in Parts(type, formatter)) Verify(part, path, seen);
+        path.Pop();
+    }
+
+    private static IEnumerable<Type> Parts(Type type, object formatter)
+    {
+        if (formatter is IGeneratedFormatter generated) return generated.Members;
+        // A formatter of the user's knows what its type is made of.
+        if (formatter.GetType().Assembly != typeof(FormatterClosure).Assembly
+            && formatter.GetType().Assembly != typeof(MessagePackReader).Assembly) return [];
+        if (type.IsSZArray && type != typeof(byte[])) return [type.GetElementType()!];
+        return type.IsGenericType && type != typeof(ReadOnlyMemory<byte>) ? type.GetGenericArguments() : [];
+    }
+
+    /// <summary>The type to blame, or null.</summary>
+    private static Type? NotAKey(Type type, HashSet<Type> seen)
+    {
+        if (type.IsEnum || s_keys.Contains(type) || !seen.Add(type)) return null;
+        object? formatter = TangoFormatters.TryFind(type);
+        if (formatter is IGeneratedFormatter generated)
+        {
+            return generated.HasValueEquality ? FirstNotAKey(generated.Members, seen) : type;
+        }
+
+        bool isOfParts = type.IsGenericType
+            && (Nullable.GetUnderlyingType(type) is not null
+                || type.GetGenericTypeDefinition() == typeof(KeyValuePair<,>)
+                || typeof(System.Runtime.CompilerServices.ITuple).IsAssignableFrom(type));
+        return isOfParts ? FirstNotAKey(type.GetGenericArguments(), seen) : type;
+    }
+
+    private static Type? FirstNotAKey(IReadOnlyList<Type> parts, HashSet<Type> seen)
+    {
+        foreach (Type part in parts)
+        {
+            if (NotAKey(part, seen) is { } culprit) return culprit;
+        }
+
+        return null;
+    }
+}

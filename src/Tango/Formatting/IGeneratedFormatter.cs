@@ -1,0 +1,11 @@
+namespace Tango.Formatting;
+
+/// <summary>What generated formatters tell of their type, so that it can be checked when an object is opened.</summary>
+public interface IGeneratedFormatter
+{
+    /// <summary>The types of the members.</summary>
+    IReadOnlyList<Type> Members { get; }
+
+    /// <summary>Two values are equal exactly if their members are: no Equals of the user's.</summary>
+    bool HasValueEquality { get; }
+}

@@ -1,0 +1,11 @@
+using MessagePack.Formatters;
+
+namespace Tango.Formatting;
+
+/// <summary>Where formatters find those of their parts.</summary>
+internal sealed class TangoResolver : IFormatterResolver
+{
+    public static TangoResolver Instance { get; } = new();
+
+    public IMessagePackFormatter<T>? GetFormatter<T>() => TangoFormatters.GetOrNull<T>();
+}
