@@ -1,6 +1,5 @@
 using Corfu.Client;
 using Corfu.Protocol;
-using Microsoft.Extensions.Logging;
 using Tango.Formatting;
 using Tango.Records;
 
@@ -65,7 +64,7 @@ public class FeatureLevelTests
     public async Task What_a_runtime_leaves_undone_is_logged_once()
     {
         await using var world = new World();
-        var lines = new Lines();
+        var lines = new LogLines();
         await using var runtime = new TangoRuntime(
             world.Log, world.Log.OpenCursor, TimeProvider.System, SystemEntropy.Instance, s_first, lines);
         Assert.False(runtime.HasLevel(FeatureLevel.Checkpoints, "A checkpoint"));
@@ -182,21 +181,5 @@ public class FeatureLevelTests
         writer.Flush();
         var result = await world.Log.AppendToObjectsAsync(entry.WrittenMemory, [ObjectId.Directory.Stream]);
         Assert.Equal(AppendOutcome.Appended, result.Outcome);
-    }
-
-    private sealed class Lines : ILogger
-    {
-        public List<string> Written { get; } = [];
-
-        public IDisposable? BeginScope<TState>(TState state)
-            where TState : notnull => null;
-
-        public bool IsEnabled(LogLevel logLevel) => true;
-
-        public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception,
-            Func<TState, Exception?, string> formatter)
-        {
-            if (logLevel >= LogLevel.Warning) Written.Add(formatter(state, exception));
-        }
     }
 }

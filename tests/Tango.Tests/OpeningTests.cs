@@ -113,6 +113,48 @@ public class OpeningTests
         }
     }
 
+    /// <summary>
+    /// R20: half of what an orphan read is open, the other half is being opened. Neither playback decides it alone: the
+    /// write that made it stale is known to the one, what it writes is played by the other.
+    /// </summary>
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_commit_record_that_read_an_open_and_an_opening_object_is_decided_from_both(bool firstIsWritten) =>
+        SeededContext.Run(5, async time =>
+    {
+        await using var world = new World(time: time);
+        var (writer, first) = await world.OpenAccountsAsync("first");
+        var second = await writer.OpenAsync<Accounts>("second");
+        await first.SetAsync("y", 1);
+        await second.SetAsync("y", 1);
+        var snapshotEnd = (await world.TailAsync()).Offset;
+        await (firstIsWritten ? first : second).SetAsync("x", 1);
+        await writer.DisposeAsync();
+        var hold = new StreamHold(world.Log.OpenCursor);
+        var runtime = world.NewRuntime(hold.OpenCursor, time);
+        var here = await runtime.OpenAsync<Accounts>("second");
+        hold.Hold(s_first);
+        var opening = runtime.OpenAsync<Accounts>("first").AsTask();
+        await hold.Reached(s_first);
+        await world.Log.AppendToObjectsAsync(
+            RawRecords.Entry(2, record =>
+            {
+                // The second one is valid only if the first one does not commit.
+                RawRecords.WriteOrphan(ref record, snapshotEnd, [256, 257], 257);
+                RawRecords.WriteOrphan(ref record, snapshotEnd + 1, [256, 257], 256);
+                record.Flush();
+            }), [s_first, new StreamId(257)]);
+        var balance = here.BalanceAsync("x").AsTask();
+        await Task.Delay(TimeSpan.FromMilliseconds(50), time);
+        Assert.False(balance.IsCompleted);
+        hold.Release(s_first);
+        Assert.Equal(firstIsWritten ? 0 : 1, await balance);
+        Assert.Equal(7, await (await opening).BalanceAsync("x"));
+        await Task.Delay(TimeSpan.FromSeconds(2), time);
+        Assert.Equal(2, (await LogModel.ReplayAsync(world.Log)).Decisions.Count);
+    });
+
     private static async Task WriteAsync(TangoRuntime runtime, Accounts first, Accounts second)
     {
         for (var i = 0; i < 40; i++)

@@ -10,7 +10,12 @@ internal static class RawRecords
 
     /// <summary>A commit record: it read x of one object and sets x of another to 7.</summary>
     public static void WriteOrphan(
-        ref MessagePackWriter writer, long snapshotEnd, int read, int written, int spills = 0)
+        ref MessagePackWriter writer, long snapshotEnd, int read, int written, int spills = 0) =>
+        WriteOrphan(ref writer, snapshotEnd, [read], written, spills);
+
+    /// <summary>It read x of some objects.</summary>
+    public static void WriteOrphan(
+        ref MessagePackWriter writer, long snapshotEnd, int[] reads, int written, int spills = 0)
     {
         var key = new ArgumentBuffer();
         Wire.WriteString(key, "x");
@@ -20,11 +25,15 @@ internal static class RawRecords
         writer.Write(2);
         writer.Write(1);
         writer.Write(snapshotEnd);
-        writer.WriteArrayHeader(1);
-        writer.WriteArrayHeader(2);
-        writer.Write(read);
-        writer.WriteArrayHeader(1);
-        writer.Write(key.WrittenSpan);
+        writer.WriteArrayHeader(reads.Length);
+        foreach (var read in reads)
+        {
+            writer.WriteArrayHeader(2);
+            writer.Write(read);
+            writer.WriteArrayHeader(1);
+            writer.Write(key.WrittenSpan);
+        }
+
         writer.WriteArrayHeader(1);
         writer.WriteArrayHeader(4);
         writer.Write(written);

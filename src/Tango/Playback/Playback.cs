@@ -89,6 +89,9 @@ internal sealed class Playback
     public async ValueTask<bool> TryPlayToAsync(LogPosition end)
     {
         await SyncAsync(ReadConsistency.Linearizable);
+#if PLANTED
+        if (Planted.Is("joins-above-its-position")) end = Hosted.Applied;
+#endif
         while ((_entry ??= await _cursor.ReadNextAsync(_lifetime)) is { } entry && entry.Position < end)
         {
             if (_applier.ApplyRecords(entry, ref _progress) is not null) return false;

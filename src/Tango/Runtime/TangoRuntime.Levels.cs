@@ -19,6 +19,7 @@ public sealed partial class TangoRuntime
     /// <exception cref="TangoLevelException">It is higher than <see cref="NewestLevel"/>.</exception>
     public async ValueTask<int> ReadLevelAsync(CancellationToken cancellationToken = default)
     {
+        RequireNoTransaction();
         await AttachDirectoryAsync(cancellationToken);
         return await _directory.ReadLevelAsync(cancellationToken);
     }
@@ -34,7 +35,6 @@ public sealed partial class TangoRuntime
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(level, FeatureLevel.First);
         ArgumentOutOfRangeException.ThrowIfGreaterThan(level, FeatureLevel.Newest);
-        RequireNoTransaction();
         var known = await ReadLevelAsync(cancellationToken);
         if (known >= level) return known;
         var raised = await _directory.RaiseLevelAsync(level, cancellationToken);
@@ -48,6 +48,7 @@ public sealed partial class TangoRuntime
     /// <exception cref="TangoLevelException">The log's level is lower. Nothing was written.</exception>
     internal async ValueTask RequireLevelAsync(int level, string what, CancellationToken cancellationToken)
     {
+        RequireNoTransaction();
         await AttachDirectoryAsync(cancellationToken);
         if (DirectoryView.Level >= level) return;
         var known = await _directory.ReadLevelAsync(cancellationToken);

@@ -152,6 +152,6 @@ public sealed partial class TangoRuntime
     private void RequireNoTransaction()
     {
         if (Current is { IsActive: true })
-            throw new TangoTransactionException("Objects cannot be opened inside a transaction");
+            throw new TangoTransactionException("Only objects that are open can be used inside a transaction");
     }
 }

@@ -20,6 +20,7 @@ public sealed partial class TangoRuntime : IAsyncDisposable
     private readonly TimeProvider _time;
     private readonly IEntropy _entropy;
     private readonly ILogger _logger;
+    private readonly ICorfuLog _log;
     private readonly TangoDirectory _directory = new();
 
     /// <summary>A runtime over a log, with the system's clock and randomness.</summary>
@@ -38,6 +39,7 @@ public sealed partial class TangoRuntime : IAsyncDisposable
         _options = options ?? new TangoOptions();
         if (_options.Faults() is { Count: > 0 } faults)
             throw new ArgumentException(string.Join(" ", faults), nameof(options));
+        _log = log;
         _time = time;
         _entropy = entropy;
         // Recognises this runtime's own entries: only by this number, so that no other incarnation may ever use it.
@@ -50,6 +52,8 @@ public sealed partial class TangoRuntime : IAsyncDisposable
         var beside = context with { FindGroup = FindGroupAsync };
         _openings = new UnitOpenings(members =>
             new UnitOpening(new HostedUnit([.. members.Select(NewHosted)]), Player, beside, _lifetime.Token));
+        Trimmer = new Trimmer(
+            log, _directory, async token => (await _directory.ReadClaimsAsync(token)).Claims, time, logger);
     }
 
     /// <summary>Everything below has been played into the views that reads see now.</summary>

@@ -64,6 +64,8 @@ public static class PlantedBugs
             CheckerNames.Transactions, 6),
         new("reads-without-a-snapshot", "R17", "each read of a transaction sees the newest view", CheckerNames.Opacity,
             9),
+        new("joins-above-its-position", "R17", "an object that is opened misses what came while it joined",
+            CheckerNames.Transactions, 10),
         new("undecided-is-committed", "R20", "who does not host the read set takes a commit record for committed",
             CheckerNames.Transactions, 15),
         new("unreadable-counts-as-unchanged", "R20, R23", "what this code cannot read leaves versions as they were",
