@@ -29,6 +29,7 @@ public static class CheckerNames
     public const string Determinism = "determinism";
     public const string Membership = "membership";
     public const string TrimComplete = "trim-complete";
+    public const string TrimPoint = "trim-point";
     public const string HandOver = "hand-over";
     public const string Unhandled = "unhandled";
 }

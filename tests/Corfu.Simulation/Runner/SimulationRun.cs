@@ -20,6 +20,9 @@ public sealed class SimulationRun
 
     // Streams are walked from their start: 1,024 headers that no cache holds take 5 ms (seed 21281).
     private const long AuditTimeout = 50 * TimeSpan.TicksPerMillisecond;
+
+    // Short, so that claims rise within a run. With two versions nothing is trimmed.
+    private const long MaxSpan = 5;
     private const long MostSteps = 3_000_000;
 
     private readonly SeedPlan _plan;
@@ -80,13 +83,13 @@ public sealed class SimulationRun
 
     private async Task WorkAsync(SimClientNode node, TangoWorkload work)
     {
-        if (await OpenTangoAsync(node) is not { } tango) return;
+        if (await OpenTangoAsync(node, work) is not { } tango) return;
         node.Tango = tango;
         work.Opened(node.Number, tango);
         await Task.WhenAll(Enumerable.Range(0, _plan.Workers)
             .Select(
-                worker => work.WorkAsync(node.Number, _plan.ProfileOf(node.Number), tango, node.Log!,
-                    node.Process!.Time, RandomOf(node, worker))));
+                worker => work.WorkAsync(node.Number, _plan.ProfileOf(node.Number), tango, node.Process!.Time,
+                    RandomOf(node, worker))));
         if (!_plan.IsOld(node.Number)) await PlayForOldClientsAsync(tango, node.Process!.Time);
     }
 
@@ -109,7 +112,7 @@ public sealed class SimulationRun
     }
 
     /// <returns>Null: what a new client would have to play has been trimmed, and it is told so (R22).</returns>
-    private async Task<TangoClient?> OpenTangoAsync(SimClientNode node)
+    private async Task<TangoClient?> OpenTangoAsync(SimClientNode node, TangoWorkload work)
     {
         int hosted = node.Number < _plan.Clients ? node.Number % TangoClient.SoloKeys.Length : -1;
 
@@ -120,8 +123,8 @@ public sealed class SimulationRun
                 Func<IStreamCursor> openCursor = _plan.IsOld(node.Number)
                     ? () => new OldCodeCursor(node.OpenCursor(), TangoWorkload.IsNewer)
                     : node.OpenCursor;
-                return await TangoClient.OpenAsync(node.Log!, openCursor, node.Process!.Time, node.Entropy, hosted,
-                    OptionsOf(node), new SimLogger(World, node.Name));
+                return await TangoClient.OpenAsync(work.Observe(node.Number, node.Log!), openCursor,
+                    node.Process!.Time, node.Entropy, hosted, OptionsOf(node), new SimLogger(World, node.Name));
             }
             catch (Exception e) when (e is TangoInDoubtException or LogUnavailableException)
             {
@@ -139,7 +142,7 @@ public sealed class SimulationRun
     private TangoOptions OptionsOf(SimClientNode node) =>
         _plan.TwoVersions && _plan.Seed % 2 == 0 && !_plan.IsOld(node.Number)
             ? new TangoOptions { MaxBatchStreams = 1 }
-            : new TangoOptions();
+            : new TangoOptions { NewLogMaxSpan = MaxSpan };
 
     private SimRandom RandomOf(SimClientNode node, int worker) =>
         World.Random.Split($"work {node.Name} {worker} {node.Process!.Id}");
@@ -175,7 +178,7 @@ public sealed class SimulationRun
             await auditor.ScanAsync(n);
             await auditor.CompareTailsAsync(n);
             if (_plan.Kind == WorkloadKind.Log) await auditor.WalkStreamsAsync(n);
-            else if (await OpenTangoAsync(n) is { } tango) await tangoWork.FinalReadAsync(n.Number, tango);
+            else if (await OpenTangoAsync(n, tangoWork) is { } tango) await tangoWork.FinalReadAsync(n.Number, tango);
             // A unit verifies its newest pages from memory. Repairs write, so older ones leave it, and the next pass
             // reads those from the disk: at least two, until one has nothing to repair.
             bool clean = !Cluster.Units.Exists(u => u.IsDamaged);

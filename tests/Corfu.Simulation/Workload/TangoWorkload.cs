@@ -18,7 +18,7 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
     // Of the dice that choose an operation: from here on nothing is written.
     private const double FirstReadOnly = 0.72;
 
-    private const double ShareOfTrims = 0.02;
+    private const double ShareOfTrims = 0.04;
 
     // What a value of a lone register ends with, where older code cannot read the update that wrote it.
     private const int NewerMark = 1;
@@ -29,13 +29,13 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
     private static readonly string[] s_keys = ["cells/k0", "cells/k1", "cells/k2", "cells/k3", "cells/k4", "r0", "r1"];
     private static readonly string[] s_accounts = [.. Enumerable.Range(0, Accounts).Select(i => $"bank/a{i}")];
 
-    public async Task WorkAsync(int client, ClientProfile profile, TangoClient tango, ICorfuLog own, TimeProvider time,
-        SimRandom random)
+    public async Task WorkAsync(
+        int client, ClientProfile profile, TangoClient tango, TimeProvider time, SimRandom random)
     {
         while (!ledger.Exhausted && !tango.HasLostGroup)
         {
             if (profile.Think > 0) await Task.Delay(TimeSpan.FromTicks(random.Exponential(profile.Think) + 1), time);
-            if (plan.TrimsObjects && random.Chance(ShareOfTrims)) await TrimAsync(client, own, random);
+            if (plan.TrimsObjects && random.Chance(ShareOfTrims)) await TrimOrHoldAsync(tango, random);
             double dice = profile.ReadsOnly
                 ? FirstReadOnly + (random.NextDouble() * (1 - FirstReadOnly))
                 : random.NextDouble();
