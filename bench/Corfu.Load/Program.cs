@@ -20,6 +20,7 @@ var root = new RootCommand("Corfu: load from several processes, beside what the 
     IdleCommand.Create(),
     ClientCommands.Checks(),
     ClientCommands.Holes(),
+    ClientCommands.Opening(),
     WorkerCommand.Create(),
     NodeProcessCommand.Create(),
     BareRoleCommand.Create(),

@@ -4,7 +4,8 @@ using Corfu.Client;
 
 namespace Corfu.Load;
 
-/// <summary><c>checks</c> and <c>holes</c>: figures of one client in this process, on a cluster of processes.</summary>
+/// <summary><c>checks</c>, <c>holes</c>, <c>opening</c>: figures of one client in this process, on a cluster of
+/// processes.</summary>
 internal static class ClientCommands
 {
     public static Command Checks() => Create(
@@ -17,6 +18,11 @@ internal static class ClientCommands
         "How long a reader needs for a hole: abandoned by its writer, and written at the head alone; and what "
         + "appends lose to a reader at the tail.",
         HoleTimes.RunAsync);
+
+    public static Command Opening() => Create(
+        "opening",
+        "Reads of an open Tango object, alone and while one with a history of 300,000 updates opens in its runtime.",
+        async (cluster, p, rounds, _) => await OpeningTimes.RunAsync(cluster, p, rounds));
 
     private static Command Create(string name, string description, Func<string, RunParameters, int, string, Task> run)
     {
