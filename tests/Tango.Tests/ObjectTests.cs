@@ -145,6 +145,8 @@ public class ObjectTests
         var elsewhere = await world.NewRuntime().OpenAsync<Fragile>("fragile");
         var there = await Assert.ThrowsAsync<TangoObjectStoppedException>(async () => await elsewhere.SumAsync());
         Assert.Equal(here.Version, there.Version);
+        Assert.True(here.WasRebuilt && there.WasRebuilt);
+        Assert.Contains("also when it was played anew", here.Message, StringComparison.Ordinal);
         await Assert.ThrowsAsync<TangoObjectStoppedException>(async () => await fragile.PutAsync(1));
     }
 

@@ -1,24 +1,43 @@
 namespace Tango;
 
 /// <summary>
-/// Apply failed with something else than the declared rejection, or met a record it does not know (R23). The object's
-/// view stays as it was before that record and is no longer served by this runtime; other objects go on. A record that
+/// Apply failed with something else than the declared rejection, or met a record it does not know (R23). The object is
+/// no longer served by this runtime; other objects go on. An object whose Apply failed is played anew once, from its
+/// checkpoint or the beginning, when it is used next; if Apply fails again, the object stays stopped. A record that
 /// cannot be read at all stops the objects of its entry, with the groups that they belong to. A runtime with code that
 /// can apply the record can open it.
 /// </summary>
-public sealed class TangoObjectStoppedException(string objectName, ObjectId objectId, RecordVersion version,
-    Exception innerException)
-    : TangoException($"Object '{objectName}' ({objectId}) stopped at {version}: {innerException.Message}",
-        innerException)
+public sealed class TangoObjectStoppedException : TangoException
 {
-    public string ObjectName { get; } = objectName;
+    private TangoObjectStoppedException(string objectName, ObjectId objectId, RecordVersion version, bool wasRebuilt,
+        Exception innerException)
+        : base($"Object '{objectName}' ({objectId}) stopped at {version}"
+            + $"{(wasRebuilt ? ", also when it was played anew" : "")}: {innerException.Message}", innerException)
+    {
+        (ObjectName, ObjectId, Version, WasRebuilt) = (objectName, objectId, version, wasRebuilt);
+        // What the code does not know it will not know the next time.
+        MayRebuild = !wasRebuilt && innerException is not TangoException;
+    }
 
-    public ObjectId ObjectId { get; } = objectId;
+    public string ObjectName { get; }
+
+    public ObjectId ObjectId { get; }
 
     /// <summary>The record that could not be applied.</summary>
-    public RecordVersion Version { get; } = version;
+    public RecordVersion Version { get; }
+
+    /// <summary>It stopped again when it was played anew.</summary>
+    public bool WasRebuilt { get; }
+
+    internal bool MayRebuild { get; }
 
     /// <summary>What a caller is told. A level that this code does not know says how to go on, and concerns more than
     /// one object.</summary>
     internal Exception Told => InnerException is TangoLevelException level ? level : this;
+
+    internal static TangoObjectStoppedException At(RecordVersion version, string name, ObjectId id, Exception reason) =>
+        new(name, id, version, wasRebuilt: false, reason);
+
+    internal TangoObjectStoppedException Again() =>
+        new(ObjectName, ObjectId, Version, wasRebuilt: true, InnerException!);
 }

@@ -43,7 +43,18 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
     /// <summary>Before anything is played.</summary>
     public void StartFrom(LoadedObject loaded) => (_view, Versions) = (loaded.View, loaded.Versions);
 
+    /// <summary>Within a cycle of the player: for an object that is open for the first time, or has stopped.</summary>
+    public void TakeOver(HostedObject other)
+    {
+        if (Slot >= 0 && _stopped is null) return;
+        var stopped = other._stopped;
+        _stopped = _stopped is null ? stopped : stopped?.Again();
+        (_view, Versions) = (other._view, other.Versions);
+        (_isPublished, IsDirty) = (false, true);
+    }
+
     /// <returns>The declared rejection, or null.</returns>
+    /// <remarks>Errors of the process are no errors of the object and are passed on.</remarks>
     public TangoRejectedException? Apply(scoped in CallRecord call, RecordVersion version, ApplyResult? result)
     {
         Versions.Write(call.HasKey, call.Key.Span, version);
@@ -65,7 +76,7 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
         {
             return rejection;
         }
-        catch (Exception e)
+        catch (Exception e) when (!TangoPlaybackFailedException.IsReason(e))
         {
             Stop(version, e);
             return null;
@@ -77,7 +88,7 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
     public void Stop(RecordVersion version, Exception reason)
     {
         IsDirty = true;
-        _stopped ??= new TangoObjectStoppedException(Name, Id, version, reason);
+        _stopped ??= TangoObjectStoppedException.At(version, Name, Id, reason);
     }
 
     public FrozenView Publish()

@@ -19,6 +19,8 @@ internal sealed class HostedObjects
     public bool TryGet(ObjectId id, LogPosition position, [NotNullWhen(true)] out HostedObject? hosted) =>
         _objects.TryGetValue(id, out hosted) && position >= hosted.Unit.Start;
 
+    public bool Has(HostedUnit unit) => _objects.ContainsKey(unit.Objects[0].Id);
+
     /// <summary>Every unit starts at or above <see cref="Applied"/>, unless nothing has been played.</summary>
     public void Add(HostedUnit unit)
     {

@@ -36,8 +36,18 @@ internal sealed class HostedUnit
         for (var i = 0; i < Objects.Count; i++) Objects[i].StartFrom(loaded.Members[i]);
     }
 
-    /// <summary>Another playback goes on with this unit, from here on.</summary>
-    public void MoveAt(LogPosition position) => Start = position;
+    /// <summary>The same objects, of which nothing is played yet.</summary>
+    public HostedUnit Anew() => new([.. Objects.Select(static hosted => new HostedObject(hosted.Entry, hosted.Type))]);
+
+    /// <summary>Goes on with what another playback has made of the same objects. R23: members that have not stopped
+    /// stay as they are.</summary>
+    /// <param name="position">Where both playbacks stand.</param>
+    public void TakeOver(HostedUnit other, LogPosition position)
+    {
+        Start = position;
+        for (var i = 0; i < Objects.Count; i++) Objects[i].TakeOver(other.Objects[i]);
+        _isUnreadable = other._isUnreadable;
+    }
 
     /// <summary>R23. Playback only: a record cannot be read, so all members end there.</summary>
     public void Stop(RecordVersion version, Exception reason)

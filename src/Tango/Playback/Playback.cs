@@ -1,5 +1,6 @@
 using Corfu.Client;
 using Corfu.Protocol;
+using Microsoft.Extensions.Logging;
 using Tango.Calls;
 
 namespace Tango.Playback;
@@ -16,6 +17,11 @@ internal sealed class Playback
     private readonly DecisionLookahead _lookahead;
     private readonly IStreamCursor _cursor;
 
+    private readonly ILogger _logger;
+
+    // Not null: a record was applied in part, and nothing can be played any more.
+    private volatile TangoPlaybackFailedException? _failure;
+
     // Read and not wholly applied: its next record waits for a decision, or a call failed within it, or it stands above
     // the end of a call.
     private LogEntry? _entry;
@@ -27,7 +33,7 @@ internal sealed class Playback
     public Playback(PlaybackContext context, Func<CancellationToken, Task> sync, CallBatcher? calls,
         DecisionProbe? probe, CancellationToken lifetime)
     {
-        (_lifetime, _probe) = (lifetime, probe);
+        (_lifetime, _probe, _logger) = (lifetime, probe, context.Logger);
         _cursor = context.OpenCursor();
         Decisions = new Decisions(
             context.Calls, sync, context.Options.OrphanTimeout, context.Time, context.Logger, lifetime);
@@ -57,6 +63,7 @@ internal sealed class Playback
     public ValueTask<LogPosition> SyncAsync(ReadConsistency consistency)
     {
         Decisions.ThrowIfDiverged();
+        ThrowIfFailed();
         TangoTelemetry.Checks.Add(1);
         return _cursor.SyncAsync(consistency, _lifetime);
     }
@@ -76,7 +83,7 @@ internal sealed class Playback
             return false;
         }
 
-        while (_applier.ApplyRecords(entry, ref _progress) is { } undecided)
+        while (ApplyRecords(entry) is { } undecided)
             await _lookahead.LearnAsync(entry, undecided);
         EndEntry(entry);
         return true;
@@ -94,12 +101,33 @@ internal sealed class Playback
 #endif
         while ((_entry ??= await _cursor.ReadNextAsync(_lifetime)) is { } entry && entry.Position < end)
         {
-            if (_applier.ApplyRecords(entry, ref _progress) is not null) return false;
+            if (ApplyRecords(entry) is not null) return false;
             EndEntry(entry);
         }
 
         Hosted.AdvanceTo(end);
         return true;
+    }
+
+    /// <exception cref="TangoPlaybackFailedException">An error of the process.</exception>
+    public void ThrowIfFailed()
+    {
+        if (_failure is not null) throw _failure;
+    }
+
+    /// <returns>The commit record that waits for a decision.</returns>
+    private RecordVersion? ApplyRecords(LogEntry entry)
+    {
+        try
+        {
+            return _applier.ApplyRecords(entry, ref _progress);
+        }
+        catch (Exception e) when (TangoPlaybackFailedException.IsReason(e))
+        {
+            _failure = new TangoPlaybackFailedException(entry.Position, e);
+            _logger.LogCritical(_failure, "Playback has ended");
+            throw _failure;
+        }
     }
 
     private void EndEntry(LogEntry entry)

@@ -38,6 +38,10 @@ internal sealed class Player
     /// <summary>The newest complete views; never older than any cycle that a caller has awaited.</summary>
     public PublishedViews Published => _views.Published;
 
+    /// <summary>Playback has ended for good.</summary>
+    /// <exception cref="TangoPlaybackFailedException">An error of the process.</exception>
+    public void ThrowIfFailed() => _playback.ThrowIfFailed();
+
     /// <summary>Completes when everything acknowledged before the call is applied and published.</summary>
     public Task SyncAsync(CancellationToken cancellationToken) =>
         Join(ReadConsistency.Linearizable, null).WaitOrCancelAsync(cancellationToken);
@@ -60,7 +64,7 @@ internal sealed class Player
             }
             catch (Exception e) when (attempt < _options.MaxPlaybackAttempts
                 && e is not (OperationCanceledException or ObjectDisposedException or TangoTrimmedException
-                    or TangoDivergenceException))
+                    or TangoDivergenceException or TangoPlaybackFailedException))
             {
                 await Task.Delay(Backoff.Delay(attempt, _options, _entropy), _time, cancellationToken);
                 continue;
@@ -156,8 +160,9 @@ internal sealed class Player
         foreach (var opening in openings)
         {
             if (!await opening.TryEndAsync(end)) continue;
-            _playback.Add(opening.Unit);
             _playback.Decisions.TakeOver(opening.Pending);
+            if (_playback.Hosted.Has(opening.Unit)) continue;
+            _playback.Add(opening.Unit);
             _views.Add(opening.Unit);
         }
     }
@@ -174,7 +179,7 @@ internal sealed class Player
     {
         var typed = reason is LogTrimmedException ? new TangoTrimmedException(reason) : reason;
         if (_lifetime.IsCancellationRequested) typed = new ObjectDisposedException(nameof(TangoRuntime));
-        else
+        else if (reason is not TangoPlaybackFailedException)
             _logger.LogWarning(reason, "Playback stopped at {Position}; it goes on with the next caller",
                 _playback.Hosted.Applied);
         cycle.Done.TrySetException(typed);

@@ -5,19 +5,22 @@ using Microsoft.Extensions.Logging;
 namespace Tango.Playback;
 
 /// <summary>
-/// Opens one unit. Its history is played beside the player, which goes on serving the objects that are open (R20: as by
-/// a host of this unit alone). Once it is near the tail, the unit joins the player at one position. Until then nothing
-/// of it is to be seen, and an opening that fails or is cancelled leaves nothing behind.
+/// Opens one unit, or rebuilds one that has stopped (R23). Its history is played beside the player, which goes on
+/// serving the objects that are open (R20: as by a host of this unit alone). Once it is near the tail, the unit joins
+/// the player at one position. Until then nothing of it is to be seen, and an opening that fails or is cancelled leaves
+/// nothing behind.
 /// </summary>
 internal sealed class UnitOpening
 {
     // So few entries are played within a cycle of the player, while readers wait.
-    private const int NearEnough = 256;
+    private const int NearEnough = 32;
 
-    private const int Running = 0;
-    private const int Joined = 1;
-    private const int GivenUp = 2;
+    private const int New = 0;
+    private const int Running = 1;
+    private const int Joined = 2;
+    private const int GivenUp = 3;
 
+    private readonly HostedUnit _anew;
     private readonly TaskCompletionSource _done = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly CancellationTokenSource _cancel = new();
     private readonly CancellationToken _lifetime;
@@ -28,7 +31,7 @@ internal sealed class UnitOpening
 
     public UnitOpening(HostedUnit unit, Player player, PlaybackContext context, CancellationToken lifetime)
     {
-        Unit = unit;
+        (Unit, _anew) = (unit, unit.Anew());
         (_player, _context, _lifetime) = (player, context, lifetime);
         _playback = new Playback(context, _ => _done.Task, null, null, _cancel.Token);
     }
@@ -47,6 +50,9 @@ internal sealed class UnitOpening
     /// <summary>Once it has ended: what the player takes over with the unit.</summary>
     public IReadOnlyList<KeyValuePair<RecordVersion, PendingDecision>> Pending => _playback.Decisions.HandOver();
 
+    /// <summary>True for one of its callers, which then calls <see cref="RunAsync"/>.</summary>
+    public bool TryStart() => Interlocked.CompareExchange(ref _state, Running, New) == New;
+
     public async Task RunAsync()
     {
         using var registration = _lifetime.UnsafeRegister(
@@ -61,17 +67,30 @@ internal sealed class UnitOpening
             }
 
             _cancel.Token.ThrowIfCancellationRequested();
-            _done.TrySetResult();
-        }
-        catch (Exception e)
-        {
-            TryGiveUp();
-            Fail(e);
         }
         finally
         {
             _cancel.Cancel();
         }
+    }
+
+    /// <summary>Answers the callers, after <see cref="RunAsync"/>.</summary>
+    /// <param name="reason">Null: the unit is open.</param>
+    public void End(Exception? reason)
+    {
+        if (reason is null)
+        {
+            _done.TrySetResult();
+            return;
+        }
+
+        var typed = reason is LogTrimmedException ? new TangoTrimmedException(reason) : reason;
+        if (_lifetime.IsCancellationRequested) typed = new ObjectDisposedException(nameof(TangoRuntime));
+        else if (reason is not OperationCanceledException)
+            _context.Logger.LogWarning(reason, "Opening {Name} failed", Unit.Objects[0].Name);
+        _done.TrySetException(typed);
+        // Observed here: every caller may have been cancelled.
+        _ = _done.Task.Exception;
     }
 
     /// <returns>False: the unit is open, or the opening has failed.</returns>
@@ -97,20 +116,20 @@ internal sealed class UnitOpening
         }
 
         if (Interlocked.CompareExchange(ref _state, Joined, Running) != Running) return false;
-        Unit.MoveAt(end);
+        Unit.TakeOver(_anew, end);
         return true;
     }
 
     private async ValueTask StartAsync()
     {
-        if (await _context.LoadUnit(Unit, null, _cancel.Token) is { } loaded)
+        if (await _context.LoadUnit(_anew, null, _cancel.Token) is { } loaded)
         {
-            Unit.StartFrom(loaded);
+            _anew.StartFrom(loaded);
             _playback.Decisions.TakeOver(loaded.Pending);
             _playback.Hosted.AdvanceTo(loaded.End);
         }
 
-        _playback.Add(Unit);
+        _playback.Add(_anew);
     }
 
     /// <summary>Plays in rounds, until one is short or no shorter than the one before: updates come as fast as they are
@@ -123,16 +142,5 @@ internal sealed class UnitOpening
             while (await _playback.PlayNextAsync()) played++;
             if (played <= NearEnough || played >= before) return;
         }
-    }
-
-    private void Fail(Exception reason)
-    {
-        var typed = reason is LogTrimmedException ? new TangoTrimmedException(reason) : reason;
-        if (_lifetime.IsCancellationRequested) typed = new ObjectDisposedException(nameof(TangoRuntime));
-        else if (!_cancel.IsCancellationRequested || reason is not OperationCanceledException)
-            _context.Logger.LogWarning(reason, "Opening {Name} failed", Unit.Objects[0].Name);
-        _done.TrySetException(typed);
-        // Observed here: every caller may have been cancelled.
-        _ = _done.Task.Exception;
     }
 }

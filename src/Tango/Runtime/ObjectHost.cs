@@ -22,6 +22,13 @@ internal sealed class ObjectHost(TangoRuntime runtime, DirectoryEntry entry, Hos
 
     public HostedObject RequireHosted() => hosted ?? throw new TangoNotHostedException(Name);
 
+    /// <summary>R23: an object whose Apply failed is played anew once, for the first call that meets it
+    /// stopped.</summary>
+    public ValueTask RebuildIfStoppedAsync(CancellationToken cancellationToken) =>
+        hosted is not null && runtime.Player.Published.Of(hosted).Stopped is { MayRebuild: true }
+            ? runtime.RebuildAsync(hosted.Unit, cancellationToken)
+            : ValueTask.CompletedTask;
+
     public void RequireRuntime(TangoRuntime other)
     {
         if (!ReferenceEquals(runtime, other))
@@ -61,7 +68,11 @@ internal sealed class ObjectHost(TangoRuntime runtime, DirectoryEntry entry, Hos
         CancellationToken cancellationToken)
     {
         if (runtime.Current is not { } transaction)
+        {
+            await RebuildIfStoppedAsync(cancellationToken);
             return Isolated(await SendAsync(mutator, key, arguments, result, cancellationToken));
+        }
+
         await transaction.UpdateAsync(this, mutator, key, arguments.WrittenMemory, result, cancellationToken);
         return result is null ? default! : Isolated(result.Value!);
     }
@@ -75,6 +86,7 @@ internal sealed class ObjectHost(TangoRuntime runtime, DirectoryEntry entry, Hos
     {
         var target = RequireHosted();
         await runtime.Player.SyncAsync(cancellationToken);
+        await RebuildIfStoppedAsync(cancellationToken);
         var view = (TView)runtime.Player.Published.Of(target).Require(target);
         return ResultCopy<TResult>.Of(read(view, state), target);
     }
@@ -86,6 +98,7 @@ internal sealed class ObjectHost(TangoRuntime runtime, DirectoryEntry entry, Hos
         cancellationToken.ThrowIfCancellationRequested();
         // R16: what it returns or rejects is only known where the object is played.
         if (mutator.Reads) RequireHosted();
+        runtime.Player.ThrowIfFailed();
         if (hosted is not null && runtime.Player.Published.Of(hosted).Stopped is { } stopped) throw stopped.Told;
         var call = new UpdateCall<TResult>(Encode(mutator, key, arguments), _streams, mutator.Reads, result);
         runtime.Calls.Send(call);

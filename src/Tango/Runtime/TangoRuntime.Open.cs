@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using Corfu.Protocol;
+using Microsoft.Extensions.Logging;
 using Tango.Playback;
 using Tango.Runtime;
 
@@ -104,6 +105,20 @@ public sealed partial class TangoRuntime
         catch (TangoRejectedException e)
         {
             throw new TangoDirectoryException(e.Reason);
+        }
+    }
+
+    /// <summary>Of a unit that has stopped.</summary>
+    internal async ValueTask RebuildAsync(HostedUnit unit, CancellationToken cancellationToken)
+    {
+        try
+        {
+            await _openings.RebuildAsync(unit, cancellationToken);
+        }
+        catch (TangoTrimmedException e)
+        {
+            // R22: it stays as it is.
+            _logger.LogWarning(e, "{Name} cannot be played anew", unit.Objects[0].Name);
         }
     }
 

@@ -50,8 +50,8 @@ public sealed partial class TangoRuntime : IAsyncDisposable
             Calls, openCursor, static (_, _, _) => default, FindGroupInCycle, _options, time, entropy, logger);
         Player = new Player(context, _lifetime.Token);
         var beside = context with { FindGroup = FindGroupAsync };
-        _openings = new UnitOpenings(members =>
-            new UnitOpening(new HostedUnit([.. members.Select(NewHosted)]), Player, beside, _lifetime.Token));
+        _openings = new UnitOpenings(
+            NewHosted, unit => new UnitOpening(unit, Player, beside, _lifetime.Token));
         Trimmer = new Trimmer(
             log, _directory, async token => (await _directory.ReadClaimsAsync(token)).Claims, time, logger);
     }

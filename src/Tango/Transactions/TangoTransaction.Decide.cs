@@ -50,6 +50,7 @@ public sealed partial class TangoTransaction
         // A conflict now is a conflict at any later position: no need to append a record that must abort.
         if (FindConflict() is { } early) return early;
         var flags = reads.Count > 0 && !IsOneUnit() ? CommitFlags.NeedsDecision : CommitFlags.None;
+        _runtime.Player.ThrowIfFailed();
         var record = CommitFormat.Encode(flags, _snapshot?.End ?? LogPosition.Zero, reads, _writes);
         var call = new CommitCall(record, StreamsFor(flags, reads), needsPlayback: reads.Count > 0);
         _runtime.Calls.Send(call);

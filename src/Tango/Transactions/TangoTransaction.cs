@@ -181,19 +181,20 @@ public sealed partial class TangoTransaction : IAsyncDisposable
     }
 
     /// <summary>Brings the views to where the snapshot may be taken.</summary>
-    private ValueTask PrepareSnapshotAsync(ObjectHost host, CancellationToken cancellationToken)
+    private async ValueTask PrepareSnapshotAsync(ObjectHost host, CancellationToken cancellationToken)
     {
         host.RequireHosted();
+        await host.RebuildIfStoppedAsync(cancellationToken);
         lock (_gate)
         {
-            if (_snapshot is not null) return ValueTask.CompletedTask;
+            if (_snapshot is not null) return;
         }
 
         // A session sees what it was told is done: without this, a transaction after a plain update would read the past
         // and abort.
-        return _options.StartFresh
+        await (_options.StartFresh
             ? new ValueTask(_runtime.Player.SyncAsync(cancellationToken))
-            : _runtime.Player.CatchUpAsync(_runtime.Calls.AcknowledgedEnd, cancellationToken);
+            : _runtime.Player.CatchUpAsync(_runtime.Calls.AcknowledgedEnd, cancellationToken));
     }
 
     /// <summary>R17: the first read decides, also for those that run beside it.</summary>

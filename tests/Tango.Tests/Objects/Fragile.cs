@@ -2,13 +2,17 @@ using System.Buffers;
 
 namespace Tango.Tests;
 
-/// <summary>An object with a bug: Apply fails half-way through for the number 13.</summary>
+/// <summary>An object with a bug: Apply fails half-way through for the number 13, and as <see cref="Fault"/> says for
+/// others.</summary>
 public sealed class Fragile : TangoObject, ITangoObject<Fragile>
 {
     private static readonly MutatorInfo s_put = new(1, "Put", Reads: false);
     private static readonly TangoObjectType s_type =
         new("test-fragile", static () => new Fragile(), static () => { }, s_put);
     private long _sum;
+
+    /// <summary>Flows with the test into playback.</summary>
+    public static AsyncLocal<Func<long, Exception?>?> Fault { get; } = new();
 
     static TangoObjectType ITangoObject<Fragile>.ObjectType => s_type;
 
@@ -28,6 +32,7 @@ public sealed class Fragile : TangoObject, ITangoObject<Fragile>
         var value = Wire.ReadInt64(ref arguments);
         _sum += value;
         if (value == 13) throw new InvalidOperationException("thirteen");
+        if (Fault.Value?.Invoke(value) is { } fault) throw fault;
     }
 
     void ITangoView.SaveState(IBufferWriter<byte> writer) => Wire.WriteInt64(writer, _sum);

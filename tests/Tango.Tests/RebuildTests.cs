@@ -1,0 +1,97 @@
+namespace Tango.Tests;
+
+/// <summary>R23: an object whose Apply failed is played anew once; an error of the process ends its runtime.</summary>
+public class RebuildTests
+{
+    [Fact]
+    public void An_object_whose_apply_failed_once_is_played_anew() => SeededContext.Run(1, async time =>
+    {
+        await using var world = new World(time: time);
+        var faults = new Queue<Exception>([new TimeoutException("once")]);
+        Fragile.Fault.Value = value => value == 5 && faults.TryDequeue(out var fault) ? fault : null;
+        var runtime = world.NewRuntime();
+        var fragile = await runtime.OpenAsync<Fragile>("fragile");
+        var accounts = await runtime.OpenAsync<Accounts>("accounts");
+        await fragile.PutAsync(1);
+        await fragile.PutAsync(5);
+        await accounts.SetAsync("x", 2);
+        Assert.Equal(6, await fragile.SumAsync());
+        Assert.Empty(faults);
+        await fragile.PutAsync(10);
+        Assert.Equal(16, await fragile.SumAsync());
+        Assert.Equal(2, await accounts.BalanceAsync("x"));
+
+        // Another record later on is another failure.
+        faults.Enqueue(new TimeoutException("again"));
+        await fragile.PutAsync(5);
+        await runtime.SyncAsync();
+        Assert.True((await runtime.RunTransactionAsync(async _ =>
+            await accounts.SetAsync("x", await fragile.SumAsync()))).IsCommitted);
+        Assert.Equal(21, await accounts.BalanceAsync("x"));
+    });
+
+    [Fact]
+    public void A_second_failure_at_the_record_leaves_it_stopped_and_says_so() => SeededContext.Run(2, async time =>
+    {
+        await using var world = new World(time: time);
+        var failed = 0;
+        Fragile.Fault.Value = value => value == 5 && ++failed > 0 ? new TimeoutException("always") : null;
+        var fragile = await world.NewRuntime().OpenAsync<Fragile>("fragile");
+        await fragile.PutAsync(5);
+        await fragile.PutAsync(6);
+        for (var i = 0; i < 3; i++)
+        {
+            var stopped = await Assert.ThrowsAsync<TangoObjectStoppedException>(async () => await fragile.SumAsync());
+            Assert.True(stopped.WasRebuilt);
+        }
+
+        Assert.Equal(2, failed);
+    });
+
+    [Fact]
+    public void Members_that_have_not_stopped_stay_as_they_are() => SeededContext.Run(3, async time =>
+    {
+        await using var world = new World(time: time);
+        var faults = new Queue<Exception>([new TimeoutException("once")]);
+        Fragile.Fault.Value = value => value == 5 && faults.TryDequeue(out var fault) ? fault : null;
+        var runtime = world.NewRuntime();
+        Fragile fragile = null!;
+        Accounts accounts = null!;
+        await runtime.OpenGroupAsync("group", group =>
+            (fragile, accounts) = (group.Add<Fragile>("fragile"), group.Add<Accounts>("accounts")));
+        await accounts.SetAsync("x", 1);
+        await fragile.PutAsync(5);
+        Assert.Equal(1, await accounts.BalanceAsync("x"));
+        var writing = accounts.AddAsync("x", 1).AsTask();
+        Assert.Equal(5, await fragile.SumAsync());
+        Assert.Equal(2, await writing);
+        Assert.Equal(2, await accounts.BalanceAsync("x"));
+    });
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void An_error_of_the_process_ends_the_runtime_and_no_object(bool memory) =>
+        SeededContext.Run(4, async time =>
+    {
+        await using var world = new World(time: time);
+        var faults = new Queue<Exception>(
+            [memory ? new OutOfMemoryException() : new InsufficientExecutionStackException()]);
+        Fragile.Fault.Value = value => value == 5 && faults.TryDequeue(out var fault) ? fault : null;
+        var runtime = world.NewRuntime();
+        var fragile = await runtime.OpenAsync<Fragile>("fragile");
+        var accounts = await runtime.OpenAsync<Accounts>("accounts");
+        await accounts.SetAsync("x", 1);
+        await fragile.PutAsync(5);
+        await Assert.ThrowsAsync<TangoPlaybackFailedException>(async () => await accounts.BalanceAsync("x"));
+        await Assert.ThrowsAsync<TangoPlaybackFailedException>(async () => await fragile.SumAsync());
+        await Assert.ThrowsAsync<TangoPlaybackFailedException>(async () => await accounts.SetAsync("x", 2));
+        await Assert.ThrowsAsync<TangoPlaybackFailedException>(async () => await accounts.AddAsync("x", 2));
+        await Assert.ThrowsAsync<TangoPlaybackFailedException>(
+            async () => await runtime.OpenAsync<Accounts>("another"));
+
+        var next = world.NewRuntime();
+        Assert.Equal(5, await (await next.OpenAsync<Fragile>("fragile")).SumAsync());
+        Assert.Equal(1, await (await next.OpenAsync<Accounts>("accounts")).BalanceAsync("x"));
+    });
+}
