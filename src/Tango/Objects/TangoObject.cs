@@ -14,7 +14,7 @@ public abstract class TangoObject
     /// <exception cref="InvalidOperationException">This instance is not an opened handle.</exception>
     public string ObjectName => Host.Name;
 
-    private IObjectHost Host => _host ?? throw new InvalidOperationException(
+    internal IObjectHost Host => _host ?? throw new InvalidOperationException(
         $"This {GetType().Name} is not open: get one from TangoRuntime.OpenAsync, and never call its public methods "
         + "from Apply or Read methods.");
 

@@ -48,7 +48,16 @@ internal sealed class DecisionProbe(RecordVersion commit)
             added.UnionWith(group.Select(static member => member.Id));
             var unit = new HostedUnit([.. group.Select(static member => new HostedObject(member, null))]);
             // R20: not above the record, so that the unit is played to exactly there.
-            if (await context.LoadUnit(unit, commit.Position, lifetime) is { } loaded) unit.StartFrom(loaded);
+            if (await context.LoadUnit(unit, commit.Position, lifetime) is { } loaded)
+            {
+                unit.StartFrom(loaded);
+                // The units start at several positions: records between them may need what was decided below.
+                foreach (var one in loaded.Awaited)
+                {
+                    if (one.IsDecided) playback.Decisions.Learn(one.Commit, one.Aborted);
+                }
+            }
+
             playback.Add(unit);
         }
 

@@ -3,6 +3,7 @@ using System.Diagnostics.CodeAnalysis;
 using Corfu.Protocol;
 using Microsoft.Extensions.Logging;
 using Tango.Calls;
+using Tango.Checkpoints;
 using Tango.Records;
 
 namespace Tango.Playback;
@@ -19,6 +20,10 @@ internal sealed class Decisions(
 {
     // Used within a cycle only.
     private readonly Dictionary<RecordVersion, TxOutcome.Aborted?> _learnt = [];
+
+    // Used within a cycle only: commit records that read a hosted object, from their positions to the decision record,
+    // with the streams of all participants. A decision that is only learnt is not played. Every key of _pending is one.
+    private readonly SortedDictionary<RecordVersion, ImmutableArray<StreamId>> _awaited = [];
 
     private readonly Lock _gate = new();
 
@@ -52,6 +57,25 @@ internal sealed class Decisions(
         }
     }
 
+    /// <summary>Playback has met a commit record that reads a hosted object, or is decided here: its decision record
+    /// will follow.</summary>
+    public void Expect(RecordVersion commit, ImmutableArray<StreamId> streams) => _awaited[commit] = streams;
+
+    /// <summary>Commit records that concern any of the streams and whose decision records were not played, lowest
+    /// first.</summary>
+    public ImmutableArray<AwaitedDecision> AwaitedBy(IReadOnlySet<StreamId> streams)
+    {
+        var awaited = ImmutableArray.CreateBuilder<AwaitedDecision>();
+        foreach (var (commit, participants) in _awaited)
+        {
+            if (!participants.Any(streams.Contains)) continue;
+            var isDecided = TryGet(commit, out var aborted);
+            awaited.Add(new AwaitedDecision(commit, participants, isDecided, aborted));
+        }
+
+        return awaited.DrainToImmutable();
+    }
+
     /// <summary>The decision stands in the log ahead of playback.</summary>
     public void Learn(RecordVersion commit, TxOutcome.Aborted? aborted) => _learnt[commit] = aborted;
 
@@ -73,23 +97,29 @@ internal sealed class Decisions(
 
     /// <summary>A unit of another playback, or of a checkpoint, goes on here: what was decided about its commit records
     /// without their decision records having been played.</summary>
-    public void TakeOver(IEnumerable<KeyValuePair<RecordVersion, PendingDecision>> pending)
+    public void TakeOver(ImmutableArray<AwaitedDecision> awaited)
     {
-        foreach (var (commit, decision) in pending)
+        foreach (var one in awaited)
         {
-            if (TryGet(commit, out var known)) RequireSame(commit, decision.Aborted, known, commit);
-            else Await(commit, decision with { DecidedAt = time.GetTimestamp() });
+            _awaited[one.Commit] = one.Streams;
+            if (!one.IsDecided) continue;
+            if (TryGet(one.Commit, out var known)) RequireSame(one.Commit, one.Aborted, known, one.Commit);
+            else Await(one.Commit, new PendingDecision(one.Aborted, one.Streams, time.GetTimestamp()));
         }
     }
 
     /// <summary>For another playback, which goes on from here; this one has ended.</summary>
-    public IReadOnlyList<KeyValuePair<RecordVersion, PendingDecision>> HandOver()
+    public ImmutableArray<AwaitedDecision> HandOver()
     {
         lock (_gate)
         {
-            KeyValuePair<RecordVersion, PendingDecision>[] pending = [.. _pending];
+            ImmutableArray<AwaitedDecision> awaited =
+            [
+                .. _awaited.Select(one => new AwaitedDecision(
+                    one.Key, one.Value, _pending.TryGetValue(one.Key, out var pending), pending?.Aborted)),
+            ];
             _pending.Clear();
-            return pending;
+            return awaited;
         }
     }
 
@@ -105,6 +135,7 @@ internal sealed class Decisions(
 
         if (own is not null) RequireSame(decision.Commit, own.Aborted, decision.Aborted, version);
         _learnt.Remove(decision.Commit);
+        _awaited.Remove(decision.Commit);
     }
 
     public void Publish(RecordVersion commit, PendingDecision pending)

@@ -1,4 +1,6 @@
+using System.Collections.Immutable;
 using Corfu.Protocol;
+using Tango.Checkpoints;
 
 namespace Tango.Playback;
 
@@ -6,14 +8,25 @@ namespace Tango.Playback;
 /// belongs to the playback that starts from it.</summary>
 /// <param name="End">Everything of the unit's streams below is applied, nothing at or above.</param>
 /// <param name="Members">In the order of <see cref="HostedUnit.Objects"/>.</param>
-/// <param name="Pending">Commit records below <paramref name="End"/> that read members and are decided, with their
-/// decision records at or above it, or not in the log yet (R20).</param>
+/// <param name="Awaited">Commit records below <paramref name="End"/> that read members, with their decision records at
+/// or above it, or not in the log yet (R20).</param>
 internal sealed record LoadedUnit(
-    LogPosition End, IReadOnlyList<LoadedObject> Members,
-    IReadOnlyList<KeyValuePair<RecordVersion, PendingDecision>> Pending);
+    LogPosition End, IReadOnlyList<LoadedObject> Members, ImmutableArray<AwaitedDecision> Awaited)
+{
+    public static LoadedUnit From(UnitSnapshot checkpoint) => new(
+        checkpoint.End, [.. checkpoint.Members.Select(LoadedObject.From)], checkpoint.Awaited);
+}
 
 /// <param name="View">A view that no reader holds; null for an object that is played without one.</param>
-internal sealed record LoadedObject(TangoObject? View, VersionTable Versions);
+internal sealed record LoadedObject(TangoObject? View, VersionTable Versions)
+{
+    public static LoadedObject From(MemberSnapshot checkpoint)
+    {
+        var versions = new VersionTable(checkpoint.Entry.VersionCapacity);
+        versions.Restore(checkpoint.Versions);
+        return new LoadedObject(checkpoint.View, versions);
+    }
+}
 
 /// <summary>Finds the newest state from which playback of the unit can start.</summary>
 /// <param name="unit">What is to be played. An object whose <see cref="HostedObject.Type"/> is null needs versions

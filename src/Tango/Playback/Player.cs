@@ -1,6 +1,7 @@
 using Corfu.Client;
 using Corfu.Protocol;
 using Microsoft.Extensions.Logging;
+using Tango.Checkpoints;
 
 namespace Tango.Playback;
 
@@ -49,6 +50,27 @@ internal sealed class Player
     /// <summary>Lets a unit that has caught up join. Completes when that was tried, at the end of a cycle.</summary>
     public Task HostAsync(UnitOpening opening) => Join(ReadConsistency.Linearizable, opening);
 
+    /// <summary>What a checkpoint of the unit holds, when everything acknowledged before the call is applied.</summary>
+    /// <exception cref="TangoObjectStoppedException">A member has stopped (R23).</exception>
+    public async ValueTask<UnitSnapshot> CaptureAsync(HostedUnit unit, CancellationToken cancellationToken)
+    {
+        var captured = new TaskCompletionSource<UnitSnapshot>(TaskCreationOptions.RunContinuationsAsynchronously);
+        await Join(ReadConsistency.Linearizable, null, Capture).WaitOrCancelAsync(cancellationToken);
+        return await captured.Task;
+
+        void Capture()
+        {
+            try
+            {
+                captured.TrySetResult(UnitSnapshot.Take(unit, Published, _playback.Decisions));
+            }
+            catch (Exception e)
+            {
+                captured.TrySetException(e);
+            }
+        }
+    }
+
     /// <summary>Completes when the entry that ends at <paramref name="end"/>, of a stream that is hosted here, is
     /// applied and published.</summary>
     public async ValueTask PlayToAsync(LogPosition end, CancellationToken cancellationToken)
@@ -85,7 +107,8 @@ internal sealed class Player
         lock (_gate) Volatile.Write(ref _caughtUpTo, Math.Max(_caughtUpTo, end.Offset));
     }
 
-    private Task Join(ReadConsistency consistency, UnitOpening? opening)
+    /// <param name="atEnd">Runs within the cycle, when all that it played is published. It must not throw.</param>
+    private Task Join(ReadConsistency consistency, UnitOpening? opening, Action? atEnd = null)
     {
         Cycle cycle;
         lock (_gate)
@@ -94,6 +117,7 @@ internal sealed class Player
             cycle = _next ??= new Cycle();
             if (consistency == ReadConsistency.Linearizable) cycle.Consistency = consistency;
             if (opening is not null) cycle.Openings.Add(opening);
+            if (atEnd is not null) cycle.AtEnd.Add(atEnd);
             if (_isRunning) return cycle.Done.Task;
             _isRunning = true;
         }
@@ -146,6 +170,7 @@ internal sealed class Player
 #endif
         await EndOpeningsAsync(cycle.Openings);
         Publish();
+        cycle.AtEnd.ForEach(static atEnd => atEnd());
     }
 
     /// <summary>
@@ -160,7 +185,7 @@ internal sealed class Player
         foreach (var opening in openings)
         {
             if (!await opening.TryEndAsync(end)) continue;
-            _playback.Decisions.TakeOver(opening.Pending);
+            _playback.Decisions.TakeOver(opening.Awaited);
             if (_playback.Hosted.Has(opening.Unit)) continue;
             _playback.Add(opening.Unit);
             _views.Add(opening.Unit);
@@ -196,5 +221,7 @@ internal sealed class Player
 
         /// <summary>Units that have caught up and join at the end of this cycle.</summary>
         public List<UnitOpening> Openings { get; } = [];
+
+        public List<Action> AtEnd { get; } = [];
     }
 }

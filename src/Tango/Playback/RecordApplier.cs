@@ -115,8 +115,10 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, C
         if (flags.HasFlag(CommitFlags.NeedsDecision))
         {
             if (probe is not null && probe.TryEnd(version, isEvaluated, aborted)) return true;
-            if (isEvaluated && probe is null)
-                decisions.DecidedHere(version, aborted, CommitFormat.ReadParticipants(participants).Streams, isOwn);
+            var (readSet, streams) = CommitFormat.ReadParticipants(participants);
+            if (isEvaluated || readSet.Exists(id => hosted.TryGet(id, version.Position, out _)))
+                decisions.Expect(version, streams);
+            if (isEvaluated && probe is null) decisions.DecidedHere(version, aborted, streams, isOwn);
             else if (!isEvaluated && decisions.TryGet(version, out aborted)) isEvaluated = true;
 #if PLANTED
             else if (!isEvaluated && Planted.Is("undecided-is-committed")) isEvaluated = true;

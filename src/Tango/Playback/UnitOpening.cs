@@ -1,6 +1,8 @@
+using System.Collections.Immutable;
 using Corfu.Client;
 using Corfu.Protocol;
 using Microsoft.Extensions.Logging;
+using Tango.Checkpoints;
 
 namespace Tango.Playback;
 
@@ -48,7 +50,7 @@ internal sealed class UnitOpening
     public LogPosition PlayedTo => _playback.Hosted.Applied;
 
     /// <summary>Once it has ended: what the player takes over with the unit.</summary>
-    public IReadOnlyList<KeyValuePair<RecordVersion, PendingDecision>> Pending => _playback.Decisions.HandOver();
+    public ImmutableArray<AwaitedDecision> Awaited => _playback.Decisions.HandOver();
 
     /// <summary>True for one of its callers, which then calls <see cref="RunAsync"/>.</summary>
     public bool TryStart() => Interlocked.CompareExchange(ref _state, Running, New) == New;
@@ -125,7 +127,7 @@ internal sealed class UnitOpening
         if (await _context.LoadUnit(_anew, null, _cancel.Token) is { } loaded)
         {
             _anew.StartFrom(loaded);
-            _playback.Decisions.TakeOver(loaded.Pending);
+            _playback.Decisions.TakeOver(loaded.Awaited);
             _playback.Hosted.AdvanceTo(loaded.End);
         }
 

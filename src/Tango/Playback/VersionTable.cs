@@ -1,5 +1,7 @@
+using System.Collections.Immutable;
 using System.Diagnostics.CodeAnalysis;
 using Corfu.Protocol;
+using Tango.Checkpoints;
 
 namespace Tango.Playback;
 
@@ -41,6 +43,29 @@ internal sealed class VersionTable(int capacity)
 
             Touch(key, version);
             if (_keys.Count > capacity) Evict();
+        }
+    }
+
+    /// <summary>A copy, bounded by the capacity.</summary>
+    public VersionTableState Capture()
+    {
+        lock (_gate)
+        {
+            var keys = ImmutableArray.CreateBuilder<KeyVersion>(_keys.Count);
+            for (var node = _oldest; node is not null; node = node.Newer)
+                keys.Add(new KeyVersion(node.Key, node.Version));
+            return new VersionTableState(keys.MoveToImmutable(), _lastKeyless, _lastAny, _mark);
+        }
+    }
+
+    /// <summary>R21: makes a new table what the captured one was, the order of eviction included.</summary>
+    public void Restore(VersionTableState state)
+    {
+        lock (_gate)
+        {
+            foreach (var known in state.Keys) Touch(known.Key, known.Version);
+            (_lastKeyless, _lastAny, _mark) = (state.LastKeyless, state.LastAny, state.LowWaterMark);
+            if (_lastAny is { } last) LastWriteEnd = last.Position.Next;
         }
     }
 

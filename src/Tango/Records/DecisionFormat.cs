@@ -1,4 +1,3 @@
-using Corfu.Protocol;
 using Tango.Formatting;
 
 namespace Tango.Records;
@@ -15,42 +14,38 @@ internal static class DecisionFormat
         var writer = new MessagePackWriter(buffer);
         writer.WriteArrayHeader(RecordFormat.DecisionLength);
         writer.Write((int)RecordKind.Decision);
-        WriteVersion(ref writer, commit);
-        if (aborted is null)
-        {
-            writer.WriteNil();
-        }
-        else
-        {
-            writer.WriteArrayHeader(AbortLength);
-            writer.Write((int)aborted.Reason);
-            writer.Write(aborted.ObjectId.Value);
-            RecordFormat.WriteKey(ref writer, aborted.Key);
-            WriteVersion(ref writer, aborted.ConflictingWrite);
-        }
-
+        RecordFormat.WriteVersion(ref writer, commit);
+        WriteAborted(ref writer, aborted);
         writer.Flush();
         return buffer.WrittenMemory;
     }
 
     /// <summary>Reads what follows the kind.</summary>
-    public static Decision Read(ref MessagePackReader reader)
+    public static Decision Read(ref MessagePackReader reader) =>
+        new(RecordFormat.ReadVersion(ref reader), ReadAborted(ref reader));
+
+    public static void WriteAborted(ref MessagePackWriter writer, TxOutcome.Aborted? aborted)
     {
-        var commit = ReadVersion(ref reader);
-        if (reader.TryReadNil()) return new Decision(commit, null);
+        if (aborted is null)
+        {
+            writer.WriteNil();
+            return;
+        }
+
+        writer.WriteArrayHeader(AbortLength);
+        writer.Write((int)aborted.Reason);
+        writer.Write(aborted.ObjectId.Value);
+        RecordFormat.WriteKey(ref writer, aborted.Key);
+        RecordFormat.WriteVersion(ref writer, aborted.ConflictingWrite);
+    }
+
+    public static TxOutcome.Aborted? ReadAborted(ref MessagePackReader reader)
+    {
+        if (reader.TryReadNil()) return null;
         reader.ReadArrayHeader(AbortLength);
         var reason = (AbortReason)reader.ReadInt32();
         var id = new ObjectId(reader.ReadUInt64());
         var key = reader.TryReadNil() ? ObjectKey.None : new ObjectKey(reader.ReadBinary().Span);
-        return new Decision(commit, new TxOutcome.Aborted(reason, id, id.ToString(), key, ReadVersion(ref reader)));
+        return new TxOutcome.Aborted(reason, id, id.ToString(), key, RecordFormat.ReadVersion(ref reader));
     }
-
-    private static void WriteVersion(ref MessagePackWriter writer, RecordVersion version)
-    {
-        writer.Write(version.Position.Offset);
-        writer.Write(version.Index);
-    }
-
-    private static RecordVersion ReadVersion(ref MessagePackReader reader) =>
-        new(RecordFormat.ReadPosition(ref reader), reader.ReadInt32());
 }

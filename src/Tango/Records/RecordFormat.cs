@@ -50,4 +50,13 @@ internal static class RecordFormat
         var offset = reader.ReadInt64();
         return offset >= 0 ? new LogPosition(offset) : throw new TangoFormatException($"Position {offset} is negative");
     }
+
+    public static void WriteVersion(ref MessagePackWriter writer, RecordVersion version)
+    {
+        writer.Write(version.Position.Offset);
+        writer.Write(version.Index);
+    }
+
+    public static RecordVersion ReadVersion(ref MessagePackReader reader) =>
+        new(ReadPosition(ref reader), reader.ReadInt32());
 }

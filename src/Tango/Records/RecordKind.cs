@@ -16,7 +16,7 @@ public enum RecordKind
     /// Reserved.</summary>
     Spill = 4,
 
-    /// <summary>An object's state, version table and open spills (R21). Reserved.</summary>
+    /// <summary>The last record of a checkpoint, in a stream of its own (R21).</summary>
     Checkpoint = 5,
 
     /// <summary>An observer's claim that a lease was not renewed. Reserved.</summary>
@@ -24,4 +24,7 @@ public enum RecordKind
 
     /// <summary>An object's history below a position is no longer needed. Reserved.</summary>
     Forget = 7,
+
+    /// <summary>A piece of a checkpoint's content, in the same stream.</summary>
+    Chunk = 8,
 }

@@ -3,6 +3,7 @@ using Corfu.Protocol;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 using Tango.Calls;
+using Tango.Checkpoints;
 using Tango.Playback;
 using Tango.Runtime;
 
@@ -46,8 +47,10 @@ public sealed partial class TangoRuntime : IAsyncDisposable
         var id = BitConverter.ToUInt64(entropy.NewGuid().ToByteArray());
         _logger = logger ??= NullLogger.Instance;
         Calls = new CallBatcher(log, id, () => Player!, _options, logger, _lifetime.Token);
+        _checkpointWriter = new CheckpointWriter(log, id, _options);
+        _checkpointReader = new CheckpointReader(log, logger);
         var context = new PlaybackContext(
-            Calls, openCursor, static (_, _, _) => default, FindGroupInCycle, _options, time, entropy, logger);
+            Calls, openCursor, LoadUnitAsync, FindGroupInCycle, _options, time, entropy, logger);
         Player = new Player(context, _lifetime.Token);
         var beside = context with { FindGroup = FindGroupAsync };
         _openings = new UnitOpenings(

@@ -18,7 +18,7 @@ public sealed class ForeignDecoderTests
         Assert.Equal("{-70000: ['hé', 1.5, b'\\x01\\x02', [1, -1, 70000]], 3: ['', -0.5, b'', []]}", printed?.Trim());
     }
 
-    private static string? Run(string script)
+    internal static string? Run(string script)
     {
         try
         {

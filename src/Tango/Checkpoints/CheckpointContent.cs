@@ -1,0 +1,180 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+using Tango.Formatting;
+using Tango.Records;
+
+namespace Tango.Checkpoints;
+
+/// <summary>
+/// What the chunks of a checkpoint hold, one part behind the other. The first part is the head:
+/// <c>[1, end, [[object, type name, version capacity, versions], ...], [awaited, ...], []]</c>; the others are the
+/// members' states, as their code wrote them.
+/// </summary>
+internal static class CheckpointContent
+{
+    private const int Format = 1;
+    private const int HeadLength = 5;
+    private const int MemberLength = 4;
+    private const int VersionsLength = 4;
+    private const int KeyLength = 3;
+    private const int VersionLength = 2;
+    private const int AwaitedLength = 5;
+
+    /// <returns>The lengths of the parts.</returns>
+    public static ImmutableArray<long> Write(ChunkedBuffer output, UnitSnapshot snapshot)
+    {
+        var parts = ImmutableArray.CreateBuilder<long>(1 + snapshot.Members.Length);
+        WriteHead(output, snapshot);
+        parts.Add(output.Length);
+        foreach (var member in snapshot.Members)
+        {
+            var before = output.Length;
+            ((ITangoView)member.View!).SaveState(output);
+            parts.Add(output.Length - before);
+        }
+
+        return parts.MoveToImmutable();
+    }
+
+    /// <exception cref="TangoException">It is not a checkpoint of these members, or this code cannot read
+    /// it.</exception>
+    public static UnitSnapshot Read(ImmutableArray<ReadOnlyMemory<byte>> parts, IReadOnlyList<UnitMember> members)
+    {
+        var reader = new MessagePackReader(parts[0]);
+        reader.ReadArrayHeader(HeadLength);
+        var format = reader.ReadInt32();
+        if (format != Format) throw new TangoFormatException($"Checkpoint format {format} is not known here");
+        var end = RecordFormat.ReadPosition(ref reader);
+        reader.ReadArrayHeader(members.Count);
+        if (parts.Length != members.Count + 1)
+            throw new TangoFormatException($"{parts.Length} parts for {members.Count} members");
+        var loaded = ImmutableArray.CreateBuilder<MemberSnapshot>(members.Count);
+        for (var i = 0; i < members.Count; i++) loaded.Add(ReadMember(ref reader, members[i], parts[i + 1]));
+        var awaited = ReadAwaited(ref reader);
+        // R19: positions of open spills; none are written yet.
+        reader.ReadArrayHeader(0);
+        return new UnitSnapshot(end, loaded.MoveToImmutable(), awaited);
+    }
+
+    private static void WriteHead(ChunkedBuffer output, UnitSnapshot snapshot)
+    {
+        var writer = new MessagePackWriter(output);
+        writer.WriteArrayHeader(HeadLength);
+        writer.Write(Format);
+        writer.Write(snapshot.End.Offset);
+        writer.WriteArrayHeader(snapshot.Members.Length);
+        foreach (var member in snapshot.Members)
+        {
+            writer.WriteArrayHeader(MemberLength);
+            writer.Write(member.Entry.Id.Value);
+            writer.WriteText(member.Entry.TypeName);
+            writer.Write(member.Entry.VersionCapacity);
+            WriteVersions(ref writer, member.Versions);
+        }
+
+        writer.WriteArrayHeader(snapshot.Awaited.Length);
+        foreach (var awaited in snapshot.Awaited) WriteAwaited(ref writer, awaited);
+        writer.WriteArrayHeader(0);
+        writer.Flush();
+    }
+
+    private static MemberSnapshot ReadMember(
+        ref MessagePackReader reader, UnitMember member, ReadOnlyMemory<byte> state)
+    {
+        reader.ReadArrayHeader(MemberLength);
+        var id = new ObjectId(reader.ReadUInt64());
+        var typeName = reader.ReadText();
+        var capacity = reader.ReadInt32();
+        var entry = member.Entry;
+        if (id != entry.Id || typeName != entry.TypeName || capacity != entry.VersionCapacity)
+            throw new TangoFormatException(
+                $"The checkpoint has {id} of type {typeName} with capacity {capacity}, not {entry}");
+        var versions = ReadVersions(ref reader);
+        var view = member.Type?.Create();
+        ((ITangoView?)view)?.LoadState(state);
+        return new MemberSnapshot(entry, view, versions);
+    }
+
+    // [[[key, position, index], ...], last keyless | nil, last of any kind | nil, low-water mark | nil]
+    private static void WriteVersions(ref MessagePackWriter writer, VersionTableState versions)
+    {
+        writer.WriteArrayHeader(VersionsLength);
+        writer.WriteArrayHeader(versions.Keys.Length);
+        foreach (var known in versions.Keys)
+        {
+            writer.WriteArrayHeader(KeyLength);
+            writer.Write(known.Key);
+            RecordFormat.WriteVersion(ref writer, known.Version);
+        }
+
+        WriteVersion(ref writer, versions.LastKeyless);
+        WriteVersion(ref writer, versions.LastAny);
+        WriteVersion(ref writer, versions.LowWaterMark);
+    }
+
+    private static VersionTableState ReadVersions(ref MessagePackReader reader)
+    {
+        reader.ReadArrayHeader(VersionsLength);
+        var keys = ImmutableArray.CreateBuilder<KeyVersion>();
+        for (var left = reader.ReadCount(); left > 0; left--)
+        {
+            reader.ReadArrayHeader(KeyLength);
+            keys.Add(new KeyVersion(reader.ReadBinary().ToArray(), RecordFormat.ReadVersion(ref reader)));
+        }
+
+        return new VersionTableState(
+            keys.DrainToImmutable(), ReadVersion(ref reader), ReadVersion(ref reader), ReadVersion(ref reader));
+    }
+
+    private static void WriteVersion(ref MessagePackWriter writer, RecordVersion? version)
+    {
+        if (version is not { } known)
+        {
+            writer.WriteNil();
+            return;
+        }
+
+        writer.WriteArrayHeader(VersionLength);
+        RecordFormat.WriteVersion(ref writer, known);
+    }
+
+    private static RecordVersion? ReadVersion(ref MessagePackReader reader)
+    {
+        if (reader.TryReadNil()) return null;
+        reader.ReadArrayHeader(VersionLength);
+        return RecordFormat.ReadVersion(ref reader);
+    }
+
+    // [position, index, [stream, ...], 1 if decided else 0, aborted as in a decision record | nil]
+    private static void WriteAwaited(ref MessagePackWriter writer, AwaitedDecision awaited)
+    {
+        writer.WriteArrayHeader(AwaitedLength);
+        RecordFormat.WriteVersion(ref writer, awaited.Commit);
+        writer.WriteArrayHeader(awaited.Streams.Length);
+        foreach (var stream in awaited.Streams) writer.Write(stream.Value);
+        writer.Write(awaited.IsDecided ? 1 : 0);
+        DecisionFormat.WriteAborted(ref writer, awaited.Aborted);
+    }
+
+    private static ImmutableArray<AwaitedDecision> ReadAwaited(ref MessagePackReader reader)
+    {
+        var awaited = ImmutableArray.CreateBuilder<AwaitedDecision>();
+        for (var left = reader.ReadCount(); left > 0; left--)
+        {
+            reader.ReadArrayHeader(AwaitedLength);
+            var commit = RecordFormat.ReadVersion(ref reader);
+            var streams = ImmutableArray.CreateBuilder<StreamId>();
+            for (var count = reader.ReadCount(); count > 0; count--)
+                streams.Add(new StreamId(reader.ReadUInt64()));
+            var isDecided = reader.ReadInt32() != 0;
+            awaited.Add(new AwaitedDecision(
+                commit, streams.DrainToImmutable(), isDecided, DecisionFormat.ReadAborted(ref reader)));
+        }
+
+        return awaited.DrainToImmutable();
+    }
+}
+
+/// <summary>A member of a unit whose checkpoint is loaded.</summary>
+/// <param name="Type">Null: versions only, no view.</param>
+internal sealed record UnitMember(DirectoryEntry Entry, TangoObjectType? Type);

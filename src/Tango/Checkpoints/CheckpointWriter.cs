@@ -1,0 +1,93 @@
+using System.Collections.Immutable;
+using Corfu.Client;
+using Corfu.Protocol;
+using Tango.Formatting;
+
+namespace Tango.Checkpoints;
+
+/// <summary>
+/// Puts a checkpoint into the unit's checkpoint stream: chunks side by side, then the final record. Until that one is
+/// in the log there is no checkpoint, and an attempt that ends before leaves nothing but unused entries.
+/// </summary>
+internal sealed class CheckpointWriter(ICorfuLog log, ulong runtime, TangoOptions options)
+{
+    private const int AppendsInFlight = 4;
+
+    private long _sequence;
+
+    /// <returns>Where the final record stands.</returns>
+    /// <exception cref="TangoException">The checkpoint was not written, or it is not known whether it was.</exception>
+    public async ValueTask<LogPosition> WriteAsync(UnitSnapshot snapshot, CancellationToken cancellationToken)
+    {
+        var id = new CheckpointId(runtime, Interlocked.Increment(ref _sequence));
+        ImmutableArray<StreamId> stream = [CheckpointFormat.StreamOf(snapshot.Members[0].Entry.Id)];
+        var content = new ChunkedBuffer();
+        var parts = CheckpointContent.Write(content, snapshot);
+        var (positions, check) = await AppendContentAsync(content, id, 0, stream, cancellationToken);
+        var final = new FinalRecord(id, FeatureLevel.Checkpoints, snapshot.End, parts, check, 0, positions);
+        while (!CheckpointFormat.Fits(final, log.MaxPayload))
+        {
+            if (final.Levels == CheckpointFormat.MaxLevels)
+                throw new TangoTooLargeException(content.Length, log.MaxPayload);
+            var list = Encode(final.Positions);
+            (positions, _) = await AppendContentAsync(list, id, final.Levels + 1, stream, cancellationToken);
+            final = final with { Levels = final.Levels + 1, Positions = positions };
+        }
+
+        return await AppendAsync(CheckpointFormat.EncodeFinal(final), stream, cancellationToken);
+    }
+
+    private static ChunkedBuffer Encode(ImmutableArray<LogPosition> positions)
+    {
+        var list = new ChunkedBuffer();
+        var writer = new MessagePackWriter(list);
+        CheckpointFormat.WritePositions(ref writer, positions);
+        writer.Flush();
+        return list;
+    }
+
+    private async ValueTask<(ImmutableArray<LogPosition> Positions, uint Check)> AppendContentAsync(
+        ChunkedBuffer content, CheckpointId id, int level, ImmutableArray<StreamId> stream,
+        CancellationToken cancellationToken)
+    {
+        using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        var appends = new List<Task<LogPosition>>();
+        var checks = new List<uint>();
+        try
+        {
+            foreach (var chunk in content.Cut(CheckpointFormat.ChunkSize(log.MaxPayload)))
+            {
+                if (appends.Count >= AppendsInFlight) await appends[^AppendsInFlight];
+                var payload = CheckpointFormat.EncodeChunk(id, level, appends.Count, chunk.Span);
+                checks.Add(CheckpointFormat.Check(chunk.Span));
+                appends.Add(AppendAsync(payload, stream, stop.Token).AsTask());
+            }
+
+            return ([.. await Task.WhenAll(appends)], CheckpointFormat.CheckAll(checks));
+        }
+        catch
+        {
+            // The others end on their own; what they say does not matter any more.
+            stop.Cancel();
+            foreach (var append in appends) _ = append.ContinueWith(
+                static ended => ended.Exception, CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously,
+                TaskScheduler.Current);
+            throw;
+        }
+    }
+
+    private async ValueTask<LogPosition> AppendAsync(
+        ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> stream, CancellationToken cancellationToken)
+    {
+        while (true)
+        {
+            var result = await log.AppendToObjectsAsync(payload, stream, cancellationToken);
+            for (var attempt = 0; result.Outcome == AppendOutcome.Unknown && attempt < options.MaxResolveAttempts;
+                attempt++)
+                result = result with { Outcome = await log.ResolveAsync(result, cancellationToken) };
+            if (result.IsAppended) return result.Position;
+            if (result.Outcome == AppendOutcome.Unknown)
+                throw new TangoException($"Whether the checkpoint's entry at {result.Position} was written is unknown");
+        }
+    }
+}

@@ -1,0 +1,35 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+using Tango.Playback;
+
+namespace Tango.Checkpoints;
+
+/// <summary>
+/// What a checkpoint holds of a unit, at one position for all members. A writer takes it within a cycle of the player
+/// and encodes it beside playback; nothing in it changes any more. A reader gets the same back.
+/// </summary>
+/// <param name="End">All entries of the members' streams below it are applied, none at or above.</param>
+/// <param name="Awaited">R20: commit records below <paramref name="End"/> that wait for their decision records.</param>
+internal sealed record UnitSnapshot(
+    LogPosition End, ImmutableArray<MemberSnapshot> Members, ImmutableArray<AwaitedDecision> Awaited)
+{
+    /// <summary>Within a cycle, when everything that it played is published.</summary>
+    /// <exception cref="TangoObjectStoppedException">R23: a view that stopped is not the state at its end.</exception>
+    public static UnitSnapshot Take(HostedUnit unit, PublishedViews published, Decisions decisions)
+    {
+        var streams = unit.Objects.Select(static member => member.Id.Stream).ToHashSet();
+        return new UnitSnapshot(
+            published.End,
+            [.. unit.Objects.Select(member => MemberSnapshot.Take(member, published))],
+            decisions.AwaitedBy(streams));
+    }
+}
+
+/// <summary>One object in a <see cref="UnitSnapshot"/>.</summary>
+/// <param name="View">A published one, which playback does not change any more, or one that was just loaded. Null: it
+/// was loaded for its versions only.</param>
+internal sealed record MemberSnapshot(DirectoryEntry Entry, TangoObject? View, VersionTableState Versions)
+{
+    public static MemberSnapshot Take(HostedObject member, PublishedViews published) =>
+        new(member.Entry, published.Of(member).Require(member), member.Versions.Capture());
+}

@@ -1,0 +1,96 @@
+using Corfu.Protocol;
+using Tango.Checkpoints;
+using Tango.Playback;
+using Tango.Runtime;
+
+namespace Tango;
+
+public sealed partial class TangoRuntime
+{
+    private const string Checkpoint = "A checkpoint";
+
+    private readonly CheckpointWriter _checkpointWriter;
+    private readonly CheckpointReader _checkpointReader;
+
+    /// <summary>
+    /// Writes a checkpoint of the object into the log, from which it can be opened without its history below: state and
+    /// versions, as of everything acknowledged before the call. If the object belongs to a group, the checkpoint has all
+    /// of the group. Reads and updates go on meanwhile. The encoded state is held in memory until it is written.
+    /// </summary>
+    /// <remarks>A call that fails or is cancelled may be repeated; what it wrote has no effect. Several runtimes may
+    /// write checkpoints of one object at once.</remarks>
+    /// <param name="handle">From <see cref="OpenAsync{T}"/> or <see cref="OpenGroupAsync"/> of this runtime.</param>
+    /// <returns>The checkpoint's end: it holds everything of the object below this log position. It is durable, and was
+    /// read back from the log and loaded.</returns>
+    /// <exception cref="TangoNotHostedException">The handle is write-only.</exception>
+    /// <exception cref="TangoObjectStoppedException">The object, or another of its group, has stopped (R23).</exception>
+    /// <exception cref="TangoLevelException">The log's feature level is below 2. Nothing was written.</exception>
+    /// <exception cref="TangoDirectoryException">The object was deleted meanwhile.</exception>
+    /// <exception cref="TangoException">The checkpoint was not written, or cannot be read back.</exception>
+    public async ValueTask<LogPosition> CheckpointAsync(
+        TangoObject handle, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(handle);
+        var host = (ObjectHost)handle.Host;
+        host.RequireRuntime(this);
+        var unit = host.RequireHosted().Unit;
+        RequireNoTransaction();
+        await RequireLevelAsync(FeatureLevel.Checkpoints, Checkpoint, cancellationToken);
+        return await CheckpointAsync(unit, cancellationToken);
+    }
+
+    private async ValueTask<LogPosition> CheckpointAsync(HostedUnit unit, CancellationToken cancellationToken)
+    {
+        using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, _lifetime.Token);
+        try
+        {
+            var snapshot = await Player.CaptureAsync(unit, stop.Token);
+            var position = await _checkpointWriter.WriteAsync(snapshot, stop.Token);
+            // It counts only if it can be loaded: history may be released on the strength of it.
+            await _checkpointReader.LoadAsync(position, MembersOf(unit), stop.Token);
+            await ClaimAsync(unit, snapshot, stop.Token);
+            return snapshot.End;
+        }
+        catch (OperationCanceledException) when (_lifetime.IsCancellationRequested)
+        {
+            throw new ObjectDisposedException(nameof(TangoRuntime));
+        }
+    }
+
+    /// <summary>
+    /// Tells the directory, so that the unit's claim on history rises (R19). R20: a commit record that reads the unit
+    /// may have to be decided from a checkpoint that is not above it. The directory keeps the last one but this;
+    /// if that is above an undecided record, the claim stays.
+    /// </summary>
+    private async ValueTask ClaimAsync(HostedUnit unit, UnitSnapshot checkpoint, CancellationToken cancellationToken)
+    {
+        try
+        {
+            var first = unit.Objects[0].Id;
+            var (_, claims) = await _directory.ReadClaimsAsync(cancellationToken);
+            if (!claims.Units.TryGetValue(first, out var claim))
+                throw new TangoDirectoryException($"'{unit.Objects[0].Name}' was deleted");
+            var isHeld = !checkpoint.Awaited.IsEmpty
+                && !(claim.Checkpoint <= checkpoint.Awaited[0].Commit.Position);
+            var forget = isHeld ? claim.Forget : checkpoint.End;
+            await _directory.CheckpointedAsync(first, checkpoint.End, forget, cancellationToken);
+        }
+        catch (TangoRejectedException e)
+        {
+            throw new TangoDirectoryException(e.Reason);
+        }
+    }
+
+    /// <summary>Where playback of a unit starts: at the newest checkpoint not above a position.</summary>
+    private async ValueTask<LoadedUnit?> LoadUnitAsync(
+        HostedUnit unit, LogPosition? notAbove, CancellationToken cancellationToken)
+    {
+        // A log that was never raised has no checkpoints. The directory itself is opened before its level is known.
+        if (_directoryUnit is not null && DirectoryView.Level < FeatureLevel.Checkpoints) return null;
+        var loaded = await _checkpointReader.LoadNewestAsync(MembersOf(unit), notAbove, cancellationToken);
+        return loaded is null ? null : LoadedUnit.From(loaded);
+    }
+
+    private static List<UnitMember> MembersOf(HostedUnit unit) =>
+        [.. unit.Objects.Select(static member => new UnitMember(member.Entry, member.Type))];
+}

@@ -1,0 +1,49 @@
+using Corfu.Protocol;
+using Microsoft.Extensions.Logging.Abstractions;
+using Tango.Checkpoints;
+using Tango.Playback;
+
+namespace Tango.Tests.Checkpoints;
+
+/// <summary>Steps of tests about checkpoints.</summary>
+internal static class CheckpointWorld
+{
+    public static UnitMember Member(ulong id, string name = "accounts", string? group = null, int capacity = 65_536) =>
+        new(new DirectoryEntry(new ObjectId(id), name, "test-accounts", group, capacity), TypeOf<Accounts>());
+
+    public static ValueTask<UnitSnapshot?> LoadAsync(this World world, params IReadOnlyList<UnitMember> members) =>
+        world.LoadAsync(null, members);
+
+    public static ValueTask<UnitSnapshot?> LoadAsync(
+        this World world, LogPosition? atMost, params IReadOnlyList<UnitMember> members) =>
+        new CheckpointReader(world.Log, NullLogger.Instance).LoadNewestAsync(
+            members, atMost, TestContext.Current.CancellationToken);
+
+    /// <summary>Positions of the entries in the checkpoint stream of an object, in order.</summary>
+    public static async Task<List<LogEntry>> CheckpointEntriesAsync(this World world, ulong id)
+    {
+        var cursor = world.Log.OpenCursor();
+        cursor.Add(CheckpointFormat.StreamOf(new ObjectId(id)), LogPosition.Zero);
+        await cursor.SyncAsync();
+        var entries = new List<LogEntry>();
+        while (await cursor.ReadNextAsync() is { } entry) entries.Add(entry);
+        return entries;
+    }
+
+    /// <summary>All that a checkpoint says, as bytes: equal bytes, equal checkpoints.</summary>
+    public static string Encode(UnitSnapshot snapshot)
+    {
+        var buffer = new ChunkedBuffer();
+        var parts = CheckpointContent.Write(buffer, snapshot);
+        var content = buffer.Cut(100).Select(static chunk => Convert.ToHexStringLower(chunk.Span));
+        return string.Join(' ', content.Append(string.Join(' ', parts)));
+    }
+
+    /// <summary>The snapshot that a checkpoint of the object would hold now.</summary>
+    public static ValueTask<UnitSnapshot> CaptureAsync(this TangoRuntime runtime, TangoObject handle) =>
+        runtime.Player.CaptureAsync(
+            ((Tango.Runtime.ObjectHost)handle.Host).RequireHosted().Unit, TestContext.Current.CancellationToken);
+
+    private static TangoObjectType TypeOf<T>()
+        where T : TangoObject, ITangoObject<T> => T.ObjectType;
+}
