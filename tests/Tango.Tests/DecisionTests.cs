@@ -110,7 +110,7 @@ public class DecisionTests
     /// </summary>
     [Fact]
     public void An_object_opened_after_playback_failed_in_an_orphan_plays_its_own_history_first() =>
-        SeededContext.Run(6, async time =>
+        SeededContext.Run(8, async time =>
     {
         await using var world = new World(time: time);
         var (reader, before) = await OpenAsync(world, "first");

@@ -1,8 +1,10 @@
 namespace Tango;
 
 /// <summary>
-/// Part of the history that this runtime still had to play was trimmed (R22). Its views cannot go on: open a new
-/// runtime, which starts from a checkpoint.
+/// History that was not yet played here has been trimmed, and no checkpoint that this code can load covers it (R22).
+/// Opened in a new runtime, the object starts from its newest checkpoint. If there is none, a runtime that still has
+/// the object open can write one (<see cref="TangoRuntime.CheckpointAsync"/>), or a backup has the history.
 /// </summary>
 public sealed class TangoTrimmedException(Exception innerException)
-    : TangoException("History that was not yet played has been trimmed", innerException);
+    : TangoException("History that was not yet played has been trimmed, and no checkpoint of it can be loaded. Open the "
+        + "object in a new runtime, checkpoint it where it is still open, or restore a backup", innerException);

@@ -36,10 +36,17 @@ public sealed partial class TangoRuntime
         var unit = host.RequireHosted().Unit;
         RequireNoTransaction();
         await RequireLevelAsync(FeatureLevel.Checkpoints, Checkpoint, cancellationToken);
-        return await CheckpointAsync(unit, cancellationToken);
+        return await CheckpointUnitAsync(unit, cancellationToken);
     }
 
-    private async ValueTask<LogPosition> CheckpointAsync(HostedUnit unit, CancellationToken cancellationToken)
+    /// <summary>The directory is a unit like others: a log whose prefix is trimmed opens from its checkpoint.</summary>
+    internal async ValueTask<LogPosition> CheckpointDirectoryAsync(CancellationToken cancellationToken = default)
+    {
+        await RequireLevelAsync(FeatureLevel.Checkpoints, Checkpoint, cancellationToken);
+        return await CheckpointUnitAsync(_directoryUnit!, cancellationToken);
+    }
+
+    private async ValueTask<LogPosition> CheckpointUnitAsync(HostedUnit unit, CancellationToken cancellationToken)
     {
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, _lifetime.Token);
         try
