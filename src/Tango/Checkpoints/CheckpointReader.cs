@@ -128,8 +128,8 @@ internal sealed class CheckpointReader(ICorfuLog log, ILogger logger)
         }
         catch (Exception e) when (e is not (TangoException or OutOfMemoryException))
         {
-            // The user's LoadState.
-            throw new TangoException($"A state cannot be loaded: {e.Message}", e);
+            // Damage, or the user's LoadState.
+            throw new TangoException($"The content cannot be loaded: {e.Message}", e);
         }
 
         return loaded.End == end ? loaded : throw new TangoFormatException($"It ends at {loaded.End}, not {end}");
@@ -138,8 +138,15 @@ internal sealed class CheckpointReader(ICorfuLog log, ILogger logger)
     private static ImmutableArray<LogPosition> DecodePositions(List<ReadOnlyMemory<byte>> list)
     {
         var bytes = Split(list, [list.Sum(static chunk => (long)chunk.Length)])[0];
-        var reader = new MessagePackReader(bytes);
-        return CheckpointFormat.ReadPositions(ref reader);
+        try
+        {
+            var reader = new MessagePackReader(bytes);
+            return CheckpointFormat.ReadPositions(ref reader);
+        }
+        catch (Exception e) when (e is not TangoException && StrictMessagePack.IsDamage(e))
+        {
+            throw new TangoFormatException("The list of chunks cannot be read", e);
+        }
     }
 
     /// <summary>Chunks in order, a bounded number of reads on their way.</summary>

@@ -6,5 +6,5 @@ namespace Tango;
 /// the object open can write one (<see cref="TangoRuntime.CheckpointAsync"/>), or a backup has the history.
 /// </summary>
 public sealed class TangoTrimmedException(Exception innerException)
-    : TangoException("History that was not yet played has been trimmed, and no checkpoint of it can be loaded. Open the "
-        + "object in a new runtime, checkpoint it where it is still open, or restore a backup", innerException);
+    : TangoException("History that was not yet played has been trimmed, and no checkpoint of it can be loaded. Open "
+        + "the object in a new runtime, checkpoint it where it is still open, or restore a backup", innerException);

@@ -14,8 +14,8 @@ public sealed partial class TangoRuntime
 
     /// <summary>
     /// Writes a checkpoint of the object into the log, from which it can be opened without its history below: state and
-    /// versions, as of everything acknowledged before the call. If the object belongs to a group, the checkpoint has all
-    /// of the group. Reads and updates go on meanwhile. The encoded state is held in memory until it is written.
+    /// versions, as of everything acknowledged before the call. A checkpoint of a group's member has all of the group.
+    /// Reads and updates go on meanwhile. The encoded state is held in memory until it is written.
     /// </summary>
     /// <remarks>A call that fails or is cancelled may be repeated; what it wrote has no effect. Several runtimes may
     /// write checkpoints of one object at once.</remarks>
@@ -23,7 +23,7 @@ public sealed partial class TangoRuntime
     /// <returns>The checkpoint's end: it holds everything of the object below this log position. It is durable, and was
     /// read back from the log and loaded.</returns>
     /// <exception cref="TangoNotHostedException">The handle is write-only.</exception>
-    /// <exception cref="TangoObjectStoppedException">The object, or another of its group, has stopped (R23).</exception>
+    /// <exception cref="TangoObjectStoppedException">The object, or one of its group, has stopped (R23).</exception>
     /// <exception cref="TangoLevelException">The log's feature level is below 2. Nothing was written.</exception>
     /// <exception cref="TangoDirectoryException">The object was deleted meanwhile.</exception>
     /// <exception cref="TangoException">The checkpoint was not written, or cannot be read back.</exception>

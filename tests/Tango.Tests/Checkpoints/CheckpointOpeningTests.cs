@@ -69,7 +69,7 @@ public class CheckpointOpeningTests
         Assert.Equal(await objects[1].SnapshotAsync(), await same[1].SnapshotAsync());
     }
 
-    /// <summary>R20: the only runtime that has decided an orphan dies; one that loads its checkpoint publishes.</summary>
+    /// <summary>R20: the only runtime that decided an orphan dies; one that loads its checkpoint publishes.</summary>
     [Fact]
     public void A_loader_publishes_what_the_writer_of_the_checkpoint_had_decided() => SeededContext.Run(1, async time =>
     {
