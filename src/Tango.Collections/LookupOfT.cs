@@ -4,8 +4,8 @@ namespace Tango.Collections;
 
 /// <summary>What was found: a value, or nothing. An async method has no out parameter, and null may be a
 /// value.</summary>
-[TangoValue]
-public readonly record struct Lookup<T>(bool Found, T? Value)
+[MessagePackObject]
+public readonly record struct Lookup<T>([property: Key(0)] bool Found, [property: Key(1)] T? Value)
 {
     public static Lookup<T> None => default;
 

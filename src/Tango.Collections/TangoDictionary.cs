@@ -7,7 +7,8 @@ namespace Tango.Collections;
 /// those on the whole map (<see cref="CountAsync"/>, <see cref="SnapshotAsync"/>, <see cref="ClearAsync"/>).
 /// </summary>
 /// <typeparam name="TKey">
-/// A type whose equal values have equal bytes: integers, strings, Guid, enums, tuples and [TangoValue] records of them.
+/// A type whose equal values have equal bytes: integers, strings, Guid, enums, tuples and [MessagePackObject] records
+/// of them.
 /// Others, such as <c>decimal</c>, are refused when the object is opened.
 /// </typeparam>
 /// <typeparam name="TValue">Best an immutable type: then readers share the instances in the view; else each gets a

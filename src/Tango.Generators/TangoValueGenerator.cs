@@ -3,7 +3,7 @@ using Microsoft.CodeAnalysis.CSharp.Syntax;
 
 namespace Tango.Generators;
 
-/// <summary>Writes the formatters of [TangoValue] types: a MessagePack array indexed by the members' numbers.</summary>
+/// <summary>Writes the formatters of [MessagePackObject] types: arrays indexed by the members' numbers.</summary>
 [Generator(LanguageNames.CSharp)]
 public sealed class TangoValueGenerator : IIncrementalGenerator
 {

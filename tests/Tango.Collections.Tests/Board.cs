@@ -1,7 +1,7 @@
 namespace Tango.Collections.Tests;
 
-[TangoValue]
-public sealed record Job(long Id, string User);
+[MessagePackObject]
+public sealed record Job([property: Key(0)] long Id, [property: Key(1)] string User);
 
 /// <summary>A co-hosted group of collections between which jobs move.</summary>
 internal sealed class Board

@@ -2,8 +2,8 @@ using System.Collections.Immutable;
 
 namespace Tango.Collections.Tests;
 
-[TangoValue]
-public sealed record Bag(List<int> Items);
+[MessagePackObject]
+public sealed record Bag([property: Key(0)] List<int> Items);
 
 /// <summary>A reader that changes what it was given changes nothing of the object.</summary>
 public sealed class MutableValueTests

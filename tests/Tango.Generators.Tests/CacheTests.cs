@@ -5,7 +5,8 @@ namespace Tango.Generators.Tests;
 
 public sealed class CacheTests
 {
-    private const string Value = "[TangoValue] public sealed record Job(long Id, string User);\n";
+    private const string Value =
+        "[MessagePackObject] public sealed record Job([property: Key(0)] long Id, [property: Key(1)] string User);\n";
 
     [Fact]
     public void An_unrelated_edit_generates_nothing_again()
@@ -36,7 +37,8 @@ public sealed class CacheTests
         GeneratorDriver driver = Compiler.Driver().RunGenerators(Compiler.Compile(Value));
         driver =
             driver.RunGenerators(
-                Compiler.Compile(Value.Replace("string User", "string User, int Nodes", StringComparison.Ordinal)));
+                Compiler.Compile(Value.Replace("string User", "string User, [property: Key(2)] int Nodes",
+                    StringComparison.Ordinal)));
         AssertReasons(driver, IncrementalStepRunReason.Modified);
     }
 

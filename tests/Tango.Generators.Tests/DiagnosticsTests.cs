@@ -61,8 +61,10 @@ public sealed class DiagnosticsTests
     [InlineData("TANGO009", "private (int, List<int>) _x;")]
     [InlineData("TANGO009", "public HashSet<int> X { get; private set; } = [];")]
     [InlineData("TANGO009",
-        "private Holder? _x; [TangoValue] public sealed class Holder { [TangoMember(0)] public int A { get; set; } }")]
-    [InlineData("TANGO009", "private Holder _x; [TangoValue] public record struct Holder(ImmutableArray<int[]> A);")]
+        "private Holder? _x; [MessagePackObject] public sealed class Holder { [Key(0)] public int A { get; set; } }")]
+    [InlineData("TANGO009",
+        "private Holder _x; [MessagePackObject] public record struct Holder([property: Key(0)] "
+        + "ImmutableArray<int[]> A);")]
     [InlineData("TANGO010", "private static int s_x; private int Use() => s_x;")]
     [InlineData("TANGO007", "private Action? _x;")]
     [InlineData("TANGO017", "private ImmutableSortedSet<string> _x = ImmutableSortedSet<string>.Empty;")]
@@ -83,8 +85,9 @@ public sealed class DiagnosticsTests
     [InlineData("private ImmutableDictionary<int, ImmutableArray<byte>> _x = ImmutableDictionary<int, "
         + "ImmutableArray<byte>>.Empty;")]
     [InlineData("private (int, string)? _x; private DayOfWeek _d; private decimal _m;")]
-    [InlineData("private Holder _x; [TangoValue] public record struct Holder(int A, Deep? B); [TangoValue] public "
-        + "sealed record Deep(ImmutableList<Deep> C);")]
+    [InlineData("private Holder _x; [MessagePackObject] public record struct Holder([property: Key(0)] int A, "
+        + "[property: Key(1)] Deep? B); [MessagePackObject] public sealed record Deep([property: Key(0)] "
+        + "ImmutableList<Deep> C);")]
     [InlineData("[Mutator(1)] public partial ValueTask AAsync(List<int[]> x, CancellationToken ct = default); "
         + "private void ApplyA(List<int[]> x) { }")]
     [InlineData("[Accessor] public partial ValueTask<Uri> AAsync(object anything); private Uri ReadA(object "
@@ -218,24 +221,29 @@ public sealed class DiagnosticsTests
         Assert.Equal(id is null ? [] : [id], await Compiler.Diagnose(Sources.Object(members)));
 
     [Theory]
-    [InlineData("TANGO020", "[TangoValue] public abstract record A(int X);")]
-    [InlineData("TANGO020", "public static class O { [TangoValue] private sealed record A(int X); }")]
+    [InlineData("TANGO020", "[MessagePackObject] public abstract record A([property: Key(0)] int X);")]
     [InlineData("TANGO020",
-        "[TangoValue] public sealed class A { public A(string other) { } [TangoMember(0)] public int X { get; } }")]
+        "public static class O { [MessagePackObject] private sealed record A([property: Key(0)] int X); }")]
     [InlineData("TANGO020",
-        "[TangoValue] public sealed class A { [TangoMember(0)] private int _x; public A(int x) => _x = x; public int "
+        "[MessagePackObject] public sealed class A { public A(string other) { } [Key(0)] public int X { get; } }")]
+    [InlineData("TANGO020",
+        "[MessagePackObject] public sealed class A { [Key(0)] private int _x; public A(int x) => _x = x; public int "
         + "X => _x; }")]
     [InlineData("TANGO021",
-        "[TangoValue] public sealed record A([property: TangoMember(0)] int X, [property: TangoMember(0)] int Y);")]
-    [InlineData("TANGO021", "[TangoValue(Reserved = [0])] public sealed record A([property: TangoMember(0)] int X);")]
-    [InlineData("TANGO022",
-        "[TangoValue] public sealed record A([property: TangoMember(0)] int X, [property: TangoMember(2)] int Y);")]
-    [InlineData("TANGO022", "[TangoValue] public sealed record A([property: TangoMember(1)] int X);")]
+        "[MessagePackObject] public sealed record A([property: Key(0)] int X, [property: Key(0)] int Y);")]
+    [InlineData("TANGO020", "[MessagePackObject] public sealed record A([property: Key(-1)] int X);")]
+    [InlineData("TANGO020", "[MessagePackObject] public sealed record A([property: Key(1000)] int X);")]
     [InlineData("TANGO023",
-        "[TangoValue] public sealed record A([property: TangoMember(0)] int X) { public int Y { get; init; } }")]
-    [InlineData("TANGO023", "[TangoValue] public sealed record A(int X) { public int Y { get; init; } }")]
-    [InlineData("TANGO007", "[TangoValue] public sealed record A(Action X);")]
-    [InlineData("TANGO008", "[TangoValue] public sealed record A(ImmutableList<Version> X);")]
+        "[MessagePackObject] public sealed record A([property: Key(0)] int X) { public int Y { get; init; } }")]
+    [InlineData("TANGO026", "[MessagePackObject(keyAsPropertyName: true)] public sealed record A(int X);")]
+    [InlineData("TANGO026", "[MessagePackObject] public sealed record A([property: Key(\"x\")] int X);")]
+    [InlineData("TANGO026",
+        "[MessagePackObject] public sealed record A([property: Key(0)] int X) : "
+        + "IMessagePackSerializationCallbackReceiver { public void OnBeforeSerialize() { } "
+        + "public void OnAfterDeserialize() { } }")]
+    [InlineData("TANGO007", "[MessagePackObject] public sealed record A([property: Key(0)] object X);")]
+    [InlineData("TANGO007", "[MessagePackObject] public sealed record A([property: Key(0)] Action X);")]
+    [InlineData("TANGO008", "[MessagePackObject] public sealed record A([property: Key(0)] ImmutableList<Version> X);")]
     public async Task Values(string id, string source) => Assert.Equal([id], await Compiler.Diagnose(source));
 
     [Fact]
@@ -328,7 +336,7 @@ public sealed class DiagnosticsTests
         Assert.Equal(expected, await Compiler.Diagnose(
             $$"""
             [TangoObject("box")] public sealed partial class Box<T> : TangoObject { private T? _value; }
-            [TangoValue] public sealed record Bag([property: TangoMember(0)] List<int> Items);
+            [MessagePackObject] public sealed record Bag([property: Key(0)] List<int> Items);
             public static class Program
             {
                 public static async Task Main(TangoRuntime runtime) => await {{open}};

@@ -4,11 +4,11 @@ using Tango;
 namespace JobScheduler.Objects;
 
 /// <summary>A finished job, when it ran and on which nodes.</summary>
-[TangoValue]
+[MessagePackObject]
 public readonly record struct FinishedJob(
-    [property: TangoMember(0)] PendingJob Job,
-    [property: TangoMember(1)] long StartSeconds,
-    [property: TangoMember(2)] ImmutableArray<NodeRange> Nodes)
+    [property: Key(0)] PendingJob Job,
+    [property: Key(1)] long StartSeconds,
+    [property: Key(2)] ImmutableArray<NodeRange> Nodes)
 {
     public long FinishSeconds => StartSeconds + Job.RunSeconds;
 }

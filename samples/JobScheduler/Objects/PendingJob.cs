@@ -5,13 +5,13 @@ namespace JobScheduler.Objects;
 
 /// <summary>A submitted job in the pending queue. Jobs are submitted ahead of the virtual clock: none starts before
 /// <see cref="SubmitSeconds"/>.</summary>
-[TangoValue]
+[MessagePackObject]
 public readonly record struct PendingJob(
-    [property: TangoMember(0)] long Number,
-    [property: TangoMember(1)] long SubmitSeconds,
-    [property: TangoMember(2)] long RunSeconds,
-    [property: TangoMember(3)] int Nodes,
-    [property: TangoMember(4)] int User)
+    [property: Key(0)] long Number,
+    [property: Key(1)] long SubmitSeconds,
+    [property: Key(2)] long RunSeconds,
+    [property: Key(3)] int Nodes,
+    [property: Key(4)] int User)
 {
     public long NodeSeconds => Nodes * RunSeconds;
 

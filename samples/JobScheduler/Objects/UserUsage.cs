@@ -3,7 +3,7 @@ using Tango;
 namespace JobScheduler.Objects;
 
 /// <summary>What one user's finished jobs have used.</summary>
-[TangoValue]
+[MessagePackObject]
 public readonly record struct UserUsage(
-    [property: TangoMember(0)] long Jobs,
-    [property: TangoMember(1)] long NodeSeconds);
+    [property: Key(0)] long Jobs,
+    [property: Key(1)] long NodeSeconds);

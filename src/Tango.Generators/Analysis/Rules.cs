@@ -50,11 +50,11 @@ internal static class Rules
         "TANGO007", "A type cannot be stored",
         "{0} of '{1}' has the type '{2}', which no formatter can write{3}",
         "Arguments and state are written to the log. Use primitives, strings, tuples, the immutable collections or "
-        + "types marked [TangoValue].");
+        + "types marked [MessagePackObject].");
 
     public static readonly DiagnosticDescriptor UnknownFormatter = Warning(
         "TANGO008", "A type has no known formatter",
-        "{0} of '{1}' has the type '{2}'{3}: mark it [TangoValue], or register a formatter and suppress this",
+        "{0} of '{1}' has the type '{2}'{3}: mark it [MessagePackObject], or register a formatter and suppress this",
         "Opening the object fails unless TangoFormatters.Register was called for the type.");
 
     public static readonly DiagnosticDescriptor MutableState = Error(
@@ -62,7 +62,7 @@ internal static class Rules
         "'{0}' holds '{1}', which can be changed in place{2}",
         "A snapshot of a view is a shallow copy. Transactions, rollback and readers on other threads rely on nothing "
         + "in it ever changing: use the "
-        + "collections of System.Collections.Immutable, and [TangoValue] types without setters.");
+        + "collections of System.Collections.Immutable, and [MessagePackObject] types without setters.");
 
     public static readonly DiagnosticDescriptor StaticState = Error(
         "TANGO010", "State must not be static",
@@ -88,7 +88,7 @@ internal static class Rules
         "'{0}' of type '{1}' cannot be a [VersionKey]{2}: equal values must have equal bytes",
         "Conflicts are found by comparing the bytes of keys. 1.0m and 1.00m are equal but differ in bytes, so that a "
         + "conflict would be missed. Use "
-        + "integers, strings, Guid, enums, and tuples or [TangoValue] records of them.");
+        + "integers, strings, Guid, enums, and tuples or [MessagePackObject] records of them.");
 
     public static readonly DiagnosticDescriptor UndeclaredRejection = Error(
         "TANGO014", "A mutator that rejects must say so",
@@ -137,17 +137,10 @@ internal static class Rules
         "'{0}' has the number {1} of {2}",
         "The number is the member's place in the array that the value is written as.");
 
-    public static readonly DiagnosticDescriptor MemberNumberGap = Error(
-        "TANGO022", "The numbers of members have a gap",
-        "'{0}' has no member number {1}: numbers go from 0 without gaps; name those of removed members in Reserved",
-        "The number is the member's place in the array that the value is written as. Values in the log have the old "
-        + "members still: their numbers "
-        + "must not be used for others.");
-
     public static readonly DiagnosticDescriptor MemberWithoutNumber = Error(
         "TANGO023", "A member has no number",
-        "'{0}' has no [TangoMember] number and would be lost when the value is stored",
-        "Number every field and auto-property, or compute it from others.");
+        "'{0}' has no [Key] and would be lost when the value is stored",
+        "Give every field and auto-property a [Key], or [IgnoreMember] if it is not to be stored.");
 
     public static readonly DiagnosticDescriptor UncoveredRead = Warning(
         "TANGO024", "A keyed operation depends on more than its key",
@@ -160,6 +153,12 @@ internal static class Rules
         "'{0}' holds '{1}', which can be changed in place{2}: every read copies it",
         "A reader that changed the view's own value would change the state of its replica alone, so that each reader "
         + "gets a copy. Immutable types are shared.");
+
+    public static readonly DiagnosticDescriptor Unsupported = Error(
+        "TANGO026", "A value uses what Tango does not write",
+        "'{0}' uses {1}, which generated formatters do not support",
+        "Tango writes [MessagePackObject] types as arrays by their [Key] numbers, without callbacks and formatters "
+        + "named by attributes: every replica, and every later version, must read the same value from the same bytes.");
 
     private static DiagnosticDescriptor Error(string id, string title, string message, string description) =>
         new(id, title, message, Category, DiagnosticSeverity.Error, isEnabledByDefault: true, description,

@@ -4,14 +4,14 @@ using Microsoft.CodeAnalysis.Diagnostics;
 
 namespace Tango.Generators;
 
-/// <summary>Reports what is wrong with the declaration of a [TangoValue] type.</summary>
+/// <summary>Reports what is wrong with the declaration of a [MessagePackObject] type.</summary>
 [DiagnosticAnalyzer(LanguageNames.CSharp)]
 public sealed class TangoValueAnalyzer : DiagnosticAnalyzer
 {
     public override ImmutableArray<DiagnosticDescriptor> SupportedDiagnostics { get; } =
     [
-        Rules.ValueShape, Rules.MemberNumberTwice, Rules.MemberNumberGap, Rules.MemberWithoutNumber, Rules.NoFormatter,
-        Rules.UnknownFormatter,
+        Rules.ValueShape, Rules.MemberNumberTwice, Rules.MemberWithoutNumber, Rules.NoFormatter, Rules.UnknownFormatter,
+        Rules.Unsupported,
     ];
 
     public override void Initialize(AnalysisContext context)
@@ -30,11 +30,16 @@ public sealed class TangoValueAnalyzer : DiagnosticAnalyzer
             context.Report(Rules.ValueShape, type, type.Name, problem);
             return;
         }
+        (ISymbol Where, string What)[] unsupported = [.. Generators.ValueShape.Unsupported(type)];
+        foreach ((ISymbol where, string what) in unsupported)
+            context.Report(Rules.Unsupported, where, type.Name, what);
+        if (unsupported.Length > 0) return;
         IReadOnlyList<ValueShape.Member> members = Generators.ValueShape.Members(type);
         foreach (ValueShape.Member member in members) Member(context, type, member);
         foreach ((ISymbol symbol, _) in Generators.ValueShape.Candidates(type))
         {
-            if (!members.Any(m => SymbolEqualityComparer.Default.Equals(m.Symbol, symbol)))
+            if (symbol.Attribute(Names.IgnoreAttribute) is null
+                && !members.Any(m => SymbolEqualityComparer.Default.Equals(m.Symbol, symbol)))
                 context.Report(Rules.MemberWithoutNumber, symbol, symbol.Name);
         }
         Numbers(context, type, members);
@@ -62,25 +67,15 @@ public sealed class TangoValueAnalyzer : DiagnosticAnalyzer
     private static void Numbers(SymbolAnalysisContext context, INamedTypeSymbol type,
         IReadOnlyList<ValueShape.Member> members)
     {
-        ISet<int> reserved = Generators.ValueShape.Reserved(type);
         var used = new Dictionary<int, string>();
-        foreach (int number in reserved) used[number] = "a removed member";
         foreach (ValueShape.Member member in members)
         {
-            if (member.Number < 0)
+            if (member.Number is < 0 or >= Generators.ValueShape.MaxSlots)
                 context.Report(Rules.ValueShape, member.Symbol, type.Name,
-                    $"the number of '{member.Symbol.Name}' must not be negative");
+                    $"the number of '{member.Symbol.Name}' must be from 0 to {Generators.ValueShape.MaxSlots - 1}");
             else if (used.TryGetValue(member.Number, out string? other))
                 context.Report(Rules.MemberNumberTwice, member.Symbol, member.Symbol.Name, member.Number, other);
             else used.Add(member.Number, $"'{member.Symbol.Name}'");
-        }
-        int highest = used.Count == 0 ? -1 : used.Keys.Max();
-        // One report is enough: a number typed wrongly leaves a hole of any size.
-        for (int number = 0; number <= highest; number++)
-        {
-            if (used.ContainsKey(number)) continue;
-            context.Report(Rules.MemberNumberGap, type, type.Name, number);
-            return;
         }
     }
 }

@@ -47,6 +47,11 @@ internal sealed class ObjectEmitter
         _code.Line($"__writer.WriteArrayHeader({arguments.Length});");
         foreach (ParameterModel p in arguments) _code.Line($"{Write(p.Type)}(ref __writer, {p.Name});");
         _code.Line("__writer.Flush();");
+        if (arguments.Length > 0)
+        {
+            IEnumerable<string> nests = arguments.Select(p => $"{Formatters}.MayNest<{p.Type}>()").Distinct();
+            _code.Line($"if ({string.Join(" || ", nests)}) {Formatters}.RequireShallow(__arguments);");
+        }
         string result = mutator.Result is null ? "" : $"<{mutator.Result}>";
         _code.Line(
             $"return UpdateHelperAsync{result}({Statics}.M{mutator.Number}, {key}, __arguments, "

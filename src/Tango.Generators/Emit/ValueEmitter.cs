@@ -1,6 +1,6 @@
 namespace Tango.Generators;
 
-/// <summary>Writes the formatter of a [TangoValue] type and its registration.</summary>
+/// <summary>Writes the formatter of a [MessagePackObject] type and its registration.</summary>
 internal static class ValueEmitter
 {
     private const string Formatting = "global::Tango.Formatting";
@@ -60,6 +60,8 @@ internal static class ValueEmitter
             code.Line("return;");
             code.Close();
         }
+        if (model.IsReference)
+            code.Line("global::System.Runtime.CompilerServices.RuntimeHelpers.EnsureSufficientExecutionStack();");
         if (model.IsOpen)
         {
             code.Line($"if (value.GetType() != typeof({model.Type.TrimEnd('?')}))");

@@ -9,8 +9,12 @@ internal static class Names
 {
     public const string ObjectBase = "Tango.TangoObject";
     public const string ObjectAttribute = "Tango.TangoObjectAttribute";
-    public const string ValueAttribute = "Tango.TangoValueAttribute";
-    public const string MemberAttribute = "Tango.TangoMemberAttribute";
+    public const string ValueAttribute = "MessagePack.MessagePackObjectAttribute";
+    public const string MemberAttribute = "MessagePack.KeyAttribute";
+    public const string IgnoreAttribute = "MessagePack.IgnoreMemberAttribute";
+    public const string FormatterAttribute = "MessagePack.MessagePackFormatterAttribute";
+    public const string ConstructorAttribute = "MessagePack.SerializationConstructorAttribute";
+    public const string CallbackReceiver = "MessagePack.IMessagePackSerializationCallbackReceiver";
     public const string MutatorAttribute = "Tango.MutatorAttribute";
     public const string AccessorAttribute = "Tango.AccessorAttribute";
     public const string KeyAttribute = "Tango.VersionKeyAttribute";

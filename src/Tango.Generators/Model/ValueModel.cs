@@ -1,9 +1,9 @@
 namespace Tango.Generators;
 
-/// <summary>All that the emitter needs to know about a [TangoValue] type.</summary>
+/// <summary>All that the emitter needs to know about a [MessagePackObject] type.</summary>
 /// <param name="Type">Fully qualified, with its type arguments.</param>
 /// <param name="OpenType">As in <c>typeof(N.Pair&lt;,&gt;)</c>; null when it is not generic.</param>
-/// <param name="Slots">The members in the order of their numbers; null where a number is reserved.</param>
+/// <param name="Slots">The members in the order of their numbers; with no name where a number has no member.</param>
 /// <param name="IsOpen">A class that is not sealed: an instance of a derived class would lose what it adds, and is
 /// refused.</param>
 /// <param name="HasValueEquality">Equal values have equal members, so that the bytes may stand for the value
@@ -24,7 +24,7 @@ internal sealed record ValueModel(
     public string Nullable => IsReference ? Type + "?" : Type;
 }
 
-/// <param name="Name">Null for a reserved number, which is written as nil and skipped.</param>
+/// <param name="Name">Null for a number without a member, which is written as nil and skipped.</param>
 /// <param name="PlainType">Without the annotations of nullable references, which typeof does not take.</param>
 /// <param name="Default">What a record written before the member existed is read with.</param>
 internal sealed record SlotModel(

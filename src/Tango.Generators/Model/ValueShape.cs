@@ -3,9 +3,12 @@ using Microsoft.CodeAnalysis.CSharp;
 
 namespace Tango.Generators;
 
-/// <summary>What a [TangoValue] type must look like, and how its model is read off.</summary>
+/// <summary>What a [MessagePackObject] type must look like, and how its model is read off.</summary>
 internal static class ValueShape
 {
+    /// <summary>The highest number is written as so many nils; a typing error should not be.</summary>
+    public const int MaxSlots = 1000;
+
     /// <summary>A member that is stored, before it is known whether the numbers make sense.</summary>
     internal sealed record Member(int Number, ISymbol Symbol, ITypeSymbol Type, IParameterSymbol? Parameter);
 
@@ -24,41 +27,33 @@ internal static class ValueShape
         return null;
     }
 
-    /// <summary>Numbers that removed members had.</summary>
-    public static ISet<int> Reserved(INamedTypeSymbol type)
+    /// <summary>What MessagePack-CSharp can do and Tango does not, each with the place it stands at.</summary>
+    public static IEnumerable<(ISymbol Where, string What)> Unsupported(INamedTypeSymbol type)
     {
-        var reserved = new HashSet<int>();
-        foreach (KeyValuePair<string, TypedConstant> pair in type.Attribute(Names.ValueAttribute)!.NamedArguments)
+        AttributeData attribute = type.Attribute(Names.ValueAttribute)!;
+        if (attribute.ConstructorArguments.Length > 0 && attribute.ConstructorArguments[0].Value is true)
+            yield return (type, "names of properties as keys");
+        if (type.AllInterfaces.Any(i => i.Is(Names.CallbackReceiver))) yield return (type, "callbacks");
+        if (type.Attribute(Names.FormatterAttribute) is not null) yield return (type, "[MessagePackFormatter]");
+        foreach ((ISymbol symbol, _) in Candidates(type))
         {
-            if (pair.Key != "Reserved" || pair.Value.Kind != TypedConstantKind.Array || pair.Value.IsNull) continue;
-            foreach (TypedConstant number in pair.Value.Values)
-            {
-                if (number.Value is int n) reserved.Add(n);
-            }
+            if (symbol.Attribute(Names.FormatterAttribute) is not null)
+                yield return (symbol, "[MessagePackFormatter]");
+            if (symbol.Attribute(Names.MemberAttribute)?.ConstructorArguments.FirstOrDefault().Value is string)
+                yield return (symbol, "text as a key");
         }
-        return reserved;
     }
 
-    /// <summary>
-    /// The numbered members, in order of declaration. A positional record without a single number takes them from the
-    /// order of its parameters.
-    /// </summary>
+    /// <summary>The members with a number, in order of declaration.</summary>
     public static IReadOnlyList<Member> Members(INamedTypeSymbol type)
     {
         IMethodSymbol? primary = PrimaryConstructor(type);
         var found = new List<Member>();
         foreach ((ISymbol symbol, ITypeSymbol memberType) in Candidates(type))
         {
+            if (symbol.Attribute(Names.MemberAttribute) is not { } number) continue;
             IParameterSymbol? parameter = primary?.Parameters.FirstOrDefault(p => p.Name == symbol.Name);
-            AttributeData? number = symbol.Attribute(Names.MemberAttribute)
-                ?? parameter?.Attribute(Names.MemberAttribute);
-            if (number is not null) found.Add(new Member(number.FirstNumber(), symbol, memberType, parameter));
-        }
-        if (found.Count > 0 || primary is null || !type.IsRecord) return found;
-        foreach ((ISymbol symbol, ITypeSymbol memberType) in Candidates(type))
-        {
-            int position = primary.Parameters.ToList().FindIndex(p => p.Name == symbol.Name);
-            if (position >= 0) found.Add(new Member(position, symbol, memberType, primary.Parameters[position]));
+            found.Add(new Member(number.FirstNumber(), symbol, memberType, parameter));
         }
         return found;
     }
@@ -83,7 +78,9 @@ internal static class ValueShape
     /// </summary>
     public static IReadOnlyList<Member>? Construction(INamedTypeSymbol type, IReadOnlyList<Member> members)
     {
-        foreach (IMethodSymbol constructor in type.InstanceConstructors.OrderByDescending(c => c.Parameters.Length))
+        foreach (IMethodSymbol constructor in type.InstanceConstructors
+            .OrderByDescending(c => c.Attribute(Names.ConstructorAttribute) is not null)
+            .ThenByDescending(c => c.Parameters.Length))
         {
             if (!IsVisible(constructor)) continue;
             List<Member?> used = [.. constructor.Parameters.Select(p => members.FirstOrDefault(m => Fits(m, p)))];
@@ -103,18 +100,15 @@ internal static class ValueShape
     {
         if (Problem(type) is not null) return null;
         IReadOnlyList<Member> members = Members(type);
-        ISet<int> reserved = Reserved(type);
+        if (Unsupported(type).Any()) return null;
         if (Construction(type, members) is not { } construction || members.Any(m => !IsReadable(m.Symbol))) return null;
-        int count = members.Count + reserved.Count;
-        var slots = new SlotModel?[count];
-        foreach (int number in reserved)
-        {
-            if (number < 0 || number >= count) return null;
-            slots[number] = new SlotModel(null, "", "", "", false);
-        }
+        int count = members.Count == 0 ? 0 : members.Max(m => m.Number) + 1;
+        if (count > MaxSlots || members.Any(m => m.Number < 0)) return null;
+        // Numbers without a member were removed.
+        SlotModel[] slots = [.. Enumerable.Repeat(new SlotModel(null, "", "", "", false), count)];
         foreach (Member member in members)
         {
-            if (member.Number < 0 || member.Number >= count || slots[member.Number] is not null) return null;
+            if (slots[member.Number].Name is not null) return null;
             slots[member.Number] = new SlotModel(
                 Names.Escape(member.Symbol.Name), member.Type.FullName(),
                 member.Type.ToDisplayString(Names.Plain), Default(member),
@@ -133,7 +127,7 @@ internal static class ValueShape
             type.IsReferenceType,
             type is { IsReferenceType: true, IsSealed: false },
             HasValueEquality(type),
-            slots.Select(s => s!).ToEquatable(),
+            slots.ToEquatable(),
             construction.Select(m => m.Number).ToEquatable(),
             Names.Hint(type));
     }

@@ -37,12 +37,35 @@ internal static class FormatterClosure
         path.Pop();
     }
 
+    /// <summary>Whether a value may contain values of its own type, or may do so for all that is known.</summary>
+    public static bool MayNest(Type type) => MayNest(type, [], []);
+
+    private static bool MayNest(Type type, HashSet<Type> path, HashSet<Type> done)
+    {
+        if (!path.Add(type)) return true;
+        if (done.Add(type) && TangoFormatters.TryFind(type) is { } formatter)
+        {
+            if (IsUsers(formatter)) return true;
+            foreach (Type part in Parts(type, formatter))
+            {
+                if (MayNest(part, path, done)) return true;
+            }
+        }
+
+        path.Remove(type);
+        return false;
+    }
+
+    private static bool IsUsers(object formatter) =>
+        formatter is not IGeneratedFormatter
+        && formatter.GetType().Assembly != typeof(FormatterClosure).Assembly
+        && formatter.GetType().Assembly != typeof(MessagePackReader).Assembly;
+
     private static IEnumerable<Type> Parts(Type type, object formatter)
     {
         if (formatter is IGeneratedFormatter generated) return generated.Members;
         // A formatter of the user's knows what its type is made of.
-        if (formatter.GetType().Assembly != typeof(FormatterClosure).Assembly
-            && formatter.GetType().Assembly != typeof(MessagePackReader).Assembly) return [];
+        if (IsUsers(formatter)) return [];
         if (type.IsSZArray && type != typeof(byte[])) return [type.GetElementType()!];
         return type.IsGenericType && type != typeof(ReadOnlyMemory<byte>) ? type.GetGenericArguments() : [];
     }

@@ -115,6 +115,31 @@ public static class StrictMessagePack
         }
     }
 
+    /// <summary>Whether no value from here to the end is nested deeper than <paramref name="depth"/> arrays and
+    /// maps.</summary>
+    internal static bool IsWithin(ref MessagePackReader reader, int depth)
+    {
+        // Values still to come at each level; the outermost ends with the input.
+        Span<long> left = stackalloc long[depth + 1];
+        int level = 0;
+        while (!reader.End)
+        {
+            while (level > 0 && left[level] == 0) level--;
+            left[level]--;
+            long inner = reader.NextMessagePackType switch
+            {
+                MessagePackType.Array => reader.ReadCount(),
+                MessagePackType.Map => 2L * reader.ReadMapCount(),
+                _ => -1,
+            };
+            if (inner < 0) SkipPlain(ref reader);
+            else if (++level > depth) return false;
+            else left[level] = inner;
+        }
+
+        return true;
+    }
+
     private static void SkipPlain(ref MessagePackReader reader)
     {
         try

@@ -17,6 +17,10 @@ public static class TangoFormatters
     /// the stack: an overflow in playback would kill every replica at every restart.</summary>
     public const int MaxDepth = 64;
 
+    /// <summary>Nesting that a mutator's arguments may have. Less than <see cref="MaxDepth"/>, because the same values
+    /// stand deeper in a checkpoint.</summary>
+    public const int MaxArgumentDepth = 48;
+
     // Registrations take no lock: a module initialiser that waited for one could deadlock with a thread that holds it
     // and waits for that initialiser.
     private static readonly ConcurrentDictionary<Type, object> s_known = new(BuiltInFormatters.Simple());
@@ -102,6 +106,21 @@ public static class TangoFormatters
                 reader.Consumed);
     }
 
+    /// <summary>For generated code: whether values of the type may nest without end, so that their depth is to be
+    /// looked at.</summary>
+    public static bool MayNest<T>() => Nesting<T>.IsPossible;
+
+    /// <summary>For generated code: refuses arguments that could be written and not be read again. Such a record would
+    /// stop the object in every replica.</summary>
+    /// <exception cref="TangoFormatException"><see cref="FormatError.TooDeep"/>.</exception>
+    public static void RequireShallow(ArgumentBuffer arguments)
+    {
+        var reader = new MessagePackReader(arguments.WrittenMemory);
+        if (!StrictMessagePack.IsWithin(ref reader, MaxArgumentDepth))
+            throw new TangoFormatException(FormatError.TooDeep,
+                $"The value is nested deeper than {MaxArgumentDepth}, or contains itself");
+    }
+
     /// <summary>Registers a formatter for one type, in place of a built-in or generated one. It must happen before the
     /// type is first used.</summary>
     /// <exception cref="InvalidOperationException">The type is in use: bytes written so far and from now on would
@@ -171,6 +190,11 @@ public static class TangoFormatters
 
     private static IMessagePackFormatter<T> Find<T>() =>
         GetOrNull<T>() ?? throw FormatterClosure.Missing(typeof(T), []);
+
+    private static class Nesting<T>
+    {
+        public static readonly bool IsPossible = FormatterClosure.MayNest(typeof(T));
+    }
 
     private static class Cache<T>
     {

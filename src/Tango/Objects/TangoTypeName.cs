@@ -44,7 +44,7 @@ public static class TangoTypeName
         if (BuiltIn.TryGetValue(type, out var name)) return name;
         if (type.IsArray) return Of(type.GetElementType()!) + "[]";
         if (Nullable.GetUnderlyingType(type) is { } underlying) return Of(underlying) + "?";
-        var declared = type.GetCustomAttribute<TangoValueAttribute>()?.Name;
+        var declared = type.GetCustomAttribute<TangoNameAttribute>()?.Name;
         var plain = declared ?? PlainName(type);
         return type.IsGenericType ? Generic(plain, type.GetGenericArguments()) : plain;
     }

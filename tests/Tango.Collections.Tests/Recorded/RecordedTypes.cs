@@ -21,28 +21,31 @@ public enum Stars : ulong
     Many = ulong.MaxValue,
 }
 
-[TangoValue]
-public sealed record Place(string City, int Number, Colour? Colour);
+[MessagePackObject]
+public sealed record Place(
+    [property: Key(0)] string City,
+    [property: Key(1)] int Number,
+    [property: Key(2)] Colour? Colour);
 
-[TangoValue]
-public readonly record struct Point(long X, long Y);
+[MessagePackObject]
+public readonly record struct Point([property: Key(0)] long X, [property: Key(1)] long Y);
 
-[TangoValue]
-public sealed record Pair<T>(T Left, T Right);
+[MessagePackObject]
+public sealed record Pair<T>([property: Key(0)] T Left, [property: Key(1)] T Right);
 
-[TangoValue]
-public sealed record Tree(int Value, ImmutableArray<Tree> Children);
+[MessagePackObject]
+public sealed record Tree([property: Key(0)] int Value, [property: Key(1)] ImmutableArray<Tree> Children);
 
 /// <summary>Member 1 was removed.</summary>
-[TangoValue(Reserved = [1])]
+[MessagePackObject]
 public sealed class Ticket
 {
-    [TangoMember(0)]
+    [Key(0)]
     public long Id { get; init; }
 
-    [TangoMember(2)]
+    [Key(2)]
     public string? Owner { get; init; }
 
-    [TangoMember(3)]
+    [Key(3)]
     public Place? Where { get; init; }
 }
