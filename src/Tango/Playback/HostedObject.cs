@@ -48,8 +48,12 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
     {
         if (Slot >= 0 && _stopped is null) return;
         var stopped = other._stopped;
-        _stopped = _stopped is null ? stopped : stopped?.Again();
-        (_view, Versions) = (other._view, other.Versions);
+        _stopped = stopped is not null && stopped.Version == _stopped?.Version ? stopped.Again() : stopped;
+        Versions = other.Versions;
+#if PLANTED
+        if (Slot < 0 || !Planted.Is("rebuilt-keeps-its-view"))
+#endif
+        _view = other._view;
         (_isPublished, IsDirty) = (false, true);
     }
 

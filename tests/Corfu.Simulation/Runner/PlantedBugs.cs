@@ -70,6 +70,8 @@ public static class PlantedBugs
             CheckerNames.Transactions, 15),
         new("unreadable-counts-as-unchanged", "R20, R23", "what this code cannot read leaves versions as they were",
             CheckerNames.Decisions, 178),
+        new("rebuilt-keeps-its-view", "R23", "an object that is played anew keeps its view",
+            CheckerNames.Transactions, 10),
         new("a-refusal-ends-its-transaction", "R23", "the writes behind a refused one are not applied",
             CheckerNames.Transactions, 9),
         new("trimmed-is-skipped", "R22", "playback passes over what was trimmed", CheckerNames.StreamWalk, 8),

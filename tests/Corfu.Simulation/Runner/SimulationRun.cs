@@ -83,6 +83,7 @@ public sealed class SimulationRun
 
     private async Task WorkAsync(SimClientNode node, TangoWorkload work)
     {
+        if (_plan.Stumbles) Stumbles.Begin();
         if (await OpenTangoAsync(node, work) is not { } tango) return;
         node.Tango = tango;
         work.Opened(node.Number, tango);

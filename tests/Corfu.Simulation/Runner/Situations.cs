@@ -33,6 +33,7 @@ public static class Situations
         "log trimmed under objects",
         "map checkpoint restored",
         "number of replicas changed",
+        "object stopped by its code",
         "object stopped in older code",
         "opening met a trim",
         "operation given up",

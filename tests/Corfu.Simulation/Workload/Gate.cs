@@ -33,6 +33,7 @@ public sealed partial class Gate : TangoObject
         if (Refuses(TangoWorkload.NumberOf(_last), number)) throw Reject($"{ticket} may not follow {_last}");
 #pragma warning restore TANGO024
         _last = ticket;
+        Stumbles.At(number);
     }
 
     private string? ReadLast() => _last;

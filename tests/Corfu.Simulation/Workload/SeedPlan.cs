@@ -46,6 +46,10 @@ public sealed record SeedPlan
     /// </summary>
     public bool TwoVersions { get; init; }
 
+    /// <summary>Whether Apply fails now and then at one client, which plays the object anew: without trims, as there
+    /// are no checkpoints yet to start from.</summary>
+    public bool Stumbles { get; init; }
+
     /// <summary>What each client does, in turn.</summary>
     public IReadOnlyList<ClientProfile> Profiles { get; init; } = [ClientProfile.Mixed];
 
@@ -81,6 +85,7 @@ public sealed record SeedPlan
     private const double ShareWithAgents = 0.25;
     private const double ShareWithDecay = 0.1;
     private const double ShareWithTwoVersions = 0.4;
+    private const double ShareWithStumbles = 0.5;
 
     // After these a unit may be the only one that has a page, for a while or for good.
     private static readonly FaultKind[] s_moves =
@@ -176,6 +181,8 @@ public sealed record SeedPlan
         {
             TwoVersions = plan.Kind == WorkloadKind.Tango && !plan.TrimsObjects
                 && new SimRandom(seed).Split("versions").Chance(ShareWithTwoVersions),
+            Stumbles = plan.Kind == WorkloadKind.Tango && !plan.TrimsObjects
+                && new SimRandom(seed).Split("stumbles").Chance(ShareWithStumbles),
         };
     }
 

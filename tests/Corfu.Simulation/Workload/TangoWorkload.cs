@@ -63,6 +63,10 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
             {
                 monitor.Mark("operation given up");
             }
+            catch (TangoObjectStoppedException e) when (Stumbles.Explains(e))
+            {
+                monitor.Mark("object stopped by its code");
+            }
             catch (TangoObjectStoppedException e) when (plan.IsOld(client))
             {
                 Drop(tango, e);
@@ -85,6 +89,10 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
             {
                 await ReadAllAsync(client, tango);
                 return;
+            }
+            catch (TangoObjectStoppedException e) when (Stumbles.Explains(e))
+            {
+                monitor.Mark("object stopped by its code");
             }
             catch (TangoObjectStoppedException e) when (plan.IsOld(client))
             {
@@ -142,6 +150,7 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
     private async Task PassWithinAsync(TangoClient tango, TxAttempt op)
     {
         long ticket = ledger.NextPayload();
+        Stumbles.Spare(ticket);
         try
         {
             await tango.Gate.PassAsync(ticket, TxAttempt.ValueOf(ticket, 0));
@@ -157,6 +166,7 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
     {
         var op = new TxAttempt(_recorder, client);
         string ticket = op.Write(TangoClient.GateKey, 0);
+        Stumbles.Spare(NumberOf(ticket));
         op.Started();
         try
         {
