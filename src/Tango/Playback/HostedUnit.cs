@@ -1,4 +1,5 @@
 using Corfu.Protocol;
+using Tango.Checkpoints;
 
 namespace Tango.Playback;
 
@@ -18,6 +19,9 @@ internal sealed class HostedUnit
     }
 
     public IReadOnlyList<HostedObject> Objects { get; }
+
+    /// <summary>Since the unit's playback began here.</summary>
+    public UnitTraffic Traffic { get; } = new();
 
     /// <summary>Playback only: everything below was applied to this unit before the playback that it belongs to now;
     /// that one applies the rest.</summary>
@@ -47,6 +51,7 @@ internal sealed class HostedUnit
         Start = position;
         for (var i = 0; i < Objects.Count; i++) Objects[i].TakeOver(other.Objects[i]);
         _isUnreadable = other._isUnreadable;
+        Traffic.TakeOver(other.Traffic);
     }
 
     /// <summary>R23. Playback only: a record cannot be read, so all members end there.</summary>

@@ -2,7 +2,9 @@ namespace Tango.Playback;
 
 /// <summary>The units that are open or being opened, each once. Openings do not wait for each other; callers who open
 /// the same unit share one, which ends when all of them are cancelled.</summary>
-internal sealed class UnitOpenings(Func<DirectoryEntry, HostedObject> host, Func<HostedUnit, UnitOpening> create)
+/// <param name="opened">Called before those who open the unit are answered.</param>
+internal sealed class UnitOpenings(
+    Func<DirectoryEntry, HostedObject> host, Func<HostedUnit, UnitOpening> create, Action<HostedUnit> opened)
 {
     private readonly Lock _gate = new();
 
@@ -85,6 +87,8 @@ internal sealed class UnitOpenings(Func<DirectoryEntry, HostedObject> host, Func
             Remove(opening);
             if (reason is null) _open[opening.Unit.Objects[0].Id] = opening.Unit;
         }
+
+        if (reason is null) opened(opening.Unit);
 
         opening.End(reason);
     }

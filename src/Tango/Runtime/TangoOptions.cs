@@ -62,6 +62,10 @@ public sealed record TangoOptions
     /// </summary>
     public long NewLogMaxSpan { get; init; } = TangoDirectory.DefaultMaxSpan;
 
+    /// <summary>When checkpoints are made by this runtime itself, in a log whose feature level has them; null: never.
+    /// </summary>
+    public CheckpointPolicy? Checkpoints { get; init; } = new();
+
     /// <summary>Types of objects that may be opened because a member of their group is (R20); those opened by type need
     /// not be listed.</summary>
     public TangoTypeRegistry Types { get; init; } = new();
@@ -87,6 +91,8 @@ public sealed record TangoOptions
                 "OrphanTimeout must be between a millisecond and a day."),
             (PublishEvery > 0, "PublishEvery must be positive."),
             (NewObjectVersionCapacity > 0, "NewObjectVersionCapacity must be positive."),
+            (Checkpoints is null or { Updates: > 0, Bytes: > 0 },
+                "Checkpoints.Updates and Checkpoints.Bytes must be positive."),
             (NewLogLevel is >= FeatureLevel.First and <= FeatureLevel.Newest,
                 $"NewLogLevel must be between {FeatureLevel.First} and {FeatureLevel.Newest}."),
             (NewLogMaxSpan is > 0 and <= uint.MaxValue, "NewLogMaxSpan must be between 1 and 4294967295."),

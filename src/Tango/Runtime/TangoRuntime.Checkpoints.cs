@@ -11,6 +11,7 @@ public sealed partial class TangoRuntime
 
     private readonly CheckpointWriter _checkpointWriter;
     private readonly CheckpointReader _checkpointReader;
+    private readonly Checkpointer _checkpointer;
 
     /// <summary>
     /// Writes a checkpoint of the object into the log, from which it can be opened without its history below: state and
@@ -44,6 +45,17 @@ public sealed partial class TangoRuntime
     {
         await RequireLevelAsync(FeatureLevel.Checkpoints, Checkpoint, cancellationToken);
         return await CheckpointUnitAsync(_directoryUnit!, cancellationToken);
+    }
+
+    private LogPosition? FindNewestCheckpoint(HostedUnit unit) => _directoryUnit is null
+        ? null
+        : DirectoryView.Claims.Units.GetValueOrDefault(unit.Objects[0].Id).Checkpoint;
+
+    private ValueTask<LogPosition> CheckpointByItselfAsync(HostedUnit unit, CancellationToken cancellationToken)
+    {
+        // It was started by playback, which runs for any caller.
+        LeaveTransaction();
+        return CheckpointUnitAsync(unit, cancellationToken);
     }
 
     private async ValueTask<LogPosition> CheckpointUnitAsync(HostedUnit unit, CancellationToken cancellationToken)

@@ -49,12 +49,15 @@ public sealed partial class TangoRuntime : IAsyncDisposable
         Calls = new CallBatcher(log, id, () => Player!, _options, logger, _lifetime.Token);
         _checkpointWriter = new CheckpointWriter(log, id, _options);
         _checkpointReader = new CheckpointReader(log, logger);
+        _checkpointer = new Checkpointer(
+            _options.Checkpoints, () => HasLevel(FeatureLevel.Checkpoints, Checkpoint), FindNewestCheckpoint,
+            CheckpointByItselfAsync, logger, _lifetime.Token);
         var context = new PlaybackContext(
             Calls, openCursor, LoadUnitAsync, FindGroupInCycle, _options, time, entropy, logger);
         Player = new Player(context, _lifetime.Token);
         var beside = context with { FindGroup = FindGroupAsync };
         _openings = new UnitOpenings(
-            NewHosted, unit => new UnitOpening(unit, Player, beside, _lifetime.Token));
+            NewHosted, unit => new UnitOpening(unit, Player, beside, _lifetime.Token), _checkpointer.Watch);
         Trimmer = new Trimmer(
             log, _directory, async token => (await _directory.ReadClaimsAsync(token)).Claims, time, logger);
     }

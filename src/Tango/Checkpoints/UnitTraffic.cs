@@ -1,0 +1,58 @@
+namespace Tango.Checkpoints;
+
+/// <summary>
+/// Counts what is applied to a unit, and says once when a checkpoint is due. Playback counts; the checkpointer resets.
+/// </summary>
+internal sealed class UnitTraffic
+{
+    // They only grow, and playback alone writes them.
+    private long _updates;
+    private long _bytes;
+
+    // Where the counts were at the last checkpoint, or are counted from; the checkpointer writes them.
+    private long _updatesDone;
+    private long _bytesDone;
+
+    // Not null from when the unit is open. _isTold: the checkpointer has it in hand.
+    private CheckpointPolicy? _policy;
+    private Action? _due;
+    private volatile bool _isTold;
+
+    public long Updates => Volatile.Read(ref _updates);
+
+    public long Bytes => Volatile.Read(ref _bytes);
+
+    private bool IsDue => _policy is { } policy
+        && (Updates - Volatile.Read(ref _updatesDone) >= policy.Updates
+            || Bytes - Volatile.Read(ref _bytesDone) >= policy.Bytes);
+
+    public void Watch(CheckpointPolicy policy, Action due) => (_due, _policy) = (due, policy);
+
+    /// <summary>Playback only.</summary>
+    public void Count(long bytes)
+    {
+        Volatile.Write(ref _updates, _updates + 1);
+        Volatile.Write(ref _bytes, _bytes + bytes);
+        if (_isTold || !IsDue) return;
+        _isTold = true;
+        _due!();
+    }
+
+    /// <summary>Playback only: the unit goes on with what another playback of it has counted.</summary>
+    public void TakeOver(UnitTraffic other)
+    {
+        Volatile.Write(ref _updates, _updates + other._updates);
+        Volatile.Write(ref _bytes, _bytes + other._bytes);
+    }
+
+    /// <summary>There is a checkpoint of when the counts were these.</summary>
+    public void Done(long updates, long bytes)
+    {
+        Volatile.Write(ref _updatesDone, updates);
+        Volatile.Write(ref _bytesDone, bytes);
+        _isTold = false;
+    }
+
+    /// <summary>There is none: it is due again after half as much more.</summary>
+    public void Failed() => Done(Updates - (_policy!.Updates / 2), Bytes - (_policy.Bytes / 2));
+}
