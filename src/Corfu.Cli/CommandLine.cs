@@ -29,6 +29,8 @@ internal static class CommandLine
             BackupCommand.Create(),
             RestoreCommand.Create(),
             MirrorCommand.Create(),
+            ObjectCommand.Create(),
+            StreamCommand.Create(),
             TangoCommand.Create(),
             UnitCommand.Create(),
         };

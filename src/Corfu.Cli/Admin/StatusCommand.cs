@@ -29,13 +29,14 @@ internal static class StatusCommand
         {
             var output = result.InvocationConfiguration.Output;
             await using var session = await AdminSession.OpenAsync(result.GetRequiredValue(connect), cancellationToken);
+            await using var trims = new TrimStatus(session.Client);
             StatusJson? before = null;
             var at = 0L;
             while (true)
             {
                 var now = TimeProvider.System.GetTimestamp();
                 var elapsed = before is null ? (TimeSpan?)null : TimeProvider.System.GetElapsedTime(at, now);
-                var status = await TakeAsync(session, before, elapsed, cancellationToken);
+                var status = await TakeAsync(session, trims, before, elapsed, cancellationToken);
                 if (result.GetValue(json))
                     await output.WriteLineAsync(JsonSerializer.Serialize(status, CliJson.Lines.StatusJson));
                 else await StatusReport.WriteAsync(output, status);
@@ -48,7 +49,8 @@ internal static class StatusCommand
     }
 
     private static async Task<StatusJson> TakeAsync(
-        AdminSession session, StatusJson? before, TimeSpan? elapsed, CancellationToken cancellationToken)
+        AdminSession session, TrimStatus trims, StatusJson? before, TimeSpan? elapsed,
+        CancellationToken cancellationToken)
     {
         var began = TimeProvider.System.GetTimestamp();
         var agents = await session.AgentsAsync(cancellationToken);
@@ -71,14 +73,16 @@ internal static class StatusCommand
             var newest = agents.OrderByDescending(agent => agent.Info.Epoch).Select(agent => agent.Info)
                 .FirstOrDefault();
             var tail = answers.GetValueOrDefault(known.Sequencer.Id)?.Tail?.Offset;
+            var mark = answers.Values.Select(answer => answer.TrimMark).Append(known.TrimMark).Max().Offset;
+            var trim = verdict.IsServing ? await trims.TakeAsync(mark, cancellationToken) : null;
             return new StatusJson(
-                verdict.ToString(), verdict.AppendsSucceed, ProjectionJson.Of(known), known.Segments.Length,
-                answers.Values.Select(answer => answer.TrimMark).Append(known.TrimMark).Max().Offset, tail,
+                verdict.ToString(), verdict.AppendsSucceed, ProjectionJson.Of(known), known.Segments.Length, mark, tail,
                 elapsed is { } time && tail is { } t && before?.Tail is { } b ? (t - b) / time.TotalSeconds : null,
                 newest?.Automation.IsOn,
                 [.. agents.Select(agent => agent.Info.Note).Where(note => note.Length > 0).Distinct()],
                 [.. agents.SelectMany(agent => agent.Info.Work.Select(work => WorkJson.Of(agent.Agent, work)))],
-                [.. roles.Select(role => HealthJson.Of(role, known, answers[role.Address.Id]))]);
+                [.. roles.Select(role => HealthJson.Of(role, known, answers[role.Address.Id]))],
+                answers.Values.Sum(answer => answer.StoredBytes), trim);
         }
     }
 

@@ -1,3 +1,5 @@
+using Tango;
+
 namespace Corfu.Cli;
 
 /// <summary><c>corfu log trim</c>.</summary>
@@ -6,7 +8,8 @@ internal static class LogTrimCommand
     private const string Description =
         """
         Release one position, or with --below everything before one. What is trimmed cannot be read again. Its stream
-        headers survive a trim of single positions, so that streams can still be walked.
+        headers survive a trim of single positions, so that streams can still be walked. --below refuses what Tango
+        objects, readers or declared streams still need, and says which. --force trims it all the same.
         """;
 
     public static Command Create()
@@ -15,18 +18,119 @@ internal static class LogTrimCommand
         position.Arity = ArgumentArity.ZeroOrOne;
         var below = LogCommand.PositionOption("--below",
             "Release everything below this position, which is at most the tail.");
-        var command = LogCommand.WithClient("trim", Description, [position, below],
+        var force = new Option<bool>("--force") { Description = "With --below: also what is still needed." };
+        var command = LogCommand.WithClient("trim", Description, [position, below, force],
             async (client, result, cancellationToken) =>
             {
-                if (result.GetValue(below) is { } end) await client.TrimPrefixAsync(end, cancellationToken);
-                else await client.TrimAsync(result.GetValue(position), cancellationToken);
+                var error = result.InvocationConfiguration.Error;
+                if (result.GetValue(below) is not { } end)
+                    await client.TrimAsync(result.GetValue(position), cancellationToken);
+                else if (result.GetValue(force)) await ForceAsync(client, end, error, cancellationToken);
+                else return await TrimBelowAsync(client, end, error, cancellationToken);
                 return ExitCode.Ok;
             });
         command.Validators.Add(result =>
         {
             if (result.GetResult(position) is { Tokens.Count: > 0 } == (result.GetResult(below) is not null))
                 result.AddError("Give either a position or --below P.");
+            if (result.GetValue(force) && result.GetResult(below) is null)
+                result.AddError("--force goes with --below P.");
         });
         return command;
     }
+
+    private static async Task<int> TrimBelowAsync(
+        CorfuClient client, LogPosition below, TextWriter error, CancellationToken cancellationToken)
+    {
+        await RequireGrantedAsync(client, below, cancellationToken);
+        await using var runtime = new TangoRuntime(client);
+        try
+        {
+            await runtime.TrimBelowAsync(below, cancellationToken);
+            return ExitCode.Ok;
+        }
+        catch (TangoClaimedException e)
+        {
+            await error.WriteLineAsync($"Nothing was trimmed: history below {below.Offset} is still needed.");
+            foreach (var claim in e.Claims) await error.WriteLineAsync($"  {Line(claim)}");
+            await error.WriteLineAsync(
+                $"Everything below {e.Claims[0].Position.Offset} can be trimmed; --force trims the rest and loses it.");
+        }
+        catch (TangoTrimmedException)
+        {
+            await error.WriteLineAsync(
+                "The directory of Tango objects has lost history and cannot say what is needed. --force trims without "
+                + "asking.");
+        }
+        catch (TangoInDoubtException e)
+        {
+            await error.WriteLineAsync($"The trim needs a record in the log, which was not written: {e.Message}");
+            await error.WriteLineAsync(
+                "On full disks --force trims without the record. It says first what is needed below the position.");
+        }
+
+        return ExitCode.Failed;
+    }
+
+    /// <summary>The runtime of before the trim is asked, so that what is lost has a name.</summary>
+    private static async Task ForceAsync(
+        CorfuClient client, LogPosition below, TextWriter error, CancellationToken cancellationToken)
+    {
+        await RequireGrantedAsync(client, below, cancellationToken);
+        await using var runtime = new TangoRuntime(client);
+        try
+        {
+            var point = await runtime.ReadTrimPointAsync(cancellationToken);
+            ImmutableArray<TangoClaim> lost = [.. point.Claims.Where(claim => claim.Position < below)];
+            if (lost.IsEmpty) await error.WriteLineAsync("Nothing that is needed lies below.");
+            else await error.WriteLineAsync($"Lost with the history below {below.Offset}:");
+            foreach (var claim in lost) await error.WriteLineAsync($"  {Loss(claim, below)}");
+        }
+        catch (TangoException e)
+        {
+            await error.WriteLineAsync($"What is lost cannot be said: {e.Message}");
+        }
+
+        await client.TrimPrefixAsync(below, cancellationToken);
+    }
+
+    // Before anything is recorded; the trim itself would refuse it only after that.
+    private static async Task RequireGrantedAsync(
+        CorfuClient client, LogPosition below, CancellationToken cancellationToken)
+    {
+        var tail = (await client.CheckAsync([], ReadConsistency.Linearizable, cancellationToken)).Tail;
+        if (below > tail)
+            throw new ArgumentOutOfRangeException(
+                nameof(below), $"The log ends at {tail.Offset}: nothing above that can be trimmed.");
+    }
+
+    private static string Line(TangoClaim claim) => claim.Kind switch
+    {
+        TangoClaimKind.Object when claim.Checkpoint is { } end =>
+            $"object {claim.Name} from {claim.Position.Offset} on (checkpoint of all below {end.Offset}): rises with "
+            + "its next checkpoint, by a client that knows its type",
+        TangoClaimKind.Object =>
+            $"object {claim.Name} from {claim.Position.Offset} on (no checkpoint): a client that knows its type makes "
+            + "checkpoints",
+        TangoClaimKind.Directory => $"the directory of objects from {claim.Position.Offset} on: rises with its "
+            + "checkpoints, by any client",
+        TangoClaimKind.DeletedObject =>
+            $"deleted object {claim.Name} from {claim.Position.Offset} on: until the others have newer checkpoints",
+        TangoClaimKind.Reader =>
+            $"reader {claim.Name} from {claim.Position.Offset} on: until it moves on, or its lease ends",
+        _ => $"stream {claim.Name} from {claim.Position.Offset} on: corfu stream release --stream {claim.Name}",
+    };
+
+    private static string Loss(TangoClaim claim, LogPosition below) => claim.Kind switch
+    {
+        TangoClaimKind.Object when claim.Checkpoint is { } end && end >= below =>
+            $"object {claim.Name}: opens from its checkpoint of all below {end.Offset} alone, if that is sound",
+        TangoClaimKind.Object => $"object {claim.Name}: cannot be opened any more",
+        TangoClaimKind.Directory when claim.Checkpoint is { } end && end >= below =>
+            "the directory: opens from its newest checkpoint alone",
+        TangoClaimKind.Directory => "the directory: no object of the log can be opened any more",
+        TangoClaimKind.DeletedObject => $"deleted object {claim.Name}: transactions that read it may stay undecided",
+        TangoClaimKind.Reader => $"reader {claim.Name}: the entries from {claim.Position.Offset} on",
+        _ => $"stream {claim.Name}: its entries from {claim.Position.Offset} on",
+    };
 }

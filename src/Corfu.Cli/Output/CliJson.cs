@@ -12,6 +12,9 @@ namespace Corfu.Cli;
 [JsonSerializable(typeof(StatusJson))]
 [JsonSerializable(typeof(EpochJson))]
 [JsonSerializable(typeof(LevelJson))]
+[JsonSerializable(typeof(ObjectJson))]
+[JsonSerializable(typeof(RawStreamJson))]
+[JsonSerializable(typeof(RetentionJson))]
 internal sealed partial class CliJson : JsonSerializerContext
 {
     /// <summary>One object a line, and text as it is instead of escapes.</summary>

@@ -4,10 +4,12 @@ namespace Corfu.Cli;
 /// <param name="Verdict">OK, DEGRADED, DOWN or MIRROR, and why.</param>
 /// <param name="Rate">Positions granted per second since the query before; null at the first.</param>
 /// <param name="Automatic">Whether agents reconfigure on their own; null when none answers.</param>
+/// <param name="HeldBytes">What the log's entries take on all units.</param>
+/// <param name="Trim">What keeps the log from being trimmed; null in a log without objects and claims.</param>
 /// <param name="Held">What agents would do and may not, and why not.</param>
 internal sealed record StatusJson(string Verdict, bool AppendsSucceed, ProjectionJson Projection, int Segments,
     long TrimMark, long? Tail, double? Rate, bool? Automatic, IReadOnlyList<string> Held, IReadOnlyList<WorkJson> Work,
-    IReadOnlyList<HealthJson> Nodes);
+    IReadOnlyList<HealthJson> Nodes, long HeldBytes, TrimJson? Trim);
 
 /// <param name="Agent">Who works at it.</param>
 /// <param name="PassedOn">It made no progress there, and the next agent may work at it.</param>

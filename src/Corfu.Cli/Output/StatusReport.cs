@@ -21,6 +21,7 @@ internal static class StatusReport
         var chains = p.Chains.Select(chain => string.Join('>', chain.Select(unit => NameOf(status, unit))));
         await output.WriteLineAsync(string.Join("  ", chains));
         await output.WriteLineAsync($"automatic reconfiguration: {automatic}");
+        if (status.Trim is { } trim) await WriteAsync(output, trim, status.HeldBytes);
         foreach (var held in status.Held) await output.WriteLineAsync($"held back: {held}");
         foreach (var work in status.Work) await output.WriteLineAsync($"{work.Agent}: {LineOf(work)}");
         await output.WriteLineAsync();
@@ -29,6 +30,32 @@ internal static class StatusReport
             node => new[] { node.Endpoint, node.Role, node.Id[..8], node.Duty, node.Health, node.Why }));
         await output.WriteLineAsync();
     }
+
+    private static async Task WriteAsync(TextWriter output, TrimJson trim, long bytes)
+    {
+        if (trim.Problem is not null)
+        {
+            await output.WriteLineAsync($"trim point: not known: {trim.Problem}");
+            return;
+        }
+
+        var since = trim.PinnedSince is { } time
+            ? string.Create(CultureInfo.InvariantCulture, $" (written {time:yyyy-MM-dd HH:mm:ss}Z)")
+            : "";
+        var names = trim.Pins.Select(pin => pin.Kind == "directory" ? "the directory" : $"{pin.Kind} {pin.Name}");
+        var more = trim.PinCount > trim.Pins.Count ? $" and {trim.PinCount - trim.Pins.Count} more" : "";
+        await output.WriteLineAsync(
+            $"trim point {trim.Released}; pinned at {trim.Pinned}{since} by {string.Join(", ", names)}{more}; "
+            + $"{trim.HeldPositions} positions held, {Size(bytes)} on all units");
+        if (trim.Undeclared.Count > 0)
+            await output.WriteLineAsync(
+                $"raw streams that nobody declared: {string.Join(", ", trim.Undeclared)} "
+                + "(corfu stream retain|release)");
+    }
+
+    private static string Size(long bytes) => bytes < 10 << 20
+        ? $"{bytes >> 10} KiB"
+        : $"{bytes >> 20} MiB";
 
     private static string LineOf(WorkJson work)
     {

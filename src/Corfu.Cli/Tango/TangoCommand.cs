@@ -19,7 +19,11 @@ internal static class TangoCommand
         level: older code stops as soon as it meets the new one.
         """;
 
-    public static Command Create() => new("tango", "What all Tango objects of a log have in common.") { Level() };
+    public static Command Create() => new("tango", "What all Tango objects of a log have in common.")
+    {
+        Level(),
+        RetentionCommand.Create(),
+    };
 
     /// <summary>A command of a connected runtime, which hosts the directory alone.</summary>
     public static Command WithRuntime(string name, string description, Symbol[] parts,

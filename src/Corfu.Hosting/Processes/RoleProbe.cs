@@ -14,6 +14,9 @@ public sealed record RoleAnswer(bool Answers, Epoch Epoch, string Detail)
     /// <summary>Below it a unit has released everything.</summary>
     public LogPosition TrimMark { get; init; }
 
+    /// <summary>What a unit's pages take.</summary>
+    public long StoredBytes { get; init; }
+
     /// <summary>A sequencer's.</summary>
     public LogPosition? Tail { get; init; }
 
@@ -80,6 +83,7 @@ public static class RoleProbe
         return new RoleAnswer(true, unit.Installed, detail)
         {
             TrimMark = unit.TrimMark,
+            StoredBytes = unit.StoredBytes,
             IsFresh = unit.Installed == Epoch.None && unit.Pages == 0 && unit.End == LogPosition.Zero,
             Refusal = unit.Health == UnitHealth.Ok
                 ? null

@@ -1,0 +1,102 @@
+using System.Text.Json;
+using Tango;
+
+namespace Corfu.Cli;
+
+/// <summary><c>corfu object</c>: the objects that the directory knows. The tool does not know their types, so that it
+/// shows no states and makes no checkpoints.</summary>
+internal static class ObjectCommand
+{
+    private const string ListDescription =
+        """
+        List the log's Tango objects: id, type, group, the position from which on the object still needs the log, and
+        where its newest checkpoint ends.
+        """;
+
+    public static Command Create() => new("object", "The Tango objects of a log.") { List(), Show() };
+
+    private static Command List()
+    {
+        var json = ClusterCommand.JsonOption();
+        return TangoCommand.WithRuntime("list", ListDescription, [json],
+            async (_, runtime, result, cancellationToken) =>
+            {
+                var objects = await ReadAsync(runtime, cancellationToken);
+                var output = result.InvocationConfiguration.Output;
+                if (result.GetValue(json))
+                {
+                    foreach (var found in objects)
+                        await output.WriteLineAsync(JsonSerializer.Serialize(found, CliJson.Lines.ObjectJson));
+                    return ExitCode.Ok;
+                }
+
+                string[] header = ["NAME", "ID", "TYPE", "GROUP", "NEEDS FROM", "CHECKPOINT"];
+                await TextTable.WriteAsync(output, header, objects.Select(found => new[]
+            {
+                    found.Name, $"{found.Id}", found.Type, found.Group ?? "-", $"{found.NeedsFrom}",
+                    found.Checkpoint is { } end ? $"{end}" : "none",
+                }));
+                return ExitCode.Ok;
+            });
+    }
+
+    private static Command Show()
+    {
+        var name = NameArgument();
+        var json = ClusterCommand.JsonOption();
+        return TangoCommand.WithRuntime("show", "Show one object, or one group's member.", [name, json],
+            async (_, runtime, result, cancellationToken) =>
+            {
+                var wanted = result.GetRequiredValue(name);
+                var found = Require(await ReadAsync(runtime, cancellationToken), wanted);
+                var output = result.InvocationConfiguration.Output;
+                if (result.GetValue(json))
+                {
+                    await output.WriteLineAsync(JsonSerializer.Serialize(found, CliJson.Lines.ObjectJson));
+                    return ExitCode.Ok;
+                }
+
+                await output.WriteLineAsync($"{found.Name}: object {found.Id}, type {found.Type}");
+                if (found.Group is not null) await output.WriteLineAsync($"a member of the group {found.Group}");
+                await output.WriteLineAsync($"needs the log from {found.NeedsFrom} on");
+                await output.WriteLineAsync(found.Checkpoint is { } end
+                    ? $"newest checkpoint: of everything below {end}"
+                    : "no checkpoint");
+                await output.WriteLineAsync($"keeps the versions of {found.VersionCapacity} keys");
+                return ExitCode.Ok;
+            });
+    }
+
+    public static Argument<string> NameArgument() => new("name") { Description = "The object's name." };
+
+    /// <exception cref="TangoDirectoryException">There is none.</exception>
+    public static ObjectJson Require(ImmutableArray<ObjectJson> objects, string name) =>
+        objects.FirstOrDefault(found => found.Name == name)
+        ?? throw new TangoDirectoryException($"There is no object '{name}'. 'corfu object list' names all.");
+
+    public static async Task<ImmutableArray<ObjectJson>> ReadAsync(
+        TangoRuntime runtime, CancellationToken cancellationToken)
+    {
+        var entries = await runtime.ListObjectsAsync(cancellationToken);
+        var claims = (await runtime.ReadTrimPointAsync(cancellationToken)).Claims
+            .Where(claim => claim.Kind == TangoClaimKind.Object)
+            .ToDictionary(claim => claim.Name, StringComparer.Ordinal);
+        var firstOf = entries.Where(entry => entry.Group is not null).OrderBy(entry => entry.Id)
+            .DistinctBy(entry => entry.Group).ToDictionary(entry => entry.Group!, entry => entry.Name);
+        return
+        [
+            .. from entry in entries
+               let claim = claims.GetValueOrDefault(entry.Group is null ? entry.Name : firstOf[entry.Group])
+               where claim is not null
+               select new ObjectJson(
+                   entry.Name, entry.Id.Value, entry.TypeName, entry.Group, entry.VersionCapacity,
+                   claim.Position.Offset, claim.Checkpoint?.Offset),
+        ];
+    }
+}
+
+/// <summary>An object, as JSON.</summary>
+/// <param name="NeedsFrom">Nothing of the log below is needed.</param>
+/// <param name="Checkpoint">End of the newest checkpoint.</param>
+internal sealed record ObjectJson(
+    string Name, ulong Id, string Type, string? Group, int VersionCapacity, long NeedsFrom, long? Checkpoint);

@@ -1,0 +1,171 @@
+using System.Text.Json;
+using Corfu.Client;
+using Corfu.Hosting;
+using Corfu.Integration.Tests.Support;
+using Corfu.Protocol;
+using Tango;
+using Tango.Collections;
+
+namespace Corfu.Integration.Tests.Tool;
+
+/// <summary>The commands about Tango's objects and the trim point, against an embedded cluster: their exact
+/// output.</summary>
+public sealed class TangoCommandTests
+{
+    [Fact]
+    public async Task An_operator_sees_objects_and_what_pins_the_log_and_cannot_trim_it_away_by_accident()
+    {
+        await using var cluster = await EmbeddedCluster.StartAsync();
+        var c = cluster.ConnectionString;
+        await Expect("", "object", "list", "--connect", c, "--json");
+        await WriteObjectsAsync(cluster);
+
+        await Expect(
+            """
+            NAME   ID   TYPE                            GROUP  NEEDS FROM  CHECKPOINT
+            left   257  tango.register<string>          pair   3           none
+            names  256  tango.dictionary<string,int32>  -      0           none
+            right  258  tango.register<string>          pair   3           none
+
+            """,
+            "object", "list", "--connect", c);
+        await Expect(
+            """
+            right: object 258, type tango.register<string>
+            a member of the group pair
+            needs the log from 3 on
+            no checkpoint
+            keeps the versions of 65536 keys
+
+            """,
+            "object", "show", "--connect", c, "right");
+        await Refuse(1, "There is no object 'nope'. 'corfu object list' names all.\n", "object", "show", "--connect", c,
+            "nope");
+
+        var status = (await CorfuTool.RunAsync("status", "--connect", c)).Require();
+        Assert.Contains(
+            status.Lines,
+            line => line.StartsWith("trim point 0; pinned at 0 (written ", StringComparison.Ordinal)
+                && line.Contains(" by the directory, object names; 5 positions held, ", StringComparison.Ordinal));
+        using var json = JsonDocument.Parse(
+            (await CorfuTool.RunAsync("status", "--connect", c, "--json")).Require().Output);
+        Assert.Equal(2, json.RootElement.GetProperty("trim").GetProperty("pins").GetArrayLength());
+
+        await Refuse(
+            1,
+            """
+            Nothing was trimmed: history below 4 is still needed.
+              the directory of objects from 0 on: rises with its checkpoints, by any client
+              object names from 0 on (no checkpoint): a client that knows its type makes checkpoints
+              object left from 3 on (no checkpoint): a client that knows its type makes checkpoints
+            Everything below 0 can be trimmed; --force trims the rest and loses it.
+
+            """,
+            "log", "trim", "--connect", c, "--below", "4");
+        await Refuse(1, "The log ends at 5: nothing above that can be trimmed.\n", "log", "trim", "--connect", c,
+            "--below", "6");
+        await Refuse(2, "--force goes with --below P.\nSee 'corfu log trim --help'.\n", "log", "trim", "--connect", c,
+            "3", "--force");
+
+        var forced = (await CorfuTool.RunAsync("log", "trim", "--connect", c, "--below", "3", "--force")).Require();
+        Assert.Equal(
+            """
+            Lost with the history below 3:
+              the directory: no object of the log can be opened any more
+              object names: cannot be opened any more
+
+            """,
+            forced.Error);
+        await Refuse(3, "2: trimmed\n", "log", "read", "--connect", c, "2");
+        var unknown = (await CorfuTool.RunAsync("status", "--connect", c)).Require();
+        Assert.Contains("trim point: not known: History that was not yet played has been trimmed", unknown.Lines);
+        await Refuse(
+            1,
+            "The directory of Tango objects has lost history and cannot say what is needed. --force trims without "
+            + "asking.\n",
+            "log", "trim", "--connect", c, "--below", "4");
+    }
+
+    [Fact]
+    public async Task Raw_streams_are_declared_once()
+    {
+        await using var cluster = await EmbeddedCluster.StartAsync();
+        var c = cluster.ConnectionString;
+        (await CorfuTool.RunWithInputAsync("raw", "log", "append", "--connect", c, "--stream", "orders")).Require();
+        await WriteObjectsAsync(cluster);
+        var orders = StreamId.FromName("orders").Value;
+        await Expect($"STREAM  ID                    KEPT\n-       {orders}  undeclared\n", "stream", "list",
+            "--connect", c);
+        var status = (await CorfuTool.RunAsync("status", "--connect", c)).Require();
+        Assert.Contains($"raw streams that nobody declared: {orders} (corfu stream retain|release)", status.Lines);
+
+        await Expect("", "stream", "retain", "--connect", c, "--stream", "orders", "--from", "0");
+        await Expect("", "stream", "release", "--connect", c, "--no-stream");
+        await Expect(
+            $$"""
+            {"id":0,"name":"(no stream)","declared":true}
+            {"id":{{orders}},"name":"orders","declared":true,"retainFrom":0}
+
+            """,
+            "stream", "list", "--connect", c, "--json");
+        var refused = await CorfuTool.RunAsync("log", "trim", "--connect", c, "--below", "1");
+        Assert.Contains("  stream orders from 0 on: corfu stream release --stream orders", refused.Error.Split('\n'));
+        await Expect("", "stream", "release", "--connect", c, "--stream", "orders");
+        await Expect("", "log", "trim", "--connect", c, "--below", "1");
+        await Refuse(1, "History below 1 is released, so that nothing from 0 on can be kept\n", "stream", "retain",
+            "--connect", c, "--stream", "orders", "--from", "0");
+        await Refuse(1, "Stream 256 is no raw stream\n", "stream", "release", "--connect", c, "--stream", "256");
+        await Refuse(2, "Name a stream with --stream, or give --no-stream.\nSee 'corfu stream retain --help'.\n",
+            "stream", "retain", "--connect", c);
+    }
+
+    [Fact]
+    public async Task Level_and_retention_are_shown_and_set()
+    {
+        await using var cluster = await EmbeddedCluster.StartAsync();
+        var c = cluster.ConnectionString;
+        await Expect("1 (this tool knows levels up to 2)\n", "tango", "level", "--connect", c);
+        await Refuse(
+            1,
+            "Trimming under objects needs feature level 2, and this log has level 1. Once every client of the log runs "
+            + "code that knows level 2: corfu tango level raise 2\n",
+            "tango", "retain", "--connect", c, "--positions", "9");
+        await Expect("{\"level\":2,\"newest\":2}\n", "tango", "level", "raise", "2", "--connect", c, "--json");
+        await Refuse(2,
+            "This tool knows the levels 1 to 2, not 3. A newer version of it may know more.\n"
+            + "See 'corfu tango level raise --help'.\n",
+            "tango", "level", "raise", "3", "--connect", c);
+        await Expect("9 positions below the tail, entries younger than 12:00:00\n", "tango", "retain", "--connect", c,
+            "--positions", "9", "--time", "12h");
+        await Expect("{\"positions\":9,\"seconds\":43200}\n", "tango", "retain", "--connect", c, "--json");
+        await Expect("only what is needed\n", "tango", "retain", "--connect", c, "--nothing");
+        await Refuse(2,
+            "'12' is no time: a number with s, m, h or d, as in 12h.\nSee 'corfu tango retain --help'.\n",
+            "tango", "retain", "--connect", c, "--time", "12");
+    }
+
+    private static async Task WriteObjectsAsync(EmbeddedCluster cluster)
+    {
+        await using var client = await cluster.ConnectAsync();
+        await using var runtime = new TangoRuntime(client);
+        var names = await runtime.OpenAsync<TangoDictionary<string, int>>("names");
+        await names.SetAsync("corfu", 7);
+        await names.SetAsync("tango", 8);
+        TangoRegister<string> left = null!;
+        await runtime.OpenGroupAsync("pair", group =>
+        {
+            left = group.Add<TangoRegister<string>>("left");
+            group.Add<TangoRegister<string>>("right");
+        });
+        await left.WriteAsync("value");
+    }
+
+    private static async Task Expect(string output, params string[] arguments) =>
+        Assert.Equal(output, (await CorfuTool.RunAsync(arguments)).Require().Output);
+
+    private static async Task Refuse(int exitCode, string error, params string[] arguments)
+    {
+        var result = await CorfuTool.RunAsync(arguments);
+        Assert.Equal((exitCode, error), (result.ExitCode, result.Error));
+    }
+}
