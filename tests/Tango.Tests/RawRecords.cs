@@ -43,9 +43,11 @@ internal static class RawRecords
         writer.WriteArrayHeader(spills);
         for (; spills > 0; spills--)
         {
-            writer.WriteArrayHeader(2);
+            writer.WriteArrayHeader(3);
             writer.Write(0);
             writer.Write(0);
+            writer.WriteArrayHeader(1);
+            writer.Write(written);
         }
     }
 

@@ -193,10 +193,10 @@ public class UnreadableRecordTests
         Assert.Equal(2, await other.BalanceAsync("x"));
     });
 
-    /// <summary>R19: code that does not know spilled writes decided such a transaction, published that, and applied a
-    /// part of it before it noticed.</summary>
+    /// <summary>R19: code that could not read spilled writes decided such a transaction, published that, and applied a
+    /// part of it before it noticed. Here no spill stands where the record says.</summary>
     [Fact]
-    public void A_commit_record_that_names_spills_is_not_decided() => SeededContext.Run(8, async time =>
+    public void A_commit_record_whose_spills_cannot_be_read_is_not_decided() => SeededContext.Run(8, async time =>
     {
         await using var world = new World(time: time);
         var pair = await HostedPair.OpenAsync(world.NewRuntime());

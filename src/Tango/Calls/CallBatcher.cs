@@ -33,12 +33,15 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> pla
     /// <summary>First position after everything whose callers have been told that it is in the log.</summary>
     public LogPosition AcknowledgedEnd => new(Volatile.Read(ref _acknowledgedEnd));
 
+    /// <summary>Most bytes of one record.</summary>
+    public int MaxRecordBytes => log.MaxPayload - EntryFormat.MaxHeaderSize;
+
     /// <exception cref="TangoTooLargeException">The record does not fit into an entry.</exception>
     /// <exception cref="TangoBusyException">Too many calls are waiting.</exception>
     public void Send(PendingCall call)
     {
-        var limit = log.MaxPayload - EntryFormat.MaxHeaderSize;
-        if (call.Record.Length > limit) throw new TangoTooLargeException(call.Record.Length, limit);
+        if (call.Record.Length > MaxRecordBytes)
+            throw new TangoTooLargeException(call.Record.Length, MaxRecordBytes);
         lock (_gate)
         {
             ObjectDisposedException.ThrowIf(lifetime.IsCancellationRequested, typeof(TangoRuntime));

@@ -1,11 +1,14 @@
 using System.Collections.Immutable;
 using Corfu.Protocol;
+using Tango.Records;
 
 namespace Tango.Calls;
 
-/// <summary>A transaction's commit record. Without reads it commits wherever it stands, so its caller need not wait for
+/// <summary>A transaction's commit record. Without reads its place alone decides, so its caller need not wait for
 /// playback (Tango 3.2).</summary>
-internal sealed class CommitCall(ReadOnlyMemory<byte> record, ImmutableArray<StreamId> streams, bool needsPlayback)
+/// <param name="spills">Spilled too early, the transaction aborts (R19).</param>
+internal sealed class CommitCall(
+    ReadOnlyMemory<byte> record, ImmutableArray<StreamId> streams, bool needsPlayback, SpillList spills, long maxSpan)
     : PendingCall(record, streams, needsPlayback)
 {
     private readonly TaskCompletionSource<TxOutcome> _done = new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -15,7 +18,8 @@ internal sealed class CommitCall(ReadOnlyMemory<byte> record, ImmutableArray<Str
 
     public override void OnAppended(RecordVersion version)
     {
-        if (!NeedsPlayback) _done.TrySetResult(new TxOutcome.Committed(version));
+        if (NeedsPlayback) return;
+        _done.TrySetResult(spills.AbortAt(version, maxSpan) ?? (TxOutcome)new TxOutcome.Committed(version));
     }
 
     public override void OnDecided(TxOutcome outcome) => _outcome = outcome;

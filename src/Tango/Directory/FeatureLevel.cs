@@ -9,8 +9,11 @@ internal static class FeatureLevel
     /// <summary>Updates, transactions and groups: logs that were never raised.</summary>
     public const int First = 1;
 
-    /// <summary>Checkpoints, the trim point and its claims, deletion, spilled transactions.</summary>
+    /// <summary>Checkpoints, the trim point and its claims, deletion.</summary>
     public const int Checkpoints = 2;
+
+    /// <summary>Transactions above one entry (R19).</summary>
+    public const int Spills = 2;
 
     /// <summary>The highest that this code reads and writes.</summary>
     public const int Newest = Checkpoints;

@@ -13,6 +13,7 @@ internal sealed class Playback
 {
     private readonly CancellationToken _lifetime;
     private readonly DecisionProbe? _probe;
+    private readonly SpilledWrites _spilled;
     private readonly RecordApplier _applier;
     private readonly DecisionLookahead _lookahead;
     private readonly IStreamCursor _cursor;
@@ -37,7 +38,8 @@ internal sealed class Playback
         _cursor = context.OpenCursor();
         Decisions = new Decisions(
             context.Calls, sync, context.Options.OrphanTimeout, context.Time, context.Logger, lifetime);
-        _applier = new RecordApplier(Hosted, Decisions, calls, probe, context.Logger);
+        _spilled = new SpilledWrites(context.Log);
+        _applier = new RecordApplier(Hosted, Decisions, _spilled, context.MaxSpan, calls, probe, context.Logger);
         _lookahead = new DecisionLookahead(Hosted, Decisions, context, probe is not null, lifetime);
     }
 
@@ -83,8 +85,7 @@ internal sealed class Playback
             return false;
         }
 
-        while (ApplyRecords(entry) is { } undecided)
-            await _lookahead.LearnAsync(entry, undecided);
+        while (await ApplyAsync(entry) is { } undecided) await _lookahead.LearnAsync(entry, undecided);
         EndEntry(entry);
         return true;
     }
@@ -101,7 +102,7 @@ internal sealed class Playback
 #endif
         while ((_entry ??= await _cursor.ReadNextAsync(_lifetime)) is { } entry && entry.Position < end)
         {
-            if (ApplyRecords(entry) is not null) return false;
+            if (await ApplyAsync(entry) is not null) return false;
             EndEntry(entry);
         }
 
@@ -115,7 +116,18 @@ internal sealed class Playback
         if (_failure is not null) throw _failure;
     }
 
-    /// <returns>The commit record that waits for a decision.</returns>
+    /// <returns>The commit record that waits for a decision (R20); null at the end of the entry.</returns>
+    private async ValueTask<RecordVersion?> ApplyAsync(LogEntry entry)
+    {
+        while (ApplyRecords(entry) is { } blocked)
+        {
+            if (_applier.MissingSpills is not { Count: > 0 } spills) return blocked;
+            await _spilled.FetchAsync(blocked, spills, _lifetime);
+        }
+
+        return null;
+    }
+
     private RecordVersion? ApplyRecords(LogEntry entry)
     {
         try

@@ -6,12 +6,13 @@ using Tango.Calls;
 namespace Tango.Playback;
 
 /// <summary>What playback needs of the rest of its runtime.</summary>
+/// <param name="MaxSpan">R19: the log's, once it has objects.</param>
 /// <param name="LoadUnit">Where playback of a unit starts.</param>
 /// <param name="FindGroup">The directory's entries of an object's group, or of the object alone; empty if the id is
 /// unknown. The answer knows every object that was created below the position at which playback stands.</param>
 internal sealed record PlaybackContext(
-    CallBatcher Calls, Func<IStreamCursor> OpenCursor, UnitLoader LoadUnit, GroupLookup FindGroup,
-    TangoOptions Options, TimeProvider Time, IEntropy Entropy, ILogger Logger);
+    ICorfuLog Log, CallBatcher Calls, Func<long> MaxSpan, Func<IStreamCursor> OpenCursor, UnitLoader LoadUnit,
+    GroupLookup FindGroup, TangoOptions Options, TimeProvider Time, IEntropy Entropy, ILogger Logger);
 
 internal delegate ValueTask<IReadOnlyList<DirectoryEntry>> GroupLookup(
     ObjectId id, CancellationToken cancellationToken);

@@ -11,13 +11,21 @@ namespace Tango.Playback;
 /// at their positions from versions alone, so that every runtime decides alike (Tango 3.2).
 /// </summary>
 /// <param name="calls">Null in a probe, which answers no caller.</param>
-internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, CallBatcher? calls, DecisionProbe? probe,
-    ILogger logger)
+/// <param name="maxSpan">R19: the log's, known once it has objects.</param>
+internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, SpilledWrites spilled,
+    Func<long> maxSpan, CallBatcher? calls, DecisionProbe? probe, ILogger logger)
 {
-    /// <returns>The commit record at which playback must wait for a decision (R20); null at the end of the
-    /// entry.</returns>
+    // R19: what playback waits for; empty: a decision (R20).
+    private readonly List<RecordVersion> _missing = [];
+
+    /// <summary>R19: the spills that playback waits for, after <see cref="ApplyRecords"/>; none: it waits for the
+    /// decision (R20).</summary>
+    public IReadOnlyList<RecordVersion> MissingSpills => _missing;
+
+    /// <returns>The commit record at which playback must wait; null at the end of the entry.</returns>
     public RecordVersion? ApplyRecords(LogEntry entry, ref EntryProgress progress)
     {
+        _missing.Clear();
         try
         {
             var reader = new MessagePackReader(entry.Payload);
@@ -84,6 +92,10 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, C
             case RecordKind.Decision when elements == RecordFormat.DecisionLength:
                 decisions.OnDecisionRecord(DecisionFormat.Read(ref reader), version);
                 return true;
+            case RecordKind.Spill when elements == RecordFormat.SpillLength:
+                // R19: without effect here; its commit record names it.
+                reader.SkipValue();
+                return true;
             case >= RecordFormat.FirstWithoutEffect:
                 for (var left = elements - 1; left > 0; left--) reader.SkipValue();
                 return true;
@@ -111,10 +123,17 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, C
         var participants = reader;
         var aborted = Validate(ref reader, version.Position, snapshotEnd, out var isEvaluated);
         // To the end, before anything is decided: what this code cannot read it must not decide.
-        var writesLiveObject = ReadWrites(reader, version.Position);
+        var writesLiveObject = ReadWrites(reader, version.Position, out var spills);
+        aborted ??= spills.AbortAt(version, maxSpan());
         if (flags.HasFlag(CommitFlags.NeedsDecision))
         {
             if (probe is not null && probe.TryEnd(version, isEvaluated, aborted)) return true;
+        }
+
+        if (aborted is null && IsMissing(spills, version)) return false;
+        var spilledWrites = aborted is null ? spilled.Of(version) : [];
+        if (flags.HasFlag(CommitFlags.NeedsDecision))
+        {
             var (readSet, streams) = CommitFormat.ReadParticipants(participants);
             if (isEvaluated || readSet.Exists(id => hosted.TryGet(id, version.Position, out _)))
                 decisions.Expect(version, streams);
@@ -127,11 +146,47 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, C
         }
 
         var rejected = 0;
+        if (aborted is null)
+        {
+            foreach (var writes in spilledWrites)
+            {
+                var spill = new MessagePackReader(writes);
+                ApplyWrites(ref spill, version, isEvaluated, ref rejected);
+            }
+
+            ApplyWrites(ref reader, version, isEvaluated, ref rejected);
+        }
+        else reader.SkipValue();
+
+        reader.SkipValue();
+        if (isEvaluated) call?.OnDecided(aborted ?? (TxOutcome)new TxOutcome.Committed(version, rejected));
+        // No record says what it came to, or nothing here waits for the one that does.
+        else call?.OnInDoubt(version.Position, "What the transaction read cannot be read here any more", null);
+        return true;
+    }
+
+    /// <summary>R19: whether writes to objects that are hosted here stand in spills that were not fetched
+    /// yet.</summary>
+    private bool IsMissing(SpillList spills, RecordVersion version)
+    {
+        if (spills.IsEmpty || spilled.IsFetched(version)) return false;
+#if PLANTED
+        if (Planted.Is("spills-are-not-fetched")) return false;
+#endif
+        foreach (var spill in spills.References)
+        {
+            if (spill.Objects.Any(id => hosted.TryGet(id, version.Position, out _))) _missing.Add(spill.Version);
+        }
+
+        return _missing.Count > 0;
+    }
+
+    private void ApplyWrites(ref MessagePackReader reader, RecordVersion version, bool isEvaluated, ref int rejected)
+    {
         for (var writes = reader.ReadCount(); writes > 0; writes--)
         {
             reader.ReadArrayHeader(CommitFormat.WriteLength);
             var write = CallRecord.Read(ref reader);
-            if (aborted is not null) continue;
             if (!hosted.TryGet(write.Object, version.Position, out var target)) continue;
 #if PLANTED
             if (rejected > 0 && Planted.Is("a-refusal-ends-its-transaction")) continue;
@@ -139,17 +194,11 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, C
             if (!isEvaluated) StopForUnknownReads(target, version);
             else if (Apply(target, write, version, null) is not null) rejected++;
         }
-
-        reader.ReadArrayHeader(0);
-        if (isEvaluated) call?.OnDecided(aborted ?? (TxOutcome)new TxOutcome.Committed(version, rejected));
-        // No record says what it came to, or nothing here waits for the one that does.
-        else call?.OnInDoubt(version.Position, "What the transaction read cannot be read here any more", null);
-        return true;
     }
 
     /// <summary>Whether an object is written that can be played here. Reads all of it in any case.</summary>
     /// <param name="reader">At the writes. By value: the caller reads them again.</param>
-    private bool ReadWrites(MessagePackReader reader, LogPosition position)
+    private bool ReadWrites(MessagePackReader reader, LogPosition position, out SpillList spills)
     {
         var writesLiveObject = false;
         for (var writes = reader.ReadCount(); writes > 0; writes--)
@@ -159,8 +208,9 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, C
             writesLiveObject |= hosted.TryGet(write.Object, position, out var target) && !target.Unit.IsUnreadable;
         }
 
-        // R19: positions of spilled writes; none are written yet, so a list with members is from newer code.
-        reader.ReadArrayHeader(0);
+        spills = SpillFormat.ReadReferences(ref reader);
+        foreach (var id in spills.References.SelectMany(static spill => spill.Objects))
+            writesLiveObject |= hosted.TryGet(id, position, out var target) && !target.Unit.IsUnreadable;
         return writesLiveObject;
     }
 

@@ -7,7 +7,7 @@ namespace Tango.Records;
 
 /// <summary>
 /// A commit record: <c>[2, flags, snapshot end, [[object, nil | [key, ...]], ...], [[object, mutator, key | nil,
-/// arguments], ...], []]</c>.
+/// arguments], ...], spills]</c>.
 /// </summary>
 internal static class CommitFormat
 {
@@ -15,7 +15,7 @@ internal static class CommitFormat
     public const int WriteLength = 4;
 
     public static ReadOnlyMemory<byte> Encode(CommitFlags flags, LogPosition snapshotEnd, List<TxObject> reads,
-        List<TxWrite> writes)
+        List<TxWrite> writes, SpillList spills)
     {
         var buffer = new ArgumentBuffer();
         var writer = new MessagePackWriter(buffer);
@@ -26,14 +26,18 @@ internal static class CommitFormat
         writer.WriteArrayHeader(reads.Count);
         foreach (var read in reads) WriteRead(ref writer, read);
         writer.WriteArrayHeader(writes.Count);
-        foreach (var write in writes)
-        {
-            writer.WriteArrayHeader(WriteLength);
-            RecordFormat.WriteCall(ref writer, write.Host.Entry.Id, write.Mutator.Number, write.Key,
-                write.Arguments.Span);
-        }
+        foreach (var write in writes) WriteWrite(ref writer, write);
+        SpillFormat.WriteReferences(ref writer, spills);
+        writer.Flush();
+        return buffer.WrittenMemory;
+    }
 
-        writer.WriteArrayHeader(0);
+    /// <summary>A write as it stands in a commit record and in a spill.</summary>
+    public static ReadOnlyMemory<byte> EncodeWrite(TxWrite write)
+    {
+        var buffer = new ArgumentBuffer();
+        var writer = new MessagePackWriter(buffer);
+        WriteWrite(ref writer, write);
         writer.Flush();
         return buffer.WrittenMemory;
     }
@@ -57,7 +61,15 @@ internal static class CommitFormat
             streams.Add(CallRecord.Read(ref reader).Object.Stream);
         }
 
+        foreach (var spill in SpillFormat.ReadReferences(ref reader).References)
+            streams.UnionWith(spill.Objects.Select(static id => id.Stream));
         return (readSet, [.. streams]);
+    }
+
+    private static void WriteWrite(ref MessagePackWriter writer, TxWrite write)
+    {
+        writer.WriteArrayHeader(WriteLength);
+        RecordFormat.WriteCall(ref writer, write.Host.Entry.Id, write.Mutator.Number, write.Key, write.Arguments.Span);
     }
 
     private static void WriteRead(ref MessagePackWriter writer, TxObject read)

@@ -9,6 +9,7 @@ internal static class RecordFormat
     public const int UpdateLength = 5;
     public const int CommitLength = 6;
     public const int DecisionLength = 4;
+    public const int SpillLength = 2;
 
     /// <summary>Kinds from here on are kept for records without effect on state and versions: code that does not know
     /// one passes over it (R23).</summary>

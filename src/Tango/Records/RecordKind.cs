@@ -12,8 +12,7 @@ public enum RecordKind
     /// <summary>The published outcome of a commit record whose read set not every reader hosts (R20).</summary>
     Decision = 3,
 
-    /// <summary>Speculative writes of a large transaction; no effect without its commit record (R19).
-    /// Reserved.</summary>
+    /// <summary>Speculative writes of a large transaction; no effect without its commit record (R19).</summary>
     Spill = 4,
 
     /// <summary>The last record of a checkpoint, in a stream of its own (R21).</summary>

@@ -156,6 +156,12 @@ public sealed partial class TangoRuntime
     private ValueTask<IReadOnlyList<DirectoryEntry>> FindGroupInCycle(ObjectId id, CancellationToken _) =>
         new(((TangoDirectory)_directoryUnit!.Objects[0].CurrentView!).GroupOf(id));
 
+    // The log's first objects fixed it, so that any view of the directory that knows an object has it. Before the
+    // directory is open no object is, and commit records have no effect here.
+    private long FindMaxSpan() => _directoryUnit is { } unit
+        ? ((TangoDirectory)unit.Objects[0].CurrentView!).MaxSpan
+        : TangoDirectory.DefaultMaxSpan;
+
     // Playback beside the player may be ahead of it.
     private async ValueTask<IReadOnlyList<DirectoryEntry>> FindGroupAsync(
         ObjectId id, CancellationToken cancellationToken)

@@ -53,7 +53,7 @@ public sealed partial class TangoRuntime : IAsyncDisposable
             _options.Checkpoints, () => HasLevel(FeatureLevel.Checkpoints, Checkpoint), FindNewestCheckpoint,
             CheckpointByItselfAsync, logger, _lifetime.Token);
         var context = new PlaybackContext(
-            Calls, openCursor, LoadUnitAsync, FindGroupInCycle, _options, time, entropy, logger);
+            log, Calls, FindMaxSpan, openCursor, LoadUnitAsync, FindGroupInCycle, _options, time, entropy, logger);
         Player = new Player(context, _lifetime.Token);
         var beside = context with { FindGroup = FindGroupAsync };
         _openings = new UnitOpenings(

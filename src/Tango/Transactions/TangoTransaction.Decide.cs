@@ -9,6 +9,9 @@ namespace Tango;
 
 public sealed partial class TangoTransaction
 {
+    // Far below TangoOptions.MaxQueuedCalls, so that a large transaction leaves room for the other callers.
+    private const int MaxSpillsInFlight = 8;
+
     private async ValueTask<TxOutcome> DecideAsync(CancellationToken cancellationToken)
     {
         using var activity = TangoTelemetry.Activities.StartActivity("tango.transaction.end");
@@ -51,10 +54,52 @@ public sealed partial class TangoTransaction
         if (FindConflict() is { } early) return early;
         var flags = reads.Count > 0 && !IsOneUnit() ? CommitFlags.NeedsDecision : CommitFlags.None;
         _runtime.Player.ThrowIfFailed();
-        var record = CommitFormat.Encode(flags, _snapshot?.End ?? LogPosition.Zero, reads, _writes);
-        var call = new CommitCall(record, StreamsFor(flags, reads), needsPlayback: reads.Count > 0);
+        var snapshotEnd = _snapshot?.End ?? LogPosition.Zero;
+        var record = CommitFormat.Encode(flags, snapshotEnd, reads, _writes, SpillList.Empty);
+        var spills = SpillList.Empty;
+        if (record.Length > _runtime.Calls.MaxRecordBytes)
+        {
+            spills = await SpillAsync(cancellationToken);
+            record = CommitFormat.Encode(flags, snapshotEnd, reads, [], spills);
+        }
+
+        var call = new CommitCall(record, StreamsFor(flags, reads), needsPlayback: reads.Count > 0, spills,
+            _runtime.DirectoryView.MaxSpan);
         _runtime.Calls.Send(call);
         return await CallWaiter.WaitAsync(call, call.Task, cancellationToken);
+    }
+
+    /// <summary>R19: all of it is in the log before the commit record that names it is written.</summary>
+    private async ValueTask<SpillList> SpillAsync(CancellationToken cancellationToken)
+    {
+        await _runtime.RequireLevelAsync(FeatureLevel.Spills, "A transaction above one entry", cancellationToken);
+        var spills = SpillFormat.Encode(_writes, _runtime.Calls.MaxRecordBytes);
+        var written = ImmutableArray.CreateBuilder<SpillReference>(spills.Count);
+        var inFlight = new Queue<SpillCall>();
+        try
+        {
+            foreach (var (record, objects) in spills)
+            {
+                if (inFlight.Count == MaxSpillsInFlight) await TakeWrittenAsync();
+                var call = new SpillCall(record, objects);
+                _runtime.Calls.Send(call);
+                inFlight.Enqueue(call);
+            }
+
+            while (inFlight.Count > 0) await TakeWrittenAsync();
+            return new SpillList(written.MoveToImmutable());
+        }
+        finally
+        {
+            foreach (var call in inFlight) call.Forget();
+        }
+
+        async ValueTask TakeWrittenAsync()
+        {
+            var call = inFlight.Dequeue();
+            var version = await CallWaiter.WaitAsync(call, call.Task, cancellationToken);
+            written.Add(new SpillReference(version, call.Objects));
+        }
     }
 
     private TxOutcome.Aborted? FindConflict()

@@ -55,7 +55,11 @@ public sealed partial class TangoTransaction : IAsyncDisposable
     /// playback decided. Without writes: checks the log and validates. Without reads: commits with the append.
     /// </summary>
     /// <returns><see cref="TxOutcome.InDoubt"/> if the token is cancelled once the record has been sent.</returns>
-    /// <exception cref="TangoTooLargeException">Its writes do not fit into an entry.</exception>
+    /// <exception cref="TangoTooLargeException">One of its writes, or what it read, does not fit into an
+    /// entry.</exception>
+    /// <exception cref="TangoLevelException">Its writes do not fit into one entry, and the log's feature level is 1
+    /// (R19).</exception>
+    /// <exception cref="TangoSpillException">They could not be written. Nothing took effect.</exception>
     /// <exception cref="TangoObjectStoppedException">An object that it read or wrote has stopped here since; nothing
     /// took effect.</exception>
     /// <exception cref="OperationCanceledException">Cancelled before anything was sent: nothing took effect, and the

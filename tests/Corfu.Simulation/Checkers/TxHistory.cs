@@ -15,6 +15,10 @@ public sealed class TxHistory
     /// log.</summary>
     public Dictionary<long, (long Position, int Order)> Places { get; } = [];
 
+    /// <summary>R19: the values in the spills of large transactions, by position and index. They stand where their
+    /// commit record does.</summary>
+    public Dictionary<(long Position, int Index), List<long>> Spilled { get; } = [];
+
     /// <summary>Positions whose writes have been noted: before a trim, or by the scan of the final log.</summary>
     public HashSet<long> Located { get; } = [];
 

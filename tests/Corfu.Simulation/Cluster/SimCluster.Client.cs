@@ -10,6 +10,7 @@ public sealed partial class SimCluster
 
     private CorfuClientOptions ClientOptions => CorfuClientOptions.Default with
     {
+        MaxPayload = Plan.MaxPayload,
         OperationTimeout = Plan.OperationTimeout,
         Layout = new LayoutClientOptions { RoundTimeout = TimeSpan.FromTicks(Plan.RequestTimeout * 2) },
     };

@@ -66,6 +66,8 @@ public static class PlantedBugs
             9),
         new("joins-above-its-position", "R17", "an object that is opened misses what came while it joined",
             CheckerNames.Transactions, 10),
+        new("spills-are-not-fetched", "R19", "a commit record's spilled writes are passed over",
+            CheckerNames.Transactions, 1),
         new("undecided-is-committed", "R20", "who does not host the read set takes a commit record for committed",
             CheckerNames.Transactions, 15),
         new("unreadable-counts-as-unchanged", "R20, R23", "what this code cannot read leaves versions as they were",

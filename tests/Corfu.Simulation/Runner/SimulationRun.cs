@@ -142,8 +142,11 @@ public sealed class SimulationRun
     // A record that older code cannot read stops all objects of its entry: in half of the seeds no other's.
     private TangoOptions OptionsOf(SimClientNode node) =>
         _plan.TwoVersions && _plan.Seed % 2 == 0 && !_plan.IsOld(node.Number)
-            ? new TangoOptions { MaxBatchStreams = 1 }
-            : new TangoOptions { NewLogMaxSpan = MaxSpan };
+            ? new TangoOptions { MaxBatchStreams = 1, NewLogMaxSpan = MaxSpanOf(_plan) }
+            : new TangoOptions { NewLogMaxSpan = MaxSpanOf(_plan) };
+
+    // The model knows no aborts for R19's reason.
+    private static long MaxSpanOf(SeedPlan plan) => plan.Spills ? 1_000_000 : MaxSpan;
 
     private SimRandom RandomOf(SimClientNode node, int worker) =>
         World.Random.Split($"work {node.Name} {worker} {node.Process!.Id}");

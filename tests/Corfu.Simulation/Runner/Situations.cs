@@ -55,6 +55,7 @@ public static class Situations
         "token crossed an epoch",
         "transaction Aborted",
         "transaction Committed",
+        "transaction spilled",
         "two reconfigurers proposed",
         "unit replaced",
         "unit retired",
@@ -75,6 +76,7 @@ public static class Situations
         "group stopped in older code",
         "opening was in doubt",
         "scrub mended a page",
+        "spilling failed",
         "transaction Unknown",
     ];
 

@@ -1,3 +1,4 @@
+using Corfu.Protocol;
 using Corfu.Simulation.Disk;
 using Corfu.Simulation.Kernel;
 using Corfu.Simulation.Network;
@@ -50,6 +51,16 @@ public sealed record SeedPlan
     /// are no checkpoints yet to start from.</summary>
     public bool Stumbles { get; init; }
 
+    /// <summary>
+    /// Whether entries are so small that large transactions do not fit into one (R19). Not under trims: they heed no
+    /// claims, and would take spills whose commit records are not played.
+    /// </summary>
+    public bool Spills { get; init; }
+
+    /// <summary>Largest payload of one entry: with <see cref="Spills"/>, hardly enough to create the group of
+    /// objects.</summary>
+    public int MaxPayload => Spills ? 230 : EntryCodec.DefaultMaxPayload;
+
     /// <summary>What each client does, in turn.</summary>
     public IReadOnlyList<ClientProfile> Profiles { get; init; } = [ClientProfile.Mixed];
 
@@ -86,6 +97,7 @@ public sealed record SeedPlan
     private const double ShareWithDecay = 0.1;
     private const double ShareWithTwoVersions = 0.4;
     private const double ShareWithStumbles = 0.5;
+    private const double ShareWithSpills = 0.2;
 
     // After these a unit may be the only one that has a page, for a while or for good.
     private static readonly FaultKind[] s_moves =
@@ -183,6 +195,8 @@ public sealed record SeedPlan
                 && new SimRandom(seed).Split("versions").Chance(ShareWithTwoVersions),
             Stumbles = plan.Kind == WorkloadKind.Tango && !plan.TrimsObjects
                 && new SimRandom(seed).Split("stumbles").Chance(ShareWithStumbles),
+            Spills = plan.Kind == WorkloadKind.Tango && !plan.TrimsObjects
+                && new SimRandom(seed).Split("spills").Chance(ShareWithSpills),
         };
     }
 

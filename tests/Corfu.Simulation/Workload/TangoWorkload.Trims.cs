@@ -113,7 +113,7 @@ public sealed partial class TangoWorkload
             foreach (LogReadResult read in await own.ReadManyAsync(positions))
             {
                 if (read.State == PageState.Data)
-                    Locate(history, read.Position.Offset, read.Entry!.Payload.Span, monitor);
+                    Locate(history, read.Position.Offset, read.Entry!.Payload, monitor);
             }
         }
 

@@ -1,5 +1,4 @@
 using System.Globalization;
-using System.Text.RegularExpressions;
 using Corfu.Client;
 using Corfu.Simulation.Checkers;
 using Corfu.Simulation.Cluster;
@@ -19,6 +18,9 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
     private const double FirstReadOnly = 0.72;
 
     private const double ShareOfTrims = 0.04;
+
+    // Transactions that write all they can, where that is more than an entry holds.
+    private const double ShareOfLarge = 0.3;
 
     // What a value of a lone register ends with, where older code cannot read the update that wrote it.
     private const int NewerMark = 1;
@@ -128,7 +130,8 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
     private async Task TransactionAsync(int client, TangoClient tango, SimRandom random)
     {
         string[] reads = PickKeys(Readable(tango), random, random.Between(0, 3));
-        string[] writes = PickKeys(Writable(tango), random, random.Between(1, 2));
+        string[] writes = PickKeys(Writable(tango), random,
+            plan.Spills && random.Chance(ShareOfLarge) ? Writable(tango).Length : random.Between(1, 2));
         var op = new TxAttempt(_recorder, client);
         await using TangoTransaction tx = tango.Runtime.BeginTx();
         foreach (string key in reads) op.Read(key, await ReadPatientlyAsync(tango, key, random));
@@ -143,7 +146,15 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
         if (random.Chance(0.3)) await PassWithinAsync(tango, op);
         foreach (string key in writes) await tango.WriteAsync(key, op.Write(key, 0));
         op.Started();
-        op.Decided(await tx.EndTxAsync());
+        try
+        {
+            op.Decided(await tx.EndTxAsync());
+        }
+        catch (TangoSpillException)
+        {
+            monitor.Mark("spilling failed");
+            op.Decided(TxDecision.Unknown);
+        }
     }
 
     /// <summary>What the snapshot refuses is told at the call, and is no part of the transaction.</summary>
@@ -290,23 +301,6 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
             history.Views.Add(new ViewSample(client, at, solo, await tango.ReadAsync(solo) ?? "-"));
     }
 
-    /// <summary>Notes where the values of a commit record or update stand, from the bytes of an entry alone.</summary>
-    public static void Locate(TxHistory history, long position, ReadOnlySpan<byte> payload, ClusterMonitor monitor)
-    {
-        if (!history.Located.Add(position)) return;
-        string text = System.Text.Encoding.Latin1.GetString(payload);
-        int order = 0;
-        foreach (Match match in ValuePattern().Matches(text))
-        {
-            long value = long.Parse(match.Groups[1].ValueSpan, CultureInfo.InvariantCulture);
-            if (!history.Places.TryAdd(value, (position, order++)))
-            {
-                monitor.Found(CheckerNames.ExactlyOnce,
-                    $"the write of {value} stands at {history.Places[value].Position} and again at {position}");
-            }
-        }
-    }
-
     private static string[] Readable(TangoClient tango) => [.. s_keys, .. tango.Readable];
 
     private static string[] Writable(TangoClient tango) => [.. s_keys, .. tango.Writable];
@@ -326,7 +320,4 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
 
     private static int BalanceOf(string? value) =>
         value is null ? OpeningBalance : int.Parse(value.AsSpan(9), CultureInfo.InvariantCulture);
-
-    [GeneratedRegex("v([0-9]{7}):-?[0-9]+")]
-    private static partial Regex ValuePattern();
 }

@@ -1,3 +1,4 @@
+using System.Buffers;
 using Corfu.Client;
 using Corfu.Protocol;
 using Tango.Formatting;
@@ -13,6 +14,7 @@ internal sealed class LogModel
 {
     private readonly List<(RecordVersion Version, ulong Object, string? Key)> _writes = [];
     private readonly Dictionary<(ulong Object, string Account), long> _balances = [];
+    private readonly Dictionary<RecordVersion, byte[]> _spills = [];
 
     /// <summary>Outcome of every commit record, true for committed, with the balances just before it.</summary>
     public Dictionary<RecordVersion, (bool Committed,
@@ -24,6 +26,9 @@ internal sealed class LogModel
 
     /// <summary>The commit records that have a decision record.</summary>
     public HashSet<RecordVersion> Decisions { get; } = [];
+
+    /// <summary>The commit records whose writes were spilled.</summary>
+    public HashSet<RecordVersion> SpilledTransactions { get; } = [];
 
     public IReadOnlyDictionary<(ulong Object, string Account), long> Balances => _balances;
 
@@ -69,6 +74,9 @@ internal sealed class LogModel
                 case 2:
                     Commit(ref reader, version);
                     break;
+                case 4:
+                    _spills.Add(version, reader.ReadRaw().ToArray());
+                    break;
                 default:
                     Decision(ref reader);
                     break;
@@ -102,13 +110,29 @@ internal sealed class LogModel
         }
 
         Commits.Add(version, (committed, new(_balances)));
+        var own = reader;
+        reader.SkipValue();
+        for (var spills = reader.ReadArrayHeader(); spills > 0; spills--)
+        {
+            reader.ReadArrayHeader();
+            var at = new RecordVersion(new LogPosition(reader.ReadInt64()), reader.ReadInt32());
+            reader.SkipValue();
+            Assert.True(at.CompareTo(version) < 0);
+            SpilledTransactions.Add(version);
+            var spilled = new MessagePackReader(_spills[at]);
+            WriteAll(ref spilled, version, committed);
+        }
+
+        WriteAll(ref own, version, committed);
+    }
+
+    private void WriteAll(ref MessagePackReader reader, RecordVersion version, bool takesEffect)
+    {
         for (var writes = reader.ReadArrayHeader(); writes > 0; writes--)
         {
             reader.ReadArrayHeader();
-            Write(ref reader, version, committed);
+            Write(ref reader, version, takesEffect);
         }
-
-        reader.SkipValue();
     }
 
     private void Decision(ref MessagePackReader reader)

@@ -49,6 +49,8 @@ public class RandomHistoryTests
                 _ => AppendFault.None,
             },
             Time = time,
+            // Some transactions spill (R19).
+            MaxPayload = SpillsIn(seed) ? 120 : EntryCodec.DefaultMaxPayload,
         }, time, realCursor: seed % 2 == 0);
         var attempts = new List<Attempt>();
         var replicas = new List<Replica>();
@@ -63,7 +65,10 @@ public class RandomHistoryTests
         await CheckViewsAsync(replicas, model);
         Assert.Contains(attempts, attempt => attempt.Outcome is TxOutcome.Committed);
         Assert.Equal(hosting == Hosting.Layered, model.Decisions.Count > 0);
+        Assert.Equal(SpillsIn(seed), model.SpilledTransactions.Count > 0);
     }
+
+    private static bool SpillsIn(int seed) => seed % 4 == 1;
 
     private static async Task<Replica> OpenAsync(World world, Hosting hosting, int index)
     {

@@ -1,0 +1,37 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+
+namespace Tango.Calls;
+
+/// <summary>A spill of a transaction (R19). It stands in no stream: the commit record names its position.</summary>
+/// <param name="objects">Those that its writes concern.</param>
+internal sealed class SpillCall(ReadOnlyMemory<byte> record, ImmutableArray<ObjectId> objects)
+    : PendingCall(record, [], needsPlayback: false)
+{
+    private readonly TaskCompletionSource<RecordVersion> _done =
+        new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+    /// <summary>Fails with <see cref="TangoSpillException"/> if the spill is not known to be in the log; one that is
+    /// there all the same has no effect.</summary>
+    public Task<RecordVersion> Task => _done.Task;
+
+    public ImmutableArray<ObjectId> Objects { get; } = objects;
+
+    /// <summary>The transaction is over: a failure concerns no caller any more.</summary>
+    public void Forget() => _ = Task.ContinueWith(
+        static failed => failed.Exception, CancellationToken.None, TaskContinuationOptions.OnlyOnFaulted,
+        TaskScheduler.Current);
+
+    public override void OnAppended(RecordVersion version) => _done.TrySetResult(version);
+
+    public override void OnPublished()
+    {
+    }
+
+    public override void OnInDoubt(LogPosition? position, string message, Exception? reason) =>
+        _done.TrySetException(reason is OperationCanceledException
+            ? reason
+            : new TangoSpillException($"The writes could not be spilled, and nothing took effect: {message}", reason));
+
+    public override void OnFailed(Exception reason) => _done.TrySetException(reason);
+}

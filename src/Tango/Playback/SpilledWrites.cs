@@ -1,0 +1,56 @@
+using System.Collections.Immutable;
+using Corfu.Client;
+using Corfu.Protocol;
+using Tango.Formatting;
+using Tango.Records;
+
+namespace Tango.Playback;
+
+/// <summary>
+/// R19: the spilled writes of the commit record that playback has reached, read by position. Nothing is kept of spills
+/// before that, so that those of dead clients cost nothing and no checkpoint names them.
+/// </summary>
+internal sealed class SpilledWrites(ICorfuLog log)
+{
+    private RecordVersion? _commit;
+    private ImmutableArray<ReadOnlyMemory<byte>> _writes = [];
+    private TangoFormatException? _unreadable;
+
+    public bool IsFetched(RecordVersion commit) => _commit == commit;
+
+    /// <summary>One array of writes for each spill that was asked for, in the list's order.</summary>
+    /// <exception cref="TangoFormatException">What stands there are no spilled writes (R23).</exception>
+    public ImmutableArray<ReadOnlyMemory<byte>> Of(RecordVersion commit)
+    {
+        if (_commit != commit) return [];
+        return _unreadable is null ? _writes : throw _unreadable;
+    }
+
+    /// <exception cref="LogTrimmedException">R22: the commit record is near enough, so that a claim was too
+    /// high.</exception>
+    public async ValueTask FetchAsync(
+        RecordVersion commit, IReadOnlyList<RecordVersion> spills, CancellationToken cancellationToken)
+    {
+        var positions = spills.Select(static spill => spill.Position).ToImmutableArray();
+        var results = await log.ReadManyAsync(positions, cancellationToken: cancellationToken);
+        (_unreadable, _writes) = (null, []);
+        try
+        {
+            _writes = [.. results.Zip(spills, static (result, spill) => WritesOf(result, spill.Index))];
+        }
+        catch (Exception e) when (StrictMessagePack.IsDamage(e))
+        {
+            _unreadable = TangoFormatException.Of(e);
+        }
+
+        _commit = commit;
+    }
+
+    private static ReadOnlyMemory<byte> WritesOf(LogReadResult result, int index) => result.State switch
+    {
+        PageState.Data => SpillFormat.ReadWrites(result.Entry!, index),
+        PageState.Trimmed => throw new LogTrimmedException($"Playing the spill at {result.Position}"),
+        _ => throw new TangoFormatException(
+            $"A commit record names {result.Position} as a spill, which is {result.State}"),
+    };
+}

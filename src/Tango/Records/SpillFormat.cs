@@ -1,0 +1,117 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+using Tango.Formatting;
+using Tango.Transactions;
+
+namespace Tango.Records;
+
+/// <summary>
+/// R19. A spill: <c>[4, [[object, mutator, key | nil, arguments], ...]]</c>, speculative writes without effect of their
+/// own. A commit record lists its spills as <c>[[position, index, [object, ...]], ...]</c>.
+/// </summary>
+internal static class SpillFormat
+{
+    /// <summary>Upper bound of a spill's bytes around its writes.</summary>
+    private const int MaxOverhead = 1 + 1 + 5;
+
+    private const int ReferenceLength = 3;
+
+    /// <summary>Distributes the writes, in order, over as few spills as their order allows.</summary>
+    /// <param name="limit">Most bytes of one spill.</param>
+    /// <exception cref="TangoTooLargeException">One write alone is larger than that.</exception>
+    public static List<(ReadOnlyMemory<byte> Record, ImmutableArray<ObjectId> Objects)> Encode(
+        List<TxWrite> writes, long limit)
+    {
+        var spills = new List<(ReadOnlyMemory<byte>, ImmutableArray<ObjectId>)>();
+        var batch = new List<ReadOnlyMemory<byte>>();
+        var objects = new SortedSet<ObjectId>();
+        long size = MaxOverhead;
+        foreach (var write in writes)
+        {
+            var encoded = CommitFormat.EncodeWrite(write);
+            if (MaxOverhead + encoded.Length > limit)
+                throw new TangoTooLargeException(MaxOverhead + encoded.Length, limit);
+            if (size + encoded.Length > limit) Flush();
+            batch.Add(encoded);
+            objects.Add(write.Host.Entry.Id);
+            size += encoded.Length;
+        }
+
+        Flush();
+        return spills;
+
+        void Flush()
+        {
+            spills.Add((EncodeSpill(batch), [.. objects]));
+            batch.Clear();
+            objects.Clear();
+            size = MaxOverhead;
+        }
+    }
+
+    public static void WriteReferences(ref MessagePackWriter writer, SpillList spills)
+    {
+        writer.WriteArrayHeader(spills.References.Length);
+        foreach (var spill in spills.References)
+        {
+            writer.WriteArrayHeader(ReferenceLength);
+            writer.Write(spill.Version.Position.Offset);
+            writer.Write(spill.Version.Index);
+            writer.WriteArrayHeader(spill.Objects.Length);
+            foreach (var id in spill.Objects) writer.Write(id.Value);
+        }
+    }
+
+    public static SpillList ReadReferences(ref MessagePackReader reader)
+    {
+        var count = reader.ReadCount();
+        if (count == 0) return SpillList.Empty;
+        var references = ImmutableArray.CreateBuilder<SpillReference>();
+        for (; count > 0; count--)
+        {
+            reader.ReadArrayHeader(ReferenceLength);
+            var version = new RecordVersion(RecordFormat.ReadPosition(ref reader), reader.ReadInt32());
+            var objects = ImmutableArray.CreateBuilder<ObjectId>();
+            for (var left = reader.ReadCount(); left > 0; left--) objects.Add(new ObjectId(reader.ReadUInt64()));
+            references.Add(new SpillReference(version, objects.ToImmutable()));
+        }
+
+        return new SpillList(references.ToImmutable());
+    }
+
+    /// <summary>The array of writes within the entry's record of that index.</summary>
+    /// <exception cref="TangoFormatException">It is no spill.</exception>
+    public static ReadOnlyMemory<byte> ReadWrites(LogEntry entry, int index)
+    {
+        var reader = new MessagePackReader(entry.Payload);
+        var records = EntryFormat.ReadHeader(ref reader).Records;
+        if (index < 0 || index >= records)
+            throw new TangoFormatException($"Entry {entry.Position} has {records} records, none with index {index}");
+        for (; index > 0; index--) reader.SkipValue();
+        var elements = reader.ReadCount();
+        var kind = reader.ReadInt32();
+        if (elements != RecordFormat.SpillLength || kind != (int)RecordKind.Spill)
+            throw new TangoFormatException($"A commit record names {entry.Position} as a spill, which it is not");
+        var start = (int)reader.Consumed;
+        // All of it: a commit record takes effect as a whole or not at all.
+        for (var writes = reader.ReadCount(); writes > 0; writes--)
+        {
+            reader.ReadArrayHeader(CommitFormat.WriteLength);
+            CallRecord.Read(ref reader);
+        }
+
+        return entry.Payload[start..(int)reader.Consumed];
+    }
+
+    private static ReadOnlyMemory<byte> EncodeSpill(List<ReadOnlyMemory<byte>> writes)
+    {
+        var buffer = new ArgumentBuffer();
+        var writer = new MessagePackWriter(buffer);
+        writer.WriteArrayHeader(RecordFormat.SpillLength);
+        writer.Write((int)RecordKind.Spill);
+        writer.WriteArrayHeader(writes.Count);
+        foreach (var write in writes) writer.WriteRaw(write.Span);
+        writer.Flush();
+        return buffer.WrittenMemory;
+    }
+}
