@@ -6,6 +6,9 @@ namespace Tango;
 /// passed to.</summary>
 public sealed class ArgumentBuffer : IBufferWriter<byte>
 {
+    // The writer asks for a few bytes at a time; most keys and arguments fit.
+    private const int FirstCapacity = 128;
+
     private byte[] _buffer;
     private int _written;
 
@@ -41,6 +44,6 @@ public sealed class ArgumentBuffer : IBufferWriter<byte>
     {
         var needed = Math.Max(sizeHint, 1);
         if (_buffer.Length - _written < needed)
-            Array.Resize(ref _buffer, Math.Max(_buffer.Length * 2, _written + needed));
+            Array.Resize(ref _buffer, Math.Max(Math.Max(FirstCapacity, _buffer.Length * 2), _written + needed));
     }
 }

@@ -7,6 +7,11 @@ namespace Tango.Records;
 internal static class RecordFormat
 {
     public const int UpdateLength = 5;
+
+    /// <summary>Upper bound of an update's bytes besides its key and arguments: array, kind, object, mutator, two
+    /// binary headers.</summary>
+    public const int MaxUpdateHeader = 1 + 1 + 9 + 5 + 5 + 5;
+
     public const int CommitLength = 6;
     public const int DecisionLength = 4;
     public const int SpillLength = 2;

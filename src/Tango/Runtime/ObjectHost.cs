@@ -107,7 +107,7 @@ internal sealed class ObjectHost(TangoRuntime runtime, DirectoryEntry entry, Hos
 
     private ReadOnlyMemory<byte> Encode(MutatorInfo mutator, ObjectKey key, ArgumentBuffer arguments)
     {
-        var buffer = new ArgumentBuffer();
+        var buffer = new ArgumentBuffer(RecordFormat.MaxUpdateHeader + key.Bytes.Length + arguments.Length);
         var writer = new MessagePackWriter(buffer);
         RecordFormat.WriteUpdate(ref writer, entry.Id, mutator.Number, key, arguments.WrittenSpan);
         writer.Flush();
