@@ -29,10 +29,17 @@ internal static class Compiler
 
     public static CSharpParseOptions ParseOptions { get; } = new(LanguageVersion.Preview);
 
-    public static CSharpCompilation Compile(string source) => CSharpCompilation.Create(
-        "Snippet",
-        [CSharpSyntaxTree.ParseText(Usings + source, ParseOptions, path: "Snippet.cs")],
-        References,
+    /// <param name="withTango">False: an assembly named Contracts that does not refer to Tango.</param>
+    public static CSharpCompilation Compile(string source, bool withTango = true) => CSharpCompilation.Create(
+        withTango ? "Snippet" : "Contracts",
+        [
+            CSharpSyntaxTree.ParseText(
+                (withTango ? Usings : Usings.Replace("using Tango; using Tango.Formatting;", "")) + source,
+                ParseOptions, path: "Snippet.cs"),
+        ],
+        withTango
+            ? References
+            : References.Where(r => r.Display != typeof(TangoObject).Assembly.Location),
         new CSharpCompilationOptions(
             OutputKind.DynamicallyLinkedLibrary, nullableContextOptions: NullableContextOptions.Enable,
             warningLevel: 9999,
@@ -43,14 +50,17 @@ internal static class Compiler
             ]));
 
     public static GeneratorDriver Driver() => CSharpGeneratorDriver.Create(
-        [new TangoObjectGenerator().AsSourceGenerator(), new TangoValueGenerator().AsSourceGenerator()],
+        [
+            new TangoObjectGenerator().AsSourceGenerator(), new TangoValueGenerator().AsSourceGenerator(),
+            new TangoForeignValueGenerator().AsSourceGenerator(),
+        ],
         parseOptions: ParseOptions,
         driverOptions: new GeneratorDriverOptions(IncrementalGeneratorOutputKind.None,
             trackIncrementalGeneratorSteps: true));
 
-    public static Compilation Generate(string source)
+    public static Compilation Generate(string source, params MetadataReference[] more)
     {
-        Driver().RunGeneratorsAndUpdateCompilation(Compile(source), out Compilation updated,
+        Driver().RunGeneratorsAndUpdateCompilation(Compile(source).AddReferences(more), out Compilation updated,
             out ImmutableArray<Diagnostic> diagnostics);
         Assert.Empty(diagnostics);
         return updated;
@@ -87,8 +97,13 @@ internal static class Compiler
     {
         Compilation compilation = Generate(source);
         Assert.Empty(Errors(compilation));
+        return Assembly.Load(Emit(compilation));
+    }
+
+    public static byte[] Emit(Compilation compilation)
+    {
         using var stream = new MemoryStream();
-        Assert.True(compilation.Emit(stream).Success);
-        return Assembly.Load(stream.ToArray());
+        Assert.True(compilation.Emit(stream).Success, string.Join("\n", Errors(compilation)));
+        return stream.ToArray();
     }
 }

@@ -19,8 +19,7 @@ internal static class ValueShape
         if (type.IsFileLocal) return "it must not be file-local";
         for (INamedTypeSymbol? t = type; t is not null; t = t.ContainingType)
         {
-            if (t.DeclaredAccessibility is not (Accessibility.Public or Accessibility.Internal
-                or Accessibility.ProtectedOrInternal))
+            if (!IsVisible(t))
                 return "it and the types around it must be public or internal, because the formatter is a class of "
                     + "its own";
         }
@@ -35,7 +34,7 @@ internal static class ValueShape
             yield return (type, "names of properties as keys");
         if (type.AllInterfaces.Any(i => i.Is(Names.CallbackReceiver))) yield return (type, "callbacks");
         if (type.Attribute(Names.FormatterAttribute) is not null) yield return (type, "[MessagePackFormatter]");
-        foreach ((ISymbol symbol, _) in Candidates(type))
+        foreach ((ISymbol symbol, _) in IsInSource(type) ? Candidates(type) : PublicMembers(type))
         {
             if (symbol.Attribute(Names.FormatterAttribute) is not null)
                 yield return (symbol, "[MessagePackFormatter]");
@@ -49,7 +48,7 @@ internal static class ValueShape
     {
         IMethodSymbol? primary = PrimaryConstructor(type);
         var found = new List<Member>();
-        foreach ((ISymbol symbol, ITypeSymbol memberType) in Candidates(type))
+        foreach ((ISymbol symbol, ITypeSymbol memberType) in IsInSource(type) ? Candidates(type) : PublicMembers(type))
         {
             if (symbol.Attribute(Names.MemberAttribute) is not { } number) continue;
             IParameterSymbol? parameter = primary?.Parameters.FirstOrDefault(p => p.Name == symbol.Name);
@@ -68,6 +67,20 @@ internal static class ValueShape
                 if (member is not IFieldSymbol { IsStatic: false, IsConst: false } field) continue;
                 if (field.AssociatedSymbol is IPropertySymbol property) yield return (property, property.Type);
                 else if (!field.IsImplicitlyDeclared) yield return (field, field.Type);
+            }
+        }
+    }
+
+    /// <summary>Of a type in another assembly only these can be seen.</summary>
+    private static IEnumerable<(ISymbol Symbol, ITypeSymbol Type)> PublicMembers(INamedTypeSymbol type)
+    {
+        for (INamedTypeSymbol? t = type; t is not null && t.SpecialType == SpecialType.None; t = t.BaseType)
+        {
+            foreach (ISymbol member in t.GetMembers())
+            {
+                if (member is IPropertySymbol { IsStatic: false } property) yield return (property, property.Type);
+                else if (member is IFieldSymbol { IsStatic: false, IsConst: false } field)
+                    yield return (field, field.Type);
             }
         }
     }
@@ -150,9 +163,13 @@ internal static class ValueShape
         _ => false,
     };
 
+    /// <summary>False for types of other assemblies.</summary>
+    public static bool IsInSource(ISymbol symbol) => symbol.Locations.Any(location => location.IsInSource);
+
     private static bool IsVisible(ISymbol member) =>
-        member.DeclaredAccessibility is Accessibility.Public or Accessibility.Internal
-            or Accessibility.ProtectedOrInternal;
+        member.DeclaredAccessibility == Accessibility.Public
+        || member.DeclaredAccessibility is Accessibility.Internal or Accessibility.ProtectedOrInternal
+        && IsInSource(member);
 
     private static string Default(Member member)
     {
@@ -171,10 +188,14 @@ internal static class ValueShape
     {
         for (INamedTypeSymbol? t = type; t is not null && t.SpecialType == SpecialType.None; t = t.BaseType)
         {
-            if (t.GetMembers("Equals").OfType<IMethodSymbol>().Any(m => !m.IsImplicitlyDeclared)) return false;
+            if (t.GetMembers("Equals").OfType<IMethodSymbol>().Any(IsUsers)) return false;
         }
         return type.IsRecord || type.IsValueType;
     }
+
+    private static bool IsUsers(IMethodSymbol method) =>
+        !method.IsImplicitlyDeclared
+        && method.Attribute("System.Runtime.CompilerServices.CompilerGeneratedAttribute") is null;
 
     private static List<ITypeParameterSymbol> AllTypeParameters(INamedTypeSymbol type)
     {
