@@ -158,15 +158,27 @@ public static class TangoFormatters
         s_generics[openType] = openFormatter;
     }
 
-    /// <summary>Throws if the type, or a type it is made of, has no formatter.</summary>
-    /// <exception cref="TangoFormatException"><see cref="FormatError.NoFormatter"/>.</exception>
-    public static void Verify<T>() => FormatterClosure.Verify(typeof(T));
+    /// <summary>Throws if the type, or a type it is made of, has no formatter, or if a sample does not come
+    /// back.</summary>
+    /// <exception cref="TangoFormatException"><see cref="FormatError.NoFormatter"/> and others.</exception>
+    public static void Verify<T>()
+    {
+        FormatterClosure.Verify(typeof(T));
+        // Of other types null says nothing; the object's initial state is a sample too.
+        if (!typeof(T).IsValueType) return;
+        var written = ToBytes(default(T));
+        var reader = new MessagePackReader(written);
+        T back = Read<T>(ref reader);
+        RequireEnd(ref reader);
+        if (!ToBytes(back).Span.SequenceEqual(written.Span))
+            throw new TangoFormatException($"A sample of {typeof(T)} is not what was written when it is read");
+    }
 
     /// <summary>As <see cref="Verify{T}"/>, and throws also if the type cannot be a version key: the bytes of a key
     /// stand for its value, so equal values must have equal bytes (R18).</summary>
     public static void VerifyKey<T>()
     {
-        FormatterClosure.Verify(typeof(T));
+        Verify<T>();
         FormatterClosure.VerifyKey(typeof(T));
     }
 

@@ -32,5 +32,22 @@ public sealed class TangoObjectType
     /// <summary>Readers get copies of what can be changed in place.</summary>
     internal bool HoldsMutableValues => _holdsMutableValues.Value;
 
-    internal void VerifyFormatters() => _verifyFormatters();
+    /// <summary>Every type has a formatter, and the initial state comes back from its checkpoint.</summary>
+    /// <exception cref="TangoFormatException">Otherwise.</exception>
+    internal void VerifyFormatters()
+    {
+        _verifyFormatters();
+        var written = SaveState((ITangoView)Create());
+        var loaded = (ITangoView)Create();
+        loaded.LoadState(written);
+        if (!SaveState(loaded).Span.SequenceEqual(written.Span))
+            throw new TangoFormatException($"The initial state of {Name} is not what was written when it is read");
+    }
+
+    private static ReadOnlyMemory<byte> SaveState(ITangoView view)
+    {
+        var state = new ArgumentBuffer();
+        view.SaveState(state);
+        return state.WrittenMemory;
+    }
 }

@@ -62,6 +62,26 @@ public sealed class RegistryTests
         });
     }
 
+    [Fact]
+    public void A_formatter_whose_sample_does_not_come_back_is_refused()
+    {
+        TangoFormatters.Register(new TiltedFormatter());
+        var error = Assert.Throws<TangoFormatException>(TangoFormatters.Verify<Tilted>);
+        Assert.Contains("Tilted", error.Message, StringComparison.Ordinal);
+    }
+
+    private readonly record struct Tilted(int Value);
+
+    /// <summary>Writes another value than it reads.</summary>
+    private sealed class TiltedFormatter : IMessagePackFormatter<Tilted>
+    {
+        public void Serialize(ref MessagePackWriter writer, Tilted value, MessagePackSerializerOptions options) =>
+            writer.Write(value.Value + 1);
+
+        public Tilted Deserialize(ref MessagePackReader reader, MessagePackSerializerOptions options) =>
+            new(reader.ReadInt32());
+    }
+
     private sealed class LoopFormatter : IMessagePackFormatter<Loop>
     {
         public void Serialize(ref MessagePackWriter writer, Loop value, MessagePackSerializerOptions options)
