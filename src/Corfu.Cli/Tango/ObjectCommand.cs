@@ -13,7 +13,18 @@ internal static class ObjectCommand
         where its newest checkpoint ends.
         """;
 
-    public static Command Create() => new("object", "The Tango objects of a log.") { List(), Show() };
+    private const string DeleteDescription =
+        """
+        Delete an object for good. Its name can be used again; programs that have it open are told. A member of a group
+        goes with the group only.
+        """;
+
+    public static Command Create() => new("object", "The Tango objects of a log.")
+    {
+        List(),
+        Show(),
+        Delete(),
+    };
 
     private static Command List()
     {
@@ -65,6 +76,45 @@ internal static class ObjectCommand
                 await output.WriteLineAsync($"keeps the versions of {found.VersionCapacity} keys");
                 return ExitCode.Ok;
             });
+    }
+
+    private static Command Delete()
+    {
+        var name = NameArgument();
+        name.Arity = ArgumentArity.ZeroOrOne;
+        var group = new Option<string?>("--group")
+        {
+            Description = "Delete this group with all its members instead.",
+            HelpName = "GROUP",
+        };
+        var yes = new Option<bool>("--yes") { Description = "Do it; else the command only says what would go." };
+        var command = TangoCommand.WithRuntime("delete", DeleteDescription, [name, group, yes],
+            async (_, runtime, result, cancellationToken) =>
+            {
+                var (wanted, whole) = (result.GetValue(name), result.GetValue(group));
+                var going = (await ReadAsync(runtime, cancellationToken))
+                    .Where(found => whole is null ? found.Name == wanted : found.Group == whole).ToList();
+                if (!result.GetValue(yes))
+                {
+                    if (going.Count == 0)
+                        throw new TangoDirectoryException($"There is no {(whole is null ? "object" : "group")} "
+                            + $"'{wanted ?? whole}'");
+                    var names = string.Join(", ", going.Select(found => $"{found.Name} ({found.Type})"));
+                    await result.InvocationConfiguration.Error.WriteLineAsync(
+                        $"Nothing was deleted. With --yes these are, for good: {names}");
+                    return ExitCode.Failed;
+                }
+
+                if (whole is null) await runtime.DeleteAsync(wanted!, cancellationToken);
+                else await runtime.DeleteGroupAsync(whole, cancellationToken);
+                return ExitCode.Ok;
+            });
+        command.Validators.Add(result =>
+        {
+            if (result.GetResult(name) is { Tokens.Count: > 0 } == (result.GetResult(group) is not null))
+                result.AddError("Give either a name or --group GROUP.");
+        });
+        return command;
     }
 
     public static Argument<string> NameArgument() => new("name") { Description = "The object's name." };

@@ -31,6 +31,10 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
     private ImmutableSortedDictionary<string, ImmutableArray<DirectoryEntry>> _groups =
         ImmutableSortedDictionary.Create<string, ImmutableArray<DirectoryEntry>>(StringComparer.Ordinal);
 
+    // The same entries.
+    private ImmutableSortedDictionary<ObjectId, DirectoryEntry> _byId =
+        ImmutableSortedDictionary<ObjectId, DirectoryEntry>.Empty;
+
     // <= ObjectId.EndOfUser: the ids are streams, and those from there on have other uses.
     private ulong _nextId = ObjectId.FirstUser.Value;
 
@@ -63,8 +67,7 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
     /// history from before its deletion may be needed.</summary>
     public IReadOnlyList<DirectoryEntry> GroupOf(ObjectId id)
     {
-        var entry = _objects.Values.FirstOrDefault(known => known.Id == id);
-        if (entry is not null) return entry.Group is null ? [entry] : _groups[entry.Group];
+        if (_byId.TryGetValue(id, out var entry)) return entry.Group is null ? [entry] : _groups[entry.Group];
         return _claims.Deleted.Values.Select(static deleted => deleted.Members)
             .FirstOrDefault(members => members.Any(member => member.Id == id), []);
     }
@@ -73,7 +76,7 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
     public bool IsDeletedBefore(ObjectId id, LogPosition position)
     {
         var isGiven = id.CompareTo(ObjectId.FirstUser) >= 0 && id.Value < _nextId;
-        if (!isGiven || _objects.Values.Any(known => known.Id == id)) return false;
+        if (!isGiven || _byId.ContainsKey(id)) return false;
         return !_claims.Deleted.Values.Any(
             deleted => deleted.At >= position && deleted.Members.Any(member => member.Id == id));
     }
@@ -169,6 +172,18 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
         }
     }
 
+    /// <summary>Whether a call deletes a unit; told by its bytes alone, where the directory is not played.</summary>
+    /// <exception cref="TangoFormatException">Its arguments cannot be read.</exception>
+    public static bool IsDeletion(scoped in CallRecord call, out ObjectId unit)
+    {
+        unit = default;
+        if (call.Object != ObjectId.Directory || call.Mutator != Mutators.Delete) return false;
+        var reader = new MessagePackReader(call.Arguments);
+        reader.ReadArrayHeader(1);
+        unit = new ObjectId(reader.ReadUInt64());
+        return true;
+    }
+
     // At the first level in the first level's form.
     void ITangoView.SaveState(IBufferWriter<byte> output)
     {
@@ -196,7 +211,7 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
             throw new TangoFormatException($"A directory's state with {length} elements is not known here");
         _nextId = reader.ReadUInt64();
         _objects = _objects.Clear();
-        _groups = _groups.Clear();
+        (_byId, _groups) = (_byId.Clear(), _groups.Clear());
         (_level, _maxSpan, _claims) = (FeatureLevel.First, DefaultMaxSpan, TrimClaims.None);
         // Where history begins is not in a state of the first level: all of it is claimed.
         _claims = _claims.Create(ObjectId.Directory, LogPosition.Zero);
@@ -260,6 +275,7 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
     private void Add(DirectoryEntry entry, LogPosition at)
     {
         _objects = _objects.Add(entry.Name, entry);
+        _byId = _byId.Add(entry.Id, entry);
         if (entry.Group is null || !_groups.ContainsKey(entry.Group)) _claims = _claims.Create(entry.Id, at);
         if (entry.Group is not null)
             _groups = _groups.SetItem(entry.Group, _groups.GetValueOrDefault(entry.Group, []).Add(entry));
@@ -273,6 +289,7 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
         var members = GroupOf(unit).ToImmutableArray();
         _claims = _claims.Delete(members, at);
         _objects = _objects.RemoveRange(members.Select(static member => member.Name));
+        _byId = _byId.RemoveRange(members.Select(static member => member.Id));
         if (members[0].Group is { } group) _groups = _groups.Remove(group);
     }
 

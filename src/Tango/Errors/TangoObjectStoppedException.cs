@@ -31,9 +31,12 @@ public sealed class TangoObjectStoppedException : TangoException
 
     internal bool MayRebuild { get; }
 
-    /// <summary>What a caller is told. A level that this code does not know says how to go on, and concerns more than
-    /// one object.</summary>
-    internal Exception Told => InnerException is TangoLevelException level ? level : this;
+    /// <summary>What a caller is told. A level that this code does not know concerns more than one object, and a
+    /// deletion is no failure.</summary>
+    internal Exception Told =>
+        InnerException is TangoLevelException or TangoObjectDeletedException ? InnerException : this;
+
+    internal bool IsDeletion => InnerException is TangoObjectDeletedException;
 
     internal static TangoObjectStoppedException At(RecordVersion version, string name, ObjectId id, Exception reason) =>
         new(name, id, version, wasRebuilt: false, reason);

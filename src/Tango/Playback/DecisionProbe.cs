@@ -42,6 +42,10 @@ internal sealed class DecisionProbe(RecordVersion commit)
         {
             if (added.Contains(id)) continue;
             var group = await context.FindGroup(id, lifetime);
+            // Below what is released, so that the record stands behind the deletion, which it did not see.
+            if (group.Count == 0 && context.IsDeleted(id))
+                return new PendingDecision(
+                    new TxOutcome.Aborted(AbortReason.Conflict, id, id.ToString(), ObjectKey.None, commit), streams, 0);
             if (group.Count == 0)
                 throw new TangoFormatException(
                     $"Commit record {commit} reads object {id}, which the directory does not know");

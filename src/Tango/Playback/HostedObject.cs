@@ -96,6 +96,15 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
         _stopped ??= TangoObjectStoppedException.At(version, Name, Id, reason);
     }
 
+    /// <summary>The unit ends here for every runtime: the record writes the object as a whole (R18), so that
+    /// transactions that read it before are decided alike.</summary>
+    public void Delete(RecordVersion version)
+    {
+        Versions.Write(false, default, version);
+        IsDirty = true;
+        _stopped = TangoObjectStoppedException.At(version, Name, Id, new TangoObjectDeletedException(Name, Id));
+    }
+
     public FrozenView Publish()
     {
         IsDirty = false;

@@ -107,9 +107,21 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
 
     private void ApplyUpdate(scoped in CallRecord update, RecordVersion version, PendingCall? call)
     {
+        if (TangoDirectory.IsDeletion(update, out var unit)) DeleteUnit(unit, version);
         if (!hosted.TryGet(update.Object, version.Position, out var target)) return;
         var rejection = Apply(target, update, version, call?.Result);
         call?.OnApplied(version, rejection, target.Stopped);
+    }
+
+    /// <summary>The directory's record stands in the streams of the unit's members too, so that each is told at the
+    /// same place wherever it is played.</summary>
+    private void DeleteUnit(ObjectId id, RecordVersion version)
+    {
+        if (id == ObjectId.Directory || !hosted.TryGet(id, version.Position, out var first)) return;
+        // What is not a whole unit the directory rejects.
+        if (first.Unit.Objects[0].Id != id) return;
+        foreach (var member in first.Unit.Objects) member.Delete(version);
+        logger.LogInformation("Object {Name} ({Id}) was deleted", first.Name, first.Id);
     }
 
     /// <returns>False: not all of the read set is hosted and readable here, and the decision is not known

@@ -67,6 +67,7 @@ internal sealed class ObjectHost(TangoRuntime runtime, DirectoryEntry entry, Hos
         MutatorInfo mutator, ObjectKey key, ArgumentBuffer arguments, ApplyResult<TResult>? result,
         CancellationToken cancellationToken)
     {
+        RequireNotDeleted();
         if (runtime.Current is not { } transaction)
         {
             await RebuildIfStoppedAsync(cancellationToken);
@@ -75,6 +76,20 @@ internal sealed class ObjectHost(TangoRuntime runtime, DirectoryEntry entry, Hos
 
         await transaction.UpdateAsync(this, mutator, key, arguments.WrittenMemory, result, cancellationToken);
         return result is null ? default! : Isolated(result.Value!);
+    }
+
+    /// <summary>As far as it is known here: nothing is asked for it.</summary>
+    /// <exception cref="TangoObjectDeletedException">The object was deleted.</exception>
+    private void RequireNotDeleted()
+    {
+        if (hosted is null)
+        {
+            if (runtime.IsDeleted(entry.Id)) throw new TangoObjectDeletedException(Name, entry.Id);
+        }
+        else if (runtime.Player.Published.Of(hosted).Stopped is { IsDeletion: true } deleted)
+        {
+            throw deleted.Told;
+        }
     }
 
     private TResult Isolated<TResult>(TResult result) =>

@@ -53,9 +53,10 @@ public sealed partial class TangoRuntime : IAsyncDisposable
             _options.Checkpoints, () => HasLevel(FeatureLevel.Checkpoints, Checkpoint), FindNewestCheckpoint,
             CheckpointByItselfAsync, logger, _lifetime.Token);
         var context = new PlaybackContext(
-            log, Calls, FindMaxSpan, openCursor, LoadUnitAsync, FindGroupInCycle, _options, time, entropy, logger);
+            log, Calls, FindMaxSpan, openCursor, LoadUnitAsync, FindGroupInCycle, IsDeletedInCycle, _options, time,
+            entropy, logger);
         Player = new Player(context, _lifetime.Token);
-        var beside = context with { FindGroup = FindGroupAsync };
+        var beside = context with { FindGroup = FindGroupAsync, IsDeleted = IsDeleted };
         _openings = new UnitOpenings(
             NewHosted, unit => new UnitOpening(unit, Player, beside, _lifetime.Token), _checkpointer.Watch);
         Trimmer = new Trimmer(

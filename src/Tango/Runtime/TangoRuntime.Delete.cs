@@ -1,0 +1,76 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+using Tango.Calls;
+using Tango.Formatting;
+using Tango.Records;
+using Tango.Runtime;
+
+namespace Tango;
+
+public sealed partial class TangoRuntime
+{
+    private const string Deletion = "Deleting an object";
+
+    private static readonly LogPosition s_end = new(long.MaxValue);
+
+    /// <summary>
+    /// Deletes an object for good. Its name can be used again; handles that are open anywhere fail with
+    /// <see cref="TangoObjectDeletedException"/> once their runtimes have played the deletion. An update that another
+    /// runtime sends before that may be acknowledged and have no effect.
+    /// </summary>
+    /// <exception cref="TangoDirectoryException">There is no such object, or it is a member of a group, which is
+    /// deleted as a whole.</exception>
+    /// <exception cref="TangoLevelException">The log's feature level is below 2.</exception>
+    public async ValueTask DeleteAsync(string name, CancellationToken cancellationToken = default)
+    {
+        RequireName(name);
+        await RequireLevelAsync(FeatureLevel.Checkpoints, Deletion, cancellationToken);
+        var entry = await _directory.FindAsync(name, cancellationToken)
+            ?? throw new TangoDirectoryException($"There is no object '{name}'");
+        if (entry.Group is not null)
+            throw new TangoDirectoryException(
+                $"'{name}' is a member of the group '{entry.Group}', which can only be deleted as a whole");
+        await DeleteUnitAsync([entry], cancellationToken);
+    }
+
+    /// <summary>Deletes a group with all its members, as <see cref="DeleteAsync"/>.</summary>
+    /// <exception cref="TangoDirectoryException">There is no such group.</exception>
+    public async ValueTask DeleteGroupAsync(string group, CancellationToken cancellationToken = default)
+    {
+        RequireName(group);
+        await RequireLevelAsync(FeatureLevel.Checkpoints, Deletion, cancellationToken);
+        var members = await _directory.FindGroupAsync(group, cancellationToken);
+        if (members.IsEmpty) throw new TangoDirectoryException($"There is no group '{group}'");
+        await DeleteUnitAsync(members, cancellationToken);
+    }
+
+    internal bool IsDeleted(ObjectId id) =>
+        _directoryUnit is { } unit
+        && Player.Published.Of(unit.Objects[0]).View is TangoDirectory directory
+        && directory.IsDeletedBefore(id, s_end);
+
+    /// <summary>One record of the directory, in an entry of the members' streams too: all are told at one
+    /// place.</summary>
+    private async ValueTask DeleteUnitAsync(
+        ImmutableArray<DirectoryEntry> members, CancellationToken cancellationToken)
+    {
+        var buffer = new ArgumentBuffer();
+        var writer = new MessagePackWriter(buffer);
+        RecordFormat.WriteUpdate(
+            ref writer, ObjectId.Directory, TangoDirectory.Mutators.Delete, ObjectKey.None,
+            ClaimFormat.Delete(members[0].Id).WrittenSpan);
+        writer.Flush();
+        ImmutableArray<StreamId> streams =
+            [ObjectId.Directory.Stream, .. members.Select(static member => member.Id.Stream)];
+        var call = new UpdateCall<ValueTuple>(buffer.WrittenMemory, streams, needsPlayback: true, null);
+        Calls.Send(call);
+        try
+        {
+            await CallWaiter.WaitAsync(call, call.Task, cancellationToken);
+        }
+        catch (TangoRejectedException)
+        {
+            throw new TangoDirectoryException($"'{members[0].Name}' was deleted already");
+        }
+    }
+}
