@@ -79,6 +79,54 @@ public class SpillTests
         Assert.Equal(["seen"], (await other.SnapshotAsync()).Keys);
     }
 
+    /// <summary>An opener starts at a checkpoint between the spills and the commit record: what is released ends
+    /// MaxSpan below it.</summary>
+    [Fact]
+    public async Task Spills_below_a_checkpoint_are_there_for_a_commit_record_above_it()
+    {
+        var appends = 0;
+        var beforeAppend = () => ValueTask.CompletedTask;
+        await using var world = new World(s_small with { AroundAppend = async _ => await beforeAppend() });
+        var runtime = world.NewRuntime(new TangoOptions { NewLogMaxSpan = 150 });
+        var accounts = await runtime.OpenAsync<Accounts>("accounts");
+        var (otherRuntime, other) = await world.OpenAccountsAsync();
+        for (var i = 0; i < 300; i++) await other.SetAsync("other", i);
+        await runtime.SyncAsync();
+        await using var transaction = runtime.BeginTx();
+        await accounts.BalanceAsync("seen");
+        await WriteAllAsync(accounts, 1);
+        var spillsFrom = await world.TailAsync();
+        beforeAppend = async () =>
+        {
+            if (++appends != 5) return;
+            runtime.LeaveTransaction();
+            for (var i = 0; i < 2; i++)
+            {
+                await otherRuntime.CheckpointAsync(other);
+                await otherRuntime.CheckpointDirectoryAsync();
+            }
+
+            Assert.True((await otherRuntime.TrimAsync()).Offset > 0);
+        };
+        Assert.IsType<TxOutcome.Committed>(await transaction.EndTxAsync());
+        Assert.True(appends > 5);
+        Assert.True((await otherRuntime.ReadTrimPointAsync()).Released <= spillsFrom);
+        var (_, late) = await world.OpenAccountsAsync();
+        Assert.Equal(Keys + 1, (await late.SnapshotAsync()).Count);
+
+        // Above the commit record they are history like any other, and no raw entries.
+        for (var i = 0; i < 300; i++) await other.SetAsync("other", i);
+        for (var i = 0; i < 2; i++)
+        {
+            await otherRuntime.CheckpointAsync(other);
+            await otherRuntime.CheckpointDirectoryAsync();
+        }
+
+        Assert.True(await otherRuntime.TrimAsync() > spillsFrom);
+        var (_, latest) = await world.OpenAccountsAsync();
+        Assert.Equal(Keys + 1, (await latest.SnapshotAsync()).Count);
+    }
+
     [Theory]
     [InlineData(true)]
     [InlineData(false)]

@@ -1,12 +1,14 @@
 using System.Collections.Immutable;
 using Corfu.Protocol;
+using Tango.Records;
 
 namespace Tango.Calls;
 
-/// <summary>A spill of a transaction (R19). It stands in no stream: the commit record names its position.</summary>
+/// <summary>A spill of a transaction (R19). No playback reads its stream: the commit record names its
+/// position.</summary>
 /// <param name="objects">Those that its writes concern.</param>
 internal sealed class SpillCall(ReadOnlyMemory<byte> record, ImmutableArray<ObjectId> objects)
-    : PendingCall(record, [], needsPlayback: false)
+    : PendingCall(record, [SpillFormat.Stream], needsPlayback: false)
 {
     private readonly TaskCompletionSource<RecordVersion> _done =
         new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -31,7 +33,7 @@ internal sealed class SpillCall(ReadOnlyMemory<byte> record, ImmutableArray<Obje
     public override void OnInDoubt(LogPosition? position, string message, Exception? reason) =>
         _done.TrySetException(reason is OperationCanceledException
             ? reason
-            : new TangoSpillException($"The writes could not be spilled, and nothing took effect: {message}", reason));
+            : new TangoSpillException($"The writes could not be spilled; nothing took effect: {message}", reason));
 
     public override void OnFailed(Exception reason) => _done.TrySetException(reason);
 }

@@ -11,6 +11,10 @@ namespace Tango.Records;
 /// </summary>
 internal static class SpillFormat
 {
+    /// <summary>All spills stand in one stream, which is not played: an entry in no stream would count as a raw
+    /// one.</summary>
+    public static readonly StreamId Stream = new(2);
+
     /// <summary>Upper bound of a spill's bytes around its writes.</summary>
     private const int MaxOverhead = 1 + 1 + 5;
 
