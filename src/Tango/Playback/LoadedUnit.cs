@@ -13,8 +13,14 @@ namespace Tango.Playback;
 internal sealed record LoadedUnit(
     LogPosition End, IReadOnlyList<LoadedObject> Members, ImmutableArray<AwaitedDecision> Awaited)
 {
-    public static LoadedUnit From(UnitSnapshot checkpoint) => new(
-        checkpoint.End, [.. checkpoint.Members.Select(LoadedObject.From)], checkpoint.Awaited);
+    public static LoadedUnit From(UnitSnapshot checkpoint)
+    {
+        var end = checkpoint.End;
+#if PLANTED
+        if (Planted.Is("loader-skips-one-entry")) end = end.Next;
+#endif
+        return new LoadedUnit(end, [.. checkpoint.Members.Select(LoadedObject.From)], checkpoint.Awaited);
+    }
 }
 
 /// <param name="View">A view that no reader holds; null for an object that is played without one.</param>
@@ -23,6 +29,9 @@ internal sealed record LoadedObject(TangoObject? View, VersionTable Versions)
     public static LoadedObject From(MemberSnapshot checkpoint)
     {
         var versions = new VersionTable(checkpoint.Entry.VersionCapacity);
+#if PLANTED
+        if (!Planted.Is("checkpoint-without-versions"))
+#endif
         versions.Restore(checkpoint.Versions);
         return new LoadedObject(checkpoint.View, versions);
     }

@@ -176,7 +176,7 @@ public sealed class Auditor(
             ReadOnlySpan<byte> bytes = result.Entry!.Payload.Span;
             payload = LogWorkload.PayloadNumber(bytes);
             if (plan.Kind == WorkloadKind.Tango)
-                TangoWorkload.Locate(transactions, result.Position.Offset, result.Entry.Payload, cluster.Monitor);
+                TangoWorkload.Locate(transactions, result.Entry, cluster.Monitor);
         }
 
         ImmutableArray<StreamHeader> headers = kind == SeenKind.Data ? result.Entry!.Streams : [];

@@ -37,9 +37,13 @@ public sealed record SeedPlan
 
     public bool Trims { get; init; }
 
-    /// <summary>Whether the log is trimmed under objects: only where no client starts again, since there are no
-    /// checkpoints yet to start from.</summary>
-    public bool TrimsObjects => Trims && Kind == WorkloadKind.Tango && !Has(FaultKind.KillClient);
+    /// <summary>Whether the log is trimmed under objects: without checkpoints to start from, only where no client
+    /// starts again.</summary>
+    public bool TrimsObjects =>
+        Trims && Kind == WorkloadKind.Tango && (Checkpoints || !Has(FaultKind.KillClient));
+
+    /// <summary>Whether Tango's runtimes make checkpoints by themselves.</summary>
+    public bool Checkpoints { get; init; }
 
     /// <summary>
     /// Whether some clients run older code, which cannot read all that the newer one writes. Not under trims: newer
@@ -96,6 +100,7 @@ public sealed record SeedPlan
     private const double ShareWithAgents = 0.25;
     private const double ShareWithDecay = 0.1;
     private const double ShareWithTwoVersions = 0.4;
+    private const double ShareWithCheckpoints = 0.5;
     private const double ShareWithStumbles = 0.5;
     private const double ShareWithSpills = 0.2;
 
@@ -189,6 +194,11 @@ public sealed record SeedPlan
             MaxClockSkew = Has(FaultKind.ClockSkew) ? TimeSpan.TicksPerMinute : 0,
         };
         if (later.Chance(ShareWithAgents)) plan = WithAgents(plan, later);
+        plan = plan with
+        {
+            Checkpoints = plan.Kind == WorkloadKind.Tango
+                && new SimRandom(seed).Split("checkpoints").Chance(ShareWithCheckpoints),
+        };
         return plan with
         {
             TwoVersions = plan.Kind == WorkloadKind.Tango && !plan.TrimsObjects

@@ -70,6 +70,8 @@ public sealed class TangoClient
         return client;
     }
 
+    public TangoObject SoloOf(string name) => Solo[name[1] - '0'];
+
     /// <summary>An object has stopped, and with it its group.</summary>
     public void Drop(string name)
     {

@@ -13,11 +13,12 @@ public sealed partial class TangoWorkload
 {
     /// <summary>Notes where the values of updates and commit records stand, from the bytes of an entry alone. Entries
     /// come in log order.</summary>
-    public static void Locate(TxHistory history, long position, ReadOnlyMemory<byte> payload, ClusterMonitor monitor)
+    public static void Locate(TxHistory history, LogEntry entry, ClusterMonitor monitor)
     {
-        if (!history.Located.Add(position)) return;
+        long position = entry.Position.Offset;
+        if (!history.Located.Add(position) || IsOfCheckpoint(entry)) return;
         int order = 0;
-        var reader = new MessagePackReader(payload);
+        var reader = new MessagePackReader(entry.Payload);
         reader.ReadArrayHeader();
         for (int i = 0; i < 3; i++) reader.SkipValue();
         for (int left = reader.ReadArrayHeader(), index = 0; left > 0; left--, index++)

@@ -8,8 +8,8 @@ using Tango;
 namespace Corfu.Simulation.Workload;
 
 // Prefix trims under objects, as the trim point allows: claims of objects, and of readers that hold the log for a
-// while. The checkpoints that are recorded are not made, so that no client may come later (SeedPlan.TrimsObjects), and
-// what a client has still to play stays.
+// while. In seeds without checkpoints those that are recorded are not made, so that no client may come later
+// (SeedPlan.TrimsObjects). What a client has still to play stays.
 public sealed partial class TangoWorkload
 {
     private const int Batch = 50;
@@ -41,7 +41,9 @@ public sealed partial class TangoWorkload
         if (_open.Count < plan.Clients) return;
         try
         {
-            if (random.Chance(0.5)) await TrimAsync(tango, random);
+            bool trims = random.Chance(0.5);
+            if (trims && plan.Checkpoints) await CheckpointOrTrimAsync(tango, random);
+            else if (trims) await TrimAsync(tango, random);
             else if (random.Chance(0.6)) await HoldAsync(tango, random);
             else if (_holds.TryDequeue(out var hold)) await LetGoAsync(tango, hold.Name, hold.Version);
         }
@@ -113,7 +115,7 @@ public sealed partial class TangoWorkload
             foreach (LogReadResult read in await own.ReadManyAsync(positions))
             {
                 if (read.State == PageState.Data)
-                    Locate(history, read.Position.Offset, read.Entry!.Payload, monitor);
+                    Locate(history, read.Entry!, monitor);
             }
         }
 

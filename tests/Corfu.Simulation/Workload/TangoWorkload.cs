@@ -299,6 +299,7 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
         history.Views.Add(new ViewSample(client, at, TangoClient.GateKey, await tango.Gate.LastAsync() ?? "-"));
         foreach (string solo in tango.Readable)
             history.Views.Add(new ViewSample(client, at, solo, await tango.ReadAsync(solo) ?? "-"));
+        await SampleUnitsAsync(client, tango);
     }
 
     private static string[] Readable(TangoClient tango) => [.. s_keys, .. tango.Readable];

@@ -1,0 +1,79 @@
+using Corfu.Client;
+using Corfu.Protocol;
+using Corfu.Simulation.Checkers;
+using Corfu.Simulation.Kernel;
+using Tango;
+using Tango.Checkpoints;
+using Tango.Runtime;
+
+namespace Corfu.Simulation.Workload;
+
+// Seeds in which runtimes make checkpoints by themselves: the log is trimmed as far as these allow, clients start again
+// from them, and what a client has made of an object is compared with what others have, versions included (R21).
+public sealed partial class TangoWorkload
+{
+    private const double ShareOfCheckpoints = 0.3;
+
+    /// <summary>Entries of checkpoints hold values too, which are no writes.</summary>
+    public static bool IsOfCheckpoint(LogEntry entry) =>
+        entry.Streams.Any(static header => header.Stream.Value >= ObjectId.EndOfUser && !header.Stream.IsRaw);
+
+    /// <summary>Notes the units' states and versions. Both are made by their writes alone, so that clients that have
+    /// met the same last write must agree.</summary>
+    private async Task SampleUnitsAsync(int client, TangoClient tango)
+    {
+        if (!plan.Checkpoints || plan.IsOld(client)) return;
+        await SampleUnitAsync(client, tango, tango.CellsObject);
+        foreach (string solo in tango.Readable) await SampleUnitAsync(client, tango, tango.SoloOf(solo));
+    }
+
+    private async Task SampleUnitAsync(int client, TangoClient tango, TangoObject handle)
+    {
+        UnitSnapshot snapshot =
+            await tango.Runtime.Player.CaptureAsync(((ObjectHost)handle.Host).RequireHosted().Unit, default);
+        long at = snapshot.Members.Max(static member => member.Versions.LastAny?.Position.Offset ?? -1);
+        var content = new ChunkedBuffer();
+        CheckpointContent.Write(content, snapshot with { End = LogPosition.Zero, Awaited = [] });
+        var check = new HashCode64();
+        foreach (ReadOnlyMemory<byte> piece in content.Cut(4096)) check.Add(piece.Span);
+        history.Views.Add(new ViewSample(client, at, $"state and versions of {handle.ObjectName}", check.ToString()));
+    }
+
+    private async Task CheckpointOrTrimAsync(TangoClient tango, SimRandom random)
+    {
+        try
+        {
+            if (random.Chance(ShareOfCheckpoints))
+            {
+                await tango.Runtime.CheckpointAsync(tango.CellsObject);
+                foreach (string solo in tango.Readable) await tango.Runtime.CheckpointAsync(tango.SoloOf(solo));
+                await tango.Runtime.CheckpointDirectoryAsync();
+                monitor.Mark("object checkpointed");
+                return;
+            }
+
+            // A client that is open plays on: it does not start again from a checkpoint.
+            LogPosition lowest = (await tango.Runtime.ReadTrimPointAsync()).Claims.Min(static claim => claim.Position);
+            long below = Math.Min(lowest.Offset, _open.Values.Min(c => c.Runtime.PlayedTo.Offset) - random.Next(10));
+            if (below > 0) await tango.Runtime.TrimBelowAsync(new LogPosition(below));
+        }
+        catch (Exception e) when (e is LogUnavailableException or TangoInDoubtException or TangoDirectoryException
+            or TangoClaimedException or TangoFormatException)
+        {
+            monitor.Mark("checkpoint or trim given up");
+        }
+    }
+
+    /// <summary>FNV-1a: the simulator's hashes are equal in all processes.</summary>
+    private sealed class HashCode64
+    {
+        private ulong _hash = 14695981039346656037;
+
+        public void Add(ReadOnlySpan<byte> bytes)
+        {
+            foreach (byte one in bytes) _hash = (_hash ^ one) * 1099511628211;
+        }
+
+        public override string ToString() => _hash.ToString("x16", System.Globalization.CultureInfo.InvariantCulture);
+    }
+}
