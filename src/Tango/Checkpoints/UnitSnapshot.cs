@@ -30,13 +30,6 @@ internal sealed record UnitSnapshot(
 /// was loaded for its versions only.</param>
 internal sealed record MemberSnapshot(DirectoryEntry Entry, TangoObject? View, VersionTableState Versions)
 {
-    public static MemberSnapshot Take(HostedObject member, PublishedViews published)
-    {
-        var versions = member.Versions.Capture();
-#if PLANTED
-        if (Planted.Is("checkpoint-of-a-stopped-view") && published.Of(member).View is { } stopped)
-            return new MemberSnapshot(member.Entry, stopped, versions);
-#endif
-        return new MemberSnapshot(member.Entry, published.Of(member).Require(member), versions);
-    }
+    public static MemberSnapshot Take(HostedObject member, PublishedViews published) =>
+        new(member.Entry, published.Of(member).Require(member), member.Versions.Capture());
 }

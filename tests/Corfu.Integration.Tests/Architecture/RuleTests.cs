@@ -58,7 +58,6 @@ public sealed class RuleTests
     [Fact]
     public void A_rule_that_is_not_implemented_has_no_planted_bug()
     {
-        Assert.NotEmpty(s_later);
         Assert.DoesNotContain(s_bugs, bug => Cited(bug.Rule).Any(s_later.Contains));
     }
 
