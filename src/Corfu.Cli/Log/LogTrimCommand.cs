@@ -19,11 +19,21 @@ internal static class LogTrimCommand
         var below = LogCommand.PositionOption("--below",
             "Release everything below this position, which is at most the tail.");
         var force = new Option<bool>("--force") { Description = "With --below: also what is still needed." };
-        var command = LogCommand.WithClient("trim", Description, [position, below, force],
+        var unneeded = new Option<bool>("--unneeded")
+        {
+            Description = "Release what nothing needs and no wish keeps, and print the new trim point.",
+        };
+        var command = LogCommand.WithClient("trim", Description, [position, below, unneeded, force],
             async (client, result, cancellationToken) =>
             {
                 var error = result.InvocationConfiguration.Error;
-                if (result.GetValue(below) is not { } end)
+                if (result.GetValue(unneeded))
+                {
+                    await using var runtime = new TangoRuntime(client);
+                    var released = await runtime.TrimAsync(cancellationToken);
+                    await result.InvocationConfiguration.Output.WriteLineAsync(released.ToString());
+                }
+                else if (result.GetValue(below) is not { } end)
                     await client.TrimAsync(result.GetValue(position), cancellationToken);
                 else if (result.GetValue(force)) await ForceAsync(client, end, error, cancellationToken);
                 else return await TrimBelowAsync(client, end, error, cancellationToken);
@@ -31,8 +41,13 @@ internal static class LogTrimCommand
             });
         command.Validators.Add(result =>
         {
-            if (result.GetResult(position) is { Tokens.Count: > 0 } == (result.GetResult(below) is not null))
-                result.AddError("Give either a position or --below P.");
+            bool[] given =
+            [
+                result.GetResult(position) is { Tokens.Count: > 0 }, result.GetResult(below) is not null,
+                result.GetValue(unneeded),
+            ];
+            if (given.Count(static isGiven => isGiven) != 1)
+                result.AddError("Give either a position, --below P or --unneeded.");
             if (result.GetValue(force) && result.GetResult(below) is null)
                 result.AddError("--force goes with --below P.");
         });

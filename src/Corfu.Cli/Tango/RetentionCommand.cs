@@ -10,7 +10,7 @@ internal static class RetentionCommand
     private const string Description =
         """
         Say how much history is kept though nothing needs it: at least so many positions below the tail, and entries
-        younger than a time. Automatic trims obey it. Without options it prints what is kept.
+        younger than a time. 'log trim --unneeded' obeys it. Without options it prints what is kept.
         """;
 
     public static Command Create()

@@ -8,8 +8,8 @@ internal static class StreamCommand
 {
     private const string Description =
         """
-        Raw streams, and what is kept of them. In a log with Tango objects nothing is trimmed automatically from the
-        first raw entry on whose stream was not declared, once, by 'retain' or 'release'.
+        Raw streams, and what is kept of them. 'log trim --unneeded' stops at the first raw entry whose stream was not
+        declared, once, by 'retain' or 'release'.
         """;
 
     private const string RetainDescription =

@@ -6,9 +6,9 @@ namespace Tango;
 /// <summary>How far a log's prefix may be trimmed, and what holds it back.</summary>
 /// <param name="Released">Everything below may be trimmed, and perhaps is.</param>
 /// <param name="Claims">Lowest first; nothing at or above one is released.</param>
-/// <param name="KeepPositions">So many positions below the tail are not trimmed automatically; null: no such
-/// wish.</param>
-/// <param name="KeepTime">Entries younger than this are not trimmed automatically; null: no such wish.</param>
+/// <param name="KeepPositions">So many positions below the tail are kept by <see cref="TangoRuntime.TrimAsync"/>;
+/// null: no such wish.</param>
+/// <param name="KeepTime">Entries younger than this are kept by it; null: no such wish.</param>
 /// <param name="Streams">Raw streams that were declared.</param>
 public sealed record TangoTrimPoint(
     LogPosition Released, ImmutableArray<TangoClaim> Claims, long? KeepPositions, TimeSpan? KeepTime,

@@ -29,8 +29,8 @@ public sealed partial class TangoRuntime
     }
 
     /// <summary>
-    /// Trims what no claim needs, and what users' retention and undeclared raw entries leave. Runtimes that make
-    /// checkpoints by themselves do so by themselves.
+    /// Trims what no claim needs, and what users' retention and undeclared raw entries leave. Call it now and then, in
+    /// any runtime: claims rise with checkpoints, and leases expire while one runtime calls it again and again.
     /// </summary>
     /// <returns>The trim point as it is now.</returns>
     /// <exception cref="TangoLevelException">The log's feature level is below 2.</exception>
@@ -58,7 +58,7 @@ public sealed partial class TangoRuntime
         await _log.TrimPrefixAsync(below, cancellationToken);
     }
 
-    /// <summary>Says how much is kept though no claim needs it, for all that trim automatically.</summary>
+    /// <summary>Says how much is kept though no claim needs it, for <see cref="TrimAsync"/>.</summary>
     /// <param name="positions">So many below the tail; null: none.</param>
     /// <param name="time">Entries younger than this, by their writers' clocks; null: none.</param>
     public async ValueTask RetainAsync(
@@ -70,8 +70,8 @@ public sealed partial class TangoRuntime
         await _directory.RetainAsync(new Retention(positions, time), cancellationToken);
     }
 
-    /// <summary>Says what is kept of a raw stream's entries. Until then nothing from its first entry on is trimmed
-    /// automatically.</summary>
+    /// <summary>Says what is kept of a raw stream's entries. Until then <see cref="TrimAsync"/> trims nothing from its
+    /// first entry on.</summary>
     /// <param name="stream">Raw; or <see cref="NoStream"/>.</param>
     /// <param name="name">For people; null if only the number is known.</param>
     /// <param name="retainFrom">Null: its entries need not be kept.</param>

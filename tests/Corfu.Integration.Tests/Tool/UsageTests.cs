@@ -29,7 +29,7 @@ public sealed class UsageTests
         "Cannot parse argument 'x' for option '--in-flight' as expected type 'System.Int32'.\nSee 'corfu log append "
         + "--help'.\n")]
     [InlineData("log trim --connect corfu://127.0.0.1:1",
-        "Give either a position or --below P.\nSee 'corfu log trim --help'.\n")]
+        "Give either a position, --below P or --unneeded.\nSee 'corfu log trim --help'.\n")]
     [InlineData(
         "log tail --connect 127.0.0.1:1",
         "A connection string starts with corfu://, as in corfu://127.0.0.1:7001,127.0.0.1:7002; this one is "
