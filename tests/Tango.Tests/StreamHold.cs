@@ -10,12 +10,23 @@ internal sealed class StreamHold(Func<IStreamCursor> openCursor)
     private readonly ConcurrentDictionary<StreamId, TaskCompletionSource> _held = new();
     private readonly ConcurrentDictionary<StreamId, TaskCompletionSource> _reached = new();
 
+    private TaskCompletionSource? _syncs;
+
     public IStreamCursor OpenCursor() => new Cursor(this, openCursor());
 
     public void Hold(StreamId stream)
     {
         _reached[stream] = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         _held[stream] = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+    }
+
+    public void HoldSyncs() =>
+        _syncs = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+
+    public void ReleaseSyncs()
+    {
+        _syncs!.SetResult();
+        _syncs = null;
     }
 
     /// <summary>A cursor stands in front of an entry of the stream.</summary>
@@ -45,9 +56,12 @@ internal sealed class StreamHold(Func<IStreamCursor> openCursor)
 
         public void Add(StreamId stream, LogPosition from) => inner.Add(stream, from);
 
-        public ValueTask<LogPosition> SyncAsync(
-            ReadConsistency consistency = ReadConsistency.Linearizable,
-            CancellationToken cancellationToken = default) => inner.SyncAsync(consistency, cancellationToken);
+        public async ValueTask<LogPosition> SyncAsync(
+            ReadConsistency consistency = ReadConsistency.Linearizable, CancellationToken cancellationToken = default)
+        {
+            if (hold._syncs is { } syncs) await syncs.Task.WaitOrCancelAsync(cancellationToken);
+            return await inner.SyncAsync(consistency, cancellationToken);
+        }
 
         public async ValueTask<LogEntry?> ReadNextAsync(CancellationToken cancellationToken = default)
         {

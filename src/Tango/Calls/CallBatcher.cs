@@ -158,6 +158,10 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> pla
         try
         {
             await player().PlayToAsync(position.Next, CancellationToken.None);
+            // R22: playback of the entry takes its callers; a unit that was reloaded from above it does not.
+            if (TryRemove(sequence))
+                Array.ForEach(batch, call => call.OnInDoubt(
+                    position, "The record is in the log, but history was trimmed before it was played", null));
         }
         catch (Exception e)
         {
@@ -173,8 +177,13 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> pla
 
     private void Abandon(PendingCall[] batch, long sequence, Action<PendingCall> report)
     {
-        lock (_gate) _unplayed.Remove(sequence);
+        TryRemove(sequence);
         Array.ForEach(batch, report);
+    }
+
+    private bool TryRemove(long sequence)
+    {
+        lock (_gate) return _unplayed.Remove(sequence);
     }
 
     private ReadOnlyMemory<byte> Encode(PendingCall[] batch, long sequence)

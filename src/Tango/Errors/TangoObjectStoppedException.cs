@@ -15,8 +15,8 @@ public sealed class TangoObjectStoppedException : TangoException
             + $"{(wasRebuilt ? ", also when it was played anew" : "")}: {innerException.Message}", innerException)
     {
         (ObjectName, ObjectId, Version, WasRebuilt) = (objectName, objectId, version, wasRebuilt);
-        // What the code does not know it will not know the next time.
-        MayRebuild = !wasRebuilt && innerException is not TangoException;
+        // What the code does not know it will not know the next time. R22: a checkpoint may be written meanwhile.
+        MayRebuild = innerException is TangoTrimmedException || (!wasRebuilt && innerException is not TangoException);
     }
 
     public string ObjectName { get; }
@@ -31,10 +31,12 @@ public sealed class TangoObjectStoppedException : TangoException
 
     internal bool MayRebuild { get; }
 
-    /// <summary>What a caller is told. A level that this code does not know concerns more than one object, and a
-    /// deletion is no failure.</summary>
+    /// <summary>What a caller is told. A level that this code does not know, or a trim, says how to go on, and concerns
+    /// more than one object; a deletion is no failure.</summary>
     internal Exception Told =>
-        InnerException is TangoLevelException or TangoObjectDeletedException ? InnerException : this;
+        InnerException is TangoLevelException or TangoTrimmedException or TangoObjectDeletedException
+            ? InnerException
+            : this;
 
     internal bool IsDeletion => InnerException is TangoObjectDeletedException;
 

@@ -148,6 +148,19 @@ internal sealed class Decisions(
         Send(commit, pending);
     }
 
+    /// <summary>Playback has ended without another that goes on from here.</summary>
+    public void PublishPending()
+    {
+        KeyValuePair<RecordVersion, PendingDecision>[] decided;
+        lock (_gate)
+        {
+            decided = [.. _pending];
+            _pending.Clear();
+        }
+
+        foreach (var (commit, pending) in decided) Publish(commit, pending);
+    }
+
     private void Send(RecordVersion commit, PendingDecision pending)
     {
         try

@@ -19,6 +19,8 @@ internal sealed class HostedObjects
     public bool TryGet(ObjectId id, LogPosition position, [NotNullWhen(true)] out HostedObject? hosted) =>
         _objects.TryGetValue(id, out hosted) && position >= hosted.Unit.Start;
 
+    public bool IsEmpty => _inOrder.Count == 0;
+
     public bool Has(HostedUnit unit) => _objects.ContainsKey(unit.Objects[0].Id);
 
     /// <summary>Every unit starts at or above <see cref="Applied"/>, unless nothing has been played.</summary>
@@ -29,6 +31,13 @@ internal sealed class HostedObjects
             _objects.Add(hosted.Id, hosted);
             _inOrder.Add(hosted);
         }
+    }
+
+    /// <summary>R22: none of the units can be played on.</summary>
+    public void Stop(Exception reason)
+    {
+        foreach (var unit in _inOrder.Select(static hosted => hosted.Unit).Distinct())
+            unit.Stop(new RecordVersion(Applied, 0), reason);
     }
 
     /// <summary>Lets the cursor read what is not applied yet.</summary>

@@ -110,6 +110,17 @@ internal sealed class Playback
         return true;
     }
 
+    /// <summary>R22: nothing is played from here on. Its units stop, callers hear what is known, and what was decided
+    /// goes to the other hosts, which may wait for it.</summary>
+    public void End(TangoTrimmedException reason)
+    {
+        foreach (var call in Answerable) call.OnPublished();
+        foreach (var call in _progress.Calls ?? [])
+            call.OnInDoubt(_entry!.Position, "The record is in the log, but playing it failed", reason);
+        Hosted.Stop(reason);
+        Decisions.PublishPending();
+    }
+
     /// <exception cref="TangoPlaybackFailedException">An error of the process.</exception>
     public void ThrowIfFailed()
     {

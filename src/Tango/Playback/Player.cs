@@ -16,10 +16,11 @@ internal sealed class Player
     private readonly TimeProvider _time;
     private readonly IEntropy _entropy;
     private readonly ILogger _logger;
+    private readonly PlaybackContext _context;
     private readonly CancellationToken _lifetime;
 
-    // Used inside a cycle only.
-    private readonly Playback _playback;
+    // Used inside a cycle only. Replaced when history was trimmed under it.
+    private volatile Playback _playback;
     private readonly ViewPublisher _views = new();
 
     private readonly Lock _gate = new();
@@ -32,8 +33,8 @@ internal sealed class Player
     public Player(PlaybackContext context, CancellationToken lifetime)
     {
         (_options, _time, _entropy, _logger) = (context.Options, context.Time, context.Entropy, context.Logger);
-        _lifetime = lifetime;
-        _playback = new Playback(context, SyncAsync, context.Calls, null, lifetime);
+        (_context, _lifetime) = (context, lifetime);
+        _playback = NewPlayback();
     }
 
     /// <summary>The newest complete views; never older than any cycle that a caller has awaited.</summary>
@@ -159,7 +160,24 @@ internal sealed class Player
 
     private async Task RunCycleAsync(Cycle cycle)
     {
-        var tail = await _playback.SyncAsync(cycle.Consistency);
+        try
+        {
+            await PlayAsync(cycle.Consistency);
+        }
+        catch (LogTrimmedException e) when (!_playback.Hosted.IsEmpty)
+        {
+            Drop(e);
+            await PlayAsync(cycle.Consistency);
+        }
+
+        await EndOpeningsAsync(cycle.Openings);
+        Publish();
+        cycle.AtEnd.ForEach(static atEnd => atEnd());
+    }
+
+    private async ValueTask PlayAsync(ReadConsistency consistency)
+    {
+        var tail = await _playback.SyncAsync(consistency);
         for (var played = 1; await _playback.PlayNextAsync(); played++)
         {
             if (played % _options.PublishEvery == 0) Publish();
@@ -168,10 +186,23 @@ internal sealed class Player
 #if PLANTED
         if (Planted.Is("tail-counts-as-played")) _playback.Hosted.AdvanceTo(tail);
 #endif
-        await EndOpeningsAsync(cycle.Openings);
-        Publish();
-        cycle.AtEnd.ForEach(static atEnd => atEnd());
     }
+
+    /// <summary>R22: history that was not yet played is trimmed, and which units it concerned is not known. None goes
+    /// on: the next call that uses one lets it start anew from a checkpoint.</summary>
+    private void Drop(LogTrimmedException reason)
+    {
+        var ended = _playback;
+        var end = ended.Hosted.Applied;
+        _logger.LogWarning(reason, "History at {Position} was trimmed before it was played; open objects are reloaded",
+            end);
+        ended.End(new TangoTrimmedException(reason));
+        _playback = NewPlayback();
+        _playback.Hosted.AdvanceTo(end);
+        _views.Publish(end);
+    }
+
+    private Playback NewPlayback() => new(_context, SyncAsync, _context.Calls, null, _lifetime);
 
     /// <summary>
     /// R10, R20: brings all units to one position, at whole entries. It may lie above what this playback has read: the

@@ -17,6 +17,8 @@ internal sealed class ViewPublisher
     {
         foreach (var hosted in unit.Objects)
         {
+            // A unit that was reloaded has its slots.
+            if (hosted.Slot >= 0) continue;
             hosted.Slot = _slots.Count;
             _slots.Add(hosted);
         }

@@ -22,11 +22,9 @@ internal sealed class ObjectHost(TangoRuntime runtime, DirectoryEntry entry, Hos
 
     public HostedObject RequireHosted() => hosted ?? throw new TangoNotHostedException(Name);
 
-    /// <summary>R23: an object whose Apply failed is played anew once, for the first call that meets it
-    /// stopped.</summary>
     public ValueTask RebuildIfStoppedAsync(CancellationToken cancellationToken) =>
         hosted is not null && runtime.Player.Published.Of(hosted).Stopped is { MayRebuild: true }
-            ? runtime.RebuildAsync(hosted.Unit, cancellationToken)
+            ? runtime.RebuildIfStoppedAsync(hosted.Unit, cancellationToken)
             : ValueTask.CompletedTask;
 
     public void RequireRuntime(TangoRuntime other)

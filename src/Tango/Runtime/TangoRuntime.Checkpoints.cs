@@ -105,7 +105,7 @@ public sealed partial class TangoRuntime
         HostedUnit unit, LogPosition? notAbove, CancellationToken cancellationToken)
     {
         // A log that was never raised has no checkpoints. The directory itself is opened before its level is known.
-        if (_directoryUnit is not null && DirectoryView.Level < FeatureLevel.Checkpoints) return null;
+        if (unit.Objects[0].Id != ObjectId.Directory && DirectoryView.Level < FeatureLevel.Checkpoints) return null;
         var loaded = await _checkpointReader.LoadNewestAsync(MembersOf(unit), notAbove, cancellationToken);
         return loaded is null ? null : LoadedUnit.From(loaded);
     }

@@ -108,11 +108,25 @@ public sealed partial class TangoRuntime
         }
     }
 
-    /// <summary>Of a unit that has stopped.</summary>
-    internal async ValueTask RebuildAsync(HostedUnit unit, CancellationToken cancellationToken)
+    /// <summary>R22, R23: an object whose Apply failed, or under which history was trimmed, starts anew for the first
+    /// call that meets it stopped.</summary>
+    internal ValueTask RebuildIfStoppedAsync(HostedUnit unit, CancellationToken cancellationToken)
+    {
+        foreach (var member in unit.Objects)
+        {
+            if (Player.Published.Of(member).Stopped is { MayRebuild: true })
+                return RebuildAsync(unit, cancellationToken);
+        }
+
+        return ValueTask.CompletedTask;
+    }
+
+    private async ValueTask RebuildAsync(HostedUnit unit, CancellationToken cancellationToken)
     {
         try
         {
+            // Playback of the others may ask it for groups.
+            if (unit != _directoryUnit) await AttachDirectoryAsync(cancellationToken);
             await _openings.RebuildAsync(unit, cancellationToken);
         }
         catch (TangoTrimmedException e)
@@ -146,7 +160,12 @@ public sealed partial class TangoRuntime
 
     private async ValueTask AttachDirectoryAsync(CancellationToken cancellationToken)
     {
-        if (_directoryUnit is not null) return;
+        if (_directoryUnit is { } known)
+        {
+            await RebuildIfStoppedAsync(known, cancellationToken);
+            return;
+        }
+
         var unit = await _openings.OpenAsync([TangoDirectory.OwnEntry], cancellationToken);
         _directory.Attach(new ObjectHost(this, TangoDirectory.OwnEntry, unit.Objects[0]));
         _directoryUnit = unit;

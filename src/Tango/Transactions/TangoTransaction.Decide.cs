@@ -46,7 +46,7 @@ public sealed partial class TangoTransaction
         foreach (var used in _objects)
         {
             if (used.Host.Hosted is { } hosted && _runtime.Player.Published.Of(hosted).Stopped is { } stopped)
-                throw stopped;
+                throw stopped.Told;
         }
 
         var reads = _objects.FindAll(static o => o.HasReads);

@@ -70,7 +70,7 @@ internal sealed class TxObject(ObjectHost host)
     public TxOutcome.Aborted? FindConflict(PublishedViews snapshot)
     {
         var hosted = Host.RequireHosted();
-        if (hosted.Unit.IsUnreadable) throw hosted.Stopped!;
+        if (hosted.Unit.IsUnreadable) throw hosted.Stopped!.Told;
         if (hosted.Versions.LastWriteEnd <= snapshot.End) return null;
         if (ReadsWhole) return Conflict(hosted, ObjectKey.None, snapshot);
         foreach (var key in ReadKeys)

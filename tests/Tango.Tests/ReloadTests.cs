@@ -1,0 +1,104 @@
+using Corfu.Protocol;
+
+namespace Tango.Tests;
+
+/// <summary>R22: objects under which history was trimmed start anew from a checkpoint, with the same handles.</summary>
+public class ReloadTests
+{
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void Open_objects_are_reloaded_from_their_checkpoints(bool realCursor) => SeededContext.Run(1, async time =>
+    {
+        await using var world = new World(time: time, realCursor: realCursor);
+        var (writer, first) = await world.OpenAccountsAsync("first");
+        var second = await writer.OpenAsync<Accounts>("second");
+        var behind = world.NewRuntime();
+        var firstBehind = await behind.OpenAsync<Accounts>("first");
+        var secondBehind = await behind.OpenAsync<Accounts>("second");
+        await first.SetAsync("x", 1);
+        await second.SetAsync("x", 2);
+        Assert.Equal(1, await firstBehind.BalanceAsync("x"));
+
+        // Its snapshot is older than what is trimmed.
+        var stale = await behind.BeginTransferAsync(secondBehind, "x");
+        for (var i = 0; i < 10; i++) await first.AddAsync("x", 1);
+        await second.AddAsync("x", 1);
+        await CheckpointAndTrimAsync(world, writer, first, second);
+        await first.AddAsync("x", 1);
+
+        // Its record is played while the object is reloaded, which does not tell its caller that it aborts.
+        Assert.IsType<TxOutcome.InDoubt>(await stale.EndTxAsync());
+        Assert.Equal(12, await firstBehind.BalanceAsync("x"));
+        Assert.Equal(3, await secondBehind.BalanceAsync("x"));
+        Assert.Equal(13, await firstBehind.AddAsync("x", 1));
+        Assert.True((await behind.TransferAsync(secondBehind, "x", 1)).IsCommitted);
+        Assert.Equal(13, await first.BalanceAsync("x"));
+        Assert.Equal(4, await second.BalanceAsync("x"));
+        var third = await behind.OpenAsync<Accounts>("third");
+        await third.SetAsync("x", 5);
+        Assert.Equal(5, await third.BalanceAsync("x"));
+    });
+
+    [Fact]
+    public void An_object_without_a_checkpoint_fails_typed_until_there_is_one() => SeededContext.Run(2, async time =>
+    {
+        await using var world = new World(time: time);
+        var (writer, first) = await world.OpenAccountsAsync("first");
+        var second = await writer.OpenAsync<Accounts>("second");
+        var behind = world.NewRuntime();
+        var firstBehind = await behind.OpenAsync<Accounts>("first");
+        var secondBehind = await behind.OpenAsync<Accounts>("second");
+        await first.SetAsync("x", 1);
+        await second.SetAsync("x", 2);
+        await CheckpointAndTrimAsync(world, writer, first);
+        for (var attempt = 0; attempt < 2; attempt++)
+        {
+            Assert.Equal(1, await firstBehind.BalanceAsync("x"));
+            await Assert.ThrowsAsync<TangoTrimmedException>(async () => await secondBehind.BalanceAsync("x"));
+            await Assert.ThrowsAsync<TangoTrimmedException>(async () => await secondBehind.AddAsync("x", 1));
+        }
+
+        await writer.CheckpointAsync(second);
+        Assert.Equal(2, await secondBehind.BalanceAsync("x"));
+    });
+
+    /// <summary>A call whose record was sent and lies below the checkpoint is in doubt; it does not wait for
+    /// ever.</summary>
+    [Fact]
+    public void A_call_below_the_checkpoint_is_in_doubt() => SeededContext.Run(3, async time =>
+    {
+        await using var world = new World(time: time);
+        var (writer, first) = await world.OpenAccountsAsync("first");
+        var hold = new StreamHold(world.Log.OpenCursor);
+        var behind = world.NewRuntime(hold.OpenCursor, time);
+        var firstBehind = await behind.OpenAsync<Accounts>("first");
+        await first.SetAsync("x", 1);
+        hold.HoldSyncs();
+        var reading = firstBehind.BalanceAsync("x").AsTask();
+        var adding = firstBehind.AddAsync("x", 1).AsTask();
+        Assert.Equal(2, await UntilAsync(first, 2, time));
+        await CheckpointAndTrimAsync(world, writer, first);
+        hold.ReleaseSyncs();
+        await Assert.ThrowsAsync<TangoInDoubtException>(() => adding);
+        Assert.Equal(2, await reading);
+    });
+
+    private static async Task<long> UntilAsync(Accounts accounts, long balance, TimeProvider time)
+    {
+        while (await accounts.BalanceAsync("x") is var found)
+        {
+            if (found >= balance) return found;
+            await Task.Delay(TimeSpan.FromMilliseconds(1), time);
+        }
+
+        return 0;
+    }
+
+    private static async Task CheckpointAndTrimAsync(World world, TangoRuntime runtime, params Accounts[] accounts)
+    {
+        var end = await runtime.CheckpointDirectoryAsync();
+        foreach (var one in accounts) end = LogPosition.Min(end, await runtime.CheckpointAsync(one));
+        await world.Log.TrimPrefixAsync(end);
+    }
+}
