@@ -68,6 +68,29 @@ public class RebuildTests
         Assert.Equal(2, await accounts.BalanceAsync("x"));
     });
 
+    /// <summary>Seed 334: an object stopped between the end of a transaction and its commit record; the transaction was
+    /// told that no write had been refused, which others had refused.</summary>
+    [Fact]
+    public void A_transaction_that_wrote_to_a_stopped_object_is_not_told_that_nothing_was_refused() =>
+        SeededContext.Run(5, async time =>
+    {
+        await using var world = new World(time: time);
+        var faults = new Queue<Exception>([new TimeoutException("once")]);
+        Fragile.Fault.Value = value => value == 5 && faults.TryDequeue(out var fault) ? fault : null;
+        var runtime = world.NewRuntime();
+        var fragile = await runtime.OpenAsync<Fragile>("fragile");
+        var accounts = await runtime.OpenAsync<Accounts>("accounts");
+        await using var transaction = runtime.BeginTx();
+        await accounts.SetAsync("x", await accounts.BalanceAsync("x") + 1);
+        await fragile.PutAsync(1);
+        // By another runtime: it is not played here before the transaction's record.
+        await (await world.NewRuntime().OpenWriteOnlyAsync<Fragile>("fragile")).PutAsync(5);
+        var outcome = Assert.IsType<TxOutcome.InDoubt>(await transaction.EndTxAsync());
+        Assert.StartsWith("It committed, but 'fragile' has stopped", outcome.Message, StringComparison.Ordinal);
+        Assert.Equal(1, await accounts.BalanceAsync("x"));
+        Assert.Equal(6, await fragile.SumAsync());
+    });
+
     [Theory]
     [InlineData(true)]
     [InlineData(false)]

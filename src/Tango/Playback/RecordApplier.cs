@@ -157,21 +157,25 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
             else if (!isEvaluated && writesLiveObject) return false;
         }
 
-        var rejected = 0;
+        AppliedWrites applied = default;
         if (aborted is null)
         {
             foreach (var writes in spilledWrites)
             {
                 var spill = new MessagePackReader(writes);
-                ApplyWrites(ref spill, version, isEvaluated, ref rejected);
+                ApplyWrites(ref spill, version, isEvaluated, ref applied);
             }
 
-            ApplyWrites(ref reader, version, isEvaluated, ref rejected);
+            ApplyWrites(ref reader, version, isEvaluated, ref applied);
         }
         else reader.SkipValue();
 
         reader.SkipValue();
-        if (isEvaluated) call?.OnDecided(aborted ?? (TxOutcome)new TxOutcome.Committed(version, rejected));
+        if (isEvaluated && applied.StoppedAt is { } name)
+            call?.OnInDoubt(
+                version.Position, $"It committed, but '{name}' has stopped here and may have refused a write", null);
+        else if (isEvaluated)
+            call?.OnDecided(aborted ?? (TxOutcome)new TxOutcome.Committed(version, applied.Rejected));
         // No record says what it came to, or nothing here waits for the one that does.
         else call?.OnInDoubt(version.Position, "What the transaction read cannot be read here any more", null);
         return true;
@@ -193,7 +197,8 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
         return _missing.Count > 0;
     }
 
-    private void ApplyWrites(ref MessagePackReader reader, RecordVersion version, bool isEvaluated, ref int rejected)
+    private void ApplyWrites(
+        ref MessagePackReader reader, RecordVersion version, bool isEvaluated, ref AppliedWrites applied)
     {
         for (var writes = reader.ReadCount(); writes > 0; writes--)
         {
@@ -201,10 +206,11 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
             var write = CallRecord.Read(ref reader);
             if (!hosted.TryGet(write.Object, version.Position, out var target)) continue;
 #if PLANTED
-            if (rejected > 0 && Planted.Is("a-refusal-ends-its-transaction")) continue;
+            if (applied.Rejected > 0 && Planted.Is("a-refusal-ends-its-transaction")) continue;
 #endif
             if (!isEvaluated) StopForUnknownReads(target, version);
-            else if (Apply(target, write, version, null) is not null) rejected++;
+            else if (Apply(target, write, version, null) is not null) applied.Rejected++;
+            if (target.Stopped is { IsDeletion: false }) applied.StoppedAt = target.Name;
         }
     }
 
@@ -318,6 +324,15 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
         TangoTelemetry.ObjectsStopped.Add(1);
         logger.LogError(target.Stopped, "Object {Name} ({Id}) stopped", target.Name, target.Id);
     }
+}
+
+/// <summary>What became of a transaction's writes.</summary>
+internal struct AppliedWrites
+{
+    public int Rejected;
+
+    /// <summary>An object that has stopped: what it did with a write is not known.</summary>
+    public string? StoppedAt;
 }
 
 /// <summary>How far playback has got within one entry.</summary>

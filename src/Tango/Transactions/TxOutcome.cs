@@ -29,7 +29,8 @@ public abstract record TxOutcome
         RecordVersion ConflictingWrite)
         : TxOutcome;
 
-    /// <summary>The commit record may or may not be in the log. Never retried silently.</summary>
+    /// <summary>The commit record may or may not be in the log, or what became of it is not known here. Never retried
+    /// silently.</summary>
     /// <param name="Position">Where it would stand, if a position was granted.</param>
     public sealed record InDoubt(LogPosition? Position, string Message) : TxOutcome;
 }
