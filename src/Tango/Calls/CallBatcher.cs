@@ -95,7 +95,8 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> pla
         while (_queue.TryPeek(out var call))
         {
             if (batch.Count > 0 && (batch.Count >= options.MaxBatchRecords || bytes + call.Record.Length > maxBytes
-                || streams + call.Streams.Length > options.MaxBatchStreams)) break;
+                || streams + call.Streams.Length > options.MaxBatchStreams
+                || IsForDirectory(call) != IsForDirectory(batch[0]))) break;
             _queue.Dequeue();
             if (!call.TryMarkSent()) continue;
             batch.Add(call);
@@ -105,6 +106,9 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> pla
 
         return [.. batch];
     }
+
+    // R23: a record that older code cannot read stops all objects of its entry. It must not stop the directory.
+    private static bool IsForDirectory(PendingCall call) => call.Streams.Contains(ObjectId.Directory.Stream);
 
     private static bool IsSameStreams(PendingCall a, PendingCall b) =>
         a.Streams.AsSpan().SequenceEqual(b.Streams.AsSpan());

@@ -5,17 +5,18 @@ using Tango.Playback;
 namespace Tango.Checkpoints;
 
 /// <summary>
-/// Makes the checkpoints that the policy asks for, beside playback, one at a time. One that fails is logged and tried
-/// again after more updates.
+/// Makes the checkpoints that the policy asks for, beside playback, one at a time, and trims the log behind them. One
+/// that fails is logged and tried again after more updates.
 /// </summary>
 /// <param name="policy">Null: none by itself.</param>
 /// <param name="mayWrite">Whether the log's level allows checkpoints.</param>
-/// <param name="findNewest">End of the unit's newest checkpoint that the directory knows; null: none.</param>
+/// <param name="findClaim">The unit's claim that the directory knows.</param>
 /// <param name="checkpoint">Returns the checkpoint's end.</param>
+/// <param name="trim">Trims what no claim needs any more.</param>
 internal sealed class Checkpointer(
-    CheckpointPolicy? policy, Func<bool> mayWrite, Func<HostedUnit, LogPosition?> findNewest,
-    Func<HostedUnit, CancellationToken, ValueTask<LogPosition>> checkpoint, ILogger logger,
-    CancellationToken lifetime)
+    CheckpointPolicy? policy, Func<bool> mayWrite, Func<HostedUnit, UnitClaim> findClaim,
+    Func<HostedUnit, CancellationToken, ValueTask<LogPosition>> checkpoint,
+    Func<CancellationToken, ValueTask> trim, ILogger logger, CancellationToken lifetime)
 {
     private readonly Lock _gate = new();
 
@@ -26,11 +27,15 @@ internal sealed class Checkpointer(
     // Guarded by _gate, by first member: the newest checkpoint when this runtime last looked.
     private readonly Dictionary<ObjectId, LogPosition?> _known = [];
 
+    // Guarded by _gate, by first member.
+    private readonly SortedDictionary<ObjectId, HostedUnit> _watched = [];
+
     /// <summary>The unit is open: from now on its checkpoints are made here.</summary>
     public void Watch(HostedUnit unit)
     {
         if (policy is null) return;
-        Know(unit, findNewest(unit));
+        Know(unit, findClaim(unit).Checkpoint);
+        lock (_gate) _watched[unit.Objects[0].Id] = unit;
         unit.Traffic.Watch(policy, () => Enqueue(unit));
     }
 
@@ -63,11 +68,40 @@ internal sealed class Checkpointer(
                 }
             }
 
-            await TryCheckpointAsync(unit);
+            if (await TryCheckpointAsync(unit) is { } end) await TryRaiseTrimPointAsync(end);
         }
     }
 
-    private async ValueTask TryCheckpointAsync(HostedUnit unit)
+    /// <summary>Units with few updates: without a new checkpoint now and then, they would hold the trim
+    /// point.</summary>
+    private List<HostedUnit> FindBehind(LogPosition end)
+    {
+        List<HostedUnit> watched;
+        lock (_gate) watched = [.. _watched.Values];
+        return watched.FindAll(unit =>
+        {
+            var claim = findClaim(unit);
+            return end - (claim.Checkpoint ?? claim.Forget) > policy!.Updates
+                && unit.Objects.All(static member => member.Stopped is null);
+        });
+    }
+
+    private async ValueTask TryRaiseTrimPointAsync(LogPosition end)
+    {
+        try
+        {
+            foreach (var behind in FindBehind(end)) await TryCheckpointAsync(behind);
+            if (policy!.TrimsLog) await trim(lifetime);
+        }
+        catch (Exception e)
+        {
+            if (!lifetime.IsCancellationRequested)
+                logger.LogWarning(e, "The log was not trimmed; it is tried again after the next checkpoint");
+        }
+    }
+
+    /// <returns>End of the unit's newest checkpoint; null: there is none.</returns>
+    private async ValueTask<LogPosition?> TryCheckpointAsync(HostedUnit unit)
     {
         // Before it is captured: what comes meanwhile may be counted for the next one as well.
         var (updates, bytes) = (unit.Traffic.Updates, unit.Traffic.Bytes);
@@ -76,20 +110,22 @@ internal sealed class Checkpointer(
             if (!mayWrite())
             {
                 unit.Traffic.Failed();
-                return;
+                return null;
             }
 
             // Another host has made one meanwhile.
-            var newest = findNewest(unit);
+            var newest = findClaim(unit).Checkpoint;
             if (newest is null || newest == Known(unit)) newest = await checkpoint(unit, lifetime);
             Know(unit, newest);
             unit.Traffic.Done(updates, bytes);
+            return newest;
         }
         catch (Exception e)
         {
             unit.Traffic.Failed();
             if (!lifetime.IsCancellationRequested)
                 logger.LogWarning(e, "No checkpoint of {Name} was made; it is tried again", unit.Objects[0].Name);
+            return null;
         }
     }
 

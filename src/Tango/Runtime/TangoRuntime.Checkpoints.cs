@@ -47,15 +47,21 @@ public sealed partial class TangoRuntime
         return await CheckpointUnitAsync(_directoryUnit!, cancellationToken);
     }
 
-    private LogPosition? FindNewestCheckpoint(HostedUnit unit) => _directoryUnit is null
-        ? null
-        : DirectoryView.Claims.Units.GetValueOrDefault(unit.Objects[0].Id).Checkpoint;
+    private UnitClaim FindClaim(HostedUnit unit) => _directoryUnit is null
+        ? default
+        : DirectoryView.Claims.Units.GetValueOrDefault(unit.Objects[0].Id);
 
     private ValueTask<LogPosition> CheckpointByItselfAsync(HostedUnit unit, CancellationToken cancellationToken)
     {
         // It was started by playback, which runs for any caller.
         LeaveTransaction();
         return CheckpointUnitAsync(unit, cancellationToken);
+    }
+
+    private async ValueTask TrimByItselfAsync(CancellationToken cancellationToken)
+    {
+        LeaveTransaction();
+        await Trimmer.TrimAsync(cancellationToken);
     }
 
     private async ValueTask<LogPosition> CheckpointUnitAsync(HostedUnit unit, CancellationToken cancellationToken)

@@ -149,7 +149,9 @@ public sealed class SimulationRun
         var options = new TangoOptions
         {
             NewLogMaxSpan = MaxSpanOf(_plan),
-            Checkpoints = _plan.Checkpoints ? new CheckpointPolicy { Updates = CheckpointEvery } : null,
+            Checkpoints = _plan.Checkpoints
+                ? new CheckpointPolicy { Updates = CheckpointEvery, TrimsLog = _plan.TrimsObjects }
+                : null,
         };
         bool isAlone = _plan.TwoVersions && _plan.Seed % 2 == 0 && !_plan.IsOld(node.Number);
         return isAlone ? options with { MaxBatchStreams = 1 } : options;

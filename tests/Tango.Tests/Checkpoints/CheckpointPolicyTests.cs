@@ -51,6 +51,39 @@ public class CheckpointPolicyTests
         Assert.Equal((await world.LoadAsync(Member(256)))!.End, after.Checkpoint);
     });
 
+    /// <summary>Both the directory and an object without updates would keep all history.</summary>
+    [Fact]
+    public void The_log_is_trimmed_behind_them_and_idle_objects_do_not_hold_it() => SeededContext.Run(7, async time =>
+    {
+        await using var world = new World(time: time);
+        var runtime = world.NewRuntime(s_often with { NewLogMaxSpan = 1 });
+        var idle = await runtime.OpenAsync<Accounts>("idle");
+        await idle.SetAsync("x", 3);
+        var accounts = await runtime.OpenAsync<Accounts>("accounts");
+        for (var i = 0; i < 20; i++) await UpdateAsync(accounts, 10, time);
+        var tail = await world.TailAsync();
+        var point = await runtime.ReadTrimPointAsync();
+        Assert.True(tail - point.Released < 100, $"{point.Released} of {tail}");
+        var (late, lateIdle) = await world.OpenAccountsAsync("idle");
+        Assert.Equal(3, await lateIdle.BalanceAsync("x"));
+        Assert.Equal(await accounts.SnapshotAsync(),
+            await (await late.OpenAsync<Accounts>("accounts")).SnapshotAsync());
+    });
+
+    [Fact]
+    public void They_do_not_trim_the_log_where_the_policy_says_so() => SeededContext.Run(8, async time =>
+    {
+        await using var world = new World(time: time);
+        var runtime = world.NewRuntime(new TangoOptions
+        {
+            NewLogMaxSpan = 1,
+            Checkpoints = new CheckpointPolicy { Updates = 10, TrimsLog = false },
+        });
+        var accounts = await runtime.OpenAsync<Accounts>("accounts");
+        for (var i = 0; i < 20; i++) await UpdateAsync(accounts, 10, time);
+        Assert.Equal(LogPosition.Zero, (await runtime.ReadTrimPointAsync()).Released);
+    });
+
     [Fact]
     public void Without_a_policy_there_are_none() => SeededContext.Run(4, async time =>
     {
