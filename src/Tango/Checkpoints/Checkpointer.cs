@@ -18,6 +18,10 @@ internal sealed class Checkpointer(
     Func<HostedUnit, CancellationToken, ValueTask<LogPosition>> checkpoint,
     Func<CancellationToken, ValueTask> trim, ILogger logger, CancellationToken lifetime)
 {
+    // So many at most follow one checkpoint that was due, so that a runtime with thousands of idle objects does not
+    // write their checkpoints only.
+    private const int MaxBehind = 256;
+
     private readonly Lock _gate = new();
 
     // Guarded by _gate.
@@ -78,12 +82,16 @@ internal sealed class Checkpointer(
     {
         List<HostedUnit> watched;
         lock (_gate) watched = [.. _watched.Values];
-        return watched.FindAll(unit =>
+        var behind = new List<(LogPosition Newest, HostedUnit Unit)>();
+        foreach (var unit in watched)
         {
             var claim = findClaim(unit);
-            return end - (claim.Checkpoint ?? claim.Forget) > policy!.Updates
-                && unit.Objects.All(static member => member.Stopped is null);
-        });
+            var newest = claim.Checkpoint ?? claim.Forget;
+            if (end - newest > policy!.Updates && unit.Objects.All(static member => member.Stopped is null))
+                behind.Add((newest, unit));
+        }
+
+        return [.. behind.OrderBy(static found => found.Newest).Take(MaxBehind).Select(static found => found.Unit)];
     }
 
     private async ValueTask TryRaiseTrimPointAsync(LogPosition end)

@@ -94,6 +94,9 @@ internal sealed partial class TangoDirectory
         UpdateHelperAsync<T>(Mutators.Of(mutator), ObjectKey.None, arguments, cancellationToken);
 
     /// <summary>Numbers are part of the format. All wait for playback: they return a value or may reject.</summary>
+    /// <summary>If such updates counted for the directory's own checkpoints, these would feed themselves.</summary>
+    public static bool FollowsFromCheckpoints(int mutator) => mutator is Mutators.Checkpointed or Mutators.Release;
+
     internal static class Mutators
     {
         public const int Create = 1;

@@ -62,7 +62,8 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
     public TangoRejectedException? Apply(scoped in CallRecord call, RecordVersion version, ApplyResult? result)
     {
         Versions.Write(call.HasKey, call.Key.Span, version);
-        Unit.Traffic.Count(call.Key.Length + call.Arguments.Length);
+        if (Id != ObjectId.Directory || !TangoDirectory.FollowsFromCheckpoints(call.Mutator))
+            Unit.Traffic.Count(call.Key.Length + call.Arguments.Length);
         IsDirty = true;
         if (_stopped is not null || _view is null) return null;
         if (_isPublished)

@@ -28,6 +28,7 @@ internal sealed class SpilledWrites(ICorfuLog log)
 
     /// <exception cref="LogTrimmedException">R22: the commit record is near enough, so that a claim was too
     /// high.</exception>
+    /// <exception cref="PageCorruptException">No good copy was found; it may be tried again.</exception>
     public async ValueTask FetchAsync(
         RecordVersion commit, IReadOnlyList<RecordVersion> spills, CancellationToken cancellationToken)
     {
@@ -46,10 +47,12 @@ internal sealed class SpilledWrites(ICorfuLog log)
         _commit = commit;
     }
 
-    private static ReadOnlyMemory<byte> WritesOf(LogReadResult result, int index) => result.State switch
+    internal static ReadOnlyMemory<byte> WritesOf(LogReadResult result, int index) => result.State switch
     {
         PageState.Data => SpillFormat.ReadWrites(result.Entry!, index),
         PageState.Trimmed => throw new LogTrimmedException($"Playing the spill at {result.Position}"),
+        // No state of the log, but of what could be read of it now: other hosts may have read the writes.
+        PageState.Corrupt => throw new PageCorruptException($"Playing the spill at {result.Position}"),
         _ => throw new TangoFormatException(
             $"A commit record names {result.Position} as a spill, which is {result.State}"),
     };

@@ -47,9 +47,15 @@ public sealed partial class TangoRuntime
         return await CheckpointUnitAsync(_directoryUnit!, cancellationToken);
     }
 
-    private UnitClaim FindClaim(HostedUnit unit) => _directoryUnit is null
-        ? default
-        : DirectoryView.Claims.Units.GetValueOrDefault(unit.Objects[0].Id);
+    // A directory that has stopped tells nothing any more, and callers of units that were opened must hear of them.
+    private UnitClaim FindClaim(HostedUnit unit)
+    {
+        if (_directoryUnit is not { } directory) return default;
+        var published = Player.Published.Of(directory.Objects[0]);
+        return published is { Stopped: null, View: TangoDirectory view }
+            ? view.Claims.Units.GetValueOrDefault(unit.Objects[0].Id)
+            : default;
+    }
 
     private ValueTask<LogPosition> CheckpointByItselfAsync(HostedUnit unit, CancellationToken cancellationToken)
     {
@@ -84,8 +90,7 @@ public sealed partial class TangoRuntime
 
     /// <summary>
     /// Tells the directory, so that the unit's claim on history rises (R19). R20: a commit record that reads the unit
-    /// may have to be decided from a checkpoint that is not above it. The directory keeps the last one but this;
-    /// if that is above an undecided record, the claim stays.
+    /// may have to be decided from a checkpoint that is not above it. The directory keeps the last one but this.
     /// </summary>
     private async ValueTask ClaimAsync(HostedUnit unit, UnitSnapshot checkpoint, CancellationToken cancellationToken)
     {
@@ -95,10 +100,8 @@ public sealed partial class TangoRuntime
             var (_, claims) = await _directory.ReadClaimsAsync(cancellationToken);
             if (!claims.Units.TryGetValue(first, out var claim))
                 throw new TangoDirectoryException($"'{unit.Objects[0].Name}' was deleted");
-            var isHeld = !checkpoint.Awaited.IsEmpty
-                && !(claim.Checkpoint <= checkpoint.Awaited[0].Commit.Position);
-            var forget = isHeld ? claim.Forget : checkpoint.End;
-            await _directory.CheckpointedAsync(first, checkpoint.End, forget, cancellationToken);
+            await _directory.CheckpointedAsync(
+                first, checkpoint.End, NeedlessBelow(checkpoint, claim), cancellationToken);
         }
         catch (TangoRejectedException e)
         {
@@ -106,12 +109,23 @@ public sealed partial class TangoRuntime
         }
     }
 
+    /// <summary>R20: the claim stays while the last checkpoint that is known here is above an undecided record. If it
+    /// is not, that checkpoint stays: another host's may come between, above the record.</summary>
+    private LogPosition NeedlessBelow(UnitSnapshot checkpoint, UnitClaim claim)
+    {
+        if (checkpoint.Awaited.IsEmpty) return checkpoint.End;
+        if (claim.Checkpoint is not { } last || last > checkpoint.Awaited[0].Commit.Position) return claim.Forget;
+        return new LogPosition(Math.Max(claim.Forget.Offset, last.Offset - DirectoryView.MaxSpan));
+    }
+
     /// <summary>Where playback of a unit starts: at the newest checkpoint not above a position.</summary>
     private async ValueTask<LoadedUnit?> LoadUnitAsync(
         HostedUnit unit, LogPosition? notAbove, CancellationToken cancellationToken)
     {
         // A log that was never raised has no checkpoints. The directory itself is opened before its level is known.
-        if (unit.Objects[0].Id != ObjectId.Directory && DirectoryView.Level < FeatureLevel.Checkpoints) return null;
+        // What is played counts: a probe runs while the cycle that applied a raise is blocked.
+        if (unit.Objects[0].Id != ObjectId.Directory
+            && ((TangoDirectory)_directoryUnit!.Objects[0].CurrentView!).Level < FeatureLevel.Checkpoints) return null;
         var loaded = await _checkpointReader.LoadNewestAsync(MembersOf(unit), notAbove, cancellationToken);
         return loaded is null ? null : LoadedUnit.From(loaded);
     }

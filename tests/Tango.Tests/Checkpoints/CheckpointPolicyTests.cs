@@ -70,6 +70,23 @@ public class CheckpointPolicyTests
             await (await late.OpenAsync<Accounts>("accounts")).SnapshotAsync());
     });
 
+    /// <summary>The directory's records of checkpoints made its own next checkpoint due.</summary>
+    [Fact]
+    public void They_do_not_feed_themselves() => SeededContext.Run(9, async time =>
+    {
+        await using var world = new World(time: time);
+        var runtime = world.NewRuntime(new TangoOptions { Checkpoints = new CheckpointPolicy { Updates = 1 } });
+        var accounts = await runtime.OpenAsync<Accounts>("accounts");
+        await UpdateAsync(accounts, 3, time);
+        await Task.Delay(TimeSpan.FromSeconds(1), time);
+        await runtime.SyncAsync();
+        await Task.Delay(TimeSpan.FromSeconds(1), time);
+        var tail = await world.TailAsync();
+        await Task.Delay(TimeSpan.FromSeconds(10), time);
+        await runtime.SyncAsync();
+        Assert.Equal(tail, await world.TailAsync());
+    });
+
     [Fact]
     public void They_do_not_trim_the_log_where_the_policy_says_so() => SeededContext.Run(8, async time =>
     {
