@@ -65,6 +65,11 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
             {
                 monitor.Mark("operation given up");
             }
+            catch (TangoTrimmedException) when (plan.TrimsObjects)
+            {
+                // R22: the runtime fell behind; the next call loads checkpoints.
+                monitor.Mark("client fell behind a trim");
+            }
             catch (TangoObjectStoppedException e) when (Stumbles.Explains(e))
             {
                 monitor.Mark("object stopped by its code");
@@ -91,6 +96,10 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
             {
                 await ReadAllAsync(client, tango);
                 return;
+            }
+            catch (TangoTrimmedException) when (plan.TrimsObjects)
+            {
+                monitor.Mark("client fell behind a trim");
             }
             catch (TangoObjectStoppedException e) when (Stumbles.Explains(e))
             {
