@@ -21,6 +21,8 @@ var root = new RootCommand("Corfu: load from several processes, beside what the 
     ClientCommands.Checks(),
     ClientCommands.Holes(),
     ClientCommands.Opening(),
+    LifetimeCommand.Create(),
+    LifetimeWriter.Create(),
     WorkerCommand.Create(),
     NodeProcessCommand.Create(),
     BareRoleCommand.Create(),

@@ -51,7 +51,7 @@ public static class PlantedBugs
         new("joining-is-read", "R15", "joining replicas are read", CheckerNames.Membership, 6),
         new("full-before-it-is-rebuilt", "R15", "a joining replica becomes full at once", CheckerNames.Membership, 6),
         new("rebuilt-without-stream-tails", "R15, R22", "a rebuilt unit does not know the streams of what is trimmed",
-            CheckerNames.StreamTails, 150),
+            CheckerNames.StreamTails, 311),
         new("slow-check-forgets-the-trimmed", "R22", "a slow check does not know the streams below the trim mark",
             CheckerNames.StreamTails, 204),
         new("chain-within-its-segment", "R1", "chains are counted from the segment's first position",

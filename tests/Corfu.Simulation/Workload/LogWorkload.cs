@@ -15,6 +15,8 @@ public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory h
     // Marks our payloads, so that a scan can tell them from anything else.
     private const ulong Magic = 0xC0FF_EE00_5EED_0000;
 
+    private const int OperationsOfLastStream = 40;
+
     public async Task WorkAsync(
         int client, ClientProfile profile, ICorfuLog log, Func<IStreamCursor> openCursor, TimeProvider time,
         SimRandom random)
@@ -48,8 +50,8 @@ public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory h
     {
         double dice = random.NextDouble() * profile.Total;
         bool Falls(double weight) => (dice -= weight) < 0;
-        if (Falls(profile.Append)) return AppendAsync(client, log, PickStreams(streams, random), random);
-        if (Falls(profile.Burst)) return BurstAsync(client, log, [random.Pick(streams)], random);
+        if (Falls(profile.Append)) return AppendAsync(client, log, PickStreams(Growing(streams), random), random);
+        if (Falls(profile.Burst)) return BurstAsync(client, log, [random.Pick(Growing(streams))], random);
         if (Falls(profile.Read)) return ReadAsync(client, log, random);
         if (Falls(profile.ReadStream)) return ReadStreamAsync(reader, random.Pick(streams), random);
         if (Falls(profile.Fill) && ledger.AnyGranted) return FillAsync(client, log, ledger.SomeGranted(random));
@@ -232,6 +234,10 @@ public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory h
 
         history.Reads.Add(new ReadOp(client, result.Position.Offset, start, world.Steps, kind, payload));
     }
+
+    // Under trims the last stream gets no entries after a while, so that all that it has may be trimmed.
+    private StreamId[] Growing(StreamId[] streams) =>
+        plan.Trims && ledger.Acknowledged >= OperationsOfLastStream ? streams[..^1] : streams;
 
     private static ImmutableArray<StreamId> PickStreams(StreamId[] streams, SimRandom random)
     {

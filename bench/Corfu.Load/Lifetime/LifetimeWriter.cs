@@ -1,0 +1,63 @@
+using System.CommandLine;
+using System.Globalization;
+using Corfu.Client;
+using Tango;
+using Tango.Collections;
+
+namespace Corfu.Load;
+
+/// <summary>
+/// A client process of <c>lifetime</c>: sets keys of one dictionary in turn and says how far it is acknowledged, until
+/// it is killed or done. It holds objects open that it does not change.
+/// </summary>
+internal static class LifetimeWriter
+{
+    public const string Name = "lifetime-writer";
+    public const string Live = "live";
+
+    private const int InFlight = 1024;
+
+    public static string IdleName(int i) => string.Create(CultureInfo.InvariantCulture, $"idle {i}");
+
+    public static Command Create()
+    {
+        var connect = new Option<string>("--connect") { Required = true };
+        var from = new Option<long>("--from");
+        var updates = new Option<long>("--updates");
+        var keys = new Option<int>("--keys");
+        var idle = new Option<int>("--idle");
+        var command = new Command(Name, "A client of lifetime; started by it.")
+        {
+            connect, from, updates, keys, idle,
+        };
+        command.Hidden = true;
+        command.SetAction(async (result, cancellationToken) =>
+        {
+            await using var client =
+                await CorfuClient.ConnectAsync(result.GetRequiredValue(connect), cancellationToken: cancellationToken);
+            await using var runtime = new TangoRuntime(client);
+            var live = await runtime.OpenAsync<TangoDictionary<int, long>>(Live, cancellationToken);
+            for (var i = 0; i < result.GetValue(idle); i++)
+                await runtime.OpenAsync<TangoRegister<string>>(IdleName(i), cancellationToken);
+            await WriteAsync(
+                live, result.GetValue(from), result.GetValue(updates), result.GetValue(keys), cancellationToken);
+            return 0;
+        });
+        return command;
+    }
+
+    private static async Task WriteAsync(TangoDictionary<int, long> live, long from, long updates, int keys,
+        CancellationToken cancellationToken)
+    {
+        for (var next = from; next < updates; next += InFlight)
+        {
+            var count = (int)Math.Min(InFlight, updates - next);
+            await Task.WhenAll(Enumerable.Range(0, count)
+                .Select(i => live.SetAsync((int)((next + i) % keys), next + i, cancellationToken).AsTask()));
+            // A client that only writes plays nothing, and so makes no checkpoints.
+            await live.TryGetAsync((int)(next % keys), cancellationToken);
+            await Console.Out.WriteLineAsync(
+                string.Create(CultureInfo.InvariantCulture, $"{next + count} {Environment.WorkingSet >> 20}"));
+        }
+    }
+}
