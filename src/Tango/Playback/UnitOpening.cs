@@ -35,7 +35,7 @@ internal sealed class UnitOpening
     {
         (Unit, _anew) = (unit, unit.Anew());
         (_player, _context, _lifetime) = (player, context, lifetime);
-        _playback = new Playback(context, _ => _done.Task, null, null, _cancel.Token);
+        _playback = new Playback(context, token => _done.Task.WaitOrCancelAsync(token), null, null, _cancel.Token);
     }
 
     public HostedUnit Unit { get; }
