@@ -72,12 +72,10 @@ public static class Situations
     [
         "append met a trim",
         "append resolved as not appended",
-        "client fell behind a trim",
         "fill of a grant that died with its epoch",
         "group stopped in older code",
         "opening was in doubt",
         "scrub mended a page",
-        "spilling failed",
         "transaction Unknown",
     ];
 
