@@ -49,7 +49,7 @@ internal static class StatusReport
             + $"{trim.HeldPositions} positions held, {Size(bytes)} on all units");
         if (trim.Undeclared.Count > 0)
             await output.WriteLineAsync(
-                $"raw streams that nobody declared: {string.Join(", ", trim.Undeclared)} "
+                $"undeclared raw streams: {string.Join(", ", trim.Undeclared)} "
                 + "(corfu stream retain|release)");
     }
 

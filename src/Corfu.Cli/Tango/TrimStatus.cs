@@ -58,7 +58,7 @@ internal sealed class TrimStatus(CorfuClient client) : IAsyncDisposable
 /// <param name="PinnedSince">When the entry at the lowest claim was written.</param>
 /// <param name="Pins">Some of those with the lowest claim.</param>
 /// <param name="PinCount">How many there are.</param>
-/// <param name="Undeclared">Raw streams of which nobody has said whether they are needed.</param>
+/// <param name="Undeclared">Raw streams that are not declared as needed or not.</param>
 /// <param name="Problem">Why the rest is not known.</param>
 internal sealed record TrimJson(
     long? Released, long? Pinned, long? HeldPositions, DateTimeOffset? PinnedSince, IReadOnlyList<PinJson> Pins,

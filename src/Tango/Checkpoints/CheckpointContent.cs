@@ -51,7 +51,7 @@ internal static class CheckpointContent
         var loaded = ImmutableArray.CreateBuilder<MemberSnapshot>(members.Count);
         for (var i = 0; i < members.Count; i++) loaded.Add(ReadMember(ref reader, members[i], parts[i + 1]));
         var awaited = ReadAwaited(ref reader);
-        // R19: positions of open spills; none are written yet.
+        // Kept for a later format. Spills need no place here: their commit record names them (R19).
         reader.ReadArrayHeader(0);
         return new UnitSnapshot(end, loaded.MoveToImmutable(), awaited);
     }

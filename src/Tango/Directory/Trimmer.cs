@@ -96,7 +96,7 @@ internal sealed class Trimmer(
 
     /// <summary>Reads the headers of what is to be released, each once: raw entries tell their streams nowhere
     /// else.</summary>
-    /// <returns>The first position that must stay, and the stream that nobody declared, if that is why.</returns>
+    /// <returns>The first position that must stay, and the undeclared stream, if that is why.</returns>
     private async ValueTask<(LogPosition Allowed, UndeclaredStream? Undeclared)> ExamineAsync(
         TrimClaims claims, LogPosition end, CancellationToken cancellationToken)
     {
@@ -144,7 +144,7 @@ internal sealed class Trimmer(
         {
             _reported = allowed;
             logger.LogWarning(
-                "The log is not trimmed beyond {Position}: {Stream} has raw entries, and nobody has declared whether "
+                "The log is not trimmed beyond {Position}: {Stream} has raw entries, and it is not declared whether "
                 + "they are needed. 'corfu stream release' or 'corfu stream retain' does", found.Position,
                 found.Stream == TrimClaims.NoStream ? "no stream" : $"stream {found.Stream}");
         }

@@ -10,7 +10,7 @@ using Tango.Runtime;
 namespace Tango;
 
 /// <summary>
-/// One process' place in Tango: hosts views of objects, keeps them in one order with everybody else's, and runs
+/// One process' place in Tango: hosts views of objects, keeps them in the order that all runtimes have, and runs
 /// transactions over them (Tango 3, 4). Runtimes talk only through the log. Safe for concurrent use.
 /// </summary>
 public sealed partial class TangoRuntime : IAsyncDisposable

@@ -99,7 +99,7 @@ public sealed class TangoCommandTests
         await Expect($"STREAM  ID                    KEPT\n-       {orders}  undeclared\n", "stream", "list",
             "--connect", c);
         var status = (await CorfuTool.RunAsync("status", "--connect", c)).Require();
-        Assert.Contains($"raw streams that nobody declared: {orders} (corfu stream retain|release)", status.Lines);
+        Assert.Contains($"undeclared raw streams: {orders} (corfu stream retain|release)", status.Lines);
 
         await Expect("", "stream", "retain", "--connect", c, "--stream", "orders", "--from", "0");
         await Expect("", "stream", "release", "--connect", c, "--no-stream");
