@@ -98,7 +98,7 @@ public class SpillTests
         var spillsFrom = await world.TailAsync();
         beforeAppend = async () =>
         {
-            if (++appends != 5) return;
+            if (Interlocked.Increment(ref appends) != 5) return;
             runtime.LeaveTransaction();
             for (var i = 0; i < 2; i++)
             {

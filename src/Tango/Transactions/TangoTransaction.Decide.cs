@@ -60,6 +60,8 @@ public sealed partial class TangoTransaction
         if (record.Length > _runtime.Calls.MaxRecordBytes)
         {
             spills = await SpillAsync(cancellationToken);
+            // Spills alone have no effect: until here the transaction can still be dropped.
+            cancellationToken.ThrowIfCancellationRequested();
             record = CommitFormat.Encode(flags, snapshotEnd, reads, [], spills);
         }
 
