@@ -36,7 +36,7 @@ internal sealed class DecisionProbe(RecordVersion commit)
     {
         var (readSet, streams) = ParticipantsOf(entry, commit.Index);
         var probe = new DecisionProbe(commit);
-        var playback = new Playback(context, static _ => Task.CompletedTask, null, probe, lifetime);
+        var replay = new UnitReplay(context, null, probe, lifetime);
         var added = new HashSet<ObjectId>();
         foreach (var id in readSet)
         {
@@ -52,23 +52,14 @@ internal sealed class DecisionProbe(RecordVersion commit)
             added.UnionWith(group.Select(static member => member.Id));
             var unit = new HostedUnit([.. group.Select(static member => new HostedObject(member, null))]);
             // R20: not above the record, so that the unit is played to exactly there.
-            if (await context.LoadUnit(unit, commit.Position, lifetime) is { } loaded)
-            {
-                unit.StartFrom(loaded);
-                // The units start at several positions: records between them may need what was decided below.
-                foreach (var one in loaded.Awaited)
-                {
-                    if (one.IsDecided) playback.Decisions.Learn(one.Commit, one.Aborted);
-                }
-            }
-
-            playback.Add(unit);
+            await replay.LoadAsync(unit, commit.Position);
+            replay.Playback.Add(unit);
         }
 
         try
         {
-            await playback.SyncAsync(ReadConsistency.Linearizable);
-            while (await playback.PlayNextAsync())
+            await replay.Playback.SyncAsync(ReadConsistency.Linearizable);
+            while (await replay.Playback.PlayNextAsync())
             {
             }
         }

@@ -13,9 +13,9 @@ namespace Tango.Playback;
 /// <em>pending</em> from its decision here until its decision record is played, and <em>learnt</em> while only a
 /// decision record further on in the log is known.
 /// </summary>
-/// <param name="sync">Completes when playback has reached the tail.</param>
+/// <param name="sync">Completes when playback has reached the tail. Null: orphans are left to other hosts.</param>
 internal sealed class Decisions(
-    CallBatcher calls, Func<CancellationToken, Task> sync, TimeSpan orphanTimeout, TimeProvider time, ILogger logger,
+    CallBatcher calls, Func<CancellationToken, Task>? sync, TimeSpan orphanTimeout, TimeProvider time, ILogger logger,
     CancellationToken lifetime)
 {
     // Used within a cycle only.
@@ -181,8 +181,8 @@ internal sealed class Decisions(
         lock (_gate)
         {
             _pending[commit] = pending;
-            startWatching = !_isWatching;
-            _isWatching = true;
+            startWatching = !_isWatching && sync is not null;
+            _isWatching |= startWatching;
         }
 
         if (startWatching) _ = WatchOrphansAsync();
@@ -264,7 +264,7 @@ internal sealed class Decisions(
     /// </summary>
     private async Task SyncForAWhileAsync()
     {
-        var synced = sync(lifetime);
+        var synced = sync!(lifetime);
         await Task.WhenAny(synced, Task.Delay(orphanTimeout, time, lifetime));
         if (synced.IsCompleted) await synced;
         else

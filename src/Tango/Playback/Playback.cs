@@ -28,10 +28,11 @@ internal sealed class Playback
     private LogEntry? _entry;
     private EntryProgress _progress;
 
-    /// <param name="sync">Completes when this playback has reached the tail.</param>
+    /// <param name="sync">Completes when this playback has reached the tail. Null: what it decides is not published,
+    /// for it may end anywhere.</param>
     /// <param name="calls">Where the callers of own entries are; null: this playback answers none.</param>
     /// <param name="probe">Not null: playback ends at the probe's commit record.</param>
-    public Playback(PlaybackContext context, Func<CancellationToken, Task> sync, CallBatcher? calls,
+    public Playback(PlaybackContext context, Func<CancellationToken, Task>? sync, CallBatcher? calls,
         DecisionProbe? probe, CancellationToken lifetime)
     {
         (_lifetime, _probe, _logger) = (lifetime, probe, context.Logger);
@@ -91,10 +92,15 @@ internal sealed class Playback
     }
 
     /// <summary>Applies everything below <paramref name="end"/> and nothing else.</summary>
-    /// <param name="end">At or above <see cref="HostedObjects.Applied"/>; the entry before it was read by a cursor
+    /// <param name="end">At or above <see cref="HostedObjects.Applied"/>; the entry before it was read in a final state
     /// before this call.</param>
     /// <returns>False: a record below it waits for a decision.</returns>
-    public async ValueTask<bool> TryPlayToAsync(LogPosition end)
+    public ValueTask<bool> TryPlayToAsync(LogPosition end) => PlayToAsync(end, waits: false);
+
+    /// <summary>As <see cref="TryPlayToAsync"/>, but waits for the decisions that it needs.</summary>
+    public async ValueTask PlayToAsync(LogPosition end) => await PlayToAsync(end, waits: true);
+
+    private async ValueTask<bool> PlayToAsync(LogPosition end, bool waits)
     {
         await SyncAsync(ReadConsistency.Linearizable);
 #if PLANTED
@@ -102,7 +108,12 @@ internal sealed class Playback
 #endif
         while ((_entry ??= await _cursor.ReadNextAsync(_lifetime)) is { } entry && entry.Position < end)
         {
-            if (await ApplyAsync(entry) is not null) return false;
+            while (await ApplyAsync(entry) is { } undecided)
+            {
+                if (!waits) return false;
+                await _lookahead.LearnAsync(entry, undecided);
+            }
+
             EndEntry(entry);
         }
 

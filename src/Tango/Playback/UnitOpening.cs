@@ -28,14 +28,14 @@ internal sealed class UnitOpening
     private readonly CancellationToken _lifetime;
     private readonly PlaybackContext _context;
     private readonly Player _player;
-    private readonly Playback _playback;
+    private readonly UnitReplay _replay;
     private int _state;
 
     public UnitOpening(HostedUnit unit, Player player, PlaybackContext context, CancellationToken lifetime)
     {
         (Unit, _anew) = (unit, unit.Anew());
         (_player, _context, _lifetime) = (player, context, lifetime);
-        _playback = new Playback(context, token => _done.Task.WaitOrCancelAsync(token), null, null, _cancel.Token);
+        _replay = new UnitReplay(context, token => _done.Task.WaitOrCancelAsync(token), null, _cancel.Token);
     }
 
     public HostedUnit Unit { get; }
@@ -46,11 +46,13 @@ internal sealed class UnitOpening
     /// <summary>Guarded by the lock of <see cref="UnitOpenings"/>: callers that wait for it.</summary>
     public int Waiters { get; set; }
 
+    private Playback Playback => _replay.Playback;
+
     /// <summary>Everything below is applied to the unit. Not while <see cref="RunAsync"/> plays.</summary>
-    public LogPosition PlayedTo => _playback.Hosted.Applied;
+    public LogPosition PlayedTo => Playback.Hosted.Applied;
 
     /// <summary>Once it has ended: what the player takes over with the unit.</summary>
-    public ImmutableArray<AwaitedDecision> Awaited => _playback.Decisions.HandOver();
+    public ImmutableArray<AwaitedDecision> Awaited => Playback.Decisions.HandOver();
 
     /// <summary>True for one of its callers, which then calls <see cref="RunAsync"/>.</summary>
     public bool TryStart() => Interlocked.CompareExchange(ref _state, Running, New) == New;
@@ -109,7 +111,7 @@ internal sealed class UnitOpening
     {
         try
         {
-            if (!await _playback.TryPlayToAsync(end)) return false;
+            if (!await Playback.TryPlayToAsync(end)) return false;
         }
         catch (Exception e)
         {
@@ -124,14 +126,9 @@ internal sealed class UnitOpening
 
     private async ValueTask StartAsync()
     {
-        if (await _context.LoadUnit(_anew, null, _cancel.Token) is { } loaded)
-        {
-            _anew.StartFrom(loaded);
-            _playback.Decisions.TakeOver(loaded.Awaited);
-            _playback.Hosted.AdvanceTo(loaded.End);
-        }
-
-        _playback.Add(_anew);
+        await _replay.LoadAsync(_anew, null);
+        Playback.Hosted.AdvanceTo(_anew.Start);
+        Playback.Add(_anew);
     }
 
     /// <summary>Plays in rounds, until one is short or no shorter than the one before: updates come as fast as they are
@@ -140,8 +137,8 @@ internal sealed class UnitOpening
     {
         for (var (before, played) = (long.MaxValue, 0L); ; (before, played) = (played, 0))
         {
-            await _playback.SyncAsync(ReadConsistency.Session);
-            while (await _playback.PlayNextAsync()) played++;
+            await Playback.SyncAsync(ReadConsistency.Session);
+            while (await Playback.PlayNextAsync()) played++;
             if (played <= NearEnough || played >= before) return;
         }
     }

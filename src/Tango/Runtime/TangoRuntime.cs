@@ -56,7 +56,7 @@ public sealed partial class TangoRuntime : IAsyncDisposable
             log, Calls, FindMaxSpan, openCursor, LoadUnitAsync, FindGroupInCycle, IsDeletedInCycle, _options, time,
             entropy, logger);
         Player = new Player(context, _lifetime.Token);
-        var beside = context with { FindGroup = FindGroupAsync, IsDeleted = IsDeleted };
+        var beside = _beside = context with { FindGroup = FindGroupAsync, IsDeleted = IsDeleted };
         _openings = new UnitOpenings(
             NewHosted, unit => new UnitOpening(unit, Player, beside, _lifetime.Token), _checkpointer.Watch);
         Trimmer = new Trimmer(

@@ -57,4 +57,7 @@ public sealed partial class Accounts : TangoObject
     private long ReadBalance(string account) => _balances.GetValueOrDefault(account);
 
     private ImmutableDictionary<string, long> ReadSnapshot() => _balances;
+
+    /// <summary>Of a view that no runtime hosts.</summary>
+    internal ImmutableDictionary<string, long> Balances => _balances;
 }

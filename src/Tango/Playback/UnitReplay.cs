@@ -1,0 +1,75 @@
+using System.Collections.Immutable;
+using Corfu.Client;
+using Corfu.Protocol;
+using Tango.Checkpoints;
+
+namespace Tango.Playback;
+
+/// <summary>
+/// Plays units beside the player, each from its newest checkpoint that serves. Units that are replayed together may
+/// start at different positions: below its start a unit counts as not hosted, so that decisions about what it read come
+/// from its checkpoint or from decision records (R20).
+/// </summary>
+/// <param name="sync">As for <see cref="Playback"/>.</param>
+/// <param name="probe">As for <see cref="Playback"/>.</param>
+internal sealed class UnitReplay(
+    PlaybackContext context, Func<CancellationToken, Task>? sync, DecisionProbe? probe, CancellationToken lifetime)
+{
+    public Playback Playback { get; } = new(context, sync, null, probe, lifetime);
+
+    /// <summary>
+    /// Everything of the units' streams below <paramref name="end"/> is applied to them and nothing else, whole entries
+    /// only (R17). Commit records whose decision records stand above it are decided: where the units' own streams do
+    /// not tell, the decision record is awaited. Nothing that is decided here is published.
+    /// </summary>
+    /// <param name="units">Of which nothing is played yet; they belong to the caller afterwards.</param>
+    /// <returns>Commit records below the end that concern the units, with decision records above it.</returns>
+    /// <exception cref="ArgumentOutOfRangeException">The end is above the log's tail.</exception>
+    /// <exception cref="TangoTrimmedException">History up to there is trimmed, and no checkpoint below it can be
+    /// loaded.</exception>
+    public static async ValueTask<ImmutableArray<AwaitedDecision>> PlayAsync(
+        IReadOnlyList<HostedUnit> units, LogPosition end, PlaybackContext context, CancellationToken cancellationToken)
+    {
+        await RequireSettledAsync(context.Log, end, cancellationToken);
+        var replay = new UnitReplay(context, null, null, cancellationToken);
+        foreach (var unit in units)
+        {
+            await replay.LoadAsync(unit, end);
+            // Else it is complete, and its entries above the end may be trimmed.
+            if (unit.Start < end) replay.Playback.Add(unit);
+        }
+
+        try
+        {
+            if (!replay.Playback.Hosted.IsEmpty) await replay.Playback.PlayToAsync(end);
+        }
+        catch (LogTrimmedException e)
+        {
+            throw new TangoTrimmedException(e);
+        }
+
+        return replay.Playback.Decisions.HandOver();
+    }
+
+    /// <summary>Starts the unit from its newest checkpoint, if there is one. <see cref="Playback.Add"/> it
+    /// then.</summary>
+    /// <param name="notAbove">The latest end that serves; null: any.</param>
+    public async ValueTask LoadAsync(HostedUnit unit, LogPosition? notAbove)
+    {
+        if (await context.LoadUnit(unit, notAbove, lifetime) is not { } loaded) return;
+        unit.StartFrom(loaded);
+        Playback.Decisions.TakeOver(loaded.Awaited);
+    }
+
+    /// <summary>R10: a later epoch may grant positions anew that were never written. Below one that is final it
+    /// grants none, so that what is played up to there stays so.</summary>
+    private static async ValueTask RequireSettledAsync(
+        ICorfuLog log, LogPosition end, CancellationToken cancellationToken)
+    {
+        if (end == LogPosition.Zero) return;
+        var before = new LogPosition(end.Offset - 1);
+        var page = (await log.ReadManyAsync([before], ReadDetail.State, cancellationToken: cancellationToken))[0];
+        if (page.State == PageState.Unwritten)
+            throw new ArgumentOutOfRangeException(nameof(end), end.Offset, "The log ends below this position.");
+    }
+}

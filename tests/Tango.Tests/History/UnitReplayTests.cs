@@ -1,0 +1,184 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+using Tango.Checkpoints;
+using Tango.Playback;
+using static Tango.Tests.RawRecords;
+
+namespace Tango.Tests.History;
+
+/// <summary>A unit that is played beside the player, exactly up to a position.</summary>
+public class UnitReplayTests
+{
+    private static readonly ImmutableArray<StreamId> Both = [new(256), new(257)];
+
+    [Fact]
+    public async Task A_unit_is_as_it_was_at_every_position()
+    {
+        await using var world = new World();
+        var (runtime, accounts) = await world.OpenAccountsAsync();
+        var states = new List<(LogPosition At, ImmutableDictionary<string, long> Balances)>();
+        for (var i = 0; i < 20; i++)
+        {
+            if (i % 3 == 0) await runtime.TransferAsync(accounts, "a", i);
+            else await accounts.SetAsync($"account-{i % 5}", i);
+            if (i == 10) await runtime.CheckpointAsync(accounts);
+            states.Add((await world.TailAsync(), await accounts.SnapshotAsync()));
+        }
+
+        foreach (var (at, balances) in states)
+        {
+            var (unit, _) = await ReplayAsync(runtime, at, 256);
+            Assert.Equal(balances, Balances(unit));
+        }
+    }
+
+    [Fact]
+    public async Task Without_its_history_below_a_checkpoint_only_what_is_above_can_be_played()
+    {
+        await using var world = new World();
+        var (runtime, accounts) = await world.OpenAccountsAsync();
+        await accounts.SetAsync("a", 1);
+        await runtime.CheckpointDirectoryAsync();
+        await accounts.SetAsync("a", 2);
+        var end = await runtime.CheckpointAsync(accounts);
+        await accounts.SetAsync("a", 3);
+        await world.Log.TrimPrefixAsync(end);
+
+        await Assert.ThrowsAsync<TangoTrimmedException>(
+            async () => await ReplayAsync(runtime, new LogPosition(end.Offset - 1), 256));
+        var (first, _) = await ReplayAsync(runtime, end, 256);
+        Assert.Equal(2, Balances(first)["a"]);
+        var (last, _) = await ReplayAsync(runtime, await world.TailAsync(), 256);
+        Assert.Equal(3, Balances(last)["a"]);
+    }
+
+    /// <summary>Its entries above are trimmed, but at the checkpoint's end nothing needs to be played.</summary>
+    [Fact]
+    public async Task At_the_end_of_a_checkpoint_nothing_is_read_above_it()
+    {
+        await using var world = new World();
+        var (runtime, accounts) = await world.OpenAccountsAsync();
+        await accounts.SetAsync("a", 1);
+        // In flight before the checkpoint's own entries, and applied after it was captured.
+        var snapshot = await runtime.Player.CaptureAsync(
+            ((Tango.Runtime.ObjectHost)accounts.Host).RequireHosted().Unit, TestContext.Current.CancellationToken);
+        await accounts.SetAsync("a", 2);
+        var trimmed = await world.TailAsync();
+        var writer = new CheckpointWriter(world.Log, 77, new TangoOptions());
+        await writer.WriteAsync(snapshot, TestContext.Current.CancellationToken);
+        await world.Log.TrimPrefixAsync(trimmed);
+        var (unit, _) = await ReplayAsync(runtime, snapshot.End, 256);
+        Assert.Equal(1, Balances(unit)["a"]);
+    }
+
+    [Fact]
+    public async Task A_position_above_the_tail_is_refused()
+    {
+        await using var world = new World();
+        var (runtime, _) = await world.OpenAccountsAsync();
+        var above = (await world.TailAsync()).Next;
+        await Assert.ThrowsAsync<ArgumentOutOfRangeException>(async () => await ReplayAsync(runtime, above, 256));
+    }
+
+    /// <summary>R20: units that start at different checkpoints, with a commit record between them.</summary>
+    [Fact]
+    public async Task Units_are_played_to_one_position_from_different_starts()
+    {
+        await using var world = new World();
+        var runtime = world.NewRuntime();
+        var first = await runtime.OpenAsync<Accounts>("first");
+        var second = await runtime.OpenAsync<Accounts>("second");
+        await runtime.CheckpointAsync(second);
+        for (var i = 0; i < 3; i++)
+        {
+            if (i == 2) await runtime.CheckpointAsync(first);
+            await first.SetAsync("a", i);
+            var outcome = await runtime.RunTransactionAsync(
+                async _ => await second.SetAsync("b", 10 + await first.BalanceAsync("a")));
+            Assert.True(outcome.IsCommitted);
+        }
+
+        // The decision record is played, so that the end is one of both.
+        await runtime.SyncAsync();
+        HostedUnit[] units = [NewUnit(256, "first"), NewUnit(257, "second")];
+        await runtime.ReplayAsync(units, await world.TailAsync(), TestContext.Current.CancellationToken);
+        Assert.Equal(2, Balances(units[0])["a"]);
+        Assert.Equal(12, Balances(units[1])["b"]);
+    }
+
+    /// <summary>R20: the end lies between a commit record and its decision record.</summary>
+    [Fact]
+    public async Task What_is_decided_above_the_end_is_awaited_and_told()
+    {
+        await using var world = new World();
+        var runtime = world.NewRuntime();
+        var first = await runtime.OpenAsync<Accounts>("first");
+        var second = await runtime.OpenAsync<Accounts>("second");
+        await first.SetAsync("a", 5);
+        var commit = await world.TailAsync();
+        var outcome = await runtime.RunTransactionAsync(
+            async _ => await second.SetAsync("b", await first.BalanceAsync("a")));
+        Assert.True(outcome.IsCommitted);
+        await runtime.SyncAsync();
+
+        var (read, awaited) = await ReplayAsync(runtime, commit.Next, 256);
+        Assert.Equal(5, Balances(read)["a"]);
+        Assert.Equal(commit, Assert.Single(awaited).Commit.Position);
+        Assert.True(awaited[0].IsDecided);
+        Assert.Null(awaited[0].Aborted);
+        // Of the written one, the decision record tells.
+        var (written, _) = await ReplayAsync(runtime, commit.Next, 257);
+        Assert.Equal(5, Balances(written)["b"]);
+        var (before, _) = await ReplayAsync(runtime, commit, 257);
+        Assert.Empty(Balances(before));
+    }
+
+    /// <summary>No host of the read set is left: a probe plays it. The replay decides nothing in its own
+    /// name.</summary>
+    [Fact]
+    public void A_replay_of_the_read_object_publishes_nothing() => SeededContext.Run(1, async time =>
+    {
+        await using var world = new World(time: time);
+        var creator = world.NewRuntime();
+        await creator.OpenWriteOnlyAsync<Accounts>("first");
+        await creator.OpenWriteOnlyAsync<Accounts>("second");
+        await creator.DisposeAsync();
+        var snapshotEnd = (await world.TailAsync()).Offset;
+        await world.Log.AppendToObjectsAsync(
+            Entry(1, writer =>
+            {
+                WriteOrphan(ref writer, snapshotEnd, 256, 257);
+                writer.Flush();
+            }), Both);
+        var tail = await world.TailAsync();
+
+        var runtime = world.NewRuntime();
+        var (_, awaited) = await ReplayAsync(runtime, tail, 256);
+        await Task.Delay(TimeSpan.FromSeconds(5), time);
+        Assert.True(Assert.Single(awaited).IsDecided);
+        Assert.Equal(tail, await world.TailAsync());
+
+        var (written, _) = await ReplayAsync(runtime, tail, 257);
+        Assert.Equal(7, Balances(written)["x"]);
+    });
+
+    private static async Task<(HostedUnit Unit, ImmutableArray<AwaitedDecision> Awaited)> ReplayAsync(
+        TangoRuntime runtime, LogPosition end, ulong id)
+    {
+        var unit = NewUnit(id, id == 257 ? "second" : "first");
+        return (unit, await runtime.ReplayAsync([unit], end, TestContext.Current.CancellationToken));
+    }
+
+    private static HostedUnit NewUnit(ulong id, string name) =>
+        new([new HostedObject(
+            new DirectoryEntry(new ObjectId(id), name, "test-accounts", null, 65_536), Type<Accounts>())]);
+
+    private static TangoObjectType Type<T>()
+        where T : TangoObject, ITangoObject<T> => T.ObjectType;
+
+    private static ImmutableDictionary<string, long> Balances(HostedUnit unit)
+    {
+        Assert.Null(unit.Objects[0].Stopped);
+        return ((Accounts)unit.Objects[0].CurrentView!).Balances;
+    }
+}
