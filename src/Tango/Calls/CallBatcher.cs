@@ -18,6 +18,7 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> pla
     // What the writer asks for at once.
     private const int MinimumBuffer = 256;
 
+    private readonly UnplayedWrites _unplayedWrites = new(player, lifetime);
     private readonly Lock _gate = new();
     private long _acknowledgedEnd;
 
@@ -129,6 +130,8 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> pla
             for (var i = 0; i < batch.Length; i++) batch[i].OnAppended(new RecordVersion(result.Position, i));
             if (Array.Exists(batch, static call => call.NeedsPlayback))
                 _ = AwaitPlaybackAsync(batch, sequence, result.Position);
+            else if (Array.Exists(batch, static call => call.WritesOpenObject))
+                _unplayedWrites.OnAcknowledged(result.Position.Next, batch.Length);
         }
         catch (EntryTooLargeException e)
         {

@@ -113,7 +113,10 @@ internal sealed class ObjectHost(TangoRuntime runtime, DirectoryEntry entry, Hos
         if (mutator.Reads) RequireHosted();
         runtime.Player.ThrowIfFailed();
         if (hosted is not null && runtime.Player.Published.Of(hosted).Stopped is { } stopped) throw stopped.Told;
-        var call = new UpdateCall<TResult>(Encode(mutator, key, arguments), _streams, mutator.Reads, result);
+        var call = new UpdateCall<TResult>(Encode(mutator, key, arguments), _streams, mutator.Reads, result)
+        {
+            WritesOpenObject = hosted is not null,
+        };
         runtime.Calls.Send(call);
         return CallWaiter.WaitAsync(call, call.Task, cancellationToken);
     }

@@ -66,7 +66,10 @@ public sealed partial class TangoTransaction
         }
 
         var call = new CommitCall(record, StreamsFor(flags, reads), needsPlayback: reads.Count > 0, spills,
-            _runtime.DirectoryView.MaxSpan);
+            _runtime.DirectoryView.MaxSpan)
+        {
+            WritesOpenObject = _writes.Exists(static write => write.Host.Hosted is not null),
+        };
         _runtime.Calls.Send(call);
         return await CallWaiter.WaitAsync(call, call.Task, cancellationToken);
     }
