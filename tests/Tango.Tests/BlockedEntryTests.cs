@@ -38,7 +38,7 @@ public class BlockedEntryTests
         var calls = new CallBatcher(log, Runtime, () => throw new InvalidOperationException("The append returned"),
             new TangoOptions(), logger, lifetime.Token);
         var call = new CommitCall(CommitReading(256, writing: 257), [new StreamId(256), new StreamId(257)], true,
-            SpillList.Empty, TangoDirectory.DefaultMaxSpan);
+            SpillList.Empty, TangoDirectory.MaxSpanOfFirstLevel);
         calls.Send(call);
         await written.Task;
 
@@ -48,7 +48,7 @@ public class BlockedEntryTests
         var decisions = new Decisions(calls, _ => Task.CompletedTask, TimeSpan.FromDays(1), TimeProvider.System, logger,
             lifetime.Token);
         var applier = new RecordApplier(hosted, decisions, new SpilledWrites(log),
-            static () => TangoDirectory.DefaultMaxSpan, calls, null, logger);
+            static () => TangoDirectory.MaxSpanOfFirstLevel, calls, null, logger);
         var played = (await log.ReadManyAsync([LogPosition.Zero]))[0].Entry!;
         EntryProgress progress = default;
         var blockedAt = applier.ApplyRecords(played, ref progress);

@@ -109,7 +109,7 @@ public class FeatureLevelTests
         var directory = new TangoDirectory();
         Apply(directory, 1, DirectoryFormat.Create(null, [new("a", "type", 16)]));
         Apply(directory, 3, DirectoryFormat.CreateFirst(2, 7, null, [new("b", "type", 16)]));
-        Assert.Equal((1, TangoDirectory.DefaultMaxSpan), (directory.Level, directory.MaxSpan));
+        Assert.Equal((1, TangoDirectory.MaxSpanOfFirstLevel), (directory.Level, directory.MaxSpan));
         Assert.Equal("b", Assert.Single(directory.GroupOf(new ObjectId(257))).Name);
 
         var refused = new TangoDirectory();

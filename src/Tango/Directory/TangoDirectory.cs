@@ -19,8 +19,9 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
     public const int MaxNameLength = 512;
     public const int MaxGroupMembers = 256;
 
-    /// <summary>R19: the one of logs whose first object was created without the parameter.</summary>
-    public const long DefaultMaxSpan = 65_536;
+    /// <summary>R19: the one of logs whose first object was created without the parameter. A part of the
+    /// format.</summary>
+    public const long MaxSpanOfFirstLevel = 65_536;
 
     private static readonly TangoObjectType s_type =
         new("tango-directory", static () => new TangoDirectory(), static () => { }, Mutators.All);
@@ -40,7 +41,7 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
 
     // <= FeatureLevel.Newest, and never falls.
     private int _level = FeatureLevel.First;
-    private long _maxSpan = DefaultMaxSpan;
+    private long _maxSpan = MaxSpanOfFirstLevel;
     private TrimClaims _claims = TrimClaims.None;
 
     public static DirectoryEntry OwnEntry { get; } =
@@ -212,7 +213,7 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
         _nextId = reader.ReadUInt64();
         _objects = _objects.Clear();
         (_byId, _groups) = (_byId.Clear(), _groups.Clear());
-        (_level, _maxSpan, _claims) = (FeatureLevel.First, DefaultMaxSpan, TrimClaims.None);
+        (_level, _maxSpan, _claims) = (FeatureLevel.First, MaxSpanOfFirstLevel, TrimClaims.None);
         // Where history begins is not in a state of the first level: all of it is claimed.
         _claims = _claims.Create(ObjectId.Directory, LogPosition.Zero);
         foreach (var entry in DirectoryFormat.ReadEntries(ref reader)) Add(entry, LogPosition.Zero);

@@ -58,9 +58,10 @@ public sealed record TangoOptions
 
     /// <summary>
     /// How many positions a spilled transaction may lie before its commit record (R19), in a log in which this runtime
-    /// creates the first object; fixed from then on. Objects keep so much history below their checkpoints.
+    /// creates the first object; fixed from then on. One that takes longer aborts. Objects keep so much history below
+    /// their checkpoints. Default 16,384; logs without the record have 65,536.
     /// </summary>
-    public long NewLogMaxSpan { get; init; } = TangoDirectory.DefaultMaxSpan;
+    public long NewLogMaxSpan { get; init; } = 16_384;
 
     /// <summary>When checkpoints are made by this runtime itself, in a log whose feature level has them; null: never.
     /// </summary>

@@ -94,18 +94,26 @@ public sealed partial class TangoRuntime
     /// </summary>
     private async ValueTask ClaimAsync(HostedUnit unit, UnitSnapshot checkpoint, CancellationToken cancellationToken)
     {
-        try
+        var first = unit.Objects[0].Id;
+        for (var mayRepeat = true; ; mayRepeat = false)
         {
-            var first = unit.Objects[0].Id;
             var (_, claims) = await _directory.ReadClaimsAsync(cancellationToken);
             if (!claims.Units.TryGetValue(first, out var claim))
                 throw new TangoDirectoryException($"'{unit.Objects[0].Name}' was deleted");
-            await _directory.CheckpointedAsync(
-                first, checkpoint.End, NeedlessBelow(checkpoint, claim), cancellationToken);
-        }
-        catch (TangoRejectedException e)
-        {
-            throw new TangoDirectoryException(e.Reason);
+            try
+            {
+                await _directory.CheckpointedAsync(
+                    first, checkpoint.End, NeedlessBelow(checkpoint, claim), cancellationToken);
+                return;
+            }
+            catch (TangoRejectedException) when (mayRepeat)
+            {
+                // Other hosts have raised the claim since it was read, or the unit was deleted.
+            }
+            catch (TangoRejectedException e)
+            {
+                throw new TangoException($"The checkpoint does not count: {e.Reason}", e);
+            }
         }
     }
 

@@ -182,7 +182,7 @@ public sealed partial class TangoRuntime
     // directory is open no object is, and commit records have no effect here.
     private long FindMaxSpan() => _directoryUnit is { } unit
         ? ((TangoDirectory)unit.Objects[0].CurrentView!).MaxSpan
-        : TangoDirectory.DefaultMaxSpan;
+        : TangoDirectory.MaxSpanOfFirstLevel;
 
     // Playback beside the player may be ahead of it.
     private async ValueTask<IReadOnlyList<DirectoryEntry>> FindGroupAsync(
