@@ -1,17 +1,20 @@
 #if PLANTED
+using System.Collections.Concurrent;
 using Corfu.Simulation.Checkers;
 
 namespace Corfu.Simulation.Runner;
 
 /// <summary>
 /// Hunts planted bugs, several at once, each worker with a process of its own; seeds that show one are run again
-/// without it, in two processes that all hunts share. Bounded by seeds, never by time.
+/// without it, in two processes that all hunts share. Bounded by seeds that are run, never by time.
 /// </summary>
 /// <param name="starts">Each bug is hunted from each of these; none: near the seed where it was found last.</param>
 internal sealed class BugHunt(IReadOnlyList<ulong> starts, int workers, TextWriter output)
 {
     private readonly SeedProcess _clean = new();
     private readonly SeedProcess _cleanToo = new();
+    // Several bugs are found on one seed.
+    private readonly ConcurrentDictionary<ulong, Lazy<bool>> _passes = [];
     private readonly Dictionary<string, List<int>> _needed = [];
 
     /// <summary>Seeds needed from each start, by bug; only where it was found from all of them.</summary>
@@ -55,13 +58,16 @@ internal sealed class BugHunt(IReadOnlyList<ulong> starts, int workers, TextWrit
     {
         SortedDictionary<string, int> others = [];
         using SeedProcess? second = bug.Checker == CheckerNames.Determinism ? new SeedProcess() : null;
-        for (ulong seed = first; seed < first + PlantedBugs.MostSeeds; seed++)
+        int tried = 0;
+        for (ulong seed = first; tried < PlantedBugs.MostSeeds; seed++)
         {
-            SeedResult result = planted.Run(seed, bug.Name);
+            if (!bug.MayShowIn(seed)) continue;
+            tried++;
+            SeedResult result = planted.Run(seed, bug);
             // The hash gate: the same seed once more, in another process.
             string? violation = second is null
                 ? result.Violations.Find(v => v.Checker == bug.Checker)?.What
-                : second.Run(seed, bug.Name) is var again && again.Hash != result.Hash
+                : second.Run(seed, bug) is var again && again.Hash != result.Hash
                     ? $"hash {result.Hash:x16} in one process and {again.Hash:x16} in another"
                     : null;
             if (violation is null)
@@ -71,9 +77,8 @@ internal sealed class BugHunt(IReadOnlyList<ulong> starts, int workers, TextWrit
             }
             else if (PassesWithout(seed))
             {
-                int needed = (int)(seed - first + 1);
-                Tell($"{bug.Name}: found by {bug.Checker} on seed {seed}, after {needed}: {violation}");
-                return needed;
+                Tell($"{bug.Name}: found by {bug.Checker} on seed {seed}, after {tried}: {violation}");
+                return tried;
             }
         }
 
@@ -92,10 +97,10 @@ internal sealed class BugHunt(IReadOnlyList<ulong> starts, int workers, TextWrit
         }
     }
 
-    private bool PassesWithout(ulong seed)
+    private bool PassesWithout(ulong seed) => _passes.GetOrAdd(seed, new Lazy<bool>(() =>
     {
         SeedResult first = _clean.Run(seed);
         return !first.Failed && _cleanToo.Run(seed).Hash == first.Hash;
-    }
+    })).Value;
 }
 #endif

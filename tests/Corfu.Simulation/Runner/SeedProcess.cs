@@ -7,8 +7,8 @@ namespace Corfu.Simulation.Runner;
 
 /// <summary>
 /// A child of this program that runs one seed at a time: seeds on its standard input, each with the bug to be switched
-/// on, if any, and a line of JSON for each on its standard output. One that dies takes only its seed with it. Callers
-/// take turns.
+/// on and the checker at which to end, if any, and a line of JSON for each on its standard output. One that dies takes
+/// only its seed with it. Callers take turns.
 /// </summary>
 public sealed class SeedProcess : IDisposable
 {
@@ -30,21 +30,22 @@ public sealed class SeedProcess : IDisposable
         {
             string[] words = line.Split(' ');
             PlantedBugs.Switch(words.Length > 1 ? words[1] : null, Console.Error);
-            SeedResult result = SeedRunner.Run(ulong.Parse(words[0], CultureInfo.InvariantCulture), null);
+            SeedResult result = SeedRunner.Run(
+                ulong.Parse(words[0], CultureInfo.InvariantCulture), null, words.Length > 2 ? words[2] : null);
             Console.Out.WriteLine(JsonSerializer.Serialize(result));
             Console.Out.Flush();
         }
     }
 
-    /// <param name="planted">Null: the product as it is.</param>
-    public SeedResult Run(ulong seed, string? planted = null)
+    /// <param name="bug">Null: the product as it is. With it, the run may end where its checker fires.</param>
+    internal SeedResult Run(ulong seed, PlantedBug? bug = null)
     {
         lock (_turn)
         {
             Process child = _child ??= Start();
-            child.StandardInput.WriteLine(planted is null
+            child.StandardInput.WriteLine(bug is null
                 ? seed.ToString(CultureInfo.InvariantCulture)
-                : string.Create(CultureInfo.InvariantCulture, $"{seed} {planted}"));
+                : string.Create(CultureInfo.InvariantCulture, $"{seed} {bug.Name} {bug.Checker}"));
             child.StandardInput.Flush();
             string? line = child.StandardOutput.ReadLine();
             if (line is not null && JsonSerializer.Deserialize<SeedResult>(line) is { } result) return result;

@@ -7,11 +7,13 @@ namespace Corfu.Simulation.Runner;
 /// <summary>Runs one seed from its first event to the verdicts of all checkers.</summary>
 public static class SeedRunner
 {
-    public static SeedResult Run(ulong seed, Action<string>? trace) => Run(SeedPlan.Of(seed), trace);
+    /// <param name="endAt">The run may end where this checker fires; null: never.</param>
+    public static SeedResult Run(ulong seed, Action<string>? trace, string? endAt = null) =>
+        Run(SeedPlan.Of(seed), trace, endAt);
 
-    public static SeedResult Run(SeedPlan plan, Action<string>? trace)
+    public static SeedResult Run(SeedPlan plan, Action<string>? trace, string? endAt = null)
     {
-        var run = new SimulationRun(plan, trace);
+        var run = new SimulationRun(plan, trace) { EndAt = endAt };
         run.Execute();
         World world = run.World;
         List<Violation> violations = [.. run.Cluster.Monitor.Violations, .. run.Violations];

@@ -12,6 +12,7 @@ public static class SeedSweep
 
     // One seed in this many is run a second time in another process: the hashes must agree.
     private const int RepeatEvery = 20;
+    private const int SlowestShown = 10;
 
     /// <param name="require">Situations that must occur besides those of <see cref="Situations"/>.</param>
     public static int Run(ulong start, int seeds, int workers, string[] require, TextWriter output)
@@ -34,6 +35,8 @@ public static class SeedSweep
         var hash = new TraceHash();
         foreach (SeedResult result in results) hash.Add(result.Hash);
         PrintCoverage(results, output);
+        output.WriteLine("most steps, seed (steps): " + string.Join(", ",
+            results.OrderByDescending(r => r.Steps).Take(SlowestShown).Select(r => $"{r.Seed} ({r.Steps})")));
         output.WriteLine(
             $"seeds {seeds} failed {failed} operations {results.Sum(r => r.Operations)} faults "
             + $"{results.Sum(r => r.Faults.Values.Sum())} hash {hash.Value:x16}");

@@ -54,6 +54,11 @@ public sealed class SimulationRun
 
     public List<Violation> Violations { get; } = [];
 
+    /// <summary>The checker whose first finding while the cluster runs ends the run; null: none.</summary>
+    public string? EndAt { get; init; }
+
+    private bool IsFound => EndAt is not null && Cluster.Monitor.Violations.Any(found => found.Checker == EndAt);
+
     public void Execute()
     {
         Cluster.Boot();
@@ -67,7 +72,8 @@ public sealed class SimulationRun
         }
 
         Nemesis.Start();
-        Pump.Run(World, AllFinished, _plan.FaultsUntil, MostSteps);
+        Pump.Run(World, () => IsFound || AllFinished(), _plan.FaultsUntil, MostSteps);
+        if (IsFound) return;
         Heal();
         if (!Finish("the workload", AllFinished)) return;
         Audit(tangoWork);
@@ -174,7 +180,9 @@ public sealed class SimulationRun
 
     private bool Finish(string what, Func<bool> done)
     {
-        Pump.Ending ending = Pump.Run(World, done, World.Now + HealedBound, World.Steps + MostSteps);
+        Pump.Ending ending = Pump.Run(
+            World, () => IsFound || done(), World.Now + HealedBound, World.Steps + MostSteps);
+        if (IsFound) return false;
         if (ending == Pump.Ending.Done) return true;
         Violations.Add(new(CheckerNames.Liveness,
             $"{what} did not finish though all faults were healed: {ending}, {Stuck()}"));
