@@ -115,11 +115,47 @@ internal sealed class ClusterBootstrap(
                     new ReconfigurationReason(false, "cluster up", "a sequencer was started").ToString(),
                     cancellationToken);
             }
-            catch (ReconfigurationException) when (time.GetElapsedTime(began) < Patience)
+            catch (ReconfigurationException e) when (time.GetElapsedTime(began) < Patience)
             {
+                if (await FindLostUnitAsync(latest, cancellationToken) is { } lost)
+                    throw new ReconfigurationException($"Unit {lost} was the last of its chain. {e.Message}");
                 await Task.Delay(Pause, time, cancellationToken);
                 latest = await layout.ReadLatestAsync(latest.Acceptors, cancellationToken) ?? latest;
             }
+        }
+    }
+
+    /// <summary>Null unless every unit of a chain says that it will never serve again: agents cannot mend
+    /// that.</summary>
+    private async Task<string?> FindLostUnitAsync(Projection latest, CancellationToken cancellationToken)
+    {
+        foreach (var chain in latest.Active.Chains)
+        {
+            string? lost = null;
+            foreach (var replica in chain.Replicas)
+            {
+                var reason = await FindFailureAsync(latest.AddressOf(replica.Unit), cancellationToken);
+                lost = reason is null ? null : $"{replica.Unit} ({reason})";
+                if (lost is null) break;
+            }
+
+            if (lost is not null) return lost;
+        }
+
+        return null;
+    }
+
+    private async Task<string?> FindFailureAsync(NodeAddress unit, CancellationToken cancellationToken)
+    {
+        try
+        {
+            var info = await transport.CallAsync(unit, new UnitInfoRequest(Epoch.None), cancellationToken);
+            return info.Status == Status.Failed ? info.Reason : null;
+        }
+        catch (TransportException)
+        {
+            // It does not run, and may be whole.
+            return null;
         }
     }
 

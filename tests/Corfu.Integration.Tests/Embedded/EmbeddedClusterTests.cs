@@ -143,6 +143,7 @@ public sealed class EmbeddedClusterTests
         Directory.Delete(folder.File("unit-0/unit/data"), recursive: true);
         var refusal = await Assert.ThrowsAsync<NodeStartException>(() => EmbeddedCluster.StartAsync(options));
         Assert.Contains("is gone", refusal.Message, StringComparison.Ordinal);
+        Assert.Contains("was the last of its chain", refusal.Message, StringComparison.Ordinal);
     }
 
     [Fact]
