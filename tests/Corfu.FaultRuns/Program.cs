@@ -5,6 +5,7 @@ using Corfu.FaultRuns.Machine;
 using Corfu.FaultRuns.PowerCuts;
 using Corfu.FaultRuns.PowerCuts.Recorded;
 using Corfu.FaultRuns.Returns;
+using Corfu.FaultRuns.Transactions;
 
 var minutes = new Option<double>("--minutes")
 {
@@ -83,6 +84,18 @@ bitFlips.SetAction(
             .RunAsync(stop)));
 root.Add(bitFlips);
 
+var count = new Option<long>("--count")
+{
+    Description = "how many transactions commit at least",
+    DefaultValueFactory = _ => 100_000
+};
+var transactions = new Command("transactions",
+    "Runs transactions of several processes under faults and searches their histories for anomalies.") { count, seed };
+transactions.SetAction(
+    (result, stop) => Guarded(
+        () => new TransactionRun(result.GetValue(seed), result.GetValue(count), Console.Out).RunAsync(stop)));
+root.Add(transactions);
+
 var cleanup = new Command("cleanup", "Takes away what killed runs have left.");
 cleanup.SetAction(_ => UndoList.Cleanup(Console.Out));
 root.Add(cleanup);
@@ -96,6 +109,19 @@ client.SetAction(
     result => WorkClient.RunAsync(result.GetValue(connect)!, result.GetValue(name)!, result.GetValue(seed),
         result.GetValue(history)!));
 root.Add(client);
+
+var place = new Option<int>("--place") { Required = true };
+var prefix = new Option<string>("--prefix") { Required = true };
+var planted = new Option<PlantedClient>("--planted");
+var txClient = new Command("tx-client", "One process of transactions.")
+{
+    connect, name, seed, history, place, prefix, planted,
+};
+txClient.Hidden = true;
+txClient.SetAction(
+    result => TxClient.RunAsync(result.GetValue(connect)!, result.GetValue(name)!, result.GetValue(seed),
+        result.GetValue(history)!, result.GetValue(place), result.GetValue(prefix)!, result.GetValue(planted)));
+root.Add(txClient);
 
 var file = new Option<string>("--file") { Required = true };
 var audit = new Command("audit", "Reads everything with a fresh client.") { connect, file };

@@ -199,7 +199,8 @@ internal sealed class WorkClient(CorfuClient client, HistoryWriter history, stri
             known = Volatile.Read(ref _tail);
     }
 
-    private static bool IsExpected(Exception e) =>
+    /// <summary>What a fault may bring, and is over with it.</summary>
+    public static bool IsExpected(Exception e) =>
         e is LogUnavailableException or LayoutUnavailableException or TransportException or ReconfigurationException
         || e is CorfuStatusException { Status: Status.NoSpace or Status.Failed or Status.Overloaded };
 

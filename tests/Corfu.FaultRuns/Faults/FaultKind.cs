@@ -8,6 +8,7 @@ internal enum FaultKind
     StopNode,
     KillClient,
     StopClient,
+    Reconfigure,
     Loss,
     OneWayPartition,
     Isolate,

@@ -12,13 +12,11 @@ namespace Corfu.FaultRuns.Faults;
 internal sealed partial class FaultRun(int seed, TimeSpan length, IReadOnlyList<FaultKind> only, bool automatic,
     TextWriter output)
 {
-    private static readonly TimeSpan HealBound = TimeSpan.FromSeconds(90);
     private static readonly TimeSpan StartPatience = TimeSpan.FromSeconds(90);
 
     private const int MaxReasons = 12;
 
     private readonly Random _random = new(seed);
-    private readonly Dictionary<FaultKind, (int Count, TimeSpan Slowest)> _done = [];
     private readonly List<string> _failures = [];
     private readonly Stopwatch _clock = Stopwatch.StartNew();
 
@@ -46,49 +44,19 @@ internal sealed partial class FaultRun(int seed, TimeSpan length, IReadOnlyList<
             output.WriteLine(
                 $"cluster {rig.Connection}; behind a proxy: "
                 + $"{string.Join(", ", rig.Nodes.Where(n => n.Proxy is not null).Select(n => n.Name))}");
-            var clients = new ClientPool(undo, rig, 3, seed);
+            var clients = new ClientPool(undo, rig, 3, seed, _ => ["client"]);
             clients.Start();
-            if (!await WaitAsync(() => clients.AllSince(0), StartPatience, stop))
+            if (!await FaultLoop.WaitAsync(() => clients.AllSince(0), StartPatience, stop))
                 throw new RunException($"The clients do not start: {clients.Describe()}");
-            await DisturbAsync(rig, clients, new Nemesis(rig, clients, tools, _random), stop);
-            return await JudgeAsync(undo, rig, clients, tools);
+            var nemesis = new Nemesis(rig, clients, tools, _random);
+            var kinds = only.Count > 0 ? [.. nemesis.Kinds.Intersect(only)] : nemesis.Kinds.ToList();
+            var loop = new FaultLoop(rig, clients, nemesis, kinds, _random, output);
+            await loop.RunAsync(() => _clock.Elapsed >= length, stop);
+            return await JudgeAsync(undo, rig, clients, tools, loop);
         }
         finally
         {
             undo.Run();
-        }
-    }
-
-    private async Task DisturbAsync(ClusterRig rig, ClientPool clients, Nemesis nemesis, CancellationToken stop)
-    {
-        var kinds = only.Count > 0 ? [.. nemesis.Kinds.Intersect(only)] : nemesis.Kinds.ToList();
-        var queue = new Queue<FaultKind>();
-        while (_clock.Elapsed < length && _failures.Count == 0 && !stop.IsCancellationRequested)
-        {
-            // Each kind once in every round, in another order each time.
-            if (queue.Count == 0) queue = new Queue<FaultKind>(kinds.OrderBy(_ => _random.Next()));
-            var kind = queue.Dequeue();
-            // Some are over before an agent has made up its mind, some outlast its work.
-            var hold =
-                TimeSpan.FromMilliseconds(_random.Next(3) == 0 ? _random.Next(6000, 15_000) : _random.Next(500, 6000));
-            var (what, heal) = await nemesis.InjectAsync(kind);
-            await Task.Delay(hold, CancellationToken.None);
-            await heal();
-            var healed = Stopwatch.GetTimestamp();
-            var trouble = await rig.UpAsync();
-            var recovered = trouble is null && await WaitAsync(() => clients.AllSince(healed), HealBound, stop);
-            var took = Stopwatch.GetElapsedTime(healed);
-            output.WriteLine(
-                $"{_clock.Elapsed:mm\\:ss}  {kind,-18} {hold.TotalSeconds,4:0.0} s  recovered in "
-                + $"{took.TotalSeconds,5:0.0} s  {what}");
-            output.Flush();
-            var known = _done.GetValueOrDefault(kind);
-            _done[kind] = (known.Count + 1, took > known.Slowest ? took : known.Slowest);
-            if (recovered || stop.IsCancellationRequested) continue;
-            _failures.Add(
-                trouble
-                ?? $"not everything had gone on {HealBound.TotalSeconds:0} s after the heal: {clients.Describe()}");
-            output.WriteLine(await rig.StatusAsync());
         }
     }
 
@@ -113,8 +81,10 @@ internal sealed partial class FaultRun(int seed, TimeSpan length, IReadOnlyList<
     [GeneratedRegex(@"[0-9a-f]{8}-[0-9a-f-]{27}|\b[0-9a-f]{6,}\b|\d+(\.\d+)*(:\d+)?")]
     private static partial Regex Names();
 
-    private async Task<int> JudgeAsync(UndoList undo, ClusterRig rig, ClientPool clients, Tools tools)
+    private async Task<int> JudgeAsync(UndoList undo, ClusterRig rig, ClientPool clients, Tools tools,
+        FaultLoop loop)
     {
+        _failures.AddRange(loop.Failures);
         if (await clients.StopAsync(TimeSpan.FromSeconds(60)) is { } hangs) _failures.Add(hangs);
         var check = new HistoryCheck();
         var file = Path.Combine(undo.Folder, "audit");
@@ -129,18 +99,15 @@ internal sealed partial class FaultRun(int seed, TimeSpan length, IReadOnlyList<
         }
 
         output.WriteLine();
-        foreach (var (kind, (count, slowest)) in _done.OrderBy(d => d.Key))
-            output.WriteLine(
-                $"{kind,-18} {count,4} times, all went on within {slowest.TotalSeconds:0.0} s of the heal");
+        loop.Tell();
         await TellHistoryAsync(rig);
         foreach (var missing in tools.Missing) output.WriteLine($"skipped  {missing}");
         output.WriteLine(check.Summary);
         foreach (var violation in check.Told) output.WriteLine($"VIOLATION {violation}");
         foreach (var failure in _failures) output.WriteLine($"FAILED {failure}");
-        var faults = _done.Sum(d => d.Value.Count);
         var bad = check.Violations + _failures.Count;
         if (bad > 0) await KeepAsync(undo);
-        output.WriteLine($"faults {faults} minutes {_clock.Elapsed.TotalMinutes:0.0} violations {bad}");
+        output.WriteLine($"faults {loop.Count} minutes {_clock.Elapsed.TotalMinutes:0.0} violations {bad}");
         return bad == 0 ? 0 : 1;
     }
 
@@ -152,17 +119,5 @@ internal sealed partial class FaultRun(int seed, TimeSpan length, IReadOnlyList<
             $"mkdir -p {kept} && cp -r {undo.Folder}/histories {undo.Folder}/audit {kept}/ ; for f in "
             + $"{undo.Folder}/cluster/*/*.log; do cp $f {kept}/; done");
         output.WriteLine($"histories and node logs: {kept}");
-    }
-
-    private static async Task<bool> WaitAsync(Func<bool> condition, TimeSpan patience, CancellationToken stop)
-    {
-        var clock = Stopwatch.StartNew();
-        while (!condition())
-        {
-            if (clock.Elapsed > patience || stop.IsCancellationRequested) return false;
-            await Task.Delay(100, CancellationToken.None);
-        }
-
-        return true;
     }
 }

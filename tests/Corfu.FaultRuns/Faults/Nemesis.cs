@@ -14,6 +14,7 @@ internal sealed class Nemesis(ClusterRig rig, ClientPool clients, Tools tools, R
         FaultKind.Delay or FaultKind.BreakConnections => rig.Nodes.Any(n => n.Proxy is not null),
         FaultKind.FullDisk or FaultKind.AbortedFileSystem or FaultKind.PowerCut => tools.LoopDisks,
         FaultKind.FailingSync => tools.Strace,
+        FaultKind.Reconfigure => rig.HasReserves,
         _ => true,
     })];
 
@@ -42,6 +43,8 @@ internal sealed class Nemesis(ClusterRig rig, ClientPool clients, Tools tools, R
                 var client = clients.Running[random.Next(clients.Running.Count)];
                 Signals.Stop(client.Process.Id);
                 return ($"client {client.Name} is stopped", Do(() => Signals.Continue(client.Process.Id)));
+            case FaultKind.Reconfigure:
+                return await ReconfigureAsync();
             case FaultKind.Loss or FaultKind.OneWayPartition or FaultKind.Isolate:
                 return await NetworkAsync(kind);
             case FaultKind.Delay or FaultKind.BreakConnections:
@@ -81,6 +84,16 @@ internal sealed class Nemesis(ClusterRig rig, ClientPool clients, Tools tools, R
     {
         foreach (var node in nodes) await node.Process!.KillAsync();
         return ($"{string.Join(", ", nodes.Select(n => n.Name))} killed", Do(() => { }));
+    }
+
+    // An operator's, beside the agents': they may get in each other's way, and then one of them gives up.
+    private async Task<(string, Func<Task>)> ReconfigureAsync()
+    {
+        var unit = Unit();
+        string[] change = random.Next(2) == 0 ? ["replace-sequencer"] : ["replace-unit", rig.EndpointOf(unit)];
+        var (code, text) = await rig.ToolAsync(["reconfigure", .. change, "--connect", rig.Connection]);
+        var end = code == 0 ? "" : $" (not done: {text.Trim().Split('\n')[^1]})";
+        return ($"{string.Join(' ', change)}{end}", Do(() => { }));
     }
 
     private async Task<(string, Func<Task>)> NetworkAsync(FaultKind kind)

@@ -43,6 +43,9 @@ internal sealed class Child
         return child;
     }
 
+    /// <summary>The newest of the kept lines that begin so.</summary>
+    public string? Last(string prefix) => _lines.LastOrDefault(l => l.StartsWith(prefix, StringComparison.Ordinal));
+
     /// <summary>Waits for a line that begins so; false if the process ends first.</summary>
     public async Task<bool> SaysAsync(string prefix, TimeSpan patience)
     {

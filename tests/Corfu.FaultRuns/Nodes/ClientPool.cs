@@ -4,14 +4,20 @@ using Corfu.FaultRuns.Machine;
 namespace Corfu.FaultRuns.Nodes;
 
 /// <summary>The workload processes, their histories and how far each of them has got.</summary>
-internal sealed class ClientPool(UndoList undo, ClusterRig rig, int count, int seed)
+/// <param name="command">What each of them runs, by its place.</param>
+internal sealed class ClientPool(
+    UndoList undo, ClusterRig rig, int count, int seed, Func<int, IEnumerable<string>> command,
+    string folder = "histories")
 {
     private readonly List<(string Name, int Slot, Child Process)> _running = [];
     private int _started;
 
-    public string Folder { get; } = Directory.CreateDirectory(Path.Combine(undo.Folder, "histories")).FullName;
+    public string Folder { get; } = Directory.CreateDirectory(Path.Combine(undo.Folder, folder)).FullName;
 
     public IReadOnlyList<(string Name, int Slot, Child Process)> Running => _running;
+
+    /// <summary>Those that have been killed, too.</summary>
+    public List<Child> All { get; } = [];
 
     public IEnumerable<string> Histories => Directory.EnumerateFiles(Folder, "*.history").Order();
 
@@ -73,7 +79,7 @@ internal sealed class ClientPool(UndoList undo, ClusterRig rig, int count, int s
                             long.Parse(t) == 0
                                 ? "ever"
                                 : $"{System.Diagnostics.Stopwatch.GetElapsedTime(long.Parse(t)).TotalSeconds:0.0}"))
-                                + " s (append/read/check/stream)"
+                                + " s (by activity)"
         : line;
 
     private void StartOne(int slot)
@@ -82,8 +88,9 @@ internal sealed class ClientPool(UndoList undo, ClusterRig rig, int count, int s
         var file = Path.Combine(Folder, name + ".history");
         var ns = rig.Network is null ? null : rig.NamespaceOf($"clients-{slot % 2}");
         var process = Child.Start(
-            undo, ns, "Corfu.FaultRuns", [], "dotnet", ClusterRig.Self, "client", "--connect", rig.Connection, "--name",
-            name, "--seed", $"{seed + _started * 100}", "--history", file);
+            undo, ns, "Corfu.FaultRuns", [], ["dotnet", ClusterRig.Self, .. command(slot), "--connect",
+                rig.Connection, "--name", name, "--seed", $"{seed + _started * 100}", "--history", file]);
+        All.Add(process);
         _running.Add((name, slot, process));
     }
 }

@@ -48,6 +48,12 @@ internal sealed class ClusterRig(UndoList undo, Tools tools, ClusterShape shape,
 
     public static string Self { get; } = Path.Combine(AppContext.BaseDirectory, "Corfu.FaultRuns.dll");
 
+    /// <summary>A standby sequencer and spare units, which may take others' places.</summary>
+    public bool HasReserves => shape is { Sequencers: > 1, Spares: > 0 };
+
+    public string EndpointOf(Node node) =>
+        $"{ClusterFolder.Open(_folder).Manifest.Nodes.Single(n => n.Name == node.Name).Host}:{node.Port}";
+
     public string? NamespaceOf(string name) => Network?.Namespace(name);
 
     /// <param name="clients">Namespaces for clients.</param>
@@ -157,7 +163,8 @@ internal sealed class ClusterRig(UndoList undo, Tools tools, ClusterShape shape,
 
     public async Task<string> StatusAsync() => (await ToolAsync("cluster", "status", "--dir", _folder)).Output;
 
-    private Task<(int Code, string Output)> ToolAsync(params string[] arguments)
+    /// <summary>The <c>corfu</c> tool.</summary>
+    public Task<(int Code, string Output)> ToolAsync(params string[] arguments)
     {
         string[] command = [.. Machine.Network.Enter(Network is null ? null : NamespaceOf("hub")), "dotnet", s_tool,
             .. arguments];
