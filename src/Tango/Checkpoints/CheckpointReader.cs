@@ -50,6 +50,21 @@ internal sealed class CheckpointReader(ICorfuLog log, ILogger logger)
         }
     }
 
+    /// <summary>The lowest end, not below a position, of a checkpoint that is complete; it was not loaded. Null: there
+    /// is none.</summary>
+    /// <param name="first">The unit's first member.</param>
+    public async ValueTask<LogPosition?> FindOldestAsync(
+        ObjectId first, LogPosition from, CancellationToken cancellationToken)
+    {
+        var check = await log.CheckAsync(
+            [CheckpointFormat.StreamOf(first)], ReadConsistency.Linearizable, cancellationToken);
+        var positions = await StreamPositions.FindAsync(log, check.Streams[0], from, check.Tail, cancellationToken);
+        var finals = new List<FinalRecord>();
+        await ReadFinalsAsync(positions, finals, [], cancellationToken);
+        var ends = finals.Where(final => final.End >= from).Select(static final => final.End).ToList();
+        return ends.Count == 0 ? null : ends.Min();
+    }
+
     /// <summary>Loads the checkpoint whose final record stands there.</summary>
     /// <exception cref="TangoException">It cannot be read.</exception>
     public async ValueTask<UnitSnapshot> LoadAsync(

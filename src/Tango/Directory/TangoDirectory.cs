@@ -64,6 +64,9 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
     /// <summary>On a view: no object was ever created, so that no older code can be hurt by a higher level.</summary>
     public bool IsUntouched => _nextId == ObjectId.FirstUser.Value && _level == FeatureLevel.First;
 
+    /// <summary>On a view: the objects that there are, by name.</summary>
+    public ImmutableArray<DirectoryEntry> Entries => [.. _objects.Values];
+
     /// <summary>On a view: the entries of the object's group, or of the object alone; those of a deleted one while
     /// history from before its deletion may be needed.</summary>
     public IReadOnlyList<DirectoryEntry> GroupOf(ObjectId id)

@@ -1,3 +1,5 @@
+using Corfu.Protocol;
+
 namespace Tango;
 
 /// <summary>
@@ -5,6 +7,18 @@ namespace Tango;
 /// runtime that still has the object open can write one (<see cref="TangoRuntime.CheckpointAsync"/>): the next call
 /// starts from it, with the same handles. Else a backup has the history.
 /// </summary>
-public sealed class TangoTrimmedException(Exception innerException)
-    : TangoException("History that was not yet played has been trimmed, and no checkpoint of it can be loaded. "
-        + "Checkpoint the object where it is still open, and try again, or restore a backup", innerException);
+public sealed class TangoTrimmedException : TangoException
+{
+    public TangoTrimmedException(Exception innerException)
+        : base("History that was not yet played has been trimmed, and no checkpoint of it can be loaded. "
+            + "Checkpoint the object where it is still open, and try again, or restore a backup", innerException)
+    {
+    }
+
+    /// <summary>A past position was asked for.</summary>
+    internal TangoTrimmedException(string message, LogPosition? oldest, Exception? innerException)
+        : base(message, innerException) => Oldest = oldest;
+
+    /// <summary>The oldest position that can be opened, if one was looked for and found.</summary>
+    public LogPosition? Oldest { get; }
+}

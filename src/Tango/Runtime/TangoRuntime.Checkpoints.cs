@@ -24,6 +24,7 @@ public sealed partial class TangoRuntime
     /// <returns>The checkpoint's end: it holds everything of the object below this log position. It is durable, and was
     /// read back from the log and loaded.</returns>
     /// <exception cref="TangoNotHostedException">The handle is write-only.</exception>
+    /// <exception cref="TangoReadOnlyException">The handle is of a past state or a second view.</exception>
     /// <exception cref="TangoObjectStoppedException">The object, or one of its group, has stopped (R23).</exception>
     /// <exception cref="TangoLevelException">The log's feature level is below 2. Nothing was written.</exception>
     /// <exception cref="TangoDirectoryException">The object was deleted meanwhile.</exception>
@@ -32,7 +33,7 @@ public sealed partial class TangoRuntime
         TangoObject handle, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(handle);
-        var host = (ObjectHost)handle.Host;
+        var host = handle.Host as ObjectHost ?? throw new TangoReadOnlyException(handle.ObjectName);
         host.RequireRuntime(this);
         var unit = host.RequireHosted().Unit;
         RequireNoTransaction();

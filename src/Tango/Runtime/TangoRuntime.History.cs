@@ -1,6 +1,7 @@
 using System.Collections.Immutable;
 using Corfu.Protocol;
 using Tango.Checkpoints;
+using Tango.History;
 using Tango.Playback;
 
 namespace Tango;
@@ -9,6 +10,60 @@ public sealed partial class TangoRuntime
 {
     // For playback that runs beside the player.
     private readonly PlaybackContext _beside;
+
+    /// <summary>Shows all objects as they were when everything below a position of the log was applied.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">The position is above the log's tail.</exception>
+    /// <exception cref="TangoTrimmedException">The log is trimmed further. It names the oldest position that can be
+    /// opened.</exception>
+    public async ValueTask<TangoHistory> OpenHistoryAsync(
+        LogPosition position, CancellationToken cancellationToken = default)
+    {
+        RequireNoTransaction();
+        var entry = TangoDirectory.OwnEntry;
+        var unit = await ReplayAsync([entry], entry, TangoDirectory.Type, position, cancellationToken);
+        return new TangoHistory(this, position, unit.Objects[0]);
+    }
+
+    /// <summary>
+    /// Shows all objects as they were at a time: everything is included up to an entry that was written at the time or
+    /// earlier and whose successor was written later, by their writers' clocks. Without a later entry it is all of the
+    /// log.
+    /// </summary>
+    /// <remarks>Where writers' clocks disagree, several positions meet this, and entries that lie closer together than
+    /// the clocks disagree may be missing or included. All objects are of one position in any case.</remarks>
+    /// <exception cref="TangoTrimmedException">The log is trimmed further. It names the oldest position that can be
+    /// opened.</exception>
+    public async ValueTask<TangoHistory> OpenHistoryAsync(
+        DateTimeOffset time, CancellationToken cancellationToken = default)
+    {
+        RequireNoTransaction();
+        var position = await new LogSearch(_log).FindAsync(time, cancellationToken);
+        return await OpenHistoryAsync(position, cancellationToken);
+    }
+
+    /// <summary>One object at a past position, with what its group needs to be played.</summary>
+    /// <param name="members">The object's unit.</param>
+    /// <param name="type">The object's; other members have views only if their types are known.</param>
+    internal async ValueTask<HostedUnit> ReplayAsync(
+        IReadOnlyList<DirectoryEntry> members, DirectoryEntry entry, TangoObjectType type, LogPosition position,
+        CancellationToken cancellationToken)
+    {
+        RequireNoTransaction();
+        type.VerifyFormatters();
+        var unit = new HostedUnit([.. members.Select(NewMember)]);
+        try
+        {
+            await ReplayAsync([unit], position, cancellationToken);
+            return unit;
+        }
+        catch (TangoTrimmedException e)
+        {
+            throw await WithOldestAsync(e, members, position, cancellationToken);
+        }
+
+        HostedObject NewMember(DirectoryEntry member) =>
+            new(member, member == entry ? type : _options.Types.TryGet(member.TypeName, out var known) ? known : null);
+    }
 
     /// <summary>As <see cref="UnitReplay.PlayAsync"/>; ends with the runtime.</summary>
     internal async ValueTask<ImmutableArray<AwaitedDecision>> ReplayAsync(
@@ -24,5 +79,20 @@ public sealed partial class TangoRuntime
         {
             throw new ObjectDisposedException(nameof(TangoRuntime));
         }
+    }
+
+    private async ValueTask<TangoTrimmedException> WithOldestAsync(
+        TangoTrimmedException reason, IReadOnlyList<DirectoryEntry> members, LogPosition position,
+        CancellationToken cancellationToken)
+    {
+        var kept = await new LogSearch(_log).FindKeptAsync(cancellationToken);
+        var oldest = await _checkpointReader.FindOldestAsync(members[0].Id, kept, cancellationToken);
+        var name = members[0].Id == ObjectId.Directory ? "The directory" : $"'{members[0].Name}'";
+        var possible = oldest is { } end
+            ? $"its oldest checkpoint above that is of {end.Offset}"
+            : "it has no checkpoint above that";
+        return new TangoTrimmedException(
+            $"{name} cannot be opened as of {position.Offset}: the log is trimmed below {kept.Offset}, and {possible}",
+            oldest, reason);
     }
 }

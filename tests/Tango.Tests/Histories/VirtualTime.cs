@@ -20,6 +20,9 @@ internal sealed class VirtualTime : TimeProvider
         return timer;
     }
 
+    /// <summary>Timers fire later.</summary>
+    public void Advance(TimeSpan time) => _now += time.Ticks;
+
     /// <summary>False: there is no timer.</summary>
     public bool FireNext()
     {

@@ -1,0 +1,35 @@
+using Tango.Playback;
+using Tango.Runtime;
+
+namespace Tango.History;
+
+/// <summary>What a handle of a past state forwards to: it reads one view that never changes, and refuses
+/// updates.</summary>
+internal sealed class PastHost(HostedObject hosted) : IObjectHost
+{
+    private readonly FrozenView _view = hosted.Publish();
+
+    public string Name => hosted.Name;
+
+    public ValueTask UpdateAsync(MutatorInfo mutator, ObjectKey key, ArgumentBuffer arguments,
+        CancellationToken cancellationToken) =>
+        ValueTask.FromException(new TangoReadOnlyException(Name));
+
+    public ValueTask<TResult> UpdateAsync<TResult>(MutatorInfo mutator, ObjectKey key, ArgumentBuffer arguments,
+        CancellationToken cancellationToken) =>
+        ValueTask.FromException<TResult>(new TangoReadOnlyException(Name));
+
+    public ValueTask<TResult> QueryAsync<TView, TState, TResult>(
+        ObjectKey key, TState state, Func<TView, TState, TResult> read, CancellationToken cancellationToken)
+        where TView : TangoObject
+    {
+        try
+        {
+            return new ValueTask<TResult>(ResultCopy<TResult>.Of(read((TView)_view.Require(hosted), state), hosted));
+        }
+        catch (Exception e)
+        {
+            return ValueTask.FromException<TResult>(e);
+        }
+    }
+}

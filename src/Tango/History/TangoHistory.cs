@@ -1,0 +1,72 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+using Tango.History;
+using Tango.Playback;
+
+namespace Tango;
+
+/// <summary>
+/// All objects as they were at one position of the log: read-only, beside those that are open. What is opened from one
+/// history is of one position, so that no transaction is seen in part. Safe for concurrent use.
+/// </summary>
+/// <remarks>An object is played when it is opened, from its newest checkpoint below. Afterwards it is in memory, and
+/// the log below may be trimmed. There is nothing to dispose of.</remarks>
+public sealed class TangoHistory
+{
+    private readonly TangoRuntime _runtime;
+    private readonly TangoDirectory _directory;
+    private readonly Lock _gate = new();
+
+    // Guarded by _gate: played to the position, by first member. Their views do not change any more.
+    private readonly Dictionary<ObjectId, HostedUnit> _units = [];
+
+    internal TangoHistory(TangoRuntime runtime, LogPosition position, HostedObject directory)
+    {
+        (_runtime, Position) = (runtime, position);
+        _directory = (TangoDirectory)directory.CurrentView!;
+        Objects = _directory.Entries;
+    }
+
+    /// <summary>Everything below is included, nothing at or above.</summary>
+    public LogPosition Position { get; }
+
+    /// <summary>The objects that there were, by name.</summary>
+    public ImmutableArray<DirectoryEntry> Objects { get; }
+
+    /// <summary>Opens the object that had this name, which may have been deleted since. Accessors of the handle read
+    /// its state at <see cref="Position"/>; mutators fail with <see cref="TangoReadOnlyException"/>.</summary>
+    /// <exception cref="TangoDirectoryException">There was no such object, or it is of another type.</exception>
+    /// <exception cref="TangoTrimmedException">Its history is trimmed, and no checkpoint below the position can be
+    /// loaded.</exception>
+    public async ValueTask<T> OpenAsync<T>(string name, CancellationToken cancellationToken = default)
+        where T : TangoObject, ITangoObject<T>
+    {
+        TangoRuntime.RequireName(name);
+        var entry = Objects.FirstOrDefault(entry => entry.Name == name)
+            ?? throw new TangoDirectoryException($"There was no object '{name}' at {Position.Offset}");
+        if (entry.TypeName != T.ObjectType.Name)
+            throw new TangoDirectoryException($"'{name}' was of type {entry.TypeName}, not {T.ObjectType.Name}");
+        var member = await FindAsync(entry, T.ObjectType, cancellationToken);
+        var handle = T.ObjectType.Create();
+        handle.Attach(new PastHost(member));
+        return (T)handle;
+    }
+
+    private async ValueTask<HostedObject> FindAsync(
+        DirectoryEntry entry, TangoObjectType type, CancellationToken cancellationToken)
+    {
+        var members = _directory.GroupOf(entry.Id);
+        lock (_gate)
+        {
+            if (_units.TryGetValue(members[0].Id, out var known) && MemberOf(known, entry) is { Type: not null } open)
+                return open;
+        }
+
+        var unit = await _runtime.ReplayAsync(members, entry, type, Position, cancellationToken);
+        lock (_gate) _units[members[0].Id] = unit;
+        return MemberOf(unit, entry);
+    }
+
+    private static HostedObject MemberOf(HostedUnit unit, DirectoryEntry entry) =>
+        unit.Objects.First(member => member.Id == entry.Id);
+}
