@@ -35,7 +35,9 @@ internal static class LifetimeWriter
         {
             await using var client =
                 await CorfuClient.ConnectAsync(result.GetRequiredValue(connect), cancellationToken: cancellationToken);
-            await using var runtime = new TangoRuntime(client);
+            // Small entries: what is kept of the log is counted in positions.
+            await using var runtime = new TangoRuntime(
+                client, new TangoOptions { MaxBatchRecords = 16, MaxAppendsInFlight = 64 });
             var live = await runtime.OpenAsync<TangoDictionary<int, long>>(Live, cancellationToken);
             for (var i = 0; i < result.GetValue(idle); i++)
                 await runtime.OpenAsync<TangoRegister<string>>(IdleName(i), cancellationToken);

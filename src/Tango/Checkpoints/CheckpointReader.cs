@@ -130,7 +130,7 @@ internal sealed class CheckpointReader(ICorfuLog log, ILogger logger)
         if (check != final.Check) throw new TangoFormatException("The checkpoint is damaged");
         var parts = Split(chunks, final.PartLengths);
         chunks.Clear();
-        return Decode(parts, members, final.End);
+        return Decode(parts, members, final.End) with { Size = final.PartLengths.Sum() };
     }
 
     private static UnitSnapshot Decode(

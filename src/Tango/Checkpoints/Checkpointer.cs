@@ -8,13 +8,14 @@ namespace Tango.Checkpoints;
 /// Makes the checkpoints that the policy asks for, beside playback, one at a time, and trims the log behind them. One
 /// that fails is logged and tried again after more updates.
 /// </summary>
+/// <param name="runtime">Its identity.</param>
 /// <param name="policy">Null: none by itself.</param>
 /// <param name="mayWrite">Whether the log's level allows checkpoints.</param>
 /// <param name="findClaim">The unit's claim that the directory knows.</param>
 /// <param name="checkpoint">Returns the checkpoint's end.</param>
 /// <param name="trim">Trims what no claim needs any more.</param>
 internal sealed class Checkpointer(
-    CheckpointPolicy? policy, Func<bool> mayWrite, Func<HostedUnit, UnitClaim> findClaim,
+    ulong runtime, CheckpointPolicy? policy, Func<bool> mayWrite, Func<HostedUnit, UnitClaim> findClaim,
     Func<HostedUnit, CancellationToken, ValueTask<LogPosition>> checkpoint,
     Func<CancellationToken, ValueTask> trim, ILogger logger, CancellationToken lifetime)
 {
@@ -40,7 +41,7 @@ internal sealed class Checkpointer(
         if (policy is null) return;
         Know(unit, findClaim(unit).Checkpoint);
         lock (_gate) _watched[unit.Objects[0].Id] = unit;
-        unit.Traffic.Watch(policy, () => Enqueue(unit));
+        unit.Traffic.Watch(policy.SpreadFor(runtime, unit.Objects[0].Id), () => Enqueue(unit));
     }
 
     // Within a cycle of the player, so that nothing is done here.
@@ -72,33 +73,32 @@ internal sealed class Checkpointer(
                 }
             }
 
-            if (await TryCheckpointAsync(unit) is { } end) await TryRaiseTrimPointAsync(end);
+            if (await TryCheckpointAsync(unit, Known(unit)) is { } end) await TryRaiseTrimPointAsync(end);
         }
     }
 
     /// <summary>Units with few updates: without a new checkpoint now and then, they would hold the trim
     /// point.</summary>
-    private List<HostedUnit> FindBehind(LogPosition end)
+    private List<(LogPosition? Newest, HostedUnit Unit)> FindBehind(LogPosition end)
     {
         List<HostedUnit> watched;
         lock (_gate) watched = [.. _watched.Values];
-        var behind = new List<(LogPosition Newest, HostedUnit Unit)>();
+        var behind = new List<(LogPosition? Newest, HostedUnit Unit)>();
         foreach (var unit in watched)
         {
             var claim = findClaim(unit);
-            var newest = claim.Checkpoint ?? claim.Forget;
-            if (end - newest > policy!.Updates && unit.Objects.All(static member => member.Stopped is null))
-                behind.Add((newest, unit));
+            if (end - (claim.Checkpoint ?? claim.Forget) > policy!.Updates
+                && unit.Objects.All(static member => member.Stopped is null)) behind.Add((claim.Checkpoint, unit));
         }
 
-        return [.. behind.OrderBy(static found => found.Newest).Take(MaxBehind).Select(static found => found.Unit)];
+        return [.. behind.OrderBy(static found => found.Newest).Take(MaxBehind)];
     }
 
     private async ValueTask TryRaiseTrimPointAsync(LogPosition end)
     {
         try
         {
-            foreach (var behind in FindBehind(end)) await TryCheckpointAsync(behind);
+            foreach (var (newest, unit) in FindBehind(end)) await TryCheckpointAsync(unit, newest);
             if (policy!.TrimsLog) await trim(lifetime);
         }
         catch (Exception e)
@@ -108,8 +108,10 @@ internal sealed class Checkpointer(
         }
     }
 
+    /// <param name="known">The newest checkpoint when it was decided that one is needed: another host may have made
+    /// one since.</param>
     /// <returns>End of the unit's newest checkpoint; null: there is none.</returns>
-    private async ValueTask<LogPosition?> TryCheckpointAsync(HostedUnit unit)
+    private async ValueTask<LogPosition?> TryCheckpointAsync(HostedUnit unit, LogPosition? known)
     {
         // Before it is captured: what comes meanwhile may be counted for the next one as well.
         var (updates, bytes) = (unit.Traffic.Updates, unit.Traffic.Bytes);
@@ -121,9 +123,8 @@ internal sealed class Checkpointer(
                 return null;
             }
 
-            // Another host has made one meanwhile.
             var newest = findClaim(unit).Checkpoint;
-            if (newest is null || newest == Known(unit)) newest = await checkpoint(unit, lifetime);
+            if (newest is null || newest == known) newest = await checkpoint(unit, lifetime);
             Know(unit, newest);
             unit.Traffic.Done(updates, bytes);
             return newest;

@@ -13,6 +13,9 @@ namespace Tango.Checkpoints;
 internal sealed record UnitSnapshot(
     LogPosition End, ImmutableArray<MemberSnapshot> Members, ImmutableArray<AwaitedDecision> Awaited)
 {
+    /// <summary>Bytes of the checkpoint that this was loaded from; otherwise 0.</summary>
+    public long Size { get; init; }
+
     /// <summary>Within a cycle, when everything that it played is published.</summary>
     /// <exception cref="TangoObjectStoppedException">R23: a view that stopped is not the state at its end.</exception>
     public static UnitSnapshot Take(HostedUnit unit, PublishedViews published, Decisions decisions)

@@ -5,6 +5,10 @@ namespace Tango.Checkpoints;
 /// </summary>
 internal sealed class UnitTraffic
 {
+    // What an update takes in the log beside its key and arguments, about: so that a large object whose updates are
+    // small is not played for ever.
+    private const int BytesOfRecord = 32;
+
     // They only grow, and playback alone writes them.
     private long _updates;
     private long _bytes;
@@ -12,6 +16,7 @@ internal sealed class UnitTraffic
     // Where the counts were at the last checkpoint, or are counted from; the checkpointer writes them.
     private long _updatesDone;
     private long _bytesDone;
+    private long _checkpointSize;
 
     // Not null from when the unit is open. _isTold: the checkpointer has it in hand.
     private CheckpointPolicy? _policy;
@@ -22,9 +27,24 @@ internal sealed class UnitTraffic
 
     public long Bytes => Volatile.Read(ref _bytes);
 
-    private bool IsDue => _policy is { } policy
-        && (Updates - Volatile.Read(ref _updatesDone) >= policy.Updates
-            || Bytes - Volatile.Read(ref _bytesDone) >= policy.Bytes);
+    /// <summary>Bytes of the newest checkpoint that was made or loaded here; 0: none was.</summary>
+    public long CheckpointSize
+    {
+        get => Volatile.Read(ref _checkpointSize);
+        set => Volatile.Write(ref _checkpointSize, value);
+    }
+
+    private bool IsDue
+    {
+        get
+        {
+            if (_policy is not { } policy) return false;
+            var updates = Updates - Volatile.Read(ref _updatesDone);
+            var bytes = Bytes - Volatile.Read(ref _bytesDone);
+            return (updates >= policy.Updates || bytes >= policy.Bytes)
+                && bytes + (updates * BytesOfRecord) >= CheckpointSize / 2;
+        }
+    }
 
     public void Watch(CheckpointPolicy policy, Action due) => (_due, _policy) = (due, policy);
 
@@ -43,6 +63,7 @@ internal sealed class UnitTraffic
     {
         Volatile.Write(ref _updates, _updates + other._updates);
         Volatile.Write(ref _bytes, _bytes + other._bytes);
+        CheckpointSize = other.CheckpointSize;
     }
 
     /// <summary>There is a checkpoint of when the counts were these.</summary>
@@ -54,5 +75,6 @@ internal sealed class UnitTraffic
     }
 
     /// <summary>There is none: it is due again after half as much more.</summary>
-    public void Failed() => Done(Updates - (_policy!.Updates / 2), Bytes - (_policy.Bytes / 2));
+    public void Failed() =>
+        Done(Updates - (_policy!.Updates / 2), Bytes - (Math.Max(_policy.Bytes, CheckpointSize / 2) / 2));
 }

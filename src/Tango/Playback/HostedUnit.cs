@@ -37,6 +37,7 @@ internal sealed class HostedUnit
     public void StartFrom(LoadedUnit loaded)
     {
         Start = loaded.End;
+        Traffic.CheckpointSize = loaded.Size;
         for (var i = 0; i < Objects.Count; i++) Objects[i].StartFrom(loaded.Members[i]);
     }
 

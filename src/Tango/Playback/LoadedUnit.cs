@@ -13,13 +13,19 @@ namespace Tango.Playback;
 internal sealed record LoadedUnit(
     LogPosition End, IReadOnlyList<LoadedObject> Members, ImmutableArray<AwaitedDecision> Awaited)
 {
+    /// <summary>Bytes of the checkpoint that it comes from.</summary>
+    public long Size { get; init; }
+
     public static LoadedUnit From(UnitSnapshot checkpoint)
     {
         var end = checkpoint.End;
 #if PLANTED
         if (Planted.Is("loader-skips-one-entry")) end = end.Next;
 #endif
-        return new LoadedUnit(end, [.. checkpoint.Members.Select(LoadedObject.From)], checkpoint.Awaited);
+        return new LoadedUnit(end, [.. checkpoint.Members.Select(LoadedObject.From)], checkpoint.Awaited)
+        {
+            Size = checkpoint.Size,
+        };
     }
 }
 

@@ -79,7 +79,8 @@ public sealed partial class TangoRuntime
             var snapshot = await Player.CaptureAsync(unit, stop.Token);
             var position = await _checkpointWriter.WriteAsync(snapshot, stop.Token);
             // It counts only if it can be loaded: history may be released on the strength of it.
-            await _checkpointReader.LoadAsync(position, MembersOf(unit), stop.Token);
+            var loaded = await _checkpointReader.LoadAsync(position, MembersOf(unit), stop.Token);
+            unit.Traffic.CheckpointSize = loaded.Size;
             await ClaimAsync(unit, snapshot, stop.Token);
             return snapshot.End;
         }

@@ -50,7 +50,7 @@ public sealed partial class TangoRuntime : IAsyncDisposable
         _checkpointWriter = new CheckpointWriter(log, id, _options);
         _checkpointReader = new CheckpointReader(log, logger);
         _checkpointer = new Checkpointer(
-            _options.Checkpoints, () => HasLevel(FeatureLevel.Checkpoints, Checkpoint), FindClaim,
+            id, _options.Checkpoints, () => HasLevel(FeatureLevel.Checkpoints, Checkpoint), FindClaim,
             CheckpointByItselfAsync, TrimByItselfAsync, logger, _lifetime.Token);
         var context = new PlaybackContext(
             log, Calls, FindMaxSpan, openCursor, LoadUnitAsync, FindGroupInCycle, IsDeletedInCycle, _options, time,
