@@ -21,6 +21,7 @@ var root = new RootCommand("Corfu: load from several processes, beside what the 
     ClientCommands.Checks(),
     ClientCommands.Holes(),
     ClientCommands.Opening(),
+    ClientCommands.Objects(),
     LifetimeCommand.Create(),
     LifetimeWriter.Create(),
     WorkerCommand.Create(),

@@ -4,8 +4,8 @@ using Corfu.Client;
 
 namespace Corfu.Load;
 
-/// <summary><c>checks</c>, <c>holes</c>, <c>opening</c>: figures of one client in this process, on a cluster of
-/// processes.</summary>
+/// <summary><c>checks</c>, <c>holes</c>, <c>opening</c>, <c>objects</c>: figures of one client in this process, on a
+/// cluster of processes.</summary>
 internal static class ClientCommands
 {
     public static Command Checks() => Create(
@@ -23,6 +23,11 @@ internal static class ClientCommands
         "opening",
         "Reads of an open Tango object, alone and while one with a history of 300,000 updates opens in its runtime.",
         async (cluster, p, rounds, _) => await OpeningTimes.RunAsync(cluster, p, rounds));
+
+    public static Command Objects() => Create(
+        "objects",
+        "Reads, updates and openings in a runtime that hosts 10 Tango objects, and in one that hosts 10,000.",
+        async (cluster, p, _, _) => await ManyObjects.RunAsync(cluster, p));
 
     private static Command Create(string name, string description, Func<string, RunParameters, int, string, Task> run)
     {
