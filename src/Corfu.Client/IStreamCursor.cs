@@ -13,6 +13,9 @@ public interface IStreamCursor
     /// already played are not delivered twice.</summary>
     void Add(StreamId stream, LogPosition from);
 
+    /// <summary>Delivers nothing more on this stream's account. Does nothing if it was not added.</summary>
+    void Remove(StreamId stream);
+
     /// <summary>Learns the streams' new positions (a check) and starts fetching. Returns the tail up to which
     /// <see cref="ReadNextAsync"/> now delivers.</summary>
     ValueTask<LogPosition> SyncAsync(

@@ -19,6 +19,8 @@ internal sealed class OldCodeCursor(IStreamCursor inner, Func<ReadOnlyMemory<byt
 
     public void Add(StreamId stream, LogPosition from) => inner.Add(stream, from);
 
+    public void Remove(StreamId stream) => inner.Remove(stream);
+
     public ValueTask<LogPosition> SyncAsync(
         ReadConsistency consistency = ReadConsistency.Linearizable, CancellationToken cancellationToken = default) =>
         inner.SyncAsync(consistency, cancellationToken);

@@ -56,6 +56,8 @@ internal sealed class StreamHold(Func<IStreamCursor> openCursor)
 
         public void Add(StreamId stream, LogPosition from) => inner.Add(stream, from);
 
+        public void Remove(StreamId stream) => inner.Remove(stream);
+
         public async ValueTask<LogPosition> SyncAsync(
             ReadConsistency consistency = ReadConsistency.Linearizable, CancellationToken cancellationToken = default)
         {

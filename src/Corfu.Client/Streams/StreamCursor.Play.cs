@@ -81,7 +81,7 @@ public sealed partial class StreamCursor
 
         // The position is not granted in this epoch: the log ends here for now.
         _retried = null;
-        foreach (var stream in _streams) stream.ForgetFrom(position);
+        ForgetFrom(position);
         _syncedTail = new LogPosition(Math.Min(_syncedTail.Offset, position.Offset), _syncedTail.Epoch);
         Refetch();
         return false;
@@ -93,7 +93,7 @@ public sealed partial class StreamCursor
         StartFetches();
         if (!_batches.TryPeek(out var batch))
         {
-            if (!_streams.Exists(s => s.IsStarved)) return false;
+            if (!_active.Exists(s => s.IsStarved)) return false;
             await ResumeAsync(cancellationToken);
             return true;
         }
@@ -177,8 +177,8 @@ public sealed partial class StreamCursor
     private void RebuildHeads()
     {
         _heads.Clear();
-        if (_streams.Exists(s => s.IsStarved)) return;
-        foreach (var stream in _streams)
+        if (_active.Exists(s => s.IsStarved)) return;
+        foreach (var stream in _active)
         {
             if (stream.Fetched < stream.Ready.Count) _heads.Enqueue(stream, stream.Ready[stream.Fetched]);
         }
@@ -194,7 +194,7 @@ public sealed partial class StreamCursor
         _current.Clear();
         _index = 0;
         _fetchedUntil = Position;
-        foreach (var stream in _streams) stream.Rewind(Position);
+        foreach (var stream in _active) stream.Rewind(Position);
         RebuildHeads();
     }
 }

@@ -37,7 +37,7 @@ public sealed partial class StreamCursor : IStreamCursor
 
     public void Add(StreamId stream, LogPosition from)
     {
-        if (_byId.TryGetValue(stream, out var known)) _streams.Remove(known);
+        Forget(stream);
         if (from < Position)
         {
             foreach (var other in _streams) other.Next = LogPosition.Max(other.Next, Position);
@@ -45,34 +45,37 @@ public sealed partial class StreamCursor : IStreamCursor
         }
 
         var state = new StreamState(stream, from);
-        _byId[stream] = state;
+        _byId.Add(stream, state);
         _streams.Add(state);
+        _apart.Add(state);
         _needsSync = true;
+        Refetch();
+    }
+
+    public void Remove(StreamId stream)
+    {
+        Forget(stream);
+        // What is fetched of it may be trimmed: it must not be reported any more.
         Refetch();
     }
 
     public async ValueTask<LogPosition> SyncAsync(
         ReadConsistency consistency = ReadConsistency.Linearizable, CancellationToken cancellationToken = default)
     {
-        var ids = ImmutableArray.CreateBuilder<StreamId>(_streams.Count);
-        foreach (var stream in _streams)
+        Compact();
+        var scans = _streams.Count - _apart.Count >= _options.ScanFrom;
+        if (!scans) EndScans();
+        var check = await CheckAsync(scans ? _apart : _streams, consistency, cancellationToken);
+        if (check.Tail > _syncedTail) _kept.Clear();
+        if (scans && !await TryScanAsync(check, cancellationToken))
         {
-            stream.Compact(Position);
-            ids.Add(stream.Stream);
+            EndScans();
+            scans = false;
+            check = await CheckAsync(_streams, consistency, cancellationToken);
         }
 
-        var check = await _log.CheckAsync(ids.MoveToImmutable(), consistency, cancellationToken);
-#if PLANTED
-        if (Planted.Is("no-relearning")) _epoch = check.Tail.Epoch;
-#endif
-        if (check.Tail.Epoch != _epoch)
-        {
-            _epoch = check.Tail.Epoch;
-            foreach (var stream in _streams) stream.ForgetFrom(_settled);
-            Refetch();
-        }
-
-        await LearnAsync(check, cancellationToken);
+        await LearnAsync(scans ? _apart : _streams, check, cancellationToken);
+        if (_streams.Count >= _options.ScanFrom) BeginScans(check.Tail);
         _syncedTail = check.Tail;
         _needsSync = false;
         RebuildHeads();
@@ -80,13 +83,38 @@ public sealed partial class StreamCursor : IStreamCursor
         return _syncedTail;
     }
 
-    private async ValueTask LearnAsync(LogCheck check, CancellationToken cancellationToken)
+    private void Forget(StreamId stream)
+    {
+        if (!_byId.Remove(stream, out var known)) return;
+        _streams.Remove(known);
+        if (!known.IsScanned) _apart.Remove(known);
+        if (known.IsActive) _active.Remove(known);
+    }
+
+    private async ValueTask<LogCheck> CheckAsync(
+        List<StreamState> asked, ReadConsistency consistency, CancellationToken cancellationToken)
+    {
+        var check = await _log.CheckAsync(
+            [.. asked.Select(static stream => stream.Stream)], consistency, cancellationToken);
+#if PLANTED
+        if (Planted.Is("no-relearning")) _epoch = check.Tail.Epoch;
+#endif
+        if (check.Tail.Epoch == _epoch) return check;
+        _epoch = check.Tail.Epoch;
+        ForgetFrom(_settled);
+        Refetch();
+        return check;
+    }
+
+    /// <param name="asked">In the order of the check.</param>
+    private async ValueTask LearnAsync(
+        List<StreamState> asked, LogCheck check, CancellationToken cancellationToken)
     {
         List<StreamState> walking = [];
         var from = check.Tail;
-        for (var i = 0; i < _streams.Count; i++)
+        for (var i = 0; i < asked.Count; i++)
         {
-            var stream = _streams[i];
+            var stream = asked[i];
             if (stream.KnownUntil >= check.Tail) continue;
             from = LogPosition.Min(from, stream.KnownUntil);
             stream.Walk = new StreamWalk(
@@ -98,9 +126,12 @@ public sealed partial class StreamCursor : IStreamCursor
 
         // Close to the tail what a walk reads is about to be played, so it is fetched whole and kept.
         var keep = check.Tail - from <= _options.WalkWindow;
-        _kept.Clear();
         await WalkAsync(walking, keep, cancellationToken);
-        foreach (var stream in walking) stream.Extend(check.Tail);
+        foreach (var stream in walking)
+        {
+            stream.Extend(check.Tail);
+            if (stream.Ready.Count > 0 || stream.Anchors.Count > 0) Activate(stream);
+        }
     }
 
     /// <summary>Reads in rounds what all walks need, so that a round trip serves all of them.</summary>
@@ -143,7 +174,7 @@ public sealed partial class StreamCursor : IStreamCursor
     /// <summary>Continues the walks that were cut short, for the streams that have nothing left to play.</summary>
     private async ValueTask ResumeAsync(CancellationToken cancellationToken)
     {
-        var walking = _streams.FindAll(s => s.IsStarved);
+        var walking = _active.FindAll(s => s.IsStarved);
         foreach (var stream in walking)
             stream.Walk = new StreamWalk(
                 stream.Stream, stream.Anchors[^1], stream.ReadyUntil, stream.KnownUntil, _options);
@@ -169,4 +200,7 @@ public sealed partial class StreamCursor : IStreamCursor
 /// <param name="WalkWindow">Neighbouring positions in one read while walking a stream that is dense in the log.</param>
 /// <param name="MaxPositions">Positions of one stream in memory; a longer backlog is walked again in pieces of this
 /// size.</param>
-internal sealed record StreamCursorOptions(int MaxBatch = 256, int WalkWindow = 512, int MaxPositions = 65536);
+/// <param name="ScanFrom">With so many streams, what is new is read from the log instead of asked for stream by
+/// stream. Fewer are asked for in less time than it takes to read what is of other streams.</param>
+internal sealed record StreamCursorOptions(
+    int MaxBatch = 256, int WalkWindow = 512, int MaxPositions = 65536, int ScanFrom = 256);

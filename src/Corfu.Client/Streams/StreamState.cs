@@ -3,6 +3,11 @@ namespace Corfu.Client;
 /// <summary>What a cursor knows about one of its streams.</summary>
 internal sealed class StreamState(StreamId stream, LogPosition from)
 {
+    // Not null: scans find the new positions. Then all up to there is in Ready, and there are no anchors.
+    private ScannedUntil? _scanned;
+    private LogPosition _knownUntil = from;
+    private LogPosition _readyUntil = from;
+
     public StreamId Stream { get; } = stream;
 
     /// <summary>The walk under way or finished, until it is taken in.</summary>
@@ -12,12 +17,20 @@ internal sealed class StreamState(StreamId stream, LogPosition from)
     public LogPosition Next { get; set; } = from;
 
     /// <summary>Positions in [<see cref="Next"/>, KnownUntil) are in <see cref="Ready"/> or below an anchor.</summary>
-    public LogPosition KnownUntil { get; set; } = from;
+    public LogPosition KnownUntil
+    {
+        get => _scanned?.End ?? _knownUntil;
+        private set => _knownUntil = value;
+    }
 
     /// <summary>Ascending; complete from <see cref="Next"/> up to <see cref="ReadyUntil"/>.</summary>
     public List<LogPosition> Ready { get; } = [];
 
-    public LogPosition ReadyUntil { get; set; } = from;
+    public LogPosition ReadyUntil
+    {
+        get => _scanned?.End ?? _readyUntil;
+        private set => _readyUntil = value;
+    }
 
     /// <summary>Index into <see cref="Ready"/> of the first position not yet handed to a fetch.</summary>
     public int Fetched { get; set; }
@@ -25,7 +38,22 @@ internal sealed class StreamState(StreamId stream, LogPosition from)
     /// <summary>Where walks can continue above <see cref="ReadyUntil"/>, highest first, for lack of memory.</summary>
     public List<ImmutableArray<LogPosition>> Anchors { get; } = [];
 
+    public bool IsScanned => _scanned is not null;
+
+    /// <summary>The cursor has it among those that may have something to deliver.</summary>
+    public bool IsActive { get; set; }
+
     public bool IsStarved => Fetched >= Ready.Count && Anchors.Count > 0;
+
+    /// <summary>The stream is known as far as all that are scanned together, and from now on found with them.</summary>
+    public void Share(ScannedUntil scanned) => _scanned = scanned;
+
+    /// <summary>From now on it is walked again.</summary>
+    public void Separate()
+    {
+        KnownUntil = ReadyUntil = LogPosition.Max(KnownUntil, Next);
+        _scanned = null;
+    }
 
     /// <summary>Rewinds fetching to <paramref name="position"/> and forgets what lies below it.</summary>
     public void Rewind(LogPosition position)
@@ -51,11 +79,11 @@ internal sealed class StreamState(StreamId stream, LogPosition from)
             KnownUntil = ReadyUntil;
         }
 
-        if (KnownUntil <= position) return;
+        if (!IsScanned && KnownUntil <= position) return;
         var keep = FirstAtOrAbove(position);
         Ready.RemoveRange(keep, Ready.Count - keep);
         Fetched = Math.Min(Fetched, Ready.Count);
-        KnownUntil = ReadyUntil = LogPosition.Max(position, Next);
+        if (!IsScanned) KnownUntil = ReadyUntil = LogPosition.Max(position, Next);
     }
 
     /// <summary>Takes in a walk from the stream's newest positions down to <see cref="KnownUntil"/>.</summary>

@@ -8,18 +8,17 @@ namespace Tango.Playback;
 
 /// <summary>
 /// Finds the decision of the commit record at which playback is blocked: its read set is not hosted here, or not
-/// readable (R20). It reads the hosted streams ahead of playback and keeps decisions only.
+/// readable (R20). It reads the hosted streams of the record's entry ahead of playback, in which its decision record
+/// will stand too, and keeps decisions only.
 /// </summary>
 /// <param name="isProbe">The playback that waits is itself a probe's.</param>
 internal sealed class DecisionLookahead(
     HostedObjects hosted, Decisions decisions, PlaybackContext context, bool isProbe, CancellationToken lifetime)
 {
-    private IStreamCursor? _cursor;
+    private readonly HashSet<StreamId> _streams = [];
 
-    public void Add(HostedUnit unit)
-    {
-        foreach (var added in unit.Objects) _cursor?.Add(added.Id.Stream, unit.Start);
-    }
+    // Reads _streams.
+    private IStreamCursor? _cursor;
 
     /// <summary>
     /// Returns when <see cref="Decisions"/> knows the outcome. After twice the orphan time-out no host of the read set
@@ -35,7 +34,7 @@ internal sealed class DecisionLookahead(
         var mayProbe = true;
         for (var attempt = 0; ; attempt++)
         {
-            if (await FindAheadAsync(commit)) return;
+            if (await FindAheadAsync(entry, commit)) return;
             if (mayProbe && time.GetElapsedTime(started) >= 2 * options.OrphanTimeout)
             {
                 try
@@ -61,13 +60,19 @@ internal sealed class DecisionLookahead(
         }
     }
 
-    private async ValueTask<bool> FindAheadAsync(RecordVersion commit)
+    private async ValueTask<bool> FindAheadAsync(LogEntry entry, RecordVersion commit)
     {
         // R22: entries that were played may be trimmed, so a cursor that playback has overtaken begins anew.
-        if (_cursor is null || _cursor.Position < hosted.Applied)
+        if (_cursor is null || _cursor.Position < hosted.Applied
+            || !hosted.StreamsOf(entry).All(needed => _streams.Contains(needed.Stream)))
         {
             _cursor = context.OpenCursor();
-            hosted.AddStreamsTo(_cursor);
+            _streams.Clear();
+            foreach (var (stream, from) in hosted.StreamsOf(entry))
+            {
+                _streams.Add(stream);
+                _cursor.Add(stream, from);
+            }
         }
 
         await _cursor.SyncAsync(ReadConsistency.Session, lifetime);

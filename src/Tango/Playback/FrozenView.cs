@@ -3,9 +3,10 @@ using Corfu.Protocol;
 namespace Tango.Playback;
 
 /// <summary>An object's view as published: it is not changed any more.</summary>
+/// <param name="Owner">Whose view it is: slots are used again.</param>
 /// <param name="View">Null: not yet caught up.</param>
 /// <param name="LastWriteEnd">First position after the object's last write.</param>
-internal readonly record struct FrozenView(TangoObject? View, LogPosition LastWriteEnd,
+internal readonly record struct FrozenView(HostedObject Owner, TangoObject? View, LogPosition LastWriteEnd,
     TangoObjectStoppedException? Stopped)
 {
     public TangoObject Require(HostedObject hosted) =>

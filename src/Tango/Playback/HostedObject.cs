@@ -14,6 +14,9 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
     private bool _isPublished;
     private TangoObjectStoppedException? _stopped;
 
+    // Null until the player hosts the object.
+    private List<HostedObject>? _changed;
+
     public ObjectId Id { get; } = entry.Id;
 
     public string Name { get; } = entry.Name;
@@ -28,7 +31,7 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
     public bool HoldsMutableValues { get; } = type is { HoldsMutableValues: true };
 
     /// <summary>Index in the published views; set once when the unit is hosted by the player.</summary>
-    public int Slot { get; set; } = -1;
+    public int Slot { get; private set; } = -1;
 
     public HostedUnit Unit { get; set; } = null!;
 
@@ -39,6 +42,14 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
 
     /// <summary>Playback only: the view as of the last record applied.</summary>
     public TangoObject? CurrentView => _view;
+
+    /// <summary>Within a cycle of the player, which shows the object from now on.</summary>
+    /// <param name="changed">Gets the object whenever it becomes dirty.</param>
+    public void ShowAt(int slot, List<HostedObject> changed)
+    {
+        (Slot, _changed) = (slot, changed);
+        if (IsDirty) changed.Add(this);
+    }
 
     /// <summary>Before anything is played.</summary>
     public void StartFrom(LoadedObject loaded) => (_view, Versions) = (loaded.View, loaded.Versions);
@@ -54,7 +65,8 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
         if (Slot < 0 || !Planted.Is("rebuilt-keeps-its-view"))
 #endif
         _view = other._view;
-        (_isPublished, IsDirty) = (false, true);
+        _isPublished = false;
+        MarkDirty();
     }
 
     /// <returns>The declared rejection, or null.</returns>
@@ -64,7 +76,7 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
         Versions.Write(call.HasKey, call.Key.Span, version);
         if (Id != ObjectId.Directory || !TangoDirectory.FollowsFromCheckpoints(call.Mutator))
             Unit.Traffic.Count(call.Key.Length + call.Arguments.Length);
-        IsDirty = true;
+        MarkDirty();
         if (_stopped is not null || _view is null) return null;
         if (_isPublished)
         {
@@ -93,7 +105,7 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
     /// that transactions that read it can be decided.</summary>
     public void Stop(RecordVersion version, Exception reason)
     {
-        IsDirty = true;
+        MarkDirty();
         _stopped ??= TangoObjectStoppedException.At(version, Name, Id, reason);
     }
 
@@ -102,7 +114,7 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
     public void Delete(RecordVersion version)
     {
         Versions.Write(false, default, version);
-        IsDirty = true;
+        MarkDirty();
         _stopped = TangoObjectStoppedException.At(version, Name, Id, new TangoObjectDeletedException(Name, Id));
     }
 
@@ -110,6 +122,13 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
     {
         IsDirty = false;
         _isPublished = true;
-        return new FrozenView(_view, Versions.LastWriteEnd, _stopped);
+        return new FrozenView(this, _view, Versions.LastWriteEnd, _stopped);
+    }
+
+    private void MarkDirty()
+    {
+        if (IsDirty) return;
+        IsDirty = true;
+        _changed?.Add(this);
     }
 }

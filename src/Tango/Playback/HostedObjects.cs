@@ -9,9 +9,6 @@ internal sealed class HostedObjects
 {
     private readonly Dictionary<ObjectId, HostedObject> _objects = [];
 
-    // The order in which streams are added decides the order of requests, which the simulator replays.
-    private readonly List<HostedObject> _inOrder = [];
-
     /// <summary>Everything below is applied to every unit.</summary>
     public LogPosition Applied { get; private set; }
 
@@ -19,31 +16,37 @@ internal sealed class HostedObjects
     public bool TryGet(ObjectId id, LogPosition position, [NotNullWhen(true)] out HostedObject? hosted) =>
         _objects.TryGetValue(id, out hosted) && position >= hosted.Unit.Start;
 
-    public bool IsEmpty => _inOrder.Count == 0;
+    public bool IsEmpty => _objects.Count == 0;
 
-    public bool Has(HostedUnit unit) => _objects.ContainsKey(unit.Objects[0].Id);
+    public bool Has(HostedUnit unit) =>
+        _objects.TryGetValue(unit.Objects[0].Id, out var first) && first.Unit == unit;
 
     /// <summary>Every unit starts at or above <see cref="Applied"/>, unless nothing has been played.</summary>
     public void Add(HostedUnit unit)
     {
-        foreach (var hosted in unit.Objects)
-        {
-            _objects.Add(hosted.Id, hosted);
-            _inOrder.Add(hosted);
-        }
+        foreach (var hosted in unit.Objects) _objects.Add(hosted.Id, hosted);
+    }
+
+    public void Remove(HostedUnit unit)
+    {
+        foreach (var hosted in unit.Objects) _objects.Remove(hosted.Id);
     }
 
     /// <summary>R22: none of the units can be played on.</summary>
     public void Stop(Exception reason)
     {
-        foreach (var unit in _inOrder.Select(static hosted => hosted.Unit).Distinct())
+        foreach (var unit in _objects.Values.Select(static hosted => hosted.Unit).Distinct())
             unit.Stop(new RecordVersion(Applied, 0), reason);
     }
 
-    /// <summary>Lets the cursor read what is not applied yet.</summary>
-    public void AddStreamsTo(IStreamCursor cursor)
+    /// <summary>The hosted streams of an entry, with the first position of each that is not applied.</summary>
+    public IEnumerable<(StreamId Stream, LogPosition From)> StreamsOf(LogEntry entry)
     {
-        foreach (var hosted in _inOrder) cursor.Add(hosted.Id.Stream, LogPosition.Max(hosted.Unit.Start, Applied));
+        foreach (var header in entry.Streams)
+        {
+            if (TryGet(new ObjectId(header.Stream.Value), entry.Position, out var hosted))
+                yield return (header.Stream, LogPosition.Max(hosted.Unit.Start, Applied));
+        }
     }
 
     /// <summary>No hosted stream has an entry between <see cref="Applied"/> and <paramref name="end"/> that is not

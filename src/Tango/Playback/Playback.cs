@@ -59,7 +59,6 @@ internal sealed class Playback
     {
         Hosted.Add(unit);
         foreach (var added in unit.Objects) _cursor.Add(added.Id.Stream, unit.Start);
-        _lookahead.Add(unit);
     }
 
     /// <summary>Learns what is to be played. Returns the tail up to which the following calls play.</summary>

@@ -5,9 +5,20 @@ namespace Tango.Playback;
 /// <summary>All hosted objects at one position: what readers read and transactions take as their snapshot (R17).
 /// Immutable.</summary>
 /// <param name="End">Everything below is included, nothing at or above.</param>
-/// <param name="Views">By <see cref="HostedObject.Slot"/>.</param>
-internal sealed record PublishedViews(LogPosition End, FrozenView[] Views)
+/// <param name="Views">By <see cref="HostedObject.Slot"/>, in pieces of <see cref="PieceLength"/>: a publication copies
+/// the pieces that changed only.</param>
+internal sealed record PublishedViews(LogPosition End, FrozenView[][] Views)
 {
-    public FrozenView Of(HostedObject hosted) =>
-        hosted.Slot >= 0 && hosted.Slot < Views.Length ? Views[hosted.Slot] : default;
+    public const int PieceLength = 32;
+
+    public FrozenView Of(HostedObject hosted)
+    {
+        var (piece, index) = Math.DivRem(hosted.Slot, PieceLength);
+        if (hosted.Slot < 0 || piece >= Views.Length) return default;
+        var view = Views[piece][index];
+#if PLANTED
+        if (Planted.Is("slots-have-no-owner") && view.View?.GetType() == hosted.Type?.Create().GetType()) return view;
+#endif
+        return view.Owner == hosted ? view : default;
+    }
 }

@@ -6,8 +6,14 @@ namespace Tango.Playback;
 /// <see cref="Published"/> may be read by anyone.</summary>
 internal sealed class ViewPublisher
 {
-    // Invariant: _slots[i].Slot == i, for ever.
-    private readonly List<HostedObject> _slots = [];
+    // Slots that were given and not freed hold views of their owners, or nothing yet. What is freed is empty in the
+    // next publication.
+    private readonly Stack<int> _free = [];
+    private readonly List<int> _emptied = [];
+    private int _slots;
+
+    // The objects that are dirty.
+    private readonly List<HostedObject> _changed = [];
     private PublishedViews _published = new(LogPosition.Zero, []);
 
     /// <summary>The newest complete views; never older than any cycle that a caller has awaited.</summary>
@@ -18,9 +24,17 @@ internal sealed class ViewPublisher
         foreach (var hosted in unit.Objects)
         {
             // A unit that was reloaded has its slots.
-            if (hosted.Slot >= 0) continue;
-            hosted.Slot = _slots.Count;
-            _slots.Add(hosted);
+            if (hosted.Slot < 0) hosted.ShowAt(_free.TryPop(out var slot) ? slot : _slots++, _changed);
+        }
+    }
+
+    /// <summary>The unit is not shown any more, from the next publication on.</summary>
+    public void Remove(HostedUnit unit)
+    {
+        foreach (var hosted in unit.Objects)
+        {
+            _changed.Remove(hosted);
+            _emptied.Add(hosted.Slot);
         }
     }
 
@@ -29,22 +43,32 @@ internal sealed class ViewPublisher
     public void Publish(LogPosition end)
     {
         var old = _published;
-        var views = _slots.Count > old.Views.Length ? Grown(old.Views) : null;
-        foreach (var hosted in _slots)
+        if (_changed.Count + _emptied.Count == 0)
         {
-            if (!hosted.IsDirty) continue;
-            views ??= [.. old.Views];
-            views[hosted.Slot] = hosted.Publish();
+            if (end > old.End) Volatile.Write(ref _published, old with { End = end });
+            return;
         }
 
-        if (views is not null || end > old.End)
-            Volatile.Write(ref _published, new PublishedViews(end, views ?? old.Views));
-    }
+        var pieces = (_slots + PublishedViews.PieceLength - 1) / PublishedViews.PieceLength;
+        var views = new FrozenView[pieces][];
+        old.Views.CopyTo(views, 0);
+        foreach (var hosted in _changed) Slot(hosted.Slot) = hosted.Publish();
+        foreach (var slot in _emptied)
+        {
+            Slot(slot) = default;
+            _free.Push(slot);
+        }
 
-    private FrozenView[] Grown(FrozenView[] views)
-    {
-        var grown = new FrozenView[_slots.Count];
-        views.CopyTo(grown, 0);
-        return grown;
+        _changed.Clear();
+        _emptied.Clear();
+        Volatile.Write(ref _published, new PublishedViews(end, views));
+
+        ref FrozenView Slot(int slot)
+        {
+            var (piece, index) = Math.DivRem(slot, PublishedViews.PieceLength);
+            if (piece >= old.Views.Length) views[piece] ??= new FrozenView[PublishedViews.PieceLength];
+            else if (views[piece] == old.Views[piece]) views[piece] = [.. old.Views[piece]];
+            return ref views[piece][index];
+        }
     }
 }

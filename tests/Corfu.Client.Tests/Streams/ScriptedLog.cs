@@ -24,6 +24,9 @@ internal sealed class ScriptedLog : ICorfuLog
 
     public int PositionsRead { get; private set; }
 
+    /// <summary>How many streams each check asked about.</summary>
+    public List<int> Asked { get; } = [];
+
     public int MaxPayload => 1 << 20;
 
     public LogPosition Tail => new(_tail, _epoch);
@@ -78,6 +81,7 @@ internal sealed class ScriptedLog : ICorfuLog
     public ValueTask<LogCheck> CheckAsync(ImmutableArray<StreamId> streams, ReadConsistency consistency,
         CancellationToken cancellationToken)
     {
+        Asked.Add(streams.Length);
         var tails = streams.Select(s => new StreamTail(s, _streams.TryGetValue(s.Value, out var list)
             ? [.. list.AsEnumerable().Reverse().Take(StreamHeader.MaxBackpointers)]
             : []));

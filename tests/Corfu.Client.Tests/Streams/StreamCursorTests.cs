@@ -10,7 +10,7 @@ public class StreamCursorTests
 
     private static readonly StreamId A = new(300), B = new(301);
 
-    private static async Task<List<string>> PlayAsync(IStreamCursor cursor, bool sync = true)
+    private protected static async Task<List<string>> PlayAsync(IStreamCursor cursor, bool sync = true)
     {
         if (sync) await cursor.SyncAsync();
         var played = new List<string>();
@@ -18,9 +18,11 @@ public class StreamCursorTests
         return played;
     }
 
+    private protected virtual StreamCursorOptions Limits => new();
+
     private StreamCursor Cursor(StreamCursorOptions? options = null, params StreamId[] streams)
     {
-        var cursor = new StreamCursor(_log, options ?? new StreamCursorOptions());
+        var cursor = new StreamCursor(_log, options ?? Limits);
         foreach (var stream in streams) cursor.Add(stream, LogPosition.Zero);
         return cursor;
     }
@@ -79,7 +81,7 @@ public class StreamCursorTests
     [Fact]
     public async Task A_backlog_beyond_the_memory_limit_is_played_in_pieces()
     {
-        var options = new StreamCursorOptions { MaxPositions = 16, WalkWindow = 8, MaxBatch = 4 };
+        var options = Limits with { MaxPositions = 16, WalkWindow = 8, MaxBatch = 4 };
         var cursor = Cursor(options, A, B);
         var expected = new List<string>();
         for (var i = 0; i < 500; i++)
@@ -132,7 +134,7 @@ public class StreamCursorTests
     public async Task A_stream_added_from_a_checkpoint_skips_what_lies_below()
     {
         for (var i = 0; i < 10; i++) _log.Append($"a{i}", 300);
-        var cursor = new StreamCursor(_log);
+        var cursor = new StreamCursor(_log, Limits);
         cursor.Add(A, new LogPosition(6));
         Assert.Equal(["a6", "a7", "a8", "a9"], await PlayAsync(cursor));
     }
