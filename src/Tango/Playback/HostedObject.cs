@@ -35,6 +35,9 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
 
     public HostedUnit Unit { get; set; } = null!;
 
+    /// <summary>Hears of the calls that are applied from now on. Playback only.</summary>
+    public ICallObserver? Observer { get; set; }
+
     /// <summary>Playback only: changed since it was last published.</summary>
     public bool IsDirty { get; private set; } = true;
 

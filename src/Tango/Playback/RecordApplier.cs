@@ -109,7 +109,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
     {
         if (TangoDirectory.IsDeletion(update, out var unit)) DeleteUnit(unit, version);
         if (!hosted.TryGet(update.Object, version.Position, out var target)) return;
-        var rejection = Apply(target, update, version, call?.Result);
+        var rejection = Apply(target, update, version, isTransaction: false, call?.Result);
         call?.OnApplied(version, rejection, target.Stopped);
     }
 
@@ -209,7 +209,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
             if (applied.Rejected > 0 && Planted.Is("a-refusal-ends-its-transaction")) continue;
 #endif
             if (!isEvaluated) StopForUnknownReads(target, version);
-            else if (Apply(target, write, version, null) is not null) applied.Rejected++;
+            else if (Apply(target, write, version, isTransaction: true, null) is not null) applied.Rejected++;
             if (target.Stopped is { IsDeletion: false }) applied.StoppedAt = target.Name;
         }
     }
@@ -274,11 +274,13 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
     }
 
     private TangoRejectedException? Apply(HostedObject target, scoped in CallRecord update, RecordVersion version,
-        ApplyResult? result)
+        bool isTransaction, ApplyResult? result)
     {
         var wasStopped = target.Stopped is not null;
         var rejection = target.Apply(update, version, result);
         if (!wasStopped && target.Stopped is not null) ReportStopped(target);
+        target.Observer?.OnApplied(
+            update, version, isTransaction, tookEffect: rejection is null && target.Stopped is null);
         return rejection;
     }
 

@@ -30,7 +30,8 @@ internal sealed class UnitReplay(
     public static async ValueTask<ImmutableArray<AwaitedDecision>> PlayAsync(
         IReadOnlyList<HostedUnit> units, LogPosition end, PlaybackContext context, CancellationToken cancellationToken)
     {
-        await RequireSettledAsync(context.Log, end, cancellationToken);
+        if (!await IsSettledAsync(context.Log, end, cancellationToken))
+            throw new ArgumentOutOfRangeException(nameof(end), end.Offset, "The log ends below this position.");
         var replay = new UnitReplay(context, null, null, cancellationToken);
         foreach (var unit in units)
         {
@@ -63,13 +64,13 @@ internal sealed class UnitReplay(
 
     /// <summary>R10: a later epoch may grant positions anew that were never written. Below one that is final it
     /// grants none, so that what is played up to there stays so.</summary>
-    private static async ValueTask RequireSettledAsync(
+    /// <returns>False: the log ends below.</returns>
+    public static async ValueTask<bool> IsSettledAsync(
         ICorfuLog log, LogPosition end, CancellationToken cancellationToken)
     {
-        if (end == LogPosition.Zero) return;
+        if (end == LogPosition.Zero) return true;
         var before = new LogPosition(end.Offset - 1);
         var page = (await log.ReadManyAsync([before], ReadDetail.State, cancellationToken: cancellationToken))[0];
-        if (page.State == PageState.Unwritten)
-            throw new ArgumentOutOfRangeException(nameof(end), end.Offset, "The log ends below this position.");
+        return page.State != PageState.Unwritten;
     }
 }

@@ -50,7 +50,7 @@ public sealed partial class TangoRuntime
     {
         RequireNoTransaction();
         type.VerifyFormatters();
-        var unit = new HostedUnit([.. members.Select(NewMember)]);
+        var unit = NewUnit(members, entry, type);
         try
         {
             await ReplayAsync([unit], position, cancellationToken);
@@ -60,9 +60,6 @@ public sealed partial class TangoRuntime
         {
             throw await WithOldestAsync(e, members, position, cancellationToken);
         }
-
-        HostedObject NewMember(DirectoryEntry member) =>
-            new(member, member == entry ? type : _options.Types.TryGet(member.TypeName, out var known) ? known : null);
     }
 
     /// <summary>As <see cref="UnitReplay.PlayAsync"/>; ends with the runtime.</summary>
@@ -80,6 +77,12 @@ public sealed partial class TangoRuntime
             throw new ObjectDisposedException(nameof(TangoRuntime));
         }
     }
+
+    /// <summary>A unit that is played for the sake of one member.</summary>
+    private HostedUnit NewUnit(
+        IReadOnlyList<DirectoryEntry> members, DirectoryEntry entry, TangoObjectType type) =>
+        new([.. members.Select(member => new HostedObject(
+            member, member == entry ? type : _options.Types.TryGet(member.TypeName, out var known) ? known : null))]);
 
     private async ValueTask<TangoTrimmedException> WithOldestAsync(
         TangoTrimmedException reason, IReadOnlyList<DirectoryEntry> members, LogPosition position,

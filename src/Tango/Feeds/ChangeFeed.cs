@@ -1,0 +1,140 @@
+using System.Diagnostics.CodeAnalysis;
+using Corfu.Client;
+using Corfu.Protocol;
+using Tango.History;
+using Tango.Playback;
+
+namespace Tango.Feeds;
+
+/// <summary>
+/// Plays one object beside the player, an entry whenever its reader asks for more: a slow reader holds back nothing
+/// else, and nothing is buffered above one entry. Its caller takes all that is ready before it advances.
+/// </summary>
+/// <param name="newUnit">The object's unit, of which nothing is played yet.</param>
+/// <param name="claim">Null: the feed is not registered.</param>
+internal sealed class ChangeFeed<T>(
+    ObjectId id, Func<HostedUnit> newUnit, FeedClaim? claim, FeedOptions options, PlaybackContext context,
+    CancellationToken lifetime)
+    where T : TangoObject, ITangoObject<T>
+{
+    private Playback.Playback _playback = null!;
+    private HostedUnit _unit = null!;
+    private HostedObject _object = null!;
+    private ChangeRecorder _recorder = null!;
+
+    // Follows what is recorded.
+    private TangoChange<T>? _notice;
+
+    // Of the last element that was taken, or where the feed starts.
+    private ChangePlace _last;
+    private bool _isAtTail;
+
+    /// <param name="after">Null: everything that is acknowledged before the call precedes the feed.</param>
+    public async ValueTask StartAsync(ChangePlace? after)
+    {
+        try
+        {
+            await LoadAsync(after?.Position);
+            var tail = await _playback.SyncAsync(ReadConsistency.Linearizable);
+            if (after?.Position > tail)
+                throw new ArgumentOutOfRangeException(
+                    nameof(after), after.Value.Position.Offset, "The log ends below this position.");
+            if (after is null)
+            {
+                while (await _playback.PlayNextAsync())
+                {
+                }
+            }
+
+            RecordAfter(after ?? ChangePlace.Before(_playback.Hosted.Applied));
+        }
+        catch (LogTrimmedException e)
+        {
+            if (after is not { } place) throw new TangoTrimmedException(e);
+            _last = place;
+            await ResetAsync(e);
+        }
+    }
+
+    public bool TryTake([NotNullWhen(true)] out TangoChange<T>? change)
+    {
+        change = _recorder.TryTake(out var recorded) ? ToChange(recorded) : _notice;
+        if (recorded is null) _notice = null;
+        if (change is not null) _last = change.Place;
+        return change is not null;
+    }
+
+    /// <summary>Plays an entry; at the tail, waits and looks for more. The reader is done with all that was
+    /// taken.</summary>
+    /// <exception cref="TangoObjectStoppedException">R23: the object ends here.</exception>
+    /// <exception cref="TangoTrimmedException">History was trimmed, and no newer checkpoint can be loaded.</exception>
+    public async ValueTask AdvanceAsync()
+    {
+        if (_object.Stopped is { } stopped) throw stopped.Told;
+        if (claim is not null) await claim.RenewIfDueAsync(_last.Position, lifetime);
+        try
+        {
+            if (await _playback.PlayNextAsync())
+            {
+                _isAtTail = false;
+                return;
+            }
+
+            if (_isAtTail) await Task.Delay(options.PollInterval, context.Time, lifetime);
+            _isAtTail = true;
+            var tail = await _playback.SyncAsync(ReadConsistency.Session);
+            if (tail - _last.Position >= options.ProgressEvery) await ProgressAsync(tail);
+        }
+        catch (LogTrimmedException e)
+        {
+            await ResetAsync(e);
+        }
+    }
+
+    /// <summary>The object's stream tells nothing of positions above its last entry, so that the log has to
+    /// (R10).</summary>
+    private async ValueTask ProgressAsync(LogPosition tail)
+    {
+        if (tail < _playback.Hosted.Applied || !await UnitReplay.IsSettledAsync(context.Log, tail, lifetime)) return;
+        await _playback.PlayToAsync(tail);
+        if (_object.Stopped is null) _notice = new TangoChange<T>(TangoChangeKind.Progress, ChangePlace.Before(tail));
+    }
+
+    /// <summary>R22: goes on from the newest checkpoint.</summary>
+    private async ValueTask ResetAsync(LogTrimmedException reason)
+    {
+        await LoadAsync(null);
+        // It is the one from which history was missing.
+        if (_unit.Start <= _last.Position) throw new TangoTrimmedException(reason);
+        RecordAfter(ChangePlace.Before(_unit.Start));
+        var state = T.ObjectType.Create();
+        state.Attach(new PastHost(_object));
+        _notice = new TangoChange<T>(TangoChangeKind.Reset, _last) { State = (T)state };
+        _isAtTail = false;
+    }
+
+    private async ValueTask LoadAsync(LogPosition? notAbove)
+    {
+        var replay = new UnitReplay(context, null, null, lifetime);
+        (_unit, _playback) = (newUnit(), replay.Playback);
+        _object = _unit.Objects.First(member => member.Id == id);
+        await replay.LoadAsync(_unit, notAbove);
+        _playback.Hosted.AdvanceTo(_unit.Start);
+        _playback.Add(_unit);
+        if (claim is not null) await claim.BeginAsync(_unit.Start, lifetime);
+    }
+
+    private void RecordAfter(ChangePlace place)
+    {
+        _last = place;
+        _object.Observer = _recorder = new ChangeRecorder(place);
+    }
+
+    private static TangoChange<T> ToChange(RecordedChange recorded) => new(TangoChangeKind.Update, recorded.Place)
+    {
+        Mutator = T.ObjectType.Mutators.First(mutator => mutator.Number == recorded.Mutator),
+        Transaction = recorded.Transaction,
+        Key = recorded.Key,
+        Arguments = recorded.Arguments,
+    };
+}

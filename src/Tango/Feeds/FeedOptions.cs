@@ -1,0 +1,33 @@
+namespace Tango;
+
+/// <summary>How changes of an object are read.</summary>
+public sealed record FeedOptions
+{
+    /// <summary>
+    /// Registers the feed: the log is not trimmed of what its reader has not seen, while the reader comes back within
+    /// <see cref="Lease"/>. No other reader of the log may have the name. Null: trims do not wait, and a reader that is
+    /// overtaken by one gets a <see cref="TangoChangeKind.Reset"/>.
+    /// </summary>
+    public string? Name { get; init; }
+
+    /// <summary>How long a registered feed counts after its reader last asked for a change. The default is ten
+    /// minutes.</summary>
+    public TimeSpan Lease { get; init; } = TimeSpan.FromMinutes(10);
+
+    /// <summary>How long a reader that has seen everything waits before the log is asked for more.</summary>
+    public TimeSpan PollInterval { get; init; } = TimeSpan.FromMilliseconds(50);
+
+    /// <summary>A <see cref="TangoChangeKind.Progress"/> follows when the log has grown by so many positions without a
+    /// change of the object.</summary>
+    public long ProgressEvery { get; init; } = 10_000;
+
+    internal void Require()
+    {
+        if (Name is not null) TangoRuntime.RequireName(Name);
+        ArgumentOutOfRangeException.ThrowIfLessThanOrEqual(Lease, TimeSpan.Zero);
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(Lease, TangoRuntime.LongestDuration);
+        ArgumentOutOfRangeException.ThrowIfLessThanOrEqual(PollInterval, TimeSpan.Zero);
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(PollInterval, TimeSpan.FromDays(1));
+        ArgumentOutOfRangeException.ThrowIfNegativeOrZero(ProgressEvery);
+    }
+}
