@@ -31,6 +31,7 @@ public class TangoBenchmarks
             writer.WriteArrayHeader(1);
             writer.Write("a value of ordinary length");
         });
+        ClosedFormatters.ValueTuple<long, string, Guid>();
         _encoded = Encode((ref MessagePackWriter writer) => TangoFormatters.Write(ref writer, _value));
     }
 

@@ -24,20 +24,13 @@ public sealed class TangoForeignValueGenerator : IIncrementalGenerator
                 static (found, _) => ForeignValues.ReachedFrom([(INamedTypeSymbol)found.TargetSymbol]));
         IncrementalValuesProvider<EquatableArray<ValueModel>> ofUses = context.SyntaxProvider.CreateSyntaxProvider(
             static (node, _) => node is GenericNameSyntax,
-            static (found, cancellation) => ForeignValues.ReachedFrom(ArgumentsOf(found, cancellation)));
+            static (found, cancellation) => ForeignValues.ReachedFrom(StoredUses.At(found, cancellation)));
         IncrementalValuesProvider<ValueModel> distinct = ofObjects.Collect()
             .Combine(ofValues.Collect()).Combine(ofUses.Collect())
             .SelectMany(static (all, _) => Distinct(all.Left.Left, all.Left.Right, all.Right));
         context.RegisterSourceOutput(distinct, static (output, model) =>
             output.AddSource(model.HintName + ".TangoForeignValue.g.cs", ValueEmitter.Emit(model)));
     }
-
-    /// <summary>What an object of a generic type, such as a dictionary, is opened for.</summary>
-    private static IEnumerable<ITypeSymbol> ArgumentsOf(GeneratorSyntaxContext found, CancellationToken cancellation) =>
-        found.SemanticModel.GetSymbolInfo(found.Node, cancellation).Symbol is INamedTypeSymbol type
-        && type.OriginalDefinition.Attribute(Names.ObjectAttribute) is not null
-            ? type.TypeArguments
-            : [];
 
     private static IEnumerable<ValueModel> Distinct(params ImmutableArray<EquatableArray<ValueModel>>[] found) =>
         found.SelectMany(models => models.SelectMany(model => model))

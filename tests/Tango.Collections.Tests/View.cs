@@ -10,6 +10,9 @@ internal sealed class View<TObject>
 {
     private ITangoView _view = new TObject();
 
+    // What its state is made of has formatters, as once it was opened.
+    static View() => _ = TObject.ObjectType;
+
     public TResult Apply<TResult>(int mutator, byte[] key, byte[] arguments)
     {
         var result = new ApplyResult<TResult>();
@@ -50,9 +53,17 @@ internal static class Bytes
 
     public static byte[] Key<T>(T value) => Of(value);
 
-    public static byte[] Arguments<T>(T value) => Of(ValueTuple.Create(value));
+    public static byte[] Arguments<T>(T value)
+    {
+        ClosedFormatters.ValueTuple<T>();
+        return Of(ValueTuple.Create(value));
+    }
 
-    public static byte[] Arguments<T1, T2>(T1 first, T2 second) => Of((first, second));
+    public static byte[] Arguments<T1, T2>(T1 first, T2 second)
+    {
+        ClosedFormatters.ValueTuple<T1, T2>();
+        return Of((first, second));
+    }
 
     private static byte[] Of<T>(T value) => TangoFormatters.ToBytes(value).ToArray();
 }

@@ -30,8 +30,9 @@ internal static class Compiler
     public static CSharpParseOptions ParseOptions { get; } = new(LanguageVersion.Preview);
 
     /// <param name="withTango">False: an assembly named Contracts that does not refer to Tango.</param>
-    public static CSharpCompilation Compile(string source, bool withTango = true) => CSharpCompilation.Create(
-        withTango ? "Snippet" : "Contracts",
+    public static CSharpCompilation Compile(string source, bool withTango = true, string? name = null) =>
+        CSharpCompilation.Create(
+        name ?? (withTango ? "Snippet" : "Contracts"),
         [
             CSharpSyntaxTree.ParseText(
                 (withTango ? Usings : Usings.Replace("using Tango; using Tango.Formatting;", "")) + source,
@@ -53,6 +54,7 @@ internal static class Compiler
         [
             new TangoObjectGenerator().AsSourceGenerator(), new TangoValueGenerator().AsSourceGenerator(),
             new TangoForeignValueGenerator().AsSourceGenerator(),
+            new TangoClosedFormatterGenerator().AsSourceGenerator(),
         ],
         parseOptions: ParseOptions,
         driverOptions: new GeneratorDriverOptions(IncrementalGeneratorOutputKind.None,

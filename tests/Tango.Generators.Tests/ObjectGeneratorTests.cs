@@ -130,6 +130,7 @@ public sealed class ObjectGeneratorTests
                 ImmutableDictionary.Create<string, int>(StringComparer.OrdinalIgnoreCase);
             """);
         Type type = Compiler.Load(source).GetType("Subject")!;
+        Assert.Equal("t", Facts(type).Name);
         var state = new ArrayBufferWriter<byte>();
         Create(type).SaveState(state);
         ITangoView view = Create(type);

@@ -54,6 +54,8 @@ public sealed class ValueGeneratorTests
 
             public static class Samples
             {
+                public static void Store() => TangoFormatters.Verify<Nest<int>.Pair<string>>();
+
                 public static Job Job => new(7, null);
                 public static Point Point => new(1, 2);
                 public static Mixed Mixed => new(1) { Second = "s", Third = new Job(1, "u", 2) };

@@ -218,6 +218,13 @@ internal sealed class ObjectEmitter
         string mutators = string.Concat(_model.Mutators.Select(m => $", M{m.Number}"));
         _code.Line($"    {name}, static () => new {_model.Shell.Self}(), Verify{mutators});");
         _code.Line();
+        if (_model.Closed.Count > 0)
+        {
+            _code.Open($"static {Statics}()");
+            foreach (string statement in _model.Closed) _code.Line(statement);
+            _code.Close();
+            _code.Line();
+        }
         _code.Open("private static void Verify()");
         foreach (string type in _formats)
         {

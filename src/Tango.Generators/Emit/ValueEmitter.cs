@@ -11,29 +11,48 @@ internal static class ValueEmitter
         var code = new CodeWriter();
         string formatter = $"{model.FormatterName}Formatter";
         code.FileHeader();
-        code.Open("namespace Tango.Generated");
+        bool isGeneric = model.TypeParameters.Length > 0;
+        // Other projects construct it for their type arguments.
+        bool isPublic = isGeneric && model.IsPublic;
+        if (isPublic) code.Line("#pragma warning disable CS1591");
+        code.Open($"namespace {Names.Generated}");
+        if (isPublic)
+            code.Line(
+                "[global::System.ComponentModel.EditorBrowsable("
+                + "global::System.ComponentModel.EditorBrowsableState.Never)]");
         code.Open(
-            $"internal sealed class {formatter}{model.TypeParameters} : {Pack}.Formatters.IMessagePackFormatter<"
-            + $"{model.Nullable}>, {Formatting}.IGeneratedFormatter{model.Constraints}");
+            $"{(isPublic ? "public" : "internal")} sealed class {formatter}{model.TypeParameters} : "
+            + $"{Pack}.Formatters.IMessagePackFormatter<{model.Nullable}>, {Formatting}.IGeneratedFormatter"
+            + model.Constraints);
+        Closed(code, model, formatter);
         Facts(code, model);
         Write(code, model);
         Read(code, model);
         code.Close();
+        if (!isGeneric) Registration(code, model, formatter);
+        code.CloseAll();
+        return code.ToString();
+    }
+
+    /// <summary>Whatever makes the formatter makes those of its members known.</summary>
+    private static void Closed(CodeWriter code, ValueModel model, string formatter)
+    {
+        if (model.Closed.Count == 0) return;
+        code.Open($"static {formatter}()");
+        foreach (string statement in model.Closed) code.Line(statement);
+        code.Close();
+        code.Line();
+    }
+
+    private static void Registration(CodeWriter code, ValueModel model, string formatter)
+    {
         code.Line();
         code.Open($"file static class {formatter}Registration");
         code.Line("[global::System.Runtime.CompilerServices.ModuleInitializer]");
         code.Open("internal static void Register()");
-        if (model.OpenType is null)
-        {
-            code.Line($"{Formatting}.TangoFormatters.RegisterGenerated<{model.Nullable}>(new {formatter}());");
-        }
-        else
-        {
-            string open = $"{formatter}<{new string(',', model.TypeParameters.Count(c => c == ','))}>";
-            code.Line($"{Formatting}.TangoFormatters.RegisterGeneric(typeof({model.OpenType}), typeof({open}));");
-        }
-        code.CloseAll();
-        return code.ToString();
+        code.Line($"{Formatting}.TangoFormatters.RegisterGenerated<{model.Nullable}>(new {formatter}());");
+        code.Close();
+        code.Close();
     }
 
     private static void Facts(CodeWriter code, ValueModel model)

@@ -42,6 +42,6 @@ internal static class ForeignValues
     }
 
     /// <summary>Then its own build has generated them.</summary>
-    private static bool KnowsTango(INamedTypeSymbol type) =>
+    public static bool KnowsTango(INamedTypeSymbol type) =>
         type.ContainingModule.ReferencedAssemblies.Any(assembly => assembly.Name == Contract);
 }

@@ -18,7 +18,12 @@ internal static class Names
     public const string MutatorAttribute = "Tango.MutatorAttribute";
     public const string AccessorAttribute = "Tango.AccessorAttribute";
     public const string KeyAttribute = "Tango.VersionKeyAttribute";
+    public const string StoredAttribute = "Tango.TangoStoredAttribute";
+    public const string Formatters = "Tango.Formatting.TangoFormatters";
     public const string Async = "Async";
+
+    /// <summary>The namespace of formatters.</summary>
+    public const string Generated = "Tango.Generated";
 
     public static readonly SymbolDisplayFormat Full = SymbolDisplayFormat.FullyQualifiedFormat
         .AddMiscellaneousOptions(SymbolDisplayMiscellaneousOptions.IncludeNullableReferenceTypeModifier);

@@ -2,12 +2,14 @@ namespace Tango.Generators;
 
 /// <summary>All that the emitter needs to know about a [TangoObject] class; no symbols, so that it can be compared and
 /// cached.</summary>
+/// <param name="Closed">Statements: see <see cref="ClosedTypes"/>.</param>
 internal sealed record ObjectModel(
     TypeShell Shell,
     string TypeName,
     EquatableArray<OperationModel> Mutators,
     EquatableArray<OperationModel> Accessors,
-    EquatableArray<StateModel> State);
+    EquatableArray<StateModel> State,
+    EquatableArray<string> Closed);
 
 /// <summary>A [Mutator] or [Accessor] method.</summary>
 /// <param name="Number">Of a mutator; 0 for an accessor.</param>

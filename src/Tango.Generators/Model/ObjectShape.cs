@@ -80,8 +80,13 @@ internal static class ObjectShape
             (string)type.Attribute(Names.ObjectAttribute)!.ConstructorArguments[0].Value!,
             mutators.ToEquatable(),
             accessors.ToEquatable(),
-            State(type).Select(s => new StateModel(s.Symbol.Name, s.Type.FullName(), Comparers(s.Type))).ToEquatable());
+            State(type).Select(s => new StateModel(s.Symbol.Name, s.Type.FullName(), Comparers(s.Type))).ToEquatable(),
+            ClosedTypes.Of(ForeignValues.StoredBy(type).Concat(Answers(type))));
     }
+
+    /// <summary>What readers get copies of, if it can be changed in place.</summary>
+    private static IEnumerable<ITypeSymbol> Answers(INamedTypeSymbol type) =>
+        Operations(type).Where(o => !o.IsMutator).Select(o => OperationShape.Result(o.Method)).OfType<ITypeSymbol>();
 
     private static OperationModel Operation(IMethodSymbol method, AttributeData attribute, int number)
     {

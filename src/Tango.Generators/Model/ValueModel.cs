@@ -2,16 +2,17 @@ namespace Tango.Generators;
 
 /// <summary>All that the emitter needs to know about a [MessagePackObject] type.</summary>
 /// <param name="Type">Fully qualified, with its type arguments.</param>
-/// <param name="OpenType">As in <c>typeof(N.Pair&lt;,&gt;)</c>; null when it is not generic.</param>
+/// <param name="IsPublic">Then other projects name its formatter, if it is generic.</param>
 /// <param name="Slots">The members in the order of their numbers; with no name where a number has no member.</param>
 /// <param name="IsOpen">A class that is not sealed: an instance of a derived class would lose what it adds, and is
 /// refused.</param>
 /// <param name="HasValueEquality">Equal values have equal members, so that the bytes may stand for the value
 /// (R18).</param>
+/// <param name="Closed">Statements: see <see cref="ClosedTypes"/>.</param>
 internal sealed record ValueModel(
     string FormatterName,
     string Type,
-    string? OpenType,
+    bool IsPublic,
     string TypeParameters,
     string Constraints,
     bool IsReference,
@@ -19,6 +20,7 @@ internal sealed record ValueModel(
     bool HasValueEquality,
     EquatableArray<SlotModel> Slots,
     EquatableArray<int> ConstructorSlots,
+    EquatableArray<string> Closed,
     string HintName)
 {
     public string Nullable => IsReference ? Type + "?" : Type;

@@ -109,19 +109,28 @@ internal static class ValueShape
         _ => IsVisible(member),
     };
 
+    /// <summary>Whether a formatter can be generated for the type; if not, an analyzer says why.</summary>
+    public static bool HasModel(INamedTypeSymbol type) =>
+        Problem(type) is null && !Unsupported(type).Any() && Construct(type) is not null;
+
+    private static (IReadOnlyList<Member> Members, IReadOnlyList<Member> Construction)? Construct(INamedTypeSymbol type)
+    {
+        IReadOnlyList<Member> members = Members(type);
+        if (Construction(type, members) is not { } construction) return null;
+        bool areSound = members.All(m => IsReadable(m.Symbol) && m.Number is >= 0 and < MaxSlots)
+            && members.Select(m => m.Number).Distinct().Count() == members.Count;
+        return areSound ? (members, construction) : null;
+    }
+
     public static ValueModel? Model(INamedTypeSymbol type)
     {
-        if (Problem(type) is not null) return null;
-        IReadOnlyList<Member> members = Members(type);
-        if (Unsupported(type).Any()) return null;
-        if (Construction(type, members) is not { } construction || members.Any(m => !IsReadable(m.Symbol))) return null;
+        if (Problem(type) is not null || Unsupported(type).Any()) return null;
+        if (Construct(type) is not var (members, construction)) return null;
         int count = members.Count == 0 ? 0 : members.Max(m => m.Number) + 1;
-        if (count > MaxSlots || members.Any(m => m.Number < 0)) return null;
         // Numbers without a member were removed.
         SlotModel[] slots = [.. Enumerable.Repeat(new SlotModel(null, "", "", "", false), count)];
         foreach (Member member in members)
         {
-            if (slots[member.Number].Name is not null) return null;
             slots[member.Number] = new SlotModel(
                 Names.Escape(member.Symbol.Name), member.Type.FullName(),
                 member.Type.ToDisplayString(Names.Plain), Default(member),
@@ -134,7 +143,7 @@ internal static class ValueShape
         return new ValueModel(
             Names.Hint(type),
             type.FullName(),
-            parameters.Count == 0 ? null : type.ConstructUnboundGenericType().FullName(),
+            IsInSource(type) && IsPublic(type),
             list,
             string.Concat(parameters.Select(Constraints)),
             type.IsReferenceType,
@@ -142,6 +151,7 @@ internal static class ValueShape
             HasValueEquality(type),
             slots.ToEquatable(),
             construction.Select(m => m.Number).ToEquatable(),
+            ClosedTypes.Of(members.Select(m => m.Type)),
             Names.Hint(type));
     }
 
@@ -165,6 +175,10 @@ internal static class ValueShape
 
     /// <summary>False for types of other assemblies.</summary>
     public static bool IsInSource(ISymbol symbol) => symbol.Locations.Any(location => location.IsInSource);
+
+    private static bool IsPublic(INamedTypeSymbol type) =>
+        type.DeclaredAccessibility == Accessibility.Public
+        && (type.ContainingType is null || IsPublic(type.ContainingType));
 
     private static bool IsVisible(ISymbol member) =>
         member.DeclaredAccessibility == Accessibility.Public

@@ -23,9 +23,12 @@ internal static class FormatterClosure
     public static TangoFormatException Missing(Type type, IEnumerable<Type> path)
     {
         string needed = string.Join(", by ", path);
-        return new TangoFormatException(FormatError.NoFormatter,
-            $"{type} has no formatter{(needed.Length == 0 ? "" : $" (needed by {needed})")}: mark it "
-            + "[MessagePackObject] or call TangoFormatters.Register");
+        string because = needed.Length == 0 ? "" : $" (needed by {needed})";
+        string remedy = type.IsGenericType || type.IsArray || type.IsEnum
+            ? "the generator makes one where it sees the type stored or opened; mark the type parameter of generic "
+                + "code [TangoStored], or call ClosedFormatters"
+            : "mark it [MessagePackObject] or call TangoFormatters.Register";
+        return new TangoFormatException(FormatError.NoFormatter, $"{type} has no formatter{because}: {remedy}");
     }
 
     private static void Verify(Type type, Stack<Type> path, HashSet<Type> seen)

@@ -24,7 +24,6 @@ public static class TangoFormatters
     // Registrations take no lock: a module initialiser that waited for one could deadlock with a thread that holds it
     // and waits for that initialiser.
     private static readonly ConcurrentDictionary<Type, object> s_known = new(BuiltInFormatters.Simple());
-    private static readonly ConcurrentDictionary<Type, Type> s_generics = new(BuiltInFormatters.Generic());
 
     /// <summary>How all values are written and read: no typeless data, no compression, bounded depth.</summary>
     public static MessagePackSerializerOptions Options { get; } =
@@ -135,27 +134,13 @@ public static class TangoFormatters
     }
 
     /// <summary>
-    /// Registers a generated formatter unless the user has registered one for the type. Called by module initialisers,
-    /// whose order against the user's own registration is not known.
+    /// Registers a generated formatter unless the type has one. Called by module initialisers and when objects are
+    /// opened; the order of these and of the user's own registration is not known.
     /// </summary>
     public static void RegisterGenerated<T>(IMessagePackFormatter<T> formatter)
     {
         ArgumentNullException.ThrowIfNull(formatter);
         s_known.TryAdd(typeof(T), formatter);
-    }
-
-    /// <summary>
-    /// Registers an open generic formatter, for example <c>typeof(PairFormatter&lt;,&gt;)</c> for
-    /// <c>typeof(Pair&lt;,&gt;)</c>. It takes the same type arguments in the same order and has a public parameterless
-    /// constructor.
-    /// </summary>
-    public static void RegisterGeneric(Type openType, Type openFormatter)
-    {
-        ArgumentNullException.ThrowIfNull(openType);
-        ArgumentNullException.ThrowIfNull(openFormatter);
-        if (!openType.IsGenericTypeDefinition || !openFormatter.IsGenericTypeDefinition)
-            throw new ArgumentException("Both must be open generic types", nameof(openType));
-        s_generics[openType] = openFormatter;
     }
 
     /// <summary>Throws if the type, or a type it is made of, has no formatter, or if a sample does not come
@@ -187,13 +172,7 @@ public static class TangoFormatters
     {
         // A generated formatter registers in its module's initialiser, which a generic use alone does not run.
         RuntimeHelpers.RunModuleConstructor(type.Module.ModuleHandle);
-        if (s_known.TryGetValue(type, out object? known)) return known;
-        Type? formatter = null;
-        if (type.IsEnum) formatter = typeof(GenericEnumFormatter<>).MakeGenericType(type);
-        else if (type.IsSZArray) formatter = typeof(ArrayFormatter<>).MakeGenericType(type.GetElementType()!);
-        else if (type.IsGenericType && s_generics.TryGetValue(type.GetGenericTypeDefinition(), out Type? open))
-            formatter = open.MakeGenericType(type.GetGenericArguments());
-        return formatter is null ? null : s_known.GetOrAdd(type, Activator.CreateInstance(formatter)!);
+        return s_known.GetValueOrDefault(type);
     }
 
     /// <summary>Null where <see cref="Get{T}"/> throws.</summary>

@@ -25,6 +25,7 @@ public static class TangoTargets
 
     public static IEnumerable<Target> All()
     {
+        Close();
         byte[][] values =
         [
             Packed(new List<string?[]> { new[] { "a", null, "longer than a few" } }),
@@ -67,6 +68,23 @@ public static class TangoTargets
         {
             // As playback takes it: the record cannot be read.
         }
+    }
+
+    // No object here stores them.
+    private static void Close()
+    {
+        ClosedFormatters.Enum<DayOfWeek>();
+        ClosedFormatters.Nullable<int>();
+        ClosedFormatters.ValueTuple<int, string>();
+        ClosedFormatters.Array<long>();
+        ClosedFormatters.Array<string?>();
+        ClosedFormatters.List<string?[]>();
+        ClosedFormatters.HashSet<int>();
+        ClosedFormatters.Dictionary<int, byte[]>();
+        ClosedFormatters.ImmutableArray<int>();
+        ClosedFormatters.ImmutableSortedDictionary<string, ImmutableArray<int>>();
+        ClosedFormatters.ImmutableHashSet<long>();
+        ClosedFormatters.ImmutableQueue<int>();
     }
 
     private static byte[] Packed<T>(T value) => TangoFormatters.ToBytes(value).ToArray();

@@ -8,7 +8,7 @@ internal abstract class RecordedCase
     public abstract Task CheckAsync(TangoRuntime runtime);
 }
 
-internal sealed class RecordedCase<T>(string name, params T[] values) : RecordedCase
+internal sealed class RecordedCase<[TangoStored] T>(string name, params T[] values) : RecordedCase
 {
     public override async Task WriteAsync(TangoRuntime runtime)
     {
@@ -46,7 +46,7 @@ internal sealed class RecordedCase<T>(string name, params T[] values) : Recorded
 }
 
 /// <summary>Objects whose keys are of one type.</summary>
-internal sealed class RecordedKeys<T>(string name, params T[] keys) : RecordedCase
+internal sealed class RecordedKeys<[TangoStored] T>(string name, params T[] keys) : RecordedCase
     where T : notnull
 {
     public override async Task WriteAsync(TangoRuntime runtime)

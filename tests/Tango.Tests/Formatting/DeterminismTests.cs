@@ -50,15 +50,64 @@ public sealed class DeterminismTests
     [Fact]
     public void Types_whose_equal_values_differ_in_bytes_are_no_version_keys()
     {
-        TangoFormatters.VerifyKey<string>();
-        TangoFormatters.VerifyKey<(Guid, int?, DayOfWeek)>();
+        VerifyKey<string>();
+        VerifyKey<(Guid, int?, DayOfWeek)>();
         Assert.Equal(1.0m, 1.00m);
         Assert.NotEqual(Packed.Hex(1.0m), Packed.Hex(1.00m));
-        Assert.Throws<TangoFormatException>(TangoFormatters.VerifyKey<decimal>);
-        Assert.Throws<TangoFormatException>(TangoFormatters.VerifyKey<double>);
-        Assert.Throws<TangoFormatException>(TangoFormatters.VerifyKey<DateTime>);
-        Assert.Throws<TangoFormatException>(TangoFormatters.VerifyKey<DateTimeOffset>);
-        Assert.Throws<TangoFormatException>(TangoFormatters.VerifyKey<byte[]>);
-        Assert.Throws<TangoFormatException>(TangoFormatters.VerifyKey<(string, double)>);
+        Assert.Throws<TangoFormatException>(VerifyKey<decimal>);
+        Assert.Throws<TangoFormatException>(VerifyKey<double>);
+        Assert.Throws<TangoFormatException>(VerifyKey<DateTime>);
+        Assert.Throws<TangoFormatException>(VerifyKey<DateTimeOffset>);
+        Assert.Throws<TangoFormatException>(VerifyKey<byte[]>);
+        Assert.Throws<TangoFormatException>(VerifyKey<(string, double)>);
+    }
+
+    [Fact]
+    public void Every_type_whose_equal_values_have_equal_bytes_is_a_version_key()
+    {
+        VerifyKey<bool>();
+        VerifyKey<char>();
+        VerifyKey<byte>();
+        VerifyKey<sbyte>();
+        VerifyKey<short>();
+        VerifyKey<ushort>();
+        VerifyKey<int>();
+        VerifyKey<uint>();
+        VerifyKey<long>();
+        VerifyKey<ulong>();
+        VerifyKey<DayOfWeek>();
+        VerifyKey<string>();
+        VerifyKey<Guid>();
+        VerifyKey<TimeSpan>();
+        VerifyKey<DateOnly>();
+        VerifyKey<TimeOnly>();
+        VerifyKey<Guid?>();
+        VerifyKey<KeyValuePair<string, DayOfWeek?>>();
+        VerifyKey<(int, (string, TimeOnly?))>();
+        VerifyKey<Tuple<ulong, char>>();
+    }
+
+    [Fact]
+    public void A_part_that_is_no_version_key_is_named()
+    {
+        AssertNotAKey<float>("Single");
+        AssertNotAKey<decimal?>("Decimal");
+        AssertNotAKey<(int, (string, DateTime?))>("DateTime");
+        AssertNotAKey<KeyValuePair<DateTimeOffset, int>>("DateTimeOffset");
+        AssertNotAKey<Tuple<double, int>>("Double");
+        AssertNotAKey<(int, ImmutableArray<int>)>("ImmutableArray");
+    }
+
+    private static void AssertNotAKey<T>(string culprit)
+    {
+        var error = Assert.Throws<TangoFormatException>(VerifyKey<T>);
+        Assert.Equal(FormatError.NotAKey, error.Error);
+        Assert.Contains(culprit, error.Message, StringComparison.Ordinal);
+    }
+
+    private static void VerifyKey<T>()
+    {
+        Closing.Of(typeof(T));
+        TangoFormatters.VerifyKey<T>();
     }
 }

@@ -5,7 +5,11 @@ namespace Tango.Tests.Formatting;
 
 internal static class Packed
 {
-    public static byte[] Write<T>(T value) => TangoFormatters.ToBytes(value).ToArray();
+    public static byte[] Write<T>(T value)
+    {
+        Closing.Of(typeof(T));
+        return TangoFormatters.ToBytes(value).ToArray();
+    }
 
     public static T Read<T>(byte[] bytes) => Whole<T>(new MessagePackReader(bytes));
 
@@ -26,6 +30,7 @@ internal static class Packed
 
     private static T Whole<T>(MessagePackReader reader)
     {
+        Closing.Of(typeof(T));
         T value = TangoFormatters.Read<T>(ref reader);
         Assert.True(reader.End, "The value was read, but bytes are left");
         return value;

@@ -16,6 +16,8 @@ public sealed class RegistryTests
     [Fact]
     public void A_missing_formatter_names_the_type_and_what_needs_it()
     {
+        ClosedFormatters.List<Plain>();
+        ClosedFormatters.Dictionary<int, List<Plain>>();
         var error = Assert.Throws<TangoFormatException>(TangoFormatters.Verify<Dictionary<int, List<Plain>>>);
         Assert.Equal(FormatError.NoFormatter, error.Error);
         Assert.Contains("Plain", error.Message, StringComparison.Ordinal);
@@ -26,18 +28,33 @@ public sealed class RegistryTests
     }
 
     [Fact]
+    public void No_formatter_of_a_type_made_of_others_is_looked_for_by_reflection()
+    {
+        var error = Assert.Throws<TangoFormatException>(TangoFormatters.Verify<Queue<(ushort, ushort)>>);
+        Assert.Equal(FormatError.NoFormatter, error.Error);
+        Assert.Contains("call ClosedFormatters", error.Message, StringComparison.Ordinal);
+        ClosedFormatters.Queue<(ushort, ushort)>();
+        error = Assert.Throws<TangoFormatException>(TangoFormatters.Verify<Queue<(ushort, ushort)>>);
+        Assert.Contains("needed by System.Collections.Generic.Queue", error.Message, StringComparison.Ordinal);
+        ClosedFormatters.ValueTuple<ushort, ushort>();
+        TangoFormatters.Verify<Queue<(ushort, ushort)>>();
+    }
+
+    [Fact]
     public void Recursive_types()
     {
         TangoFormatters.Register(new LoopFormatter());
+        ClosedFormatters.List<Loop>();
         var value = new Loop(1, [new Loop(2, []), new Loop(3, [])]);
         Loop back = Packed.Read<Loop>(Packed.Write(value));
         Assert.Equal([2, 3], back.Next.Select(n => n.Value));
     }
 
     [Fact]
-    public void Open_generic_types()
+    public void Generic_types_of_the_users()
     {
-        TangoFormatters.RegisterGeneric(typeof(Box<>), typeof(BoxFormatter<>));
+        TangoFormatters.Register(new BoxFormatter<string>());
+        TangoFormatters.Register(new BoxFormatter<int>());
         Assert.Equal("9203a161", Packed.Hex((3, new Box<string>("a")).ToTuple()));
         Assert.Equal(new Box<int>(5), Packed.Read<Box<int>>([5]));
     }
