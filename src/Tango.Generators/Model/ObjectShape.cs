@@ -86,7 +86,7 @@ internal static class ObjectShape
 
     /// <summary>What readers get copies of, if it can be changed in place.</summary>
     private static IEnumerable<ITypeSymbol> Answers(INamedTypeSymbol type) =>
-        Operations(type).Where(o => !o.IsMutator).Select(o => OperationShape.Result(o.Method)).OfType<ITypeSymbol>();
+        Operations(type).Select(o => OperationShape.Result(o.Method)).OfType<ITypeSymbol>();
 
     private static OperationModel Operation(IMethodSymbol method, AttributeData attribute, int number)
     {
