@@ -140,4 +140,45 @@ public sealed class TxCheckerTests
         history.Views.Add(new ViewSample(3, 3, "a", "11"));
         Finds(CheckerNames.ViewsEqual, history);
     }
+
+    [Fact]
+    public void A_commit_too_far_behind_its_spills_is_found_and_an_abort_is_not()
+    {
+        var history = new TxHistory();
+        history.Transactions.Add(new TxOp(1, 1, 5, TxDecision.Aborted, Map(("a", 0)), Map(("a", 11))));
+        history.Places[11] = (0, 0);
+        history.SpilledTooEarly.Add(11);
+        Assert.Empty(TxChecker.CheckAll(history));
+        history.Transactions[0] = history.Transactions[0] with { Decision = TxDecision.Committed };
+        Finds(CheckerNames.Transactions, history);
+    }
+
+    [Fact]
+    public void A_read_of_a_deleted_object_is_found()
+    {
+        string key = TxHistory.KeyOfTemporary(300);
+        var history = new TxHistory();
+        history.Transactions.Add(new TxOp(1, 1, 5, TxDecision.Committed, Map(), Map((key, 11))));
+        history.Transactions.Add(new TxOp(1, 6, 9, TxDecision.Committed, Map((key, 11)), Map(("a", 12))));
+        (history.Places[11], history.Places[12]) = ((0, 0), (2, 0));
+        Assert.Empty(TxChecker.CheckAll(history));
+        history.Delete(300, 1, 0);
+        Finds(CheckerNames.Transactions, history);
+    }
+
+    [Theory]
+    [InlineData(3, true, true)]
+    [InlineData(3, false, false)]
+    [InlineData(5, true, false)]
+    [InlineData(5, false, true)]
+    [InlineData(1, false, true)]
+    public void What_a_unit_waits_for_is_what_stands_below_undecided(long playedTo, bool waits, bool isRight)
+    {
+        var history = new TxHistory();
+        history.Facts.Commits[(1, 0)] = [256];
+        history.Facts.Commits[(2, 0)] = [999];
+        history.Facts.Decision((1, 0), 4);
+        history.Awaited.Add(new AwaitedSample(1, playedTo, "a", [256, 257], waits ? [(1, 0)] : []));
+        Assert.Equal(isRight, TxChecker.CheckAll(history).TrueForAll(v => v.Checker != CheckerNames.Awaited));
+    }
 }

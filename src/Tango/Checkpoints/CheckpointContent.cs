@@ -72,8 +72,12 @@ internal static class CheckpointContent
             WriteVersions(ref writer, member.Versions);
         }
 
-        writer.WriteArrayHeader(snapshot.Awaited.Length);
-        foreach (var awaited in snapshot.Awaited) WriteAwaited(ref writer, awaited);
+        var waitsFor = snapshot.Awaited;
+#if PLANTED
+        if (Planted.Is("checkpoint-without-pending-decisions")) waitsFor = [];
+#endif
+        writer.WriteArrayHeader(waitsFor.Length);
+        foreach (var awaited in waitsFor) WriteAwaited(ref writer, awaited);
         writer.WriteArrayHeader(0);
         writer.Flush();
     }

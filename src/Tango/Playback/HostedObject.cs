@@ -118,6 +118,9 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
     {
         Versions.Write(false, default, version);
         MarkDirty();
+#if PLANTED
+        if (Planted.Is("deleted-is-served")) return;
+#endif
         _stopped = TangoObjectStoppedException.At(version, Name, Id, new TangoObjectDeletedException(Name, Id));
     }
 

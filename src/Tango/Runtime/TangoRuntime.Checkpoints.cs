@@ -77,6 +77,20 @@ public sealed partial class TangoRuntime
         try
         {
             var snapshot = await Player.CaptureAsync(unit, stop.Token);
+#if PLANTED
+            if (Planted.Is("group-checkpointed-at-two-positions"))
+            {
+                var later = await Player.CaptureAsync(unit, stop.Token);
+                snapshot = later with { Members = later.Members.SetItem(0, snapshot.Members[0]) };
+            }
+
+            // As if the writer had stopped before it wrote anything.
+            if (Planted.Is("incomplete-checkpoint-counts") && snapshot.End.Offset % 2 == 1)
+            {
+                await ClaimAsync(unit, snapshot, stop.Token);
+                return snapshot.End;
+            }
+#endif
             var position = await _checkpointWriter.WriteAsync(snapshot, stop.Token);
             // It counts only if it can be loaded: history may be released on the strength of it.
             var loaded = await _checkpointReader.LoadAsync(position, MembersOf(unit), stop.Token);
@@ -123,6 +137,9 @@ public sealed partial class TangoRuntime
     /// is not, that checkpoint stays: another host's may come between, above the record.</summary>
     private LogPosition NeedlessBelow(UnitSnapshot checkpoint, UnitClaim claim)
     {
+#if PLANTED
+        if (Planted.Is("forget-ignores-undecided-records")) return checkpoint.End;
+#endif
         if (checkpoint.Awaited.IsEmpty) return checkpoint.End;
         if (claim.Checkpoint is not { } last || last > checkpoint.Awaited[0].Commit.Position) return claim.Forget;
         return new LogPosition(Math.Max(claim.Forget.Offset, last.Offset - DirectoryView.MaxSpan));

@@ -23,6 +23,9 @@ public static class CheckerNames
     public const string Opacity = "opacity";
     public const string ViewsEqual = "views-equal";
     public const string Transactions = "transactions";
+    public const string Awaited = "awaited";
+    public const string Deleted = "deleted";
+    public const string DiskUse = "disk-use";
     public const string Decisions = "decisions";
     public const string AbortJustified = "abort-justified";
     public const string Liveness = "liveness";

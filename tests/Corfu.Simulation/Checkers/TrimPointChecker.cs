@@ -4,7 +4,7 @@ namespace Corfu.Simulation.Checkers;
 
 /// <summary>
 /// Checker <c>trim-point</c>: what a reader was told it holds is not trimmed before it begins to let go, and no reader
-/// is told that it holds what may be gone.
+/// is told that it holds what may be gone. What openers and undecided commit records need is not trimmed.
 /// </summary>
 public sealed class TrimPointChecker(ClusterMonitor monitor)
 {
@@ -35,4 +35,7 @@ public sealed class TrimPointChecker(ClusterMonitor monitor)
 
         Trimmed = Math.Max(Trimmed, below);
     }
+
+    public void Needed(int client, long below, string why) =>
+        monitor.Found(CheckerNames.TrimPoint, $"client {client} trims below {below}: {why}");
 }

@@ -24,6 +24,7 @@ public sealed class TxChecker
         checker.EarlyAborts();
         checker.Opacity();
         checker.Views();
+        checker.Awaited();
         return checker._found;
     }
 
@@ -53,6 +54,14 @@ public sealed class TxChecker
 
         foreach ((TxOp tx, Place at) in placed.OrderBy(p => p.At))
         {
+            if (tx.Writes.Any(w => _history.SpilledTooEarly.Contains(w.Value)))
+            {
+                if (tx.Decision == TxDecision.Committed)
+                    _found.Add(new(CheckerNames.Transactions,
+                        $"{tx}: committed at {at.Position}, too far behind its first spill"));
+                continue;
+            }
+
             KeyValuePair<string, long>? stale = FirstStale(tx, at);
             if (tx.Decision == TxDecision.Committed && stale is { } wrong)
             {
@@ -265,6 +274,27 @@ public sealed class TxChecker
                     $"{same.Key.Object} at {same.Key.Position}: client {first.Client} shows {first.State}, client "
                     + $"{other.Client} shows {other.State}"));
             }
+        }
+    }
+
+    /// <summary>R20, R21: whether a unit was played or loaded, its hosts wait for the same decisions: of all commit
+    /// records below that read it and whose decision records are not below.</summary>
+    private void Awaited()
+    {
+        HistoryFacts facts = _history.Facts;
+        foreach (AwaitedSample sample in _history.Awaited)
+        {
+            (long, int)[] expected = [.. facts.Commits
+                .Where(c => c.Key.Position < sample.Position && c.Value.Any(sample.Members.Contains)
+                    && facts.Decisions.GetValueOrDefault(c.Key, long.MaxValue) >= sample.Position)
+                .Select(static c => c.Key)];
+            (long, int)[] awaited = [.. sample.Commits
+                .Where(c => facts.Commits.GetValueOrDefault(c, []).Any(sample.Members.Contains))];
+            if (expected.SequenceEqual(awaited)) continue;
+            _found.Add(new(CheckerNames.Awaited,
+                $"client {sample.Client} at {sample.Position} waits for the decisions about "
+                + $"{string.Join(" ", awaited)} that read {sample.Object}, and should for "
+                + $"{string.Join(" ", expected)}"));
         }
     }
 }

@@ -19,6 +19,30 @@ public sealed class TxHistory
     /// commit record does.</summary>
     public Dictionary<(long Position, int Index), List<long>> Spilled { get; } = [];
 
+    /// <summary>R19: the commit record of a value stands further behind its first spill than the log's span
+    /// allows.</summary>
+    public HashSet<long> SpilledTooEarly { get; } = [];
+
+    /// <summary>R19: so far behind its first spill a commit record may stand.</summary>
+    public long MaxSpan { get; init; } = long.MaxValue;
+
+    public HistoryFacts Facts { get; } = new();
+
+    /// <summary>R20: which commit records a client waited for when it had played up to a position.</summary>
+    public List<AwaitedSample> Awaited { get; } = [];
+
+    /// <summary>Notes the deletion of an object: a write of its own value, so that what was read before has
+    /// changed.</summary>
+    public void Delete(ulong id, long position, int order)
+    {
+        if (!Places.TryAdd(-(long)id, (position, order))) return;
+        Transactions.Add(new TxOp(-1, 0, LogHistory.Never, TxDecision.Unknown, [],
+            [KeyValuePair.Create(KeyOfTemporary(id), -(long)id)]));
+    }
+
+    /// <summary>An object that may be deleted is another key than the next one of its name.</summary>
+    public static string KeyOfTemporary(ulong id) => $"object {id}";
+
     /// <summary>Positions whose writes have been noted: before a trim, or by the scan of the final log.</summary>
     public HashSet<long> Located { get; } = [];
 
@@ -58,3 +82,9 @@ public sealed record TxOp(
 
 /// <param name="Position">Everything below is in the view.</param>
 public sealed record ViewSample(int Client, long Position, string Object, string State);
+
+/// <param name="Position">Everything below is played.</param>
+/// <param name="Members">Of the unit that the commit records concern.</param>
+public sealed record AwaitedSample(
+    int Client, long Position, string Object, IReadOnlyList<ulong> Members,
+    IReadOnlyList<(long Position, int Index)> Commits);

@@ -21,8 +21,6 @@ public sealed class SimulationRun
     // Streams are walked from their start: 1,024 headers that no cache holds take 5 ms (seed 21281).
     private const long AuditTimeout = 50 * TimeSpan.TicksPerMillisecond;
 
-    // Short, so that claims rise within a run. With two versions nothing is trimmed.
-    private const long MaxSpan = 5;
     private const long MostSteps = 3_000_000;
 
     // A run has some hundred updates.
@@ -37,6 +35,11 @@ public sealed class SimulationRun
         Cluster = new SimCluster(World, plan, new ClusterMonitor(World));
         Ledger = new Ledger(plan.Operations);
         Nemesis = new Nemesis(Cluster);
+        Transactions = new TxHistory
+        {
+            MaxSpan = plan.MaxSpan,
+            Refuses = static (key, before, value) => key == TangoClient.GateKey && Gate.Refuses(before, value),
+        };
     }
 
     public World World { get; }
@@ -49,8 +52,7 @@ public sealed class SimulationRun
 
     public LogHistory Log { get; } = new();
 
-    public TxHistory Transactions { get; } = new()
-    { Refuses = static (key, before, value) => key == TangoClient.GateKey && Gate.Refuses(before, value) };
+    public TxHistory Transactions { get; }
 
     public List<Violation> Violations { get; } = [];
 
@@ -96,6 +98,7 @@ public sealed class SimulationRun
         if (await OpenTangoAsync(node, work) is not { } tango) return;
         node.Tango = tango;
         work.Opened(node.Number, tango);
+        await work.SampleOpenedAsync(node.Number, tango);
         await Task.WhenAll(Enumerable.Range(0, _plan.Workers)
             .Select(
                 worker => work.WorkAsync(node.Number, _plan.ProfileOf(node.Number), tango, node.Process!.Time,
@@ -133,7 +136,8 @@ public sealed class SimulationRun
                 Func<IStreamCursor> openCursor = _plan.IsOld(node.Number)
                     ? () => new OldCodeCursor(node.OpenCursor(), TangoWorkload.IsNewer)
                     : node.OpenCursor;
-                return await TangoClient.OpenAsync(work.Observe(node.Number, node.Log!), openCursor,
+                return await TangoClient.OpenAsync(
+                    work.Observe(node.Number, node.Log!, node.Process!.Time, RandomOf(node, -1)), openCursor,
                     node.Process!.Time, node.Entropy, hosted, OptionsOf(node), new SimLogger(World, node.Name));
             }
             catch (Exception e) when (e is TangoInDoubtException or LogUnavailableException)
@@ -154,7 +158,8 @@ public sealed class SimulationRun
     {
         var options = new TangoOptions
         {
-            NewLogMaxSpan = MaxSpanOf(_plan),
+            NewLogMaxSpan = _plan.MaxSpan,
+            OrphanTimeout = _plan.OrphanTimeout,
             Checkpoints = _plan.Checkpoints
                 ? new CheckpointPolicy { Updates = CheckpointEvery, TrimsLog = _plan.TrimsObjects }
                 : null,
@@ -162,9 +167,6 @@ public sealed class SimulationRun
         bool isAlone = _plan.TwoVersions && _plan.Seed % 2 == 0 && !_plan.IsOld(node.Number);
         return isAlone ? options with { MaxBatchStreams = 1 } : options;
     }
-
-    // The model knows no aborts for R19's reason.
-    private static long MaxSpanOf(SeedPlan plan) => plan.Spills ? 1_000_000 : MaxSpan;
 
     private SimRandom RandomOf(SimClientNode node, int worker) =>
         World.Random.Split($"work {node.Name} {worker} {node.Process!.Id}");
@@ -202,7 +204,13 @@ public sealed class SimulationRun
             await auditor.ScanAsync(n);
             await auditor.CompareTailsAsync(n);
             if (_plan.Kind == WorkloadKind.Log) await auditor.WalkStreamsAsync(n);
-            else if (await OpenTangoAsync(n, tangoWork) is { } tango) await tangoWork.FinalReadAsync(n.Number, tango);
+            else if (await OpenTangoAsync(n, tangoWork) is { } tango)
+            {
+                n.Tango = tango;
+                tangoWork.Opened(n.Number, tango);
+                await tangoWork.FinalReadAsync(n.Number, tango);
+            }
+
             // A unit verifies its newest pages from memory. Repairs write, so older ones leave it, and the next pass
             // reads those from the disk: at least two, until one has nothing to repair.
             bool clean = !Cluster.Units.Exists(u => u.IsDamaged);
@@ -213,14 +221,23 @@ public sealed class SimulationRun
         if (!Finish("the audit", () => node.Finished) || _plan.Kind != WorkloadKind.Tango) return;
         foreach (SimClientNode client in Cluster.Clients.Where(c => c != node && c.Tango is not null))
         {
-            bool done = false;
-            client.Process!.Start("final reads", async () =>
-            {
-                await tangoWork.FinalReadAsync(client.Number, client.Tango!);
-                done = true;
-            });
-            Finish($"the last reads of {client.Name}", () => done);
+            Do($"the last reads of {client.Name}", client,
+                () => tangoWork.FinalReadAsync(client.Number, client.Tango!));
         }
+
+        if (node.Tango is { } last)
+            Do("the last trims", node, () => tangoWork.TrimAllAsync(last, node.Log!));
+    }
+
+    private void Do(string what, SimClientNode client, Func<Task> action)
+    {
+        bool done = false;
+        client.Process!.Start("last", async () =>
+        {
+            await action();
+            done = true;
+        });
+        Finish(what, () => done);
     }
 
     private void CountFaults()

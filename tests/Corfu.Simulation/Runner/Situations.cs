@@ -24,7 +24,10 @@ public static class Situations
         "capacity changed",
         "claim below the released refused",
         "connecting failed",
+        "decision came late",
+        "deleted object refused",
         "disk of a serving unit lost",
+        "disk use bounded",
         "entry completed by another",
         "entry copied to a joining replica",
         "fill sent",
@@ -32,7 +35,9 @@ public static class Situations
         "log scrubbed",
         "log trimmed under objects",
         "map checkpoint restored",
+        "name of a deleted object used again",
         "number of replicas changed",
+        "object deleted",
         "object stopped by its code",
         "object stopped in older code",
         "opening met a trim",
@@ -77,6 +82,7 @@ public static class Situations
         "opening was in doubt",
         "scrub mended a page",
         "transaction Unknown",
+        "trimmed behind a sleeping client",
     ];
 
     /// <summary>What a run of these seeds had to reach, and did not.</summary>

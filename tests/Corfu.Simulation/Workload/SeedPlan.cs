@@ -46,20 +46,30 @@ public sealed record SeedPlan
     public bool Checkpoints { get; init; }
 
     /// <summary>
-    /// Whether some clients run older code, which cannot read all that the newer one writes. Not under trims: newer
-    /// code has no checkpoint to open the read set from, and could not decide what an older client wrote.
+    /// Whether some clients run older code, which cannot read all that the newer one writes. Under trims only with
+    /// checkpoints: newer code opens the read set from them to decide what an older client wrote.
     /// </summary>
     public bool TwoVersions { get; init; }
 
-    /// <summary>Whether Apply fails now and then at one client, which plays the object anew: without trims, as there
-    /// are no checkpoints yet to start from.</summary>
+    /// <summary>Whether Apply fails now and then at one client, which plays the object anew: under trims only with
+    /// checkpoints to start from.</summary>
     public bool Stumbles { get; init; }
 
     /// <summary>
-    /// Whether entries are so small that large transactions do not fit into one (R19). Not under trims: they heed no
-    /// claims, and would take spills whose commit records are not played.
+    /// Whether entries are so small that large transactions do not fit into one (R19). Under trims only with
+    /// checkpoints: other trims heed no claims, and would take spills whose commit records are not played.
     /// </summary>
     public bool Spills { get; init; }
+
+    /// <summary>Whether objects are deleted and their names used again.</summary>
+    public bool Deletes { get; init; }
+
+    /// <summary>R20: long in some seeds, so that checkpoints and trims come while an orphan is undecided.</summary>
+    public TimeSpan OrphanTimeout { get; init; } = TimeSpan.FromMilliseconds(100);
+
+    /// <summary>R19: positions between a transaction's first spill and its commit record, which claims leave below
+    /// checkpoints: short under trims, so that claims rise within a run.</summary>
+    public long MaxSpan => !Spills ? 5 : TrimsObjects ? 60 : 1_000_000;
 
     /// <summary>Largest payload of one entry: with <see cref="Spills"/>, hardly enough to create the group of
     /// objects.</summary>
@@ -103,6 +113,8 @@ public sealed record SeedPlan
     private const double ShareWithCheckpoints = 0.5;
     private const double ShareWithStumbles = 0.5;
     private const double ShareWithSpills = 0.2;
+    private const double ShareWithDeletes = 0.3;
+    private const double ShareWithLateOrphans = 0.5;
 
     // After these a unit may be the only one that has a page, for a while or for good.
     private static readonly FaultKind[] s_moves =
@@ -199,14 +211,20 @@ public sealed record SeedPlan
             Checkpoints = plan.Kind == WorkloadKind.Tango
                 && new SimRandom(seed).Split("checkpoints").Chance(ShareWithCheckpoints),
         };
+        bool canOpenAnew = plan.Checkpoints || !plan.TrimsObjects;
         return plan with
         {
-            TwoVersions = plan.Kind == WorkloadKind.Tango && !plan.TrimsObjects
+            TwoVersions = plan.Kind == WorkloadKind.Tango && canOpenAnew
                 && new SimRandom(seed).Split("versions").Chance(ShareWithTwoVersions),
-            Stumbles = plan.Kind == WorkloadKind.Tango && !plan.TrimsObjects
+            Stumbles = plan.Kind == WorkloadKind.Tango && canOpenAnew
                 && new SimRandom(seed).Split("stumbles").Chance(ShareWithStumbles),
-            Spills = plan.Kind == WorkloadKind.Tango && !plan.TrimsObjects
+            Spills = plan.Kind == WorkloadKind.Tango && canOpenAnew
                 && new SimRandom(seed).Split("spills").Chance(ShareWithSpills),
+            OrphanTimeout = plan.Checkpoints && new SimRandom(seed).Split("orphans").Chance(ShareWithLateOrphans)
+                ? TimeSpan.FromMilliseconds(500)
+                : plan.OrphanTimeout,
+            Deletes = plan.Kind == WorkloadKind.Tango && canOpenAnew
+                && new SimRandom(seed).Split("deletes").Chance(ShareWithDeletes),
         };
     }
 

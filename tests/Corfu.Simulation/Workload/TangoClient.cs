@@ -43,6 +43,9 @@ public sealed class TangoClient
     /// <summary>Older code met a record that it cannot read in a stream of the group (R23).</summary>
     public bool HasLostGroup { get; private set; }
 
+    /// <summary>Registers that any client may delete, by name.</summary>
+    public Dictionary<string, TangoRegister<string>> Temporary { get; } = new(StringComparer.Ordinal);
+
     private TangoRegister<string>[] Solo { get; } = new TangoRegister<string>[SoloKeys.Length];
 
     /// <param name="hosted">Which of the lone registers to host; -1: all of them.</param>

@@ -27,10 +27,27 @@ public sealed partial class TangoWorkload
         foreach (string solo in tango.Readable) await SampleUnitAsync(client, tango, tango.SoloOf(solo));
     }
 
+    /// <summary>What it was loaded with shows best before it has played much.</summary>
+    public async Task SampleOpenedAsync(int client, TangoClient tango)
+    {
+        try
+        {
+            await SampleUnitsAsync(client, tango);
+        }
+        catch (Exception e) when (e is LogUnavailableException or TangoTrimmedException or TangoObjectStoppedException)
+        {
+            monitor.Mark("operation given up");
+        }
+    }
+
     private async Task SampleUnitAsync(int client, TangoClient tango, TangoObject handle)
     {
         UnitSnapshot snapshot =
             await tango.Runtime.Player.CaptureAsync(((ObjectHost)handle.Host).RequireHosted().Unit, default);
+        history.Awaited.Add(new AwaitedSample(
+            client, snapshot.End.Offset, handle.ObjectName,
+            [.. snapshot.Members.Select(static member => member.Entry.Id.Value)],
+            [.. snapshot.Awaited.Select(static one => (one.Commit.Position.Offset, one.Commit.Index))]));
         long at = snapshot.Members.Max(static member => member.Versions.LastAny?.Position.Offset ?? -1);
         var content = new ChunkedBuffer();
         CheckpointContent.Write(content, snapshot with { End = LogPosition.Zero, Awaited = [] });
@@ -39,12 +56,13 @@ public sealed partial class TangoWorkload
         history.Views.Add(new ViewSample(client, at, $"state and versions of {handle.ObjectName}", check.ToString()));
     }
 
-    private async Task CheckpointOrTrimAsync(TangoClient tango, SimRandom random)
+    private async Task CheckpointOrTrimAsync(int client, TangoClient tango, SimRandom random)
     {
         try
         {
             if (random.Chance(ShareOfCheckpoints))
             {
+                if (plan.IsOld(client)) return;
                 await tango.Runtime.CheckpointAsync(tango.CellsObject);
                 foreach (string solo in tango.Readable) await tango.Runtime.CheckpointAsync(tango.SoloOf(solo));
                 await tango.Runtime.CheckpointDirectoryAsync();
@@ -52,15 +70,23 @@ public sealed partial class TangoWorkload
                 return;
             }
 
-            // A client that is open plays on: it does not start again from a checkpoint.
+            // A client that has not played so far loads checkpoints (R22).
             LogPosition lowest = (await tango.Runtime.ReadTrimPointAsync()).Claims.Min(static claim => claim.Position);
-            long below = Math.Min(lowest.Offset, _open.Values.Min(c => c.Runtime.PlayedTo.Offset) - random.Next(10));
+            long below = lowest.Offset - random.Next(10);
             if (below > 0) await tango.Runtime.TrimBelowAsync(new LogPosition(below));
         }
         catch (Exception e) when (e is LogUnavailableException or TangoInDoubtException or TangoDirectoryException
             or TangoClaimedException or TangoFormatException)
         {
             monitor.Mark("checkpoint or trim given up");
+        }
+        catch (TangoTrimmedException)
+        {
+            monitor.Mark("client fell behind a trim");
+        }
+        catch (TangoObjectStoppedException e) when (Stumbles.Explains(e))
+        {
+            monitor.Mark("object stopped by its code");
         }
     }
 

@@ -6,7 +6,9 @@ using Corfu.Protocol;
 using Corfu.Simulation.Checkers;
 using Corfu.Simulation.Cluster;
 using Tango;
+using Tango.Checkpoints;
 using Tango.Formatting;
+using Tango.Records;
 
 namespace Corfu.Simulation.Workload;
 
@@ -17,7 +19,9 @@ public sealed partial class TangoWorkload
     public static void Locate(TxHistory history, LogEntry entry, ClusterMonitor monitor)
     {
         long position = entry.Position.Offset;
-        if (!history.Located.Add(position) || IsOfCheckpoint(entry)) return;
+        if (!history.Located.Add(position)) return;
+        NoteFacts(history.Facts, entry.Payload, [.. entry.Streams.Select(static header => header.Stream)], position);
+        if (IsOfCheckpoint(entry)) return;
         int order = 0;
         var reader = new MessagePackReader(entry.Payload);
         reader.ReadArrayHeader();
@@ -38,7 +42,13 @@ public sealed partial class TangoWorkload
             if (kind == RecordKind.Commit)
             {
                 for (int i = 2; i < elements; i++) record.SkipValue();
-                foreach (long value in SpilledValues(history, ref record)) Place(value);
+                List<long> values = SpilledValues(history, ref record, out long first);
+                if (position - first > history.MaxSpan) history.SpilledTooEarly.UnionWith(values);
+                values.ForEach(Place);
+            }
+            else if (kind == RecordKind.Update && IsDeletion(ref record, out ulong unit))
+            {
+                history.Delete(unit, position, order++);
             }
 
             foreach (long value in ValuesIn(whole.ReadRaw().ToArray())) Place(value);
@@ -52,9 +62,75 @@ public sealed partial class TangoWorkload
         }
     }
 
-    /// <param name="reader">At a commit record's list of spills.</param>
-    private static List<long> SpilledValues(TxHistory history, ref MessagePackReader reader)
+    /// <summary>Notes what an object's entry says about history, whether its writes are noted or not.</summary>
+    public static void NoteFacts(HistoryFacts facts, ReadOnlyMemory<byte> payload, StreamId[] streams, long position)
     {
+        foreach (StreamId stream in streams)
+        {
+            ulong id = stream.Value;
+            if (stream.IsRaw) return;
+            if (id >= ObjectId.EndOfUser)
+            {
+                facts.PartOfCheckpoint(position);
+                if (CheckpointFormat.TryDecodeFinal(payload) is { } final)
+                    facts.Checkpoint(id - ObjectId.EndOfUser, final.End.Offset,
+                        [.. final.Positions.Select(static part => part.Offset)]);
+                return;
+            }
+
+            if (id == ObjectId.Directory.Value || id >= ObjectId.FirstUser.Value) facts.Entry(id, position);
+        }
+
+        var reader = new MessagePackReader(payload);
+        int records = EntryFormat.ReadHeader(ref reader).Records;
+        for (int index = 0; index < records; index++)
+        {
+            var record = new MessagePackReader(reader.ReadRaw());
+            record.ReadArrayHeader();
+            var kind = (RecordKind)record.ReadInt32();
+            if (kind == RecordKind.Decision)
+            {
+                RecordVersion commit = DecisionFormat.Read(ref record).Commit;
+                facts.Decision((commit.Position.Offset, commit.Index), position);
+            }
+            else if (kind == RecordKind.Update && IsDeletion(ref record, out ulong unit))
+            {
+                facts.Deleted.Add(unit);
+            }
+            else if (kind == RecordKind.Commit && ((CommitFlags)record.ReadInt32()).HasFlag(CommitFlags.NeedsDecision))
+            {
+                record.SkipValue();
+                facts.Commits[(position, index)] =
+                    [.. CommitFormat.ReadParticipants(record).ReadSet.Select(static id => id.Value)];
+            }
+        }
+    }
+
+    private static bool HoldsDecision(ReadOnlyMemory<byte> payload)
+    {
+        var reader = new MessagePackReader(payload);
+        for (int left = EntryFormat.ReadHeader(ref reader).Records; left > 0; left--)
+        {
+            var record = new MessagePackReader(reader.ReadRaw());
+            record.ReadArrayHeader();
+            if ((RecordKind)record.ReadInt32() == RecordKind.Decision) return true;
+        }
+
+        return false;
+    }
+
+    private static bool IsDeletion(ref MessagePackReader update, out ulong unit)
+    {
+        bool isDeletion = TangoDirectory.IsDeletion(CallRecord.Read(ref update), out ObjectId id);
+        unit = id.Value;
+        return isDeletion;
+    }
+
+    /// <param name="reader">At a commit record's list of spills.</param>
+    /// <param name="first">The lowest spill's position, or the highest there is.</param>
+    private static List<long> SpilledValues(TxHistory history, ref MessagePackReader reader, out long first)
+    {
+        first = long.MaxValue;
         List<long> values = [];
         for (int left = reader.ReadArrayHeader(); left > 0; left--)
         {
@@ -62,6 +138,7 @@ public sealed partial class TangoWorkload
             long position = reader.ReadInt64();
             int index = reader.ReadInt32();
             reader.SkipValue();
+            first = Math.Min(first, position);
             values.AddRange(history.Spilled[(position, index)]);
         }
 

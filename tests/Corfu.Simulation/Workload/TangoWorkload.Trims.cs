@@ -13,6 +13,12 @@ namespace Corfu.Simulation.Workload;
 public sealed partial class TangoWorkload
 {
     private const int Batch = 50;
+    private const double ShareOfNaps = 0.3;
+    private const double ShareOfLateDecisions = 0.1;
+    private const int RoundsToTrimAll = 10;
+    private static readonly TimeSpan s_untilDecided = TimeSpan.FromMilliseconds(100);
+    private const long LongestNap = 5 * TimeSpan.TicksPerSecond;
+    private static readonly TimeSpan s_napStep = TimeSpan.FromMilliseconds(20);
     private static readonly TimeSpan s_lease = TimeSpan.FromHours(1);
 
     private readonly TrimPointChecker _trimPoint = new(monitor);
@@ -24,6 +30,10 @@ public sealed partial class TangoWorkload
     private readonly Queue<(string Name, long Version)> _holds = [];
     private int _readers;
 
+    // A client that calls nothing for a while, and until when at most.
+    private int _asleep = -1;
+    private long _asleepUntil;
+
     // Below, all values are noted.
     private long _located;
 
@@ -31,18 +41,31 @@ public sealed partial class TangoWorkload
     public void Opened(int client, TangoClient tango) => _open[client] = tango;
 
     /// <summary>The log that the client's runtime trims.</summary>
-    public ICorfuLog Observe(int client, ICorfuLog own) =>
-        plan.TrimsObjects
-            ? new TrimObserver(own, (below, trim) => TrimPrefixAsync(client, own, below.Offset, trim))
+    public ICorfuLog Observe(int client, ICorfuLog own, TimeProvider time, SimRandom random) =>
+        plan.TrimsObjects || plan.Checkpoints
+            ? new TrimObserver(
+                own, (below, trim) => TrimPrefixAsync(client, own, below.Offset, trim),
+                payload => DelayDecisionAsync(payload, time, random),
+                (payload, streams, at) => NoteFacts(history.Facts, payload, [.. streams], at.Offset))
             : own;
 
-    private async Task TrimOrHoldAsync(TangoClient tango, SimRandom random)
+    /// <summary>R20: checkpoints and trims come while commit records are undecided.</summary>
+    private Task DelayDecisionAsync(ReadOnlyMemory<byte> payload, TimeProvider time, SimRandom random)
+    {
+        if (!plan.Checkpoints || !HoldsDecision(payload) || !random.Chance(ShareOfLateDecisions))
+            return Task.CompletedTask;
+        monitor.Mark("decision came late");
+        return Task.Delay(TimeSpan.FromMilliseconds(random.Between(50, 800)), time);
+    }
+
+    private async Task TrimOrHoldAsync(int client, TangoClient tango, SimRandom random)
     {
         if (_open.Count < plan.Clients) return;
         try
         {
             bool trims = random.Chance(0.5);
-            if (trims && plan.Checkpoints) await CheckpointOrTrimAsync(tango, random);
+            if (plan.Checkpoints && random.Chance(ShareOfNaps)) FallAsleep(client);
+            else if (trims && plan.Checkpoints) await CheckpointOrTrimAsync(client, tango, random);
             else if (trims) await TrimAsync(tango, random);
             else if (random.Chance(0.6)) await HoldAsync(tango, random);
             else if (_holds.TryDequeue(out var hold)) await LetGoAsync(tango, hold.Name, hold.Version);
@@ -50,6 +73,29 @@ public sealed partial class TangoWorkload
         catch (Exception e) when (e is TangoInDoubtException or LogUnavailableException)
         {
             monitor.Mark("operation given up");
+        }
+    }
+
+    /// <summary>What it has still to play may be trimmed meanwhile (R22), if others make checkpoints of what it hosts:
+    /// the third and the fourth client host what the first two do.</summary>
+    private void FallAsleep(int client)
+    {
+        if ((client < 2 && client + 2 >= plan.Clients) || (_asleep >= 0 && world.Now < _asleepUntil)) return;
+        (_asleep, _asleepUntil) = (client, world.Now + LongestNap);
+    }
+
+    private async Task NapAsync(int client, TangoClient tango)
+    {
+        while (_asleep == client && world.Now < _asleepUntil && !ledger.Exhausted)
+        {
+            if (tango.Runtime.PlayedTo.Offset < _trimPoint.Trimmed)
+            {
+                monitor.Mark("trimmed behind a sleeping client");
+                _asleep = -1;
+                return;
+            }
+
+            await Task.Delay(s_napStep, tango.Time);
         }
     }
 
@@ -108,22 +154,104 @@ public sealed partial class TangoWorkload
     {
         _trimPoint.Trimming(client, below);
         // The checker replays what the scan of the final log will not find any more.
-        for (long from = _located; from < below; from += Batch)
-        {
-            ImmutableArray<LogPosition> positions = [.. Enumerable.Range(0, (int)Math.Min(Batch, below - from))
-                .Select(i => new LogPosition(from + i))];
-            foreach (LogReadResult read in await own.ReadManyAsync(positions))
-            {
-                if (read.State == PageState.Data)
-                    Locate(history, read.Entry!, monitor);
-            }
-        }
-
+        await foreach (LogEntry entry in ReadAsync(own, _located, below)) Locate(history, entry, monitor);
         _located = Math.Max(_located, below);
+        await CheckNeedsAsync(client, own, below);
         int slot = log.Trims.Count;
         log.Trims.Add(new TrimOp(client, below, true, world.Steps, LogHistory.Never));
         await trim();
         log.Trims[slot] = log.Trims[slot] with { End = world.Steps };
         monitor.Mark("log trimmed under objects");
     }
+
+    /// <summary>
+    /// Checker <c>disk-use</c>: when all readers have let go and nothing moves, two checkpoints of each unit and a trim
+    /// leave no more than was appended since, and the span. What is undecided is decided first (R20).
+    /// </summary>
+    /// <param name="tango">Of a client that hosts everything.</param>
+    public async Task TrimAllAsync(TangoClient tango, ICorfuLog own)
+    {
+        if (!plan.TrimsObjects || !plan.Checkpoints) return;
+        LogPosition before = LogPosition.Zero, released = before;
+        for (int round = 0; round < RoundsToTrimAll; round++)
+        {
+            LogPosition tail = (await own.CheckAsync([])).Tail;
+            try
+            {
+                released = await TrimOnceAsync(tango);
+            }
+            catch (Exception e) when (e is TangoInDoubtException or LogUnavailableException)
+            {
+                monitor.Mark("operation given up");
+                continue;
+            }
+
+            if (round > 0 && released.Offset >= before.Offset - plan.MaxSpan)
+            {
+                monitor.Mark("disk use bounded");
+                return;
+            }
+
+            before = tail;
+            await Task.Delay(s_untilDecided, tango.Time);
+        }
+
+        TangoTrimPoint point = await tango.Runtime.ReadTrimPointAsync();
+        monitor.Found(CheckerNames.DiskUse,
+            $"released {released}, and checkpoints end at {before} or above: {string.Join(", ", point.Claims)}");
+    }
+
+    private async Task<LogPosition> TrimOnceAsync(TangoClient tango)
+    {
+        // Also those of clients that did not live to hear of them, whose leases would expire.
+        await tango.Runtime.SyncAsync();
+        foreach ((string name, HoldClaim hold) in tango.Runtime.DirectoryView.Claims.Holds)
+            await LetGoAsync(tango, name, hold.Version);
+        foreach (DirectoryEntry entry in await tango.Runtime.ListObjectsAsync())
+            if (s_temporary.Contains(entry.Name)) await tango.Runtime.DeleteAsync(entry.Name);
+        // Something new, so that the next checkpoints end above these.
+        await tango.WriteAsync(s_keys[0], TxAttempt.ValueOf(ledger.NextPayload(), 0));
+        foreach (string solo in tango.Readable) await tango.Runtime.CheckpointAsync(tango.SoloOf(solo));
+        await tango.Runtime.CheckpointAsync(tango.CellsObject);
+        await tango.Runtime.CheckpointDirectoryAsync();
+        return await tango.Runtime.TrimAsync();
+    }
+
+    /// <summary>Before the trim: openers start at complete checkpoints (R21), and what an undecided commit record reads
+    /// can be played to exactly there (R20).</summary>
+    private async Task CheckNeedsAsync(int client, ICorfuLog own, long below)
+    {
+        if (!plan.Checkpoints || Needs().Length == 0) return;
+        // What clients appended that did not live to hear of it.
+        LogCheck check = await own.CheckAsync([]);
+        await foreach (LogEntry entry in ReadAsync(own, below, check.Tail.Offset))
+        {
+            StreamId[] streams = [.. entry.Streams.Select(static header => header.Stream)];
+            NoteFacts(history.Facts, entry.Payload, streams, entry.Position.Offset);
+        }
+
+        foreach (string why in Needs()) _trimPoint.Needed(client, below, why);
+
+        string[] Needs() => [.. history.Facts.NeededBelow(below, UnitOf)];
+    }
+
+    private static async IAsyncEnumerable<LogEntry> ReadAsync(ICorfuLog own, long from, long below)
+    {
+        for (; from < below; from += Batch)
+        {
+            ImmutableArray<LogPosition> positions = [.. Enumerable.Range(0, (int)Math.Min(Batch, below - from))
+                .Select(i => new LogPosition(from + i))];
+            foreach (LogReadResult read in await own.ReadManyAsync(positions))
+            {
+                if (read.State == PageState.Data) yield return read.Entry!;
+            }
+        }
+    }
+
+    /// <summary>As the client that has played the most knows it: what is deleted has no unit.</summary>
+    private IReadOnlyList<ulong> UnitOf(ulong id) =>
+        id == ObjectId.Directory.Value
+            ? [id]
+            : [.. _open.Values.MaxBy(static c => c.Runtime.PlayedTo)!.Runtime.DirectoryView.GroupOf(new ObjectId(id))
+                .Select(static member => member.Id.Value)];
 }

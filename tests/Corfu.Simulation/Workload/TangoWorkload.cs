@@ -37,13 +37,16 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
         while (!ledger.Exhausted && !tango.HasLostGroup)
         {
             if (profile.Think > 0) await Task.Delay(TimeSpan.FromTicks(random.Exponential(profile.Think) + 1), time);
-            if (plan.TrimsObjects && random.Chance(ShareOfTrims)) await TrimOrHoldAsync(tango, random);
+            if (plan.TrimsObjects && random.Chance(ShareOfTrims)) await TrimOrHoldAsync(client, tango, random);
+            if (_asleep == client) await NapAsync(client, tango);
             double dice = profile.ReadsOnly
                 ? FirstReadOnly + (random.NextDouble() * (1 - FirstReadOnly))
                 : random.NextDouble();
             bool isNewer = plan.TwoVersions && !plan.IsOld(client) && random.Chance(ShareOfNewer);
+            bool isTemporary = plan.Deletes && !plan.IsOld(client) && random.Chance(ShareOfTemporary);
             Task step = dice switch
             {
+                _ when isTemporary => UseTemporaryAsync(client, tango, random),
                 _ when isNewer => UpdateAsync(client, tango, random.Pick(TangoClient.SoloKeys), NewerMark),
                 < 0.40 => TransactionAsync(client, tango, random),
                 < 0.55 => TransferAsync(client, tango, random),
@@ -287,11 +290,14 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
         return await tango.ReadAsync(key);
     }
 
-    private async Task ReadAsync(int client, TangoClient tango, string key)
+    private Task ReadAsync(int client, TangoClient tango, string key) =>
+        ReadAsync(client, key, () => tango.ReadAsync(key));
+
+    private async Task ReadAsync(int client, string key, Func<ValueTask<string?>> read)
     {
         var op = new TxAttempt(_recorder, client);
         op.Started();
-        op.Read(key, await tango.ReadAsync(key));
+        op.Read(key, await read());
         op.Decided(TxDecision.Committed);
     }
 

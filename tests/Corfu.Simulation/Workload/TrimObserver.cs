@@ -4,10 +4,18 @@ using Corfu.Protocol;
 
 namespace Corfu.Simulation.Workload;
 
-/// <summary>A client's log, told of prefix trims before they are carried out.</summary>
+/// <summary>A client's log: tells of prefix trims before they are carried out, and of objects' entries that are known
+/// to be in the log.</summary>
 /// <param name="around">Carries out the trim that it is given.</param>
-public sealed class TrimObserver(ICorfuLog inner, Func<LogPosition, Func<Task>, Task> around) : ICorfuLog
+/// <param name="before">Completes when the payload may be appended.</param>
+/// <param name="appended">Given the payload, the streams and the position.</param>
+public sealed class TrimObserver(
+    ICorfuLog inner, Func<LogPosition, Func<Task>, Task> around, Func<ReadOnlyMemory<byte>, Task> before,
+    Action<ReadOnlyMemory<byte>, ImmutableArray<StreamId>, LogPosition> appended) : ICorfuLog
 {
+    private readonly Dictionary<EntryOrigin, (ReadOnlyMemory<byte> Payload, ImmutableArray<StreamId> Streams)>
+        _unknown = [];
+
     public int MaxPayload => inner.MaxPayload;
 
     public ValueTask<AppendResult> AppendAsync(
@@ -15,14 +23,25 @@ public sealed class TrimObserver(ICorfuLog inner, Func<LogPosition, Func<Task>, 
         CancellationToken cancellationToken = default) =>
         inner.AppendAsync(payload, streams, cancellationToken);
 
-    public ValueTask<AppendResult> AppendToObjectsAsync(
+    public async ValueTask<AppendResult> AppendToObjectsAsync(
         ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams,
-        CancellationToken cancellationToken = default) =>
-        inner.AppendToObjectsAsync(payload, streams, cancellationToken);
+        CancellationToken cancellationToken = default)
+    {
+        await before(payload);
+        AppendResult result = await inner.AppendToObjectsAsync(payload, streams, cancellationToken);
+        if (result.IsAppended) appended(payload, streams, result.Position);
+        else _unknown[result.Origin] = (payload, streams);
+        return result;
+    }
 
-    public ValueTask<AppendOutcome> ResolveAsync(
-        AppendResult unknown, CancellationToken cancellationToken = default) =>
-        inner.ResolveAsync(unknown, cancellationToken);
+    public async ValueTask<AppendOutcome> ResolveAsync(
+        AppendResult unknown, CancellationToken cancellationToken = default)
+    {
+        AppendOutcome outcome = await inner.ResolveAsync(unknown, cancellationToken);
+        if (outcome == AppendOutcome.Appended && _unknown.Remove(unknown.Origin, out var entry))
+            appended(entry.Payload, entry.Streams, unknown.Position);
+        return outcome;
+    }
 
     public ValueTask<ImmutableArray<LogReadResult>> ReadManyAsync(
         ImmutableArray<LogPosition> positions, ReadDetail detail = ReadDetail.Full,

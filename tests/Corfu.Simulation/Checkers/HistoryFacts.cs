@@ -1,0 +1,72 @@
+namespace Corfu.Simulation.Checkers;
+
+/// <summary>
+/// What of the log's entries is known so far, whoever appended or read them, in any order and any number of times:
+/// which streams have history, which checkpoints are complete, and which commit records wait for a decision (R20).
+/// </summary>
+public sealed class HistoryFacts
+{
+    // By unit: its first member's id.
+    private readonly SortedDictionary<ulong, List<CheckpointSeen>> _checkpoints = [];
+    private readonly HashSet<long> _partsOfCheckpoints = [];
+
+    /// <summary>By stream of an object: the lowest entry.</summary>
+    public SortedDictionary<ulong, long> FirstEntries { get; } = [];
+
+    /// <summary>Commit records that need a decision record, with the objects that they read.</summary>
+    public SortedDictionary<(long Position, int Index), ulong[]> Commits { get; } = [];
+
+    /// <summary>Units that are deleted, by their first members.</summary>
+    public HashSet<ulong> Deleted { get; } = [];
+
+    /// <summary>By commit record: its lowest decision record.</summary>
+    public Dictionary<(long Position, int Index), long> Decisions { get; } = [];
+
+    public void Entry(ulong stream, long position) =>
+        FirstEntries[stream] = Math.Min(position, FirstEntries.GetValueOrDefault(stream, long.MaxValue));
+
+    public void Decision((long Position, int Index) commit, long position) =>
+        Decisions[commit] = Math.Min(position, Decisions.GetValueOrDefault(commit, long.MaxValue));
+
+    public void PartOfCheckpoint(long position) => _partsOfCheckpoints.Add(position);
+
+    /// <param name="parts">The entries that it consists of.</param>
+    public void Checkpoint(ulong unit, long end, IReadOnlyList<long> parts)
+    {
+        if (!_checkpoints.TryGetValue(unit, out List<CheckpointSeen>? known)) _checkpoints[unit] = known = [];
+        known.Add(new CheckpointSeen(end, parts));
+    }
+
+    /// <summary>What a trim below a position takes away that an opener or an undecided commit record needs.</summary>
+    /// <param name="unitOf">The members of an object's unit, the first one first; none if it is deleted.</param>
+    public IEnumerable<string> NeededBelow(long below, Func<ulong, IReadOnlyList<ulong>> unitOf)
+    {
+        foreach ((ulong stream, long first) in FirstEntries)
+        {
+            if (first < below && unitOf(stream) is [var unit, ..] && !Deleted.Contains(unit)
+                && !HasCheckpoint(unit, below, long.MaxValue))
+                yield return $"object {stream} has history from {first} on, and no complete checkpoint of its unit "
+                    + $"{unit} ends there or above";
+        }
+
+        foreach (((long Position, int Index) commit, ulong[] reads) in Commits)
+        {
+            if (Decisions.ContainsKey(commit)) continue;
+            foreach (ulong read in reads)
+            {
+                IReadOnlyList<ulong> members = unitOf(read);
+                if (members.Count == 0 || Deleted.Contains(members[0])
+                    || members.All(m => FirstEntries.GetValueOrDefault(m, long.MaxValue) >= below)
+                    || HasCheckpoint(members[0], below, commit.Position)) continue;
+                yield return $"commit record {commit} is undecided and reads {read}, and no complete checkpoint of its "
+                    + "unit that is not above the record can be played from there";
+            }
+        }
+    }
+
+    private bool HasCheckpoint(ulong unit, long lowest, long highest) =>
+        _checkpoints.TryGetValue(unit, out List<CheckpointSeen>? known)
+        && known.Exists(c => c.End >= lowest && c.End <= highest && c.Parts.All(_partsOfCheckpoints.Contains));
+
+    private sealed record CheckpointSeen(long End, IReadOnlyList<long> Parts);
+}
