@@ -24,7 +24,9 @@ public sealed partial class SimCluster
             {
                 CorfuClient client = await CorfuClient.ConnectAsync(Connection, node.Transport!, node.Process!.Time,
                     node.Entropy, ClientOptions);
-                return (client, () => new StreamCursor(client));
+                // Half of the clients learn by scans, as those with many streams do.
+                var limits = node.Number % 2 == 0 ? new StreamCursorOptions(ScanFrom: 1) : new StreamCursorOptions();
+                return (client, () => new StreamCursor(client, limits));
             }
             catch (CorfuException)
             {

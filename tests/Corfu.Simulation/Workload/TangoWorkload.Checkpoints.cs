@@ -43,7 +43,7 @@ public sealed partial class TangoWorkload
     private async Task SampleUnitAsync(int client, TangoClient tango, TangoObject handle)
     {
         UnitSnapshot snapshot =
-            await tango.Runtime.Player.CaptureAsync(((ObjectHost)handle.Host).RequireHosted().Unit, default);
+            await tango.Runtime.Player.CaptureAsync(((ObjectHost)handle.Host).Hosted!.Unit, default);
         history.Awaited.Add(new AwaitedSample(
             client, snapshot.End.Offset, handle.ObjectName,
             [.. snapshot.Members.Select(static member => member.Entry.Id.Value)],
