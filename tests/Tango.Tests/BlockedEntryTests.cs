@@ -53,7 +53,7 @@ public class BlockedEntryTests
         EntryProgress progress = default;
         var blockedAt = applier.ApplyRecords(played, ref progress);
         Assert.Equal(new RecordVersion(LogPosition.Zero, 0), blockedAt);
-        decisions.Learn(blockedAt!.Value, null);
+        decisions.Learn(blockedAt!.Value, null, new LogPosition(1));
         Assert.Null(applier.ApplyRecords(played, ref progress));
         Assert.True(progress.IsOwn);
         Assert.Same(call, Assert.Single(progress.Calls!));

@@ -108,7 +108,7 @@ public class ClaimRaceTests
         var claim = runtime.DirectoryView.Claims.Units[new ObjectId(256)];
         Assert.True(claim.Forget <= commit, $"{claim} of a record at {commit}");
         await runtime.TrimAsync();
-        var host = ((ObjectHost)first.Host).RequireHosted();
+        var host = ((ObjectHost)first.Host).Hosted!;
         Assert.NotNull(await LoadAsync(world, host, commit));
 
         // Of a checkpoint that takes two entries, at the record for the directory: each append asks twice.

@@ -164,7 +164,6 @@ public class TransactionTests
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
         var transaction = runtime.BeginTx();
-        Assert.Throws<TangoTransactionException>(() => runtime.BeginTx());
         await accounts.SetAsync("x", 1);
         await transaction.EndTxAsync();
         await Assert.ThrowsAsync<TangoTransactionException>(async () => await transaction.EndTxAsync());

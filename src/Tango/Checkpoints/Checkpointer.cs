@@ -44,6 +44,16 @@ internal sealed class Checkpointer(
         unit.Traffic.Watch(policy.SpreadFor(runtime, unit.Objects[0].Id), () => Enqueue(unit));
     }
 
+    /// <summary>The unit is not hosted any more.</summary>
+    public void Unwatch(HostedUnit unit)
+    {
+        lock (_gate)
+        {
+            _watched.Remove(unit.Objects[0].Id);
+            _known.Remove(unit.Objects[0].Id);
+        }
+    }
+
     // Within a cycle of the player, so that nothing is done here.
     private void Enqueue(HostedUnit unit)
     {

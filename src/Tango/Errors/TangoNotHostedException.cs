@@ -3,7 +3,8 @@ namespace Tango;
 /// <summary>The object was opened for writing only: it has no view here, so it cannot be read, and mutators that read
 /// it are refused (R16).</summary>
 public sealed class TangoNotHostedException(string objectName)
-    : TangoException($"Object '{objectName}' is opened for writing only and has no view in this runtime")
+    : TangoException(
+        $"Object '{objectName}' has no view in this runtime: it was opened for writing only, or is not open any more")
 {
     public string ObjectName { get; } = objectName;
 }

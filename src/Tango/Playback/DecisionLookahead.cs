@@ -42,7 +42,7 @@ internal sealed class DecisionLookahead(
                     context.Logger.LogWarning("No host has decided {Commit}: playing its read set", commit);
                     var probed = await DecisionProbe.RunAsync(entry, commit, context, lifetime);
                     decisions.Publish(commit, probed);
-                    decisions.Learn(commit, probed.Aborted);
+                    decisions.Learn(commit, probed.Aborted, commit.Position);
                     return;
                 }
                 catch (Exception e) when (e is TangoTrimmedException or UndecidableException)
@@ -94,7 +94,7 @@ internal sealed class DecisionLookahead(
                 if (peek.ReadCount() != RecordFormat.DecisionLength
                     || peek.ReadInt32() != (int)RecordKind.Decision) continue;
                 var decision = DecisionFormat.Read(ref peek);
-                decisions.Learn(decision.Commit, decision.Aborted);
+                decisions.Learn(decision.Commit, decision.Aborted, entry.Position);
             }
         }
         catch (Exception e) when (StrictMessagePack.IsDamage(e))

@@ -18,8 +18,8 @@ internal sealed class Decisions(
     CallBatcher calls, Func<CancellationToken, Task>? sync, TimeSpan orphanTimeout, TimeProvider time, ILogger logger,
     CancellationToken lifetime)
 {
-    // Used within a cycle only.
-    private readonly Dictionary<RecordVersion, TxOutcome.Aborted?> _learnt = [];
+    // Used within a cycle only. At: where it was learnt, at or below its decision record.
+    private readonly Dictionary<RecordVersion, (TxOutcome.Aborted? Aborted, LogPosition At)> _learnt = [];
 
     // Used within a cycle only: commit records that read a hosted object, from their positions to the decision record,
     // with the streams of all participants. A decision that is only learnt is not played. Every key of _pending is one.
@@ -48,7 +48,13 @@ internal sealed class Decisions(
     /// <param name="aborted">Null: it committed.</param>
     public bool TryGet(RecordVersion commit, out TxOutcome.Aborted? aborted)
     {
-        if (_learnt.TryGetValue(commit, out aborted)) return true;
+        if (_learnt.TryGetValue(commit, out var learnt))
+        {
+            aborted = learnt.Aborted;
+            return true;
+        }
+
+        aborted = null;
         lock (_gate)
         {
             if (!_pending.TryGetValue(commit, out var own)) return false;
@@ -77,7 +83,24 @@ internal sealed class Decisions(
     }
 
     /// <summary>The decision stands in the log ahead of playback.</summary>
-    public void Learn(RecordVersion commit, TxOutcome.Aborted? aborted) => _learnt[commit] = aborted;
+    /// <param name="at">Where playback meets its record, or before.</param>
+    public void Learn(RecordVersion commit, TxOutcome.Aborted? aborted, LogPosition at) =>
+        _learnt[commit] = (aborted, at);
+
+    /// <summary>Whether a decision record will follow that concerns the unit (R20): until it is played, what was
+    /// decided here may be the only answer for others.</summary>
+    public bool Concerns(HostedUnit unit) =>
+        _awaited.Count > 0 && unit.Objects.Any(
+            member => _awaited.Values.Any(participants => participants.Contains(member.Id.Stream)));
+
+    /// <summary>Some streams are not played any more, and their decision records below are not met.</summary>
+    public void ForgetLearntBelow(LogPosition position)
+    {
+        foreach (var (commit, learnt) in _learnt)
+        {
+            if (learnt.At < position && !_awaited.ContainsKey(commit)) _learnt.Remove(commit);
+        }
+    }
 
     /// <summary>Playback has decided the record exactly at its position.</summary>
     public void DecidedHere(RecordVersion commit, TxOutcome.Aborted? aborted, ImmutableArray<StreamId> streams,
@@ -85,7 +108,7 @@ internal sealed class Decisions(
     {
         if (_learnt.TryGetValue(commit, out var learnt))
         {
-            RequireSame(commit, aborted, learnt, commit);
+            RequireSame(commit, aborted, learnt.Aborted, commit);
             return;
         }
 

@@ -4,7 +4,7 @@ namespace Tango.Playback;
 
 /// <summary>An object's view as published: it is not changed any more.</summary>
 /// <param name="Owner">Whose view it is: slots are used again.</param>
-/// <param name="View">Null: not yet caught up.</param>
+/// <param name="View">Null: not hosted, or without views.</param>
 /// <param name="LastWriteEnd">First position after the object's last write.</param>
 internal readonly record struct FrozenView(HostedObject Owner, TangoObject? View, LogPosition LastWriteEnd,
     TangoObjectStoppedException? Stopped)
@@ -12,5 +12,5 @@ internal readonly record struct FrozenView(HostedObject Owner, TangoObject? View
     public TangoObject Require(HostedObject hosted) =>
         Stopped is not null
             ? throw Stopped.Told
-            : View ?? throw new InvalidOperationException($"Object '{hosted.Name}' has not caught up.");
+            : View ?? throw new TangoNotHostedException(hosted.Name);
 }

@@ -33,6 +33,9 @@ internal sealed class HostedUnit
     /// </summary>
     public bool IsUnreadable => _isUnreadable;
 
+    /// <summary>How long the unit stays hosted.</summary>
+    public UnitStay Stay { get; } = new();
+
     /// <summary>Before anything is played.</summary>
     public void StartFrom(LoadedUnit loaded)
     {

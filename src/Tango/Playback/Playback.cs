@@ -61,6 +61,16 @@ internal sealed class Playback
         foreach (var added in unit.Objects) _cursor.Add(added.Id.Stream, unit.Start);
     }
 
+    /// <summary>The unit is not played any more. At a whole entry only.</summary>
+    public void Remove(HostedUnit unit)
+    {
+        // R22: it may have ended with an earlier playback.
+        if (!Hosted.Has(unit)) return;
+        Hosted.Remove(unit);
+        foreach (var removed in unit.Objects) _cursor.Remove(removed.Id.Stream);
+        Decisions.ForgetLearntBelow(Hosted.Applied);
+    }
+
     /// <summary>Learns what is to be played. Returns the tail up to which the following calls play.</summary>
     public ValueTask<LogPosition> SyncAsync(ReadConsistency consistency)
     {
@@ -169,6 +179,7 @@ internal sealed class Playback
         if (_progress.Calls is { } calls) Answerable.AddRange(calls);
         _entry = null;
         _progress = default;
+        _spilled.Clear();
         Hosted.AdvanceTo(entry.Position.Next);
     }
 }

@@ -17,6 +17,7 @@ internal sealed class Player
     private readonly IEntropy _entropy;
     private readonly ILogger _logger;
     private readonly PlaybackContext _context;
+    private readonly Func<Decisions, IReadOnlyList<HostedUnit>> _takeUnused;
     private readonly CancellationToken _lifetime;
 
     // Used inside a cycle only. Replaced when history was trimmed under it.
@@ -30,8 +31,11 @@ internal sealed class Player
     private bool _isRunning;
     private long _caughtUpTo;
 
-    public Player(PlaybackContext context, CancellationToken lifetime)
+    /// <param name="takeUnused">The units that leave at the end of a cycle.</param>
+    public Player(
+        PlaybackContext context, Func<Decisions, IReadOnlyList<HostedUnit>> takeUnused, CancellationToken lifetime)
     {
+        _takeUnused = takeUnused;
         (_options, _time, _entropy, _logger) = (context.Options, context.Time, context.Entropy, context.Logger);
         (_context, _lifetime) = (context, lifetime);
         _playback = NewPlayback();
@@ -74,9 +78,11 @@ internal sealed class Player
 
     /// <summary>Completes when the entry that ends at <paramref name="end"/>, of a stream that is hosted here, is
     /// applied and published.</summary>
-    public async ValueTask PlayToAsync(LogPosition end, CancellationToken cancellationToken)
+    /// <param name="isHosted">Null: the object stays until then. False ends the wait.</param>
+    public async ValueTask PlayToAsync(
+        LogPosition end, CancellationToken cancellationToken, Func<bool>? isHosted = null)
     {
-        for (var attempt = 0; Published.End < end; attempt++)
+        for (var attempt = 0; Published.End < end && isHosted?.Invoke() != false; attempt++)
         {
             // A sequencer that was replaced meanwhile may answer the cheap check with an old tail; then ask properly.
             var consistency = attempt == 0 ? ReadConsistency.Session : ReadConsistency.Linearizable;
@@ -171,6 +177,7 @@ internal sealed class Player
         }
 
         await EndOpeningsAsync(cycle.Openings);
+        RemoveUnused();
         Publish();
         cycle.AtEnd.ForEach(static atEnd => atEnd());
     }
@@ -220,6 +227,15 @@ internal sealed class Player
             if (_playback.Hosted.Has(opening.Unit)) continue;
             _playback.Add(opening.Unit);
             _views.Add(opening.Unit);
+        }
+    }
+
+    private void RemoveUnused()
+    {
+        foreach (var unit in _takeUnused(_playback.Decisions))
+        {
+            _playback.Remove(unit);
+            _views.Remove(unit);
         }
     }
 

@@ -26,6 +26,9 @@ internal sealed class SpilledWrites(ICorfuLog log)
         return _unreadable is null ? _writes : throw _unreadable;
     }
 
+    /// <summary>Nothing is kept once the commit record is applied.</summary>
+    public void Clear() => (_commit, _writes, _unreadable) = (null, [], null);
+
     /// <exception cref="LogTrimmedException">R22: the commit record is near enough, so that a claim was too
     /// high.</exception>
     /// <exception cref="PageCorruptException">No good copy was found; it may be tried again.</exception>

@@ -1,10 +1,16 @@
 namespace Tango.Playback;
 
-/// <summary>The units that are open or being opened, each once. Openings do not wait for each other; callers who open
-/// the same unit share one, which ends when all of them are cancelled.</summary>
+/// <summary>
+/// The units that are open or being opened, each once. Openings do not wait for each other; callers who open the same
+/// unit share one, which ends when all of them are cancelled. A unit that is not open for good leaves some time after
+/// its last use.
+/// </summary>
+/// <param name="stay">How long an unused unit stays.</param>
 /// <param name="opened">Called before those who open the unit are answered.</param>
+/// <param name="left">Called within the cycle in which the unit leaves.</param>
 internal sealed class UnitOpenings(
-    Func<DirectoryEntry, HostedObject> host, Func<HostedUnit, UnitOpening> create, Action<HostedUnit> opened)
+    Func<DirectoryEntry, HostedObject> host, Func<HostedUnit, UnitOpening> create, TimeSpan stay, TimeProvider time,
+    Action<HostedUnit> opened, Action<HostedUnit> left)
 {
     private readonly Lock _gate = new();
 
@@ -12,19 +18,84 @@ internal sealed class UnitOpenings(
     private readonly Dictionary<ObjectId, HostedUnit> _open = [];
     private readonly Dictionary<ObjectId, UnitOpening> _running = [];
 
-    public ValueTask<HostedUnit> OpenAsync(
+    // Guarded by _gate; the one that was used first is first. Invariant: all are in _open, have no users, and are not
+    // open for good.
+    private readonly LinkedList<HostedUnit> _unused = [];
+
+    /// <summary>Opens the unit for good.</summary>
+    public async ValueTask<HostedUnit> OpenAsync(
+        IReadOnlyList<DirectoryEntry> members, CancellationToken cancellationToken)
+    {
+        var unit = await UseAsync(members, cancellationToken);
+        lock (_gate) unit.Stay.IsForGood = true;
+        EndUse(unit);
+        return unit;
+    }
+
+    /// <summary>Opens the unit if it is not open. It stays until <see cref="EndUse"/>, and a while longer.</summary>
+    public ValueTask<HostedUnit> UseAsync(
         IReadOnlyList<DirectoryEntry> members, CancellationToken cancellationToken)
     {
         UnitOpening opening;
         lock (_gate)
         {
-            if (_open.TryGetValue(members[0].Id, out var open)) return new ValueTask<HostedUnit>(open);
+            if (_open.TryGetValue(members[0].Id, out var open))
+            {
+                Use(open);
+                return new ValueTask<HostedUnit>(open);
+            }
+
             if (!_running.TryGetValue(members[0].Id, out opening!))
                 opening = Create(new HostedUnit([.. members.Select(host)]));
             opening.Waiters++;
+            Use(opening.Unit);
         }
 
-        return WaitAsync(opening, cancellationToken);
+        return UseAsync(opening, cancellationToken);
+    }
+
+    public void EndUse(HostedUnit unit)
+    {
+        lock (_gate)
+        {
+            unit.Stay.Users--;
+            unit.Stay.UnusedSince = time.GetTimestamp();
+            LetGoIfUnused(unit);
+        }
+    }
+
+    /// <summary>Within a cycle of the player: the units that leave now. R20: a unit stays while a decision about it is
+    /// awaited.</summary>
+    public IReadOnlyList<HostedUnit> TakeUnused(Decisions decisions)
+    {
+        List<HostedUnit> leaving = [];
+        lock (_gate)
+        {
+            if (_unused.Count == 0) return [];
+            for (var node = _unused.First; node is not null;)
+            {
+                var (unit, next) = (node.Value, node.Next);
+                if (time.GetElapsedTime(unit.Stay.UnusedSince) < stay) break;
+                // One that is played anew joins again.
+                if (!_running.ContainsKey(unit.Objects[0].Id) && !decisions.Concerns(unit)) leaving.Add(unit);
+                node = next;
+            }
+
+            foreach (var unit in leaving)
+            {
+                Keep(unit);
+                _open.Remove(unit.Objects[0].Id);
+            }
+        }
+
+        leaving.ForEach(left);
+        return leaving;
+    }
+
+    /// <param name="first">The unit's first member.</param>
+    public bool IsOpen(ObjectId first)
+    {
+        lock (_gate) return _open.ContainsKey(first);
     }
 
     /// <summary>Plays an open unit anew from its checkpoint, or from the beginning: the result takes the place of what
@@ -46,6 +117,38 @@ internal sealed class UnitOpenings(
         var opening = create(unit);
         _running.Add(unit.Objects[0].Id, opening);
         return opening;
+    }
+
+    private async ValueTask<HostedUnit> UseAsync(UnitOpening opening, CancellationToken cancellationToken)
+    {
+        try
+        {
+            return await WaitAsync(opening, cancellationToken);
+        }
+        catch
+        {
+            EndUse(opening.Unit);
+            throw;
+        }
+    }
+
+    private void Use(HostedUnit unit)
+    {
+        unit.Stay.Users++;
+        Keep(unit);
+    }
+
+    private void Keep(HostedUnit unit)
+    {
+        if (unit.Stay.Unused is not { } node) return;
+        _unused.Remove(node);
+        unit.Stay.Unused = null;
+    }
+
+    private void LetGoIfUnused(HostedUnit unit)
+    {
+        if (unit.Stay is not { Users: 0, IsForGood: false, Unused: null }) return;
+        if (_open.GetValueOrDefault(unit.Objects[0].Id) == unit) unit.Stay.Unused = _unused.AddLast(unit);
     }
 
     private async ValueTask<HostedUnit> WaitAsync(UnitOpening opening, CancellationToken cancellationToken)
@@ -85,7 +188,11 @@ internal sealed class UnitOpenings(
         lock (_gate)
         {
             Remove(opening);
-            if (reason is null) _open[opening.Unit.Objects[0].Id] = opening.Unit;
+            if (reason is null)
+            {
+                _open[opening.Unit.Objects[0].Id] = opening.Unit;
+                LetGoIfUnused(opening.Unit);
+            }
         }
 
         if (reason is null) opened(opening.Unit);

@@ -9,7 +9,11 @@ namespace Tango.Runtime;
 
 /// <summary>The runtime side of an open handle: update_helper and query_helper (Tango 3.1), or their transactional
 /// forms (3.2).</summary>
-internal sealed class ObjectHost(TangoRuntime runtime, DirectoryEntry entry, HostedObject? hosted) : IObjectHost
+/// <param name="hosted">Null: it is not open for good.</param>
+/// <param name="remote">The unit of an object that is hosted while it is read; null otherwise.</param>
+internal sealed class ObjectHost(
+    TangoRuntime runtime, DirectoryEntry entry, HostedObject? hosted, IReadOnlyList<DirectoryEntry>? remote = null)
+    : IObjectHost
 {
     private readonly ImmutableArray<StreamId> _streams = [entry.Id.Stream];
 
@@ -17,14 +21,22 @@ internal sealed class ObjectHost(TangoRuntime runtime, DirectoryEntry entry, Hos
 
     public DirectoryEntry Entry => entry;
 
-    /// <summary>Null: only written from here, not hosted (Tango 4.1, remote writes).</summary>
+    /// <summary>Null: only written from here, or hosted while it is read (Tango 4.1, A and D).</summary>
     public HostedObject? Hosted => hosted;
 
-    public HostedObject RequireHosted() => hosted ?? throw new TangoNotHostedException(Name);
+    /// <summary>The object with its view, for as long as the caller uses it.</summary>
+    /// <exception cref="TangoNotHostedException">It was opened for writing only.</exception>
+    public ValueTask<UnitUse> UseAsync(CancellationToken cancellationToken)
+    {
+        if (hosted is not null) return new ValueTask<UnitUse>(new UnitUse(hosted, null));
+        if (remote is null) throw new TangoNotHostedException(Name);
+        if (runtime.IsDeleted(entry.Id)) throw new TangoObjectDeletedException(Name, entry.Id);
+        return runtime.UseAsync(remote, entry, cancellationToken);
+    }
 
-    public ValueTask RebuildIfStoppedAsync(CancellationToken cancellationToken) =>
-        hosted is not null && runtime.Player.Published.Of(hosted).Stopped is { MayRebuild: true }
-            ? runtime.RebuildIfStoppedAsync(hosted.Unit, cancellationToken)
+    public ValueTask RebuildIfStoppedAsync(HostedObject used, CancellationToken cancellationToken) =>
+        runtime.Player.Published.Of(used).Stopped is { MayRebuild: true }
+            ? runtime.RebuildIfStoppedAsync(used.Unit, cancellationToken)
             : ValueTask.CompletedTask;
 
     public void RequireRuntime(TangoRuntime other)
@@ -68,12 +80,18 @@ internal sealed class ObjectHost(TangoRuntime runtime, DirectoryEntry entry, Hos
         RequireNotDeleted();
         if (runtime.Current is not { } transaction)
         {
-            await RebuildIfStoppedAsync(cancellationToken);
-            return Isolated(await SendAsync(mutator, key, arguments, result, cancellationToken));
+            // R16: what it returns or rejects is only known where the object is played.
+            if (hosted is null && !mutator.Reads)
+                return await SendAsync(null, mutator, key, arguments, result, cancellationToken);
+            using var use = await UseAsync(cancellationToken);
+            await RebuildIfStoppedAsync(use.Hosted, cancellationToken);
+            var returned = await SendAsync(use.Hosted, mutator, key, arguments, result, cancellationToken);
+            return ResultCopy<TResult>.Of(returned, use.Hosted);
         }
 
-        await transaction.UpdateAsync(this, mutator, key, arguments.WrittenMemory, result, cancellationToken);
-        return result is null ? default! : Isolated(result.Value!);
+        var played = await transaction.UpdateAsync(
+            this, mutator, key, arguments.WrittenMemory, result, cancellationToken);
+        return result is null || played is null ? default! : ResultCopy<TResult>.Of(result.Value!, played);
     }
 
     /// <summary>As far as it is known here: nothing is asked for it.</summary>
@@ -90,32 +108,28 @@ internal sealed class ObjectHost(TangoRuntime runtime, DirectoryEntry entry, Hos
         }
     }
 
-    private TResult Isolated<TResult>(TResult result) =>
-        hosted is null ? result : ResultCopy<TResult>.Of(result, hosted);
-
     private async ValueTask<TResult> ReadLatestAsync<TView, TState, TResult>(
         TState state, Func<TView, TState, TResult> read, CancellationToken cancellationToken)
         where TView : TangoObject
     {
-        var target = RequireHosted();
+        using var use = await UseAsync(cancellationToken);
+        var target = use.Hosted;
         await runtime.Player.SyncAsync(cancellationToken);
-        await RebuildIfStoppedAsync(cancellationToken);
+        await RebuildIfStoppedAsync(target, cancellationToken);
         var view = (TView)runtime.Player.Published.Of(target).Require(target);
         return ResultCopy<TResult>.Of(read(view, state), target);
     }
 
     private ValueTask<TResult> SendAsync<TResult>(
-        MutatorInfo mutator, ObjectKey key, ArgumentBuffer arguments, ApplyResult<TResult>? result,
-        CancellationToken cancellationToken)
+        HostedObject? played, MutatorInfo mutator, ObjectKey key, ArgumentBuffer arguments,
+        ApplyResult<TResult>? result, CancellationToken cancellationToken)
     {
         cancellationToken.ThrowIfCancellationRequested();
-        // R16: what it returns or rejects is only known where the object is played.
-        if (mutator.Reads) RequireHosted();
         runtime.Player.ThrowIfFailed();
-        if (hosted is not null && runtime.Player.Published.Of(hosted).Stopped is { } stopped) throw stopped.Told;
+        if (played is not null && runtime.Player.Published.Of(played).Stopped is { } stopped) throw stopped.Told;
         var call = new UpdateCall<TResult>(Encode(mutator, key, arguments), _streams, mutator.Reads, result)
         {
-            WritesOpenObject = hosted is not null,
+            WritesOpenObject = played is not null,
         };
         runtime.Calls.Send(call);
         return CallWaiter.WaitAsync(call, call.Task, cancellationToken);

@@ -41,6 +41,10 @@ public sealed record TangoOptions
     /// </summary>
     public TimeSpan OrphanTimeout { get; init; } = TimeSpan.FromMilliseconds(100);
 
+    /// <summary>How long an object of <see cref="TangoRuntime.OpenRemoteAsync{T}"/> stays hosted after its last use.
+    /// It leaves when this runtime plays next after that. At most a day. Default: one minute.</summary>
+    public TimeSpan RemoteStay { get; init; } = TimeSpan.FromMinutes(1);
+
     /// <summary>Entries applied before readers and waiting callers see the result.</summary>
     public int PublishEvery { get; init; } = 128;
 
@@ -90,6 +94,7 @@ public sealed record TangoOptions
             // Zero would keep the watch of orphans busy; a negative one, or one too long for a timer, would end it.
             (OrphanTimeout >= s_shortest && OrphanTimeout <= s_longest,
                 "OrphanTimeout must be between a millisecond and a day."),
+            (RemoteStay >= TimeSpan.Zero && RemoteStay <= s_longest, "RemoteStay must be between zero and a day."),
             (PublishEvery > 0, "PublishEvery must be positive."),
             (NewObjectVersionCapacity > 0, "NewObjectVersionCapacity must be positive."),
             (Checkpoints is null or { Updates: > 0, Bytes: > 0 },

@@ -35,10 +35,10 @@ public sealed partial class TangoRuntime
         ArgumentNullException.ThrowIfNull(handle);
         var host = handle.Host as ObjectHost ?? throw new TangoReadOnlyException(handle.ObjectName);
         host.RequireRuntime(this);
-        var unit = host.RequireHosted().Unit;
         RequireNoTransaction();
+        using var use = await host.UseAsync(cancellationToken);
         await RequireLevelAsync(FeatureLevel.Checkpoints, Checkpoint, cancellationToken);
-        return await CheckpointUnitAsync(unit, cancellationToken);
+        return await CheckpointUnitAsync(use.Hosted.Unit, cancellationToken);
     }
 
     /// <summary>The directory is a unit like others: a log whose prefix is trimmed opens from its checkpoint.</summary>

@@ -24,8 +24,7 @@ public sealed partial class TangoRuntime
         where T : TangoObject, ITangoObject<T>
     {
         var entry = await FindOrCreateAsync<T>(name, cancellationToken);
-        var members = entry.Group is null ? [entry] : await _directory.FindGroupAsync(entry.Group, cancellationToken);
-        var unit = await _openings.OpenAsync(members, cancellationToken);
+        var unit = await _openings.OpenAsync(await FindUnitAsync(entry, cancellationToken), cancellationToken);
         return NewHandle<T>(entry, MemberOf(unit, entry));
     }
 
@@ -34,6 +33,23 @@ public sealed partial class TangoRuntime
     public async ValueTask<T> OpenWriteOnlyAsync<T>(string name, CancellationToken cancellationToken = default)
         where T : TangoObject, ITangoObject<T> =>
         NewHandle<T>(await FindOrCreateAsync<T>(name, cancellationToken), null);
+
+    /// <summary>
+    /// Opens the object for being read now and then. It is hosted when it is first read, alone or in a transaction,
+    /// from its newest checkpoint, and for <see cref="TangoOptions.RemoteStay"/> after the last use. Reads are as fresh
+    /// and transactions as strict as with <see cref="OpenAsync{T}"/>; the first one takes as long as opening. Updates
+    /// that return nothing do not need it hosted.
+    /// </summary>
+    /// <exception cref="TangoDirectoryException">As <see cref="OpenAsync{T}"/>; that a group member's type is unknown
+    /// is found when it is first read.</exception>
+    public async ValueTask<T> OpenRemoteAsync<T>(string name, CancellationToken cancellationToken = default)
+        where T : TangoObject, ITangoObject<T>
+    {
+        var entry = await FindOrCreateAsync<T>(name, cancellationToken);
+        var handle = T.ObjectType.Create();
+        handle.Attach(new ObjectHost(this, entry, null, await FindUnitAsync(entry, cancellationToken)));
+        return (T)handle;
+    }
 
     /// <summary>
     /// Opens a group of objects that are always hosted together, creating it with these members if there is none (R20).
@@ -65,11 +81,29 @@ public sealed partial class TangoRuntime
         return await _directory.ListAsync(cancellationToken);
     }
 
+    /// <summary>Whether the unit of that first member has views here.</summary>
+    internal bool IsHosted(ObjectId first) => _openings.IsOpen(first);
+
     internal static void RequireName(string name)
     {
         ArgumentException.ThrowIfNullOrEmpty(name);
         ArgumentOutOfRangeException.ThrowIfGreaterThan(name.Length, TangoDirectory.MaxNameLength, nameof(name));
     }
+
+    /// <summary>The object with its unit hosted, until the use is disposed.</summary>
+    internal async ValueTask<UnitUse> UseAsync(
+        IReadOnlyList<DirectoryEntry> members, DirectoryEntry entry, CancellationToken cancellationToken)
+    {
+        // What the opening reads is no part of the caller's transaction.
+        LeaveTransaction();
+        await AttachDirectoryAsync(cancellationToken);
+        var unit = await _openings.UseAsync(members, cancellationToken);
+        return new UnitUse(MemberOf(unit, entry), _openings);
+    }
+
+    private async ValueTask<ImmutableArray<DirectoryEntry>> FindUnitAsync(
+        DirectoryEntry entry, CancellationToken cancellationToken) =>
+        entry.Group is null ? [entry] : await _directory.FindGroupAsync(entry.Group, cancellationToken);
 
     private async ValueTask<DirectoryEntry> FindOrCreateAsync<T>(string name, CancellationToken cancellationToken)
         where T : TangoObject, ITangoObject<T>

@@ -10,12 +10,16 @@ public sealed partial class TangoRuntime
     /// body drops the transaction and is passed on if what the body had read is still true; if not, it counts as an
     /// abort.
     /// </summary>
-    /// <returns>Committed or InDoubt, or the last Aborted after <see cref="TransactionOptions.MaxAttempts"/>.</returns>
+    /// <remarks>Within an active transaction the body runs once and joins it: the outer one decides, and tries again.
+    /// An exception of the body drops the outer one.</remarks>
+    /// <returns>Committed, InDoubt or Joined, or the last Aborted after
+    /// <see cref="TransactionOptions.MaxAttempts"/>.</returns>
     public async ValueTask<TxOutcome> RunTransactionAsync(
         Func<TangoTransaction, ValueTask> body, TransactionOptions? options = null,
         CancellationToken cancellationToken = default)
     {
         options ??= TransactionOptions.Default;
+        if (Current is { IsActive: true }) return await JoinAsync(body, options, cancellationToken);
         for (var attempt = 1; ; attempt++)
         {
             cancellationToken.ThrowIfCancellationRequested();
@@ -25,11 +29,18 @@ public sealed partial class TangoRuntime
             // An early abort has appended nothing, and nothing may have been played since: without this, the next
             // attempt would read the same.
             if (Player.Published.End <= aborted.ConflictingWrite.Position)
-                await Player.PlayToAsync(aborted.ConflictingWrite.Position.Next, cancellationToken);
+            {
+                var unit = DirectoryView.GroupOf(aborted.ObjectId);
+                // An object that was hosted for the attempt may have left.
+                await Player.PlayToAsync(
+                    aborted.ConflictingWrite.Position.Next, cancellationToken,
+                    () => unit.Count > 0 && IsHosted(unit[0].Id));
+            }
         }
     }
 
-    /// <summary>As the other overload, with the value that the committed attempt computed.</summary>
+    /// <summary>As the other overload, with the value that the committed attempt computed, or the one that
+    /// joined.</summary>
     public async ValueTask<TxResult<T>> RunTransactionAsync<T>(
         Func<TangoTransaction, ValueTask<T>> body, TransactionOptions? options = null,
         CancellationToken cancellationToken = default)
@@ -37,8 +48,22 @@ public sealed partial class TangoRuntime
         T? value = default;
         var outcome = await RunTransactionAsync(
             async transaction => { value = await body(transaction); }, options, cancellationToken);
-        return new TxResult<T>(outcome, outcome.IsCommitted ? value : default);
+        return new TxResult<T>(outcome, outcome is TxOutcome.Committed or TxOutcome.Joined ? value : default);
     }
+
+    private async ValueTask<TxOutcome> JoinAsync(
+        Func<TangoTransaction, ValueTask> body, TransactionOptions options, CancellationToken cancellationToken)
+    {
+        await using var transaction = BeginTx(options);
+        await body(transaction);
+        return await EndAsync(transaction, cancellationToken);
+    }
+
+    private static async ValueTask<TxOutcome> EndAsync(
+        TangoTransaction transaction, CancellationToken cancellationToken) =>
+        transaction.IsActive
+            ? await transaction.EndTxAsync(cancellationToken)
+            : transaction.Outcome ?? throw new TangoTransactionException("The transaction was disposed by its body");
 
     private async ValueTask<TxOutcome> TryOnceAsync(
         Func<TangoTransaction, ValueTask> body, TransactionOptions options, CancellationToken cancellationToken)
@@ -55,9 +80,6 @@ public sealed partial class TangoRuntime
             return conflict;
         }
 
-        return transaction.IsActive
-            ? await transaction.EndTxAsync(cancellationToken)
-            : transaction.Outcome ?? throw new TangoTransactionException(
-            "The transaction was disposed by its body");
+        return await EndAsync(transaction, cancellationToken);
     }
 }

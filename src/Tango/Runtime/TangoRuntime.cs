@@ -55,10 +55,11 @@ public sealed partial class TangoRuntime : IAsyncDisposable
         var context = new PlaybackContext(
             log, Calls, FindMaxSpan, openCursor, LoadUnitAsync, FindGroupInCycle, IsDeletedInCycle, _options, time,
             entropy, logger);
-        Player = new Player(context, _lifetime.Token);
+        Player = new Player(context, decisions => _openings!.TakeUnused(decisions), _lifetime.Token);
         var beside = _beside = context with { FindGroup = FindGroupAsync, IsDeleted = IsDeleted };
         _openings = new UnitOpenings(
-            NewHosted, unit => new UnitOpening(unit, Player, beside, _lifetime.Token), _checkpointer.Watch);
+            NewHosted, unit => new UnitOpening(unit, Player, beside, _lifetime.Token), _options.RemoteStay, time,
+            _checkpointer.Watch, _checkpointer.Unwatch);
         Trimmer = new Trimmer(
             log, _directory, async token => (await _directory.ReadClaimsAsync(token)).Claims, time, logger);
     }
@@ -86,13 +87,15 @@ public sealed partial class TangoRuntime : IAsyncDisposable
     /// Starts a transaction; the calls of object handles that flow from here belong to it until it ends. Call it in the
     /// method that uses the transaction: it does not flow out of an async method to its caller.
     /// </summary>
-    /// <exception cref="TangoTransactionException">One is active already.</exception>
+    /// <remarks>Where one is active, it joins that: <see cref="TangoTransaction.EndTxAsync"/> says
+    /// <see cref="TxOutcome.Joined"/>, and the outer one decides. Disposed without that, it drops the outer one
+    /// too.</remarks>
     public TangoTransaction BeginTx(TransactionOptions? options = null)
     {
         ObjectDisposedException.ThrowIf(_lifetime.IsCancellationRequested, this);
-        if (_current.Value is { IsActive: true })
-            throw new TangoTransactionException("A transaction is active already; they do not nest");
-        var transaction = new TangoTransaction(this, options ?? TransactionOptions.Default);
+        options ??= TransactionOptions.Default;
+        if (_current.Value is { IsActive: true } outer) return outer.Join(options);
+        var transaction = new TangoTransaction(this, options);
         _current.Value = transaction;
         return transaction;
     }

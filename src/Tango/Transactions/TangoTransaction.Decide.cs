@@ -15,9 +15,19 @@ public sealed partial class TangoTransaction
     private async ValueTask<TxOutcome> DecideAsync(CancellationToken cancellationToken)
     {
         using var activity = TangoTelemetry.Activities.StartActivity("tango.transaction.end");
-        Outcome = _writes.Count == 0
-            ? await DecideReadOnlyAsync(cancellationToken)
-            : await CommitAsync(cancellationToken);
+        try
+        {
+            if (_isDropped || _joined > 0) Outcome = FindConflictOrThrow();
+            else
+                Outcome = _writes.Count == 0
+                    ? await DecideReadOnlyAsync(cancellationToken)
+                    : await CommitAsync(cancellationToken);
+        }
+        finally
+        {
+            LetGo();
+        }
+
         TangoTelemetry.Transactions.Add(1, new KeyValuePair<string, object?>("outcome", Outcome switch
         {
             TxOutcome.Committed => "committed",
@@ -32,7 +42,7 @@ public sealed partial class TangoTransaction
     private async ValueTask<TxOutcome> DecideReadOnlyAsync(CancellationToken cancellationToken)
     {
         if (_snapshot is null) return new TxOutcome.Committed(new RecordVersion(_runtime.Player.Published.End, 0));
-        if (_options.StaleSnapshot) return new TxOutcome.Committed(new RecordVersion(_snapshot.End, 0));
+        if (_isStale) return new TxOutcome.Committed(new RecordVersion(_snapshot.End, 0));
         await _runtime.Player.SyncAsync(cancellationToken);
         var end = _runtime.Player.Published.End;
         return FindConflict() ?? (TxOutcome)new TxOutcome.Committed(new RecordVersion(end, 0));
@@ -45,8 +55,10 @@ public sealed partial class TangoTransaction
                 $"A write to '{broken.Host.Name}' failed while it was applied to the transaction's snapshot");
         foreach (var used in _objects)
         {
-            if (used.Host.Hosted is { } hosted && _runtime.Player.Published.Of(hosted).Stopped is { } stopped)
+            if (used.Hosted is { } hosted && _runtime.Player.Published.Of(hosted).Stopped is { } stopped)
                 throw stopped.Told;
+            if (used.Hosted is null && _runtime.IsDeleted(used.Host.Entry.Id))
+                throw new TangoObjectDeletedException(used.Host.Name, used.Host.Entry.Id);
         }
 
         var reads = _objects.FindAll(static o => o.HasReads);
@@ -120,8 +132,8 @@ public sealed partial class TangoTransaction
     /// <summary>R20: a runtime that hosts one of the objects hosts them all and needs no decision record.</summary>
     private bool IsOneUnit()
     {
-        var unit = _objects[0].Host.Hosted?.Unit;
-        return unit is not null && _objects.TrueForAll(o => o.Host.Hosted?.Unit == unit);
+        var unit = _objects[0].Hosted?.Unit;
+        return unit is not null && _objects.TrueForAll(o => o.Hosted?.Unit == unit);
     }
 
     /// <summary>R20: hosts of the read set must meet a record that they may have to decide for others, so it goes to

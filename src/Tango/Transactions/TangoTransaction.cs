@@ -23,7 +23,6 @@ namespace Tango;
 public sealed partial class TangoTransaction : IAsyncDisposable
 {
     private readonly TangoRuntime _runtime;
-    private readonly TransactionOptions _options;
     private readonly Lock _gate = new();
 
     // Guarded by _gate until the end; the end excludes every other use, so that deciding needs no lock.
@@ -39,13 +38,13 @@ public sealed partial class TangoTransaction : IAsyncDisposable
     internal TangoTransaction(TangoRuntime runtime, TransactionOptions options)
     {
         _runtime = runtime;
-        _options = options;
+        (_isStale, _startsFresh) = (options.StaleSnapshot, options.StartFresh);
     }
 
     public bool IsActive => !_isEnded;
 
     /// <summary>The first position that the transaction's reads do not see; null before the first read.</summary>
-    public LogPosition? SnapshotEnd => _snapshot?.End;
+    public LogPosition? SnapshotEnd => (_outer ?? this)._snapshot?.End;
 
     /// <summary>Known after <see cref="EndTxAsync"/> has completed.</summary>
     public TxOutcome? Outcome { get; private set; }
@@ -70,12 +69,14 @@ public sealed partial class TangoTransaction : IAsyncDisposable
     /// </exception>
     public ValueTask<TxOutcome> EndTxAsync(CancellationToken cancellationToken = default)
     {
+        if (_outer is not null) return EndNestedAsync(cancellationToken);
         EnterExclusive();
         var flowsHere = ReferenceEquals(_runtime.Current, this);
         _isEnded = true;
         // Here and not in the asynchronous part: what that does to the flow of the context would be lost to the caller.
         _runtime.Leave(this);
         ExitExclusive();
+        if (!flowsHere || cancellationToken.IsCancellationRequested) LetGo();
         if (!flowsHere)
             throw new TangoTransactionException(
                 "The transaction does not flow here and is dropped: an async method began it and returned. Calls made "
@@ -89,7 +90,15 @@ public sealed partial class TangoTransaction : IAsyncDisposable
     /// effect.</summary>
     public ValueTask DisposeAsync()
     {
+        if (_outer is not null)
+        {
+            EndNested(isDropped: true);
+            return ValueTask.CompletedTask;
+        }
+
+        var isDropped = !_isEnded;
         _isEnded = true;
+        if (isDropped) LetGo();
         _runtime.Leave(this);
         return ValueTask.CompletedTask;
     }
@@ -102,17 +111,17 @@ public sealed partial class TangoTransaction : IAsyncDisposable
         EnterRead();
         try
         {
-            await PrepareSnapshotAsync(host, cancellationToken);
+            var hosted = await PrepareSnapshotAsync(host, cancellationToken);
             TView view;
             lock (_gate)
             {
-                var snapshot = SnapshotFor(host);
+                var snapshot = SnapshotFor(hosted);
                 var target = Touch(host);
                 target.AddRead(key);
                 view = (TView)target.View(snapshot);
             }
 
-            return ResultCopy<TResult>.Of(read(view, state), host.RequireHosted());
+            return ResultCopy<TResult>.Of(read(view, state), hosted);
         }
         finally
         {
@@ -120,15 +129,17 @@ public sealed partial class TangoTransaction : IAsyncDisposable
         }
     }
 
-    internal async ValueTask UpdateAsync(
+    /// <returns>The object, if its views were needed.</returns>
+    internal async ValueTask<HostedObject?> UpdateAsync(
         ObjectHost host, MutatorInfo mutator, ObjectKey key, ReadOnlyMemory<byte> arguments, ApplyResult? result,
         CancellationToken cancellationToken)
     {
         EnterExclusive();
         try
         {
-            if (mutator.Reads) await PrepareSnapshotAsync(host, cancellationToken);
-            lock (_gate) Write(new TxWrite(host, mutator, key, arguments), result);
+            var hosted = mutator.Reads ? await PrepareSnapshotAsync(host, cancellationToken) : null;
+            lock (_gate) Write(new TxWrite(host, mutator, key, arguments), hosted, result);
+            return hosted;
         }
         finally
         {
@@ -149,11 +160,11 @@ public sealed partial class TangoTransaction : IAsyncDisposable
         lock (_gate) return FindConflict();
     }
 
-    private void Write(TxWrite write, ApplyResult? result)
+    private void Write(TxWrite write, HostedObject? hosted, ApplyResult? result)
     {
-        if (write.Mutator.Reads)
+        if (hosted is not null)
         {
-            var snapshot = SnapshotFor(write.Host);
+            var snapshot = SnapshotFor(hosted);
             var target = Touch(write.Host);
 #if PLANTED
             if (!Planted.Is("returning-mutator-reads-nothing"))
@@ -185,33 +196,67 @@ public sealed partial class TangoTransaction : IAsyncDisposable
     }
 
     /// <summary>Brings the views to where the snapshot may be taken.</summary>
-    private async ValueTask PrepareSnapshotAsync(ObjectHost host, CancellationToken cancellationToken)
+    private async ValueTask<HostedObject> PrepareSnapshotAsync(ObjectHost host, CancellationToken cancellationToken)
     {
-        host.RequireHosted();
-        await host.RebuildIfStoppedAsync(cancellationToken);
+        var hosted = host.Hosted ?? await KeepAsync(host, cancellationToken);
+        await host.RebuildIfStoppedAsync(hosted, cancellationToken);
         lock (_gate)
         {
-            if (_snapshot is not null) return;
+            if (_snapshot is not null) return hosted;
         }
 
         // A session sees what it was told is done: without this, a transaction after a plain update would read the past
         // and abort.
-        await (_options.StartFresh
+        await (_startsFresh
             ? new ValueTask(_runtime.Player.SyncAsync(cancellationToken))
             : _runtime.Player.CatchUpAsync(_runtime.Calls.AcknowledgedEnd, cancellationToken));
+        return hosted;
     }
 
-    /// <summary>R17: the first read decides, also for those that run beside it.</summary>
-    private PublishedViews SnapshotFor(ObjectHost host)
+    /// <summary>Tango 4.1, D: the object is hosted until the transaction ends.</summary>
+    private async ValueTask<HostedObject> KeepAsync(ObjectHost host, CancellationToken cancellationToken)
     {
-        _snapshot ??= _runtime.Player.Published;
+        host.RequireRuntime(_runtime);
+        var use = await host.UseAsync(cancellationToken);
+        lock (_gate)
+        {
+            if (!_isEnded)
+            {
+                Touch(host).Keep(use);
+                return use.Hosted;
+            }
+        }
+
+        use.Dispose();
+        throw new TangoTransactionException("The transaction has ended meanwhile");
+    }
+
+    private void LetGo()
+    {
+        lock (_gate) _objects.ForEach(static used => used.LetGo());
+    }
+
+    /// <summary>
+    /// R17: the first read decides, also for those that run beside it. An object that was hosted after it is in newer
+    /// views only: the transaction moves there if all that it has read is still true.
+    /// </summary>
+    /// <exception cref="TangoConflictException">It is not.</exception>
+    private PublishedViews SnapshotFor(HostedObject hosted)
+    {
+        var newest = _runtime.Player.Published;
+        _snapshot ??= newest;
 #if PLANTED
-        if (Planted.Is("reads-without-a-snapshot")) return _runtime.Player.Published;
+        if (Planted.Is("reads-without-a-snapshot")) return newest;
 #endif
-        if (_snapshot.Of(host.RequireHosted()).View is not null) return _snapshot;
-        if (_objects.Exists(static o => o.HasReads))
-            throw new TangoTransactionException($"Object '{host.Name}' was opened after the transaction's first read");
-        return _snapshot = _runtime.Player.Published;
+        if (_snapshot.Of(hosted).Owner is not null) return _snapshot;
+        var conflict = FindConflict();
+#if PLANTED
+        if (Planted.Is("snapshot-moves-unchecked")) conflict = null;
+#endif
+        if (conflict is not null) throw new TangoConflictException(conflict);
+        foreach (var used in _objects)
+            used.MoveTo(_writes.Where(write => write.Host.Entry.Id == used.Host.Entry.Id));
+        return _snapshot = newest;
     }
 
     private void EnterRead()

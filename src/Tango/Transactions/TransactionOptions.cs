@@ -7,7 +7,8 @@ public sealed record TransactionOptions
 
     /// <summary>
     /// A transaction without writes commits on its snapshot without asking the log (Tango 3.2): consistent, but perhaps
-    /// stale.
+    /// stale. For a snapshot at a position of the caller's choice see
+    /// <c>TangoRuntime.OpenHistoryAsync</c>.
     /// </summary>
     public bool StaleSnapshot { get; init; }
 

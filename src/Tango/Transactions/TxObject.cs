@@ -10,14 +10,17 @@ internal sealed class TxObject(ObjectHost host)
 {
     private readonly HashSet<ObjectKey> _known = [];
     private readonly List<TxWrite> _notApplied = [];
+    private UnitUse? _use;
     private TangoObject? _own;
 
     // Apply failed half-way through on _own: what it holds never existed (R17), so it is not shown and the transaction
     // cannot commit.
     private Exception? _failure;
 
-    /// <summary>A handle that hosts the object, if the transaction used one.</summary>
-    public ObjectHost Host { get; private set; } = host;
+    public ObjectHost Host { get; } = host;
+
+    /// <summary>Null: the transaction has only written it, and it is not hosted or hosted for others.</summary>
+    public HostedObject? Hosted { get; private set; } = host.Hosted;
 
     /// <summary>A keyless read conflicts with any write, so it covers all keyed ones (R18).</summary>
     public bool ReadsWhole { get; private set; }
@@ -30,9 +33,28 @@ internal sealed class TxObject(ObjectHost host)
     public bool HasReads => ReadsWhole || ReadKeys.Count > 0;
 
     /// <summary>Another handle of the same object; one of them may be write-only.</summary>
-    public void Join(ObjectHost other)
+    public void Join(ObjectHost other) => Hosted ??= other.Hosted;
+
+    /// <summary>The object stays hosted until the transaction ends: what it read is compared with its
+    /// versions.</summary>
+    public void Keep(UnitUse use)
     {
-        if (Host.Hosted is null) Host = other;
+        Hosted = use.Hosted;
+#if PLANTED
+        if (Corfu.Protocol.Planted.Is("unhosted-under-a-transaction"))
+        {
+            use.Dispose();
+            return;
+        }
+#endif
+        if (_use is null) _use = use;
+        else use.Dispose();
+    }
+
+    public void LetGo()
+    {
+        _use?.Dispose();
+        _use = null;
     }
 
     public void AddRead(ObjectKey key)
@@ -56,7 +78,19 @@ internal sealed class TxObject(ObjectHost host)
             _notApplied.Clear();
         }
 
-        return _own ?? snapshot.Of(Host.RequireHosted()).Require(Host.RequireHosted());
+        return _own ?? snapshot.Of(Hosted!).Require(Hosted!);
+    }
+
+    /// <summary>The transaction goes on with a newer snapshot, in which all that it has read is the same.</summary>
+    /// <param name="writes">All of the object, in order.</param>
+    public void MoveTo(IEnumerable<TxWrite> writes)
+    {
+#if PLANTED
+        if (Corfu.Protocol.Planted.Is("moved-snapshot-keeps-old-writes")) return;
+#endif
+        _own = null;
+        _notApplied.Clear();
+        _notApplied.AddRange(writes);
     }
 
     /// <summary>R16: the caller hears the result, or the rejection, that the write has on the snapshot.</summary>
@@ -69,7 +103,7 @@ internal sealed class TxObject(ObjectHost host)
     /// <exception cref="TangoObjectStoppedException">What was written since is not known here.</exception>
     public TxOutcome.Aborted? FindConflict(PublishedViews snapshot)
     {
-        var hosted = Host.RequireHosted();
+        var hosted = Hosted!;
         if (hosted.Unit.IsUnreadable) throw hosted.Stopped!.Told;
         if (hosted.Versions.LastWriteEnd <= snapshot.End) return null;
         if (ReadsWhole) return Conflict(hosted, ObjectKey.None, snapshot);
@@ -87,7 +121,7 @@ internal sealed class TxObject(ObjectHost host)
             : null;
 
     private TangoObject Own(PublishedViews snapshot) =>
-        _own ??= snapshot.Of(Host.RequireHosted()).Require(Host.RequireHosted()).CloneView();
+        _own ??= snapshot.Of(Hosted!).Require(Hosted!).CloneView();
 
     private void Apply(TangoObject own, TxWrite write, ApplyResult? result, bool ignoreRejection)
     {

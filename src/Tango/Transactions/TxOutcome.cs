@@ -29,6 +29,9 @@ public abstract record TxOutcome
         RecordVersion ConflictingWrite)
         : TxOutcome;
 
+    /// <summary>The transaction joined an outer one, which decides: nothing is known yet.</summary>
+    public sealed record Joined : TxOutcome;
+
     /// <summary>The commit record may or may not be in the log, or what became of it is not known here. Never retried
     /// silently.</summary>
     /// <param name="Position">Where it would stand, if a position was granted.</param>

@@ -42,7 +42,7 @@ internal static class CheckpointWorld
     /// <summary>The snapshot that a checkpoint of the object would hold now.</summary>
     public static ValueTask<UnitSnapshot> CaptureAsync(this TangoRuntime runtime, TangoObject handle) =>
         runtime.Player.CaptureAsync(
-            ((Tango.Runtime.ObjectHost)handle.Host).RequireHosted().Unit, TestContext.Current.CancellationToken);
+            ((Tango.Runtime.ObjectHost)handle.Host).Hosted!.Unit, TestContext.Current.CancellationToken);
 
     private static TangoObjectType TypeOf<T>()
         where T : TangoObject, ITangoObject<T> => T.ObjectType;

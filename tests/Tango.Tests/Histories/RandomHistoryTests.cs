@@ -24,6 +24,9 @@ public class RandomHistoryTests
     {
         Group,
         Layered,
+
+        /// <summary>As <see cref="Layered"/>, but what a replica does not host it hosts while it reads it.</summary>
+        Remote,
     }
 
     [Theory]
@@ -35,6 +38,11 @@ public class RandomHistoryTests
     [MemberData(nameof(Seeds))]
     public void So_is_one_over_partitions_that_need_decision_records(int seed) =>
         SeededContext.Run(seed, time => RunAsync(seed, Hosting.Layered, time));
+
+    [Theory]
+    [MemberData(nameof(Seeds))]
+    public void So_is_one_over_objects_that_are_hosted_while_they_are_read(int seed) =>
+        SeededContext.Run(seed, time => RunAsync(seed, Hosting.Remote, time));
 
     private static async Task RunAsync(int seed, Hosting hosting, VirtualTime time)
     {
@@ -64,7 +72,7 @@ public class RandomHistoryTests
         replicas.Add(await OpenAsync(world, hosting, 1));
         await CheckViewsAsync(replicas, model);
         Assert.Contains(attempts, attempt => attempt.Outcome is TxOutcome.Committed);
-        Assert.Equal(hosting == Hosting.Layered, model.Decisions.Count > 0);
+        Assert.Equal(hosting != Hosting.Group, model.Decisions.Count > 0);
         Assert.Equal(SpillsIn(seed), model.SpilledTransactions.Count > 0);
     }
 
@@ -72,7 +80,7 @@ public class RandomHistoryTests
 
     private static async Task<Replica> OpenAsync(World world, Hosting hosting, int index)
     {
-        var runtime = world.NewRuntime(new TangoOptions { PublishEvery = 3 });
+        var runtime = world.NewRuntime(new TangoOptions { PublishEvery = 3, RemoteStay = TimeSpan.Zero });
         var objects = new Accounts[2];
         if (hosting == Hosting.Group)
         {
@@ -86,6 +94,17 @@ public class RandomHistoryTests
 
         // Replica 0 hosts both, 1 the first only, 2 the second only.
         bool[] isHosted = [index != 2, index != 1];
+        if (hosting == Hosting.Remote)
+        {
+            string[] names = ["first", "second"];
+            for (var i = 0; i < 2; i++)
+                objects[i] =
+                    isHosted[i]
+                        ? await runtime.OpenAsync<Accounts>(names[i])
+                        : await runtime.OpenRemoteAsync<Accounts>(names[i]);
+            return new Replica(runtime, objects, [true, true]);
+        }
+
         objects[0] =
             isHosted[0]
                 ? await runtime.OpenAsync<Accounts>("first")
@@ -112,7 +131,17 @@ public class RandomHistoryTests
 
             var attempt = new Attempt();
             await using var transaction = replica.Runtime.BeginTx();
-            for (var steps = random.Next(1, 5); steps > 0; steps--) await StepAsync(replica, random, attempt);
+            try
+            {
+                for (var steps = random.Next(1, 5); steps > 0; steps--) await StepAsync(replica, random, attempt);
+            }
+            catch (TangoConflictException)
+            {
+                attempt.Outcome = Assert.IsType<TxOutcome.Aborted>(await transaction.EndTxAsync());
+                attempts.Add(attempt);
+                continue;
+            }
+
             attempt.Outcome = await transaction.EndTxAsync();
             attempts.Add(attempt);
         }

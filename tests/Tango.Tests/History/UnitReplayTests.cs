@@ -61,7 +61,7 @@ public class UnitReplayTests
         await accounts.SetAsync("a", 1);
         // In flight before the checkpoint's own entries, and applied after it was captured.
         var snapshot = await runtime.Player.CaptureAsync(
-            ((Tango.Runtime.ObjectHost)accounts.Host).RequireHosted().Unit, TestContext.Current.CancellationToken);
+            ((Tango.Runtime.ObjectHost)accounts.Host).Hosted!.Unit, TestContext.Current.CancellationToken);
         await accounts.SetAsync("a", 2);
         var trimmed = await world.TailAsync();
         var writer = new CheckpointWriter(world.Log, 77, new TangoOptions());

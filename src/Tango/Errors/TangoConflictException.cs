@@ -1,0 +1,14 @@
+namespace Tango;
+
+/// <summary>A transaction cannot read on: no position of the log has both what it has read and what it reads now (R17).
+/// It can only abort; <c>TangoRuntime.RunTransactionAsync</c> runs it again.</summary>
+public sealed class TangoConflictException : TangoException
+{
+    internal TangoConflictException(TxOutcome.Aborted conflict)
+        : base(
+            $"What the transaction has read of '{conflict.ObjectName}' was written at {conflict.ConflictingWrite}") =>
+        Conflict = conflict;
+
+    /// <summary>Why <see cref="TangoTransaction.EndTxAsync"/> will say that it aborted.</summary>
+    public TxOutcome.Aborted Conflict { get; }
+}

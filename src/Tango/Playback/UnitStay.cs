@@ -1,0 +1,17 @@
+namespace Tango.Playback;
+
+/// <summary>How long a unit stays hosted. Guarded by the lock of <see cref="UnitOpenings"/>.</summary>
+internal sealed class UnitStay
+{
+    /// <summary>It was opened for as long as the runtime lives.</summary>
+    public bool IsForGood { get; set; }
+
+    /// <summary>Calls and transactions that rely on it now.</summary>
+    public int Users { get; set; }
+
+    /// <summary>Timestamp of the TimeProvider at the end of the last use.</summary>
+    public long UnusedSince { get; set; }
+
+    /// <summary>Not null while the unit is hosted and may leave.</summary>
+    public LinkedListNode<HostedUnit>? Unused { get; set; }
+}
