@@ -84,6 +84,27 @@ public class ReloadTests
         Assert.Equal(2, await reading);
     });
 
+    /// <summary>Nothing is read on this way, so that nothing else would start the object anew.</summary>
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void Transactions_that_only_write_go_on(bool hosted) => SeededContext.Run(1, async time =>
+    {
+        await using var world = new World(time: time);
+        var (writer, first) = await world.OpenAccountsAsync("first");
+        var behind = world.NewRuntime();
+        var firstBehind = hosted
+            ? await behind.OpenAsync<Accounts>("first")
+            : await behind.OpenWriteOnlyAsync<Accounts>("first");
+        // The directory moves on too.
+        await writer.OpenAsync<Accounts>("second");
+        for (var i = 0; i < 10; i++) await first.SetAsync("x", i);
+        await CheckpointAndTrimAsync(world, writer, first);
+        await behind.Player.SyncAsync(default);
+        Assert.True((await behind.RunTransactionAsync(async _ => await firstBehind.SetAsync("y", 1))).IsCommitted);
+        Assert.Equal(1, await first.BalanceAsync("y"));
+    });
+
     private static async Task<long> UntilAsync(Accounts accounts, long balance, TimeProvider time)
     {
         while (await accounts.BalanceAsync("x") is var found)

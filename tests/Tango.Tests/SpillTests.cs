@@ -238,6 +238,19 @@ public class SpillTests
         Assert.Equal(1, await second.BalanceAsync("x"));
     }
 
+    /// <summary>The position that it lost to is its own spill's, which playback of its objects never reaches.</summary>
+    [Fact]
+    public async Task Write_only_transactions_that_spilled_too_early_end_as_aborted()
+    {
+        await using var world = new World(new InMemoryLogOptions { MaxPayload = 200 });
+        await world.NewRuntime(new TangoOptions { NewLogMaxSpan = 2 }).OpenAsync<Accounts>("accounts");
+        var runtime = world.NewRuntime();
+        var accounts = await runtime.OpenWriteOnlyAsync<Accounts>("accounts");
+        var outcome = await runtime.RunTransactionAsync(
+            async _ => await WriteAllAsync(accounts, 1), new TransactionOptions { MaxAttempts = 2 });
+        Assert.Equal(AbortReason.SpilledTooEarly, Assert.IsType<TxOutcome.Aborted>(outcome).Reason);
+    }
+
     private static async Task WriteAllAsync(Accounts accounts, long amount)
     {
         for (var i = 0; i < Keys; i++) await accounts.SetAsync($"account {i}", amount);

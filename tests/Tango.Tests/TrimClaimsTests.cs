@@ -122,6 +122,16 @@ public class TrimClaimsTests
         Assert.Empty(claims.Deleted);
     }
 
+    /// <summary>R20: what reads one of them may write the other.</summary>
+    [Fact]
+    public void Deleted_units_hold_each_other()
+    {
+        var claims = TrimClaims.None.Create(s_a, At(50)).Create(s_b, At(80)).Create(new ObjectId(258), At(150));
+        claims = claims.Delete([Entry(s_a)], At(100)).Delete([Entry(s_b)], At(200));
+        Assert.Equal(At(50), claims.Lowest);
+        Assert.Equal(2, claims.DeletedHolders.Length);
+    }
+
     [Fact]
     public void Tables_have_limits()
     {

@@ -22,8 +22,7 @@ public sealed record TangoTrimPoint(
             .Select(unit => new TangoClaim(
                 unit.Key == ObjectId.Directory ? TangoClaimKind.Directory : TangoClaimKind.Object, names[unit.Key],
                 unit.Value.Forget, unit.Value.Checkpoint))
-            .Concat(claims.Deleted.Values
-                .Where(deleted => deleted.At >= LowestOfOthers(claims))
+            .Concat(claims.DeletedHolders
                 .Select(static deleted => new TangoClaim(
                     TangoClaimKind.DeletedObject, deleted.Members[0].Name, deleted.Forget, null)))
             .Concat(claims.Holds.Select(static hold => new TangoClaim(
@@ -37,9 +36,6 @@ public sealed record TangoTrimPoint(
             [.. claims.Streams.Select(static stream => new TangoDeclaredStream(
                 stream.Key, NameOf(stream.Key, stream.Value), stream.Value.RetainFrom))]);
     }
-
-    private static LogPosition LowestOfOthers(TrimClaims claims) =>
-        (claims with { Deleted = claims.Deleted.Clear() }).Lowest;
 
     private static string NameOf(StreamId stream, StreamClaim claim) =>
         claim.Name ?? (stream == TrimClaims.NoStream ? "(no stream)" : stream.ToString());

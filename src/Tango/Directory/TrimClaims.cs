@@ -65,17 +65,15 @@ internal sealed record TrimClaims
                 if (stream.RetainFrom is { } from) lowest = Math.Min(lowest, from.Offset);
             }
 
-            // A commit record that read a deleted unit may be undecided until all others have forgotten what was
-            // before the deletion; what decides it is the unit's history (R20).
-            var others = lowest;
-            foreach (var deleted in Deleted.Values)
-            {
-                if (deleted.At.Offset >= others) lowest = Math.Min(lowest, deleted.Forget.Offset);
-            }
-
+            foreach (var deleted in HoldersAbove(new LogPosition(lowest)))
+                lowest = Math.Min(lowest, deleted.Forget.Offset);
             return new LogPosition(lowest);
         }
     }
+
+    /// <summary>Deleted units whose history is still needed, the one that was deleted last first.</summary>
+    public ImmutableArray<DeletedUnit> DeletedHolders =>
+        HoldersAbove((this with { Deleted = Deleted.Clear() }).Lowest);
 
     /// <summary>A unit is born: its history begins at the record that creates it.</summary>
     public TrimClaims Create(ObjectId unit, LogPosition at) =>
@@ -158,6 +156,21 @@ internal sealed record TrimClaims
         if (Streams.Count >= MaxStreams && !Streams.ContainsKey(stream))
             throw new TangoRejectedException($"{MaxStreams} streams are declared already");
         return this with { Streams = Streams.SetItem(stream, claim) };
+    }
+
+    /// <summary>A commit record that read a deleted unit may be undecided until all others, deleted ones too, have
+    /// forgotten what was before the deletion; what decides it is the unit's history (R20).</summary>
+    private ImmutableArray<DeletedUnit> HoldersAbove(LogPosition lowest)
+    {
+        var holders = ImmutableArray.CreateBuilder<DeletedUnit>();
+        foreach (var deleted in Deleted.Values.OrderByDescending(static deleted => deleted.At))
+        {
+            if (deleted.At < lowest) break;
+            holders.Add(deleted);
+            lowest = LogPosition.Min(lowest, deleted.Forget);
+        }
+
+        return holders.DrainToImmutable();
     }
 
     private void RequireReleasedBelow(LogPosition claim)

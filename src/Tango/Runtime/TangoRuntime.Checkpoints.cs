@@ -142,7 +142,7 @@ public sealed partial class TangoRuntime
 #endif
         if (checkpoint.Awaited.IsEmpty) return checkpoint.End;
         if (claim.Checkpoint is not { } last || last > checkpoint.Awaited[0].Commit.Position) return claim.Forget;
-        return new LogPosition(Math.Max(claim.Forget.Offset, last.Offset - DirectoryView.MaxSpan));
+        return new LogPosition(Math.Max(claim.Forget.Offset, last.Offset - MaxSpan));
     }
 
     /// <summary>Where playback of a unit starts: at the newest checkpoint not above a position.</summary>

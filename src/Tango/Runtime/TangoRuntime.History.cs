@@ -15,12 +15,15 @@ public sealed partial class TangoRuntime
     /// <exception cref="ArgumentOutOfRangeException">The position is above the log's tail.</exception>
     /// <exception cref="TangoTrimmedException">The log is trimmed further. It names the oldest position that can be
     /// opened.</exception>
+    /// <exception cref="TangoLevelException">Newer code raised the log's level below the position.</exception>
     public async ValueTask<TangoHistory> OpenHistoryAsync(
         LogPosition position, CancellationToken cancellationToken = default)
     {
         RequireNoTransaction();
         var entry = TangoDirectory.OwnEntry;
         var unit = await ReplayAsync([entry], entry, TangoDirectory.Type, position, cancellationToken);
+        // R23: what was named behind a record that this code cannot read is not known here.
+        if (unit.Objects[0].Stopped is { } stopped) throw stopped.Told;
         return new TangoHistory(this, position, unit.Objects[0]);
     }
 

@@ -12,6 +12,13 @@ public sealed partial class TangoRuntime
     internal TangoDirectory DirectoryView =>
         (TangoDirectory)Player.Published.Of(_directoryUnit!.Objects[0]).Require(_directoryUnit.Objects[0]);
 
+    /// <summary>R19. The log's first objects fixed it, so that a directory that has stopped tells it too. Only after
+    /// the directory was attached.</summary>
+    internal long MaxSpan => LastDirectoryView.MaxSpan;
+
+    // As far as it was played, stopped or not.
+    private TangoDirectory LastDirectoryView => (TangoDirectory)Player.Published.Of(_directoryUnit!.Objects[0]).View!;
+
     /// <summary>The newest feature level that this code knows.</summary>
     public static int NewestLevel => FeatureLevel.Newest;
 

@@ -101,9 +101,16 @@ public sealed partial class TangoRuntime
         return new UnitUse(MemberOf(unit, entry), _openings);
     }
 
+    /// <exception cref="TangoDirectoryException">The group was deleted meanwhile.</exception>
     private async ValueTask<ImmutableArray<DirectoryEntry>> FindUnitAsync(
-        DirectoryEntry entry, CancellationToken cancellationToken) =>
-        entry.Group is null ? [entry] : await _directory.FindGroupAsync(entry.Group, cancellationToken);
+        DirectoryEntry entry, CancellationToken cancellationToken)
+    {
+        if (entry.Group is null) return [entry];
+        var members = await _directory.FindGroupAsync(entry.Group, cancellationToken);
+        return members.Contains(entry)
+            ? members
+            : throw new TangoDirectoryException($"'{entry.Name}' was deleted with its group '{entry.Group}'");
+    }
 
     private async ValueTask<DirectoryEntry> FindOrCreateAsync<T>(string name, CancellationToken cancellationToken)
         where T : TangoObject, ITangoObject<T>

@@ -30,7 +30,7 @@ public sealed partial class TangoRuntime
             // attempt would read the same.
             if (Player.Published.End <= aborted.ConflictingWrite.Position)
             {
-                var unit = DirectoryView.GroupOf(aborted.ObjectId);
+                var unit = LastDirectoryView.GroupOf(aborted.ObjectId);
                 // An object that was hosted for the attempt may have left.
                 await Player.PlayToAsync(
                     aborted.ConflictingWrite.Position.Next, cancellationToken,

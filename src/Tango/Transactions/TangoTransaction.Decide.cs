@@ -55,9 +55,13 @@ public sealed partial class TangoTransaction
                 $"A write to '{broken.Host.Name}' failed while it was applied to the transaction's snapshot");
         foreach (var used in _objects)
         {
-            if (used.Hosted is { } hosted && _runtime.Player.Published.Of(hosted).Stopped is { } stopped)
-                throw stopped.Told;
-            if (used.Hosted is null && _runtime.IsDeleted(used.Host.Entry.Id))
+            if (used.Hosted is { } hosted)
+            {
+                // R22, R23: one that only writes meets it stopped here.
+                await used.Host.RebuildIfStoppedAsync(hosted, cancellationToken);
+                if (_runtime.Player.Published.Of(hosted).Stopped is { } stopped) throw stopped.Told;
+            }
+            else if (_runtime.IsDeleted(used.Host.Entry.Id))
                 throw new TangoObjectDeletedException(used.Host.Name, used.Host.Entry.Id);
         }
 
@@ -78,7 +82,7 @@ public sealed partial class TangoTransaction
         }
 
         var call = new CommitCall(record, StreamsFor(flags, reads), needsPlayback: reads.Count > 0, spills,
-            _runtime.DirectoryView.MaxSpan)
+            _runtime.MaxSpan)
         {
             WritesOpenObject = _writes.Exists(static write => write.Host.Hosted is not null),
         };

@@ -104,7 +104,10 @@ internal sealed class TxObject(ObjectHost host)
     public TxOutcome.Aborted? FindConflict(PublishedViews snapshot)
     {
         var hosted = Hosted!;
-        if (hosted.Unit.IsUnreadable) throw hosted.Stopped!.Told;
+        // R22: while a unit is reloaded, its members stop being stopped before it becomes readable.
+        if (hosted.Unit.IsUnreadable)
+            throw hosted.Stopped?.Told
+                ?? new TangoTrimmedException($"'{Host.Name}' was loaded anew while the transaction ended", null, null);
         if (hosted.Versions.LastWriteEnd <= snapshot.End) return null;
         if (ReadsWhole) return Conflict(hosted, ObjectKey.None, snapshot);
         foreach (var key in ReadKeys)

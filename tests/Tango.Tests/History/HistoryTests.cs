@@ -1,4 +1,6 @@
 using Corfu.Protocol;
+using Tango.Formatting;
+using Tango.Records;
 using Tango.Testing;
 
 namespace Tango.Tests.History;
@@ -180,6 +182,26 @@ public class HistoryTests
         }
 
         Assert.Empty((await runtime.OpenHistoryAsync(times[0] - TimeSpan.FromHours(1))).Objects);
+    }
+
+    /// <summary>R23: names that newer code gave are not known, and must not be said to be missing.</summary>
+    [Fact]
+    public async Task Behind_a_level_that_is_too_new_nothing_is_opened()
+    {
+        await using var world = new World();
+        var (runtime, accounts) = await world.OpenAccountsAsync();
+        await accounts.SetAsync("a", 1);
+        var before = await world.TailAsync();
+        var entry = new ArgumentBuffer();
+        var writer = new MessagePackWriter(entry);
+        EntryFormat.WriteHeader(ref writer, 1, 1, 1);
+        RecordFormat.WriteUpdate(ref writer, ObjectId.Directory, TangoDirectory.Mutators.RaiseLevel, ObjectKey.None,
+            DirectoryFormat.RaiseLevel(TangoRuntime.NewestLevel + 1).WrittenSpan);
+        writer.Flush();
+        await world.Log.AppendToObjectsAsync(entry.WrittenMemory, [ObjectId.Directory.Stream]);
+        Assert.Equal(1, await BalanceAtAsync(runtime, before));
+        await Assert.ThrowsAsync<TangoLevelException>(
+            async () => await runtime.OpenHistoryAsync(await world.TailAsync()));
     }
 
     private static async Task MoveAsync(
