@@ -14,20 +14,28 @@ namespace Tango.Checkpoints;
 /// <param name="findClaim">The unit's claim that the directory knows.</param>
 /// <param name="checkpoint">Returns the checkpoint's end.</param>
 /// <param name="trim">Trims what no claim needs any more.</param>
+/// <param name="freePinned">Sees to units that are not open here and hold the trim point; what is played is
+/// given.</param>
 internal sealed class Checkpointer(
     ulong runtime, CheckpointPolicy? policy, Func<bool> mayWrite, Func<HostedUnit, UnitClaim> findClaim,
     Func<HostedUnit, CancellationToken, ValueTask<LogPosition>> checkpoint,
-    Func<CancellationToken, ValueTask> trim, ILogger logger, CancellationToken lifetime)
+    Func<CancellationToken, ValueTask> trim, Action<LogPosition> freePinned, ILogger logger, CancellationToken lifetime)
 {
     // So many at most follow one checkpoint that was due, so that a runtime with thousands of idle objects does not
     // write their checkpoints only.
     private const int MaxBehind = 256;
 
+    // In positions: far more than the checkpoints of one look take.
+    private const long MinBetweenLooks = 16 * MaxBehind;
+
     private readonly Lock _gate = new();
 
-    // Guarded by _gate.
-    private readonly Queue<HostedUnit> _due = [];
+    // Guarded by _gate. Null stands for a look at all units.
+    private readonly Queue<HostedUnit?> _due = [];
     private bool _isRunning;
+
+    // Guarded by _gate: what was played when all units were looked at last.
+    private LogPosition? _lookedAt;
 
     // Guarded by _gate, by first member: the newest checkpoint when this runtime last looked.
     private readonly Dictionary<ObjectId, LogPosition?> _known = [];
@@ -54,8 +62,23 @@ internal sealed class Checkpointer(
         }
     }
 
+    /// <summary>The log has grown. If the units that are open here have few updates, none of them is due, but others
+    /// may wait for their claims to rise.</summary>
+    public void OnPlayed(LogPosition end)
+    {
+        if (policy is null) return;
+        lock (_gate)
+        {
+            _lookedAt ??= end;
+            if (end - _lookedAt.Value <= Math.Max(policy.Updates, MinBetweenLooks)) return;
+            _lookedAt = end;
+        }
+
+        Enqueue(null);
+    }
+
     // Within a cycle of the player, so that nothing is done here.
-    private void Enqueue(HostedUnit unit)
+    private void Enqueue(HostedUnit? unit)
     {
         lock (_gate)
         {
@@ -73,17 +96,21 @@ internal sealed class Checkpointer(
         await Task.Yield();
         while (true)
         {
-            HostedUnit unit;
+            HostedUnit? unit;
+            LogPosition? end;
             lock (_gate)
             {
-                if (lifetime.IsCancellationRequested || !_due.TryDequeue(out unit!))
+                if (lifetime.IsCancellationRequested || !_due.TryDequeue(out unit))
                 {
                     _isRunning = false;
                     return;
                 }
+
+                end = _lookedAt;
             }
 
-            if (await TryCheckpointAsync(unit, Known(unit)) is { } end) await TryRaiseTrimPointAsync(end);
+            if (unit is not null) end = await TryCheckpointAsync(unit, Known(unit));
+            if (end is { } played) await TryRaiseTrimPointAsync(played);
         }
     }
 
@@ -108,8 +135,12 @@ internal sealed class Checkpointer(
     {
         try
         {
+            if (!mayWrite()) return;
+            lock (_gate) _lookedAt = LogPosition.Max(_lookedAt ?? end, end);
             foreach (var (newest, unit) in FindBehind(end)) await TryCheckpointAsync(unit, newest);
-            if (policy!.TrimsLog) await trim(lifetime);
+            if (!policy!.TrimsLog) return;
+            await trim(lifetime);
+            freePinned(end);
         }
         catch (Exception e)
         {

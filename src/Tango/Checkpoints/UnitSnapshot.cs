@@ -18,14 +18,18 @@ internal sealed record UnitSnapshot(
 
     /// <summary>Within a cycle, when everything that it played is published.</summary>
     /// <exception cref="TangoObjectStoppedException">R23: a view that stopped is not the state at its end.</exception>
-    public static UnitSnapshot Take(HostedUnit unit, PublishedViews published, Decisions decisions)
-    {
-        var streams = unit.Objects.Select(static member => member.Id.Stream).ToHashSet();
-        return new UnitSnapshot(
-            published.End,
-            [.. unit.Objects.Select(member => MemberSnapshot.Take(member, published))],
-            decisions.AwaitedBy(streams));
-    }
+    public static UnitSnapshot Take(HostedUnit unit, PublishedViews published, Decisions decisions) => new(
+        published.End, [.. unit.Objects.Select(member => MemberSnapshot.Take(member, published))],
+        decisions.AwaitedBy(StreamsOf(unit)));
+
+    /// <summary>Of a playback that has ended.</summary>
+    /// <exception cref="TangoObjectStoppedException">R23: as above.</exception>
+    public static UnitSnapshot Take(HostedUnit unit, Playback.Playback playback) => new(
+        playback.Hosted.Applied, [.. unit.Objects.Select(MemberSnapshot.Take)],
+        playback.Decisions.AwaitedBy(StreamsOf(unit)));
+
+    private static HashSet<StreamId> StreamsOf(HostedUnit unit) =>
+        [.. unit.Objects.Select(static member => member.Id.Stream)];
 }
 
 /// <summary>One object in a <see cref="UnitSnapshot"/>.</summary>
@@ -42,4 +46,8 @@ internal sealed record MemberSnapshot(DirectoryEntry Entry, TangoObject? View, V
 #endif
         return new MemberSnapshot(member.Entry, view.Require(member), member.Versions.Capture());
     }
+
+    public static MemberSnapshot Take(HostedObject member) => member.Stopped is { } stopped
+        ? throw stopped.Told
+        : new(member.Entry, member.CurrentView, member.Versions.Capture());
 }

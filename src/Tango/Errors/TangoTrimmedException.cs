@@ -4,8 +4,9 @@ namespace Tango;
 
 /// <summary>
 /// History that was not yet played here has been trimmed, and no checkpoint that this code can load covers it (R22). A
-/// runtime that still has the object open can write one (<see cref="TangoRuntime.CheckpointAsync"/>): the next call
-/// starts from it, with the same handles. Else a backup has the history.
+/// runtime that still has the object open can write one
+/// (<see cref="TangoRuntime.CheckpointAsync(TangoObject, System.Threading.CancellationToken)"/>): the next call starts
+/// from it, with the same handles. Else a backup has the history.
 /// </summary>
 public sealed class TangoTrimmedException : TangoException
 {

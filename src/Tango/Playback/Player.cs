@@ -18,6 +18,7 @@ internal sealed class Player
     private readonly ILogger _logger;
     private readonly PlaybackContext _context;
     private readonly Func<Decisions, IReadOnlyList<HostedUnit>> _takeUnused;
+    private readonly Action<LogPosition> _played;
     private readonly CancellationToken _lifetime;
 
     // Used inside a cycle only. Replaced when history was trimmed under it.
@@ -32,12 +33,14 @@ internal sealed class Player
     private long _caughtUpTo;
 
     /// <param name="takeUnused">The units that leave at the end of a cycle.</param>
+    /// <param name="played">Called at the end of each cycle, with what is published. It must not throw.</param>
     public Player(
-        PlaybackContext context, Func<Decisions, IReadOnlyList<HostedUnit>> takeUnused, CancellationToken lifetime)
+        PlaybackContext context, Func<Decisions, IReadOnlyList<HostedUnit>> takeUnused, Action<LogPosition> played,
+        CancellationToken lifetime)
     {
         _takeUnused = takeUnused;
         (_options, _time, _entropy, _logger) = (context.Options, context.Time, context.Entropy, context.Logger);
-        (_context, _lifetime) = (context, lifetime);
+        (_context, _played, _lifetime) = (context, played, lifetime);
         _playback = NewPlayback();
     }
 
@@ -180,6 +183,7 @@ internal sealed class Player
         RemoveUnused();
         Publish();
         cycle.AtEnd.ForEach(static atEnd => atEnd());
+        _played(Published.End);
     }
 
     private async ValueTask PlayAsync(ReadConsistency consistency)

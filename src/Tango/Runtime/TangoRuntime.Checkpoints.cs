@@ -12,6 +12,7 @@ public sealed partial class TangoRuntime
     private readonly CheckpointWriter _checkpointWriter;
     private readonly CheckpointReader _checkpointReader;
     private readonly Checkpointer _checkpointer;
+    private readonly ClaimHolders _claimHolders;
 
     /// <summary>
     /// Writes a checkpoint of the object into the log, from which it can be opened without its history below: state and
@@ -91,17 +92,26 @@ public sealed partial class TangoRuntime
                 return snapshot.End;
             }
 #endif
-            var position = await _checkpointWriter.WriteAsync(snapshot, stop.Token);
-            // It counts only if it can be loaded: history may be released on the strength of it.
-            var loaded = await _checkpointReader.LoadAsync(position, MembersOf(unit), stop.Token);
-            unit.Traffic.CheckpointSize = loaded.Size;
-            await ClaimAsync(unit, snapshot, stop.Token);
+            await WriteCheckpointAsync(unit, snapshot, stop.Token);
+            if (snapshot.Awaited.Any(static one => !one.IsDecided))
+                _claimHolders.Start(async token => (await Player.CaptureAsync(unit, token)).Awaited
+                    .Where(static one => !one.IsDecided));
             return snapshot.End;
         }
         catch (OperationCanceledException) when (_lifetime.IsCancellationRequested)
         {
             throw new ObjectDisposedException(nameof(TangoRuntime));
         }
+    }
+
+    private async ValueTask WriteCheckpointAsync(
+        HostedUnit unit, UnitSnapshot snapshot, CancellationToken cancellationToken)
+    {
+        var position = await _checkpointWriter.WriteAsync(snapshot, cancellationToken);
+        // It counts only if it can be loaded: history may be released on the strength of it.
+        var loaded = await _checkpointReader.LoadAsync(position, MembersOf(unit), cancellationToken);
+        unit.Traffic.CheckpointSize = loaded.Size;
+        await ClaimAsync(unit, snapshot, cancellationToken);
     }
 
     /// <summary>

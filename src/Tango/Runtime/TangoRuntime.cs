@@ -17,6 +17,7 @@ public sealed partial class TangoRuntime : IAsyncDisposable
 {
     private readonly CancellationTokenSource _lifetime = new();
     private readonly AsyncLocal<TangoTransaction?> _current = new();
+    private readonly ulong _runtimeId;
     private readonly TangoOptions _options;
     private readonly TimeProvider _time;
     private readonly IEntropy _entropy;
@@ -44,19 +45,23 @@ public sealed partial class TangoRuntime : IAsyncDisposable
         _time = time;
         _entropy = entropy;
         // Recognises this runtime's own entries: only by this number, so that no other incarnation may ever use it.
-        var id = BitConverter.ToUInt64(entropy.NewGuid().ToByteArray());
+        var id = _runtimeId = BitConverter.ToUInt64(entropy.NewGuid().ToByteArray());
         _logger = logger ??= NullLogger.Instance;
         Calls = new CallBatcher(log, id, () => Player!, _options, logger, _lifetime.Token);
         _checkpointWriter = new CheckpointWriter(log, id, _options);
         _checkpointReader = new CheckpointReader(log, logger);
         _checkpointer = new Checkpointer(
             id, _options.Checkpoints, () => HasLevel(FeatureLevel.Checkpoints, Checkpoint), FindClaim,
-            CheckpointByItselfAsync, TrimByItselfAsync, logger, _lifetime.Token);
+            CheckpointByItselfAsync, TrimByItselfAsync, new PinnedUnits(
+                FindPinned, CheckpointPinnedAsync, TrimByItselfAsync, logger, _lifetime.Token).Start,
+            logger, _lifetime.Token);
         var context = new PlaybackContext(
             log, Calls, FindMaxSpan, openCursor, LoadUnitAsync, FindGroupInCycle, IsDeletedInCycle, _options, time,
             entropy, logger);
-        Player = new Player(context, decisions => _openings!.TakeUnused(decisions), _lifetime.Token);
+        Player = new Player(
+            context, decisions => _openings!.TakeUnused(decisions), _checkpointer.OnPlayed, _lifetime.Token);
         var beside = _beside = context with { FindGroup = FindGroupAsync, IsDeleted = IsDeleted };
+        _claimHolders = new ClaimHolders(_beside, _lifetime.Token);
         _openings = new UnitOpenings(
             NewHosted, unit => new UnitOpening(unit, Player, beside, _lifetime.Token), _options.RemoteStay, time,
             _checkpointer.Watch, _checkpointer.Unwatch);

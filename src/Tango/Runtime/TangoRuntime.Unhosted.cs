@@ -1,0 +1,78 @@
+using Corfu.Protocol;
+using Tango.Checkpoints;
+using Tango.Playback;
+
+namespace Tango;
+
+public sealed partial class TangoRuntime
+{
+    /// <summary>
+    /// As the other overload, by name; the object need not be open. One that is not is loaded beside the others and
+    /// played up to now, and its memory is released afterwards.
+    /// </summary>
+    /// <exception cref="TangoDirectoryException">There is no such object, or this program does not know its type or
+    /// that of a member of its group: see <see cref="TangoOptions.Types"/>.</exception>
+    /// <exception cref="TangoTrimmedException">Its history is trimmed, and no checkpoint can be loaded.</exception>
+    public async ValueTask<LogPosition> CheckpointAsync(string name, CancellationToken cancellationToken = default)
+    {
+        RequireName(name);
+        RequireNoTransaction();
+        await RequireLevelAsync(FeatureLevel.Checkpoints, Checkpoint, cancellationToken);
+        var entry = await _directory.FindAsync(name, cancellationToken)
+            ?? throw new TangoDirectoryException($"There is no object '{name}'");
+        IReadOnlyList<DirectoryEntry> members = entry.Group is null
+            ? [entry]
+            : await _directory.FindGroupAsync(entry.Group, cancellationToken);
+        if (!_openings.IsOpen(members[0].Id)) return await CheckpointUnhostedAsync(members, cancellationToken);
+        var unit = await _openings.UseAsync(members, cancellationToken);
+        try
+        {
+            return await CheckpointUnitAsync(unit, cancellationToken);
+        }
+        finally
+        {
+            _openings.EndUse(unit);
+        }
+    }
+
+    private async ValueTask<LogPosition> CheckpointUnhostedAsync(
+        IReadOnlyList<DirectoryEntry> members, CancellationToken cancellationToken)
+    {
+        using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, _lifetime.Token);
+        try
+        {
+            var unit = new HostedUnit([.. members.Select(NewHosted)]);
+            await Player.SyncAsync(stop.Token);
+            var snapshot = await UnhostedUnit.PlayAsync(unit, PlayedTo, _beside, stop.Token);
+            await WriteCheckpointAsync(unit, snapshot, stop.Token);
+            if (!snapshot.Awaited.IsEmpty) _claimHolders.Start(_ => new(snapshot.Awaited));
+            return snapshot.End;
+        }
+        catch (OperationCanceledException) when (_lifetime.IsCancellationRequested)
+        {
+            throw new ObjectDisposedException(nameof(TangoRuntime));
+        }
+    }
+
+    /// <summary>The unit that holds the trim point, if no host looks after it and it can be loaded here. Hosts make
+    /// their checkpoints twice as early.</summary>
+    private IReadOnlyList<DirectoryEntry>? FindPinned(LogPosition end)
+    {
+        if (_directoryUnit is not { } unit
+            || Player.Published.Of(unit.Objects[0]) is not { Stopped: null, View: TangoDirectory directory })
+            return null;
+        var (id, claim) = directory.Claims.Units.MinBy(static known => known.Value.Forget);
+        if (directory.Claims.Lowest < claim.Forget || _openings.IsOpen(id)) return null;
+        var patience = 2 * _options.Checkpoints!.SpreadFor(_runtimeId, id).Updates;
+        if (end - claim.Forget <= patience + directory.MaxSpan) return null;
+        var members = directory.GroupOf(id);
+        return members.All(member => _options.Types.TryGet(member.TypeName, out _)) ? members : null;
+    }
+
+    private async ValueTask CheckpointPinnedAsync(
+        IReadOnlyList<DirectoryEntry> members, CancellationToken cancellationToken)
+    {
+        LeaveTransaction();
+        await CheckpointUnhostedAsync(members, cancellationToken);
+    }
+}
