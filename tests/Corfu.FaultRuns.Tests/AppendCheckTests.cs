@@ -12,6 +12,8 @@ public sealed class AppendCheckTests
     [InlineData("Committed 0-9 a:x:1", "Committed 0-9 r:x: a:y:3", "Committed 0-9 a:x:2")]
     // In doubt, and there; or not there.
     [InlineData("Committed 0-9 a:x:1", "InDoubt 5-6 a:x:2", "InDoubt 5-6 a:x:4", "Committed 50-59 r:x:1,2 a:y:3")]
+    // In doubt, seen by itself alone, and not there.
+    [InlineData("Committed 0-9 a:x:1 a:y:3", "InDoubt 5-6 a:x:4 r:x:1,4", "Committed 50-59 a:x:2")]
     // An aborted transaction may read the past, but one past.
     [InlineData("Committed 0-9 a:x:1 a:y:3", "Committed 10-19 a:x:2", "Aborted 20-29 r:x:1 r:y:3 a:y:7")]
     public void What_some_order_explains_is_not_objected_to(params string[] history) =>

@@ -89,11 +89,21 @@ internal sealed class Nemesis(ClusterRig rig, ClientPool clients, Tools tools, R
     // An operator's, beside the agents': they may get in each other's way, and then one of them gives up.
     private async Task<(string, Func<Task>)> ReconfigureAsync()
     {
-        var unit = Unit();
-        string[] change = random.Next(2) == 0 ? ["replace-sequencer"] : ["replace-unit", rig.EndpointOf(unit)];
-        var (code, text) = await rig.ToolAsync(["reconfigure", .. change, "--connect", rig.Connection]);
-        var end = code == 0 ? "" : $" (not done: {text.Trim().Split('\n')[^1]})";
-        return ($"{string.Join(' ', change)}{end}", Do(() => { }));
+        string[][] changes = random.Next(2) == 0
+            ? [["replace-sequencer"]]
+            // Some of them are spares now, which cannot be replaced.
+            : [.. rig.Nodes.Where(n => n.IsUnit).OrderBy(_ => random.Next())
+                .Select(n => new[] { "replace-unit", rig.EndpointOf(n) })];
+        var told = "";
+        foreach (var change in changes)
+        {
+            var (code, text) = await rig.ToolAsync(["reconfigure", .. change, "--connect", rig.Connection]);
+            told = string.Join(' ', change);
+            if (code == 0) return (told, Do(() => { }));
+            told += $" (not done: {text.Trim().Split('\n')[^1]})";
+        }
+
+        return (told, Do(() => { }));
     }
 
     private async Task<(string, Func<Task>)> NetworkAsync(FaultKind kind)

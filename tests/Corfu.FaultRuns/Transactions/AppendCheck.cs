@@ -49,11 +49,20 @@ public sealed class AppendCheck
         }
 
         foreach (var transaction in _transactions.Where(t => t.Fate == TxFate.Committed)) _effective.Add(transaction);
-        var seen = _lists.Values.Concat(_transactions.SelectMany(t => t.Steps).Where(s => !s.IsAppend)
-            .Select(s => s.Values)).SelectMany(v => v);
-        foreach (var value in seen)
+        foreach (var values in _lists.Values) MarkSeen(values, null);
+        foreach (var reader in _transactions)
         {
-            if (_writers.TryGetValue(value, out var place) && place.Writer.Fate == TxFate.InDoubt)
+            foreach (var step in reader.Steps.Where(s => !s.IsAppend)) MarkSeen(step.Values, reader);
+        }
+    }
+
+    // What a transaction sees of itself proves nothing.
+    private void MarkSeen(IReadOnlyList<long> values, TxRecord? reader)
+    {
+        foreach (var value in values)
+        {
+            if (_writers.TryGetValue(value, out var place) && place.Writer != reader
+                && place.Writer.Fate == TxFate.InDoubt)
                 _effective.Add(place.Writer);
         }
     }

@@ -16,6 +16,7 @@ internal sealed class TransactionRun(int seed, long count, TextWriter output)
     private const int Clients = 4;
     private const long PlantedCount = 3000;
     private const int MaxTold = 10;
+    private const string ListsFile = "lists";
 
     private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(90);
     private static readonly TimeSpan s_tellEvery = TimeSpan.FromSeconds(20);
@@ -84,6 +85,8 @@ internal sealed class TransactionRun(int seed, long count, TextWriter output)
         var (transactions, anomalies) = await JudgeAsync(rig, clients, "main", failures);
         _committed = transactions.Count(t => t.Fate == TxFate.Committed);
         await TellTrimsAsync(rig);
+        output.WriteLine($"openings of clients, in seconds: {string.Join(' ', clients.All.Select(
+            child => child.Last("committed ")?.Split(' ')[^1] ?? "-"))}");
         foreach (var anomaly in anomalies.Take(MaxTold)) output.WriteLine($"ANOMALY {anomaly}");
         foreach (var failure in failures.Take(MaxTold)) output.WriteLine($"FAILED {failure}");
         if (anomalies.Count + failures.Count > 0) await KeepAsync(undo, clients);
@@ -147,6 +150,8 @@ internal sealed class TransactionRun(int seed, long count, TextWriter output)
                 lists.Add($"{i}/{list}", [.. values]);
         }
 
+        await File.WriteAllLinesAsync(
+            Path.Combine(clients.Folder, ListsFile), lists.Select(l => $"{l.Key} {string.Join(',', l.Value)}"));
         output.WriteLine(
             $"{prefix}: {transactions.Count} transactions: {string.Join(", ", transactions.CountBy(t => t.Fate)
                 .OrderByDescending(f => f.Value).Select(f => $"{f.Value} {f.Key}"))}; {lists.Count} lists, "

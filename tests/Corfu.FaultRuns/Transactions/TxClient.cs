@@ -23,6 +23,7 @@ internal sealed class TxClient(
 
     private readonly int[] _generations = new int[Slots];
     private readonly long[] _progress = new long[Sessions];
+    private TimeSpan _opening;
     private long _values;
     private long _committed;
 
@@ -33,8 +34,12 @@ internal sealed class TxClient(
         using var stop = new CancellationTokenSource();
         await using var client = await WorkClient.ConnectAsync(connect);
         await using var runtime = new TangoRuntime(client, TransactionRun.Options);
+        var began = Stopwatch.GetTimestamp();
         var objects = await OpenAsync(runtime, prefix, place);
-        var worker = new TxClient(runtime, objects, history, name, seed, planted);
+        var worker = new TxClient(runtime, objects, history, name, seed, planted)
+        {
+            _opening = Stopwatch.GetElapsedTime(began),
+        };
         await worker.LearnGenerationsAsync();
         _ = Task.Run(async () =>
         {
@@ -105,7 +110,7 @@ internal sealed class TxClient(
 
     private void Tell()
     {
-        Console.WriteLine($"committed {Volatile.Read(ref _committed)}");
+        Console.WriteLine($"committed {Volatile.Read(ref _committed)} opening {_opening.TotalSeconds:0.0}");
         Console.WriteLine($"progress {string.Join(' ', _progress.Select(p => Volatile.Read(ref p)))}");
     }
 
