@@ -28,6 +28,9 @@ internal interface IPageStore : IAsyncDisposable
     /// <summary>Whether pages are refused for want of space.</summary>
     UnitHealth Health { get; }
 
+    /// <summary>What will soon keep pages out, for people; null while nothing does.</summary>
+    string? Shortage => null;
+
     /// <summary>Adds a record to the log's volatile end and returns its place; it becomes durable in order, some time
     /// after the next <see cref="Commit"/>. The body is copied.</summary>
     RecordPlace Append(in LogRecord record);

@@ -155,17 +155,19 @@ internal sealed partial class UnitCore : IPageStates
         return admission == Status.Ok;
     }
 
+    /// <summary>What keeps pages out, or soon will; empty while nothing does.</summary>
+    internal string Shortage => _store.Health == UnitHealth.ReadOnly
+        ? "The disk is full: no pages are taken until a trim frees space."
+        : _store.Shortage ?? "";
+
     private UnitAnswer Info()
     {
         var (pages, bytes) = _store.Size;
-        var health = _store.Health;
         var info = new UnitInfoResponse(Status.Ok, Epoch, _sealedBelow, _installed, _end, _mark, pages, bytes)
         {
-            Health = health,
+            Health = _store.Health,
             CorruptPages = _corrupt.Count,
-            Reason = health == UnitHealth.ReadOnly
-                ? "The disk is full: no pages are taken until a trim frees space."
-                : "",
+            Reason = Shortage,
         };
         return new UnitAnswer(Newest(_epochLsn, _markLsn, _endLsn), info);
     }

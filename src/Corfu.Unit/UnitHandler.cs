@@ -45,6 +45,9 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
     /// <summary>Frees all disk space that trims have released by now. The cleaner also does so on its own.</summary>
     public Task CleanAsync() => _cleaner?.CleanAsync() ?? Task.CompletedTask;
 
+    /// <summary>What keeps pages out, or soon will, for people; empty while nothing does.</summary>
+    public string Shortage => _core.Shortage;
+
     public NodeRole Role => NodeRole.Unit;
 
     public NodeId Id { get; }

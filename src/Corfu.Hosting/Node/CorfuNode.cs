@@ -44,6 +44,9 @@ public sealed class CorfuNode : IAsyncDisposable
     /// wait for room.</summary>
     public ImmutableArray<string> Stopped => [.. _keeper.Roles.Select(role => role.Stopped).OfType<string>()];
 
+    /// <summary>Roles that serve and need attention: a unit whose disk is full, or nearly.</summary>
+    public ImmutableArray<string> Warnings => [.. _keeper.Roles.Select(role => role.Warning).OfType<string>()];
+
     /// <summary>Opens the roles (a unit reads its log back first) and listens. On failure everything opened is closed
     /// again.</summary>
     /// <exception cref="NodeStartException">A folder in use, damaged or not writable; an occupied port.</exception>

@@ -15,7 +15,8 @@ internal sealed class NodeLiveCheck(CorfuNodeService service) : IHealthCheck
     }
 }
 
-/// <summary>Ready: every role is open and the listener takes connections. Whether the cluster has a quorum is the
+/// <summary>Ready: every role is open and the listener takes connections; degraded while a unit's disk is full or
+/// nearly. Whether the cluster has a quorum is the
 /// clients' to find out.</summary>
 internal sealed class NodeReadyCheck(CorfuNodeService service) : IHealthCheck
 {
@@ -25,6 +26,8 @@ internal sealed class NodeReadyCheck(CorfuNodeService service) : IHealthCheck
         if (service.Node is not { } node)
             return Task.FromResult(HealthCheckResult.Unhealthy("The node is not started."));
         var faults = node.Faults.AddRange(node.Stopped);
+        if (faults.IsEmpty && node.Warnings is { IsEmpty: false } warnings)
+            return Task.FromResult(HealthCheckResult.Degraded(string.Join('\n', warnings)));
         return Task.FromResult(faults.IsEmpty
             ? HealthCheckResult.Healthy($"{node.Name} serves {node.Description.Roles.Length} roles at {node.Endpoint}.")
             : HealthCheckResult.Unhealthy(string.Join('\n', faults)));

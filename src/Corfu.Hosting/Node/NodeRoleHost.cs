@@ -24,6 +24,11 @@ internal sealed class NodeRoleHost(NodeRoleOptions options, IRoleHandler handler
     public string? Stopped =>
         Handler is StoppedRole stopped ? $"The {Handler.Role} {Handler.Id} does not serve: {stopped.Reason}" : null;
 
+    /// <summary>Why the role will soon not do all that it is for, or does not now, though it serves; null while all is
+    /// well.</summary>
+    public string? Warning =>
+        Handler is UnitHandler { Shortage: { Length: > 0 } why } ? $"The {Handler.Role} {Handler.Id}: {why}" : null;
+
     /// <summary>Completes, with the reason, when the role has failed; never for a role that cannot.</summary>
     public Task<Exception> Failure => fault ?? new TaskCompletionSource<Exception>().Task;
 

@@ -25,6 +25,11 @@ public sealed record ClusterVerdict(bool IsServing, ImmutableArray<string> Reaso
         if (faults.Count > 0) return new ClusterVerdict(false, faults.DrainToImmutable());
 
         foreach (var unit in projection.Units.Where(unit => !active.Contains(unit.Id))) Require("unit", unit, faults);
+        foreach (var unit in projection.Units)
+        {
+            if (answerOf(unit.Id) is { Warning: { } warning }) faults.Add($"the unit at {unit.Endpoint}: {warning}");
+        }
+
         foreach (var acceptor in projection.Acceptors)
         {
             if (answerOf(acceptor.Id) is { Answers: false })

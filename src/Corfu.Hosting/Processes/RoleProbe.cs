@@ -11,6 +11,9 @@ public sealed record RoleAnswer(bool Answers, Epoch Epoch, string Detail)
     /// <summary>Why it takes no entries although it answers, or null.</summary>
     public string? Refusal { get; init; }
 
+    /// <summary>Why it will soon take none, or null.</summary>
+    public string? Warning { get; init; }
+
     /// <summary>Below it a unit has released everything.</summary>
     public LogPosition TrimMark { get; init; }
 
@@ -88,6 +91,7 @@ public static class RoleProbe
             Refusal = unit.Health == UnitHealth.Ok
                 ? null
                 : unit.Reason.Length > 0 ? unit.Reason : unit.Health.ToString(),
+            Warning = unit.Health == UnitHealth.Ok && unit.Reason.Length > 0 ? unit.Reason : null,
         };
     }
 

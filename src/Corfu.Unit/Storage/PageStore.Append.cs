@@ -4,6 +4,10 @@ internal sealed partial class PageStore
 {
     public UnitHealth Health => _space.IsFull ? UnitHealth.ReadOnly : UnitHealth.Ok;
 
+    public string? Shortage => _space.IsNearlyFull(out var left)
+        ? $"The disk is nearly full: {left >> 20} MiB are left before pages are refused."
+        : null;
+
     public Status Admit(int bodyLength, SpaceUse use)
     {
         var size = FrameSize(bodyLength);

@@ -35,7 +35,10 @@ internal sealed class RecordingFiles : ISegmentFiles
     /// <summary>Free bytes that the file system reports.</summary>
     public long Free { get; set; } = long.MaxValue;
 
-    public (long Free, long Total) Room => (Free, long.MaxValue);
+    /// <summary>Its size.</summary>
+    public long Total { get; set; } = long.MaxValue;
+
+    public (long Free, long Total) Room => (Free, Total);
 
     /// <summary>Syncs return and do nothing, as if the calls had been removed from the product.</summary>
     public bool IgnoresSyncs { get; init; }

@@ -84,6 +84,23 @@ public sealed class DiskFaultTests : IDisposable
     }
 
     [Fact]
+    public async Task A_disk_that_fills_is_told_while_it_still_takes_pages()
+    {
+        var files = new RecordingFiles { Total = 64 << 20, Free = 9 << 20 };
+        await using var store = PageStore.OnFaster(files, Stores.Unit, Stores.Small with { Headroom = 2 << 20 },
+            Scratch);
+        var unit = await HandlerClient.OpenAsync(store);
+        Assert.Equal("", unit.Handler.Shortage);
+        // A tenth of the file system above the headroom.
+        files.Free = 8 << 20;
+        Assert.Equal(Status.Ok, (await unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(0)))).Status);
+        var info = await unit.AskAsync(new UnitInfoRequest(Epoch.First));
+        Assert.Equal((UnitHealth.Ok, "The disk is nearly full: 6 MiB are left before pages are refused."),
+            (info.Health, info.Reason));
+        Assert.Equal(info.Reason, unit.Handler.Shortage);
+    }
+
+    [Fact]
     public async Task A_full_disk_refuses_pages_but_not_seals_installs_and_trims()
     {
         var files = new RecordingFiles { Capacity = 300 << 10 };

@@ -7,6 +7,10 @@ internal sealed class SegmentSpace : IAsyncDisposable
     private const int ChunkSize = 1 << 20;
     private const int FullRetryMilliseconds = 1000;
 
+    // A tenth of the file system, or this: time enough to make room, on large disks too.
+    private const int NearlyFullDivisor = 10;
+    private const long NearlyFullMost = 10L << 30;
+
     private readonly ISegmentFiles _files;
     private readonly int _segmentSize;
     private readonly long _headroom;
@@ -48,6 +52,26 @@ internal sealed class SegmentSpace : IAsyncDisposable
         _worker.Start();
     }
 
+    /// <summary>Whether less than a tenth of the file system, and less than 10 GiB, is left above the
+    /// headroom.</summary>
+    /// <param name="left">What is left above it, in bytes.</param>
+    public bool IsNearlyFull(out long left)
+    {
+        left = long.MaxValue;
+        try
+        {
+            var (free, total) = _files.Room;
+            if (total == long.MaxValue) return false;
+            left = Math.Max(0, free - Reserved(total));
+            return left < Math.Min(total / NearlyFullDivisor, NearlyFullMost);
+        }
+        catch (IOException)
+        {
+            // A file system that cannot say is found out by the next write.
+            return false;
+        }
+    }
+
     public void Want(long until)
     {
         if (until <= Volatile.Read(ref _wanted)) return;
@@ -82,6 +106,8 @@ internal sealed class SegmentSpace : IAsyncDisposable
     }
 
     public ValueTask DisposeAsync() => _worker.DisposeAsync();
+
+    private long Reserved(long total) => Math.Min(_headroom, total / 16);
 
     private async ValueTask AllocateAsync()
     {
@@ -118,7 +144,7 @@ internal sealed class SegmentSpace : IAsyncDisposable
             }
 
             var (free, total) = _files.Room;
-            if (free < Math.Min(_headroom, total / 16)) return false;
+            if (free < Reserved(total)) return false;
             count = (int)Math.Min(ChunkSize, _segmentSize - there);
             _files.Write(segment, there, _zeros.AsSpan(0, count));
         }
