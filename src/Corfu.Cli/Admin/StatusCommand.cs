@@ -74,7 +74,10 @@ internal static class StatusCommand
                 .FirstOrDefault();
             var tail = answers.GetValueOrDefault(known.Sequencer.Id)?.Tail?.Offset;
             var mark = answers.Values.Select(answer => answer.TrimMark).Append(known.TrimMark).Max().Offset;
-            var trim = verdict.IsServing ? await trims.TakeAsync(mark, cancellationToken) : null;
+            // Full disks keep appends out, and what fills them can still be read.
+            var canRead = known.Units.Append(known.Sequencer)
+                .All(node => answers.GetValueOrDefault(node.Id) is { Answers: true });
+            var trim = verdict.IsServing || canRead ? await trims.TakeAsync(mark, cancellationToken) : null;
             return new StatusJson(
                 verdict.ToString(), verdict.AppendsSucceed, ProjectionJson.Of(known), known.Segments.Length, mark, tail,
                 elapsed is { } time && tail is { } t && before?.Tail is { } b ? (t - b) / time.TotalSeconds : null,

@@ -1,3 +1,4 @@
+using System.Text.Json;
 using Tango;
 
 namespace Corfu.Cli;
@@ -23,21 +24,25 @@ internal static class LogTrimCommand
         {
             Description = "Release what nothing needs and no wish keeps, and print the new trim point.",
         };
-        var command = LogCommand.WithClient("trim", Description, [position, below, unneeded, force],
+        var json = ClusterCommand.JsonOption();
+        var command = LogCommand.WithClient("trim", Description, [position, below, unneeded, force, json],
             async (client, result, cancellationToken) =>
             {
-                var error = result.InvocationConfiguration.Error;
-                if (result.GetValue(unneeded))
-                {
-                    await using var runtime = new TangoRuntime(client);
-                    var released = await runtime.TrimAsync(cancellationToken);
-                    await result.InvocationConfiguration.Output.WriteLineAsync(released.ToString());
-                }
+                var (output, error) = (result.InvocationConfiguration.Output, result.InvocationConfiguration.Error);
+                TrimResultJson done;
+                if (result.GetValue(unneeded)) done = await TrimUnneededAsync(client, cancellationToken);
                 else if (result.GetValue(below) is not { } end)
-                    await client.TrimAsync(result.GetValue(position), cancellationToken);
-                else if (result.GetValue(force)) await ForceAsync(client, end, error, cancellationToken);
-                else return await TrimBelowAsync(client, end, error, cancellationToken);
-                return ExitCode.Ok;
+                {
+                    var single = result.GetValue(position);
+                    await client.TrimAsync(single, cancellationToken);
+                    done = new TrimResultJson(true, single.Offset, null, []);
+                }
+                else if (result.GetValue(force)) done = await ForceAsync(client, end, error, cancellationToken);
+                else done = await TrimBelowAsync(client, end, error, cancellationToken);
+                if (result.GetValue(json))
+                    await output.WriteLineAsync(JsonSerializer.Serialize(done, CliJson.Lines.TrimResultJson));
+                else if (result.GetValue(unneeded)) await output.WriteLineAsync($"{done.Below}");
+                return done.Trimmed ? ExitCode.Ok : ExitCode.Failed;
             });
         command.Validators.Add(result =>
         {
@@ -54,18 +59,27 @@ internal static class LogTrimCommand
         return command;
     }
 
-    private static async Task<int> TrimBelowAsync(
+    private static async Task<TrimResultJson> TrimUnneededAsync(
+        CorfuClient client, CancellationToken cancellationToken)
+    {
+        await using var runtime = new TangoRuntime(client);
+        return new TrimResultJson(true, null, (await runtime.TrimAsync(cancellationToken)).Offset, []);
+    }
+
+    private static async Task<TrimResultJson> TrimBelowAsync(
         CorfuClient client, LogPosition below, TextWriter error, CancellationToken cancellationToken)
     {
         await RequireGrantedAsync(client, below, cancellationToken);
         await using var runtime = new TangoRuntime(client);
+        ImmutableArray<TangoClaim> claims = [];
         try
         {
             await runtime.TrimBelowAsync(below, cancellationToken);
-            return ExitCode.Ok;
+            return new TrimResultJson(true, null, below.Offset, []);
         }
         catch (TangoClaimedException e)
         {
+            claims = e.Claims;
             await error.WriteLineAsync($"Nothing was trimmed: history below {below.Offset} is still needed.");
             foreach (var claim in e.Claims) await error.WriteLineAsync($"  {Line(claim)}");
             await error.WriteLineAsync(
@@ -84,19 +98,20 @@ internal static class LogTrimCommand
                 "On full disks --force trims without the record. It says first what is needed below the position.");
         }
 
-        return ExitCode.Failed;
+        return new TrimResultJson(false, null, below.Offset, [.. claims.Select(ClaimJson.Of)]);
     }
 
     /// <summary>The runtime of before the trim is asked, so that what is lost has a name.</summary>
-    private static async Task ForceAsync(
+    private static async Task<TrimResultJson> ForceAsync(
         CorfuClient client, LogPosition below, TextWriter error, CancellationToken cancellationToken)
     {
         await RequireGrantedAsync(client, below, cancellationToken);
         await using var runtime = new TangoRuntime(client);
+        ImmutableArray<TangoClaim> lost = [];
         try
         {
             var point = await runtime.ReadTrimPointAsync(cancellationToken);
-            ImmutableArray<TangoClaim> lost = [.. point.Claims.Where(claim => claim.Position < below)];
+            lost = [.. point.Claims.Where(claim => claim.Position < below)];
             if (lost.IsEmpty) await error.WriteLineAsync("Nothing that is needed lies below.");
             else await error.WriteLineAsync($"Lost with the history below {below.Offset}:");
             foreach (var claim in lost) await error.WriteLineAsync($"  {Loss(claim, below)}");
@@ -107,6 +122,7 @@ internal static class LogTrimCommand
         }
 
         await client.TrimPrefixAsync(below, cancellationToken);
+        return new TrimResultJson(true, null, below.Offset, [.. lost.Select(ClaimJson.Of)]);
     }
 
     // Before anything is recorded; the trim itself would refuse it only after that.
@@ -148,4 +164,18 @@ internal static class LogTrimCommand
         TangoClaimKind.Reader => $"reader {claim.Name}: the entries from {claim.Position.Offset} on",
         _ => $"stream {claim.Name}: its entries from {claim.Position.Offset} on",
     };
+}
+
+/// <summary>What a trim did, as JSON.</summary>
+/// <param name="Position">The one that was released, where no prefix was.</param>
+/// <param name="Below">Everything below it was released, or was to be.</param>
+/// <param name="Claims">What needs history below: why nothing was trimmed, or what --force has lost.</param>
+internal sealed record TrimResultJson(bool Trimmed, long? Position, long? Below, IReadOnlyList<ClaimJson> Claims);
+
+/// <param name="Kind">object, directory, deletedobject, reader or stream.</param>
+/// <param name="NeedsFrom">Nothing of the log below is needed.</param>
+internal sealed record ClaimJson(string Kind, string Name, long NeedsFrom, long? Checkpoint)
+{
+    public static ClaimJson Of(TangoClaim claim) => new(
+        claim.Kind.ToString().ToLowerInvariant(), claim.Name, claim.Position.Offset, claim.Checkpoint?.Offset);
 }

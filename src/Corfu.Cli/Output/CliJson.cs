@@ -13,6 +13,9 @@ namespace Corfu.Cli;
 [JsonSerializable(typeof(EpochJson))]
 [JsonSerializable(typeof(LevelJson))]
 [JsonSerializable(typeof(ObjectJson))]
+[JsonSerializable(typeof(HistoryJson))]
+[JsonSerializable(typeof(DeletionJson))]
+[JsonSerializable(typeof(TrimResultJson))]
 [JsonSerializable(typeof(RawStreamJson))]
 [JsonSerializable(typeof(RetentionJson))]
 internal sealed partial class CliJson : JsonSerializerContext

@@ -70,8 +70,29 @@ public static class TangoRecords
                     WriteCall(ref reader, json);
                     rest -= 4;
                     break;
-                case RecordKind.Commit:
+                case RecordKind.Commit when length >= 6:
                     WriteCommit(ref reader, json);
+                    rest -= 5;
+                    break;
+                case RecordKind.Decision when length >= 4:
+                    WriteVersion(ref reader, json);
+                    WriteAborted(ref reader, json);
+                    rest -= 3;
+                    break;
+                case RecordKind.Spill when length >= 2:
+                    WriteCalls("writes", ref reader, json);
+                    rest -= 1;
+                    break;
+                case RecordKind.Checkpoint when length >= 7:
+                    WriteCheckpoint(ref reader, json);
+                    rest -= 6;
+                    break;
+                case RecordKind.Chunk when length >= 5:
+                    json.WriteNumber("level", reader.ReadInt32());
+                    json.WriteNumber("index", reader.ReadInt64());
+                    json.WriteNumber("check", reader.ReadUInt32());
+                    // The bytes are in the payload.
+                    json.WriteNumber("length", reader.ReadBinary().Length);
                     rest -= 4;
                     break;
             }
@@ -121,7 +142,25 @@ public static class TangoRecords
         }
 
         json.WriteEndArray();
-        json.WriteStartArray("writes");
+        WriteCalls("writes", ref reader, json);
+        json.WriteStartArray("spills");
+        for (var count = reader.ReadCount(); count > 0; count--)
+        {
+            reader.ReadCount();
+            json.WriteStartObject();
+            WriteVersion(ref reader, json);
+            json.WriteStartArray("objects");
+            for (var objects = reader.ReadCount(); objects > 0; objects--) json.WriteNumberValue(reader.ReadUInt64());
+            json.WriteEndArray();
+            json.WriteEndObject();
+        }
+
+        json.WriteEndArray();
+    }
+
+    private static void WriteCalls(string name, ref MessagePackReader reader, Utf8JsonWriter json)
+    {
+        json.WriteStartArray(name);
         for (var count = reader.ReadCount(); count > 0; count--)
         {
             reader.ReadCount();
@@ -130,6 +169,53 @@ public static class TangoRecords
             json.WriteEndObject();
         }
 
+        json.WriteEndArray();
+    }
+
+    private static void WriteVersion(ref MessagePackReader reader, Utf8JsonWriter json)
+    {
+        json.WriteNumber("position", reader.ReadInt64());
+        json.WriteNumber("index", reader.ReadInt32());
+    }
+
+    // Null: it committed.
+    private static void WriteAborted(ref MessagePackReader reader, Utf8JsonWriter json)
+    {
+        json.WritePropertyName("aborted");
+        if (reader.TryReadNil())
+        {
+            json.WriteNullValue();
+            return;
+        }
+
+        reader.ReadCount();
+        json.WriteStartObject();
+        json.WriteNumber("reason", reader.ReadInt32());
+        json.WriteNumber("object", reader.ReadUInt64());
+        if (!reader.TryReadNil())
+        {
+            json.WritePropertyName("key");
+            WriteKey(reader.ReadBinary(), json);
+        }
+
+        WriteVersion(ref reader, json);
+        json.WriteEndObject();
+    }
+
+    private static void WriteCheckpoint(ref MessagePackReader reader, Utf8JsonWriter json)
+    {
+        json.WriteNumber("oldestReader", reader.ReadInt32());
+        json.WriteNumber("end", reader.ReadInt64());
+        WriteNumbers("parts", ref reader, json);
+        json.WriteNumber("check", reader.ReadUInt32());
+        json.WriteNumber("levels", reader.ReadInt32());
+        WriteNumbers("positions", ref reader, json);
+    }
+
+    private static void WriteNumbers(string name, ref MessagePackReader reader, Utf8JsonWriter json)
+    {
+        json.WriteStartArray(name);
+        for (var count = reader.ReadCount(); count > 0; count--) json.WriteNumberValue(reader.ReadInt64());
         json.WriteEndArray();
     }
 

@@ -19,10 +19,19 @@ internal static class ObjectCommand
         goes with the group only.
         """;
 
+    private const string CheckpointDescription =
+        """
+        Say how the object gets its next checkpoint. The tool does not know the types of objects, so that it cannot
+        make one: programs that have the object open do it by themselves, or when they call
+        TangoRuntime.CheckpointAsync. Ends with exit code 1.
+        """;
+
     public static Command Create() => new("object", "The Tango objects of a log.")
     {
         List(),
         Show(),
+        ObjectHistoryCommand.Create(),
+        Checkpoint(),
         Delete(),
     };
 
@@ -78,6 +87,25 @@ internal static class ObjectCommand
             });
     }
 
+    private static Command Checkpoint()
+    {
+        var name = NameArgument();
+        return TangoCommand.WithRuntime("checkpoint", CheckpointDescription, [name],
+            async (_, runtime, result, cancellationToken) =>
+            {
+                var wanted = result.GetRequiredValue(name);
+                var found = Require(await ReadAsync(runtime, cancellationToken), wanted);
+                var newest = found.Checkpoint is { } end ? $"holds everything below {end}" : "is still to come";
+                await result.InvocationConfiguration.Error.WriteLineAsync(
+                    $"""
+                    No checkpoint was made: this tool does not know the type {found.Type}.
+                    Open '{wanted}' in a program that does. It makes checkpoints by itself, or at once with
+                    TangoRuntime.CheckpointAsync. The newest checkpoint {newest}.
+                    """);
+                return ExitCode.Failed;
+            });
+    }
+
     private static Command Delete()
     {
         var name = NameArgument();
@@ -88,12 +116,17 @@ internal static class ObjectCommand
             HelpName = "GROUP",
         };
         var yes = new Option<bool>("--yes") { Description = "Do it; else the command only says what would go." };
-        var command = TangoCommand.WithRuntime("delete", DeleteDescription, [name, group, yes],
+        var json = ClusterCommand.JsonOption();
+        var command = TangoCommand.WithRuntime("delete", DeleteDescription, [name, group, yes, json],
             async (_, runtime, result, cancellationToken) =>
             {
                 var (wanted, whole) = (result.GetValue(name), result.GetValue(group));
                 var going = (await ReadAsync(runtime, cancellationToken))
                     .Where(found => whole is null ? found.Name == wanted : found.Group == whole).ToList();
+                Task TellAsync(bool isDone) => !result.GetValue(json)
+                    ? Task.CompletedTask
+                    : result.InvocationConfiguration.Output.WriteLineAsync(
+                        JsonSerializer.Serialize(new DeletionJson(isDone, going), CliJson.Lines.DeletionJson));
                 if (!result.GetValue(yes))
                 {
                     if (going.Count == 0)
@@ -102,11 +135,13 @@ internal static class ObjectCommand
                     var names = string.Join(", ", going.Select(found => $"{found.Name} ({found.Type})"));
                     await result.InvocationConfiguration.Error.WriteLineAsync(
                         $"Nothing was deleted. With --yes these are, for good: {names}");
+                    await TellAsync(isDone: false);
                     return ExitCode.Failed;
                 }
 
                 if (whole is null) await runtime.DeleteAsync(wanted!, cancellationToken);
                 else await runtime.DeleteGroupAsync(whole, cancellationToken);
+                await TellAsync(isDone: true);
                 return ExitCode.Ok;
             });
         command.Validators.Add(result =>
@@ -144,6 +179,9 @@ internal static class ObjectCommand
         ];
     }
 }
+
+/// <summary>What a deletion did, or would do, as JSON.</summary>
+internal sealed record DeletionJson(bool Deleted, IReadOnlyList<ObjectJson> Objects);
 
 /// <summary>An object, as JSON.</summary>
 /// <param name="NeedsFrom">Nothing of the log below is needed.</param>

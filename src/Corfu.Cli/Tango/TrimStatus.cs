@@ -5,8 +5,8 @@ namespace Corfu.Cli;
 /// <summary>What keeps the log from being trimmed, for <c>corfu status</c>: read through its own runtime.</summary>
 internal sealed class TrimStatus(CorfuClient client) : IAsyncDisposable
 {
-    // Status must not wait for a cluster that does not serve.
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(3);
+    // Status must not wait for ever for a directory that cannot be played.
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(10);
     private const int MostPins = 3;
 
     // A claim may lie at a hole.

@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using Corfu.Client;
 using Corfu.Integration.Tests.Support;
 using Corfu.Protocol;
@@ -28,18 +27,10 @@ public sealed class FullDiskTests
     [Fact]
     public async Task A_full_file_system_refuses_appends_until_a_trim_and_takes_part_in_epochs_meanwhile()
     {
-        Assert.SkipWhen(!OperatingSystem.IsLinux() || Environment.UserName != "root", "needs root, for a mount");
         using var nodes = new LocalNodes();
-        using var disk = SmallDisk.TryMount(nodes.PathOf("small"));
-        Assert.SkipWhen(disk is null, "needs to mount a tmpfs");
-        var (a, b) = (LocalNodes.FreeAddress(), LocalNodes.FreeAddress());
-        await nodes.InitAsync("a", a);
-        await nodes.JoinAsync("small", a, b, "unit,acceptor,sequencer", Limits);
-        await ReconfigureAsync(a, "auto", "off");
-        await ReconfigureAsync(a, "add-unit", b);
-        await ReconfigureAsync(a, "remove-unit", a);
-        await ReconfigureAsync(a, "set-acceptors", b);
-
+        using var disk = SmallDisk.TryMount(nodes.PathOf("small"), 64);
+        Assert.SkipWhen(disk is null, "needs root, to mount a tmpfs");
+        var b = await StartAsync(nodes);
         await using var client = await CorfuClient.ConnectAsync($"corfu://{b}");
         var last = await FillAsync(client);
         var refused = await CorfuTool.RunWithInputAsync(new string('x', Payload), "log", "append", "--connect",
@@ -61,6 +52,19 @@ public sealed class FullDiskTests
         await ReconfigureAsync(b, "auto", "on");
         (await client.AppendAsync(new byte[Payload], [])).Require();
         Assert.True((await client.ReadManyAsync([last]))[0].IsData);
+    }
+
+    /// <summary>One unit, one acceptor and the sequencer on the small disk.</summary>
+    private static async Task<string> StartAsync(LocalNodes nodes)
+    {
+        var (a, b) = (LocalNodes.FreeAddress(), LocalNodes.FreeAddress());
+        await nodes.InitAsync("a", a);
+        await nodes.JoinAsync("small", a, b, "unit,acceptor,sequencer", Limits);
+        await ReconfigureAsync(a, "auto", "off");
+        await ReconfigureAsync(a, "add-unit", b);
+        await ReconfigureAsync(a, "remove-unit", a);
+        await ReconfigureAsync(a, "set-acceptors", b);
+        return b;
     }
 
     private static async Task ReconfigureAsync(string node, string command, params string[] arguments) =>
@@ -99,28 +103,6 @@ public sealed class FullDiskTests
             {
                 Assert.Contains("NoSpace", e.Message);
             }
-        }
-    }
-
-    private sealed class SmallDisk : IDisposable
-    {
-        private readonly string _path;
-
-        private SmallDisk(string path) => _path = path;
-
-        public static SmallDisk? TryMount(string path)
-        {
-            Directory.CreateDirectory(path);
-            return Run("mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", path) ? new SmallDisk(path) : null;
-        }
-
-        public void Dispose() => Run("umount", "-l", _path);
-
-        private static bool Run(string program, params string[] arguments)
-        {
-            using var process = Process.Start(program, arguments);
-            process.WaitForExit();
-            return process.ExitCode == 0;
         }
     }
 }

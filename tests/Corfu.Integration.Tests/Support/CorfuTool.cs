@@ -14,6 +14,20 @@ internal static class CorfuTool
     public static Task<ToolResult> RunWithInputAsync(string input, params string[] arguments) =>
         RunAsync(Start(arguments), input, arguments);
 
+    /// <summary>A run that succeeds and says exactly this.</summary>
+    public static Task Expect(string output, params string[] arguments) => ExpectOf(output, "", arguments);
+
+    /// <summary>As <see cref="Expect"/>, with something to read.</summary>
+    public static async Task ExpectOf(string output, string input, params string[] arguments) =>
+        Assert.Equal(output, (await RunWithInputAsync(input, arguments)).Require().Output);
+
+    /// <summary>A run that fails, and says on standard error exactly why.</summary>
+    public static async Task Refuse(int exitCode, string error, params string[] arguments)
+    {
+        var result = await RunAsync(arguments);
+        Assert.Equal((exitCode, error), (result.ExitCode, result.Error));
+    }
+
     /// <summary>Another program, which stands beside the tests.</summary>
     public static Task<ToolResult> RunProgramAsync(string program, params string[] arguments) =>
         RunAsync(StartProgram(program, arguments), "", arguments);

@@ -5,6 +5,7 @@ using Corfu.Integration.Tests.Support;
 using Corfu.Protocol;
 using Tango;
 using Tango.Collections;
+using static Corfu.Integration.Tests.Support.CorfuTool;
 
 namespace Corfu.Integration.Tests.Tool;
 
@@ -16,15 +17,15 @@ public sealed class LogCommandTests
     {
         await using var cluster = await EmbeddedCluster.StartAsync();
         var c = cluster.ConnectionString;
-        await Expect("e1:0\n", "hello", "log", "append", "--connect", c, "--stream", "orders");
-        await Expect("e1:1\tone\ne1:2\ttwo\n", "one\ntwo\n", "log", "append", "--connect", c, "--lines");
-        await Expect("hello", "", "log", "read", "--connect", c, "0");
-        await Expect("two", "", "log", "read", "--connect", c, "e1:2");
-        await Expect("e1:3\nstream 16431614141586347548: 0\nstream 301: empty\n", "", "log", "tail", "--connect", c,
+        await ExpectOf("e1:0\n", "hello", "log", "append", "--connect", c, "--stream", "orders");
+        await ExpectOf("e1:1\tone\ne1:2\ttwo\n", "one\ntwo\n", "log", "append", "--connect", c, "--lines");
+        await ExpectOf("hello", "", "log", "read", "--connect", c, "0");
+        await ExpectOf("two", "", "log", "read", "--connect", c, "e1:2");
+        await ExpectOf("e1:3\nstream 16431614141586347548: 0\nstream 301: empty\n", "", "log", "tail", "--connect", c,
             "--stream", "orders", "--stream", "301");
-        await Expect("{\"tail\":3,\"epoch\":1}\n", "", "log", "tail", "--connect", c, "--json");
-        await Expect("e1:1: data\n", "", "log", "fill", "--connect", c, "1");
-        await Expect("", "", "log", "trim", "--connect", c, "1");
+        await ExpectOf("{\"tail\":3,\"epoch\":1}\n", "", "log", "tail", "--connect", c, "--json");
+        await ExpectOf("e1:1: data\n", "", "log", "fill", "--connect", c, "1");
+        await ExpectOf("", "", "log", "trim", "--connect", c, "1");
 
         await Refuse(1,
             "Stream 301 is in the range of Tango's objects, which a raw entry would stop. "
@@ -90,14 +91,5 @@ public sealed class LogCommandTests
         return json.RootElement.TryGetProperty("records", out var records)
             ? [.. records.EnumerateArray().Select(record => record.GetRawText())]
             : [];
-    }
-
-    private static async Task Expect(string output, string input, params string[] arguments) =>
-        Assert.Equal(output, (await CorfuTool.RunWithInputAsync(input, arguments)).Require().Output);
-
-    private static async Task Refuse(int exitCode, string error, params string[] arguments)
-    {
-        var result = await CorfuTool.RunAsync(arguments);
-        Assert.Equal((exitCode, error), (result.ExitCode, result.Error));
     }
 }

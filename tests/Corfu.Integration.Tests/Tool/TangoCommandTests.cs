@@ -1,10 +1,12 @@
 using System.Text.Json;
+using System.Text.Json.Nodes;
 using Corfu.Client;
 using Corfu.Hosting;
 using Corfu.Integration.Tests.Support;
 using Corfu.Protocol;
 using Tango;
 using Tango.Collections;
+using static Corfu.Integration.Tests.Support.CorfuTool;
 
 namespace Corfu.Integration.Tests.Tool;
 
@@ -62,6 +64,13 @@ public sealed class TangoCommandTests
 
             """,
             "log", "trim", "--connect", c, "--below", "4");
+        await Says(
+            1,
+            """
+            {"trimmed":false,"below":4,"claims":[{"kind":"directory","name":"tango/directory","needsFrom":0},
+            {"kind":"object","name":"names","needsFrom":0},{"kind":"object","name":"left","needsFrom":3}]}
+            """,
+            "log", "trim", "--connect", c, "--below", "4", "--json");
         await Refuse(1, "The log ends at 5: nothing above that can be trimmed.\n", "log", "trim", "--connect", c,
             "--below", "6");
         await Refuse(2, "--force goes with --below P.\nSee 'corfu log trim --help'.\n", "log", "trim", "--connect", c,
@@ -136,9 +145,56 @@ public sealed class TangoCommandTests
         await Refuse(1, "There is no object 'nope'\n", "object", "delete", "--connect", c, "nope", "--yes");
         await Refuse(2, "Give either a name or --group GROUP.\nSee 'corfu object delete --help'.\n", "object", "delete",
             "--connect", c, "names", "--group", "pair");
-        await Expect("", "object", "delete", "--connect", c, "--group", "pair", "--yes");
+        await Says(
+            0,
+            """
+            {"deleted":true,"objects":[
+            {"name":"left","id":257,"type":"tango.register<string>","group":"pair",
+            "versionCapacity":65536,"needsFrom":3},
+            {"name":"right","id":258,"type":"tango.register<string>","group":"pair",
+            "versionCapacity":65536,"needsFrom":3}]}
+            """,
+            "object", "delete", "--connect", c, "--group", "pair", "--yes", "--json");
         var left = (await CorfuTool.RunAsync("object", "list", "--connect", c, "--json")).Require();
         Assert.Contains("\"name\":\"names\"", Assert.Single(left.Lines), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task The_history_of_an_object_is_listed_without_its_type()
+    {
+        await using var cluster = await EmbeddedCluster.StartAsync();
+        var c = cluster.ConnectionString;
+        await WriteObjectsAsync(cluster);
+        await MoveAsync(cluster);
+        var names = (await RunAsync("object", "history", "--connect", c, "names", "--json")).Require();
+        Assert.Equal(
+            [
+                """{"position":1,"index":0,"kind":"update","mutators":[1]}""",
+                """{"position":2,"index":0,"kind":"update","mutators":[1]}""",
+                "{\"position\":5,\"index\":0,\"kind\":\"commit\",\"mutators\":[],\"transaction\":"
+                + "{\"position\":5,\"index\":0},\"reads\":true}",
+                "{\"position\":6,\"index\":0,\"kind\":\"decision\",\"mutators\":[],\"transaction\":"
+                + "{\"position\":5,\"index\":0},\"committed\":true}",
+            ],
+            names.Lines.Select(WithoutTime));
+        var left = (await RunAsync("object", "history", "--connect", c, "left", "--from", "5", "--limit", "2"))
+            .Require();
+        Assert.Equal(["RECORD", "TIME", "KIND", "MUTATORS", "TRANSACTION"],
+            left.Lines[0].Split(' ', StringSplitOptions.RemoveEmptyEntries));
+        Assert.Equal(3, left.Lines.Length);
+        Assert.Matches(@"^5\.0 +\d{4}-\d\d-\d\dT[0-9:.]+Z +commit +1 +writes only$", left.Lines[1]);
+        Assert.Matches(@"^6\.0 +.* +decision +- +5\.0 committed$", left.Lines[2]);
+        await Refuse(1, "There is no object 'nope'. 'corfu object list' names all.\n", "object", "history", "--connect",
+            c, "nope");
+        await Refuse(
+            1,
+            """
+            No checkpoint was made: this tool does not know the type tango.register<string>.
+            Open 'left' in a program that does. It makes checkpoints by itself, or at once with
+            TangoRuntime.CheckpointAsync. The newest checkpoint is still to come.
+
+            """,
+            "object", "checkpoint", "--connect", c, "left");
     }
 
     [Fact]
@@ -182,12 +238,42 @@ public sealed class TangoCommandTests
         await left.WriteAsync("value");
     }
 
-    private static async Task Expect(string output, params string[] arguments) =>
-        Assert.Equal(output, (await CorfuTool.RunAsync(arguments)).Require().Output);
-
-    private static async Task Refuse(int exitCode, string error, params string[] arguments)
+    /// <summary>A transaction that reads one object and writes another.</summary>
+    private static async Task MoveAsync(EmbeddedCluster cluster)
     {
-        var result = await CorfuTool.RunAsync(arguments);
-        Assert.Equal((exitCode, error), (result.ExitCode, result.Error));
+        await using var client = await cluster.ConnectAsync();
+        await using var runtime = new TangoRuntime(client);
+        var names = await runtime.OpenAsync<TangoDictionary<string, int>>("names");
+        TangoRegister<string> left = null!;
+        await runtime.OpenGroupAsync("pair", group =>
+        {
+            left = group.Add<TangoRegister<string>>("left");
+            group.Add<TangoRegister<string>>("right");
+        });
+        await using var transaction = runtime.BeginTx();
+        await left.WriteAsync($"{(await names.TryGetAsync("corfu")).Value}");
+        Assert.True((await transaction.EndTxAsync()).IsCommitted);
+        // The decision record follows on its own.
+        var decided = new StreamCursor(client);
+        decided.Add(new StreamId(256), LogPosition.Zero);
+        for (var entries = 0; entries < 4;)
+        {
+            await decided.SyncAsync();
+            while (await decided.ReadNextAsync() is not null) entries++;
+        }
+    }
+
+    private static string WithoutTime(string line)
+    {
+        var record = JsonNode.Parse(line)!.AsObject();
+        Assert.True(record.Remove("time"));
+        return record.ToJsonString();
+    }
+
+    /// <summary>JSON on standard output; the expected one may be broken into lines.</summary>
+    private static async Task Says(int exitCode, string json, params string[] arguments)
+    {
+        var result = await RunAsync(arguments);
+        Assert.Equal((exitCode, json.ReplaceLineEndings("") + "\n"), (result.ExitCode, result.Output));
     }
 }
