@@ -79,6 +79,8 @@ public static class PlantedBugs
             CheckerNames.Transactions, 26, IsTango),
         new("spills-are-not-fetched", "R19", "a commit record's spilled writes are passed over",
             CheckerNames.Transactions, 10, static p => p.Spills),
+        new("snapshot-moves-unchecked", "R17", "a snapshot moves on though what was read has changed",
+            CheckerNames.Transactions, 14, IsTango),
         new("undecided-is-committed", "R20", "who does not host the read set takes a commit record for committed",
             CheckerNames.Transactions, 16, IsTango),
         new("unreadable-counts-as-unchanged", "R20, R23", "what this code cannot read leaves versions as they were",

@@ -26,6 +26,9 @@ public sealed class SimulationRun
     // A run has some hundred updates.
     private const long CheckpointEvery = 25;
 
+    // Short, so that objects leave and return.
+    private static readonly TimeSpan s_remoteStay = TimeSpan.FromMilliseconds(20);
+
     private readonly SeedPlan _plan;
 
     public SimulationRun(SeedPlan plan, Action<string>? trace)
@@ -138,7 +141,8 @@ public sealed class SimulationRun
                     : node.OpenCursor;
                 return await TangoClient.OpenAsync(
                     work.Observe(node.Number, node.Log!, node.Process!.Time, RandomOf(node, -1)), openCursor,
-                    node.Process!.Time, node.Entropy, hosted, OptionsOf(node), new SimLogger(World, node.Name));
+                    node.Process!.Time, node.Entropy, hosted, ReadsRemote(node), OptionsOf(node),
+                    new SimLogger(World, node.Name));
             }
             catch (Exception e) when (e is TangoInDoubtException or LogUnavailableException)
             {
@@ -153,12 +157,18 @@ public sealed class SimulationRun
         }
     }
 
+    // Half of the clients read what they do not host. Under trims without checkpoints they would be told that it cannot
+    // be opened any more.
+    private bool ReadsRemote(SimClientNode node) =>
+        ((ulong)node.Number + _plan.Seed) % 2 == 0 && (_plan.Checkpoints || !_plan.TrimsObjects);
+
     // A record that older code cannot read stops all objects of its entry: in half of the seeds no other's.
     private TangoOptions OptionsOf(SimClientNode node)
     {
         var options = new TangoOptions
         {
             NewLogMaxSpan = _plan.MaxSpan,
+            RemoteStay = s_remoteStay,
             OrphanTimeout = _plan.OrphanTimeout,
             Checkpoints = _plan.Checkpoints
                 ? new CheckpointPolicy { Updates = CheckpointEvery, TrimsLog = _plan.TrimsObjects }

@@ -37,6 +37,9 @@ public sealed class TangoClient
     /// <summary>The lone registers that this client can read.</summary>
     public string[] Readable { get; private set; } = [];
 
+    /// <summary>The lone registers that it hosts while it reads them.</summary>
+    public string[] Remote { get; private set; } = [];
+
     /// <summary>The lone registers that it can write.</summary>
     public string[] Writable { get; private set; } = SoloKeys;
 
@@ -49,9 +52,10 @@ public sealed class TangoClient
     private TangoRegister<string>[] Solo { get; } = new TangoRegister<string>[SoloKeys.Length];
 
     /// <param name="hosted">Which of the lone registers to host; -1: all of them.</param>
+    /// <param name="readsRemote">Whether the others are read; else they are only written.</param>
     public static async Task<TangoClient> OpenAsync(
         ICorfuLog log, Func<IStreamCursor> openCursor, TimeProvider time, IEntropy entropy, int hosted,
-        TangoOptions options, ILogger logger)
+        bool readsRemote, TangoOptions options, ILogger logger)
     {
         var client = new TangoClient(new TangoRuntime(log, openCursor, time, entropy, options, logger), time);
         for (int i = 0; i < SoloKeys.Length; i++)
@@ -59,7 +63,10 @@ public sealed class TangoClient
             bool hosts = hosted < 0 || hosted == i;
             client.Solo[i] = hosts
                 ? await client.Runtime.OpenAsync<TangoRegister<string>>(SoloKeys[i])
-                : await client.Runtime.OpenWriteOnlyAsync<TangoRegister<string>>(SoloKeys[i]);
+                : readsRemote
+                    ? await client.Runtime.OpenRemoteAsync<TangoRegister<string>>(SoloKeys[i])
+                    : await client.Runtime.OpenWriteOnlyAsync<TangoRegister<string>>(SoloKeys[i]);
+            if (readsRemote && !hosts) client.Remote = [.. client.Remote, SoloKeys[i]];
             if (hosts) client.Readable = [.. client.Readable, SoloKeys[i]];
         }
 
@@ -80,6 +87,7 @@ public sealed class TangoClient
     {
         if (!SoloKeys.Contains(name)) HasLostGroup = true;
         Readable = [.. Readable.Where(key => key != name)];
+        Remote = [.. Remote.Where(key => key != name)];
         Writable = [.. Writable.Where(key => key != name)];
     }
 

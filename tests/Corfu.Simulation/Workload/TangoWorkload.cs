@@ -68,6 +68,10 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
             {
                 monitor.Mark("operation given up");
             }
+            catch (TangoConflictException)
+            {
+                monitor.Mark("read fits no snapshot");
+            }
             catch (TangoTrimmedException) when (plan.TrimsObjects)
             {
                 // R22: the runtime fell behind; the next call loads checkpoints.
@@ -317,7 +321,7 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
         await SampleUnitsAsync(client, tango);
     }
 
-    private static string[] Readable(TangoClient tango) => [.. s_keys, .. tango.Readable];
+    private static string[] Readable(TangoClient tango) => [.. s_keys, .. tango.Readable, .. tango.Remote];
 
     private static string[] Writable(TangoClient tango) => [.. s_keys, .. tango.Writable];
 
