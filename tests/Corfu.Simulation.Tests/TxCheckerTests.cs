@@ -1,3 +1,4 @@
+using System.Globalization;
 using Corfu.Simulation.Checkers;
 
 namespace Corfu.Simulation.Tests;
@@ -180,5 +181,41 @@ public sealed class TxCheckerTests
         history.Facts.Decision((1, 0), 4);
         history.Awaited.Add(new AwaitedSample(1, playedTo, "a", [256, 257], waits ? [(1, 0)] : []));
         Assert.Equal(isRight, TxChecker.CheckAll(history).TrueForAll(v => v.Checker != CheckerNames.Awaited));
+    }
+
+    [Theory]
+    [InlineData(1, 11, true)]
+    [InlineData(2, 11, false)]
+    [InlineData(2, 21, true)]
+    public void A_past_state_is_the_models(long position, long value, bool isRight)
+    {
+        TxHistory history = Good();
+        history.Past.Add(new PastState(1, position, Map(("a", value))));
+        Assert.Equal(isRight, TxChecker.CheckAll(history).Count == 0);
+    }
+
+    [Theory]
+    [InlineData(true, "0:11 1:21")]
+    [InlineData(true, "0:11")]
+    [InlineData(true, "0:11 r2:21")]
+    [InlineData(false, "1:21")]
+    [InlineData(false, "0:11 0:11 1:21")]
+    [InlineData(false, "0:11 1:21 2:31")]
+    [InlineData(false, "0:11 r2:11")]
+    [InlineData(false, "0:11 1:21 r1:11")]
+    public void A_feed_has_each_write_once(bool isRight, string changes)
+    {
+        TxHistory history = Good();
+        var feed = new FeedRead(1, "a");
+        foreach (string change in changes.Split(' '))
+        {
+            string[] parts = change.TrimStart('r').Split(':');
+            long position = long.Parse(parts[0], CultureInfo.InvariantCulture);
+            long value = long.Parse(parts[1], CultureInfo.InvariantCulture);
+            feed.Changes.Add(new FeedChange(change[0] == 'r', position, value));
+        }
+
+        history.Feeds.Add(feed);
+        Assert.Equal(isRight, TxChecker.CheckAll(history).Count == 0);
     }
 }

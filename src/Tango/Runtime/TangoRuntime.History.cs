@@ -54,6 +54,9 @@ public sealed partial class TangoRuntime
         RequireNoTransaction();
         type.VerifyFormatters();
         var unit = NewUnit(members, entry, type);
+#if PLANTED
+        if (Planted.Is("past-one-entry-early") && position > LogPosition.Zero) position = new(position.Offset - 1);
+#endif
         try
         {
             await ReplayAsync([unit], position, cancellationToken);

@@ -25,6 +25,8 @@ public static class CheckerNames
     public const string Transactions = "transactions";
     public const string Awaited = "awaited";
     public const string Deleted = "deleted";
+    public const string Past = "past";
+    public const string Feed = "feed";
     public const string DiskUse = "disk-use";
     public const string Decisions = "decisions";
     public const string AbortJustified = "abort-justified";

@@ -22,6 +22,8 @@ public sealed class HistoryFacts
     /// <summary>By commit record: its lowest decision record.</summary>
     public Dictionary<(long Position, int Index), long> Decisions { get; } = [];
 
+    public IEnumerable<(long Position, int Index)> Undecided => Commits.Keys.Where(c => !Decisions.ContainsKey(c));
+
     public void Entry(ulong stream, long position) =>
         FirstEntries[stream] = Math.Min(position, FirstEntries.GetValueOrDefault(stream, long.MaxValue));
 

@@ -25,6 +25,8 @@ public sealed class TxChecker
         checker.Opacity();
         checker.Views();
         checker.Awaited();
+        checker.Past();
+        checker.Feeds();
         return checker._found;
     }
 
@@ -295,6 +297,58 @@ public sealed class TxChecker
                 $"client {sample.Client} at {sample.Position} waits for the decisions about "
                 + $"{string.Join(" ", awaited)} that read {sample.Object}, and should for "
                 + $"{string.Join(" ", expected)}"));
+        }
+    }
+
+    /// <summary>A past state is the model's at that position.</summary>
+    private void Past()
+    {
+        foreach (PastState past in _history.Past)
+        {
+            var at = new Place(past.Position, 0);
+            foreach ((string key, long value) in past.Reads)
+            {
+                if (ValueBefore(key, at) != value)
+                    _found.Add(new(CheckerNames.Past,
+                        $"client {past.Client}: {key} was {ValueBefore(key, at)} below {past.Position}, not {value}"));
+            }
+        }
+    }
+
+    /// <summary>A feed has each write of its key, in their order, without gap or repeat. A reset has the value there,
+    /// and the writes below it are left out.</summary>
+    private void Feeds()
+    {
+        foreach (FeedRead feed in _history.Feeds)
+        {
+            List<(Place At, long Value)> writes = _versions.GetValueOrDefault(feed.Key) ?? [];
+            int next = 0;
+            foreach (FeedChange change in feed.Changes)
+            {
+                if (change.IsReset)
+                {
+                    var at = new Place(change.Position, 0);
+                    int after = writes.FindIndex(w => w.At.CompareTo(at) >= 0);
+                    after = after < 0 ? writes.Count : after;
+                    if (after >= next && ValueBefore(feed.Key, at) == change.Value)
+                    {
+                        next = after;
+                        continue;
+                    }
+                }
+                else if (next < writes.Count && writes[next].Value == change.Value
+                    && writes[next].At.Position == change.Position)
+                {
+                    next++;
+                    continue;
+                }
+
+                string expected =
+                    next < writes.Count ? $"{writes[next].Value} at {writes[next].At.Position}" : "nothing";
+                _found.Add(new(CheckerNames.Feed,
+                    $"client {feed.Client}: the feed of {feed.Key} goes on with {change}, and should with {expected}"));
+                break;
+            }
         }
     }
 }

@@ -43,6 +43,11 @@ public sealed class TxHistory
     /// <summary>An object that may be deleted is another key than the next one of its name.</summary>
     public static string KeyOfTemporary(ulong id) => $"object {id}";
 
+    /// <summary>What clients were shown of the past.</summary>
+    public List<PastState> Past { get; } = [];
+
+    public List<FeedRead> Feeds { get; } = [];
+
     /// <summary>Positions whose writes have been noted: before a trim, or by the scan of the final log.</summary>
     public HashSet<long> Located { get; } = [];
 
@@ -88,3 +93,16 @@ public sealed record ViewSample(int Client, long Position, string Object, string
 public sealed record AwaitedSample(
     int Client, long Position, string Object, IReadOnlyList<ulong> Members,
     IReadOnlyList<(long Position, int Index)> Commits);
+
+/// <summary>Objects as a client was shown them, as of everything below a position.</summary>
+public sealed record PastState(int Client, long Position, IReadOnlyList<KeyValuePair<string, long>> Reads);
+
+/// <summary>What a client read of the changes of a key, from the log's beginning, however often it resumed.</summary>
+public sealed record FeedRead(int Client, string Key)
+{
+    public List<FeedChange> Changes { get; } = [];
+}
+
+/// <param name="IsReset">Changes below were missed, and came to the value.</param>
+/// <param name="Position">Of the entry with the change; of a reset, everything below is in its value.</param>
+public readonly record struct FeedChange(bool IsReset, long Position, long Value);

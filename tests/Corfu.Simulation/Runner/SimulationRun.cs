@@ -102,10 +102,14 @@ public sealed class SimulationRun
         node.Tango = tango;
         work.Opened(node.Number, tango);
         await work.SampleOpenedAsync(node.Number, tango);
+        using var stop = new CancellationTokenSource();
+        Task feed = work.ReadFeedAsync(node.Number, tango, RandomOf(node, -2), stop.Token);
         await Task.WhenAll(Enumerable.Range(0, _plan.Workers)
             .Select(
                 worker => work.WorkAsync(node.Number, _plan.ProfileOf(node.Number), tango, node.Process!.Time,
                     RandomOf(node, worker))));
+        stop.Cancel();
+        await feed;
         if (!_plan.IsOld(node.Number)) await PlayForOldClientsAsync(tango, node.Process!.Time);
     }
 

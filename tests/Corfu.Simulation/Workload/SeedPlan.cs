@@ -64,6 +64,9 @@ public sealed record SeedPlan
     /// <summary>Whether objects are deleted and their names used again.</summary>
     public bool Deletes { get; init; }
 
+    /// <summary>Whether clients read past states and feeds.</summary>
+    public bool Feeds { get; init; }
+
     /// <summary>R20: long in some seeds, so that checkpoints and trims come while an orphan is undecided.</summary>
     public TimeSpan OrphanTimeout { get; init; } = TimeSpan.FromMilliseconds(100);
 
@@ -114,6 +117,7 @@ public sealed record SeedPlan
     private const double ShareWithStumbles = 0.5;
     private const double ShareWithSpills = 0.2;
     private const double ShareWithDeletes = 0.3;
+    private const double ShareWithFeeds = 0.3;
     private const double ShareWithLateOrphans = 0.5;
 
     // After these a unit may be the only one that has a page, for a while or for good.
@@ -223,6 +227,8 @@ public sealed record SeedPlan
             OrphanTimeout = plan.Checkpoints && new SimRandom(seed).Split("orphans").Chance(ShareWithLateOrphans)
                 ? TimeSpan.FromMilliseconds(500)
                 : plan.OrphanTimeout,
+            Feeds = plan.Kind == WorkloadKind.Tango && canOpenAnew
+                && new SimRandom(seed).Split("feeds").Chance(ShareWithFeeds),
             Deletes = plan.Kind == WorkloadKind.Tango && canOpenAnew
                 && new SimRandom(seed).Split("deletes").Chance(ShareWithDeletes),
         };

@@ -198,7 +198,8 @@ public sealed partial class TangoWorkload
 
         TangoTrimPoint point = await tango.Runtime.ReadTrimPointAsync();
         monitor.Found(CheckerNames.DiskUse,
-            $"released {released}, and checkpoints end at {before} or above: {string.Join(", ", point.Claims)}");
+            $"released {released}, and checkpoints end at {before} or above: {string.Join(", ", point.Claims)}; "
+            + $"undecided: {string.Join(" ", history.Facts.Undecided)}");
     }
 
     private async Task<LogPosition> TrimOnceAsync(TangoClient tango)

@@ -44,9 +44,11 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
                 : random.NextDouble();
             bool isNewer = plan.TwoVersions && !plan.IsOld(client) && random.Chance(ShareOfNewer);
             bool isTemporary = plan.Deletes && !plan.IsOld(client) && random.Chance(ShareOfTemporary);
+            bool isPast = plan.Feeds && !plan.IsOld(client) && random.Chance(ShareOfPast);
             Task step = dice switch
             {
                 _ when isTemporary => UseTemporaryAsync(client, tango, random),
+                _ when isPast => ReadPastAsync(client, tango, random),
                 _ when isNewer => UpdateAsync(client, tango, random.Pick(TangoClient.SoloKeys), NewerMark),
                 < 0.40 => TransactionAsync(client, tango, random),
                 < 0.55 => TransferAsync(client, tango, random),
