@@ -225,11 +225,11 @@ internal sealed class ObjectEmitter
             _code.Close();
             _code.Line();
         }
-        _code.Open("private static void Verify()");
+        _code.Open($"private static void Verify({Ns}.Formatting.StoredTypes types)");
         foreach (string type in _formats)
         {
-            string verb = _keys.Contains(type) ? "VerifyKey" : "Verify";
-            _code.Line($"{Formatters}.{verb}<{type}>();");
+            string verb = _keys.Contains(type) ? "AddKey" : "Add";
+            _code.Line($"types.{verb}<{type}>();");
         }
         _code.Close();
         _code.Close();

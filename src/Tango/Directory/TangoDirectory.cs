@@ -24,7 +24,7 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
     public const long MaxSpanOfFirstLevel = 65_536;
 
     private static readonly TangoObjectType s_type =
-        new("tango-directory", static () => new TangoDirectory(), static () => { }, Mutators.All);
+        new("tango-directory", static () => new TangoDirectory(), static _ => { }, Mutators.All);
 
     private ImmutableSortedDictionary<string, DirectoryEntry> _objects =
         ImmutableSortedDictionary.Create<string, DirectoryEntry>(StringComparer.Ordinal);

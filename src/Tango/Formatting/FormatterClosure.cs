@@ -10,7 +10,14 @@ internal static class FormatterClosure
         typeof(TimeOnly),
     ];
 
-    public static void Verify(Type type) => Verify(type, [], []);
+    /// <summary>The type and all that it is made of.</summary>
+    /// <exception cref="TangoFormatException">One of them has no formatter.</exception>
+    public static IReadOnlyCollection<Type> Verify(Type type)
+    {
+        var seen = new HashSet<Type>();
+        Verify(type, [], seen);
+        return seen;
+    }
 
     public static void VerifyKey(Type type)
     {

@@ -24,6 +24,10 @@ public static class TangoFormatters
     // Registrations take no lock: a module initialiser that waited for one could deadlock with a thread that holds it
     // and waits for that initialiser.
     private static readonly ConcurrentDictionary<Type, object> s_known = new(BuiltInFormatters.Simple());
+    private static readonly ConcurrentDictionary<Type, SerializerName> s_named = [];
+
+    // Types that an object was opened with.
+    private static readonly ConcurrentDictionary<Type, bool> s_stored = [];
 
     /// <summary>How all values are written and read: no typeless data, no compression, bounded depth.</summary>
     public static MessagePackSerializerOptions Options { get; } =
@@ -122,14 +126,21 @@ public static class TangoFormatters
 
     /// <summary>Registers a formatter for one type, in place of a built-in or generated one. It must happen before the
     /// type is first used.</summary>
+    /// <param name="name">What the directory records with the objects that store the type: ASCII letters, digits,
+    /// '.', '-' and '_'.</param>
+    /// <param name="version">Of the bytes, from 1. Objects recorded with another version are not opened.</param>
     /// <exception cref="InvalidOperationException">The type is in use: bytes written so far and from now on would
-    /// differ.</exception>
-    public static void Register<T>(IMessagePackFormatter<T> formatter)
+    /// differ. Or the name is registered with another version.</exception>
+    public static void Register<T>(IMessagePackFormatter<T> formatter, string name, int version)
     {
         ArgumentNullException.ThrowIfNull(formatter);
-        if (Cache<T>.Formatter is not null)
+        var named = SerializerName.Of(name, version);
+        if (Cache<T>.Formatter is not null || s_stored.ContainsKey(typeof(T)))
             throw new InvalidOperationException(
                 $"{typeof(T)} is already in use: register its formatter before anything is opened");
+        if (s_named.Any(other => other.Value.Name == name && other.Value.Version != version))
+            throw new InvalidOperationException($"'{name}' is registered with another version");
+        s_named[typeof(T)] = named;
         s_known[typeof(T)] = formatter;
     }
 
@@ -148,7 +159,7 @@ public static class TangoFormatters
     /// <exception cref="TangoFormatException"><see cref="FormatError.NoFormatter"/> and others.</exception>
     public static void Verify<T>()
     {
-        FormatterClosure.Verify(typeof(T));
+        foreach (Type stored in FormatterClosure.Verify(typeof(T))) s_stored[stored] = true;
         // Of other types null says nothing; the object's initial state is a sample too.
         if (!typeof(T).IsValueType) return;
         var written = ToBytes(default(T));
@@ -165,6 +176,15 @@ public static class TangoFormatters
     {
         Verify<T>();
         FormatterClosure.VerifyKey(typeof(T));
+    }
+
+    /// <summary>The user's, of the type and all that it is made of.</summary>
+    internal static IEnumerable<SerializerName> SerializersOf(Type type)
+    {
+        foreach (Type part in FormatterClosure.Verify(type))
+        {
+            if (s_named.TryGetValue(part, out SerializerName named)) yield return named;
+        }
     }
 
     /// <summary>The formatter of a type, or null.</summary>

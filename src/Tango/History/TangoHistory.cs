@@ -44,8 +44,7 @@ public sealed class TangoHistory
         TangoRuntime.RequireName(name);
         var entry = Objects.FirstOrDefault(entry => entry.Name == name)
             ?? throw new TangoDirectoryException($"There was no object '{name}' at {Position.Offset}");
-        if (entry.TypeName != T.ObjectType.Name)
-            throw new TangoDirectoryException($"'{name}' was of type {entry.TypeName}, not {T.ObjectType.Name}");
+        T.ObjectType.RequireIs(entry);
         var member = await FindAsync(entry, T.ObjectType, cancellationToken);
         var handle = T.ObjectType.Create();
         handle.Attach(new PastHost(member));

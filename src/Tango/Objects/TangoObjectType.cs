@@ -1,18 +1,21 @@
+using Tango.Formatting;
+
 namespace Tango;
 
 /// <summary>Static facts about an object type: how to name, create and check it.</summary>
 public sealed class TangoObjectType
 {
-    private readonly Action _verifyFormatters;
+    private readonly Action<StoredTypes> _verifyFormatters;
     private readonly Lazy<bool> _holdsMutableValues;
+    private volatile RecordedTypeName? _recorded;
 
     /// <param name="name">The name recorded in the directory; for a generic type see
     /// <see cref="TangoTypeName.Generic"/>.</param>
     /// <param name="create">Makes an instance with the initial view state; must be the parameterless
     /// constructor.</param>
-    /// <param name="verifyFormatters">Throws if a type used by the object has no formatter; called when the object is
+    /// <param name="verifyFormatters">Adds each type that the object stores; called when the object is
     /// opened.</param>
-    public TangoObjectType(string name, Func<TangoObject> create, Action verifyFormatters,
+    public TangoObjectType(string name, Func<TangoObject> create, Action<StoredTypes> verifyFormatters,
         params IReadOnlyList<MutatorInfo> mutators)
     {
         ArgumentException.ThrowIfNullOrEmpty(name);
@@ -34,14 +37,41 @@ public sealed class TangoObjectType
 
     /// <summary>Every type has a formatter, and the initial state comes back from its checkpoint.</summary>
     /// <exception cref="TangoFormatException">Otherwise.</exception>
-    internal void VerifyFormatters()
+    internal void VerifyFormatters() => _ = Recorded;
+
+    /// <summary>What the directory records of objects that are created now.</summary>
+    /// <exception cref="TangoFormatException">As <see cref="VerifyFormatters"/>.</exception>
+    internal RecordedTypeName Recorded => _recorded ??= Verify();
+
+    /// <summary>Whether objects recorded as this are of the type, and their values were written by the serializers of
+    /// this program. One that the type came to use later is not recorded.</summary>
+    internal bool Is(string recorded)
     {
-        _verifyFormatters();
+        if (recorded == Name) return true;
+        var parsed = RecordedTypeName.Parse(recorded);
+        return parsed.Plain == Name && parsed.Serializers.All(Recorded.Serializers.Contains);
+    }
+
+    /// <exception cref="TangoDirectoryException">It is not.</exception>
+    internal void RequireIs(DirectoryEntry entry)
+    {
+        if (Is(entry.TypeName)) return;
+        string why = RecordedTypeName.Parse(entry.TypeName).Plain == Name
+            ? ": its values were written by another serializer"
+            : "";
+        throw new TangoDirectoryException($"'{entry.Name}' is of type {entry.TypeName}, not {Recorded}{why}");
+    }
+
+    private RecordedTypeName Verify()
+    {
+        var types = new StoredTypes();
+        _verifyFormatters(types);
         var written = SaveState((ITangoView)Create());
         var loaded = (ITangoView)Create();
         loaded.LoadState(written);
         if (!SaveState(loaded).Span.SequenceEqual(written.Span))
             throw new TangoFormatException($"The initial state of {Name} is not what was written when it is read");
+        return new RecordedTypeName(Name, types.Serializers);
     }
 
     private static ReadOnlyMemory<byte> SaveState(ITangoView view)

@@ -7,7 +7,7 @@ namespace Tango;
 public sealed class TangoGroupBuilder
 {
     private readonly TangoOptions _options;
-    private readonly List<(TangoDirectory.NewObject Member, TangoObject Handle)> _members = [];
+    private readonly List<(TangoDirectory.NewObject Member, TangoObject Handle, TangoObjectType Type)> _members = [];
 
     internal TangoGroupBuilder(TangoOptions options) => _options = options;
 
@@ -23,8 +23,9 @@ public sealed class TangoGroupBuilder
         T.ObjectType.VerifyFormatters();
         _options.Types.Add<T>();
         var handle = T.ObjectType.Create();
-        _members.Add((new TangoDirectory.NewObject(name, T.ObjectType.Name, _options.NewObjectVersionCapacity),
-            handle));
+        var recorded = T.ObjectType.Recorded.ToString();
+        _members.Add((new TangoDirectory.NewObject(name, recorded, _options.NewObjectVersionCapacity), handle,
+            T.ObjectType));
         return (T)handle;
     }
 
@@ -32,7 +33,7 @@ public sealed class TangoGroupBuilder
     {
         var same = entries.Length == _members.Count;
         for (var i = 0; same && i < _members.Count; i++)
-            same = entries[i].Name == _members[i].Member.Name && entries[i].TypeName == _members[i].Member.TypeName;
+            same = entries[i].Name == _members[i].Member.Name && _members[i].Type.Is(entries[i].TypeName);
         return same;
     }
 

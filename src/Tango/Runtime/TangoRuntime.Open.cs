@@ -17,8 +17,8 @@ public sealed partial class TangoRuntime
     /// Opens the object of that name, creating it if there is none, and plays its history up to now. If it belongs to a
     /// group, all of the group is opened.
     /// </summary>
-    /// <exception cref="TangoDirectoryException">The name belongs to an object of another type, or a group member's
-    /// type is unknown here.</exception>
+    /// <exception cref="TangoDirectoryException">The name belongs to an object of another type, or one whose values
+    /// another serializer wrote; or a group member's type is unknown here.</exception>
     /// <exception cref="TangoFormatException">A type the object uses has no formatter.</exception>
     public async ValueTask<T> OpenAsync<T>(string name, CancellationToken cancellationToken = default)
         where T : TangoObject, ITangoObject<T>
@@ -124,12 +124,12 @@ public sealed partial class TangoRuntime
         var entry = await _directory.FindAsync(name, cancellationToken);
         if (entry is null)
         {
-            var member = new TangoDirectory.NewObject(name, type.Name, _options.NewObjectVersionCapacity);
+            var member = new TangoDirectory.NewObject(
+                name, type.Recorded.ToString(), _options.NewObjectVersionCapacity);
             entry = (await CreateAsync(null, [member], cancellationToken))[0];
         }
 
-        if (entry.TypeName != type.Name)
-            throw new TangoDirectoryException($"'{name}' is of type {entry.TypeName}, not {type.Name}");
+        type.RequireIs(entry);
         return entry;
     }
 
@@ -180,10 +180,7 @@ public sealed partial class TangoRuntime
     private HostedObject NewHosted(DirectoryEntry entry)
     {
         if (entry == TangoDirectory.OwnEntry) return new HostedObject(entry, TangoDirectory.Type);
-        if (!_options.Types.TryGet(entry.TypeName, out var type))
-            throw new TangoDirectoryException(
-                $"'{entry.Name}' is of type {entry.TypeName}, which this program does not know: add it to "
-                + $"{nameof(TangoOptions)}.{nameof(TangoOptions.Types)}");
+        var type = _options.Types.Get(entry);
         type.VerifyFormatters();
         return new HostedObject(entry, type);
     }

@@ -15,6 +15,24 @@ public sealed class TangoTypeRegistry
         return this;
     }
 
-    internal bool TryGet(string name, [NotNullWhen(true)] out TangoObjectType? type) =>
-        _types.TryGetValue(name, out type);
+    /// <summary>False also if the type writes values by another serializer than the directory records.</summary>
+    internal bool TryGet(string recorded, [NotNullWhen(true)] out TangoObjectType? type)
+    {
+        var isKnown = _types.TryGetValue(recorded, out type)
+            || _types.TryGetValue(RecordedTypeName.Parse(recorded).Plain, out type);
+        if (isKnown && type!.Is(recorded)) return true;
+        type = null;
+        return false;
+    }
+
+    /// <exception cref="TangoDirectoryException">The type is not known to this program, or writes values by another
+    /// serializer.</exception>
+    internal TangoObjectType Get(DirectoryEntry entry)
+    {
+        if (TryGet(entry.TypeName, out var type)) return type;
+        if (_types.TryGetValue(RecordedTypeName.Parse(entry.TypeName).Plain, out type)) type.RequireIs(entry);
+        throw new TangoDirectoryException(
+            $"'{entry.Name}' is of type {entry.TypeName}, which this program does not know: add it to "
+            + $"{nameof(TangoOptions)}.{nameof(TangoOptions.Types)}");
+    }
 }

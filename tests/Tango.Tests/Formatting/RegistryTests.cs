@@ -43,7 +43,7 @@ public sealed class RegistryTests
     [Fact]
     public void Recursive_types()
     {
-        TangoFormatters.Register(new LoopFormatter());
+        TangoFormatters.Register(new LoopFormatter(), "loop", 1);
         ClosedFormatters.List<Loop>();
         var value = new Loop(1, [new Loop(2, []), new Loop(3, [])]);
         Loop back = Packed.Read<Loop>(Packed.Write(value));
@@ -53,8 +53,8 @@ public sealed class RegistryTests
     [Fact]
     public void Generic_types_of_the_users()
     {
-        TangoFormatters.Register(new BoxFormatter<string>());
-        TangoFormatters.Register(new BoxFormatter<int>());
+        TangoFormatters.Register(new BoxFormatter<string>(), "box", 1);
+        TangoFormatters.Register(new BoxFormatter<int>(), "box", 1);
         Assert.Equal("9203a161", Packed.Hex((3, new Box<string>("a")).ToTuple()));
         Assert.Equal(new Box<int>(5), Packed.Read<Box<int>>([5]));
     }
@@ -63,10 +63,10 @@ public sealed class RegistryTests
     public void A_formatter_cannot_change_under_a_type_in_use()
     {
         TangoFormatters.RegisterGenerated(new LateFormatter(0));
-        TangoFormatters.Register(new LateFormatter(1));
+        TangoFormatters.Register(new LateFormatter(1), "late", 1);
         TangoFormatters.RegisterGenerated(new LateFormatter(2));
         Assert.Equal("08", Packed.Hex(new Late(7)));
-        Assert.Throws<InvalidOperationException>(() => TangoFormatters.Register(new LateFormatter(3)));
+        Assert.Throws<InvalidOperationException>(() => TangoFormatters.Register(new LateFormatter(3), "late", 1));
     }
 
     [Fact]
@@ -82,7 +82,7 @@ public sealed class RegistryTests
     [Fact]
     public void A_formatter_whose_sample_does_not_come_back_is_refused()
     {
-        TangoFormatters.Register(new TiltedFormatter());
+        TangoFormatters.Register(new TiltedFormatter(), "tilted", 1);
         var error = Assert.Throws<TangoFormatException>(TangoFormatters.Verify<Tilted>);
         Assert.Contains("Tilted", error.Message, StringComparison.Ordinal);
     }

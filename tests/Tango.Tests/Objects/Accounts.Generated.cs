@@ -13,7 +13,7 @@ public sealed partial class Accounts : ITangoObject<Accounts>
     private static readonly MutatorInfo s_clear = new(4, "Clear", Reads: false);
 
     private static readonly TangoObjectType s_type = new(
-        "test-accounts", static () => new Accounts(), static () => { }, s_set, s_add, s_withdraw, s_clear);
+        "test-accounts", static () => new Accounts(), static _ => { }, s_set, s_add, s_withdraw, s_clear);
 
     static TangoObjectType ITangoObject<Accounts>.ObjectType => s_type;
 

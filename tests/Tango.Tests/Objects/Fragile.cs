@@ -8,7 +8,7 @@ public sealed class Fragile : TangoObject, ITangoObject<Fragile>
 {
     private static readonly MutatorInfo s_put = new(1, "Put", Reads: false);
     private static readonly TangoObjectType s_type =
-        new("test-fragile", static () => new Fragile(), static () => { }, s_put);
+        new("test-fragile", static () => new Fragile(), static _ => { }, s_put);
     private long _sum;
 
     /// <summary>Flows with the test into playback.</summary>
