@@ -97,8 +97,7 @@ public sealed partial class TangoRuntime
         if (options.Name is not null) await RequireLevelAsync(FeatureLevel.Checkpoints, RegisteredFeed, stop);
         var entry = await _directory.FindAsync(name, stop)
             ?? throw new TangoDirectoryException($"There is no object '{name}'");
-        if (entry.TypeName != T.ObjectType.Name)
-            throw new TangoDirectoryException($"'{name}' is of type {entry.TypeName}, not {T.ObjectType.Name}");
+        T.ObjectType.RequireIs(entry);
         var members = DirectoryView.GroupOf(entry.Id);
         var claim = options.Name is null
             ? null
