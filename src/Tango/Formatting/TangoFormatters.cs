@@ -24,7 +24,7 @@ public static class TangoFormatters
     // Registrations take no lock: a module initialiser that waited for one could deadlock with a thread that holds it
     // and waits for that initialiser.
     private static readonly ConcurrentDictionary<Type, object> s_known = new(BuiltInFormatters.Simple());
-    private static readonly ConcurrentDictionary<Type, SerializerName> s_named = [];
+    private static readonly ConcurrentDictionary<Type, (SerializerName Name, Action CheckSample)> s_named = [];
 
     // Types that an object was opened with.
     private static readonly ConcurrentDictionary<Type, bool> s_stored = [];
@@ -129,18 +129,20 @@ public static class TangoFormatters
     /// <param name="name">What the directory records with the objects that store the type: ASCII letters, digits,
     /// '.', '-' and '_'.</param>
     /// <param name="version">Of the bytes, from 1. Objects recorded with another version are not opened.</param>
+    /// <param name="sample">A value whose members all differ from their defaults. An object that stores the type is
+    /// opened only if it comes back as it was written.</param>
     /// <exception cref="InvalidOperationException">The type is in use: bytes written so far and from now on would
     /// differ. Or the name is registered with another version.</exception>
-    public static void Register<T>(IMessagePackFormatter<T> formatter, string name, int version)
+    public static void Register<T>(IMessagePackFormatter<T> formatter, string name, int version, T sample)
     {
         ArgumentNullException.ThrowIfNull(formatter);
         var named = SerializerName.Of(name, version);
         if (Cache<T>.Formatter is not null || s_stored.ContainsKey(typeof(T)))
             throw new InvalidOperationException(
                 $"{typeof(T)} is already in use: register its formatter before anything is opened");
-        if (s_named.Any(other => other.Value.Name == name && other.Value.Version != version))
+        if (s_named.Any(other => other.Value.Name.Name == name && other.Value.Name.Version != version))
             throw new InvalidOperationException($"'{name}' is registered with another version");
-        s_named[typeof(T)] = named;
+        s_named[typeof(T)] = (named, () => CheckSample(sample));
         s_known[typeof(T)] = formatter;
     }
 
@@ -159,10 +161,19 @@ public static class TangoFormatters
     /// <exception cref="TangoFormatException"><see cref="FormatError.NoFormatter"/> and others.</exception>
     public static void Verify<T>()
     {
-        foreach (Type stored in FormatterClosure.Verify(typeof(T))) s_stored[stored] = true;
+        foreach (Type stored in FormatterClosure.Verify(typeof(T)))
+        {
+            s_stored[stored] = true;
+            if (s_named.TryGetValue(stored, out var users)) users.CheckSample();
+        }
+
         // Of other types null says nothing; the object's initial state is a sample too.
-        if (!typeof(T).IsValueType) return;
-        var written = ToBytes(default(T));
+        if (typeof(T).IsValueType) CheckSample(default(T)!);
+    }
+
+    private static void CheckSample<T>(T sample)
+    {
+        var written = ToBytes(sample);
         var reader = new MessagePackReader(written);
         T back = Read<T>(ref reader);
         RequireEnd(ref reader);
@@ -183,7 +194,7 @@ public static class TangoFormatters
     {
         foreach (Type part in FormatterClosure.Verify(type))
         {
-            if (s_named.TryGetValue(part, out SerializerName named)) yield return named;
+            if (s_named.TryGetValue(part, out var users)) yield return users.Name;
         }
     }
 

@@ -101,7 +101,7 @@ public sealed class DamagedInputTests
         var reader = new MessagePackReader(nested);
         reader.SkipValue();
         Assert.True(reader.End);
-        TangoFormatters.Register(new NestFormatter(), "nest", 1);
+        TangoFormatters.Register(new NestFormatter(), "nest", 1, new Nest(1));
         Assert.Equal(64, Packed.Read<Nest>([.. Enumerable.Repeat((byte)0x91, 64), 0xc0]).Depth);
         Assert.Equal(FormatError.TooDeep,
             Assert.Throws<TangoFormatException>(() => Packed.Read<Nest>(nested)).Error);

@@ -43,7 +43,7 @@ public sealed class RegistryTests
     [Fact]
     public void Recursive_types()
     {
-        TangoFormatters.Register(new LoopFormatter(), "loop", 1);
+        TangoFormatters.Register(new LoopFormatter(), "loop", 1, new Loop(7, []));
         ClosedFormatters.List<Loop>();
         var value = new Loop(1, [new Loop(2, []), new Loop(3, [])]);
         Loop back = Packed.Read<Loop>(Packed.Write(value));
@@ -53,8 +53,8 @@ public sealed class RegistryTests
     [Fact]
     public void Generic_types_of_the_users()
     {
-        TangoFormatters.Register(new BoxFormatter<string>(), "box", 1);
-        TangoFormatters.Register(new BoxFormatter<int>(), "box", 1);
+        TangoFormatters.Register(new BoxFormatter<string>(), "box", 1, new Box<string>("a"));
+        TangoFormatters.Register(new BoxFormatter<int>(), "box", 1, new Box<int>(7));
         Assert.Equal("9203a161", Packed.Hex((3, new Box<string>("a")).ToTuple()));
         Assert.Equal(new Box<int>(5), Packed.Read<Box<int>>([5]));
     }
@@ -63,10 +63,11 @@ public sealed class RegistryTests
     public void A_formatter_cannot_change_under_a_type_in_use()
     {
         TangoFormatters.RegisterGenerated(new LateFormatter(0));
-        TangoFormatters.Register(new LateFormatter(1), "late", 1);
+        TangoFormatters.Register(new LateFormatter(1), "late", 1, new Late(7));
         TangoFormatters.RegisterGenerated(new LateFormatter(2));
         Assert.Equal("08", Packed.Hex(new Late(7)));
-        Assert.Throws<InvalidOperationException>(() => TangoFormatters.Register(new LateFormatter(3), "late", 1));
+        Assert.Throws<InvalidOperationException>(
+            () => TangoFormatters.Register(new LateFormatter(3), "late", 1, new Late(7)));
     }
 
     [Fact]
@@ -82,9 +83,40 @@ public sealed class RegistryTests
     [Fact]
     public void A_formatter_whose_sample_does_not_come_back_is_refused()
     {
-        TangoFormatters.Register(new TiltedFormatter(), "tilted", 1);
+        TangoFormatters.Register(new TiltedFormatter(), "tilted", 1, new Tilted(7));
         var error = Assert.Throws<TangoFormatException>(TangoFormatters.Verify<Tilted>);
         Assert.Contains("Tilted", error.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_serializer_that_loses_a_part_of_its_sample_is_refused()
+    {
+        TangoFormatters.Register(new LossyFormatter(), "lossy", 1, new Lossy(1, 2));
+        ClosedFormatters.List<Lossy?>();
+        // What null says is not enough.
+        var error = Assert.Throws<TangoFormatException>(TangoFormatters.Verify<List<Lossy?>>);
+        Assert.Contains("Lossy", error.Message, StringComparison.Ordinal);
+    }
+
+    private sealed record Lossy(int Kept, int Lost);
+
+    /// <summary>Forgets to read what it writes.</summary>
+    private sealed class LossyFormatter : IMessagePackFormatter<Lossy?>
+    {
+        public void Serialize(ref MessagePackWriter writer, Lossy? value, MessagePackSerializerOptions options)
+        {
+            writer.WriteArrayHeader(2);
+            writer.Write(value?.Kept ?? 0);
+            writer.Write(value?.Lost ?? 0);
+        }
+
+        public Lossy? Deserialize(ref MessagePackReader reader, MessagePackSerializerOptions options)
+        {
+            reader.ReadArrayHeader(2);
+            var kept = reader.ReadInt32();
+            reader.Skip();
+            return new Lossy(kept, 0);
+        }
     }
 
     private readonly record struct Tilted(int Value);

@@ -26,7 +26,7 @@ public sealed class Ledger : TangoObject, ITangoObject<Ledger>
 
     static Ledger()
     {
-        TangoFormatters.Register(new MoneyFormatter(), "test-money", 2);
+        TangoFormatters.Register(new MoneyFormatter(), "test-money", 2, new Money(7));
         ClosedFormatters.Nullable<Money>();
     }
 

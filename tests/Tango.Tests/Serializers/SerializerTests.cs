@@ -78,13 +78,13 @@ public sealed class SerializerTests
     [Fact]
     public void A_serializer_has_one_version_in_a_program_and_comes_before_its_type_is_stored()
     {
-        TangoFormatters.Register(new MarkFormatter<int>(), "test-mark", 1);
-        TangoFormatters.Register(new MarkFormatter<long>(), "test-mark", 1);
+        TangoFormatters.Register(new MarkFormatter<int>(), "test-mark", 1, new Mark<int>(7));
+        TangoFormatters.Register(new MarkFormatter<long>(), "test-mark", 1, new Mark<long>(7));
         Assert.Throws<InvalidOperationException>(
-            () => TangoFormatters.Register(new MarkFormatter<short>(), "test-mark", 2));
+            () => TangoFormatters.Register(new MarkFormatter<short>(), "test-mark", 2, new Mark<short>(7)));
         TangoFormatters.Verify<Mark<int>>();
         Assert.Throws<InvalidOperationException>(
-            () => TangoFormatters.Register(new MarkFormatter<int>(), "test-mark", 1));
+            () => TangoFormatters.Register(new MarkFormatter<int>(), "test-mark", 1, new Mark<int>(7)));
     }
 
     [Theory]
@@ -96,7 +96,7 @@ public sealed class SerializerTests
     [InlineData("a", 0)]
     public void Names_can_be_told_from_the_text_around_them(string name, int version) =>
         Assert.ThrowsAny<ArgumentException>(
-            () => TangoFormatters.Register(new MarkFormatter<Guid>(), name, version));
+            () => TangoFormatters.Register(new MarkFormatter<Guid>(), name, version, new Mark<Guid>(7)));
 
     [Theory]
     [InlineData("ledger", "ledger", 0)]

@@ -1,0 +1,53 @@
+using Microsoft.CodeAnalysis;
+
+namespace Tango.Generators.Tests;
+
+/// <summary>R18: only types whose equal values have equal bytes are version keys, whatever they are nested in.</summary>
+public sealed class VersionKeyTests
+{
+    private const string Types =
+        """
+        public enum Kind : byte { A }
+        [MessagePackObject] public sealed record Good(
+            [property: Key(0)] Guid Id, [property: Key(1)] (Kind?, string) Part, [property: Key(2)] DateOnly? Day);
+        [MessagePackObject] public sealed record Price([property: Key(0)] int Id, [property: Key(1)] decimal Amount);
+        [MessagePackObject] public sealed record Deep([property: Key(0)] (int, Price?)? Inner);
+        [MessagePackObject] public sealed class Plain { [Key(0)] public int Id { get; init; } }
+        """;
+
+    [Fact]
+    public async Task Types_with_one_encoding_are_accepted()
+    {
+        string[] keys =
+        [
+            "sbyte", "byte", "short", "ushort", "int", "uint", "long", "ulong", "bool", "char", "Kind", "string",
+            "Guid", "TimeSpan", "DateOnly", "TimeOnly", "int?", "Kind?", "TimeOnly?", "(int, (string, Guid?))",
+            "Tuple<long, char>", "KeyValuePair<string, bool>", "Good", "(Good, int)",
+        ];
+        Assert.Empty(await Compiler.Analyze(Source(keys)));
+    }
+
+    [Fact]
+    public async Task Types_with_several_encodings_are_refused_and_named()
+    {
+        (string Key, string Culprit)[] keys =
+        [
+            ("decimal", "decimal"), ("float", "float"), ("double", "double"), ("DateTime", "DateTime"),
+            ("DateTimeOffset", "DateTimeOffset"), ("decimal?", "decimal"), ("(int, DateTime?)", "DateTime"),
+            ("(int, (string, DateTimeOffset))", "DateTimeOffset"), ("Tuple<float, int>", "float"),
+            ("KeyValuePair<string, double>", "double"), ("Price", "decimal"), ("Deep", "decimal"),
+            ("(Good, Deep)?", "decimal"), ("Plain", "Plain"), ("int[]", "int[]"), ("ImmutableArray<int>",
+            "ImmutableArray<int>"), ("ReadOnlyMemory<byte>", "ReadOnlyMemory<byte>"),
+        ];
+        var found = (await Compiler.Analyze(Source([.. keys.Select(k => k.Key)])))
+            .OrderBy(d => d.Location.SourceSpan.Start).ToArray();
+        Assert.Equal(Enumerable.Repeat("TANGO013", keys.Length), found.Select(d => d.Id));
+        for (int i = 0; i < keys.Length; i++)
+            Assert.Contains(keys[i].Culprit, found[i].GetMessage(), StringComparison.Ordinal);
+    }
+
+    private static string Source(string[] keys) =>
+        Types + Sources.Object(string.Concat(keys.Select((key, i) =>
+            $"[Accessor] public partial ValueTask<int> K{i}Async([VersionKey] {key} key); "
+            + $"private int ReadK{i}({key} key) => 0;\n")));
+}
