@@ -2,7 +2,7 @@ using Microsoft.CodeAnalysis;
 
 namespace Tango.Generators.Tests;
 
-/// <summary>R18: only types whose equal values have equal bytes are version keys, whatever they are nested in.</summary>
+/// <summary>R18: only types whose equal values have equal bytes are version keys, also inside others.</summary>
 public sealed class VersionKeyTests
 {
     private const string Types =
