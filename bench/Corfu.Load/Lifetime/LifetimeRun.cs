@@ -106,7 +106,7 @@ internal sealed class LifetimeRun(string connectionString, string folder, Lifeti
     /// <summary>What has held the trim point for longer than checkpoints and MaxSpan explain.</summary>
     private async Task<string?> FindPinAsync(CancellationToken cancellationToken)
     {
-        var expected = (3 * new CheckpointPolicy().Updates) + new TangoOptions().NewLogMaxSpan;
+        var expected = (4 * new CheckpointPolicy().Updates) + new TangoOptions().NewLogMaxSpan;
         await using var client = await CorfuClient.ConnectAsync(connectionString, cancellationToken: cancellationToken);
         await using var runtime = new TangoRuntime(client, new TangoOptions { Checkpoints = null });
         var point = await runtime.ReadTrimPointAsync(cancellationToken);
