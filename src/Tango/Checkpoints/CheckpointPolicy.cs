@@ -7,7 +7,8 @@ namespace Tango;
 /// </summary>
 /// <remarks>
 /// A large object waits until its updates are at least half as many bytes as its last checkpoint, records included:
-/// an opener loads the one and plays the other. The runtimes that have an object open need not agree. Each waits up to
+/// an opener loads the one and plays the other. With few updates it waits until the log has grown by a position for
+/// each 512 bytes of its checkpoint. The runtimes that have an object open need not agree. Each waits up to
 /// a quarter longer than the policy says, by a share that follows from its identity: as a rule one of them makes the
 /// checkpoint, and the others find it made.
 /// </remarks>

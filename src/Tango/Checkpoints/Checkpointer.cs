@@ -25,6 +25,9 @@ internal sealed class Checkpointer(
     // write their checkpoints only.
     private const int MaxBehind = 256;
 
+    // Of the log, about: what a large object's checkpoint is weighed against.
+    private const int BytesOfPosition = 512;
+
     // In positions: far more than the checkpoints of one look take.
     private const long MinBetweenLooks = 16 * MaxBehind;
 
@@ -124,7 +127,9 @@ internal sealed class Checkpointer(
         foreach (var unit in watched)
         {
             var claim = findClaim(unit);
-            if (end - (claim.Checkpoint ?? claim.Forget) > policy!.Updates
+            // A large one waits longer, as with updates of its own: about as many bytes of the log as it has itself.
+            var patience = Math.Max(policy!.Updates, unit.Traffic.CheckpointSize / BytesOfPosition);
+            if (end - (claim.Checkpoint ?? claim.Forget) > patience
                 && unit.Objects.All(static member => member.Stopped is null)) behind.Add((claim.Checkpoint, unit));
         }
 

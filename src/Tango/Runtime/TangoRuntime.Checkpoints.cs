@@ -39,6 +39,7 @@ public sealed partial class TangoRuntime
         RequireNoTransaction();
         using var use = await host.UseAsync(cancellationToken);
         await RequireLevelAsync(FeatureLevel.Checkpoints, Checkpoint, cancellationToken);
+        await RebuildIfStoppedAsync(use.Hosted.Unit, cancellationToken);
         return await CheckpointUnitAsync(use.Hosted.Unit, cancellationToken);
     }
 

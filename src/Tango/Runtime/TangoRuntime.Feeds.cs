@@ -98,7 +98,7 @@ public sealed partial class TangoRuntime
         var entry = await _directory.FindAsync(name, stop)
             ?? throw new TangoDirectoryException($"There is no object '{name}'");
         T.ObjectType.RequireIs(entry);
-        var members = DirectoryView.GroupOf(entry.Id);
+        var members = await FindUnitAsync(entry, stop);
         var claim = options.Name is null
             ? null
             : new FeedClaim(_directory, _time, options.Name, options.Lease, members[0].Id, FindMaxSpan);

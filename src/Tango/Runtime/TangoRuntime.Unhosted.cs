@@ -20,9 +20,7 @@ public sealed partial class TangoRuntime
         await RequireLevelAsync(FeatureLevel.Checkpoints, Checkpoint, cancellationToken);
         var entry = await _directory.FindAsync(name, cancellationToken)
             ?? throw new TangoDirectoryException($"There is no object '{name}'");
-        IReadOnlyList<DirectoryEntry> members = entry.Group is null
-            ? [entry]
-            : await _directory.FindGroupAsync(entry.Group, cancellationToken);
+        var members = await FindUnitAsync(entry, cancellationToken);
         if (!_openings.IsOpen(members[0].Id)) return await CheckpointUnhostedAsync(members, cancellationToken);
         var unit = await _openings.UseAsync(members, cancellationToken);
         try
