@@ -174,6 +174,7 @@ internal sealed class Decisions(
     /// <summary>Playback has ended without another that goes on from here.</summary>
     public void PublishPending()
     {
+        if (sync is null) return;
         KeyValuePair<RecordVersion, PendingDecision>[] decided;
         lock (_gate)
         {

@@ -34,15 +34,18 @@ internal sealed class Player
 
     /// <param name="takeUnused">The units that leave at the end of a cycle.</param>
     /// <param name="played">Called at the end of each cycle, with what is published. It must not throw.</param>
+    /// <param name="isObserver">It answers no caller and publishes no decision: another player does (R20).</param>
     public Player(
         PlaybackContext context, Func<Decisions, IReadOnlyList<HostedUnit>> takeUnused, Action<LogPosition> played,
-        CancellationToken lifetime)
+        CancellationToken lifetime, bool isObserver = false)
     {
-        _takeUnused = takeUnused;
+        (_takeUnused, IsObserver) = (takeUnused, isObserver);
         (_options, _time, _entropy, _logger) = (context.Options, context.Time, context.Entropy, context.Logger);
         (_context, _played, _lifetime) = (context, played, lifetime);
         _playback = NewPlayback();
     }
+
+    public bool IsObserver { get; }
 
     /// <summary>The newest complete views; never older than any cycle that a caller has awaited.</summary>
     public PublishedViews Published => _views.Published;
@@ -213,7 +216,8 @@ internal sealed class Player
         _views.Publish(end);
     }
 
-    private Playback NewPlayback() => new(_context, SyncAsync, _context.Calls, null, _lifetime);
+    private Playback NewPlayback() =>
+        new(_context, IsObserver ? null : SyncAsync, IsObserver ? null : _context.Calls, null, _lifetime);
 
     /// <summary>
     /// R10, R20: brings all units to one position, at whole entries. It may lie above what this playback has read: the

@@ -95,15 +95,22 @@ public sealed partial class TangoRuntime
     {
         await AttachDirectoryAsync(stop);
         if (options.Name is not null) await RequireLevelAsync(FeatureLevel.Checkpoints, RegisteredFeed, stop);
-        var entry = await _directory.FindAsync(name, stop)
-            ?? throw new TangoDirectoryException($"There is no object '{name}'");
-        T.ObjectType.RequireIs(entry);
+        var entry = await FindAsync(name, T.ObjectType, stop);
         var members = await FindUnitAsync(entry, stop);
         var claim = options.Name is null
             ? null
             : new FeedClaim(_directory, _time, options.Name, options.Lease, members[0].Id, FindMaxSpan);
         return new ChangeFeed<T>(
             entry.Id, () => NewUnit(members, entry, T.ObjectType), claim, options, _beside, stop);
+    }
+
+    private async ValueTask<DirectoryEntry> FindAsync(
+        string name, TangoObjectType type, CancellationToken cancellationToken)
+    {
+        var entry = await _directory.FindAsync(name, cancellationToken)
+            ?? throw new TangoDirectoryException($"There is no object '{name}'");
+        type.RequireIs(entry);
+        return entry;
     }
 
     private async ValueTask AdvanceFeedAsync<T>(ChangeFeed<T> feed)

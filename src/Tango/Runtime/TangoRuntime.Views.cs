@@ -1,0 +1,100 @@
+using Corfu.Protocol;
+using Tango.History;
+using Tango.Playback;
+using Tango.SecondViews;
+
+namespace Tango;
+
+public sealed partial class TangoRuntime
+{
+    private readonly Lock _viewsGate = new();
+
+    // Guarded by _viewsGate: those that were opened, by type and object.
+    private readonly Dictionary<(string Type, ObjectId Object), SecondView> _views = [];
+
+    /// <summary>
+    /// Opens a second, read-only view over an object's history: a class with the same mutators that makes another state
+    /// of them (Tango 3.1). Reads are linearizable. The object need not be open here; its own view stays as it is.
+    /// </summary>
+    /// <remarks>
+    /// The view applies what was committed. A call that the object refuses the view must refuse as well. Without
+    /// <see cref="ITangoViewOf{TObject}"/> the view is played from the object's first record, which is impossible once
+    /// history was trimmed; with it, it starts from the object's newest checkpoint. It cannot be read in a transaction.
+    /// </remarks>
+    /// <typeparam name="TObject">The object's type, as it was opened under the name.</typeparam>
+    /// <typeparam name="TView">Has a mutator for each number of <typeparamref name="TObject"/>, with the same
+    /// parameters.</typeparam>
+    /// <exception cref="TangoDirectoryException">There is no such object, it is of another type, or the view lacks
+    /// mutators.</exception>
+    /// <exception cref="TangoTrimmedException">The history that the view needs is trimmed.</exception>
+    public async ValueTask<TView> OpenViewAsync<TObject, TView>(
+        string name, CancellationToken cancellationToken = default)
+        where TObject : TangoObject, ITangoObject<TObject>
+        where TView : TangoObject, ITangoObject<TView>
+    {
+        RequireName(name);
+        RequireNoTransaction();
+        TView.ObjectType.VerifyFormatters();
+        RequireMutators(TObject.ObjectType, TView.ObjectType);
+        await AttachDirectoryAsync(cancellationToken);
+        var entry = await FindAsync(name, TObject.ObjectType, cancellationToken);
+        SecondView? view;
+        lock (_viewsGate)
+        {
+            if (!_views.TryGetValue((TView.ObjectType.Name, entry.Id), out view))
+                _views[(TView.ObjectType.Name, entry.Id)] = view = NewView<TObject, TView>(entry);
+        }
+
+        var unit = await view.OpenAsync(await FindUnitAsync(entry, cancellationToken), cancellationToken);
+        var handle = TView.ObjectType.Create();
+        handle.Attach(new SecondViewHost(this, view, MemberOf(unit, entry)));
+        return (TView)handle;
+    }
+
+    private static void RequireMutators(TangoObjectType type, TangoObjectType view)
+    {
+        var lacking = type.Mutators.Where(one => view.Mutators.All(other => other.Number != one.Number))
+            .Select(static one => $"{one.Number} ({one.Name})").ToList();
+        if (lacking.Count > 0)
+            throw new TangoDirectoryException(
+                $"{view.Name} is no view of {type.Name}: it lacks mutators {string.Join(", ", lacking)}");
+    }
+
+    private SecondView NewView<TObject, TView>(DirectoryEntry entry)
+        where TObject : TangoObject, ITangoObject<TObject>
+        where TView : TangoObject, ITangoObject<TView>
+    {
+        // Of the other members of its group the versions are enough, to decide transactions.
+        return new SecondView(
+            _beside with { LoadUnit = LoadAsync },
+            member => new HostedObject(member, member.Id == entry.Id ? TView.ObjectType : null), _lifetime.Token);
+
+        // A probe loads units of which no member is the view.
+        ValueTask<LoadedUnit?> LoadAsync(HostedUnit unit, LogPosition? notAbove, CancellationToken cancellationToken) =>
+            unit.Objects.Any(static member => member.Type == TView.ObjectType)
+                ? LoadViewAsync<TObject, TView>(entry, unit, cancellationToken)
+                : LoadUnitAsync(unit, notAbove, cancellationToken);
+    }
+
+    /// <summary>A checkpoint has the object's state, from which the view's is made.</summary>
+    private async ValueTask<LoadedUnit?> LoadViewAsync<TObject, TView>(
+        DirectoryEntry entry, HostedUnit unit, CancellationToken cancellationToken)
+        where TObject : TangoObject, ITangoObject<TObject>
+        where TView : TangoObject, ITangoObject<TView>
+    {
+        var view = TView.ObjectType.Create();
+        if (view is not ITangoViewOf<TObject> startsFrom) return null;
+        var source = new HostedUnit([.. unit.Objects.Select(member =>
+            new HostedObject(member.Entry, member.Id == entry.Id ? TObject.ObjectType : null))]);
+        if (await LoadUnitAsync(source, null, cancellationToken) is not { } loaded) return null;
+        source.StartFrom(loaded);
+        var state = TObject.ObjectType.Create();
+        state.Attach(new PastHost(MemberOf(source, entry)));
+        await startsFrom.StartFromAsync((TObject)state);
+        return loaded with
+        {
+            Members = [.. loaded.Members.Zip(unit.Objects, (member, hosted) =>
+                hosted.Id == entry.Id ? member with { View = view } : member)],
+        };
+    }
+}

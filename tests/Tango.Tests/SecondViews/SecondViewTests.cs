@@ -1,0 +1,152 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+using static Tango.Tests.RawRecords;
+
+namespace Tango.Tests.SecondViews;
+
+/// <summary>Tango 3.1, Fig. 5b: one history, two kinds of view.</summary>
+public class SecondViewTests
+{
+    [Fact]
+    public async Task A_view_shows_what_was_acknowledged()
+    {
+        await using var world = new World();
+        var (runtime, accounts) = await world.OpenAccountsAsync();
+        var other = await runtime.OpenAsync<Accounts>("other");
+        await accounts.SetAsync("early", 5);
+        var wealth = await world.NewRuntime().OpenViewAsync<Accounts, Wealth>("accounts");
+        await accounts.SetAsync("rich", 10);
+        Assert.Equal(["rich", "early"], await wealth.RichestAsync());
+        await accounts.AddAsync("early", 7);
+        Assert.Equal(["early", "rich"], await wealth.RichestAsync());
+        await Assert.ThrowsAsync<TangoRejectedException>(async () => await accounts.WithdrawAsync("early", 50));
+        await accounts.WithdrawAsync("early", 11);
+        Assert.Equal(["rich", "early"], await wealth.RichestAsync());
+
+        // R20: decided by others, from what the view does not have.
+        await other.SetAsync("x", 99);
+        var outcome = await runtime.RunTransactionAsync(
+            async _ => await accounts.SetAsync("early", await other.BalanceAsync("x")));
+        Assert.True(outcome.IsCommitted);
+        Assert.Equal(["early", "rich"], await wealth.RichestAsync());
+        await accounts.ClearAsync();
+        Assert.Empty(await wealth.RichestAsync());
+    }
+
+    [Fact]
+    public async Task A_view_beside_its_object_disturbs_no_caller()
+    {
+        await using var world = new World();
+        var (runtime, accounts) = await world.OpenAccountsAsync();
+        var wealth = await runtime.OpenViewAsync<Accounts, Wealth>("accounts");
+        for (var i = 1; i < 5; i++)
+        {
+            var (added, richest) = (accounts.AddAsync("a", 1).AsTask(), wealth.RichestAsync().AsTask());
+            Assert.Equal(i, await added);
+            await richest;
+        }
+
+        var same = await runtime.OpenViewAsync<Accounts, Wealth>("accounts");
+        Assert.Equal(await wealth.RichestAsync(), await same.RichestAsync());
+    }
+
+    [Fact]
+    public async Task A_view_starts_from_the_checkpoint_of_its_object()
+    {
+        await using var world = new World();
+        var (runtime, accounts) = await world.OpenAccountsAsync();
+        for (var i = 0; i < 5; i++) await accounts.SetAsync($"{i}", i);
+        await TrimAsync(world, runtime, accounts);
+        await accounts.SetAsync("0", 10);
+        var reader = world.NewRuntime();
+        var wealth = await reader.OpenViewAsync<Accounts, Wealth>("accounts");
+        Assert.Equal(["0", "4", "3", "2", "1"], await wealth.RichestAsync());
+        await Assert.ThrowsAsync<TangoTrimmedException>(
+            async () => await reader.OpenViewAsync<Accounts, CallCount>("accounts"));
+    }
+
+    [Fact]
+    public async Task A_view_that_a_trim_overtakes_starts_anew()
+    {
+        await using var world = new World(realCursor: true);
+        var (runtime, accounts) = await world.OpenAccountsAsync();
+        var reader = world.NewRuntime();
+        var wealth = await reader.OpenViewAsync<Accounts, Wealth>("accounts");
+        var count = await reader.OpenViewAsync<Accounts, CallCount>("accounts");
+        Assert.Equal(0, await count.CountAsync());
+        for (var i = 0; i < 5; i++) await accounts.SetAsync($"{i}", i);
+        await TrimAsync(world, runtime, accounts);
+        await accounts.SetAsync("0", 10);
+        Assert.Equal(["0", "4", "3", "2", "1"], await wealth.RichestAsync());
+        await Assert.ThrowsAsync<TangoTrimmedException>(async () => await count.CountAsync());
+    }
+
+    [Fact]
+    public async Task A_view_is_only_read()
+    {
+        await using var world = new World();
+        var (runtime, accounts) = await world.OpenAccountsAsync();
+        var wealth = await runtime.OpenViewAsync<Accounts, Wealth>("accounts");
+        var tail = await world.TailAsync();
+        await Assert.ThrowsAsync<TangoReadOnlyException>(async () => await wealth.SetAsync());
+        await Assert.ThrowsAsync<TangoReadOnlyException>(async () => await runtime.CheckpointAsync(wealth));
+        await using (runtime.BeginTx())
+        {
+            await Assert.ThrowsAsync<TangoTransactionException>(async () => await wealth.RichestAsync());
+        }
+
+        Assert.Equal(tail, await world.TailAsync());
+        runtime.LeaveTransaction();
+        await runtime.DeleteAsync(accounts.ObjectName);
+        await Assert.ThrowsAsync<TangoObjectDeletedException>(async () => await wealth.RichestAsync());
+    }
+
+    [Fact]
+    public async Task A_view_must_know_the_mutators_of_the_objects_type()
+    {
+        await using var world = new World();
+        var (runtime, _) = await world.OpenAccountsAsync();
+        await runtime.OpenAsync<Fragile>("fragile");
+        var error = await Assert.ThrowsAsync<TangoDirectoryException>(
+            async () => await runtime.OpenViewAsync<Accounts, Fragile>("accounts"));
+        Assert.Contains("2 (Add), 3 (Withdraw), 4 (Clear)", error.Message, StringComparison.Ordinal);
+        await Assert.ThrowsAsync<TangoDirectoryException>(
+            async () => await runtime.OpenViewAsync<Accounts, Wealth>("fragile"));
+        await Assert.ThrowsAsync<TangoDirectoryException>(
+            async () => await runtime.OpenViewAsync<Accounts, Wealth>("none"));
+    }
+
+    /// <summary>R20: the view knows the outcome of an orphan that reads its object, and leaves it to hosts.</summary>
+    [Fact]
+    public void A_view_publishes_no_decision() => SeededContext.Run(1, async time =>
+    {
+        await using var world = new World(time: time);
+        var creator = world.NewRuntime();
+        await creator.OpenWriteOnlyAsync<Accounts>("accounts");
+        await creator.OpenWriteOnlyAsync<Accounts>("other");
+        var reader = world.NewRuntime();
+        var wealth = await reader.OpenViewAsync<Accounts, Wealth>("accounts");
+        var snapshotEnd = (await world.TailAsync()).Offset;
+        ImmutableArray<StreamId> both = [new(256), new(257)];
+        await world.Log.AppendToObjectsAsync(
+            Entry(1, writer =>
+            {
+                WriteOrphan(ref writer, snapshotEnd, 256, 257);
+                writer.Flush();
+            }), both);
+        var tail = await world.TailAsync();
+        Assert.Empty(await wealth.RichestAsync());
+        await Task.Delay(TimeSpan.FromSeconds(5), time);
+        Assert.Equal(tail, await world.TailAsync());
+        // A host does.
+        Assert.Equal(7, await (await world.NewRuntime().OpenAsync<Accounts>("other")).BalanceAsync("x"));
+        Assert.Empty(await wealth.RichestAsync());
+    });
+
+    private static async Task TrimAsync(World world, TangoRuntime runtime, TangoObject handle)
+    {
+        var end = await runtime.CheckpointAsync(handle);
+        await runtime.CheckpointDirectoryAsync();
+        await world.Log.TrimPrefixAsync(end);
+    }
+}
