@@ -3,6 +3,7 @@ using System.Net.Sockets;
 using Corfu.Hosting;
 using Corfu.Integration.Tests.Support;
 using Corfu.Protocol;
+using Corfu.Unit;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
 using Microsoft.Extensions.Hosting;
@@ -24,6 +25,34 @@ public sealed class NodeStartTests
         await host.StopAsync();
         health = await host.Services.GetRequiredService<HealthCheckService>().CheckHealthAsync();
         Assert.Equal(HealthStatus.Unhealthy, health.Entries["corfu-node-ready"].Status);
+    }
+
+    [Fact]
+    public async Task A_node_whose_disk_fills_is_degraded_before_it_is_full()
+    {
+        using var folder = new TempFolder();
+        using var disk = SmallDisk.TryMount(folder.File("small"), 64);
+        Assert.SkipWhen(disk is null, "needs root, to mount a tmpfs");
+        using var host = BuildHost(folder.File("small/unit"), FreePort(), store: new PageStoreOptions
+        {
+            LogPageSize = 256 << 10,
+            LogMemory = 2 << 20,
+            SegmentSize = 4 << 20,
+            Reserve = 2 << 20,
+            HotBytes = 1 << 20,
+            MapIndexSize = 1 << 20,
+            MapMemory = 1 << 20,
+        });
+        await host.StartAsync();
+        var health = host.Services.GetRequiredService<HealthCheckService>();
+        Assert.Equal(HealthStatus.Healthy, (await health.CheckHealthAsync()).Status);
+        var left = (int)new DriveInfo(folder.File("small")).AvailableFreeSpace;
+        // A sixteenth is kept free; a tenth above that is the warning.
+        await File.WriteAllBytesAsync(folder.File("small/ballast"), new byte[left - (64 << 20) / 16 - (5 << 20)]);
+        var ready = (await health.CheckHealthAsync()).Entries["corfu-node-ready"];
+        Assert.Equal(HealthStatus.Degraded, ready.Status);
+        Assert.Contains("nearly full: ", ready.Description, StringComparison.Ordinal);
+        await host.StopAsync();
     }
 
     [Fact]
@@ -115,7 +144,7 @@ public sealed class NodeStartTests
                 : base.CreateTimer(callback, state, dueTime, period);
     }
 
-    private static IHost BuildHost(string folder, int port, Guid? cluster = null)
+    private static IHost BuildHost(string folder, int port, Guid? cluster = null, PageStoreOptions? store = null)
     {
         var builder = Host.CreateEmptyApplicationBuilder(null);
         var options = Options(folder, port);
@@ -124,6 +153,8 @@ public sealed class NodeStartTests
             node.Cluster = cluster ?? options.Cluster;
             node.Listen = options.Listen;
             node.FormatNewFolders = true;
+            if (store is not null)
+                node.Limits = new NodeLimits { Unit = new UnitNodeOptions { MaxPayload = 65536, Store = store } };
             foreach (var role in options.Roles) node.Roles.Add(role);
         });
         return builder.Build();

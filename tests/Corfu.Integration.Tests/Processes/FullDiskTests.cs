@@ -1,6 +1,9 @@
+using System.Text.Json;
 using Corfu.Client;
 using Corfu.Integration.Tests.Support;
 using Corfu.Protocol;
+using Tango;
+using Tango.Collections;
 
 namespace Corfu.Integration.Tests.Processes;
 
@@ -8,6 +11,8 @@ namespace Corfu.Integration.Tests.Processes;
 public sealed class FullDiskTests
 {
     private const int Payload = 32 << 10;
+    private const int Keys = 8;
+
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(90);
 
     // A sixteenth of the file system stays free whatever these say.
@@ -54,6 +59,26 @@ public sealed class FullDiskTests
         Assert.True((await client.ReadManyAsync([last]))[0].IsData);
     }
 
+    /// <summary>The first step of "A disk is full" (docs/operations.md): appends fail, and status still says what holds
+    /// the log.</summary>
+    [Fact]
+    public async Task Status_on_a_full_disk_names_what_pins_the_log()
+    {
+        using var nodes = new LocalNodes();
+        using var disk = SmallDisk.TryMount(nodes.PathOf("small"), 64);
+        Assert.SkipWhen(disk is null, "needs root, to mount a tmpfs");
+        var c = $"corfu://{await StartAsync(nodes)}";
+        await using var client =
+            await CorfuClient.ConnectAsync(c, new CorfuClientOptions { MaxPayload = 2 * Payload });
+        await using var runtime = new TangoRuntime(client, new TangoOptions { Checkpoints = null });
+        await FillAsync(await runtime.OpenAsync<TangoDictionary<int, string>>("stock"));
+
+        var status = await CorfuTool.RunAsync("status", "--connect", c, "--json");
+        using var json = JsonDocument.Parse(status.Output);
+        Assert.Contains("disk is full", json.RootElement.GetProperty("verdict").GetString(), StringComparison.Ordinal);
+        Assert.Equal(0, json.RootElement.GetProperty("trim").GetProperty("pinned").GetInt64());
+    }
+
     /// <summary>One unit, one acceptor and the sequencer on the small disk.</summary>
     private static async Task<string> StartAsync(LocalNodes nodes)
     {
@@ -65,6 +90,24 @@ public sealed class FullDiskTests
         await ReconfigureAsync(a, "remove-unit", a);
         await ReconfigureAsync(a, "set-acceptors", b);
         return b;
+    }
+
+    /// <summary>Updates until one is refused for want of space.</summary>
+    private static async Task FillAsync(TangoDictionary<int, string> stock)
+    {
+        for (var i = 0; i < 2 * (64 << 20) / Payload; i++)
+        {
+            try
+            {
+                await stock.SetAsync(i % Keys, $"{i} ".PadRight(Payload, '.'));
+            }
+            catch (Exception e) when (e.ToString().Contains("NoSpace", StringComparison.Ordinal))
+            {
+                return;
+            }
+        }
+
+        throw new InvalidOperationException("The disk does not fill.");
     }
 
     private static async Task ReconfigureAsync(string node, string command, params string[] arguments) =>
