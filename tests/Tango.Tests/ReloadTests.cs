@@ -105,6 +105,37 @@ public class ReloadTests
         Assert.Equal(1, await first.BalanceAsync("y"));
     });
 
+    /// <summary>The call that meets the trim is one of the transaction's own.</summary>
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void A_transaction_goes_on_over_objects_that_start_anew(bool changed) => SeededContext.Run(1, async time =>
+    {
+        await using var world = new World(time: time);
+        var (writer, first) = await world.OpenAccountsAsync("first");
+        var second = await writer.OpenAsync<Accounts>("second");
+        var behind = world.NewRuntime();
+        var firstBehind = await behind.OpenAsync<Accounts>("first");
+        var secondBehind = await behind.OpenAsync<Accounts>("second");
+        await first.SetAsync("x", 1);
+        await second.SetAsync("x", 2);
+        Assert.Equal(1, await firstBehind.BalanceAsync("x"));
+        await using var reading = behind.BeginTx();
+        Assert.Equal(1, await firstBehind.BalanceAsync("x"));
+        for (var i = 0; i < 10; i++) await first.AddAsync(changed ? "x" : "y", 1);
+        await CheckpointAndTrimAsync(world, writer, first, second);
+        Assert.Equal(!changed, (await reading.EndTxAsync()).IsCommitted);
+
+        for (var i = 0; i < 10; i++) await first.AddAsync("y", 1);
+        await CheckpointAndTrimAsync(world, writer, first, second);
+        await using var fresh = behind.BeginTx(new TransactionOptions { StartFresh = true });
+        Assert.Equal(changed ? 11 : 1, await firstBehind.BalanceAsync("x"));
+        Assert.Equal(2, await secondBehind.BalanceAsync("x"));
+        await secondBehind.SetAsync("x", 3);
+        Assert.True((await fresh.EndTxAsync()).IsCommitted);
+        Assert.Equal(3, await second.BalanceAsync("x"));
+    });
+
     private static async Task<long> UntilAsync(Accounts accounts, long balance, TimeProvider time)
     {
         while (await accounts.BalanceAsync("x") is var found)

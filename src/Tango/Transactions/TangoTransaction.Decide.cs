@@ -44,6 +44,7 @@ public sealed partial class TangoTransaction
         if (_snapshot is null) return new TxOutcome.Committed(new RecordVersion(_runtime.Player.Published.End, 0));
         if (_isStale) return new TxOutcome.Committed(new RecordVersion(_snapshot.End, 0));
         await _runtime.Player.SyncAsync(cancellationToken);
+        await RestartStoppedAsync(cancellationToken);
         var end = _runtime.Player.Published.End;
         return FindConflict() ?? (TxOutcome)new TxOutcome.Committed(new RecordVersion(end, 0));
     }
@@ -53,15 +54,13 @@ public sealed partial class TangoTransaction
         if (_objects.Find(static o => o.IsBroken) is { } broken)
             throw new TangoTransactionException(
                 $"A write to '{broken.Host.Name}' failed while it was applied to the transaction's snapshot");
+        // One that only writes meets it here.
+        await RestartStoppedAsync(cancellationToken);
         foreach (var used in _objects)
         {
-            if (used.Hosted is { } hosted)
-            {
-                // R22, R23: one that only writes meets it stopped here.
-                await used.Host.RebuildIfStoppedAsync(hosted, cancellationToken);
-                if (_runtime.Player.Published.Of(hosted).Stopped is { } stopped) throw stopped.Told;
-            }
-            else if (_runtime.IsDeleted(used.Host.Entry.Id))
+            if (used.Hosted is { } hosted && _runtime.Player.Published.Of(hosted).Stopped is { } stopped)
+                throw stopped.Told;
+            if (used.Hosted is null && _runtime.IsDeleted(used.Host.Entry.Id))
                 throw new TangoObjectDeletedException(used.Host.Name, used.Host.Entry.Id);
         }
 

@@ -157,7 +157,20 @@ public sealed partial class TangoTransaction : IAsyncDisposable
         }
 
         await _runtime.Player.SyncAsync(cancellationToken);
+        await RestartStoppedAsync(cancellationToken);
         lock (_gate) return FindConflict();
+    }
+
+    /// <summary>R22: a trim may have overtaken the runtime since the reads. Objects that start anew have the versions
+    /// that the reads are compared with.</summary>
+    private async ValueTask RestartStoppedAsync(CancellationToken cancellationToken)
+    {
+        TxObject[] objects;
+        lock (_gate) objects = [.. _objects];
+        foreach (var used in objects)
+        {
+            if (used.Hosted is { } hosted) await used.Host.RebuildIfStoppedAsync(hosted, cancellationToken);
+        }
     }
 
     private void Write(TxWrite write, HostedObject? hosted, ApplyResult? result)
@@ -210,6 +223,8 @@ public sealed partial class TangoTransaction : IAsyncDisposable
         await (_startsFresh
             ? new ValueTask(_runtime.Player.SyncAsync(cancellationToken))
             : _runtime.Player.CatchUpAsync(_runtime.Calls.AcknowledgedEnd, cancellationToken));
+        // R22: that may have met a trim.
+        await host.RebuildIfStoppedAsync(hosted, cancellationToken);
         return hosted;
     }
 
@@ -237,8 +252,8 @@ public sealed partial class TangoTransaction : IAsyncDisposable
     }
 
     /// <summary>
-    /// R17: the first read decides, also for those that run beside it. An object that was hosted after it is in newer
-    /// views only: the transaction moves there if all that it has read is still true.
+    /// R17: the first read decides, also for those that run beside it. An object that was hosted after it, or had
+    /// stopped then, is in newer views only: the transaction moves there if all that it has read is still true.
     /// </summary>
     /// <exception cref="TangoConflictException">It is not.</exception>
     private PublishedViews SnapshotFor(HostedObject hosted)
@@ -248,7 +263,9 @@ public sealed partial class TangoTransaction : IAsyncDisposable
 #if PLANTED
         if (Planted.Is("reads-without-a-snapshot")) return newest;
 #endif
-        if (_snapshot.Of(hosted).Owner is not null) return _snapshot;
+        var seen = _snapshot.Of(hosted);
+        var isStarted = seen.Stopped is { MayRebuild: true } && newest.Of(hosted).Stopped is null;
+        if (seen.Owner is not null && !isStarted) return _snapshot;
         var conflict = FindConflict();
 #if PLANTED
         if (Planted.Is("snapshot-moves-unchecked")) conflict = null;
