@@ -16,9 +16,6 @@ internal sealed record PublishedViews(LogPosition End, FrozenView[][] Views)
         var (piece, index) = Math.DivRem(hosted.Slot, PieceLength);
         if (hosted.Slot < 0 || piece >= Views.Length) return default;
         var view = Views[piece][index];
-#if PLANTED
-        if (Planted.Is("slots-have-no-owner") && view.View?.GetType() == hosted.Type?.Create().GetType()) return view;
-#endif
         return view.Owner == hosted ? view : default;
     }
 }

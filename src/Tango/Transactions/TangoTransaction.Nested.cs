@@ -48,9 +48,6 @@ public sealed partial class TangoTransaction
         {
             if (_isEnded) return;
             _isEnded = true;
-#if PLANTED
-            if (Corfu.Protocol.Planted.Is("dropped-nested-use-commits")) isDropped = false;
-#endif
             _outer._joined--;
             _outer._isDropped |= isDropped;
         }

@@ -40,13 +40,6 @@ internal sealed class TxObject(ObjectHost host)
     public void Keep(UnitUse use)
     {
         Hosted = use.Hosted;
-#if PLANTED
-        if (Corfu.Protocol.Planted.Is("unhosted-under-a-transaction"))
-        {
-            use.Dispose();
-            return;
-        }
-#endif
         if (_use is null) _use = use;
         else use.Dispose();
     }
@@ -85,9 +78,6 @@ internal sealed class TxObject(ObjectHost host)
     /// <param name="writes">All of the object, in order.</param>
     public void MoveTo(IEnumerable<TxWrite> writes)
     {
-#if PLANTED
-        if (Corfu.Protocol.Planted.Is("moved-snapshot-keeps-old-writes")) return;
-#endif
         _own = null;
         _notApplied.Clear();
         _notApplied.AddRange(writes);
