@@ -11,11 +11,8 @@ public class ReloadTests
     public void Open_objects_are_reloaded_from_their_checkpoints(bool realCursor) => SeededContext.Run(1, async time =>
     {
         await using var world = new World(time: time, realCursor: realCursor);
-        var (writer, first) = await world.OpenAccountsAsync("first");
-        var second = await writer.OpenAsync<Accounts>("second");
-        var behind = world.NewRuntime();
-        var firstBehind = await behind.OpenAsync<Accounts>("first");
-        var secondBehind = await behind.OpenAsync<Accounts>("second");
+        var (writer, first, second) = await OpenPairAsync(world);
+        var (behind, firstBehind, secondBehind) = await OpenPairAsync(world);
         await first.SetAsync("x", 1);
         await second.SetAsync("x", 2);
         Assert.Equal(1, await firstBehind.BalanceAsync("x"));
@@ -44,11 +41,8 @@ public class ReloadTests
     public void An_object_without_a_checkpoint_fails_typed_until_there_is_one() => SeededContext.Run(2, async time =>
     {
         await using var world = new World(time: time);
-        var (writer, first) = await world.OpenAccountsAsync("first");
-        var second = await writer.OpenAsync<Accounts>("second");
-        var behind = world.NewRuntime();
-        var firstBehind = await behind.OpenAsync<Accounts>("first");
-        var secondBehind = await behind.OpenAsync<Accounts>("second");
+        var (writer, first, second) = await OpenPairAsync(world);
+        var (behind, firstBehind, secondBehind) = await OpenPairAsync(world);
         await first.SetAsync("x", 1);
         await second.SetAsync("x", 2);
         await CheckpointAndTrimAsync(world, writer, first);
@@ -112,11 +106,8 @@ public class ReloadTests
     public void A_transaction_goes_on_over_objects_that_start_anew(bool changed) => SeededContext.Run(1, async time =>
     {
         await using var world = new World(time: time);
-        var (writer, first) = await world.OpenAccountsAsync("first");
-        var second = await writer.OpenAsync<Accounts>("second");
-        var behind = world.NewRuntime();
-        var firstBehind = await behind.OpenAsync<Accounts>("first");
-        var secondBehind = await behind.OpenAsync<Accounts>("second");
+        var (writer, first, second) = await OpenPairAsync(world);
+        var (behind, firstBehind, secondBehind) = await OpenPairAsync(world);
         await first.SetAsync("x", 1);
         await second.SetAsync("x", 2);
         Assert.Equal(1, await firstBehind.BalanceAsync("x"));
@@ -135,6 +126,12 @@ public class ReloadTests
         Assert.True((await fresh.EndTxAsync()).IsCommitted);
         Assert.Equal(3, await second.BalanceAsync("x"));
     });
+
+    private static async Task<(TangoRuntime Runtime, Accounts First, Accounts Second)> OpenPairAsync(World world)
+    {
+        var runtime = world.NewRuntime();
+        return (runtime, await runtime.OpenAsync<Accounts>("first"), await runtime.OpenAsync<Accounts>("second"));
+    }
 
     private static async Task<long> UntilAsync(Accounts accounts, long balance, TimeProvider time)
     {

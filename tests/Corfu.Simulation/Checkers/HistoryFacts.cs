@@ -1,7 +1,7 @@
 namespace Corfu.Simulation.Checkers;
 
 /// <summary>
-/// What of the log's entries is known so far, whoever appended or read them, in any order and any number of times:
+/// What of the log's entries is known so far, from any appender or reader, in any order and any number of times:
 /// which streams have history, which checkpoints are complete, and which commit records wait for a decision (R20).
 /// </summary>
 public sealed class HistoryFacts

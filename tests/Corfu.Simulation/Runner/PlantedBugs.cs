@@ -28,7 +28,7 @@ public static class PlantedBugs
         new("writer-without-sequence", "R9", "a bare writer id is taken for the append's identity",
             CheckerNames.AckComplete, 982),
         new("fill-at-once", "R10", "a hole is filled without waiting", CheckerNames.FillRule, 5),
-        new("fill-ungranted", "R10", "positions are filled that nobody was granted", CheckerNames.FillRule, 3),
+        new("fill-ungranted", "R10", "positions are filled that were not granted", CheckerNames.FillRule, 3),
         new("fill-skips-head", "R10", "junk goes to the replicas behind the head",
             CheckerNames.ChainPrefix, 1, HasChain),
         new("read-at-head", "R11", "what is not known committed is read at the head", CheckerNames.ReadCommitted, 1,

@@ -3,7 +3,7 @@ using System.Collections.Immutable;
 
 namespace Tango.Tests.SecondViews;
 
-/// <summary>A second view of <see cref="Accounts"/>: who has what, the richest first.</summary>
+/// <summary>A second view of <see cref="Accounts"/>: balances by account, the highest first.</summary>
 internal sealed class Wealth : TangoObject, ITangoObject<Wealth>, ITangoViewOf<Accounts>
 {
     private static readonly TangoObjectType s_type = new(
