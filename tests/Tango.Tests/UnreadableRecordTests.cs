@@ -69,6 +69,33 @@ public class UnreadableRecordTests
         Assert.Equal(commits ? 7 : 0, await newer.Second.BalanceAsync(account));
     });
 
+    /// <summary>The older runtime waited until the newer one was used.</summary>
+    [Fact]
+    public void Newer_code_decides_for_older_code_while_nothing_uses_it() => SeededContext.Run(7, async time =>
+    {
+        await using var world = new World(time: time) { IdlePlayback = s_timeOuts };
+        var newer = await HostedPair.OpenAsync(world.NewRuntime());
+        var older = await HostedPair.OpenAsync(NewOldRuntime(world, time));
+        var transfer = await HeldTransaction.BeginAsync(older.Runtime,
+            async () => await older.Second.SetAsync("x", await older.First.BalanceAsync("x") + 7));
+        await newer.First.AddAsync("x", 1);
+        var outcome = await transfer.EndTxAsync();
+        Assert.IsType<TxOutcome.Aborted>(outcome);
+    });
+
+    [Fact]
+    public void A_quiet_runtime_plays_what_others_write() => SeededContext.Run(8, async time =>
+    {
+        await using var world = new World(time: time) { IdlePlayback = s_timeOuts };
+        var writer = await HostedPair.OpenAsync(world.NewRuntime());
+        var quiet = await HostedPair.OpenAsync(world.NewRuntime());
+        await writer.First.AddAsync("x", 1);
+        var tail = await world.TailAsync();
+        Assert.True(quiet.Runtime.PlayedTo < tail);
+        await Task.Delay(3 * s_timeOuts, time);
+        Assert.Equal(tail, quiet.Runtime.PlayedTo);
+    });
+
     /// <summary>Nothing here waits for its decision, and an outcome is never guessed.</summary>
     [Fact]
     public void One_that_writes_nothing_hosted_is_in_doubt() => SeededContext.Run(3, async time =>

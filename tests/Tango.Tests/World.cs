@@ -10,19 +10,22 @@ internal sealed class World(InMemoryLogOptions? options = null, TimeProvider? ti
 {
     private readonly List<TangoRuntime> _runtimes = [];
 
+    /// <summary>Of all runtimes. None unless a test asks for it: most hold that something happens without it.</summary>
+    public TimeSpan? IdlePlayback { get; init; }
+
     public InMemoryCorfuLog Log { get; } = new(options);
 
     public TangoRuntime NewRuntime(TangoOptions? options = null)
     {
         var runtime = new TangoRuntime(Log, realCursor ? () => new StreamCursor(Log) : Log.OpenCursor,
-            time ?? TimeProvider.System, SystemEntropy.Instance, options);
+            time ?? TimeProvider.System, SystemEntropy.Instance, With(options));
         _runtimes.Add(runtime);
         return runtime;
     }
 
     public TangoRuntime NewRuntime(Func<IStreamCursor> openCursor, TimeProvider clock)
     {
-        var runtime = new TangoRuntime(Log, openCursor, clock, SystemEntropy.Instance);
+        var runtime = new TangoRuntime(Log, openCursor, clock, SystemEntropy.Instance, With(null));
         _runtimes.Add(runtime);
         return runtime;
     }
@@ -34,6 +37,9 @@ internal sealed class World(InMemoryLogOptions? options = null, TimeProvider? ti
     }
 
     public async ValueTask<LogPosition> TailAsync() => (await Log.CheckAsync([])).Tail;
+
+    private TangoOptions With(TangoOptions? options) =>
+        (options ?? new TangoOptions()) with { IdlePlayback = IdlePlayback };
 
     public async ValueTask DisposeAsync()
     {

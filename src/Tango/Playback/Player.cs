@@ -58,6 +58,9 @@ internal sealed class Player
     public Task SyncAsync(CancellationToken cancellationToken) =>
         Join(ReadConsistency.Linearizable, null).WaitOrCancelAsync(cancellationToken);
 
+    /// <summary>Plays what one cheap check finds.</summary>
+    public Task CatchUpAsync() => Join(ReadConsistency.Session, null);
+
     /// <summary>Lets a unit that has caught up join. Completes when that was tried, at the end of a cycle.</summary>
     public Task HostAsync(UnitOpening opening) => Join(ReadConsistency.Linearizable, opening);
 

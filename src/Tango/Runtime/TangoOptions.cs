@@ -45,6 +45,11 @@ public sealed record TangoOptions
     /// It leaves when this runtime plays next after that. At most a day. Default: one minute.</summary>
     public TimeSpan RemoteStay { get; init; } = TimeSpan.FromMinutes(1);
 
+    /// <summary>How often this runtime plays while nothing uses it. A quiet program then stays close to the tail: its
+    /// next read is quick, and programs of older code hear the decisions that they cannot make. Each time costs one
+    /// request to the sequencer. Null: never. Between a millisecond and a day. Default: one second.</summary>
+    public TimeSpan? IdlePlayback { get; init; } = TimeSpan.FromSeconds(1);
+
     /// <summary>Entries applied before readers and waiting callers see the result.</summary>
     public int PublishEvery { get; init; } = 128;
 
@@ -95,6 +100,8 @@ public sealed record TangoOptions
             (OrphanTimeout >= s_shortest && OrphanTimeout <= s_longest,
                 "OrphanTimeout must be between a millisecond and a day."),
             (RemoteStay >= TimeSpan.Zero && RemoteStay <= s_longest, "RemoteStay must be between zero and a day."),
+            (IdlePlayback is not { } idle || (idle >= s_shortest && idle <= s_longest),
+                "IdlePlayback must be between a millisecond and a day."),
             (PublishEvery > 0, "PublishEvery must be positive."),
             (NewObjectVersionCapacity > 0, "NewObjectVersionCapacity must be positive."),
             (Checkpoints is null or { Updates: > 0, Bytes: > 0 },

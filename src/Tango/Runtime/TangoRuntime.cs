@@ -58,8 +58,10 @@ public sealed partial class TangoRuntime : IAsyncDisposable
         var context = new PlaybackContext(
             log, Calls, FindMaxSpan, openCursor, LoadUnitAsync, FindGroupInCycle, IsDeletedInCycle, _options, time,
             entropy, logger);
-        Player = new Player(
-            context, decisions => _openings!.TakeUnused(decisions), _checkpointer.OnPlayed, _lifetime.Token);
+        var idle = _options.IdlePlayback is { } period
+            ? new IdlePlayback(() => Player!, period, time, _lifetime.Token)
+            : null;
+        Player = new Player(context, decisions => _openings!.TakeUnused(decisions), OnPlayed, _lifetime.Token);
         var beside = _beside = context with { FindGroup = FindGroupAsync, IsDeleted = IsDeleted };
         _claimHolders = new ClaimHolders(_beside, _lifetime.Token);
         _openings = new UnitOpenings(
@@ -67,6 +69,12 @@ public sealed partial class TangoRuntime : IAsyncDisposable
             _checkpointer.Watch, _checkpointer.Unwatch);
         Trimmer = new Trimmer(
             log, _directory, async token => (await _directory.ReadClaimsAsync(token)).Claims, time, logger);
+
+        void OnPlayed(LogPosition end)
+        {
+            _checkpointer.OnPlayed(end);
+            idle?.OnPlayed();
+        }
     }
 
     /// <summary>Everything below has been played into the views that reads see now.</summary>

@@ -173,6 +173,8 @@ public sealed class SimulationRun
         {
             NewLogMaxSpan = _plan.MaxSpan,
             RemoteStay = s_remoteStay,
+            // What it would mend is to be found.
+            IdlePlayback = null,
             OrphanTimeout = _plan.OrphanTimeout,
             Checkpoints = _plan.Checkpoints
                 ? new CheckpointPolicy { Updates = CheckpointEvery, TrimsLog = _plan.TrimsObjects }

@@ -1,0 +1,38 @@
+namespace Tango.Playback;
+
+/// <summary>Plays now and then while nothing uses the runtime. Playback is demand-driven (Tango 3.1); without this, a
+/// quiet host would decide nothing, and runtimes that cannot decide themselves would wait for it (R20, R23).</summary>
+internal sealed class IdlePlayback(
+    Func<Player> player, TimeSpan period, TimeProvider time, CancellationToken lifetime)
+{
+    private int _hasStarted;
+    private volatile bool _hasPlayed;
+
+    /// <summary>A cycle has ended. The first one starts the clock.</summary>
+    public void OnPlayed()
+    {
+        _hasPlayed = true;
+        if (Interlocked.Exchange(ref _hasStarted, 1) == 0) _ = RunAsync();
+    }
+
+    private async Task RunAsync()
+    {
+        while (true)
+        {
+            try
+            {
+                _hasPlayed = false;
+                await Task.Delay(period, time, lifetime);
+                if (!_hasPlayed) await player().CatchUpAsync();
+            }
+            catch (Exception) when (lifetime.IsCancellationRequested)
+            {
+                return;
+            }
+            catch (Exception)
+            {
+                // The player has logged it. It is tried again after the next period.
+            }
+        }
+    }
+}
