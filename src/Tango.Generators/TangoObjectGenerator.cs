@@ -13,15 +13,29 @@ public sealed class TangoObjectGenerator : IIncrementalGenerator
 
     public void Initialize(IncrementalGeneratorInitializationContext context)
     {
-        IncrementalValuesProvider<ObjectModel> models = context.SyntaxProvider
+        IncrementalValuesProvider<ObjectModel> models = Read(context, ObjectShape.Model).WithTrackingName(ModelStep);
+        context.RegisterSourceOutput(models, static (output, model) =>
+            output.AddSource(model.Shell.HintName + ".TangoObject.g.cs", ObjectEmitter.Emit(model)));
+        context.RegisterSourceOutput(Read(context, BrokenObject.Of), static (output, broken) =>
+            output.AddSource(broken.Shell.HintName + ".BrokenObject.g.cs", broken.Emit()));
+        context.RegisterSourceOutput(
+            context.SyntaxProvider.ForAttributeWithMetadataName(
+                Names.ObjectAttribute, static (node, _) => node is ClassDeclarationSyntax,
+                static (found, token) => ObjectProblems.Of((INamedTypeSymbol)found.TargetSymbol, token)),
+            static (output, problems) =>
+            {
+                foreach (Problem problem in problems) output.ReportDiagnostic(problem.ToDiagnostic());
+            });
+    }
+
+    private static IncrementalValuesProvider<T> Read<T>(IncrementalGeneratorInitializationContext context,
+        Func<INamedTypeSymbol, CancellationToken, T?> read)
+        where T : class =>
+        context.SyntaxProvider
             .ForAttributeWithMetadataName(
                 Names.ObjectAttribute,
                 static (node, _) => node is ClassDeclarationSyntax,
-                static (found, cancellation) => ObjectShape.Model((INamedTypeSymbol)found.TargetSymbol, cancellation))
+                (found, cancellation) => read((INamedTypeSymbol)found.TargetSymbol, cancellation))
             .Where(static model => model is not null)
-            .Select(static (model, _) => model!)
-            .WithTrackingName(ModelStep);
-        context.RegisterSourceOutput(models, static (output, model) =>
-            output.AddSource(model.Shell.HintName + ".TangoObject.g.cs", ObjectEmitter.Emit(model)));
-    }
+            .Select(static (model, _) => model!);
 }

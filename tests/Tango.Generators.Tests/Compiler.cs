@@ -73,7 +73,7 @@ internal static class Compiler
         string.Join("\n", Driver().RunGenerators(Compile(source)).GetRunResult().GeneratedTrees
             .Select(t => t.ToString())).Replace("\r\n", "\n");
 
-    /// <summary>The ids reported by the analyzers, in order of place, as "TANGO004 line".</summary>
+    /// <summary>The ids reported by the generators and the analyzers, in order of place, as "TANGO004 line".</summary>
     public static async Task<string[]> Diagnose(string source)
     {
         ImmutableArray<Diagnostic> found = await Analyze(source);
@@ -84,10 +84,11 @@ internal static class Compiler
     {
         ImmutableArray<DiagnosticAnalyzer> analyzers = [new TangoObjectAnalyzer(), new TangoValueAnalyzer(),
             new TangoApplyAnalyzer()];
-        ImmutableArray<Diagnostic> found = await Generate(source).WithAnalyzers(analyzers)
-            .GetAnalyzerDiagnosticsAsync();
+        Driver().RunGeneratorsAndUpdateCompilation(Compile(source), out Compilation updated,
+            out ImmutableArray<Diagnostic> generated);
+        ImmutableArray<Diagnostic> found = await updated.WithAnalyzers(analyzers).GetAnalyzerDiagnosticsAsync();
         Assert.DoesNotContain(found, d => d.Id == "AD0001");
-        return found;
+        return [.. generated, .. found];
     }
 
     /// <summary>Errors and warnings of the compiler itself, generated code included.</summary>

@@ -53,6 +53,34 @@ public sealed class DiagnosticsTests
     public async Task Operations(string id, string members) =>
         Assert.Equal([id], await Compiler.Diagnose(Sources.Object(members)));
 
+    /// <summary>An analyzer would not be asked: the compiler stops at partial methods without bodies. And its own error
+    /// about them, which names no cause, would stand beside.</summary>
+    [Theory]
+    [InlineData("TANGO002", "[TangoObject(\"t\")] public sealed partial class Subject { "
+        + "[Mutator(1)] public partial ValueTask AAsync(int x); private void ApplyA(int x) { } }")]
+    [InlineData("TANGO003", "[Mutator(1)] public partial Task AAsync(); private void ApplyA() { }")]
+    [InlineData("TANGO003", "[Mutator(1)] public partial ValueTask A(string? x = null); private void ApplyA() { }")]
+    [InlineData("TANGO003", "[Mutator(1)] internal static partial ValueTask AAsync(out int @in);")]
+    [InlineData("TANGO003", "[Accessor] public partial ref readonly int AAsync<T>(in T x) where T : struct;")]
+    [InlineData("TANGO004", "[Mutator(1)] public partial ValueTask<int[]?> AAsync(ImmutableArray<string> x);")]
+    [InlineData("TANGO004", "[Mutator(1)] public partial ValueTask AAsync(); private async Task ApplyA() { "
+        + "await Task.Yield(); }")]
+    [InlineData("TANGO005", "[Mutator(-1)] public partial ValueTask AAsync(); private void ApplyA() { }")]
+    [InlineData("TANGO006",
+        "[Mutator(1)] public partial ValueTask AAsync(); private void ApplyA() { } [Mutator(1)] public partial "
+        + "ValueTask<int> BAsync(CancellationToken token = default); private int ApplyB() => 1;")]
+    public void The_build_says_this_and_nothing_else(string id, string source)
+    {
+        bool isClass = source.Contains("class", StringComparison.Ordinal);
+        Compiler.Driver().RunGeneratorsAndUpdateCompilation(
+            Compiler.Compile(isClass ? source : Sources.Object(source)), out Compilation updated,
+            out var reported);
+        Diagnostic found = Assert.Single(reported);
+        Assert.Equal(id, found.Id);
+        Assert.Equal("Snippet.cs", found.Location.GetLineSpan().Path);
+        Assert.Empty(updated.GetDiagnostics().Where(d => d.Severity == DiagnosticSeverity.Error));
+    }
+
     [Theory]
     [InlineData("TANGO009", "private List<int> _x = [];")]
     [InlineData("TANGO009", "private int[] _x = [];")]

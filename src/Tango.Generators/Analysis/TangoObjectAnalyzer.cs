@@ -6,14 +6,13 @@ using Microsoft.CodeAnalysis.Operations;
 
 namespace Tango.Generators;
 
-/// <summary>Reports what is wrong with the declarations of a [TangoObject] class.</summary>
+/// <summary>Reports what is wrong with the values and the state of a [TangoObject] class; what keeps its code from
+/// being generated is reported by the generator.</summary>
 [DiagnosticAnalyzer(LanguageNames.CSharp)]
 public sealed class TangoObjectAnalyzer : DiagnosticAnalyzer
 {
     public override ImmutableArray<DiagnosticDescriptor> SupportedDiagnostics { get; } =
     [
-        Rules.NotPartial, Rules.ObjectShape, Rules.OperationShape, Rules.MissingBody, Rules.NumberNotPositive,
-        Rules.NumberTwice,
         Rules.NoFormatter, Rules.UnknownFormatter, Rules.MutableState, Rules.StaticState, Rules.NotAKey,
         Rules.TypeNameTwice, Rules.MutableArgument,
     ];
@@ -74,31 +73,15 @@ public sealed class TangoObjectAnalyzer : DiagnosticAnalyzer
 
     private static void Analyze(SymbolAnalysisContext context, INamedTypeSymbol type)
     {
-        if (!Generators.ObjectShape.IsPartial(type, context.CancellationToken))
-            context.Report(Rules.NotPartial, type, type.Name);
-        if (Generators.ObjectShape.Problem(type) is { } problem)
-            context.Report(Rules.ObjectShape, type, type.Name, problem);
-        var numbers = new Dictionary<int, IMethodSymbol>();
-        foreach ((IMethodSymbol method, AttributeData attribute,
-            bool isMutator) in Generators.ObjectShape.Operations(type))
-        {
+        foreach ((IMethodSymbol method, _, bool isMutator) in ObjectShape.Operations(type))
             Operation(context, method, isMutator);
-            if (isMutator) Number(context, method, attribute.FirstNumber(), numbers);
-        }
         State(context, type);
     }
 
     private static void Operation(SymbolAnalysisContext context, IMethodSymbol method, bool isMutator)
     {
-        if (Generators.OperationShape.Problem(method, isMutator) is { } problem)
-        {
-            context.Report(Rules.OperationShape, method, method.Name, isMutator ? "a mutator" : "an accessor", problem);
-            return;
-        }
-        if (Generators.OperationShape.Body(method, isMutator) is null)
-            context.Report(Rules.MissingBody, method, method.Name,
-                Generators.OperationShape.ExpectedBody(method, isMutator));
-        foreach (IParameterSymbol parameter in Generators.OperationShape.Arguments(method))
+        if (OperationShape.Problem(method, isMutator) is not null) return;
+        foreach (IParameterSymbol parameter in OperationShape.Arguments(method))
         {
             bool isKey = parameter.Attribute(Names.KeyAttribute) is not null;
             // Arguments of accessors never reach the log, but their keys reach the version table.
@@ -110,18 +93,9 @@ public sealed class TangoObjectAnalyzer : DiagnosticAnalyzer
         }
     }
 
-    private static void Number(SymbolAnalysisContext context, IMethodSymbol method, int number,
-        Dictionary<int, IMethodSymbol> numbers)
-    {
-        if (number <= 0) context.Report(Rules.NumberNotPositive, method, method.Name, number);
-        else if (numbers.TryGetValue(number, out IMethodSymbol? other))
-            context.Report(Rules.NumberTwice, method, method.Name, number, other.Name);
-        else numbers.Add(number, method);
-    }
-
     private static void State(SymbolAnalysisContext context, INamedTypeSymbol type)
     {
-        foreach ((ISymbol symbol, ITypeSymbol stateType) in Generators.ObjectShape.State(type))
+        foreach ((ISymbol symbol, ITypeSymbol stateType) in ObjectShape.State(type))
         {
             Verdict immutable = TypeFacts.Immutable(stateType);
             if (immutable.Knowledge == Knowledge.No)

@@ -40,5 +40,14 @@ internal sealed class CodeWriter
         Line();
     }
 
+    /// <summary>Begins a file and opens the partial class in it.</summary>
+    public void OpenType(TypeShell shell, string bases)
+    {
+        FileHeader();
+        if (shell.Namespace is { } ns) Open($"namespace {ns}");
+        foreach (string outer in shell.Outer) Open(outer);
+        Open($"partial class {shell.Self}{bases}");
+    }
+
     public override string ToString() => _text.ToString();
 }

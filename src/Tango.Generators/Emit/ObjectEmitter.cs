@@ -22,10 +22,7 @@ internal sealed class ObjectEmitter
 
     private string Emit()
     {
-        _code.FileHeader();
-        if (_model.Shell.Namespace is { } ns) _code.Open($"namespace {ns}");
-        foreach (string outer in _model.Shell.Outer) _code.Open(outer);
-        _code.Open($"partial class {_model.Shell.Self} : {Ns}.ITangoObject<{_model.Shell.Self}>");
+        _code.OpenType(_model.Shell, $" : {Ns}.ITangoObject<{_model.Shell.Self}>");
         _code.Line($"static {Ns}.TangoObjectType {Ns}.ITangoObject<{_model.Shell.Self}>.ObjectType => {Statics}.Type;");
         foreach (OperationModel mutator in _model.Mutators) Mutator(mutator);
         foreach (OperationModel accessor in _model.Accessors) Accessor(accessor);

@@ -88,4 +88,15 @@ internal static class Names
 
     public static int FirstNumber(this AttributeData attribute) =>
         attribute.ConstructorArguments.Length > 0 && attribute.ConstructorArguments[0].Value is int number ? number : 0;
+
+    /// <summary>As it is written in C#.</summary>
+    public static string Accessibility(ISymbol symbol) => symbol.DeclaredAccessibility switch
+    {
+        Microsoft.CodeAnalysis.Accessibility.Public => "public",
+        Microsoft.CodeAnalysis.Accessibility.Internal => "internal",
+        Microsoft.CodeAnalysis.Accessibility.Protected => "protected",
+        Microsoft.CodeAnalysis.Accessibility.ProtectedOrInternal => "protected internal",
+        Microsoft.CodeAnalysis.Accessibility.ProtectedAndInternal => "private protected",
+        _ => "private",
+    };
 }

@@ -69,10 +69,8 @@ internal static class ObjectShape
         foreach ((IMethodSymbol method, AttributeData attribute, bool isMutator) in Operations(type))
         {
             cancellation.ThrowIfCancellationRequested();
-            if (OperationShape.Problem(method, isMutator) is not null || OperationShape.Body(method, isMutator) is null)
-                continue;
+            if (!IsWritten(method, attribute, isMutator, numbers)) continue;
             int number = isMutator ? attribute.FirstNumber() : 0;
-            if (isMutator && (number <= 0 || !numbers.Add(number))) continue;
             (isMutator ? mutators : accessors).Add(Operation(method, attribute, number));
         }
         return new ObjectModel(
@@ -82,6 +80,16 @@ internal static class ObjectShape
             accessors.ToEquatable(),
             State(type).Select(s => new StateModel(s.Symbol.Name, s.Type.FullName(), Comparers(s.Type))).ToEquatable(),
             ClosedTypes.Of(ForeignValues.StoredBy(type).Concat(Answers(type))));
+    }
+
+    /// <summary>Whether the emitter writes the operation: <see cref="ObjectProblems"/> has nothing to say about
+    /// it.</summary>
+    /// <param name="numbers">Of the mutators before it; its own is added.</param>
+    public static bool IsWritten(IMethodSymbol method, AttributeData attribute, bool isMutator, HashSet<int> numbers)
+    {
+        if (OperationShape.Problem(method, isMutator) is not null || OperationShape.Body(method, isMutator) is null)
+            return false;
+        return !isMutator || (attribute.FirstNumber() is > 0 and var number && numbers.Add(number));
     }
 
     /// <summary>What readers get copies of, if it can be changed in place.</summary>
@@ -96,20 +104,11 @@ internal static class ObjectShape
                 p.Type.FullName(), Names.Escape(p.Name), p.Attribute(Names.KeyAttribute) is not null,
                 RefusesNull(p.Type))),
         ];
-        string modifiers = method.DeclaredAccessibility switch
-        {
-            Accessibility.Public => "public",
-            Accessibility.Internal => "internal",
-            Accessibility.Protected => "protected",
-            Accessibility.ProtectedOrInternal => "protected internal",
-            Accessibility.ProtectedAndInternal => "private protected",
-            _ => "private",
-        };
         IParameterSymbol? token = method.Parameters.LastOrDefault(OperationShape.IsToken);
         return new OperationModel(
             number,
             OperationShape.BaseName(method),
-            modifiers,
+            Names.Accessibility(method),
             OperationShape.Result(method)?.FullName(),
             attribute.Named<bool>("MayReject"),
             parameters.ToEquatable(),
