@@ -16,7 +16,8 @@ public class DirectoryReplayTests
             var random = new Random(seed);
             ITangoView played = new TangoDirectory();
             ITangoView loaded = new TangoDirectory();
-            Apply(played, Mutators.CreateFirst, DirectoryFormat.CreateFirst(2, 10, null, [New("first")]), 0);
+            var level = 2 + seed % 2;
+            Apply(played, Mutators.CreateFirst, DirectoryFormat.CreateFirst(level, 10, null, [New("first")]), 0);
             loaded.LoadState(Saved(played));
             for (var at = 1L; at < 120; at++)
             {
@@ -82,7 +83,7 @@ public class DirectoryReplayTests
         var unit = units[random.Next(units.Count)];
         LogPosition Any() => new(random.NextInt64(at + 2));
         var stream = new StreamId(StreamId.FirstRawValue + (ulong)random.Next(2));
-        return random.Next(11) switch
+        return random.Next(14) switch
         {
             0 => (Mutators.Create, DirectoryFormat.Create(null, [New($"n{random.Next(40)}")])),
             1 => (Mutators.Create, DirectoryFormat.Create($"g{at}", [New($"m{at}"), New($"n{random.Next(40)}")])),
@@ -94,8 +95,20 @@ public class DirectoryReplayTests
                 ClaimFormat.Retain(new Retention(random.Next(2) == 0 ? null : 5, TimeSpan.FromSeconds(at)))),
             7 => (Mutators.Declare, ClaimFormat.Declare(stream, new StreamClaim("s", Any()))),
             8 => (Mutators.Delete, ClaimFormat.Delete(unit)),
+            9 => (Mutators.ReserveId, DirectoryFormat.ReserveId()),
+            10 or 11 => (Mutators.CreateFork, AnyFork(random, at)),
             _ => (Mutators.Release, ClaimFormat.Release(Any())),
         };
+    }
+
+    private static ArgumentBuffer AnyFork(Random random, long at)
+    {
+        var (id, start) = (new ObjectId(256 + (ulong)random.Next(30)), new LogPosition(random.NextInt64(at)));
+        return DirectoryFormat.CreateFork(
+            new DirectoryEntry(id, $"n{random.Next(40)}", "type", null, 16)
+            {
+                Origin = new ForkOrigin("n1", LogPosition.Zero, start),
+            }, start);
     }
 
     private static string Apply(ITangoView view, int mutator, ArgumentBuffer arguments, long at)

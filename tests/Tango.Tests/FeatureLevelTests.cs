@@ -89,7 +89,7 @@ public class FeatureLevelTests
             async () => await runtime.OpenAsync<Accounts>("other"));
         Assert.Equal((TooNew, FeatureLevel.Newest), (stopped.LogLevel, stopped.CodeLevel));
         Assert.Equal(
-            "The log has feature level 99, and this code knows levels up to 2: run a newer version of it",
+            "The log has feature level 100, and this code knows levels up to 3: run a newer version of it",
             stopped.Message);
         await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.ReadLevelAsync());
         await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.RaiseLevelAsync(2));
@@ -126,7 +126,8 @@ public class FeatureLevelTests
     /// <summary>The form of the first level is what older code loads.</summary>
     [Theory]
     [InlineData(1, 2)]
-    [InlineData(2, DirectoryFormat.StateLength)]
+    [InlineData(2, DirectoryFormat.StateLengthOfSecondLevel)]
+    [InlineData(3, DirectoryFormat.StateLength)]
     public void The_directorys_state_is_loaded_as_it_was_saved(int level, int elements)
     {
         var directory = new TangoDirectory();

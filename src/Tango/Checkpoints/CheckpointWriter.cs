@@ -24,7 +24,11 @@ internal sealed class CheckpointWriter(ICorfuLog log, ulong runtime, TangoOption
         var content = new ChunkedBuffer();
         var parts = CheckpointContent.Write(content, snapshot);
         var (positions, check) = await AppendContentAsync(content, id, 0, stream, cancellationToken);
-        var final = new FinalRecord(id, FeatureLevel.Checkpoints, snapshot.End, parts, check, 0, positions);
+        // R23: the directory's state has its level's form.
+        var oldestReader = snapshot.Members[0].View is TangoDirectory directory
+            ? directory.Level
+            : FeatureLevel.Checkpoints;
+        var final = new FinalRecord(id, oldestReader, snapshot.End, parts, check, 0, positions);
         while (!CheckpointFormat.Fits(final, log.MaxPayload))
         {
             if (final.Levels == CheckpointFormat.MaxLevels)

@@ -1,4 +1,5 @@
 using System.Collections.Immutable;
+using Corfu.Protocol;
 
 namespace Tango.Checkpoints;
 
@@ -6,6 +7,15 @@ namespace Tango.Checkpoints;
 /// <param name="Keys">In the order of eviction: the oldest version first.</param>
 /// <param name="LowWaterMark">Versions of keys that are not listed are at or below it.</param>
 internal sealed record VersionTableState(
-    ImmutableArray<KeyVersion> Keys, RecordVersion? LastKeyless, RecordVersion? LastAny, RecordVersion? LowWaterMark);
+    ImmutableArray<KeyVersion> Keys, RecordVersion? LastKeyless, RecordVersion? LastAny, RecordVersion? LowWaterMark)
+{
+    /// <summary>R18: of an object that was written as a whole at a position, and not before. Reads of older snapshots
+    /// conflict, of all keys; reads from there on do not.</summary>
+    public static VersionTableState WrittenAt(LogPosition position)
+    {
+        var version = new RecordVersion(position, 0);
+        return new VersionTableState([], version, version, null);
+    }
+}
 
 internal readonly record struct KeyVersion(byte[] Key, RecordVersion Version);

@@ -1,7 +1,21 @@
+using Corfu.Protocol;
+
 namespace Tango;
 
 /// <summary>What the directory knows about an object (Tango 3.2, Naming). Fixed at its creation.</summary>
 /// <param name="TypeName">The name given by <see cref="TangoObjectAttribute"/>.</param>
 /// <param name="Group">The co-hosted group it belongs to (R20), or null.</param>
 /// <param name="VersionCapacity">Keys whose versions are kept (R18).</param>
-public sealed record DirectoryEntry(ObjectId Id, string Name, string TypeName, string? Group, int VersionCapacity);
+public sealed record DirectoryEntry(ObjectId Id, string Name, string TypeName, string? Group, int VersionCapacity)
+{
+    /// <summary>Null: the object began empty. Otherwise it began as a copy of another one's past state.</summary>
+    public ForkOrigin? Origin { get; init; }
+}
+
+/// <summary>Where an object comes from that <see cref="TangoRuntime.ForkAsync(string, LogPosition, string,
+/// CancellationToken)"/> made.</summary>
+/// <param name="Source">The name that its source had then.</param>
+/// <param name="Position">Its first state is that of its source as of everything below.</param>
+/// <param name="Base">Its own history begins here: a checkpoint of this end has the first state. The id was given at
+/// this position, so that no record of the object is below.</param>
+public sealed record ForkOrigin(string Source, LogPosition Position, LogPosition Base);

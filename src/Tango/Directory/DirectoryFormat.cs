@@ -1,5 +1,7 @@
 using System.Collections.Immutable;
+using Corfu.Protocol;
 using Tango.Formatting;
+using Tango.Records;
 
 namespace Tango;
 
@@ -7,10 +9,14 @@ namespace Tango;
 internal static class DirectoryFormat
 {
     public const int StateLengthOfFirstLevel = 2;
-    public const int StateLength = 5;
+    public const int StateLengthOfSecondLevel = 5;
+    public const int StateLength = 6;
 
     private const int NewObjectLength = 3;
     private const int EntryLength = 5;
+    private const int ForkedEntryLength = 8;
+    private const int CreateForkLength = 8;
+    private const int ReservedLength = 2;
 
     public static ArgumentBuffer Create(string? group, ImmutableArray<TangoDirectory.NewObject> members)
     {
@@ -45,6 +51,40 @@ internal static class DirectoryFormat
         return buffer;
     }
 
+    public static ArgumentBuffer ReserveId()
+    {
+        var buffer = new ArgumentBuffer();
+        var writer = new MessagePackWriter(buffer);
+        writer.WriteArrayHeader(0);
+        writer.Flush();
+        return buffer;
+    }
+
+    public static ArgumentBuffer CreateFork(DirectoryEntry entry, LogPosition forget)
+    {
+        var buffer = new ArgumentBuffer();
+        var writer = new MessagePackWriter(buffer);
+        var origin = entry.Origin!;
+        writer.WriteArrayHeader(CreateForkLength);
+        writer.Write(entry.Id.Value);
+        writer.WriteText(entry.Name);
+        writer.WriteText(entry.TypeName);
+        writer.Write(entry.VersionCapacity);
+        WriteOrigin(ref writer, origin);
+        writer.Write(forget.Offset);
+        writer.Flush();
+        return buffer;
+    }
+
+    public static (DirectoryEntry Entry, LogPosition Forget) ReadFork(ref MessagePackReader reader)
+    {
+        reader.ReadArrayHeader(CreateForkLength);
+        var id = new ObjectId(reader.ReadUInt64());
+        var (name, type, capacity) = (ReadText(ref reader), ReadText(ref reader), reader.ReadInt32());
+        var entry = new DirectoryEntry(id, name, type, null, capacity) { Origin = ReadOrigin(ref reader) };
+        return (entry, RecordFormat.ReadPosition(ref reader));
+    }
+
     public static (string? Group, ImmutableArray<TangoDirectory.NewObject> Members) ReadMembers(
         ref MessagePackReader reader)
     {
@@ -64,12 +104,13 @@ internal static class DirectoryFormat
         writer.WriteArrayHeader(entries.Count);
         foreach (var entry in entries.OrderBy(static entry => entry.Id))
         {
-            writer.WriteArrayHeader(EntryLength);
+            writer.WriteArrayHeader(entry.Origin is null ? EntryLength : ForkedEntryLength);
             writer.Write(entry.Id.Value);
             writer.WriteText(entry.Name);
             writer.WriteText(entry.TypeName);
             writer.WriteText(entry.Group);
             writer.Write(entry.VersionCapacity);
+            if (entry.Origin is { } origin) WriteOrigin(ref writer, origin);
         }
     }
 
@@ -78,17 +119,54 @@ internal static class DirectoryFormat
         var entries = ImmutableArray.CreateBuilder<DirectoryEntry>();
         for (var count = reader.ReadCount(); count > 0; count--)
         {
-            reader.ReadArrayHeader(EntryLength);
+            var length = reader.ReadCount();
+            if (length is not (EntryLength or ForkedEntryLength))
+                throw new TangoFormatException($"An object with {length} elements is not known here");
             var id = new ObjectId(reader.ReadUInt64());
-            entries.Add(new DirectoryEntry(
-                id, ReadText(ref reader), ReadText(ref reader), reader.ReadText(), reader.ReadInt32()));
+            var entry = new DirectoryEntry(
+                id, ReadText(ref reader), ReadText(ref reader), reader.ReadText(), reader.ReadInt32());
+            entries.Add(length == EntryLength ? entry : entry with { Origin = ReadOrigin(ref reader) });
         }
 
         return entries.ToImmutable();
     }
 
+    public static void WriteReserved(
+        ref MessagePackWriter writer, ImmutableSortedDictionary<ObjectId, LogPosition> reserved)
+    {
+        writer.WriteArrayHeader(reserved.Count);
+        foreach (var (id, at) in reserved)
+        {
+            writer.WriteArrayHeader(ReservedLength);
+            writer.Write(id.Value);
+            writer.Write(at.Offset);
+        }
+    }
+
+    public static ImmutableSortedDictionary<ObjectId, LogPosition> ReadReserved(ref MessagePackReader reader)
+    {
+        var reserved = ImmutableSortedDictionary.CreateBuilder<ObjectId, LogPosition>();
+        for (var count = reader.ReadCount(); count > 0; count--)
+        {
+            reader.ReadArrayHeader(ReservedLength);
+            reserved.Add(new ObjectId(reader.ReadUInt64()), RecordFormat.ReadPosition(ref reader));
+        }
+
+        return reserved.ToImmutable();
+    }
+
     public static string ReadText(ref MessagePackReader reader) =>
         reader.ReadText() ?? throw new TangoFormatException("A name in the directory is nil");
+
+    private static void WriteOrigin(ref MessagePackWriter writer, ForkOrigin origin)
+    {
+        writer.WriteText(origin.Source);
+        writer.Write(origin.Position.Offset);
+        writer.Write(origin.Base.Offset);
+    }
+
+    private static ForkOrigin ReadOrigin(ref MessagePackReader reader) =>
+        new(ReadText(ref reader), RecordFormat.ReadPosition(ref reader), RecordFormat.ReadPosition(ref reader));
 
     private static void WriteMembers(
         ref MessagePackWriter writer, string? group, ImmutableArray<TangoDirectory.NewObject> members)

@@ -15,6 +15,9 @@ internal static class FeatureLevel
     /// <summary>Transactions above one entry (R19).</summary>
     public const int Spills = 2;
 
+    /// <summary>Forks of objects: ids that are reserved, and objects whose history begins with a checkpoint.</summary>
+    public const int Forks = 3;
+
     /// <summary>The highest that this code reads and writes.</summary>
-    public const int Newest = Checkpoints;
+    public const int Newest = Forks;
 }

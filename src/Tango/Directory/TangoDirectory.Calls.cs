@@ -90,6 +90,20 @@ internal sealed partial class TangoDirectory
         UpdateHelperAsync(
             Mutators.Of(Mutators.Declare), ObjectKey.None, ClaimFormat.Declare(stream, claim), cancellationToken);
 
+    /// <summary>Gives out an id for a fork that is to be created.</summary>
+    /// <exception cref="TangoRejectedException">No more ids, or the log's level is too low.</exception>
+    public ValueTask<ReservedId> ReserveIdAsync(CancellationToken cancellationToken) =>
+        CallAsync<ReservedId>(Mutators.ReserveId, DirectoryFormat.ReserveId(), cancellationToken);
+
+    /// <summary>Creates an object that begins with the checkpoint of its origin's base.</summary>
+    /// <param name="entry">With a reserved id, and an origin whose base is where it was reserved.</param>
+    /// <param name="forget">Nothing below is needed of the log; not above the base.</param>
+    /// <returns>False: what it needs is released, or its id is not kept any more. Reserve another one.</returns>
+    /// <exception cref="TangoRejectedException">The name is taken.</exception>
+    public ValueTask<bool> CreateForkAsync(
+        DirectoryEntry entry, LogPosition forget, CancellationToken cancellationToken) =>
+        CallAsync<bool>(Mutators.CreateFork, DirectoryFormat.CreateFork(entry, forget), cancellationToken);
+
     private ValueTask<T> CallAsync<T>(int mutator, ArgumentBuffer arguments, CancellationToken cancellationToken) =>
         UpdateHelperAsync<T>(Mutators.Of(mutator), ObjectKey.None, arguments, cancellationToken);
 
@@ -112,10 +126,14 @@ internal sealed partial class TangoDirectory
         /// <summary>Its entry is in the streams of the unit's members too.</summary>
         public const int Delete = 10;
 
+        public const int ReserveId = 11;
+        public const int CreateFork = 12;
+
         private static readonly string[] s_names =
         [
             nameof(Create), nameof(RaiseLevel), nameof(CreateFirst), nameof(Checkpointed), nameof(Release),
-            nameof(Hold), nameof(Expire), nameof(Retain), nameof(Declare), nameof(Delete),
+            nameof(Hold), nameof(Expire), nameof(Retain), nameof(Declare), nameof(Delete), nameof(ReserveId),
+            nameof(CreateFork),
         ];
 
         public static MutatorInfo[] All { get; } =
@@ -124,6 +142,8 @@ internal sealed partial class TangoDirectory
         public static MutatorInfo Of(int mutator) => All[mutator - 1];
 
         public static bool IsAboutNames(int mutator) => mutator is Create or RaiseLevel or CreateFirst or Delete;
+
+        public static bool IsAboutForks(int mutator) => mutator is ReserveId or CreateFork;
 
         public static bool IsAboutClaims(int mutator) => mutator is >= Checkpointed and <= Declare;
     }

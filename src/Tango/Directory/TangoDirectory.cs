@@ -80,7 +80,7 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
     public bool IsDeletedBefore(ObjectId id, LogPosition position)
     {
         var isGiven = id.CompareTo(ObjectId.FirstUser) >= 0 && id.Value < _nextId;
-        if (!isGiven || _byId.ContainsKey(id)) return false;
+        if (!isGiven || _byId.ContainsKey(id) || _reserved.ContainsKey(id)) return false;
         return !_claims.Deleted.Values.Any(
             deleted => deleted.At >= position && deleted.Members.Any(member => member.Id == id));
     }
@@ -90,6 +90,7 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
     {
         var reader = new MessagePackReader(arguments);
         if (Mutators.IsAboutNames(mutator)) ApplyToNames(mutator, ref reader, context);
+        else if (Mutators.IsAboutForks(mutator)) ApplyToForks(mutator, ref reader, context);
         else if (Mutators.IsAboutClaims(mutator)) ApplyToClaims(mutator, ref reader, context);
         else throw new TangoUnknownRecordException(s_type.Name, mutator);
         // The directory's own history begins at its first record.
@@ -148,6 +149,7 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
             case Mutators.Release:
                 reader.ReadArrayHeader(1);
                 _claims = _claims.Release(RecordFormat.ReadPosition(ref reader), context.Position);
+                ForgetReservedBelow(_claims.Released);
                 context.Return(_claims.Released);
                 break;
             case Mutators.Hold:
@@ -188,22 +190,26 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
         return true;
     }
 
-    // At the first level in the first level's form.
+    // At a lower level in that level's form.
     void ITangoView.SaveState(IBufferWriter<byte> output)
     {
-        var isFirst = _level == FeatureLevel.First;
         var writer = new MessagePackWriter(output);
-        writer.WriteArrayHeader(
-            isFirst ? DirectoryFormat.StateLengthOfFirstLevel : DirectoryFormat.StateLength);
+        writer.WriteArrayHeader(_level switch
+        {
+            < FeatureLevel.Checkpoints => DirectoryFormat.StateLengthOfFirstLevel,
+            < FeatureLevel.Forks => DirectoryFormat.StateLengthOfSecondLevel,
+            _ => DirectoryFormat.StateLength,
+        });
         writer.Write(_nextId);
         DirectoryFormat.WriteEntries(ref writer, [.. _objects.Values]);
-        if (!isFirst)
+        if (_level >= FeatureLevel.Checkpoints)
         {
             writer.Write(_level);
             writer.Write(_maxSpan);
             ClaimFormat.WriteState(ref writer, _claims);
         }
 
+        if (_level >= FeatureLevel.Forks) DirectoryFormat.WriteReserved(ref writer, _reserved);
         writer.Flush();
     }
 
@@ -211,19 +217,26 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
     {
         var reader = new MessagePackReader(state);
         var length = reader.ReadCount();
-        if (length is not (DirectoryFormat.StateLengthOfFirstLevel or DirectoryFormat.StateLength))
+        if (length is not (DirectoryFormat.StateLengthOfFirstLevel or DirectoryFormat.StateLengthOfSecondLevel
+            or DirectoryFormat.StateLength))
             throw new TangoFormatException($"A directory's state with {length} elements is not known here");
         _nextId = reader.ReadUInt64();
         _objects = _objects.Clear();
-        (_byId, _groups) = (_byId.Clear(), _groups.Clear());
+        (_byId, _groups, _reserved) = (_byId.Clear(), _groups.Clear(), _reserved.Clear());
         (_level, _maxSpan, _claims) = (FeatureLevel.First, MaxSpanOfFirstLevel, TrimClaims.None);
         // Where history begins is not in a state of the first level: all of it is claimed.
         _claims = _claims.Create(ObjectId.Directory, LogPosition.Zero);
-        foreach (var entry in DirectoryFormat.ReadEntries(ref reader)) Add(entry, LogPosition.Zero);
+        foreach (var entry in DirectoryFormat.ReadEntries(ref reader))
+        {
+            ClaimFrom(LogPosition.Zero, entry);
+            Add(entry);
+        }
+
         if (length == DirectoryFormat.StateLengthOfFirstLevel) return;
         RaiseTo(reader.ReadInt32());
         _maxSpan = reader.ReadInt64();
         _claims = ClaimFormat.ReadState(ref reader);
+        if (length == DirectoryFormat.StateLength) _reserved = DirectoryFormat.ReadReserved(ref reader);
     }
 
     /// <exception cref="TangoLevelException">R23: this code does not know what else may stand in the log, so the
@@ -262,25 +275,29 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
             }
         }
 
-        if ((ulong)members.Length > ObjectId.EndOfUser - _nextId)
-            throw Reject($"No more ids: those from {ObjectId.EndOfUser} on are streams of checkpoints");
+        RequireIds(members.Length);
         var created = ImmutableArray.CreateBuilder<DirectoryEntry>(members.Length);
         foreach (var member in members)
         {
             var added = new DirectoryEntry(new ObjectId(_nextId++), member.Name, member.TypeName, group,
                 member.VersionCapacity);
-            Add(added, at);
+            ClaimFrom(at, added);
+            Add(added);
             created.Add(added);
         }
 
         return created.MoveToImmutable();
     }
 
-    private void Add(DirectoryEntry entry, LogPosition at)
+    private void ClaimFrom(LogPosition at, DirectoryEntry entry)
+    {
+        if (entry.Group is null || !_groups.ContainsKey(entry.Group)) _claims = _claims.Create(entry.Id, at);
+    }
+
+    private void Add(DirectoryEntry entry)
     {
         _objects = _objects.Add(entry.Name, entry);
         _byId = _byId.Add(entry.Id, entry);
-        if (entry.Group is null || !_groups.ContainsKey(entry.Group)) _claims = _claims.Create(entry.Id, at);
         if (entry.Group is not null)
             _groups = _groups.SetItem(entry.Group, _groups.GetValueOrDefault(entry.Group, []).Add(entry));
     }

@@ -79,6 +79,11 @@ internal sealed record TrimClaims
     public TrimClaims Create(ObjectId unit, LogPosition at) =>
         this with { Units = Units.Add(unit, new UnitClaim(at, null)) };
 
+    /// <summary>A unit is born with a checkpoint, which stands in the log above its end.</summary>
+    /// <param name="forget">Not above the end, and not released.</param>
+    public TrimClaims CreateFork(ObjectId unit, LogPosition end, LogPosition forget) =>
+        this with { Units = Units.Add(unit, new UnitClaim(forget, end)) };
+
     /// <summary>Ids never return: an id that was given and is in none of the tables is one of a unit deleted below what
     /// is released.</summary>
     /// <param name="members">The unit's entries, its first member's first.</param>

@@ -20,6 +20,17 @@ public sealed class TangoTrimmedException : TangoException
     internal TangoTrimmedException(string message, LogPosition? oldest, Exception? innerException)
         : base(message, innerException) => Oldest = oldest;
 
+    /// <summary>The object's first state is in checkpoints only.</summary>
+    internal static TangoTrimmedException OfFork(DirectoryEntry entry, LogPosition? notAbove)
+    {
+        var origin = entry.Origin!;
+        var wanted = notAbove is { } end ? $" of {end.Offset} or below" : "";
+        return new TangoTrimmedException(
+            $"'{entry.Name}' was forked from '{origin.Source}' as of {origin.Position.Offset}, and begins with a "
+            + $"checkpoint of {origin.Base.Offset}. No checkpoint{wanted} can be loaded. Checkpoint it where it is "
+            + "still open, and try again, fork it anew, or restore a backup", null, null);
+    }
+
     /// <summary>The oldest position that can be opened, if one was looked for and found.</summary>
     public LogPosition? Oldest { get; }
 }

@@ -10,10 +10,11 @@ namespace Tango.Feeds;
 /// Plays one object beside the player, an entry whenever its reader asks for more: a slow reader holds back nothing
 /// else, and nothing is buffered above one entry. Its caller takes all that is ready before it advances.
 /// </summary>
+/// <param name="entry">Of the object.</param>
 /// <param name="newUnit">The object's unit, of which nothing is played yet.</param>
 /// <param name="claim">Null: the feed is not registered.</param>
 internal sealed class ChangeFeed<T>(
-    ObjectId id, Func<HostedUnit> newUnit, FeedClaim? claim, FeedOptions options, PlaybackContext context,
+    DirectoryEntry entry, Func<HostedUnit> newUnit, FeedClaim? claim, FeedOptions options, PlaybackContext context,
     CancellationToken lifetime)
     where T : TangoObject, ITangoObject<T>
 {
@@ -32,6 +33,13 @@ internal sealed class ChangeFeed<T>(
     /// <param name="after">Null: everything that is acknowledged before the call precedes the feed.</param>
     public async ValueTask StartAsync(ChangePlace? after)
     {
+        if (after is { } early && early.Position < entry.Origin?.Base)
+        {
+            _last = early;
+            await BeginWithForkAsync(entry.Origin.Base);
+            return;
+        }
+
         try
         {
             await LoadAsync(after?.Position);
@@ -106,6 +114,27 @@ internal sealed class ChangeFeed<T>(
         await LoadAsync(null);
         // It is the one from which history was missing.
         if (_unit.Start <= _last.Position) throw new TangoTrimmedException(reason);
+        TellState();
+    }
+
+    /// <summary>A fork's history begins with its first state, or with the oldest that is still there.</summary>
+    private async ValueTask BeginWithForkAsync(LogPosition start)
+    {
+        try
+        {
+            await LoadAsync(start);
+        }
+        catch (TangoTrimmedException)
+        {
+            await LoadAsync(null);
+        }
+
+        await _playback.SyncAsync(ReadConsistency.Linearizable);
+        TellState();
+    }
+
+    private void TellState()
+    {
         RecordAfter(ChangePlace.Before(_unit.Start));
         var state = T.ObjectType.Create();
         state.Attach(new PastHost(_object));
@@ -117,7 +146,7 @@ internal sealed class ChangeFeed<T>(
     {
         var replay = new UnitReplay(context, null, null, lifetime);
         (_unit, _playback) = (newUnit(), replay.Playback);
-        _object = _unit.Objects.First(member => member.Id == id);
+        _object = _unit.Objects.First(member => member.Id == entry.Id);
         await replay.LoadAsync(_unit, notAbove);
         _playback.Hosted.AdvanceTo(_unit.Start);
         _playback.Add(_unit);

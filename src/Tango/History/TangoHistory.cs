@@ -42,16 +42,23 @@ public sealed class TangoHistory
         where T : TangoObject, ITangoObject<T>
     {
         TangoRuntime.RequireName(name);
-        var entry = Objects.FirstOrDefault(entry => entry.Name == name)
-            ?? throw new TangoDirectoryException($"There was no object '{name}' at {Position.Offset}");
+        var entry = Find(name);
         T.ObjectType.RequireIs(entry);
-        var member = await FindAsync(entry, T.ObjectType, cancellationToken);
+        var member = await PlayAsync(entry, T.ObjectType, cancellationToken);
         var handle = T.ObjectType.Create();
         handle.Attach(new PastHost(member));
         return (T)handle;
     }
 
-    private async ValueTask<HostedObject> FindAsync(
+    /// <exception cref="TangoDirectoryException">There was no such object, or its type is not known.</exception>
+    internal (DirectoryEntry Entry, TangoObjectType Type) FindForFork(string name, TangoTypeRegistry types)
+    {
+        var entry = Find(name);
+        return (entry, types.Get(entry));
+    }
+
+    /// <summary>The object with its unit, played to the position. It does not change any more.</summary>
+    internal async ValueTask<HostedObject> PlayAsync(
         DirectoryEntry entry, TangoObjectType type, CancellationToken cancellationToken)
     {
         var members = _directory.GroupOf(entry.Id);
@@ -64,6 +71,16 @@ public sealed class TangoHistory
         var unit = await _runtime.ReplayAsync(members, entry, type, Position, cancellationToken);
         lock (_gate) _units[members[0].Id] = unit;
         return MemberOf(unit, entry);
+    }
+
+    private DirectoryEntry Find(string name)
+    {
+        if (Objects.FirstOrDefault(entry => entry.Name == name) is { } found) return found;
+        var forked = _runtime.LastDirectoryView.Entries.FirstOrDefault(entry => entry.Name == name)?.Origin;
+        var hint = forked is null
+            ? ""
+            : $": it was made later, from '{forked.Source}' as of {forked.Position.Offset}. Open that";
+        throw new TangoDirectoryException($"There was no object '{name}' at {Position.Offset}{hint}");
     }
 
     private static HostedObject MemberOf(HostedUnit unit, DirectoryEntry entry) =>

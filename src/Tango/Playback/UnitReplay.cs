@@ -54,10 +54,22 @@ internal sealed class UnitReplay(
 
     /// <summary>Starts the unit from its newest checkpoint, if there is one. <see cref="Playback.Add"/> it
     /// then.</summary>
+    /// <remarks>All playback of a unit begins here. R22: one that was forked has no beginning below its base, which is
+    /// the end of its oldest checkpoint.</remarks>
     /// <param name="notAbove">The latest end that serves; null: any.</param>
+    /// <exception cref="TangoTrimmedException">It was forked, and no checkpoint serves.</exception>
     public async ValueTask LoadAsync(HostedUnit unit, LogPosition? notAbove)
     {
-        if (await context.LoadUnit(unit, notAbove, lifetime) is not { } loaded) return;
+        var forked = unit.Objects[0].Entry;
+#if PLANTED
+        if (Planted.Is("fork-played-from-nothing") && forked.Origin is not null) return;
+#endif
+        if (await context.LoadUnit(unit, notAbove, lifetime) is not { } loaded)
+        {
+            if (forked.Origin is not null) throw TangoTrimmedException.OfFork(forked, notAbove);
+            return;
+        }
+
         unit.StartFrom(loaded);
         Playback.Decisions.TakeOver(loaded.Awaited);
     }

@@ -101,7 +101,7 @@ public sealed partial class TangoRuntime
             ? null
             : new FeedClaim(_directory, _time, options.Name, options.Lease, members[0].Id, FindMaxSpan);
         return new ChangeFeed<T>(
-            entry.Id, () => NewUnit(members, entry, T.ObjectType), claim, options, _beside, stop);
+            entry, () => NewUnit(members, entry, T.ObjectType), claim, options, _beside, stop);
     }
 
     private async ValueTask<DirectoryEntry> FindAsync(

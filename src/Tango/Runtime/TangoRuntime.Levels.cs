@@ -17,7 +17,7 @@ public sealed partial class TangoRuntime
     internal long MaxSpan => LastDirectoryView.MaxSpan;
 
     // As far as it was played, stopped or not.
-    private TangoDirectory LastDirectoryView => (TangoDirectory)Player.Published.Of(_directoryUnit!.Objects[0]).View!;
+    internal TangoDirectory LastDirectoryView => (TangoDirectory)Player.Published.Of(_directoryUnit!.Objects[0]).View!;
 
     /// <summary>The newest feature level that this code knows.</summary>
     public static int NewestLevel => FeatureLevel.Newest;
