@@ -78,6 +78,8 @@ internal static class ObjectCommand
 
                 await output.WriteLineAsync($"{found.Name}: object {found.Id}, type {found.Type}");
                 if (found.Group is not null) await output.WriteLineAsync($"a member of the group {found.Group}");
+                if (found.ForkedFrom is not null)
+                    await output.WriteLineAsync($"forked from {found.ForkedFrom} at {found.ForkedAt}");
                 await output.WriteLineAsync($"needs the log from {found.NeedsFrom} on");
                 await output.WriteLineAsync(found.Checkpoint is { } end
                     ? $"newest checkpoint: of everything below {end}"
@@ -175,7 +177,8 @@ internal static class ObjectCommand
                where claim is not null
                select new ObjectJson(
                    entry.Name, entry.Id.Value, entry.TypeName, entry.Group, entry.VersionCapacity,
-                   claim.Position.Offset, claim.Checkpoint?.Offset),
+                   claim.Position.Offset, claim.Checkpoint?.Offset, entry.Origin?.Source,
+                   entry.Origin?.Position.Offset),
         ];
     }
 }
@@ -186,5 +189,8 @@ internal sealed record DeletionJson(bool Deleted, IReadOnlyList<ObjectJson> Obje
 /// <summary>An object, as JSON.</summary>
 /// <param name="NeedsFrom">Nothing of the log below is needed.</param>
 /// <param name="Checkpoint">End of the newest checkpoint.</param>
+/// <param name="ForkedFrom">Null: it began empty.</param>
+/// <param name="ForkedAt">Its first state is that of its source as of everything below.</param>
 internal sealed record ObjectJson(
-    string Name, ulong Id, string Type, string? Group, int VersionCapacity, long NeedsFrom, long? Checkpoint);
+    string Name, ulong Id, string Type, string? Group, int VersionCapacity, long NeedsFrom, long? Checkpoint,
+    string? ForkedFrom, long? ForkedAt);

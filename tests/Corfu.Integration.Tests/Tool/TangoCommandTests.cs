@@ -198,21 +198,53 @@ public sealed class TangoCommandTests
     }
 
     [Fact]
+    public async Task A_fork_says_where_it_comes_from()
+    {
+        await using var cluster = await EmbeddedCluster.StartAsync();
+        var c = cluster.ConnectionString;
+        await WriteObjectsAsync(cluster);
+        await using var client = await cluster.ConnectAsync();
+        await using var runtime = new TangoRuntime(client);
+        var names = await runtime.OpenAsync<TangoDictionary<string, int>>("names");
+        var made = await runtime.ForkAsync("names", new LogPosition(2), "fork");
+        Assert.Equal(1, await (await runtime.OpenAsync<TangoDictionary<string, int>>("fork")).CountAsync());
+        Assert.Equal(2, await names.CountAsync());
+        await Expect(
+            $"""
+            fork: object 259, type tango.dictionary<string,int32>
+            forked from names at 2
+            needs the log from {made.Origin!.Base.Offset} on
+            newest checkpoint: of everything below {made.Origin.Base.Offset}
+            keeps the versions of 65536 keys
+
+            """,
+            "object", "show", "--connect", c, "fork");
+        await Says(
+            0,
+            $$"""
+            {"name":"fork","id":259,"type":"tango.dictionary<string,int32>","versionCapacity":65536,
+            "needsFrom":{{made.Origin.Base.Offset}},"checkpoint":{{made.Origin.Base.Offset}},
+            "forkedFrom":"names","forkedAt":2}
+            """,
+            "object", "show", "--connect", c, "fork", "--json");
+    }
+
+    [Fact]
     public async Task Level_and_retention_are_shown_and_set()
     {
         await using var cluster = await EmbeddedCluster.StartAsync();
         var c = cluster.ConnectionString;
-        await Expect("1 (this tool knows levels up to 2)\n", "tango", "level", "--connect", c);
+        await Expect("1 (this tool knows levels up to 3)\n", "tango", "level", "--connect", c);
         await Refuse(
             1,
             "Trimming under objects needs feature level 2, and this log has level 1. Once every client of the log runs "
             + "code that knows level 2: corfu tango level raise 2\n",
             "tango", "retain", "--connect", c, "--positions", "9");
-        await Expect("{\"level\":2,\"newest\":2}\n", "tango", "level", "raise", "2", "--connect", c, "--json");
+        await Expect("{\"level\":2,\"newest\":3}\n", "tango", "level", "raise", "2", "--connect", c, "--json");
         await Refuse(2,
-            "This tool knows the levels 1 to 2, not 3. A newer version of it may know more.\n"
+            "This tool knows the levels 1 to 3, not 4. A newer version of it may know more.\n"
             + "See 'corfu tango level raise --help'.\n",
-            "tango", "level", "raise", "3", "--connect", c);
+            "tango", "level", "raise", "4", "--connect", c);
         await Expect("9 positions below the tail, entries younger than 12:00:00\n", "tango", "retain", "--connect", c,
             "--positions", "9", "--time", "12h");
         await Expect("{\"positions\":9,\"seconds\":43200}\n", "tango", "retain", "--connect", c, "--json");

@@ -1,0 +1,246 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+
+namespace Tango.Tests.Forks;
+
+/// <summary>Tango 3.1: an object that begins with a past state of another one.</summary>
+public class ForkTests
+{
+    [Fact]
+    public async Task A_fork_begins_with_the_past_state_and_both_live_apart()
+    {
+        await using var world = new World();
+        var (runtime, accounts) = await world.OpenAccountsAsync();
+        var ends = new List<LogPosition>();
+        for (var i = 0; i < 5; i++)
+        {
+            await accounts.SetAsync($"{i}", i);
+            ends.Add(await world.TailAsync());
+        }
+
+        for (var i = 0; i < 5; i++)
+        {
+            var made = await runtime.ForkAsync("accounts", ends[i], $"fork {i}");
+            Assert.Equal(($"fork {i}", "accounts", ends[i]), (made.Name, made.Origin!.Source, made.Origin.Position));
+            Assert.Contains(made, await runtime.ListObjectsAsync());
+            var past = await (await runtime.OpenHistoryAsync(ends[i])).OpenAsync<Accounts>("accounts");
+            var expected = await past.SnapshotAsync();
+            Assert.Equal(i + 1, expected.Count);
+            foreach (var reader in new[] { runtime, world.NewRuntime() })
+            {
+                var fork = await reader.OpenAsync<Accounts>($"fork {i}");
+                Assert.Equal(Ordered(expected), Ordered(await fork.SnapshotAsync()));
+            }
+        }
+
+        var changed = await runtime.OpenAsync<Accounts>("fork 2");
+        await changed.SetAsync("0", 100);
+        await accounts.SetAsync("1", 200);
+        Assert.Equal((100, 1), (await changed.BalanceAsync("0"), await changed.BalanceAsync("1")));
+        Assert.Equal((0, 200), (await accounts.BalanceAsync("0"), await accounts.BalanceAsync("1")));
+        var late = await world.NewRuntime().OpenAsync<Accounts>("fork 2");
+        Assert.Equal((100, 1), (await late.BalanceAsync("0"), await late.BalanceAsync("1")));
+    }
+
+    [Fact]
+    public async Task A_time_is_a_position()
+    {
+        var time = new VirtualTime();
+        await using var world = new World(new Testing.InMemoryLogOptions { Time = time });
+        var (runtime, accounts) = await world.OpenAccountsAsync();
+        await accounts.SetAsync("a", 1);
+        var then = time.GetUtcNow();
+        time.Advance(TimeSpan.FromMinutes(1));
+        await accounts.SetAsync("a", 2);
+        await runtime.ForkAsync("accounts", then, "fork");
+        Assert.Equal(1, await (await runtime.OpenAsync<Accounts>("fork")).BalanceAsync("a"));
+    }
+
+    /// <summary>R20: what a transaction did is in the fork as a whole or not at all.</summary>
+    [Fact]
+    public async Task Forks_of_one_position_have_the_same_transactions()
+    {
+        await using var world = new World();
+        var runtime = world.NewRuntime();
+        var (first, second) = (await runtime.OpenAsync<Accounts>("a"), await runtime.OpenAsync<Accounts>("b"));
+        var begin = await world.TailAsync();
+        for (var i = 1; i < 4; i++)
+        {
+            var outcome = await runtime.RunTransactionAsync(async _ =>
+            {
+                await first.SetAsync("x", await second.BalanceAsync("x") + 1);
+                await second.SetAsync("x", await first.BalanceAsync("x"));
+            });
+            Assert.True(outcome.IsCommitted);
+        }
+
+        var end = await world.TailAsync();
+        var seen = new HashSet<long>();
+        for (var at = begin; at <= end; at = at.Next)
+        {
+            var forks = new List<long>();
+            foreach (var name in new[] { "a", "b" })
+            {
+                await runtime.ForkAsync(name, at, $"{name} {at.Offset}");
+                forks.Add(await (await runtime.OpenAsync<Accounts>($"{name} {at.Offset}")).BalanceAsync("x"));
+            }
+
+            Assert.Equal(forks[0], forks[1]);
+            seen.Add(forks[0]);
+        }
+
+        Assert.Equal([0, 1, 2, 3], seen.Order());
+    }
+
+    [Fact]
+    public async Task A_fork_of_a_fork()
+    {
+        await using var world = new World();
+        var (runtime, accounts) = await world.OpenAccountsAsync();
+        await accounts.SetAsync("a", 1);
+        await runtime.ForkAsync("accounts", await world.TailAsync(), "first");
+        var before = await world.TailAsync();
+        var first = await runtime.OpenAsync<Accounts>("first");
+        await first.SetAsync("a", 2);
+        await runtime.ForkAsync("first", await world.TailAsync(), "second");
+        await runtime.ForkAsync("first", before, "third");
+        await first.SetAsync("a", 3);
+        var late = world.NewRuntime();
+        Assert.Equal(2, await (await late.OpenAsync<Accounts>("second")).BalanceAsync("a"));
+        Assert.Equal(1, await (await late.OpenAsync<Accounts>("third")).BalanceAsync("a"));
+    }
+
+    [Fact]
+    public async Task A_member_of_a_group_is_forked_alone()
+    {
+        await using var world = new World();
+        var runtime = world.NewRuntime();
+        Accounts first = null!, second = null!;
+        await runtime.OpenGroupAsync("group", group =>
+        {
+            first = group.Add<Accounts>("first");
+            second = group.Add<Accounts>("second");
+        });
+        await first.SetAsync("x", 1);
+        var outcome = await runtime.RunTransactionAsync(
+            async _ => await second.SetAsync("x", await first.BalanceAsync("x") + 1));
+        Assert.True(outcome.IsCommitted);
+        var made = await runtime.ForkAsync("second", await world.TailAsync(), "fork");
+        Assert.Null(made.Group);
+        await second.SetAsync("x", 5);
+        Assert.Equal(2, await (await world.NewRuntime().OpenAsync<Accounts>("fork")).BalanceAsync("x"));
+    }
+
+    [Fact]
+    public async Task The_source_may_be_deleted_before_or_after()
+    {
+        await using var world = new World();
+        var (runtime, accounts) = await world.OpenAccountsAsync();
+        await accounts.SetAsync("a", 1);
+        var at = await world.TailAsync();
+        await runtime.ForkAsync("accounts", at, "before");
+        await runtime.DeleteAsync("accounts");
+        await runtime.ForkAsync("accounts", at, "accounts");
+        var late = world.NewRuntime();
+        Assert.Equal(1, await (await late.OpenAsync<Accounts>("before")).BalanceAsync("a"));
+        Assert.Equal(1, await (await late.OpenAsync<Accounts>("accounts")).BalanceAsync("a"));
+        // A deleted fork is gone like any other object, and its name is free.
+        await runtime.DeleteAsync("before");
+        Assert.Equal(0, await (await late.OpenAsync<Accounts>("before")).BalanceAsync("a"));
+    }
+
+    [Fact]
+    public async Task What_cannot_be_forked_is_a_typed_error()
+    {
+        await using var world = new World();
+        var (runtime, accounts) = await world.OpenAccountsAsync();
+        await accounts.SetAsync("a", 1);
+        var tail = await world.TailAsync();
+        await runtime.OpenAsync<Accounts>("taken");
+        Assert.Contains("'taken' exists", (await Assert.ThrowsAsync<TangoDirectoryException>(
+            async () => await runtime.ForkAsync("accounts", tail, "taken"))).Message);
+        await Assert.ThrowsAsync<TangoDirectoryException>(
+            async () => await runtime.ForkAsync("nothing", tail, "fork"));
+        await Assert.ThrowsAsync<TangoDirectoryException>(
+            async () => await runtime.ForkAsync("taken", tail, "fork"));
+        await Assert.ThrowsAsync<ArgumentOutOfRangeException>(
+            async () => await runtime.ForkAsync("accounts", (await world.TailAsync()).Next, "fork"));
+        var stranger = world.NewRuntime(new TangoOptions { Types = new TangoTypeRegistry() });
+        Assert.Contains("test-accounts", (await Assert.ThrowsAsync<TangoDirectoryException>(
+            async () => await stranger.ForkAsync("accounts", tail, "fork"))).Message);
+        await Assert.ThrowsAsync<TangoTransactionException>(async () =>
+        {
+            await using var transaction = runtime.BeginTx();
+            await runtime.ForkAsync("accounts", tail, "fork");
+        });
+        Assert.Equal(["accounts", "taken"], (await runtime.ListObjectsAsync()).Select(static entry => entry.Name));
+    }
+
+    [Fact]
+    public async Task A_source_that_has_stopped_is_not_forked()
+    {
+        await using var world = new World();
+        var runtime = world.NewRuntime();
+        var fragile = await runtime.OpenAsync<Fragile>("fragile");
+        await fragile.PutAsync(1);
+        var before = await world.TailAsync();
+        await fragile.PutAsync(13);
+        await Assert.ThrowsAsync<TangoObjectStoppedException>(
+            async () => await runtime.ForkAsync("fragile", await world.TailAsync(), "fork"));
+        await runtime.ForkAsync("fragile", before, "fork");
+        Assert.Equal(1, await (await runtime.OpenAsync<Fragile>("fork")).SumAsync());
+    }
+
+    [Fact]
+    public async Task A_lower_level_says_how_it_is_raised()
+    {
+        await using var world = new World();
+        var runtime = world.NewRuntime(new TangoOptions { NewLogLevel = FeatureLevel.Checkpoints });
+        var accounts = await runtime.OpenAsync<Accounts>("accounts");
+        await accounts.SetAsync("a", 1);
+        var tail = await world.TailAsync();
+        var refused = await Assert.ThrowsAsync<TangoLevelException>(
+            async () => await runtime.ForkAsync("accounts", tail, "fork"));
+        Assert.Contains("corfu tango level raise 3", refused.Message);
+        Assert.Equal(tail, await world.TailAsync());
+        await runtime.RaiseLevelAsync(FeatureLevel.Forks);
+        await runtime.ForkAsync("accounts", tail, "fork");
+        Assert.Equal(1, await (await runtime.OpenAsync<Accounts>("fork")).BalanceAsync("a"));
+    }
+
+    [Fact]
+    public void Of_two_forks_to_one_name_one_wins() => SeededContext.Run(4, async time =>
+    {
+        await using var world = new World(time: time);
+        var (runtime, accounts) = await world.OpenAccountsAsync();
+        var (other, _) = await world.OpenAccountsAsync();
+        await accounts.SetAsync("a", 1);
+        var first = await world.TailAsync();
+        await accounts.SetAsync("a", 2);
+        var second = await world.TailAsync();
+        Task[] forks =
+        [
+            runtime.ForkAsync("accounts", first, "fork").AsTask(), other.ForkAsync("accounts", second, "fork").AsTask(),
+        ];
+        var refused = 0;
+        foreach (var fork in forks)
+        {
+            try
+            {
+                await fork;
+            }
+            catch (TangoDirectoryException e) when (e.Message.Contains("'fork' exists"))
+            {
+                refused++;
+            }
+        }
+
+        Assert.Equal(1, refused);
+        var (one, same) = (await runtime.OpenAsync<Accounts>("fork"), await other.OpenAsync<Accounts>("fork"));
+        Assert.Equal(await one.BalanceAsync("a"), await same.BalanceAsync("a"));
+        Assert.True(await one.BalanceAsync("a") > 0);
+    });
+
+    private static IEnumerable<KeyValuePair<string, long>> Ordered(ImmutableDictionary<string, long> balances) =>
+        balances.OrderBy(static balance => balance.Key, StringComparer.Ordinal);
+}
