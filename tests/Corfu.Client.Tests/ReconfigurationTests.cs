@@ -273,6 +273,30 @@ public class ReconfigurationTests
         Assert.Equal(3, (await SpreadAsync()).Active.Chains.Length);
     }
 
+    /// <summary>The simulator's seed 2883: a cluster's only acceptor gave way to one that had lost its disk, and no
+    /// acceptor could decide any more.</summary>
+    [Fact]
+    public async Task R12_an_acceptor_that_does_not_answer_is_not_named()
+    {
+        await using var cluster = await TestCluster.StartAsync(2, 2);
+        var client = cluster.Client();
+        var (gone, spare) = (cluster.AddAcceptor(), cluster.AddAcceptor());
+        cluster.Transport.Stop(gone.Id);
+        Task<Projection> NameAsync(NodeAddress acceptor) => client.ReconfigureAsync(
+            p => p.Acceptors.Contains(acceptor) ? null : Membership.Of(p) with { Acceptors = [acceptor] }, "test");
+
+        cluster.Transport.Trace = [];
+        var error = await Assert.ThrowsAsync<ReconfigurationException>(() => NameAsync(gone));
+        Assert.Contains(gone.ToString(), error.Message, StringComparison.Ordinal);
+        Assert.DoesNotContain(cluster.Transport.Trace, call => call.Request is SealRequest or AcceptRequest);
+
+        cluster.Transport.Trace = [];
+        Assert.Equal([spare], (await NameAsync(spare)).Acceptors);
+        var calls = cluster.Transport.Trace.ToList();
+        var told = calls.FindIndex(call => call.To == spare && call.Request is DecidedRequest { Slot.Value: 1 });
+        Assert.InRange(told, 0, calls.FindIndex(call => call.Request is SealRequest));
+    }
+
     [Fact]
     public async Task R14_a_chain_without_survivors_is_refused()
     {

@@ -5,6 +5,9 @@ namespace Corfu.Client.Layout;
 public sealed partial class LayoutClient(
     ITransport transport, IEntropy entropy, TimeProvider time, LayoutClientOptions? options = null)
 {
+    // A message may be lost; an acceptor that is gone must not hold up a change for long.
+    private const int IntroductionAttempts = 3;
+
     private static readonly LatestRequest s_latest = new(Epoch.None);
 
     private readonly LayoutClientOptions _options = (options ?? new LayoutClientOptions()).Validated();
@@ -142,6 +145,24 @@ public sealed partial class LayoutClient(
                 $"No majority of the acceptors of {decided.Epoch} ({Names(decided.Acceptors)}) has taken it over.",
                 cancellationToken);
         }
+    }
+
+    /// <summary>Tells a decided projection to acceptors that a later one is to name (R12). One that holds it durably
+    /// answers under the identity that will be named, and its disk takes votes.</summary>
+    /// <returns>Those that have not taken it.</returns>
+    public async Task<ImmutableArray<NodeAddress>> IntroduceAsync(
+        Projection decided, ImmutableArray<NodeAddress> acceptors, CancellationToken cancellationToken = default)
+    {
+        for (var attempt = 1; ; attempt++)
+        {
+            var answers = await AskAsync(acceptors, new DecidedRequest(decided), static _ => false, cancellationToken);
+            acceptors = [.. acceptors.Where((_, i) => !HasTaken(answers[i]))];
+            if (acceptors.IsEmpty || attempt == IntroductionAttempts) return acceptors;
+            var pause = RetryBudget.BackOff(attempt, _options.FirstBackOff, _options.MaxBackOff, entropy);
+            await Task.Delay(pause, time, cancellationToken);
+        }
+
+        static bool HasTaken(LayoutResponse? answer) => answer is { IsOk: true } or { Status: Status.Superseded };
     }
 
     /// <summary>Confirms an epoch where chains have silent replicas: true when a majority of the acceptors, asked after

@@ -7,7 +7,8 @@ namespace Corfu.Client;
 /// <summary>Changes projections (TOCS 2.5, NSDI 3.2.1). Any number of reconfigurers may work at once: the layout
 /// decides one successor per epoch, and everything else is idempotent.</summary>
 /// <remarks>
-/// 1. The change says which membership it wants; that is checked against the rules (R2, R13, R15).
+/// 1. The change says which membership it wants; that is checked against the rules (R2, R13, R15). Acceptors that it
+/// newly names must take the current projection first (R12): nothing is sealed for one that is gone.
 /// 2. Seal, in parallel, all units of the active segment and of every chain that changes, until each first survivor has
 /// answered (R13).
 /// 3. Compute the next projection: its start lies above every position that a sealed unit reports.
@@ -65,6 +66,7 @@ public sealed partial class Reconfigurer(ITransport transport, LayoutClient layo
             }
 
             MembershipRules.Check(current, membership);
+            await IntroduceAcceptorsAsync(current, membership, cancellationToken);
 
             // 2.
             var seals = new SealRound(transport, time, _options, current, current.Epoch.Next, undecided);
@@ -101,6 +103,17 @@ public sealed partial class Reconfigurer(ITransport transport, LayoutClient layo
 
         throw new ReconfigurationException(
             $"No success in {MaxRounds} rounds: others were first, or units are sealed too far ahead.");
+    }
+
+    /// <summary>An acceptor is named by what was known of it a while ago. One that has lost its disk since would never
+    /// answer, and where a majority is such ones no later epoch could be decided.</summary>
+    /// <exception cref="ReconfigurationException">One does not answer. Nothing is changed.</exception>
+    private async Task IntroduceAcceptorsAsync(
+        Projection current, Membership membership, CancellationToken cancellationToken)
+    {
+        ImmutableArray<NodeAddress> joining = [.. membership.Acceptors.Except(current.Acceptors)];
+        if (await layout.IntroduceAsync(current, joining, cancellationToken) is [var silent, ..])
+            throw new ReconfigurationException($"Acceptor {silent} does not take {current.Epoch}: it cannot decide.");
     }
 
     /// <summary>Seals above the next epoch mean that it is decided; the read finishes a ballot that its proposer has
