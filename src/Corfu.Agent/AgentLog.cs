@@ -49,6 +49,9 @@ internal static partial class AgentLog
     [LoggerMessage(25, LogLevel.Warning, "The {Job} job is passed on to the next agent: {Why}")]
     public static partial void PassedOn(ILogger logger, string job, string why);
 
+    [LoggerMessage(26, LogLevel.Information, "The acceptor at {Acceptor} does not answer and takes no place now")]
+    public static partial void NoAnswer(ILogger logger, string acceptor);
+
     [LoggerMessage(30, LogLevel.Information,
         "Scrub {Pass}: {Sound} positions sound, {Mended} mended, {Unrecoverable} without a good copy")]
     public static partial void Scrubbed(ILogger logger, int pass, long sound, long mended, long unrecoverable);

@@ -41,7 +41,8 @@ public sealed record AgentOptions
     /// <summary>Other agents may take so long to say whether they share a suspicion.</summary>
     public TimeSpan SuspicionTimeout { get; init; } = TimeSpan.FromMilliseconds(300);
 
-    /// <summary>A suspicion that the others did not share is raised again after so long.</summary>
+    /// <summary>After so long a suspicion that the others did not share is raised again, and an acceptor that did not
+    /// answer when it was to take another's place is considered again.</summary>
     public TimeSpan DisagreementPause { get; init; } = TimeSpan.FromMilliseconds(500);
 
     /// <summary>The first watcher of a node that is gone acts at once, and each further one so much later.</summary>

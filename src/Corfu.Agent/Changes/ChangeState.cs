@@ -107,7 +107,8 @@ internal sealed class ChangeState(Lock gate, AgentOptions options, ClusterView v
         using var activity = AgentTelemetry.Activities.StartActivity("corfu.agent.reconfigure");
         try
         {
-            if (!await suspicions.IsAgreedAsync(change, projection, cancellationToken)) return;
+            change = await WithoutSilentAcceptorAsync(change, cancellationToken);
+            if (change.IsEmpty || !await suspicions.IsAgreedAsync(change, projection, cancellationToken)) return;
             lock (gate) _state = State.Deciding;
             AgentLog.Deciding(logger, change.ToString());
             var reason = new ReconfigurationReason(true, options.Self.ToString(), change.ToString()).ToString();
@@ -133,6 +134,16 @@ internal sealed class ChangeState(Lock gate, AgentOptions options, ClusterView v
         }
     }
 
+    // R12: an acceptor that is gone too would be refused, and the rest of the change with it.
+    private async Task<PlannedChange> WithoutSilentAcceptorAsync(
+        PlannedChange change, CancellationToken cancellationToken)
+    {
+        if (change.Acceptor is not { } acceptor
+            || await suspicions.AnswersAsync(NodeRole.Acceptor, acceptor.New, cancellationToken)) return change;
+        AgentLog.NoAnswer(logger, acceptor.New.Endpoint.ToString());
+        return change with { Acceptor = null };
+    }
+
     private PolicyDecision Decide(Projection projection)
     {
         var view = new PolicyView(projection, VerdictOf, monitor.Waiting(NodeRole.Unit),
@@ -141,7 +152,7 @@ internal sealed class ChangeState(Lock gate, AgentOptions options, ClusterView v
     }
 
     private NodeVerdict VerdictOf(NodeId id) =>
-        monitor.Find(id) is { } node && clock.Now >= node.DisagreedUntil ? monitor.VerdictOf(node) : default;
+        monitor.Find(id) is { } node && clock.Now >= node.PausedUntil ? monitor.VerdictOf(node) : default;
 
     // The watchers of a process that is gone act in their order; what concerns no process is for the first agent of
     // all. The agents of processes that go are left out: their own silence may be noticed a probe later.

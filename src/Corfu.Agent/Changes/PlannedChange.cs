@@ -16,6 +16,8 @@ internal sealed record PlannedChange(ImmutableArray<UnitExit> Exits, NodeId OldS
         && (OldSequencer, NewSequencer) == (other.OldSequencer, other.NewSequencer)
         && (Joins, Acceptor) == (other.Joins, other.Acceptor);
 
+    public bool IsEmpty => Exits.IsEmpty && NewSequencer is null && Acceptor is null && Joins is null;
+
     /// <exception cref="ReconfigurationException">A chain would have no full replica left (R14).</exception>
     public Membership? Apply(Projection projection)
     {

@@ -93,7 +93,8 @@ internal sealed class PolicyCore
         {
             var exits = ImmutableArray<UnitExit>.Empty;
             var spares = new Queue<NodeAddress>(view.Spares);
-            foreach (var unit in _projection.Units)
+            // Those that are gone first: they need the spares more than units that only get nothing new.
+            foreach (var unit in _projection.Units.OrderByDescending(unit => view.VerdictOf(unit.Id).IsGone))
             {
                 var verdict = view.VerdictOf(unit.Id);
                 var keeps = verdict.Health == NodeHealth.Full

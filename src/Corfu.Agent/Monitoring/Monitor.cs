@@ -137,6 +137,7 @@ internal sealed class Monitor(Lock gate, AgentOptions options, NodeId self, Clus
     [
         .. from node in _nodes.Values
            where node.Role == role && DutyOf(node) is NodeDuty.Spare or NodeDuty.Standby && IsAlive(node)
+               && clock.Now >= node.PausedUntil
            orderby node.Address.Endpoint, node.Address.Id
            select node.Address,
     ];

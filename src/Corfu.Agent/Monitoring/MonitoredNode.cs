@@ -32,8 +32,9 @@ internal sealed class MonitoredNode(NodeAddress address, NodeRole role)
     /// <summary>Another agent reaches it and this one does not; false again when it answers.</summary>
     public bool IsReachedByOthers { get; set; }
 
-    /// <summary>The other agents did not share the suspicion; they are not asked again before then.</summary>
-    public TimeSpan DisagreedUntil { get; set; }
+    /// <summary>Until then nothing is built on what this agent holds of it: the others did not share a suspicion, or it
+    /// did not answer when it was to take another's place.</summary>
+    public TimeSpan PausedUntil { get; set; }
 
     /// <summary>The health that was last reported.</summary>
     public NodeHealth Reported { get; set; }

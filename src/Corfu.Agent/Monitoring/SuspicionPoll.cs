@@ -25,6 +25,20 @@ internal sealed class SuspicionPoll(Lock gate, AgentOptions options, ClusterView
         return false;
     }
 
+    /// <summary>Whether a node that is to take another's place answers now: what is known of it may be old.</summary>
+    public async Task<bool> AnswersAsync(NodeRole role, NodeAddress node, CancellationToken cancellationToken)
+    {
+        var (sample, _) = await prober.ProbeAsync(role, node, options.SuspicionTimeout, cancellationToken);
+        lock (gate)
+        {
+            monitor.Record(node.Id, sample);
+            if (!sample.IsAnswer && monitor.Find(node.Id) is { } known)
+                known.PausedUntil = clock.Now + options.DisagreementPause;
+        }
+
+        return sample.IsAnswer;
+    }
+
     private async Task<bool> IsAgreedAsync(NodeRole role, NodeAddress node, CancellationToken cancellationToken)
     {
         NodeVerdict mine;
@@ -55,7 +69,7 @@ internal sealed class SuspicionPoll(Lock gate, AgentOptions options, ClusterView
         lock (gate)
         {
             if (monitor.Find(node.Id) is not { } suspect) return false;
-            suspect.DisagreedUntil = clock.Now + options.DisagreementPause;
+            suspect.PausedUntil = clock.Now + options.DisagreementPause;
             if (SecondObserver.IsPartition(mine, answers)) monitor.Partitioned(suspect);
         }
 

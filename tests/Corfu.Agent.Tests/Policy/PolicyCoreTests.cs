@@ -95,6 +95,20 @@ public sealed class PolicyCoreTests
         Assert.DoesNotContain(membership.NextChains!.Value, c => c.Replicas.Any(r => r.Unit == Node(0).Id));
     }
 
+    /// <summary>The simulator's seed 1052: the only spare went to the full unit. Then the chain for new entries had a
+    /// unit that was gone and no spare for it.</summary>
+    [Fact]
+    public void A_spare_goes_to_the_unit_that_is_gone_and_not_to_the_full_one_before_it()
+    {
+        Is(Node(0), NodeHealth.Full);
+        Is(Node(1), NodeHealth.Replaced);
+        var projection = Ring(2, 2);
+        var change = Decide(projection, [Spare]).Change!;
+        Assert.Equal([new UnitExit(Node(1), Spare, Keeps: false)], change.Exits);
+        Assert.DoesNotContain(change.Apply(projection)!.NextChains!.Value,
+            c => c.Replicas.Any(r => r.Unit == Node(1).Id));
+    }
+
     [Fact]
     public void A_slow_unit_is_only_reported_until_it_has_been_slow_for_long()
     {
