@@ -136,6 +136,10 @@ public sealed partial class ClusterMonitor
             Mark("removed unit came back");
     }
 
+    /// <summary>The newest decided projection up to that epoch that names the unit; none: there is none.</summary>
+    public Epoch LastNamed(NodeId unit, Epoch until) =>
+        _projections.Values.LastOrDefault(p => p.Epoch <= until && p.HasUnit(unit))?.Epoch ?? Epoch.None;
+
     /// <summary>Of those that an acceptor was asked to accept; not necessarily decided.</summary>
     public Projection? NewestProposed { get; private set; }
 

@@ -19,6 +19,9 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
     private readonly Dictionary<(long Epoch, Ballot Ballot), HashSet<NodeId>> _votes = [];
     private readonly Dictionary<NodeId, long> _decidedAt = [];
 
+    // The newest epoch whose projection an acceptor was told.
+    private readonly Dictionary<NodeId, long> _introduced = [];
+
     public IReadOnlyList<Violation> Violations => _violations;
 
     public Projection Newest => _projections.Values.Last();
@@ -73,6 +76,9 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
             case Opcode.Accept:
                 AcceptReceived((AcceptRequest)Decode(message));
                 break;
+            case Opcode.Decided:
+                _introduced[message.Node] = header.Epoch.Value;
+                break;
             case Opcode.LoadStreams:
                 HandOver((LoadStreamsRequest)Decode(message));
                 break;
@@ -95,6 +101,11 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
 
     /// <summary>Whether the acceptor has answered with the newest projection, so that others need not.</summary>
     public bool HoldsNewest(NodeId acceptor) => _decidedAt.GetValueOrDefault(acceptor) >= Newest.Epoch.Value;
+
+    /// <summary>R12: it was told the newest projection because the next one may name it.</summary>
+    public bool MayBeNamed(NodeId acceptor) =>
+        _introduced.GetValueOrDefault(acceptor) >= Newest.Epoch.Value
+        && !_projections.Values.Any(p => p.Acceptors.Any(a => a.Id == acceptor));
 
     /// <summary>R12: from its votes, too, as whoever watches does before anybody has said that it is decided (seed
     /// 511).</summary>

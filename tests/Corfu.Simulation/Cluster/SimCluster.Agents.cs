@@ -92,6 +92,7 @@ public sealed partial class SimCluster
         Projection newest = Monitor.Newest;
         // R12: until the newest acceptors have the decided state, a majority of those before them is needed as well.
         if (!newest.Acceptors.All(a => a.Id == node.AcceptorId || Monitor.HoldsNewest(a.Id))) return false;
+        if (Monitor.MayBeNamed(node.AcceptorId)) return false;
         // A reconfiguration that has its seals may drop the very replicas that are counted on here.
         if (Monitor.HighestSealAsked > newest.Epoch.Value) return false;
         bool Kept(NodeId id) =>

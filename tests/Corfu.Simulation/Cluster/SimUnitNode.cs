@@ -120,7 +120,7 @@ public sealed class SimUnitNode
             if (Planted.Is("reformatted-before-the-decision")) newest = _cluster.Monitor.NewestProposed ?? newest;
 #endif
             if (Removal.Names(newest, UnitId)) _named = newest.Epoch;
-            else if (Removal.IsFinal(UnitId, _named, newest)) break;
+            else if (Removal.IsFinal(UnitId, LastNamed(newest), newest)) break;
         }
 
         _cluster.Monitor.Reformatted(UnitId);
@@ -130,6 +130,10 @@ public sealed class SimUnitNode
         Format(new NodeId(_cluster.Entropy.NewGuid()));
         _cluster.World.Schedule(null, 0, SimEventKind.Control, Start);
     }
+
+    // Its agent may have met the cluster only after the unit was removed: then the layout's history tells.
+    private Epoch LastNamed(Projection newest) =>
+        _named > Epoch.None ? _named : _cluster.Monitor.LastNamed(UnitId, newest.Epoch);
 
     private void Format(NodeId unit)
     {
