@@ -54,7 +54,7 @@ internal static class Compiler
         [
             new TangoObjectGenerator().AsSourceGenerator(), new TangoValueGenerator().AsSourceGenerator(),
             new TangoForeignValueGenerator().AsSourceGenerator(),
-            new TangoClosedFormatterGenerator().AsSourceGenerator(),
+            new TangoClosedFormatterGenerator().AsSourceGenerator(), new TangoContextGenerator().AsSourceGenerator(),
         ],
         parseOptions: ParseOptions,
         driverOptions: new GeneratorDriverOptions(IncrementalGeneratorOutputKind.None,

@@ -31,7 +31,7 @@ public sealed class ReplicaHost : IAsyncDisposable
                 ICorfuLog log = await source.ConnectAsync(cancellationToken);
                 TangoRuntime runtime = SchedulerRuntime.Create(log, time);
                 host._runtimes.Add(runtime);
-                SchedulerState state = await SchedulerState.OpenAsync(runtime, run, cancellationToken);
+                SchedulerState state = await SchedulerState.OpenRunAsync(runtime, run, cancellationToken);
                 host._replicas.Add(new Replica(id, count, workload, limits, runtime, state, time));
             }
         }

@@ -101,7 +101,7 @@ public sealed class SchedulerApp(SchedulerOptions options, Workload workload, IL
         ICorfuLog log, string run, Func<SchedulerState, ValueTask<T>> read, CancellationToken cancellationToken)
     {
         await using TangoRuntime runtime = SchedulerRuntime.Create(log, _time);
-        return await read(await SchedulerState.OpenAsync(runtime, run, cancellationToken));
+        return await read(await SchedulerState.OpenRunAsync(runtime, run, cancellationToken));
     }
 
     private ProgressSnapshot Snapshot(ReplicaHost host, TimeSpan elapsed)

@@ -48,7 +48,7 @@ public sealed class Replica
     /// <summary>Works until all jobs are finished.</summary>
     public async Task RunAsync(CancellationToken cancellationToken)
     {
-        await _state.RefreshAsync(cancellationToken);
+        await _state.SyncAsync(cancellationToken);
         while (true)
         {
             SchedulerView view = await _state.ViewAsync(_limits.StartBatch, cancellationToken);
@@ -93,7 +93,7 @@ public sealed class Replica
     private async Task ProgressAsync(Task<bool> step, CancellationToken cancellationToken)
     {
         if (!await step)
-            await _state.RefreshAsync(cancellationToken);
+            await _state.SyncAsync(cancellationToken);
     }
 
     private async Task WaitAsync(CancellationToken cancellationToken)
@@ -102,6 +102,6 @@ public sealed class Replica
             await _crew.AllAsync();
         else
             await Task.Delay(_turns.PollInterval, cancellationToken);
-        await _state.RefreshAsync(cancellationToken);
+        await _state.SyncAsync(cancellationToken);
     }
 }

@@ -35,7 +35,7 @@ public sealed class SchedulerTransactions(TangoRuntime runtime, SchedulerState s
                 },
                 cancellationToken);
             if (owner is null)
-                await state.RefreshAsync(cancellationToken);
+                await state.SyncAsync(cancellationToken);
         }
 
         return owner;

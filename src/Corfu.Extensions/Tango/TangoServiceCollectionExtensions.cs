@@ -13,7 +13,8 @@ public static class TangoServiceCollectionExtensions
     /// Action{CorfuClientSettings})"/>.
     /// Health check <c>tango</c>, tag <c>ready</c>.
     /// </summary>
-    public static IServiceCollection AddTango(this IServiceCollection services, Action<TangoSettings>? configure = null)
+    public static TangoServicesBuilder AddTango(this IServiceCollection services,
+        Action<TangoSettings>? configure = null)
     {
         var options = services.AddOptionsWithValidateOnStart<TangoSettings>();
         if (configure is not null) options.Configure(configure);
@@ -23,6 +24,6 @@ public static class TangoServiceCollectionExtensions
         services.TryAddSingleton<TangoHost>();
         services.TryAddSingleton<ITangoHost>(provider => provider.GetRequiredService<TangoHost>());
         services.AddHealthChecks().AddCheck<TangoHealthCheck>("tango", tags: ["ready"]);
-        return services;
+        return new TangoServicesBuilder(services);
     }
 }

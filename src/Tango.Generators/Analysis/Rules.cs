@@ -160,6 +160,18 @@ internal static class Rules
         "Tango writes [MessagePackObject] types as arrays by their [Key] numbers, without callbacks and formatters "
         + "named by attributes: every replica, and every later version, must read the same value from the same bytes.");
 
+    public static readonly DiagnosticDescriptor ContextShape = Error(
+        "TANGO030", "A Tango context has the wrong shape",
+        "'{0}' cannot be a Tango context: {1}",
+        "The class derives directly from TangoContext and is partial; the generator writes its constructor, OpenAsync "
+        + "and the bodies of its partial properties.");
+
+    public static readonly DiagnosticDescriptor ContextMember = Error(
+        "TANGO031", "A member of a Tango context has the wrong shape",
+        "'{0}' cannot be an object of the context: {1}",
+        "Declare 'public partial TangoDictionary<string, Order> Orders { get; }'. The object is found in the log by "
+        + "the property's name, or by that of its [TangoMember].");
+
     private static DiagnosticDescriptor Error(string id, string title, string message, string description) =>
         new(id, title, message, Category, DiagnosticSeverity.Error, isEnabledByDefault: true, description,
             Help + id.ToLowerInvariant());

@@ -9,6 +9,9 @@ internal static class Names
 {
     public const string ObjectBase = "Tango.TangoObject";
     public const string ObjectAttribute = "Tango.TangoObjectAttribute";
+    public const string ContextBase = "Tango.TangoContext";
+    public const string ContextAttribute = "Tango.TangoContextAttribute";
+    public const string ContextMemberAttribute = "Tango.TangoMemberAttribute";
     public const string ValueAttribute = "MessagePack.MessagePackObjectAttribute";
     public const string MemberAttribute = "MessagePack.KeyAttribute";
     public const string IgnoreAttribute = "MessagePack.IgnoreMemberAttribute";

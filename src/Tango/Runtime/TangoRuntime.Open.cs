@@ -23,9 +23,18 @@ public sealed partial class TangoRuntime
     public async ValueTask<T> OpenAsync<T>(string name, CancellationToken cancellationToken = default)
         where T : TangoObject, ITangoObject<T>
     {
+        var handle = (T)T.ObjectType.Create();
+        await OpenIntoAsync(handle, name, cancellationToken);
+        return handle;
+    }
+
+    /// <summary>As <see cref="OpenAsync{T}"/>, for a handle that exists already.</summary>
+    internal async ValueTask OpenIntoAsync<T>(T handle, string name, CancellationToken cancellationToken)
+        where T : TangoObject, ITangoObject<T>
+    {
         var entry = await FindOrCreateAsync<T>(name, cancellationToken);
         var unit = await _openings.OpenAsync(await FindUnitAsync(entry, cancellationToken), cancellationToken);
-        return NewHandle<T>(entry, MemberOf(unit, entry));
+        handle.Attach(new ObjectHost(this, entry, MemberOf(unit, entry)));
     }
 
     /// <summary>Opens the object for writing only: no view, no playback; updates and write-only transactions (Tango

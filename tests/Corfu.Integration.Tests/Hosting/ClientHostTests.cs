@@ -37,6 +37,38 @@ public sealed class ClientHostTests
     }
 
     [Fact]
+    public async Task A_context_is_open_and_caught_up_when_the_host_has_started()
+    {
+        await using var cluster = await EmbeddedCluster.StartAsync();
+        for (var start = 1; start <= 2; start++)
+        {
+            var builder = Host.CreateEmptyApplicationBuilder(null);
+            builder.Services.AddCorfuClient(cluster.ConnectionString).AddTango().AddContext<VisitsContext>();
+            using var host = builder.Build();
+            var early = Assert.Throws<InvalidOperationException>(
+                () => host.Services.GetRequiredService<VisitsContext>());
+            Assert.Contains(nameof(VisitsContext), early.Message, StringComparison.Ordinal);
+            await host.StartAsync();
+            var visits = host.Services.GetRequiredService<VisitsContext>();
+            Assert.Same(visits, host.Services.GetRequiredService<VisitsContext>());
+            // A stale read asks the log for nothing: what is there was there when the host had started.
+            await using (var snapshot = visits.BeginTx(new Tango.TransactionOptions { StaleSnapshot = true }))
+            {
+                Assert.Equal(start - 1, await visits.All.ReadAsync());
+                Assert.Equal(start - 1, await visits.ByPage.CountAsync());
+            }
+
+            Assert.True((await visits.RunTransactionAsync(async _ =>
+            {
+                await visits.All.IncrementAsync();
+                await visits.ByPage.SetAsync($"page {start}", start);
+            })).IsCommitted);
+            Assert.Equal("visits/ByPage", visits.ByPage.ObjectName);
+            await host.StopAsync();
+        }
+    }
+
+    [Fact]
     public void All_faults_of_the_client_come_in_one_message()
     {
         var services = new ServiceCollection().AddLogging().AddCorfuClient(settings =>
@@ -44,7 +76,7 @@ public sealed class ClientHostTests
             settings.ConnectionString = "http://somewhere";
             settings.ConnectTimeout = TimeSpan.FromSeconds(-1);
         }).AddTango(settings => settings.Runtime = new Tango.TangoOptions { MaxBatchRecords = 0 })
-        .BuildServiceProvider();
+        .Services.BuildServiceProvider();
         var validator = services.GetRequiredService<IStartupValidator>();
         var fault = Assert.Throws<AggregateException>(validator.Validate);
         var messages = string.Join('\n', fault.InnerExceptions.Select(inner => inner.Message));
@@ -79,4 +111,12 @@ public sealed class ClientHostTests
         await host.StartAsync();
         return host;
     }
+}
+
+[Tango.TangoContext("visits")]
+internal sealed partial class VisitsContext : Tango.TangoContext
+{
+    public partial TangoCounter All { get; }
+
+    public partial TangoDictionary<string, int> ByPage { get; }
 }

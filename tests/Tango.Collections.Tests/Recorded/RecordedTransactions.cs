@@ -8,10 +8,18 @@ internal static class RecordedTransactions
 {
     public static async Task CheckAsync(TangoRuntime runtime)
     {
-        Board board = await Board.OpenAsync(runtime);
-        Assert.Equal(0, await board.Pending.CountAsync());
-        Assert.Equal(5, await board.Moved.ReadAsync());
-        Assert.Equal(new Job(3, "user 3"), (await board.Done.TryGetAsync(3)).Value);
+        TangoQueue<Job>? pending = null;
+        TangoDictionary<long, Job>? done = null;
+        TangoCounter? moved = null;
+        await runtime.OpenGroupAsync("board", group =>
+        {
+            pending = group.Add<TangoQueue<Job>>("pending");
+            done = group.Add<TangoDictionary<long, Job>>("done");
+            moved = group.Add<TangoCounter>("moved");
+        });
+        Assert.Equal(0, await pending!.CountAsync());
+        Assert.Equal(5, await moved!.ReadAsync());
+        Assert.Equal(new Job(3, "user 3"), (await done!.TryGetAsync(3)).Value);
         var source = await runtime.OpenAsync<TangoCounter>("source");
         var target = await runtime.OpenAsync<TangoDictionary<string, long>>("target");
         Assert.Equal(100, await source.ReadAsync());

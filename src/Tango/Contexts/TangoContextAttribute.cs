@@ -1,0 +1,25 @@
+namespace Tango;
+
+/// <summary>
+/// Marks a partial class derived from <see cref="TangoContext"/>. Its partial properties are the objects that it opens;
+/// the generator writes the constructor, <c>OpenAsync</c> and the properties' bodies.
+/// </summary>
+/// <param name="name">The context's name in the directory; each object is called <c>name/Property</c>. Stored in the
+/// log: a renamed property is another object, unless it keeps its name with <see cref="TangoMemberAttribute"/>.</param>
+[AttributeUsage(AttributeTargets.Class, Inherited = false)]
+public sealed class TangoContextAttribute(string name) : Attribute
+{
+    public string Name { get; } = name;
+
+    /// <summary>Its objects are always hosted together; transactions over them need no decision records. False: each
+    /// is opened alone, so that other processes may host other ones. Fixed when the context is first opened in a log.
+    /// Default: true.</summary>
+    public bool Group { get; init; } = true;
+}
+
+/// <summary>The name that a property's object has in the directory, in place of the property's own.</summary>
+[AttributeUsage(AttributeTargets.Property, Inherited = false)]
+public sealed class TangoMemberAttribute(string name) : Attribute
+{
+    public string Name { get; } = name;
+}
