@@ -43,6 +43,21 @@ public class OutcomeTests
     }
 
     [Fact]
+    public async Task An_append_that_failed_says_why()
+    {
+        var full = false;
+        await using var world = new World(new InMemoryLogOptions
+        {
+            AroundAppend = _ => full ? throw new IOException("Writing 7: NoSpace") : default,
+        });
+        var (_, accounts) = await world.OpenAccountsAsync();
+        full = true;
+        var refused = await Assert.ThrowsAsync<TangoInDoubtException>(async () => await accounts.SetAsync("x", 1));
+        Assert.Equal("The append failed: Writing 7: NoSpace", refused.Message);
+        Assert.IsType<IOException>(refused.InnerException);
+    }
+
+    [Fact]
     public async Task Cancelling_before_sending_withdraws_and_after_sending_is_in_doubt()
     {
         var gate = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);

@@ -30,9 +30,12 @@ internal sealed class UpdateCall<TResult>(ReadOnlyMemory<byte> record, Immutable
         else _done.TrySetResult(result is null ? default! : result.Value!);
     }
 
-    public override void OnInDoubt(LogPosition? position, string message, Exception? reason) =>
-        _done.TrySetException(new TangoInDoubtException(position is null ? message : $"{message} (position {position})",
-            reason));
+    public override void OnInDoubt(LogPosition? position, string message, Exception? reason)
+    {
+        var where = position is null ? "" : $" (position {position})";
+        var why = reason is null ? "" : $": {reason.Message}";
+        _done.TrySetException(new TangoInDoubtException($"{message}{where}{why}", reason));
+    }
 
     public override void OnFailed(Exception reason) => _done.TrySetException(reason);
 }
