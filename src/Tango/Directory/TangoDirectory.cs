@@ -235,6 +235,7 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
         if (length == DirectoryFormat.StateLengthOfFirstLevel) return;
         RaiseTo(reader.ReadInt32());
         _maxSpan = reader.ReadInt64();
+        if (_maxSpan <= 0) throw new TangoFormatException($"A span of {_maxSpan} positions does not exist");
         _claims = ClaimFormat.ReadState(ref reader);
         if (length == DirectoryFormat.StateLength) _reserved = DirectoryFormat.ReadReserved(ref reader);
     }
@@ -251,6 +252,8 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
         int level, long maxSpan, string? group, ImmutableArray<NewObject> members, LogPosition at)
     {
         // R23: before any change.
+        if (level < FeatureLevel.First || maxSpan <= 0)
+            throw Reject($"Level {level} and a span of {maxSpan} positions do not exist");
         if (IsUntouched && level > FeatureLevel.Newest) throw TangoLevelException.TooNew(level);
         var isFirst = IsUntouched;
         var created = ApplyCreate(group, members, at);

@@ -51,10 +51,13 @@ internal static class RecordFormat
         HasKey = !reader.TryReadNil(),
     };
 
+    /// <summary>A position that an entry can have: there is one behind it.</summary>
     public static LogPosition ReadPosition(ref MessagePackReader reader)
     {
         var offset = reader.ReadInt64();
-        return offset >= 0 ? new LogPosition(offset) : throw new TangoFormatException($"Position {offset} is negative");
+        return offset is >= 0 and < long.MaxValue
+            ? new LogPosition(offset)
+            : throw new TangoFormatException($"There is no position {offset}");
     }
 
     public static void WriteVersion(ref MessagePackWriter writer, RecordVersion version)

@@ -18,13 +18,16 @@ internal sealed class TangoPlayer
     private ImmutableArray<StreamId> _streams;
     private int _left;
 
-    /// <summary>Entries of two objects, as a runtime writes them: directory records, updates, transactions that commit
-    /// and abort, decisions.</summary>
+    // So that a transaction of a few KiB spills.
+    private const int SmallPayload = 1024;
+
+    /// <summary>Entries of two objects, as a runtime writes them: directory records, updates, transactions that commit,
+    /// abort and spill, decisions.</summary>
     public static IReadOnlyList<byte[]> Samples() => SamplesAsync().GetAwaiter().GetResult();
 
     private static async Task<IReadOnlyList<byte[]>> SamplesAsync()
     {
-        var log = new InMemoryCorfuLog();
+        var log = new InMemoryCorfuLog(new InMemoryLogOptions { MaxPayload = SmallPayload });
         await using var runtime = new TangoRuntime(log, log.OpenCursor, TimeProvider.System, SystemEntropy.Instance);
         var first = await runtime.OpenAsync<TangoDictionary<string, long>>("object");
         var second = await runtime.OpenAsync<TangoRegister<long>>("register");
@@ -41,6 +44,12 @@ internal sealed class TangoPlayer
         {
             _ = await second.ReadAsync();
             await first.SetAsync("j", 3);
+            await tx.EndTxAsync();
+        }
+
+        await using (var tx = runtime.BeginTx())
+        {
+            for (var i = 0; i < 90; i++) await first.SetAsync($"a key of some length {i}", i);
             await tx.EndTxAsync();
         }
 

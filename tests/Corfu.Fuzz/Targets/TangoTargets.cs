@@ -41,6 +41,30 @@ public static class TangoTargets
         yield return new Target("tango records", 2, TangoPlayer.Samples(), player.Play,
             typeof(TangoException))
         { Allowance = 4 << 20, PerByte = 4096 };
+        foreach (var target in Parts()) yield return target;
+    }
+
+    // What playback and openings read, part by part.
+    private static IEnumerable<Target> Parts()
+    {
+        Type[] damage =
+            [typeof(TangoException), typeof(MessagePackSerializationException), typeof(EndOfStreamException),
+                typeof(OverflowException)];
+        yield return new Target("tango parts", 40, TangoPlayer.Samples(), FuzzedRecords.Feed, damage)
+        { PerByte = 4096 };
+        var directory = new FuzzedDirectory();
+        yield return new Target("tango directory", 20, directory.Samples, directory.Feed, damage)
+        { PerByte = 4096 };
+        var checkpoint = new FuzzedCheckpoint();
+        yield return new Target("tango chunk", 40, checkpoint.Chunks, checkpoint.FeedChunk, typeof(TangoException));
+        yield return new Target("tango final", 20, checkpoint.Finals, checkpoint.FeedFinal, typeof(TangoException))
+        { Allowance = 2 << 20 };
+        yield return new Target("tango checkpoint", 20, [checkpoint.Head], checkpoint.FeedHead, typeof(TangoException))
+        { Allowance = 2 << 20 };
+        // A state with a name twice is refused by the collection; whatever LoadState throws, no checkpoint is loaded.
+        yield return new Target("tango state", 40, FuzzedViews.Samples(), FuzzedViews.Feed,
+            [.. damage, typeof(ArgumentException)])
+        { Allowance = 2 << 20, PerByte = 4096 };
     }
 
     // As `corfu log dump` shows what it finds.

@@ -1,0 +1,165 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+using Tango;
+using Tango.Formatting;
+using Tango.Records;
+using Tango.Testing;
+
+namespace Corfu.Fuzz;
+
+/// <summary>The directory's mutators: a byte with the number, then the arguments.</summary>
+internal sealed class FuzzedDirectory
+{
+    private const int CallsPerView = 100;
+    private const int FirstPosition = 1000;
+
+    private readonly List<byte[]> _calls = [.. CallsAsync().GetAwaiter().GetResult()];
+    private TangoDirectory _view = null!;
+    private byte[] _state = [];
+    private bool _isNew;
+    private int _left;
+    private long _position;
+
+    public IReadOnlyList<byte[]> Samples => _calls;
+
+    /// <summary>With all the samples applied.</summary>
+    public TangoDirectory NewView()
+    {
+        var view = new TangoDirectory();
+        for (var i = 0; i < _calls.Count; i++)
+        {
+            try
+            {
+                Apply(view, _calls[i], i);
+            }
+            catch (TangoRejectedException)
+            {
+                // As in the log.
+            }
+        }
+
+        return view;
+    }
+
+    /// <summary>
+    /// What is applied leaves a state that a checkpoint keeps, and claims that forbid what they shall; a rejection
+    /// changes nothing. Any other exception stops the directory: the next call finds a new one.
+    /// </summary>
+    public void Feed(byte[] bytes)
+    {
+        if (bytes.Length == 0) throw new TangoFormatException("No mutator");
+        if (_left-- <= 0) Restart();
+        var left = _left;
+        _left = 0;
+        try
+        {
+            Apply(_view, bytes, _position++);
+        }
+        catch (TangoRejectedException)
+        {
+            if (!FuzzedViews.Save(_view).AsSpan().SequenceEqual(_state))
+                throw new InvalidOperationException("A rejected call has changed the directory");
+            _left = left;
+            throw;
+        }
+
+        _state = FuzzedViews.Save(_view);
+        var loaded = (TangoDirectory)FuzzedViews.Load(TangoDirectory.Type, _state);
+        if (!FuzzedViews.Save(loaded).AsSpan().SequenceEqual(_state) || loaded.Level != _view.Level
+            || loaded.MaxSpan != _view.MaxSpan)
+            throw new InvalidOperationException("A checkpoint of the directory loads to another one");
+        RequireInvariants(_view);
+        _left = left;
+    }
+
+    private void Restart()
+    {
+        // What creates the first object has no effect later.
+        _isNew = !_isNew;
+        _view = _isNew ? new TangoDirectory() : NewView();
+        _state = FuzzedViews.Save(_view);
+        _position = FirstPosition;
+        _left = CallsPerView;
+    }
+
+    // As TrimClaims has them.
+    private static void RequireInvariants(TangoDirectory view)
+    {
+        var claims = view.Claims;
+        var holds = claims.Released <= claims.Lowest
+            && claims.Units.Values.All(unit => unit.Checkpoint is not { } end || unit.Forget <= end)
+            && view.Level is >= FeatureLevel.First and <= FeatureLevel.Newest && view.MaxSpan > 0;
+        if (!holds) throw new InvalidOperationException("The directory has accepted what breaks its invariants");
+    }
+
+    private static void Apply(TangoDirectory view, byte[] call, long position) =>
+        ((ITangoView)view).Apply(call[0], default, call.AsMemory(1),
+            new ApplyContext(null, new LogPosition(position)));
+
+    /// <summary>One of each mutator, as a runtime writes them.</summary>
+    private static async Task<List<byte[]>> CallsAsync()
+    {
+        var log = new InMemoryCorfuLog(new InMemoryLogOptions { Yield = false });
+        await using var runtime = new TangoRuntime(
+            log, log.OpenCursor, TimeProvider.System, SystemEntropy.Instance,
+            new TangoOptions { Checkpoints = null, NewLogLevel = FeatureLevel.First, NewLogMaxSpan = 4 });
+        await runtime.OpenAsync<Tango.Collections.TangoRegister<string>>("old");
+        await runtime.RaiseLevelAsync(FeatureLevel.Newest);
+        var one = await runtime.OpenAsync<Tango.Collections.TangoRegister<string>>("one");
+        await runtime.OpenGroupAsync("pair", group =>
+        {
+            group.Add<Tango.Collections.TangoRegister<string>>("left");
+            group.Add<Tango.Collections.TangoCounter>("right");
+        });
+        for (var i = 0; i < 3; i++)
+        {
+            await one.WriteAsync($"{i}");
+            await runtime.CheckpointAsync(one);
+        }
+
+        await runtime.RetainAsync(5, TimeSpan.FromHours(1));
+        await runtime.DeclareStreamAsync(StreamId.FromName("orders"), "orders", new LogPosition(2));
+        await runtime.DeclareStreamAsync(TangoRuntime.NoStream, null, null);
+        var version = await runtime.HoldAsync("reader", new LogPosition(3), TimeSpan.FromSeconds(9));
+        await runtime.HoldAsync("other", new LogPosition(1L << 40), TimeSpan.FromSeconds(9));
+        await runtime.LetGoAsync("reader", version);
+        await runtime.Directory.ReleaseAsync(new LogPosition(1), CancellationToken.None);
+        await runtime.DeleteAsync("old");
+        var calls = await CallsOfAsync(log);
+        // The first object of a log that has a level from the beginning.
+        return [CreateFirst(), .. calls];
+    }
+
+    private static byte[] CreateFirst() =>
+    [
+        TangoDirectory.Mutators.CreateFirst,
+        .. DirectoryFormat.CreateFirst(FeatureLevel.Newest, 7, null,
+            [new TangoDirectory.NewObject("first", "tango.counter", 64)]).WrittenSpan,
+    ];
+
+    private static async Task<List<byte[]>> CallsOfAsync(InMemoryCorfuLog log)
+    {
+        var tail = (await log.CheckAsync([])).Tail;
+        ImmutableArray<LogPosition> all = [.. Enumerable.Range(0, (int)tail.Offset).Select(i => new LogPosition(i))];
+        var calls = new List<byte[]>();
+        foreach (var page in await log.ReadManyAsync(all))
+        {
+            if (page.Entry!.Streams.Any(static header => header.Stream == ObjectId.Directory.Stream))
+                AddCalls(page.Entry.Payload, calls);
+        }
+
+        return calls;
+    }
+
+    private static void AddCalls(ReadOnlyMemory<byte> payload, List<byte[]> calls)
+    {
+        var reader = new MessagePackReader(payload);
+        for (var left = EntryFormat.ReadHeader(ref reader).Records; left > 0; left--)
+        {
+            reader.ReadArrayHeader(RecordFormat.UpdateLength);
+            reader.ReadInt32();
+            var call = CallRecord.Read(ref reader);
+            calls.Add([(byte)call.Mutator, .. call.Arguments.Span]);
+        }
+    }
+}
