@@ -85,6 +85,10 @@ internal enum SpaceUse
     /// <summary>Pages: refused before they touch the reserve.</summary>
     Pages,
 
+    /// <summary>Junk: a quarter of the reserve. A refused append leaves a hole, which readers must close to pass it.
+    /// </summary>
+    Fills,
+
     /// <summary>Trims of single positions: half of the reserve, for each takes space and frees it only later.</summary>
     Trims,
 

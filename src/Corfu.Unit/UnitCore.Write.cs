@@ -69,7 +69,8 @@ internal sealed partial class UnitCore
         lsn = 0;
         if (IsOutOfReach(entry.Position)) return new WriteOutcome(Status.BadRequest);
         if (entry.Payload.Length > _options.MaxPayload) return new WriteOutcome(Status.TooLarge);
-        var admission = _store.Admit(bytes.Length, SpaceUse.Pages);
+        var use = entry.Kind == EntryKind.Junk ? SpaceUse.Fills : SpaceUse.Pages;
+        var admission = _store.Admit(bytes.Length, use);
 #if PLANTED
         if (admission == Status.NoSpace && Planted.Is("full-disks-acknowledge")) return new WriteOutcome(Status.Ok);
 #endif

@@ -113,6 +113,7 @@ internal sealed partial class PageStore
     private int Kept(SpaceUse use) => use switch
     {
         SpaceUse.Pages => _options.Reserve,
+        SpaceUse.Fills => _options.Reserve / 4 * 3,
         SpaceUse.Trims => _options.Reserve / 2,
         _ => 0,
     };

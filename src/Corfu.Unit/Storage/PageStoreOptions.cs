@@ -14,8 +14,8 @@ public sealed record PageStoreOptions
     /// <summary>Size of one file of the log; trimmed space is freed in whole files. Default 32 MiB.</summary>
     public int SegmentSize { get; init; } = 32 << 20;
 
-    /// <summary>Room that stays for seals, installs and trims when the disk is full. Pages are refused with NoSpace
-    /// before they touch it. Default 8 MiB, four restarts' worth of log pages.</summary>
+    /// <summary>Room that stays for seals, installs, trims and fills when the disk is full. Pages are refused with
+    /// NoSpace before they touch it. Default 8 MiB, four restarts' worth of log pages.</summary>
     public int Reserve { get; init; } = 8 << 20;
 
     /// <summary>The file system counts as full when less than this, or less than a sixteenth of it, is left for the

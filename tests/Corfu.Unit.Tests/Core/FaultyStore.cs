@@ -25,7 +25,7 @@ internal sealed class FaultyStore : IPageStore
     public (long Pages, long Bytes) Size => _inner.Size;
 
     public Status Admit(int bodyLength, SpaceUse use) =>
-        use != SpaceUse.Pages || Room-- > 0 ? Status.Ok : Status.NoSpace;
+        use is not (SpaceUse.Pages or SpaceUse.Fills) || Room-- > 0 ? Status.Ok : Status.NoSpace;
 
     public ValueTask RecoverAsync(RecordVisitor visit, Action<ReadOnlyMemory<byte>>? restore = null) =>
         _inner.RecoverAsync(visit, restore);

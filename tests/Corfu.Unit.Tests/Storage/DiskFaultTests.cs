@@ -125,6 +125,21 @@ public sealed class DiskFaultTests : IDisposable
         Assert.False(unit.Handler.Fault.IsCompleted);
     }
 
+    /// <summary>A refused append leaves a hole. Where it cannot be closed, nothing above it can be read.</summary>
+    [Fact]
+    public async Task A_disk_that_takes_no_page_takes_the_junk_that_closes_a_hole()
+    {
+        var files = new RecordingFiles { Capacity = 300 << 10 };
+        await using var store = PageStore.OnFaster(files, Stores.Unit, Stores.Small, Scratch);
+        var unit = await HandlerClient.OpenAsync(store);
+        var position = (long)await FillAsync(unit);
+        while ((await unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(position)))).Status == Status.Ok)
+            position++;
+        Assert.Equal(Status.Ok, (await unit.AskAsync(new FillRequest(Epoch.First, Entries.Junk(position)))).Status);
+        Assert.Equal(Status.NoSpace,
+            (await unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(position + 1)))).Status);
+    }
+
     [Fact]
     public async Task A_prefix_trim_frees_a_full_disk()
     {
