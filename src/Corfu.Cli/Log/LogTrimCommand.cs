@@ -91,6 +91,11 @@ internal static class LogTrimCommand
                 "The directory of Tango objects has lost history and cannot say what is needed. --force trims without "
                 + "asking.");
         }
+        catch (CorfuException e)
+        {
+            await error.WriteLineAsync(
+                $"What is needed cannot be read: {e.Message} --force trims without asking.");
+        }
         catch (TangoInDoubtException e)
         {
             await error.WriteLineAsync($"The trim needs a record in the log, which was not written: {e.Message}");
@@ -116,7 +121,7 @@ internal static class LogTrimCommand
             else await error.WriteLineAsync($"Lost with the history below {below.Offset}:");
             foreach (var claim in lost) await error.WriteLineAsync($"  {Loss(claim, below)}");
         }
-        catch (TangoException e)
+        catch (Exception e) when (e is TangoException or CorfuException)
         {
             await error.WriteLineAsync($"What is lost cannot be said: {e.Message}");
         }

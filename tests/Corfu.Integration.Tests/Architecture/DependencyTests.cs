@@ -132,19 +132,15 @@ public sealed class DependencyTests
     [Fact]
     public async Task A_console_client_runs_on_the_plain_runtime()
     {
-        var output = Path.GetRelativePath(Path.Combine(Repository.Projects("tests"), "Corfu.Integration.Tests"),
-            AppContext.BaseDirectory);
-        var program = Path.Combine(Repository.Projects("tests"), "Corfu.ConsoleClient", output,
-            "Corfu.ConsoleClient.dll");
-        using var config =
-            JsonDocument.Parse(await File.ReadAllTextAsync(Path.ChangeExtension(program, ".runtimeconfig.json")));
+        var file = Path.ChangeExtension(ConsoleClient.Program, ".runtimeconfig.json");
+        using var config = JsonDocument.Parse(await File.ReadAllTextAsync(file));
         var options = config.RootElement.GetProperty("runtimeOptions");
         Assert.False(options.TryGetProperty("frameworks", out _));
         Assert.Equal("Microsoft.NETCore.App", options.GetProperty("framework").GetProperty("name").GetString());
 
         await using var cluster =
             await EmbeddedCluster.StartAsync(new EmbeddedClusterOptions { Units = 1, Replicas = 1 });
-        var result = await CorfuTool.RunProgramAsync(program, cluster.ConnectionString, "from a console");
+        var result = await ConsoleClient.RunAsync(cluster.ConnectionString, "from a console");
         Assert.EndsWith("from a console", result.Require().Lines.Single());
     }
 
