@@ -22,6 +22,8 @@ var root = new RootCommand("Corfu: load from several processes, beside what the 
     ClientCommands.Holes(),
     ClientCommands.Opening(),
     ClientCommands.Objects(),
+    ObjectCommands.Open(),
+    ObjectCommands.Playback(),
     LifetimeCommand.Create(),
     LifetimeWriter.Create(),
     WorkerCommand.Create(),
