@@ -83,7 +83,7 @@ public class DirectoryReplayTests
         var unit = units[random.Next(units.Count)];
         LogPosition Any() => new(random.NextInt64(at + 2));
         var stream = new StreamId(StreamId.FirstRawValue + (ulong)random.Next(2));
-        return random.Next(14) switch
+        return random.Next(15) switch
         {
             0 => (Mutators.Create, DirectoryFormat.Create(null, [New($"n{random.Next(40)}")])),
             1 => (Mutators.Create, DirectoryFormat.Create($"g{at}", [New($"m{at}"), New($"n{random.Next(40)}")])),
@@ -94,6 +94,7 @@ public class DirectoryReplayTests
             6 => (Mutators.Retain,
                 ClaimFormat.Retain(new Retention(random.Next(2) == 0 ? null : 5, TimeSpan.FromSeconds(at)))),
             7 => (Mutators.Declare, ClaimFormat.Declare(stream, new StreamClaim("s", Any()))),
+            12 => (Mutators.CheckpointedIndex, ClaimFormat.CheckpointedIndex(unit, Any(), Any(), Any())),
             8 => (Mutators.Delete, ClaimFormat.Delete(unit)),
             9 => (Mutators.ReserveId, DirectoryFormat.ReserveId()),
             10 or 11 => (Mutators.CreateFork, AnyFork(random, at)),
@@ -115,7 +116,8 @@ public class DirectoryReplayTests
     {
         try
         {
-            view.Apply(mutator, default, arguments.WrittenMemory, new ApplyContext(null, new LogPosition(at)));
+            view.Apply(mutator, default, arguments.WrittenMemory,
+                new ApplyContext(null, new LogPlace(new LogPosition(at), 0, 0)));
             return "";
         }
         catch (TangoRejectedException)

@@ -142,6 +142,9 @@ internal static class LogTrimCommand
 
     private static string Line(TangoClaim claim) => claim.Kind switch
     {
+        TangoClaimKind.Object when claim.IsHeldByValues =>
+            $"object {claim.Name} holds values from {claim.Position.Offset} on: rises when its program writes them "
+            + "again (CompactAsync) and has made two checkpoints",
         TangoClaimKind.Object when claim.Checkpoint is { } end =>
             $"object {claim.Name} from {claim.Position.Offset} on (checkpoint of all below {end.Offset}): rises with "
             + "its next checkpoint, by a client that knows its type",
@@ -159,6 +162,8 @@ internal static class LogTrimCommand
 
     private static string Loss(TangoClaim claim, LogPosition below) => claim.Kind switch
     {
+        TangoClaimKind.Object when claim.OldestValue < below =>
+            $"object {claim.Name}: its values from {claim.OldestValue!.Value.Offset} on, and older checkpoints",
         TangoClaimKind.Object when claim.Checkpoint is { } end && end >= below =>
             $"object {claim.Name}: opens from its checkpoint of all below {end.Offset} alone, if that is sound",
         TangoClaimKind.Object => $"object {claim.Name}: cannot be opened any more",

@@ -42,7 +42,12 @@ internal static class StatusReport
         var since = trim.PinnedSince is { } time
             ? string.Create(CultureInfo.InvariantCulture, $" (written {time:yyyy-MM-dd HH:mm:ss}Z)")
             : "";
-        var names = trim.Pins.Select(pin => pin.Kind == "directory" ? "the directory" : $"{pin.Kind} {pin.Name}");
+        var names = trim.Pins.Select(pin => pin switch
+        {
+            { Kind: "directory" } => "the directory",
+            { HoldsValues: true } => $"{pin.Kind} {pin.Name} (holds values from position {trim.Pinned} on)",
+            _ => $"{pin.Kind} {pin.Name}",
+        });
         var more = trim.PinCount > trim.Pins.Count ? $" and {trim.PinCount - trim.Pins.Count} more" : "";
         await output.WriteLineAsync(
             $"trim point {trim.Released}; pinned at {trim.Pinned}{since} by {string.Join(", ", names)}{more}; "

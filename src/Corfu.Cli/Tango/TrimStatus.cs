@@ -65,8 +65,9 @@ internal sealed record TrimJson(
     int PinCount, IReadOnlyList<ulong> Undeclared, string? Problem);
 
 /// <param name="Kind">object, directory, deletedobject, reader or stream.</param>
-internal sealed record PinJson(string Kind, string Name, long? Checkpoint)
+/// <param name="HoldsValues">An object whose values in the log are what it needs.</param>
+internal sealed record PinJson(string Kind, string Name, long? Checkpoint, bool HoldsValues)
 {
     public static PinJson Of(TangoClaim claim) =>
-        new(claim.Kind.ToString().ToLowerInvariant(), claim.Name, claim.Checkpoint?.Offset);
+        new(claim.Kind.ToString().ToLowerInvariant(), claim.Name, claim.Checkpoint?.Offset, claim.IsHeldByValues);
 }

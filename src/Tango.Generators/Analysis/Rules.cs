@@ -33,7 +33,8 @@ internal static class Rules
         "'{0}' needs '{1}'",
         "A mutator XAsync runs as the private method ApplyX on every view, in log order; an accessor XAsync as "
         + "ReadX. The parameters, "
-        + "without the CancellationToken, and the result must be the same.");
+        + "without the CancellationToken, and the result must be the same. An ApplyX may take the place of its call as "
+        + "an added last parameter of type LogPlace.");
 
     public static readonly DiagnosticDescriptor NumberNotPositive = Error(
         "TANGO005", "A mutator's number must be positive",
@@ -159,6 +160,11 @@ internal static class Rules
         "'{0}' uses {1}, which generated formatters do not support",
         "Tango writes [MessagePackObject] types as arrays by their [Key] numbers, without callbacks and formatters "
         + "named by attributes: every replica, and every later version, must read the same value from the same bytes.");
+
+    public static readonly DiagnosticDescriptor UnclaimedPlace = Warning(
+        "TANGO027", "An object holds places that it does not claim",
+        "'{0}' holds places in the log: '{1}' must implement ITangoIndex, or the log is trimmed of what stands there",
+        "The log keeps what the LowestPlace of an ITangoIndex names. Other places can be read until the next trim.");
 
     public static readonly DiagnosticDescriptor ContextShape = Error(
         "TANGO030", "A Tango context has the wrong shape",

@@ -14,7 +14,7 @@ public sealed class TangoObjectAnalyzer : DiagnosticAnalyzer
     public override ImmutableArray<DiagnosticDescriptor> SupportedDiagnostics { get; } =
     [
         Rules.NoFormatter, Rules.UnknownFormatter, Rules.MutableState, Rules.StaticState, Rules.NotAKey,
-        Rules.TypeNameTwice, Rules.MutableArgument,
+        Rules.TypeNameTwice, Rules.MutableArgument, Rules.UnclaimedPlace,
     ];
 
     public override void Initialize(AnalysisContext context)
@@ -102,6 +102,8 @@ public sealed class TangoObjectAnalyzer : DiagnosticAnalyzer
                 context.Report(Rules.MutableState, symbol, symbol.Name, stateType.Minimal(),
                     immutable.Because(stateType));
             else Storable(context, symbol, stateType, "State", symbol.Name);
+            if (TypeFacts.HasPlaces(stateType) && !type.AllInterfaces.Any(i => i.Is(Names.Index)))
+                context.Report(Rules.UnclaimedPlace, symbol, symbol.Name, type.Name);
         }
         foreach (ISymbol member in type.GetMembers())
         {

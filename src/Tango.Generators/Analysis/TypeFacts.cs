@@ -28,7 +28,7 @@ internal static class TypeFacts
     private static readonly HashSet<string> Simple =
     [
         "System.Guid", "System.DateTime", "System.DateTimeOffset", "System.TimeSpan", "System.DateOnly",
-        "System.TimeOnly", "System.Decimal",
+        "System.TimeOnly", "System.Decimal", Names.Place,
     ];
 
     private static readonly HashSet<string> NotCanonical =
@@ -90,6 +90,9 @@ internal static class TypeFacts
     /// <summary>May the bytes of a value stand for it in the version table (R18)?</summary>
     public static Verdict Key(ITypeSymbol type) => Key(type, []);
 
+    /// <summary>May a value of this type hold a place in the log?</summary>
+    public static bool HasPlaces(ITypeSymbol type) => HasPlaces(type, []);
+
     /// <summary>Can nothing reachable from a value of this type change?</summary>
     public static Verdict Immutable(ITypeSymbol type) => Immutable(type, []);
 
@@ -126,6 +129,15 @@ internal static class TypeFacts
             if (inner.Knowledge == Knowledge.No) return inner;
         }
         return Verdict.Yes;
+    }
+
+    private static bool HasPlaces(ITypeSymbol type, HashSet<ITypeSymbol> seen)
+    {
+        if (type.Is(Names.Place)) return true;
+        if (type is not INamedTypeSymbol named || !seen.Add(type)) return false;
+        return named.TypeArguments.Any(a => HasPlaces(a, seen))
+            || named.Attribute(Names.ValueAttribute) is not null
+            && Generators.ValueShape.Members(named).Any(m => HasPlaces(m.Type, seen));
     }
 
     private static bool IsAssignable(ISymbol member) => member switch

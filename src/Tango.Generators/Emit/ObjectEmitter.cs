@@ -133,6 +133,7 @@ internal sealed class ObjectEmitter
             }
             _code.Line($"{Formatters}.RequireEnd(ref __keyReader);");
             _code.Line($"{Formatters}.RequireEnd(ref __reader);");
+            if (mutator.TakesPlace) names.Add("__context.Place");
             string call = $"Apply{mutator.Name}({string.Join(", ", names)})";
             _code.Line(mutator.Result is null ? $"{call};" : $"__context.Return<{mutator.Result}>({call});");
             _code.Line("return;");

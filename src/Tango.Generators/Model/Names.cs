@@ -21,6 +21,8 @@ internal static class Names
     public const string MutatorAttribute = "Tango.MutatorAttribute";
     public const string AccessorAttribute = "Tango.AccessorAttribute";
     public const string KeyAttribute = "Tango.VersionKeyAttribute";
+    public const string Place = "Tango.LogPlace";
+    public const string Index = "Tango.ITangoIndex";
     public const string StoredAttribute = "Tango.TangoStoredAttribute";
     public const string Formatters = "Tango.Formatting.TangoFormatters";
     public const string Async = "Async";

@@ -15,6 +15,7 @@ internal sealed record ObjectModel(
 /// <param name="Number">Of a mutator; 0 for an accessor.</param>
 /// <param name="Name">The method's name without Async.</param>
 /// <param name="Result">The T of ValueTask&lt;T&gt;, or null.</param>
+/// <param name="TakesPlace">Its ApplyX takes the place of the call.</param>
 /// <param name="Token">The name of the CancellationToken parameter, or null.</param>
 internal sealed record OperationModel(
     int Number,
@@ -23,6 +24,7 @@ internal sealed record OperationModel(
     string? Result,
     bool MayReject,
     EquatableArray<ParameterModel> Parameters,
+    bool TakesPlace,
     string? Token);
 
 internal sealed record ParameterModel(string Type, string Name, bool IsKey, bool RefusesNull);

@@ -112,6 +112,7 @@ internal static class ObjectShape
             OperationShape.Result(method)?.FullName(),
             attribute.Named<bool>("MayReject"),
             parameters.ToEquatable(),
+            number > 0 && OperationShape.TakesPlace(method),
             token is null ? null : Names.Escape(token.Name));
     }
 

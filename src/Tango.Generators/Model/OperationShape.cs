@@ -40,26 +40,35 @@ internal static class OperationShape
     public static string BaseName(IMethodSymbol method) =>
         method.Name.Substring(0, method.Name.Length - Names.Async.Length);
 
-    /// <summary>The user's ApplyX or ReadX of a declaration, or null if there is none that fits.</summary>
+    /// <summary>The user's ApplyX or ReadX of a declaration, or null if there is none that fits. An ApplyX may take
+    /// the place of its call as an added last parameter.</summary>
     public static IMethodSymbol? Body(IMethodSymbol method, bool isMutator)
     {
         string name = (isMutator ? "Apply" : "Read") + BaseName(method);
         ITypeSymbol? result = Result(method);
         ITypeSymbol[] arguments = [.. Arguments(method).Select(p => p.Type)];
+        IMethodSymbol? withPlace = null;
         foreach (ISymbol member in method.ContainingType.GetMembers(name))
         {
             if (member is not IMethodSymbol { IsStatic: false, IsGenericMethod: false } body) continue;
             bool sameResult = result is null
                 ? body.ReturnsVoid
                 : SymbolEqualityComparer.Default.Equals(body.ReturnType, result) && body.RefKind == RefKind.None;
-            bool sameArguments = body.Parameters.Length == arguments.Length
-                && body.Parameters.Zip(arguments,
-                    (p, a) => p.RefKind == RefKind.None && SymbolEqualityComparer.Default.Equals(p.Type, a))
+            bool sameArguments = body.Parameters.Length >= arguments.Length
+                && body.Parameters.All(p => p.RefKind == RefKind.None)
+                && body.Parameters.Zip(arguments, (p, a) => SymbolEqualityComparer.Default.Equals(p.Type, a))
                     .All(b => b);
-            if (sameResult && sameArguments) return body;
+            if (!sameResult || !sameArguments) continue;
+            if (body.Parameters.Length == arguments.Length) return body;
+            if (isMutator && body.Parameters.Length == arguments.Length + 1
+                && body.Parameters[arguments.Length].Type.Is(Names.Place)) withPlace = body;
         }
-        return null;
+        return withPlace;
     }
+
+    /// <summary>Whether a mutator's ApplyX takes the place of its call.</summary>
+    public static bool TakesPlace(IMethodSymbol method) =>
+        Body(method, isMutator: true) is { } body && body.Parameters.Length > Arguments(method).Count();
 
     /// <summary>The declaration of the body that is missing, for a message.</summary>
     public static string ExpectedBody(IMethodSymbol method, bool isMutator)

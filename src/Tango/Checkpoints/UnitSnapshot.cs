@@ -16,6 +16,13 @@ internal sealed record UnitSnapshot(
     /// <summary>Bytes of the checkpoint that this was loaded from; otherwise 0.</summary>
     public long Size { get; init; }
 
+    /// <summary>Whether a member's state may have values in the log.</summary>
+    public bool IsIndex => Members.Any(static member => member.View is ITangoIndex);
+
+    /// <summary>The lowest position at which a member's state has a value in the log; null: there is none.</summary>
+    public LogPosition? FindLowestPlace() =>
+        Members.Select(static member => (member.View as ITangoIndex)?.LowestPlace?.Position).Min();
+
     /// <summary>Within a cycle, when everything that it played is published.</summary>
     /// <exception cref="TangoObjectStoppedException">R23: a view that stopped is not the state at its end.</exception>
     public static UnitSnapshot Take(HostedUnit unit, PublishedViews published, Decisions decisions) => new(

@@ -11,6 +11,7 @@ internal static class ClaimFormat
 {
     private const int StateLength = 7;
     private const int UnitLength = 3;
+    private const int IndexLength = 4;
     private const int HoldLength = 4;
     private const int StreamLength = 3;
     private const int DeletedLength = 4;
@@ -23,6 +24,20 @@ internal static class ClaimFormat
         writer.Write(unit.Value);
         writer.Write(end.Offset);
         writer.Write(forget.Offset);
+        writer.Flush();
+        return buffer;
+    }
+
+    public static ArgumentBuffer CheckpointedIndex(
+        ObjectId unit, LogPosition end, LogPosition forget, LogPosition? lowest)
+    {
+        var buffer = new ArgumentBuffer();
+        var writer = new MessagePackWriter(buffer);
+        writer.WriteArrayHeader(4);
+        writer.Write(unit.Value);
+        writer.Write(end.Offset);
+        writer.Write(forget.Offset);
+        WriteOptional(ref writer, lowest);
         writer.Flush();
         return buffer;
     }
@@ -119,10 +134,11 @@ internal static class ClaimFormat
         writer.WriteArrayHeader(claims.Units.Count);
         foreach (var (id, unit) in claims.Units)
         {
-            writer.WriteArrayHeader(UnitLength);
+            writer.WriteArrayHeader(unit.Lowest is null ? UnitLength : IndexLength);
             writer.Write(id.Value);
             writer.Write(unit.Forget.Offset);
             WriteOptional(ref writer, unit.Checkpoint);
+            if (unit.Lowest is { } lowest) writer.Write(lowest.Offset);
         }
 
         writer.WriteArrayHeader(claims.Holds.Count);
@@ -157,10 +173,14 @@ internal static class ClaimFormat
         var units = TrimClaims.None.Units.ToBuilder();
         for (var count = reader.ReadCount(); count > 0; count--)
         {
-            reader.ReadArrayHeader(UnitLength);
+            var length = reader.ReadCount();
+            if (length is not (UnitLength or IndexLength))
+                throw new TangoFormatException($"A claim with {length} elements is not known here");
             var id = new ObjectId(reader.ReadUInt64());
             var forget = RecordFormat.ReadPosition(ref reader);
-            units.Add(id, new UnitClaim(forget, ReadOptional(ref reader)));
+            var checkpoint = ReadOptional(ref reader);
+            LogPosition? lowest = length == IndexLength ? RecordFormat.ReadPosition(ref reader) : null;
+            units.Add(id, new UnitClaim(forget, checkpoint, lowest));
         }
 
         var holds = TrimClaims.None.Holds.ToBuilder();
@@ -225,7 +245,7 @@ internal static class ClaimFormat
         else writer.WriteNil();
     }
 
-    private static LogPosition? ReadOptional(ref MessagePackReader reader) =>
+    public static LogPosition? ReadOptional(ref MessagePackReader reader) =>
         reader.TryReadNil() ? null : RecordFormat.ReadPosition(ref reader);
 
     private static long Milliseconds(TimeSpan time) => (long)time.TotalMilliseconds;

@@ -18,6 +18,10 @@ internal static class FeatureLevel
     /// <summary>Forks of objects: ids that are reserved, and objects whose history begins with a checkpoint.</summary>
     public const int Forks = 3;
 
+    /// <summary>Objects whose state has values in the log (<see cref="ITangoIndex"/>): their checkpoints claim
+    /// these.</summary>
+    public const int Indexes = 3;
+
     /// <summary>The highest that this code reads and writes.</summary>
-    public const int Newest = Forks;
+    public const int Newest = Indexes;
 }

@@ -63,6 +63,13 @@ internal sealed partial class TangoDirectory
         ObjectId unit, LogPosition end, LogPosition forget, CancellationToken cancellationToken) =>
         CallAsync<UnitClaim>(Mutators.Checkpointed, ClaimFormat.Checkpointed(unit, end, forget), cancellationToken);
 
+    /// <summary>As <see cref="CheckpointedAsync"/>, of a unit whose state may have values in the log.</summary>
+    /// <param name="lowest">The lowest position of these; null: it has none now.</param>
+    public ValueTask<UnitClaim> CheckpointedIndexAsync(ObjectId unit, LogPosition end, LogPosition forget,
+        LogPosition? lowest, CancellationToken cancellationToken) =>
+        CallAsync<UnitClaim>(
+            Mutators.CheckpointedIndex, ClaimFormat.CheckpointedIndex(unit, end, forget, lowest), cancellationToken);
+
     /// <summary>Releases history up to the position asked for, or as far as claims allow.</summary>
     /// <returns>The trim point. The record is applied: everything below it may be trimmed.</returns>
     public ValueTask<LogPosition> ReleaseAsync(LogPosition asked, CancellationToken cancellationToken) =>
@@ -109,7 +116,8 @@ internal sealed partial class TangoDirectory
 
     /// <summary>Numbers are part of the format. All wait for playback: they return a value or may reject.</summary>
     /// <summary>If such updates counted for the directory's own checkpoints, these would feed themselves.</summary>
-    public static bool FollowsFromCheckpoints(int mutator) => mutator is Mutators.Checkpointed or Mutators.Release;
+    public static bool FollowsFromCheckpoints(int mutator) => mutator is
+        Mutators.Checkpointed or Mutators.CheckpointedIndex or Mutators.Release;
 
     internal static class Mutators
     {
@@ -128,12 +136,13 @@ internal sealed partial class TangoDirectory
 
         public const int ReserveId = 11;
         public const int CreateFork = 12;
+        public const int CheckpointedIndex = 13;
 
         private static readonly string[] s_names =
         [
             nameof(Create), nameof(RaiseLevel), nameof(CreateFirst), nameof(Checkpointed), nameof(Release),
             nameof(Hold), nameof(Expire), nameof(Retain), nameof(Declare), nameof(Delete), nameof(ReserveId),
-            nameof(CreateFork),
+            nameof(CreateFork), nameof(CheckpointedIndex),
         ];
 
         public static MutatorInfo[] All { get; } =
@@ -145,6 +154,6 @@ internal sealed partial class TangoDirectory
 
         public static bool IsAboutForks(int mutator) => mutator is ReserveId or CreateFork;
 
-        public static bool IsAboutClaims(int mutator) => mutator is >= Checkpointed and <= Declare;
+        public static bool IsAboutClaims(int mutator) => mutator is >= Checkpointed and <= Declare or CheckpointedIndex;
     }
 }

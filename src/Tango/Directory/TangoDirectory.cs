@@ -146,6 +146,18 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
                     break;
                 }
 
+            case Mutators.CheckpointedIndex:
+                {
+                    reader.ReadArrayHeader(4);
+                    var unit = new ObjectId(reader.ReadUInt64());
+                    var (end, forget) =
+                        (RecordFormat.ReadPosition(ref reader), RecordFormat.ReadPosition(ref reader));
+                    var lowest = ClaimFormat.ReadOptional(ref reader);
+                    _claims = _claims.Checkpointed(unit, end, forget, _maxSpan, context.Position, lowest);
+                    context.Return(_claims.Units[unit]);
+                    break;
+                }
+
             case Mutators.Release:
                 reader.ReadArrayHeader(1);
                 _claims = _claims.Release(RecordFormat.ReadPosition(ref reader), context.Position);

@@ -21,7 +21,8 @@ public sealed record TangoTrimPoint(
         var all = claims.Units
             .Select(unit => new TangoClaim(
                 unit.Key == ObjectId.Directory ? TangoClaimKind.Directory : TangoClaimKind.Object, names[unit.Key],
-                unit.Value.Forget, unit.Value.Checkpoint))
+                unit.Value.Forget, unit.Value.Checkpoint)
+            { OldestValue = unit.Value.Lowest })
             .Concat(claims.DeletedHolders
                 .Select(static deleted => new TangoClaim(
                     TangoClaimKind.DeletedObject, deleted.Members[0].Name, deleted.Forget, null)))
@@ -44,7 +45,16 @@ public sealed record TangoTrimPoint(
 /// <summary>History from a position on that something needs.</summary>
 /// <param name="Name">The object's (of a group, its first member's), the reader's or the stream's.</param>
 /// <param name="Checkpoint">End of an object's newest checkpoint; null if it has none.</param>
-public sealed record TangoClaim(TangoClaimKind Kind, string Name, LogPosition Position, LogPosition? Checkpoint);
+public sealed record TangoClaim(TangoClaimKind Kind, string Name, LogPosition Position, LogPosition? Checkpoint)
+{
+    /// <summary>Of an object that keeps values in the log (<see cref="ITangoIndex"/>): the position of the oldest one
+    /// that its newest checkpoint's state has; null if it has none.</summary>
+    public LogPosition? OldestValue { get; init; }
+
+    /// <summary>The claim rises when the object's oldest values are written again, replaced or removed. Another
+    /// checkpoint alone does not let it rise.</summary>
+    public bool IsHeldByValues => OldestValue <= Position;
+}
 
 /// <summary>What needs history.</summary>
 public enum TangoClaimKind

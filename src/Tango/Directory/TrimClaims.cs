@@ -98,8 +98,11 @@ internal sealed record TrimClaims
     /// <param name="end">Everything of the unit's streams below is in the checkpoint.</param>
     /// <param name="forget">What the host needs no longer.</param>
     /// <param name="at">The position of the record.</param>
+    /// <param name="lowest">The lowest position at which the checkpoint's state has a value in the log; null: it has
+    /// none there.</param>
     /// <exception cref="TangoRejectedException">The claim is impossible, or below what is released.</exception>
-    public TrimClaims Checkpointed(ObjectId unit, LogPosition end, LogPosition forget, long maxSpan, LogPosition at)
+    public TrimClaims Checkpointed(ObjectId unit, LogPosition end, LogPosition forget, long maxSpan, LogPosition at,
+        LogPosition? lowest = null)
     {
         if (!Units.TryGetValue(unit, out var known))
             throw new TangoRejectedException($"Object {unit} is not the first member of a unit that exists");
@@ -113,8 +116,16 @@ internal sealed record TrimClaims
         var loadable = known.Checkpoint is { } before && before.Offset > maxSpan
             ? new LogPosition(before.Offset - maxSpan)
             : known.Forget;
-        var risen = LogPosition.Max(known.Forget, LogPosition.Min(forget, loadable));
-        return this with { Units = Units.SetItem(unit, new UnitClaim(risen, end)) };
+        // R22: Apply gets a place only from its own call, so that a state at P >= E, E the end of the checkpoint
+        // before, has no place but those of the state at E and those of calls that took effect at or above E. The
+        // former are >= known.Lowest. The latter stand at or above E - maxSpan: a spilled call stands below its
+        // commit record, by at most the span (R19). The claim is the minimum of both, so that all places of every
+        // host's view at or above E are readable. A reader that lags behind E and finds its place trimmed reads the
+        // state again. This checkpoint's own lowest place follows from these two; it keeps the claim below what a
+        // state holds that broke the rule, for as long as it is not released.
+        var held = LogPosition.Min(lowest ?? end, known.Lowest ?? end);
+        var risen = LogPosition.Max(known.Forget, LogPosition.Min(LogPosition.Min(forget, loadable), held));
+        return this with { Units = Units.SetItem(unit, new UnitClaim(risen, end, lowest)) };
     }
 
     /// <param name="at">The position of the record: what is created later must not be below what is released.</param>
@@ -189,7 +200,13 @@ internal sealed record TrimClaims
 /// <summary>What one unit, an object or a group, still needs of the log.</summary>
 /// <param name="Forget">Nothing below is needed.</param>
 /// <param name="Checkpoint">End of the newest checkpoint that counts; null: there is none.</param>
-internal readonly record struct UnitClaim(LogPosition Forget, LogPosition? Checkpoint);
+/// <param name="Lowest">The lowest position at which that one's state has a value in the log
+/// (<see cref="ITangoIndex"/>); null: none.</param>
+internal readonly record struct UnitClaim(LogPosition Forget, LogPosition? Checkpoint, LogPosition? Lowest = null)
+{
+    /// <summary>Another checkpoint alone does not let the claim rise.</summary>
+    public bool IsHeldByValues => Lowest <= Forget;
+}
 
 /// <summary>A unit that was deleted by the record at <paramref name="At"/>.</summary>
 /// <param name="Forget">What it still needed then.</param>

@@ -2,6 +2,7 @@ using System.Diagnostics.CodeAnalysis;
 using Corfu.Client;
 using Corfu.Protocol;
 using Tango.History;
+using Tango.Places;
 using Tango.Playback;
 
 namespace Tango.Feeds;
@@ -137,7 +138,7 @@ internal sealed class ChangeFeed<T>(
     {
         RecordAfter(ChangePlace.Before(_unit.Start));
         var state = T.ObjectType.Create();
-        state.Attach(new PastHost(_object));
+        state.Attach(new PastHost(_object, new CallReader(context.Log)));
         _notice = new TangoChange<T>(TangoChangeKind.Reset, _last) { State = (T)state };
         _isAtTail = false;
     }

@@ -46,41 +46,9 @@ public sealed class TangoChange<T>
 
     /// <summary>One of the [VersionKey] parameters, in their order.</summary>
     /// <exception cref="TangoFormatException">There are not so many, or it is of another type.</exception>
-    public TValue ReadKey<TValue>(int index = 0)
-    {
-        var reader = new MessagePackReader(Key);
-        return Read<TValue>(ref reader, index);
-    }
+    public TValue ReadKey<TValue>(int index = 0) => CallArguments.ReadKey<TValue>(Key, index);
 
     /// <summary>One of the parameters that are no [VersionKey], in their order.</summary>
     /// <exception cref="TangoFormatException">There are not so many, or it is of another type.</exception>
-    public TValue ReadArgument<TValue>(int index = 0)
-    {
-        var reader = new MessagePackReader(Arguments);
-        try
-        {
-            reader.ReadCount();
-        }
-        catch (Exception e) when (StrictMessagePack.IsDamage(e))
-        {
-            throw TangoFormatException.Of(e);
-        }
-
-        return Read<TValue>(ref reader, index);
-    }
-
-    private static TValue Read<TValue>(ref MessagePackReader reader, int index)
-    {
-        ArgumentOutOfRangeException.ThrowIfNegative(index);
-        try
-        {
-            for (; index > 0; index--) reader.SkipValue();
-        }
-        catch (Exception e) when (StrictMessagePack.IsDamage(e))
-        {
-            throw TangoFormatException.Of(e);
-        }
-
-        return TangoFormatters.Read<TValue>(ref reader);
-    }
+    public TValue ReadArgument<TValue>(int index = 0) => CallArguments.Read<TValue>(Arguments, index);
 }

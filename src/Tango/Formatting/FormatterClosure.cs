@@ -7,7 +7,7 @@ internal static class FormatterClosure
     [
         typeof(bool), typeof(byte), typeof(sbyte), typeof(short), typeof(ushort), typeof(int), typeof(uint),
         typeof(long), typeof(ulong), typeof(char), typeof(string), typeof(Guid), typeof(TimeSpan), typeof(DateOnly),
-        typeof(TimeOnly),
+        typeof(TimeOnly), typeof(LogPlace),
     ];
 
     /// <summary>The type and all that it is made of.</summary>

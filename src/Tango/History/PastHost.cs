@@ -1,3 +1,4 @@
+using Tango.Places;
 using Tango.Playback;
 using Tango.Runtime;
 
@@ -5,7 +6,7 @@ namespace Tango.History;
 
 /// <summary>What a handle of a past state forwards to: it reads one view that never changes, and refuses
 /// updates.</summary>
-internal sealed class PastHost(HostedObject hosted) : IObjectHost
+internal sealed class PastHost(HostedObject hosted, CallReader calls) : IObjectHost
 {
     private readonly FrozenView _view = hosted.Publish();
 
@@ -32,4 +33,8 @@ internal sealed class PastHost(HostedObject hosted) : IObjectHost
             return ValueTask.FromException<TResult>(e);
         }
     }
+
+    /// <summary>Unlike the state, it may be trimmed since.</summary>
+    public ValueTask<TangoCall> ReadCallAsync(LogPlace place, CancellationToken cancellationToken) =>
+        calls.ReadAsync(place, hosted.Entry, cancellationToken);
 }

@@ -46,7 +46,7 @@ public sealed class TangoHistory
         T.ObjectType.RequireIs(entry);
         var member = await PlayAsync(entry, T.ObjectType, cancellationToken);
         var handle = T.ObjectType.Create();
-        handle.Attach(new PastHost(member));
+        handle.Attach(new PastHost(member, _runtime.CallReader));
         return (T)handle;
     }
 

@@ -2,20 +2,27 @@ using Corfu.Protocol;
 
 namespace Tango;
 
-/// <summary>What an <see cref="ITangoView.Apply"/> call may tell the runtime: the mutator's result, if the caller is in
-/// this process.</summary>
+/// <summary>What an <see cref="ITangoView.Apply"/> call is told, where it stands in the log, and may tell the runtime:
+/// the mutator's result, if the caller is in this process.</summary>
 public readonly struct ApplyContext
 {
     private readonly ApplyResult? _result;
 
-    public ApplyContext(ApplyResult? result) => _result = result;
+    /// <summary>Of a call that is not in the log.</summary>
+    public ApplyContext(ApplyResult? result)
+        : this(result, LogPlace.Pending(null))
+    {
+    }
 
-    /// <param name="position">Of the record that is applied.</param>
-    internal ApplyContext(ApplyResult? result, LogPosition position) => (_result, Position) = (result, position);
+    public ApplyContext(ApplyResult? result, LogPlace place) => (_result, Place) = (result, place);
 
-    /// <summary>Where the record that is applied stands in the log; zero on a transaction's snapshot, where it has no
-    /// position yet.</summary>
-    internal LogPosition Position { get; }
+    /// <summary>Where the call that is applied stands in the log; on a transaction's own snapshot
+    /// <see cref="LogPlace.IsPending"/>. An <c>ApplyX</c> gets it as an added last parameter. The same in every
+    /// process: a spilled call's is in its spill.</summary>
+    public LogPlace Place { get; }
+
+    /// <summary>Of the entry; zero for a call that is not in the log.</summary>
+    internal LogPosition Position => Place.IsPending ? LogPosition.Zero : Place.Position;
 
     /// <summary>Hands the value returned by <c>ApplyX</c> to the local caller; does nothing (and does not box) when
     /// there is none.</summary>

@@ -14,4 +14,6 @@ internal interface IObjectHost
     ValueTask<TResult> QueryAsync<TView, TState, TResult>(
         ObjectKey key, TState state, Func<TView, TState, TResult> read, CancellationToken cancellationToken)
         where TView : TangoObject;
+
+    ValueTask<TangoCall> ReadCallAsync(LogPlace place, CancellationToken cancellationToken);
 }

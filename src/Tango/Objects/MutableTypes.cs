@@ -16,7 +16,8 @@ internal static class MutableTypes
     private static bool IsMutable(Type type, HashSet<Type> seen)
     {
         if (type.IsArray) return true;
-        if (type.IsPrimitive || type.IsEnum || type == typeof(string) || !seen.Add(type)) return false;
+        if (type.IsPrimitive || type.IsEnum || type == typeof(string) || type == typeof(LogPlace) || !seen.Add(type))
+            return false;
         if (type.IsGenericType)
         {
             var definition = type.GetGenericTypeDefinition();

@@ -54,4 +54,17 @@ public abstract class TangoObject
         ObjectKey key, TState state, Func<TView, TState, TResult> read, CancellationToken cancellationToken)
         where TView : TangoObject =>
         Host.QueryAsync(key, state, read, cancellationToken);
+
+    /// <summary>
+    /// Reads a call of this object from the log, for a class that keeps places in place of values
+    /// (<see cref="ITangoIndex"/>): one read of the log. In a transaction, the calls that it has buffered are read
+    /// too.
+    /// </summary>
+    /// <param name="place">From the object's state.</param>
+    /// <exception cref="TangoPlaceException">No call of this object stands there.</exception>
+    /// <exception cref="TangoTrimmedException">It is trimmed: the object's newest state does not hold the place.
+    /// Read the state again.</exception>
+    /// <exception cref="TangoFormatException">What stands there is damaged or newer than this code.</exception>
+    protected ValueTask<TangoCall> ReadCallAsync(LogPlace place, CancellationToken cancellationToken = default) =>
+        Host.ReadCallAsync(place, cancellationToken);
 }

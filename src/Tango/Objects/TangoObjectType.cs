@@ -7,6 +7,7 @@ public sealed class TangoObjectType
 {
     private readonly Action<StoredTypes> _verifyFormatters;
     private readonly Lazy<bool> _holdsMutableValues;
+    private readonly Lazy<bool> _isIndex;
     private volatile RecordedTypeName? _recorded;
 
     /// <param name="name">The name recorded in the directory; for a generic type see
@@ -23,6 +24,7 @@ public sealed class TangoObjectType
         Create = create;
         _verifyFormatters = verifyFormatters;
         _holdsMutableValues = new Lazy<bool>(() => MutableTypes.AreArgumentsOf(create().GetType()));
+        _isIndex = new Lazy<bool>(() => create() is ITangoIndex);
         Mutators = mutators;
     }
 
@@ -34,6 +36,9 @@ public sealed class TangoObjectType
 
     /// <summary>Readers get copies of what can be changed in place.</summary>
     internal bool HoldsMutableValues => _holdsMutableValues.Value;
+
+    /// <summary>Its state may have values in the log.</summary>
+    internal bool IsIndex => _isIndex.Value;
 
     /// <summary>Every type has a formatter, and the initial state comes back from its checkpoint.</summary>
     /// <exception cref="TangoFormatException">Otherwise.</exception>

@@ -74,7 +74,9 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
 
     /// <returns>The declared rejection, or null.</returns>
     /// <remarks>Errors of the process are no errors of the object and are passed on.</remarks>
-    public TangoRejectedException? Apply(scoped in CallRecord call, RecordVersion version, ApplyResult? result)
+    /// <param name="place">Of the call; that of a spilled one is not its commit record's.</param>
+    public TangoRejectedException? Apply(
+        scoped in CallRecord call, RecordVersion version, LogPlace place, ApplyResult? result)
     {
         Versions.Write(call.HasKey, call.Key.Span, version);
         if (Id != ObjectId.Directory || !TangoDirectory.FollowsFromCheckpoints(call.Mutator))
@@ -89,8 +91,7 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
 
         try
         {
-            ((ITangoView)_view).Apply(call.Mutator, call.Key, call.Arguments,
-                new ApplyContext(result, version.Position));
+            ((ITangoView)_view).Apply(call.Mutator, call.Key, call.Arguments, new ApplyContext(result, place));
             return null;
         }
         catch (TangoRejectedException rejection)

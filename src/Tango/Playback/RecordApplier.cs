@@ -109,7 +109,8 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
     {
         if (TangoDirectory.IsDeletion(update, out var unit)) DeleteUnit(unit, version);
         if (!hosted.TryGet(update.Object, version.Position, out var target)) return;
-        var rejection = Apply(target, update, version, isTransaction: false, call?.Result);
+        var place = new LogPlace(version.Position, version.Index, 0);
+        var rejection = Apply(target, update, version, place, isTransaction: false, call?.Result);
         call?.OnApplied(version, rejection, target.Stopped);
     }
 
@@ -160,13 +161,13 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
         AppliedWrites applied = default;
         if (aborted is null)
         {
-            foreach (var writes in spilledWrites)
+            foreach (var written in spilledWrites)
             {
-                var spill = new MessagePackReader(writes);
-                ApplyWrites(ref spill, version, isEvaluated, ref applied);
+                var spill = new MessagePackReader(written.Writes);
+                ApplyWrites(ref spill, version, written.Spill, isEvaluated, ref applied);
             }
 
-            ApplyWrites(ref reader, version, isEvaluated, ref applied);
+            ApplyWrites(ref reader, version, version, isEvaluated, ref applied);
         }
         else reader.SkipValue();
 
@@ -197,10 +198,12 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
         return _missing.Count > 0;
     }
 
-    private void ApplyWrites(
-        ref MessagePackReader reader, RecordVersion version, bool isEvaluated, ref AppliedWrites applied)
+    /// <param name="stands">The record that has the writes: the commit record, or a spill.</param>
+    private void ApplyWrites(ref MessagePackReader reader, RecordVersion version, RecordVersion stands,
+        bool isEvaluated, ref AppliedWrites applied)
     {
-        for (var writes = reader.ReadCount(); writes > 0; writes--)
+        var writes = reader.ReadCount();
+        for (var i = 0; i < writes; i++)
         {
             reader.ReadArrayHeader(CommitFormat.WriteLength);
             var write = CallRecord.Read(ref reader);
@@ -209,7 +212,8 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
             if (applied.Rejected > 0 && Planted.Is("a-refusal-ends-its-transaction")) continue;
 #endif
             if (!isEvaluated) StopForUnknownReads(target, version);
-            else if (Apply(target, write, version, isTransaction: true, null) is not null) applied.Rejected++;
+            else if (Apply(target, write, version, new LogPlace(stands.Position, stands.Index, i), isTransaction: true,
+                null) is not null) applied.Rejected++;
             if (target.Stopped is { IsDeletion: false }) applied.StoppedAt = target.Name;
         }
     }
@@ -274,10 +278,10 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
     }
 
     private TangoRejectedException? Apply(HostedObject target, scoped in CallRecord update, RecordVersion version,
-        bool isTransaction, ApplyResult? result)
+        LogPlace place, bool isTransaction, ApplyResult? result)
     {
         var wasStopped = target.Stopped is not null;
-        var rejection = target.Apply(update, version, result);
+        var rejection = target.Apply(update, version, place, result);
         if (!wasStopped && target.Stopped is not null) ReportStopped(target);
         target.Observer?.OnApplied(
             update, version, isTransaction, tookEffect: rejection is null && target.Stopped is null);

@@ -13,14 +13,14 @@ namespace Tango.Playback;
 internal sealed class SpilledWrites(ICorfuLog log)
 {
     private RecordVersion? _commit;
-    private ImmutableArray<ReadOnlyMemory<byte>> _writes = [];
+    private ImmutableArray<(RecordVersion Spill, ReadOnlyMemory<byte> Writes)> _writes = [];
     private TangoFormatException? _unreadable;
 
     public bool IsFetched(RecordVersion commit) => _commit == commit;
 
     /// <summary>One array of writes for each spill that was asked for, in the list's order.</summary>
     /// <exception cref="TangoFormatException">What stands there are no spilled writes (R23).</exception>
-    public ImmutableArray<ReadOnlyMemory<byte>> Of(RecordVersion commit)
+    public ImmutableArray<(RecordVersion Spill, ReadOnlyMemory<byte> Writes)> Of(RecordVersion commit)
     {
         if (_commit != commit) return [];
         return _unreadable is null ? _writes : throw _unreadable;
@@ -40,7 +40,7 @@ internal sealed class SpilledWrites(ICorfuLog log)
         (_unreadable, _writes) = (null, []);
         try
         {
-            _writes = [.. results.Zip(spills, static (result, spill) => WritesOf(result, spill.Index))];
+            _writes = [.. results.Zip(spills, static (result, spill) => (spill, WritesOf(result, spill.Index)))];
         }
         catch (Exception e) when (StrictMessagePack.IsDamage(e))
         {

@@ -72,6 +72,13 @@ internal sealed class ObjectHost(
         }
     }
 
+    public async ValueTask<TangoCall> ReadCallAsync(LogPlace place, CancellationToken cancellationToken)
+    {
+        if (place.Own is not { } own || own.Host.Entry.Id != entry.Id || runtime.Current?.IsPending(own) != true)
+            return await runtime.CallReader.ReadAsync(place, entry, cancellationToken);
+        return new TangoCall(place, own.Mutator.Number, own.Key.Memory, own.Arguments);
+    }
+
     // Errors reach the caller through the task, also those found before anything is asynchronous.
     private async ValueTask<TResult> RunAsync<TResult>(
         MutatorInfo mutator, ObjectKey key, ArgumentBuffer arguments, ApplyResult<TResult>? result,

@@ -8,6 +8,7 @@ namespace Tango;
 public sealed partial class TangoRuntime
 {
     private const string Checkpoint = "A checkpoint";
+    private const string Index = "An object that keeps values in the log";
 
     private readonly CheckpointWriter _checkpointWriter;
     private readonly CheckpointReader _checkpointReader;
@@ -122,6 +123,8 @@ public sealed partial class TangoRuntime
     private async ValueTask ClaimAsync(HostedUnit unit, UnitSnapshot checkpoint, CancellationToken cancellationToken)
     {
         var first = unit.Objects[0].Id;
+        var lowest = checkpoint.FindLowestPlace();
+        if (checkpoint.IsIndex) await RequireLevelAsync(FeatureLevel.Indexes, Index, cancellationToken);
         for (var mayRepeat = true; ; mayRepeat = false)
         {
             var (_, claims) = await _directory.ReadClaimsAsync(cancellationToken);
@@ -129,8 +132,10 @@ public sealed partial class TangoRuntime
                 throw new TangoDirectoryException($"'{unit.Objects[0].Name}' was deleted");
             try
             {
-                await _directory.CheckpointedAsync(
-                    first, checkpoint.End, NeedlessBelow(checkpoint, claim), cancellationToken);
+                var forget = NeedlessBelow(checkpoint, claim);
+                await (checkpoint.IsIndex
+                    ? _directory.CheckpointedIndexAsync(first, checkpoint.End, forget, lowest, cancellationToken)
+                    : _directory.CheckpointedAsync(first, checkpoint.End, forget, cancellationToken));
                 return;
             }
             catch (TangoRejectedException) when (mayRepeat)

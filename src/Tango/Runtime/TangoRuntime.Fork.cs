@@ -28,8 +28,8 @@ public sealed partial class TangoRuntime
     /// <param name="at">Everything below is in the fork's first state, nothing at or above.</param>
     /// <param name="newName">Of two calls with one name, one wins.</param>
     /// <returns>The new object, which is not open yet.</returns>
-    /// <exception cref="TangoDirectoryException">There was no such object, its type is not known here, or the new name
-    /// is taken.</exception>
+    /// <exception cref="TangoDirectoryException">There was no such object, its type is not known here or is an
+    /// <see cref="ITangoIndex"/>, or the new name is taken.</exception>
     /// <exception cref="ArgumentOutOfRangeException">The position is above the log's tail.</exception>
     /// <exception cref="TangoTrimmedException">The log is trimmed further. It names the oldest position that can be
     /// opened.</exception>
@@ -49,6 +49,10 @@ public sealed partial class TangoRuntime
         try
         {
             var (source, type) = history.FindForFork(name, _options.Types);
+            // Its places name calls of the source.
+            if (type.IsIndex)
+                throw new TangoDirectoryException(
+                    $"'{name}' keeps values in the log and cannot be forked: write its values into a new object");
             var state = MemberSnapshot.Take(await history.PlayAsync(source, type, stop.Token));
             return await CreateForkAsync(state, new UnitMember(source, type), at, newName, stop.Token);
         }

@@ -75,9 +75,11 @@ public sealed partial class TangoRuntime
         var builder = new TangoGroupBuilder(_options);
         define(builder);
         await AttachDirectoryAsync(cancellationToken);
+        if (builder.HasIndex) await RequireIndexLevelAsync(cancellationToken);
         var entries = await _directory.FindGroupAsync(group, cancellationToken);
         if (entries.IsEmpty || !builder.Matches(entries))
             entries = await CreateAsync(group, builder.Members, cancellationToken);
+        if (builder.HasIndex) await RequireLevelAsync(FeatureLevel.Indexes, Index, cancellationToken);
         var unit = await _openings.OpenAsync(entries, cancellationToken);
         builder.Attach(entries, entry => new ObjectHost(this, entry, MemberOf(unit, entry)));
     }
@@ -130,6 +132,7 @@ public sealed partial class TangoRuntime
         type.VerifyFormatters();
         _options.Types.Add<T>();
         await AttachDirectoryAsync(cancellationToken);
+        if (type.IsIndex) await RequireIndexLevelAsync(cancellationToken);
         var entry = await _directory.FindAsync(name, cancellationToken);
         if (entry is null)
         {
@@ -139,7 +142,16 @@ public sealed partial class TangoRuntime
         }
 
         type.RequireIs(entry);
+        // Another runtime may have created the log's first object meanwhile.
+        if (type.IsIndex) await RequireLevelAsync(FeatureLevel.Indexes, Index, cancellationToken);
         return entry;
+    }
+
+    /// <summary>R23: older code would make checkpoints of such an object that do not claim its values.</summary>
+    private async ValueTask RequireIndexLevelAsync(CancellationToken cancellationToken)
+    {
+        var isFirst = _options.NewLogLevel >= FeatureLevel.Indexes && DirectoryView.IsUntouched;
+        if (!isFirst) await RequireLevelAsync(FeatureLevel.Indexes, Index, cancellationToken);
     }
 
     private async ValueTask<ImmutableArray<DirectoryEntry>> CreateAsync(

@@ -62,7 +62,11 @@ public sealed partial class TangoRuntime
         var (id, claim) = directory.Claims.Units.MinBy(static known => known.Value.Forget);
         if (directory.Claims.Lowest < claim.Forget || _openings.IsOpen(id)) return null;
         var patience = 2 * _options.Checkpoints!.SpreadFor(_runtimeId, id).Updates;
-        if (end - claim.Forget <= patience + directory.MaxSpan) return null;
+        // Values in the log may have been replaced since the newest checkpoint; that one tells no more of them.
+        var (held, slack) = claim is { IsHeldByValues: true, Checkpoint: { } newest }
+            ? (newest, 0)
+            : (claim.Forget, directory.MaxSpan);
+        if (end - held <= patience + slack) return null;
         var members = directory.GroupOf(id);
         return members.All(member => _options.Types.TryGet(member.TypeName, out _)) ? members : null;
     }

@@ -25,7 +25,7 @@ public sealed partial class TangoRuntime
     /// <typeparam name="TView">Has a mutator for each number of <typeparamref name="TObject"/>, with the same
     /// parameters.</typeparam>
     /// <exception cref="TangoDirectoryException">There is no such object, it is of another type, or the view lacks
-    /// mutators.</exception>
+    /// mutators, or it keeps values in the log (<see cref="ITangoIndex"/>) and the object does not.</exception>
     /// <exception cref="TangoTrimmedException">The history that the view needs is trimmed.</exception>
     public async ValueTask<TView> OpenViewAsync<TObject, TView>(
         string name, CancellationToken cancellationToken = default)
@@ -36,6 +36,10 @@ public sealed partial class TangoRuntime
         RequireNoTransaction();
         TView.ObjectType.VerifyFormatters();
         RequireMutators(TObject.ObjectType, TView.ObjectType);
+        // The claims are those of the object's own state.
+        if (TView.ObjectType.IsIndex && !TObject.ObjectType.IsIndex)
+            throw new TangoDirectoryException(
+                $"{TView.ObjectType.Name} keeps values in the log, and {TObject.ObjectType.Name} claims none there");
         await AttachDirectoryAsync(cancellationToken);
         var entry = await FindAsync(name, TObject.ObjectType, cancellationToken);
         SecondView? view;
@@ -89,7 +93,7 @@ public sealed partial class TangoRuntime
         if (await LoadUnitAsync(source, null, cancellationToken) is not { } loaded) return null;
         source.StartFrom(loaded);
         var state = TObject.ObjectType.Create();
-        state.Attach(new PastHost(MemberOf(source, entry)));
+        state.Attach(new PastHost(MemberOf(source, entry), CallReader));
         await startsFrom.StartFromAsync((TObject)state);
         return loaded with
         {

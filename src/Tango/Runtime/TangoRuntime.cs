@@ -4,6 +4,7 @@ using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 using Tango.Calls;
 using Tango.Checkpoints;
+using Tango.Places;
 using Tango.Playback;
 using Tango.Runtime;
 
@@ -42,6 +43,7 @@ public sealed partial class TangoRuntime : IAsyncDisposable
         if (_options.Faults() is { Count: > 0 } faults)
             throw new ArgumentException(string.Join(" ", faults), nameof(options));
         _log = log;
+        CallReader = new CallReader(log);
         _time = time;
         _entropy = entropy;
         // Recognises this runtime's own entries: only by this number, so that no other incarnation may ever use it.
@@ -81,6 +83,8 @@ public sealed partial class TangoRuntime : IAsyncDisposable
     public LogPosition PlayedTo => Player.Published.End;
 
     internal CallBatcher Calls { get; }
+
+    internal CallReader CallReader { get; }
 
     internal Player Player { get; }
 

@@ -28,4 +28,7 @@ internal sealed class SecondViewHost(TangoRuntime runtime, SecondView view, Host
         var published = (TView)view.Player.Published.Of(hosted).Require(hosted);
         return ResultCopy<TResult>.Of(read(published, state), hosted);
     }
+
+    public ValueTask<TangoCall> ReadCallAsync(LogPlace place, CancellationToken cancellationToken) =>
+        runtime.CallReader.ReadAsync(place, hosted.Entry, cancellationToken);
 }

@@ -138,13 +138,19 @@ public sealed partial class TangoTransaction : IAsyncDisposable
         try
         {
             var hosted = mutator.Reads ? await PrepareSnapshotAsync(host, cancellationToken) : null;
-            lock (_gate) Write(new TxWrite(host, mutator, key, arguments), hosted, result);
+            lock (_gate) Write(new TxWrite(host, mutator, key, arguments, _writes.Count), hosted, result);
             return hosted;
         }
         finally
         {
             ExitExclusive();
         }
+    }
+
+    /// <summary>Whether the call is one that this transaction has buffered and not ended with.</summary>
+    internal bool IsPending(TxWrite write)
+    {
+        lock (_gate) return !_isEnded && write.Index < _writes.Count && ReferenceEquals(_writes[write.Index], write);
     }
 
     /// <summary>Null: what was read is still true now. The retry helper asks before it believes an exception of the

@@ -121,7 +121,7 @@ internal sealed class TxObject(ObjectHost host)
         try
         {
             ((ITangoView)own).Apply(write.Mutator.Number, write.Key.Memory, write.Arguments,
-                new ApplyContext(result));
+                new ApplyContext(result, LogPlace.Pending(write)));
         }
         catch (TangoRejectedException) when (ignoreRejection)
         {

@@ -94,7 +94,7 @@ internal sealed class FuzzedDirectory
 
     private static void Apply(TangoDirectory view, byte[] call, long position) =>
         ((ITangoView)view).Apply(call[0], default, call.AsMemory(1),
-            new ApplyContext(null, new LogPosition(position)));
+            new ApplyContext(null, new LogPlace(new LogPosition(position), 0, 0)));
 
     /// <summary>One of each mutator, as a runtime writes them.</summary>
     private static async Task<List<byte[]>> CallsAsync()

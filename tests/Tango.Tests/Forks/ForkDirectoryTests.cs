@@ -142,7 +142,8 @@ public class ForkDirectoryTests
         try
         {
             ((ITangoView)_directory).Apply(mutator, default, arguments.WrittenMemory,
-                new ApplyContext(mutator == Mutators.CreateFork ? created : null, At(++_at)));
+                new ApplyContext(
+                    mutator == Mutators.CreateFork ? created : null, new LogPlace(At(++_at), 0, 0)));
             return mutator == Mutators.CreateFork ? $"{created.Value}" : null;
         }
         catch (TangoRejectedException e)

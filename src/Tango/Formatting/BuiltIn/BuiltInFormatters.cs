@@ -14,7 +14,7 @@ internal static class BuiltInFormatters
         Of<char>(), Of<float>(), Of<double>(), Of<decimal>(), Of<byte[]>(),
         Of<ReadOnlyMemory<byte>>(), Of<Guid>(), Of<DateTime>(), Of<DateTimeOffset>(), Of<TimeSpan>(), Of<DateOnly>(),
         Of<TimeOnly>(),
-        new(typeof(string), new TextFormatter()),
+        new(typeof(string), new TextFormatter()), new(typeof(LogPlace), new PlaceFormatter()),
     ];
 
     private static KeyValuePair<Type, object> Of<T>() =>

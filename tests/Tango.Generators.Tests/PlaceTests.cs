@@ -1,0 +1,75 @@
+using System.Buffers;
+using System.Reflection;
+using Corfu.Protocol;
+using Tango.Formatting;
+
+namespace Tango.Generators.Tests;
+
+/// <summary>An ApplyX may take the place of its call, and views may hold places.</summary>
+public sealed class PlaceTests
+{
+    private const string Notes =
+        """
+        [TangoObject("notes")]
+        public sealed partial class Notes : TangoObject, ITangoIndex
+        {
+            private ImmutableSortedDictionary<int, LogPlace> _places = ImmutableSortedDictionary<int, LogPlace>.Empty;
+            private LogPlace? _last;
+
+            LogPlace? ITangoIndex.LowestPlace => _last;
+
+            [Mutator(1)]
+            public partial ValueTask<int> SetAsync([VersionKey] int key, string text);
+
+            [Mutator(2)]
+            public partial ValueTask MarkAsync(LogPlace place);
+
+            private int ApplySet(int key, string text, LogPlace place)
+            {
+                _places = _places.SetItem(key, place);
+                return key;
+            }
+
+            private void ApplyMark(LogPlace place) => _last = place;
+        }
+        """;
+
+    [Fact]
+    public async Task Apply_gets_the_place_of_its_call_and_keeps_it_in_checkpoints()
+    {
+        Assert.Empty(Compiler.Errors(Compiler.Generate(Notes)));
+        Assert.Empty(await Compiler.Diagnose(Notes));
+        Type type = Compiler.Load(Notes).GetType("Notes", throwOnError: true)!;
+        // What its state is made of has formatters, as once it was opened.
+        type.GetProperties(BindingFlags.Static | BindingFlags.NonPublic)
+            .Single(p => p.PropertyType == typeof(TangoObjectType)).GetValue(null);
+        var view = (ITangoView)Activator.CreateInstance(type)!;
+        var place = new LogPlace(new LogPosition(9), 1, 2);
+        ClosedFormatters.ValueTuple<string>();
+        view.Apply(1, TangoFormatters.ToBytes(5), TangoFormatters.ToBytes(ValueTuple.Create("text")),
+            new ApplyContext(null, place));
+        // One that is an argument is an argument.
+        var marked = new LogPlace(new LogPosition(3), 0, 0);
+        ClosedFormatters.ValueTuple<LogPlace>();
+        view.Apply(2, default, TangoFormatters.ToBytes(ValueTuple.Create(marked)), new ApplyContext(null, place));
+        var state = new ArrayBufferWriter<byte>();
+        view.SaveState(state);
+        Assert.Equal("82A75F706C616365738105930901" + "02A55F6C61737493030000",
+            Convert.ToHexString(state.WrittenSpan));
+        var loaded = (ITangoView)Activator.CreateInstance(type)!;
+        loaded.LoadState(state.WrittenMemory);
+        Assert.Equal(marked, ((ITangoIndex)loaded).LowestPlace);
+    }
+
+    [Theory]
+    [InlineData("private LogPlace _place;")]
+    [InlineData("private ImmutableDictionary<int, LogPlace?> _places = ImmutableDictionary<int, LogPlace?>.Empty;")]
+    [InlineData("private (int, Held) _held; [MessagePackObject] public readonly record struct Held([property: Key(0)] "
+        + "LogPlace Place);")]
+    public async Task Places_that_are_not_claimed(string members) =>
+        Assert.Equal(["TANGO027"], await Compiler.Diagnose(Sources.Object(members)));
+
+    [Fact]
+    public async Task A_reader_gets_no_place() => Assert.Equal(["TANGO004"], await Compiler.Diagnose(Sources.Object(
+        "[Accessor] public partial ValueTask<int> AAsync(); private int ReadA(LogPlace place) => 1;")));
+}
