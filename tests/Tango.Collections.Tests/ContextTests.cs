@@ -48,6 +48,26 @@ public sealed partial class ContextTests
     }
 
     [Fact]
+    public async Task A_transaction_that_never_commits_says_what_it_lost_to()
+    {
+        await using var cluster = new Cluster();
+        Board board = await Board.OpenAsync(cluster.NewRuntime());
+        Board other = await Board.OpenAsync(cluster.NewRuntime());
+        TangoAbortedException exhausted = await Assert.ThrowsAsync<TangoAbortedException>(
+            async () => await board.RunTransactionAsync(
+                async _ =>
+                {
+                    await board.Done.TryGetAsync(7);
+                    await other.Done.SetAsync(7, new Job(7, "another"));
+                    await board.Moved.AddAsync(1);
+                },
+                new TransactionOptions { MaxAttempts = 2 }));
+        Assert.Equal(
+            "The transaction aborted 2 times, the last time because key 7 of 'board/Done' was written at "
+            + $"{exhausted.Outcome.ConflictingWrite} after it had been read", exhausted.Message);
+    }
+
+    [Fact]
     public async Task A_name_of_another_type_is_refused_and_nothing_is_left_half_open()
     {
         await using var cluster = new Cluster();

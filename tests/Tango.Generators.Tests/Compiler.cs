@@ -83,7 +83,7 @@ internal static class Compiler
     public static async Task<ImmutableArray<Diagnostic>> Analyze(string source)
     {
         ImmutableArray<DiagnosticAnalyzer> analyzers = [new TangoObjectAnalyzer(), new TangoValueAnalyzer(),
-            new TangoApplyAnalyzer()];
+            new TangoApplyAnalyzer(), new DroppedOutcomeAnalyzer()];
         Driver().RunGeneratorsAndUpdateCompilation(Compile(source), out Compilation updated,
             out ImmutableArray<Diagnostic> generated);
         ImmutableArray<Diagnostic> found = await updated.WithAnalyzers(analyzers).GetAnalyzerDiagnosticsAsync();

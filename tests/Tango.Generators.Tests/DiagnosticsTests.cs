@@ -384,4 +384,23 @@ public sealed class DiagnosticsTests
         [Accessor] public partial ValueTask<long> GetAsync();
         private long ReadGet() => _x + _map.Count + _set.Count;
         """);
+
+    [Theory]
+    [InlineData("await tx.EndTxAsync();", true)]
+    [InlineData("await tx.EndTxAsync().ConfigureAwait(false);", true)]
+    [InlineData("tx.EndTxAsync();", true)]
+    [InlineData("await runtime.RunTransactionAsync(async _ => { await Task.Yield(); return 1; });", true)]
+    [InlineData("_ = await tx.EndTxAsync();", false)]
+    [InlineData("(await tx.EndTxAsync()).ThrowIfNotCommitted();", false)]
+    [InlineData("if (!(await tx.EndTxAsync()).IsCommitted) return;", false)]
+    [InlineData("Func<Task> run = async () => await tx.EndTxAsync(); await run();", false)]
+    [InlineData("Func<Task> run = async () => { await tx.EndTxAsync(); }; await run();", true)]
+    [InlineData("await runtime.SyncAsync();", false)]
+    public async Task Outcomes_are_not_dropped(string statement, bool isReported)
+    {
+        string[] found = await Compiler.Diagnose(
+            "public static class User { public static async Task UseAsync(TangoRuntime runtime, TangoTransaction tx) { "
+            + statement + " await Task.Yield(); } }");
+        Assert.Equal(isReported ? ["TANGO032"] : [], found);
+    }
 }

@@ -246,9 +246,9 @@ public class SpillTests
         await world.NewRuntime(new TangoOptions { NewLogMaxSpan = 2 }).OpenAsync<Accounts>("accounts");
         var runtime = world.NewRuntime();
         var accounts = await runtime.OpenWriteOnlyAsync<Accounts>("accounts");
-        var outcome = await runtime.RunTransactionAsync(
-            async _ => await WriteAllAsync(accounts, 1), new TransactionOptions { MaxAttempts = 2 });
-        Assert.Equal(AbortReason.SpilledTooEarly, Assert.IsType<TxOutcome.Aborted>(outcome).Reason);
+        var exhausted = await Assert.ThrowsAsync<TangoAbortedException>(async () => await runtime.RunTransactionAsync(
+            async _ => await WriteAllAsync(accounts, 1), new TransactionOptions { MaxAttempts = 2 }));
+        Assert.Equal(AbortReason.SpilledTooEarly, exhausted.Outcome.Reason);
     }
 
     private static async Task WriteAllAsync(Accounts accounts, long amount)

@@ -226,7 +226,7 @@ public class TransactionTests
         var (runtime, accounts) = await world.OpenAccountsAsync();
         var (_, other) = await world.OpenAccountsAsync();
         var attempts = 0;
-        var outcome = await runtime.RunTransactionAsync(
+        var exhausted = await Assert.ThrowsAsync<TangoAbortedException>(async () => await runtime.RunTransactionAsync(
             async _ =>
             {
                 if (++attempts > 10) throw new OperationCanceledException("For ever");
@@ -235,9 +235,24 @@ public class TransactionTests
                 await other.AddAsync("x", 1);
                 throw new InvalidOperationException("on a state that is no longer true");
             },
-            new TransactionOptions { MaxAttempts = 3 });
-        var aborted = Assert.IsType<TxOutcome.Aborted>(outcome);
+            new TransactionOptions { MaxAttempts = 3 }));
+        var aborted = exhausted.Outcome;
         Assert.Equal((3, AbortReason.Conflict, "accounts"), (attempts, aborted.Reason, aborted.ObjectName));
+    }
+
+    [Fact]
+    public void An_outcome_throws_unless_it_committed_or_joined()
+    {
+        new TxOutcome.Committed(default).ThrowIfNotCommitted();
+        new TxOutcome.Joined().ThrowIfNotCommitted();
+        Assert.Equal(7, new TxResult<int>(new TxOutcome.Committed(default), 7).ThrowIfNotCommitted());
+        var aborted = new TxOutcome.Aborted(AbortReason.SnapshotTooOld, new ObjectId(300), "jobs",
+            new ObjectKey([0xC1]), default);
+        Assert.Same(aborted, Assert.Throws<TangoAbortedException>(aborted.ThrowIfNotCommitted).Outcome);
+        Assert.Contains("key c1 of 'jobs'", new TangoAbortedException(aborted).Message, StringComparison.Ordinal);
+        var inDoubt = new TxOutcome.InDoubt(null, "the answer is lost");
+        Assert.Same(inDoubt, Assert.Throws<TangoInDoubtException>(inDoubt.ThrowIfNotCommitted).Outcome);
+        Assert.Throws<TangoInDoubtException>(() => new TxResult<int>(inDoubt, 7).ThrowIfNotCommitted());
     }
 
     [Fact]

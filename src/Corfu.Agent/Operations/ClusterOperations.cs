@@ -7,11 +7,12 @@ namespace Corfu.Agent;
 /// <param name="client">Its projection is the starting point and is brought up to date.</param>
 public sealed partial class ClusterOperations(CorfuClient client, ITransport transport, TimeProvider time)
 {
-    // Spares and standbys that take longer to answer are passed over.
-    private static readonly TimeSpan ProbeTimeout = TimeSpan.FromMilliseconds(500);
-
     // The others may still take so long once one has answered.
     private static readonly TimeSpan ProbeGrace = TimeSpan.FromMilliseconds(5);
+
+    /// <summary>Nodes that take longer to answer are passed over, or refused where they were named. Default: half a
+    /// second, for programs that try again.</summary>
+    public TimeSpan ProbeTimeout { get; init; } = TimeSpan.FromMilliseconds(500);
 
     /// <summary>A unit that is gone for good leaves every chain, which gets shorter. It never returns (R2).</summary>
     /// <returns>The projection in force, without the unit.</returns>

@@ -6,11 +6,14 @@ namespace Corfu.Cli;
 /// command.</summary>
 internal sealed class AdminSession(CorfuClient client, ImmutableArray<NodeEndpoint> given) : IAsyncDisposable
 {
+    // An operator named the nodes and does not want to say it again because one was busy.
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
+
     private readonly TcpTransport _transport = Connections.NewTransport(client.Projection.Cluster);
 
     public CorfuClient Client => client;
 
-    public ClusterOperations Operations => new(client, _transport, TimeProvider.System);
+    public ClusterOperations Operations => new(client, _transport, TimeProvider.System) { ProbeTimeout = Patience };
 
     public ITransport Transport => _transport;
 

@@ -178,6 +178,11 @@ internal static class Rules
         "Declare 'public partial TangoDictionary<string, Order> Orders { get; }'. The object is found in the log by "
         + "the property's name, or by that of its [TangoMember].");
 
+    public static readonly DiagnosticDescriptor DroppedOutcome = Warning(
+        "TANGO032", "The outcome of a transaction is dropped",
+        "Look at the outcome of the transaction: it may have aborted, or be in doubt",
+        "Call ThrowIfNotCommitted() on it, or look at what it is. '_ = await ...' says that any outcome will do.");
+
     private static DiagnosticDescriptor Error(string id, string title, string message, string description) =>
         new(id, title, message, Category, DiagnosticSeverity.Error, isEnabledByDefault: true, description,
             Help + id.ToLowerInvariant());

@@ -25,6 +25,8 @@ internal static class Names
     public const string Index = "Tango.ITangoIndex";
     public const string StoredAttribute = "Tango.TangoStoredAttribute";
     public const string Formatters = "Tango.Formatting.TangoFormatters";
+    public const string Outcome = "Tango.TxOutcome";
+    public const string Result = "Tango.TxResult";
     public const string Async = "Async";
 
     /// <summary>The namespace of formatters.</summary>

@@ -5,4 +5,13 @@ namespace Tango;
 /// retried silently; read the object to find out.
 /// </summary>
 public sealed class TangoInDoubtException(string message, Exception? innerException = null)
-    : TangoException(message, innerException);
+    : TangoException(message, innerException)
+{
+    internal TangoInDoubtException(TxOutcome.InDoubt outcome)
+        : this(outcome.Position is { } position
+            ? $"It is not known whether the transaction took effect, at {position}: {outcome.Message}"
+            : $"It is not known whether the transaction took effect: {outcome.Message}") => Outcome = outcome;
+
+    /// <summary>Of a transaction; null for an update.</summary>
+    public TxOutcome.InDoubt? Outcome { get; }
+}

@@ -12,8 +12,9 @@ public sealed partial class TangoRuntime
     /// </summary>
     /// <remarks>Within an active transaction the body runs once and joins it: the outer one decides, and tries again.
     /// An exception of the body drops the outer one.</remarks>
-    /// <returns>Committed, InDoubt or Joined, or the last Aborted after
-    /// <see cref="TransactionOptions.MaxAttempts"/>.</returns>
+    /// <returns>Committed, InDoubt or Joined.</returns>
+    /// <exception cref="TangoAbortedException">It aborted <see cref="TransactionOptions.MaxAttempts"/>
+    /// times.</exception>
     public async ValueTask<TxOutcome> RunTransactionAsync(
         Func<TangoTransaction, ValueTask> body, TransactionOptions? options = null,
         CancellationToken cancellationToken = default)
@@ -24,7 +25,8 @@ public sealed partial class TangoRuntime
         {
             cancellationToken.ThrowIfCancellationRequested();
             var outcome = await TryOnceAsync(body, options, cancellationToken);
-            if (outcome is not TxOutcome.Aborted aborted || attempt >= options.MaxAttempts) return outcome;
+            if (outcome is not TxOutcome.Aborted aborted) return outcome;
+            if (attempt >= options.MaxAttempts) throw new TangoAbortedException(aborted, attempt);
             await Task.Delay(Backoff.Delay(attempt - 1, _options, _entropy), _time, cancellationToken);
             // An early abort has appended nothing, and nothing may have been played since: without this, the next
             // attempt would read the same.

@@ -19,6 +19,6 @@ public sealed record TransactionOptions
     /// </summary>
     public bool StartFresh { get; init; }
 
-    /// <summary>Attempts of the retry helper; then the last abort is its outcome.</summary>
+    /// <summary>Attempts of the retry helper; then it throws <see cref="TangoAbortedException"/>.</summary>
     public int MaxAttempts { get; init; } = 1000;
 }

@@ -11,6 +11,21 @@ public abstract record TxOutcome
 
     public bool IsCommitted => this is Committed;
 
+    /// <summary>Goes on only with a transaction that took effect, or one that joined an outer one, which
+    /// decides.</summary>
+    /// <exception cref="TangoAbortedException">Nothing took effect.</exception>
+    /// <exception cref="TangoInDoubtException">It is not known whether it did.</exception>
+    public void ThrowIfNotCommitted()
+    {
+        switch (this)
+        {
+            case Aborted aborted:
+                throw new TangoAbortedException(aborted);
+            case InDoubt inDoubt:
+                throw new TangoInDoubtException(inDoubt);
+        }
+    }
+
     /// <summary>The writes took effect together, at the version of the commit record.</summary>
     /// <param name="Version">
     /// The commit record's place. For a transaction without writes: the first position it did not see, index 0.

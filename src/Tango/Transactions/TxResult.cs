@@ -4,4 +4,12 @@ namespace Tango;
 public readonly record struct TxResult<T>(TxOutcome Outcome, T? Value)
 {
     public bool IsCommitted => Outcome.IsCommitted;
+
+    /// <inheritdoc cref="TxOutcome.ThrowIfNotCommitted"/>
+    /// <returns>What the body returned.</returns>
+    public T ThrowIfNotCommitted()
+    {
+        Outcome.ThrowIfNotCommitted();
+        return Value!;
+    }
 }

@@ -28,7 +28,7 @@ public sealed class MirrorTests
         {
             await written.SetAsync("moved", (await written.TryGetAsync("item 1")).Value);
             await written.RemoveAsync("item 1");
-            await transaction.EndTxAsync();
+            (await transaction.EndTxAsync()).ThrowIfNotCommitted();
         }
 
         using var stop = new CancellationTokenSource();
