@@ -11,8 +11,10 @@ namespace Tango.Runtime;
 /// forms (3.2).</summary>
 /// <param name="hosted">Null: it is not open for good.</param>
 /// <param name="remote">The unit of an object that is hosted while it is read; null otherwise.</param>
+/// <param name="enlisted">The transaction that the calls belong to; null: the one that flows with the caller.</param>
 internal sealed class ObjectHost(
-    TangoRuntime runtime, DirectoryEntry entry, HostedObject? hosted, IReadOnlyList<DirectoryEntry>? remote = null)
+    TangoRuntime runtime, DirectoryEntry entry, HostedObject? hosted, IReadOnlyList<DirectoryEntry>? remote = null,
+    TangoTransaction? enlisted = null)
     : IObjectHost
 {
     private readonly ImmutableArray<StreamId> _streams = [entry.Id.Stream];
@@ -23,6 +25,10 @@ internal sealed class ObjectHost(
 
     /// <summary>Null: only written from here, or hosted while it is read (Tango 4.1, A and D).</summary>
     public HostedObject? Hosted => hosted;
+
+    private TangoTransaction? Transaction => enlisted ?? runtime.Current;
+
+    public ObjectHost Enlist(TangoTransaction transaction) => new(runtime, entry, hosted, remote, transaction);
 
     /// <summary>The object with its view, for as long as the caller uses it.</summary>
     /// <exception cref="TangoNotHostedException">It was opened for writing only.</exception>
@@ -62,7 +68,7 @@ internal sealed class ObjectHost(
     {
         try
         {
-            return runtime.Current is { } transaction
+            return Transaction is { } transaction
                 ? transaction.QueryAsync(this, key, state, read, cancellationToken)
                 : ReadLatestAsync(state, read, cancellationToken);
         }
@@ -74,7 +80,7 @@ internal sealed class ObjectHost(
 
     public async ValueTask<TangoCall> ReadCallAsync(LogPlace place, CancellationToken cancellationToken)
     {
-        if (place.Own is not { } own || own.Host.Entry.Id != entry.Id || runtime.Current?.IsPending(own) != true)
+        if (place.Own is not { } own || own.Host.Entry.Id != entry.Id || Transaction?.IsPending(own) != true)
             return await runtime.CallReader.ReadAsync(place, entry, cancellationToken);
         return new TangoCall(place, own.Mutator.Number, own.Key.Memory, own.Arguments);
     }
@@ -85,7 +91,7 @@ internal sealed class ObjectHost(
         CancellationToken cancellationToken)
     {
         RequireNotDeleted();
-        if (runtime.Current is not { } transaction)
+        if (Transaction is not { } transaction)
         {
             // R16: what it returns or rejects is only known where the object is played.
             if (hosted is null && !mutator.Reads)

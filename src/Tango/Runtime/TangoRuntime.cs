@@ -113,7 +113,7 @@ public sealed partial class TangoRuntime : IAsyncDisposable
         options ??= TransactionOptions.Default;
         if (_current.Value is { IsActive: true } outer) return outer.Join(options);
         var transaction = new TangoTransaction(this, options);
-        _current.Value = transaction;
+        if (!options.Explicit) _current.Value = transaction;
         return transaction;
     }
 

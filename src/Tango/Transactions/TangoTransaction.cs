@@ -18,11 +18,13 @@ namespace Tango;
 /// It flows into the methods and tasks that are called or started after <see cref="TangoRuntime.BeginTx"/>, never out
 /// of an async method to its caller: begin it in the method that uses it. A task that outlives it keeps it, and its
 /// calls fail with <see cref="TangoTransactionException"/> instead of becoming plain updates;
-/// <see cref="TangoRuntime.LeaveTransaction"/> makes such a task independent.
+/// <see cref="TangoRuntime.LeaveTransaction"/> makes such a task independent. One begun with
+/// <see cref="TransactionOptions.Explicit"/> flows nowhere and has the calls of <see cref="Use{T}"/>'s handles only.
 /// </remarks>
 public sealed partial class TangoTransaction : IAsyncDisposable
 {
     private readonly TangoRuntime _runtime;
+    private readonly bool _isExplicit;
     private readonly Lock _gate = new();
 
     // Guarded by _gate until the end; the end excludes every other use, so that deciding needs no lock.
@@ -37,7 +39,7 @@ public sealed partial class TangoTransaction : IAsyncDisposable
 
     internal TangoTransaction(TangoRuntime runtime, TransactionOptions options)
     {
-        _runtime = runtime;
+        (_runtime, _isExplicit) = (runtime, options.Explicit);
         (_isStale, _startsFresh) = (options.StaleSnapshot, options.StartFresh);
     }
 
@@ -48,6 +50,27 @@ public sealed partial class TangoTransaction : IAsyncDisposable
 
     /// <summary>Known after <see cref="EndTxAsync"/> has completed.</summary>
     public TxOutcome? Outcome { get; private set; }
+
+    /// <summary>
+    /// The object as this transaction sees it: all calls of the handle that is returned belong to it, whatever
+    /// transaction flows with the caller. With <see cref="TransactionOptions.Explicit"/> there is no other way.
+    /// </summary>
+    /// <param name="handle">Of an object that is open in the transaction's runtime.</param>
+    /// <exception cref="TangoReadOnlyException">The handle is of a past state or a second view.</exception>
+    /// <exception cref="TangoTransactionException">It belongs to another runtime, or the transaction has
+    /// ended.</exception>
+    public T Use<T>(T handle)
+        where T : TangoObject
+    {
+        ArgumentNullException.ThrowIfNull(handle);
+        if (_outer is not null) return _outer.Use(handle);
+        var host = handle.Host as ObjectHost ?? throw new TangoReadOnlyException(handle.ObjectName);
+        host.RequireRuntime(_runtime);
+        lock (_gate) RequireUsable(isBusy: false);
+        var enlisted = (T)handle.CloneView();
+        enlisted.Attach(host.Enlist(this));
+        return enlisted;
+    }
 
     /// <summary>
     /// Decides the transaction. With reads and writes: appends a commit record, plays up to it, and reports what
@@ -71,7 +94,7 @@ public sealed partial class TangoTransaction : IAsyncDisposable
     {
         if (_outer is not null) return EndNestedAsync(cancellationToken);
         EnterExclusive();
-        var flowsHere = ReferenceEquals(_runtime.Current, this);
+        var flowsHere = _isExplicit || ReferenceEquals(_runtime.Current, this);
         _isEnded = true;
         // Here and not in the asynchronous part: what that does to the flow of the context would be lost to the caller.
         _runtime.Leave(this);

@@ -19,6 +19,13 @@ public sealed record TransactionOptions
     /// </summary>
     public bool StartFresh { get; init; }
 
+    /// <summary>
+    /// The transaction does not flow with the code: only calls of handles from
+    /// <see cref="TangoTransaction.Use{T}"/> belong to it, wherever they are made. It may be begun in one method and
+    /// ended in another.
+    /// </summary>
+    public bool Explicit { get; init; }
+
     /// <summary>Attempts of the retry helper; then it throws <see cref="TangoAbortedException"/>.</summary>
     public int MaxAttempts { get; init; } = 1000;
 }
