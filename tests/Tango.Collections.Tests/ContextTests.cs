@@ -84,7 +84,7 @@ public sealed partial class ContextTests
     {
         public partial TangoCounter Left { get; }
 
-        [TangoMember("right")]
+        [ObjectName("right")]
         public partial TangoCounter Second { get; }
     }
 }

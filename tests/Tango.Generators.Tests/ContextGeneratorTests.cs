@@ -21,7 +21,7 @@ public sealed class ContextGeneratorTests
                 {
                     public partial Pool Spare { get; }
 
-                    [TangoMember("a \"pool\"")]
+                    [ObjectName("a \"pool\"")]
                     internal partial Pool @event { get; }
 
                     private Task<int> CountAsync() => Task.FromResult(Name.Length);
@@ -46,7 +46,7 @@ public sealed class ContextGeneratorTests
     [InlineData("TANGO031", "public partial class C : TangoContext { public partial int P { get; } }")]
     [InlineData("TANGO031", "public partial class C : TangoContext { public partial Pool this[int i] { get; } }")]
     [InlineData("TANGO031", "public partial class C : TangoContext { public partial Pool P { get; } "
-        + "[TangoMember(\"P\")] public partial Pool Q { get; } }")]
+        + "[ObjectName(\"P\")] public partial Pool Q { get; } }")]
     public void Wrong_shapes(string id, string context)
     {
         Compiler.Driver().RunGeneratorsAndUpdateCompilation(

@@ -176,7 +176,7 @@ internal static class Rules
         "TANGO031", "A member of a Tango context has the wrong shape",
         "'{0}' cannot be an object of the context: {1}",
         "Declare 'public partial TangoDictionary<string, Order> Orders { get; }'. The object is found in the log by "
-        + "the property's name, or by that of its [TangoMember].");
+        + "the property's name, or by that of its [ObjectName].");
 
     public static readonly DiagnosticDescriptor DroppedOutcome = Warning(
         "TANGO032", "The outcome of a transaction is dropped",

@@ -5,7 +5,7 @@ namespace Tango;
 /// the generator writes the constructor, <c>OpenAsync</c> and the properties' bodies.
 /// </summary>
 /// <param name="name">The context's name in the directory; each object is called <c>name/Property</c>. Stored in the
-/// log: a renamed property is another object, unless it keeps its name with <see cref="TangoMemberAttribute"/>.</param>
+/// log: a renamed property is another object, unless it keeps its name with <see cref="ObjectNameAttribute"/>.</param>
 [AttributeUsage(AttributeTargets.Class, Inherited = false)]
 public sealed class TangoContextAttribute(string name) : Attribute
 {
@@ -19,7 +19,7 @@ public sealed class TangoContextAttribute(string name) : Attribute
 
 /// <summary>The name that a property's object has in the directory, in place of the property's own.</summary>
 [AttributeUsage(AttributeTargets.Property, Inherited = false)]
-public sealed class TangoMemberAttribute(string name) : Attribute
+public sealed class ObjectNameAttribute(string name) : Attribute
 {
     public string Name { get; } = name;
 }
