@@ -27,6 +27,7 @@ public static class CheckerNames
     public const string Deleted = "deleted";
     public const string Past = "past";
     public const string Feed = "feed";
+    public const string Index = "index";
     public const string DiskUse = "disk-use";
     public const string Decisions = "decisions";
     public const string AbortJustified = "abort-justified";

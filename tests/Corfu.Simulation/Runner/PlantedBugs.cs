@@ -113,6 +113,8 @@ public static class PlantedBugs
             CheckerNames.TrimPoint, 31, static p => p.Checkpoints && p.TrimsObjects),
         new("forget-ignores-undecided-records", "R20, R21", "a claim rises above what an undecided record reads",
             CheckerNames.TrimPoint, 134, static p => p.Checkpoints && p.TrimsObjects),
+        new("forget-ignores-live-places", "R22", "a claim rises above values that an object holds in the log",
+            CheckerNames.TrimPoint, 186, static p => p.Indexes && p.TrimsObjects),
         new("deleted-is-served", "deletion", "a deleted object's open handles go on", CheckerNames.Deleted, 14,
             static p => p.Deletes),
         new("feed-repeats-where-it-resumes", "feeds", "a feed that is resumed repeats the change before",

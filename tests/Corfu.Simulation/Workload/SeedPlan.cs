@@ -67,6 +67,9 @@ public sealed record SeedPlan
     /// <summary>Whether clients read past states and feeds.</summary>
     public bool Feeds { get; init; }
 
+    /// <summary>Whether clients keep values in the log, which holds it (R22).</summary>
+    public bool Indexes { get; init; }
+
     /// <summary>R20: long in some seeds, so that checkpoints and trims come while an orphan is undecided.</summary>
     public TimeSpan OrphanTimeout { get; init; } = TimeSpan.FromMilliseconds(100);
 
@@ -118,6 +121,7 @@ public sealed record SeedPlan
     private const double ShareWithSpills = 0.2;
     private const double ShareWithDeletes = 0.3;
     private const double ShareWithFeeds = 0.3;
+    private const double ShareWithIndexes = 0.3;
     private const double ShareWithLateOrphans = 0.5;
 
     // After these a unit may be the only one that has a page, for a while or for good.
@@ -231,6 +235,8 @@ public sealed record SeedPlan
                 && new SimRandom(seed).Split("feeds").Chance(ShareWithFeeds),
             Deletes = plan.Kind == WorkloadKind.Tango && canOpenAnew
                 && new SimRandom(seed).Split("deletes").Chance(ShareWithDeletes),
+            // Claims that are recorded without checkpoints heed no values.
+            Indexes = plan.Checkpoints && new SimRandom(seed).Split("indexes").Chance(ShareWithIndexes),
         };
     }
 

@@ -49,6 +49,9 @@ public sealed class TangoClient
     /// <summary>Registers that any client may delete, by name.</summary>
     public Dictionary<string, TangoRegister<string>> Temporary { get; } = new(StringComparer.Ordinal);
 
+    /// <summary>A dictionary whose values stay in the log, once it is open here.</summary>
+    public TangoLogDictionary<string, string>? Index { get; set; }
+
     private TangoRegister<string>[] Solo { get; } = new TangoRegister<string>[SoloKeys.Length];
 
     /// <param name="hosted">Which of the lone registers to host; -1: all of them.</param>

@@ -157,6 +157,7 @@ public sealed partial class TangoWorkload
         await foreach (LogEntry entry in ReadAsync(own, _located, below)) Locate(history, entry, monitor);
         _located = Math.Max(_located, below);
         await CheckNeedsAsync(client, own, below);
+        CheckValues(client, below);
         int slot = log.Trims.Count;
         log.Trims.Add(new TrimOp(client, below, true, world.Steps, LogHistory.Never));
         await trim();
@@ -214,6 +215,7 @@ public sealed partial class TangoWorkload
         await tango.WriteAsync(s_keys[0], TxAttempt.ValueOf(ledger.NextPayload(), 0));
         foreach (string solo in tango.Readable) await tango.Runtime.CheckpointAsync(tango.SoloOf(solo));
         await tango.Runtime.CheckpointAsync(tango.CellsObject);
+        if (plan.Indexes) await CompactAllAsync(tango);
         await tango.Runtime.CheckpointDirectoryAsync();
         return await tango.Runtime.TrimAsync();
     }

@@ -45,8 +45,10 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
             bool isNewer = plan.TwoVersions && !plan.IsOld(client) && random.Chance(ShareOfNewer);
             bool isTemporary = plan.Deletes && !plan.IsOld(client) && random.Chance(ShareOfTemporary);
             bool isPast = plan.Feeds && !plan.IsOld(client) && random.Chance(ShareOfPast);
+            bool isIndexed = plan.Indexes && !plan.IsOld(client) && random.Chance(ShareOfIndexed);
             Task step = dice switch
             {
+                _ when isIndexed => UseIndexAsync(client, tango, random),
                 _ when isTemporary => UseTemporaryAsync(client, tango, random),
                 _ when isPast => ReadPastAsync(client, tango, random),
                 _ when isNewer => UpdateAsync(client, tango, random.Pick(TangoClient.SoloKeys), NewerMark),
@@ -143,6 +145,7 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
             await ReadAsync(client, tango, key);
         await ReadOnlyAsync(client, tango, s_accounts, null);
         await SampleAsync(client, tango);
+        if (plan.Indexes && !plan.IsOld(client)) await ReadIndexAsync(client, tango);
     }
 
     private async Task TransactionAsync(int client, TangoClient tango, SimRandom random)
