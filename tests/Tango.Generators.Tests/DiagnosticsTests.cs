@@ -172,6 +172,8 @@ public sealed class DiagnosticsTests
     [Theory]
     [InlineData("_x = _map.Count + _set.Count;")]
     [InlineData("_x = _map.TryGetValue(1, out int v) ? v : 0;")]
+    [InlineData("_x = ImmutableDictionary<int, int>.Empty.GetValueOrDefault(1);")]
+    [InlineData("_x = ImmutableDictionary<int, int>.Empty.GetValueOrDefault(1, 2);")]
     [InlineData("_x = _set.Max();")]
     [InlineData("_x = _map.Where(p => p.Key > 0).Count();")]
     [InlineData("foreach (int i in _set.OrderBy(i => i)) _x = i;")]

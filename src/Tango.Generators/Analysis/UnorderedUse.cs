@@ -25,6 +25,8 @@ internal static class UnorderedUse
         "ToHashSet", "ToFrozenDictionary", "ToFrozenSet", "ToImmutableDictionary", "ToImmutableHashSet",
         "ToImmutableSortedDictionary",
         "ToImmutableSortedSet", "SequenceEqual", "ToLookup",
+        // By key.
+        "GetValueOrDefault",
     ];
 
     // Linq methods that hand the order of their source on.
