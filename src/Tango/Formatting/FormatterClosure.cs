@@ -31,11 +31,30 @@ internal static class FormatterClosure
     {
         string needed = string.Join(", by ", path);
         string because = needed.Length == 0 ? "" : $" (needed by {needed})";
-        string remedy = type.IsGenericType || type.IsArray || type.IsEnum
-            ? "the generator makes one where it sees the type stored or opened; mark the type parameter of generic "
-                + "code [TangoStored], or call ClosedFormatters"
-            : "mark it [MessagePackObject] or call TangoFormatters.Register";
+        bool isMadeOfOthers = type.IsGenericType || type.IsArray || type.IsEnum;
+        string remedy = (Hidden(type), isMadeOfOthers) switch
+        {
+            ({ } hidden, true) => $"generated code cannot name {hidden}, which is private: make it internal, or call "
+                + "ClosedFormatters where it is visible",
+            ({ } hidden, false) => $"generated code cannot name {hidden}, which is private: make it internal and mark "
+                + "it [MessagePackObject], or call TangoFormatters.Register",
+            (null, true) => "the generator makes one where it sees the type stored or opened; mark the type parameter "
+                + "of generic code [TangoStored], or call ClosedFormatters",
+            _ => "mark it [MessagePackObject] or call TangoFormatters.Register",
+        };
         return new TangoFormatException(FormatError.NoFormatter, $"{type} has no formatter{because}: {remedy}");
+    }
+
+    /// <summary>The type, or one that it is made of, if only its own class can name it.</summary>
+    private static Type? Hidden(Type type)
+    {
+        for (Type? outer = type; outer is not null; outer = outer.DeclaringType)
+        {
+            if (outer.IsNestedPrivate || outer.IsNestedFamily || outer.IsNestedFamANDAssem) return type;
+        }
+
+        var parts = type.HasElementType ? [type.GetElementType()!] : type.GetGenericArguments();
+        return parts.Select(Hidden).FirstOrDefault(static part => part is not null);
     }
 
     private static void Verify(Type type, Stack<Type> path, HashSet<Type> seen)
