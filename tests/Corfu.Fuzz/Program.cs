@@ -12,7 +12,8 @@ var seed = new Option<int>("--seed")
     DefaultValueFactory = _ => 1
 };
 var only = new Option<string?>("--target")
-{ Description = "One decoder alone; 'ports' or 'requests' for a running cluster." };
+{ Description = "One decoder alone, or all whose names begin with the word; 'ports' or 'requests' for a running "
+    + "cluster." };
 var at = new Option<long?>("--at") { Description = "One input alone, by its number; needs --target." };
 var frames = new Option<int>("--frames")
 {
@@ -41,6 +42,8 @@ root.SetAction(async (result, stop) =>
         var output = result.InvocationConfiguration.Output;
         var name = result.GetValue(only);
         var targets = AllTargets.In(folder).Where(t => name is null || t.Name == name).ToList();
+        if (targets.Count == 0)
+            targets = [.. AllTargets.In(folder).Where(t => t.Name.StartsWith($"{name} ", StringComparison.Ordinal))];
         if (targets.Count == 0 && name is not ("ports" or "requests"))
         {
             await output.WriteLineAsync(
