@@ -12,8 +12,10 @@ var seed = new Option<int>("--seed")
     DefaultValueFactory = _ => 1
 };
 var only = new Option<string?>("--target")
-{ Description = "One decoder alone, or all whose names begin with the word; 'ports' or 'requests' for a running "
-    + "cluster." };
+{
+    Description = "One decoder alone, or all whose names begin with the word; 'ports' or 'requests' for a running "
+        + "cluster."
+};
 var at = new Option<long?>("--at") { Description = "One input alone, by its number; needs --target." };
 var frames = new Option<int>("--frames")
 {

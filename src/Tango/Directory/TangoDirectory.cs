@@ -264,8 +264,9 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
         int level, long maxSpan, string? group, ImmutableArray<NewObject> members, LogPosition at)
     {
         // R23: before any change.
-        if (level < FeatureLevel.First || maxSpan <= 0)
-            throw Reject($"Level {level} and a span of {maxSpan} positions do not exist");
+        // A state of the first level has no place for a span.
+        if (level <= FeatureLevel.First || maxSpan <= 0)
+            throw Reject($"No log begins with level {level} and a span of {maxSpan} positions");
         if (IsUntouched && level > FeatureLevel.Newest) throw TangoLevelException.TooNew(level);
         var isFirst = IsUntouched;
         var created = ApplyCreate(group, members, at);

@@ -117,6 +117,7 @@ internal sealed class FuzzedDirectory
             await runtime.CheckpointAsync(one);
         }
 
+        await runtime.ForkAsync("one", (await log.CheckAsync([])).Tail, "copy");
         await runtime.RetainAsync(5, TimeSpan.FromHours(1));
         await runtime.DeclareStreamAsync(StreamId.FromName("orders"), "orders", new LogPosition(2));
         await runtime.DeclareStreamAsync(TangoRuntime.NoStream, null, null);
@@ -127,8 +128,15 @@ internal sealed class FuzzedDirectory
         await runtime.DeleteAsync("old");
         var calls = await CallsOfAsync(log);
         // The first object of a log that has a level from the beginning.
-        return [CreateFirst(), .. calls];
+        return [CreateFirst(), .. calls, CheckpointedIndex()];
     }
+
+    private static byte[] CheckpointedIndex() =>
+    [
+        TangoDirectory.Mutators.CheckpointedIndex,
+        .. ClaimFormat.CheckpointedIndex(
+            new ObjectId(257), new LogPosition(900), new LogPosition(40), new LogPosition(30)).WrittenSpan,
+    ];
 
     private static byte[] CreateFirst() =>
     [
