@@ -130,7 +130,6 @@ internal sealed class ChangeFeed<T>(
             await LoadAsync(null);
         }
 
-        await _playback.SyncAsync(ReadConsistency.Linearizable);
         TellState();
     }
 

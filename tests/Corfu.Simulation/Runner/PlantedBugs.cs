@@ -121,6 +121,8 @@ public static class PlantedBugs
             CheckerNames.Feed, 14, static p => p.Feeds),
         new("past-one-entry-early", "past states", "a past state lacks the entry below its position",
             CheckerNames.Past, 14, static p => p.Feeds),
+        new("fork-played-from-nothing", "R22", "a fork is played without its first state",
+            CheckerNames.Past, 14, static p => p.Forks),
         new("full-disks-acknowledge", "R4", "a page is acknowledged for which there was no room",
             CheckerNames.UnitDurable, 6, static p => p.Has(FaultKind.FullDisk)),
         new("damaged-is-unwritten", "R4", "a page that is found damaged is answered as unwritten",

@@ -39,6 +39,7 @@ public static class Situations
         "name of a deleted object used again",
         "number of replicas changed",
         "object deleted",
+        "object forked",
         "object stopped by its code",
         "object stopped in older code",
         "opening met a trim",

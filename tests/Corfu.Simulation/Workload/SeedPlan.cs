@@ -70,6 +70,9 @@ public sealed record SeedPlan
     /// <summary>Whether clients keep values in the log, which holds it (R22).</summary>
     public bool Indexes { get; init; }
 
+    /// <summary>Whether clients fork objects at past positions. The forks are deleted.</summary>
+    public bool Forks => Feeds && Deletes;
+
     /// <summary>R20: long in some seeds, so that checkpoints and trims come while an orphan is undecided.</summary>
     public TimeSpan OrphanTimeout { get; init; } = TimeSpan.FromMilliseconds(100);
 

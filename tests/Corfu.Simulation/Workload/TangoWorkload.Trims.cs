@@ -210,7 +210,11 @@ public sealed partial class TangoWorkload
         foreach ((string name, HoldClaim hold) in tango.Runtime.DirectoryView.Claims.Holds)
             await LetGoAsync(tango, name, hold.Version);
         foreach (DirectoryEntry entry in await tango.Runtime.ListObjectsAsync())
-            if (s_temporary.Contains(entry.Name)) await tango.Runtime.DeleteAsync(entry.Name);
+        {
+            if (s_temporary.Contains(entry.Name) || s_forks.Contains(entry.Name))
+                await tango.Runtime.DeleteAsync(entry.Name);
+        }
+
         // Something new, so that the next checkpoints end above these.
         await tango.WriteAsync(s_keys[0], TxAttempt.ValueOf(ledger.NextPayload(), 0));
         foreach (string solo in tango.Readable) await tango.Runtime.CheckpointAsync(tango.SoloOf(solo));

@@ -50,6 +50,7 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
             {
                 _ when isIndexed => UseIndexAsync(client, tango, random),
                 _ when isTemporary => UseTemporaryAsync(client, tango, random),
+                _ when isPast && plan.Forks && random.Chance(ShareOfForks) => ForkOrDeleteAsync(client, tango, random),
                 _ when isPast => ReadPastAsync(client, tango, random),
                 _ when isNewer => UpdateAsync(client, tango, random.Pick(TangoClient.SoloKeys), NewerMark),
                 < 0.40 => TransactionAsync(client, tango, random),
