@@ -34,15 +34,16 @@ internal sealed class ChangeFeed<T>(
     /// <param name="after">Null: everything that is acknowledged before the call precedes the feed.</param>
     public async ValueTask StartAsync(ChangePlace? after)
     {
-        if (after is { } early && early.Position < entry.Origin?.Base)
-        {
-            _last = early;
-            await BeginWithForkAsync(entry.Origin.Base);
-            return;
-        }
-
         try
         {
+            if (after is { } early && early.Position < entry.Origin?.Base)
+            {
+                // A fork's history begins with its first state.
+                await LoadAsync(entry.Origin.Base);
+                TellState();
+                return;
+            }
+
             await LoadAsync(after?.Position);
             var tail = await _playback.SyncAsync(ReadConsistency.Linearizable);
             if (after?.Position > tail)
@@ -61,6 +62,12 @@ internal sealed class ChangeFeed<T>(
         {
             if (after is not { } place) throw new TangoTrimmedException(e);
             _last = place;
+            await ResetAsync(e);
+        }
+        catch (TangoTrimmedException e) when (after is not null)
+        {
+            // A fork begins with checkpoints only, and none that is left is below the place.
+            _last = after.Value;
             await ResetAsync(e);
         }
     }
@@ -110,26 +117,11 @@ internal sealed class ChangeFeed<T>(
     }
 
     /// <summary>R22: goes on from the newest checkpoint.</summary>
-    private async ValueTask ResetAsync(LogTrimmedException reason)
+    private async ValueTask ResetAsync(Exception reason)
     {
         await LoadAsync(null);
         // It is the one from which history was missing.
         if (_unit.Start <= _last.Position) throw new TangoTrimmedException(reason);
-        TellState();
-    }
-
-    /// <summary>A fork's history begins with its first state, or with the oldest that is still there.</summary>
-    private async ValueTask BeginWithForkAsync(LogPosition start)
-    {
-        try
-        {
-            await LoadAsync(start);
-        }
-        catch (TangoTrimmedException)
-        {
-            await LoadAsync(null);
-        }
-
         TellState();
     }
 

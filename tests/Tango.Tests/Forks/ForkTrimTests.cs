@@ -245,6 +245,35 @@ public class ForkTrimTests
             "fork", from, FeedReader.Quick, TestContext.Current.CancellationToken);
     }
 
+    /// <summary>A feed of any other object gets a reset there.</summary>
+    [Fact]
+    public async Task A_feed_that_a_trim_overtook_behind_the_first_state_is_reset()
+    {
+        await using var world = new World();
+        var (runtime, accounts) = await OpenAsync(world);
+        await accounts.SetAsync("a", 1);
+        await runtime.ForkAsync("accounts", await world.TailAsync(), "fork");
+        var fork = await runtime.OpenAsync<Accounts>("fork");
+        await fork.SetAsync("a", 2);
+        var place = (await Read(null).TakeAsync(2))[1].Place;
+        for (var i = 3; i < 6; i++)
+        {
+            await fork.SetAsync("a", i);
+            await runtime.CheckpointAsync(fork);
+            await runtime.CheckpointAsync(accounts);
+            await runtime.CheckpointDirectoryAsync();
+        }
+
+        Assert.True(await runtime.TrimAsync() > place.Position);
+        var reset = (await Read(place).TakeAsync(1))[0];
+        Assert.Equal(TangoChangeKind.Reset, reset.Kind);
+        Assert.Equal(5, await reset.State!.BalanceAsync("a"));
+
+        IAsyncEnumerable<TangoChange<Accounts>> Read(ChangePlace? after) => runtime.ChangesAsync<Accounts>(
+            "fork", after ?? ChangePlace.Before(LogPosition.Zero), FeedReader.Quick,
+            TestContext.Current.CancellationToken);
+    }
+
     [Fact]
     public async Task History_begins_where_the_fork_was_made()
     {
