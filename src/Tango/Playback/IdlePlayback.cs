@@ -12,7 +12,9 @@ internal sealed class IdlePlayback(
     public void OnPlayed()
     {
         _hasPlayed = true;
-        if (Interlocked.Exchange(ref _hasStarted, 1) == 0) _ = RunAsync();
+        if (Interlocked.Exchange(ref _hasStarted, 1) != 0) return;
+        // It outlives the call whose cycle this is: that call's trace and other ambient values are not its own.
+        using (ExecutionContext.SuppressFlow()) _ = RunAsync();
     }
 
     private async Task RunAsync()

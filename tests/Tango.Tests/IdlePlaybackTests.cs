@@ -1,0 +1,47 @@
+using Corfu.Client;
+using Corfu.Protocol;
+
+namespace Tango.Tests;
+
+public class IdlePlaybackTests
+{
+    private static readonly TimeSpan s_period = TimeSpan.FromSeconds(1);
+    private static readonly AsyncLocal<string?> s_flows = new();
+
+    /// <summary>It lives as long as the runtime: the trace of one request would have all of its reads of the
+    /// log.</summary>
+    [Fact]
+    public void It_is_no_part_of_the_call_that_was_the_first_one() => SeededContext.Run(9, async time =>
+    {
+        await using var world = new World(time: time) { IdlePlayback = s_period };
+        var seen = new List<string?>();
+        var runtime = world.NewRuntime(() => new Watched(world.Log.OpenCursor(), () => seen.Add(s_flows.Value)), time);
+        s_flows.Value = "the first call";
+        await runtime.OpenAsync<Accounts>("accounts");
+        Assert.Contains("the first call", seen);
+        s_flows.Value = "later";
+        seen.Clear();
+        await Task.Delay(3 * s_period, time);
+        Assert.NotEmpty(seen);
+        Assert.All(seen, Assert.Null);
+    });
+
+    private sealed class Watched(IStreamCursor inner, Action onSync) : IStreamCursor
+    {
+        public LogPosition Position => inner.Position;
+
+        public void Add(StreamId stream, LogPosition from) => inner.Add(stream, from);
+
+        public void Remove(StreamId stream) => inner.Remove(stream);
+
+        public ValueTask<LogPosition> SyncAsync(
+            ReadConsistency consistency = ReadConsistency.Linearizable, CancellationToken cancellationToken = default)
+        {
+            onSync();
+            return inner.SyncAsync(consistency, cancellationToken);
+        }
+
+        public ValueTask<LogEntry?> ReadNextAsync(CancellationToken cancellationToken = default) =>
+            inner.ReadNextAsync(cancellationToken);
+    }
+}
