@@ -20,7 +20,7 @@ public sealed class GenericTypeTests
         [
             TypeOf<TangoCounter>(), TypeOf<TangoRegister<int>>(), TypeOf<TangoDictionary<int, int>>(),
             TypeOf<TangoSet<int>>(), TypeOf<TangoList<int>>(),
-            TypeOf<TangoQueue<int>>(),
+            TypeOf<TangoQueue<int>>(), TypeOf<TangoLogDictionary<int, int>>(),
         ];
         Assert.Equal(types.Length, types.Select(t => t.Name).Distinct().Count());
         foreach (TangoObjectType type in types)
