@@ -297,6 +297,19 @@ public class ReconfigurationTests
         Assert.InRange(told, 0, calls.FindIndex(call => call.Request is SealRequest));
     }
 
+    /// <summary>Its disk may be full, and what is to be trimmed for that is on its machine.</summary>
+    [Fact]
+    public async Task R12_an_acceptor_that_moves_is_named_already()
+    {
+        await using var cluster = await TestCluster.StartAsync(2, 2, acceptors: 3);
+        var client = cluster.Client();
+        var moved = cluster.Acceptors[0] with { Endpoint = new NodeEndpoint("elsewhere", 1) };
+        cluster.Transport.Stop(moved.Id);
+        var decided = await client.ReconfigureAsync(
+            p => p.Acceptors.Contains(moved) ? null : Membership.Of(p).WithEndpoint(moved), "test");
+        Assert.Equal([moved, cluster.Acceptors[1], cluster.Acceptors[2]], decided.Acceptors);
+    }
+
     [Fact]
     public async Task R14_a_chain_without_survivors_is_refused()
     {

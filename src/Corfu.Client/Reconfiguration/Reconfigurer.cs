@@ -111,7 +111,9 @@ public sealed partial class Reconfigurer(ITransport transport, LayoutClient layo
     private async Task IntroduceAcceptorsAsync(
         Projection current, Membership membership, CancellationToken cancellationToken)
     {
-        ImmutableArray<NodeAddress> joining = [.. membership.Acceptors.Except(current.Acceptors)];
+        // One that has moved is named already, and a majority decides without it.
+        ImmutableArray<NodeAddress> joining =
+            [.. membership.Acceptors.ExceptBy(current.Acceptors.Select(named => named.Id), joins => joins.Id)];
         if (await layout.IntroduceAsync(current, joining, cancellationToken) is [var silent, ..])
             throw new ReconfigurationException($"Acceptor {silent} does not take {current.Epoch}: it cannot decide.");
     }
