@@ -21,6 +21,7 @@ public sealed class GenericTypeTests
             TypeOf<TangoCounter>(), TypeOf<TangoRegister<int>>(), TypeOf<TangoDictionary<int, int>>(),
             TypeOf<TangoSet<int>>(), TypeOf<TangoList<int>>(),
             TypeOf<TangoQueue<int>>(), TypeOf<TangoLogDictionary<int, int>>(),
+            TypeOf<TangoSortedDictionary<int, int>>(), TypeOf<TangoSortedSet<int>>(),
         ];
         Assert.Equal(types.Length, types.Select(t => t.Name).Distinct().Count());
         foreach (TangoObjectType type in types)
@@ -36,6 +37,9 @@ public sealed class GenericTypeTests
     {
         Assert.Equal(["Set", "Clear"], Blind<TangoDictionary<int, int>>());
         Assert.Equal(["Ensure", "Drop", "Clear"], Blind<TangoSet<int>>());
+        Assert.Equal(["Set", "Clear"], Blind<TangoSortedDictionary<int, int>>());
+        Assert.Equal(["Ensure", "Drop", "Clear"], Blind<TangoSortedSet<int>>());
+        Assert.Equal(["Set", "Clear"], Blind<TangoLogDictionary<int, int>>());
         Assert.Equal(["Add", "Clear"], Blind<TangoList<int>>());
         Assert.Equal(["Enqueue", "Clear"], Blind<TangoQueue<int>>());
         Assert.Equal(["Add", "Set"], Blind<TangoCounter>());
