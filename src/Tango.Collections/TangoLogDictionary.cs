@@ -96,7 +96,7 @@ public sealed partial class TangoLogDictionary<TKey, TValue> : TangoObject, ITan
     /// <summary>All keys at one position. Their order differs between processes. In a transaction it conflicts with
     /// every write to the map.</summary>
     public async ValueTask<IReadOnlyCollection<TKey>> KeysAsync(CancellationToken cancellationToken = default) =>
-        [.. (await PlacesAsync(cancellationToken)).Keys];
+        await ListKeysAsync(cancellationToken);
 
     /// <summary>
     /// Writes values again that stand below a position of the log, for example below
@@ -161,6 +161,9 @@ public sealed partial class TangoLogDictionary<TKey, TValue> : TangoObject, ITan
     [Accessor]
     private partial ValueTask<ImmutableDictionary<TKey, LogPlace>> PlacesAsync(CancellationToken cancellationToken);
 
+    [Accessor]
+    private partial ValueTask<ImmutableArray<TKey>> ListKeysAsync(CancellationToken cancellationToken);
+
     private void ApplySet(TKey key, TValue value, LogPlace place) => _places = _places.SetItem(key, place);
 
     private bool ApplyTryAdd(TKey key, TValue value, LogPlace place)
@@ -194,4 +197,6 @@ public sealed partial class TangoLogDictionary<TKey, TValue> : TangoObject, ITan
     private int ReadCount() => _places.Count;
 
     private ImmutableDictionary<TKey, LogPlace> ReadPlaces() => _places;
+
+    private ImmutableArray<TKey> ReadListKeys() => [.. _places.Keys];
 }

@@ -13,6 +13,21 @@ public sealed class LogDictionaryTests
         Types = new TangoTypeRegistry().Add<TangoLogDictionary<string, string>>(),
     };
 
+    /// <summary>Readers get copies of keys that can be changed in place; pending places cannot be copied.</summary>
+    [Fact]
+    public async Task A_transaction_lists_its_own_keys_also_when_they_can_be_changed()
+    {
+        var log = new InMemoryCorfuLog();
+        await using TangoRuntime runtime = NewRuntime(log);
+#pragma warning disable TANGO025 // That is what it is about.
+        var map = await runtime.OpenAsync<TangoLogDictionary<Label, int>>("labels");
+#pragma warning restore TANGO025
+        await using TangoTransaction transaction = runtime.BeginTx();
+        await map.SetAsync(new Label { Name = "a" }, 1);
+        Assert.Equal("a", Assert.Single(await map.KeysAsync()).Name);
+        (await transaction.EndTxAsync()).ThrowIfNotCommitted();
+    }
+
     [Fact]
     public async Task Replicas_are_one_map_through_checkpoints_trims_and_compactions()
     {
@@ -181,5 +196,12 @@ public sealed class LogDictionaryTests
     {
         for (int i = 0; i < 2; i++) await runtime.CheckpointAsync(map);
         return (await runtime.ReadTrimPointAsync()).Claims.Single(claim => claim.Kind == TangoClaimKind.Object);
+    }
+
+    [MessagePackObject]
+    public sealed record Label
+    {
+        [Key(0)]
+        public string Name { get; set; } = "";
     }
 }

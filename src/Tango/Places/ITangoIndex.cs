@@ -7,6 +7,8 @@ namespace Tango;
 /// <remarks>
 /// Take places from the added last parameter of an <c>ApplyX</c> method only. One that came as an argument, or from
 /// another object, may be trimmed. A small state may hold much of the log: offer a method that sends old calls again.
+/// A class that comes to implement this gets another type name: programs that still run the old class make checkpoints
+/// that hold no places.
 /// </remarks>
 public interface ITangoIndex
 {
