@@ -26,5 +26,28 @@ internal sealed record Step<TObject, TModel>(
                 return null;
             });
 
+    /// <summary>One that the object may reject: when the model answers none.</summary>
+    public static Step<TObject, TModel> WriteOrReject<T>(
+        string text, Func<TObject, ValueTask<T>> run, Func<TModel, Lookup<T>> expect) =>
+        new(text, true,
+            async actual =>
+            {
+                try
+                {
+                    return await run(actual);
+                }
+                catch (TangoRejectedException)
+                {
+                    return Rejection.Instance;
+                }
+            },
+            model => expect(model).TryGet(out T? value) ? value : Rejection.Instance);
+
     public override string ToString() => Text;
+}
+
+/// <summary>The answer of an operation that did nothing.</summary>
+internal sealed class Rejection
+{
+    public static Rejection Instance { get; } = new();
 }
