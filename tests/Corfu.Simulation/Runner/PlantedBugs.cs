@@ -17,7 +17,7 @@ public static class PlantedBugs
         new("unit-acks-before-durable", "R4", "answers before the flush", CheckerNames.UnitDurable, 3),
         new("seal-not-logged", "R4", "a seal is answered and not written", CheckerNames.SealedEpoch, 1),
         new("trim-mark-forgotten", "R3, R5", "a restarted unit has forgotten the prefix trim", CheckerNames.UnitDurable,
-            9, static p => p.Trims),
+            84, static p => p.Trims),
         new("start-not-honoured", "R7", "a new sequencer counts from below the epoch's start", CheckerNames.TokenUnique,
             1),
         new("ack-at-head", "R9", "an append is acknowledged before the chain's tail has it", CheckerNames.AckComplete,
@@ -26,7 +26,7 @@ public static class PlantedBugs
         new("already-written-is-mine", "R9", "AlreadyWritten counts as success whoever wrote", CheckerNames.AckComplete,
             27),
         new("writer-without-sequence", "R9", "a bare writer id is taken for the append's identity",
-            CheckerNames.AckComplete, 982),
+            CheckerNames.AckComplete, 996),
         new("fill-at-once", "R10", "a hole is filled without waiting", CheckerNames.FillRule, 5),
         new("fill-ungranted", "R10", "positions are filled that were not granted", CheckerNames.FillRule, 3),
         new("fill-skips-head", "R10", "junk goes to the replicas behind the head",
@@ -46,7 +46,7 @@ public static class PlantedBugs
         new("conflict-off-by-one", "R18", "a write at the snapshot's end is no conflict", CheckerNames.Transactions, 7,
             IsTango),
         new("tail-counts-as-played", "R10", "views claim the tail though grants below it may be void",
-            CheckerNames.Transactions, 990, IsTango),
+            CheckerNames.Transactions, 1768, IsTango),
         new("hash-order", "determinism", "waits depend on the process's hash seed", CheckerNames.Determinism, 1),
         new("trim-at-head-only", "R5", "a trim that is met is brought to the head only", CheckerNames.TrimComplete, 9,
             static p => p.Trims && HasChain(p)),
@@ -142,9 +142,9 @@ public static class PlantedBugs
         new("work-is-not-passed-on", "agents", "an agent that cannot rebuild a unit keeps the others out",
             CheckerNames.Liveness, 103, static p => p.Agents is { CutsOffRebuilder: true }),
         new("any-process-is-a-watcher", "agents", "processes without a live agent count as watchers",
-            CheckerNames.Liveness, 4791, static p => p.Agents is { Count: > 4 }),
+            CheckerNames.Liveness, 5533, static p => p.Agents is { Count: > 4 }),
         new("bulk-copies-wait-for-nothing", "R4", "many copies are answered before they are durable",
-            CheckerNames.UnitDurable, 240, HasSpares),
+            CheckerNames.UnitDurable, 287, HasSpares),
     ];
 
     private static bool IsTango(SeedPlan plan) => plan.Kind == WorkloadKind.Tango;
