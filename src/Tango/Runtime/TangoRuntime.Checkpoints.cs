@@ -30,7 +30,9 @@ public sealed partial class TangoRuntime
     /// <exception cref="TangoObjectStoppedException">The object, or one of its group, has stopped (R23).</exception>
     /// <exception cref="TangoLevelException">The log's feature level is below 2. Nothing was written.</exception>
     /// <exception cref="TangoDirectoryException">The object was deleted meanwhile.</exception>
-    /// <exception cref="TangoException">The checkpoint was not written, or cannot be read back.</exception>
+    /// <exception cref="CorfuException">The log is full, or cannot be reached. The checkpoint was not
+    /// written.</exception>
+    /// <exception cref="TangoException">The checkpoint cannot be read back.</exception>
     public async ValueTask<LogPosition> CheckpointAsync(
         TangoObject handle, CancellationToken cancellationToken = default)
     {

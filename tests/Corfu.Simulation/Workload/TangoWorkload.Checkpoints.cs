@@ -56,6 +56,10 @@ public sealed partial class TangoWorkload
         history.Views.Add(new ViewSample(client, at, $"state and versions of {handle.ObjectName}", check.ToString()));
     }
 
+    /// <summary>Of entries that are no calls of objects: the log cannot be reached for a while, or is full.</summary>
+    private static bool IsLogsRefusal(Exception e) =>
+        e is LogUnavailableException or CorfuStatusException { Status: Status.NoSpace };
+
     private async Task CheckpointOrTrimAsync(int client, TangoClient tango, SimRandom random)
     {
         try
@@ -75,7 +79,7 @@ public sealed partial class TangoWorkload
             long below = lowest.Offset - random.Next(10);
             if (below > 0) await tango.Runtime.TrimBelowAsync(new LogPosition(below));
         }
-        catch (Exception e) when (e is LogUnavailableException or TangoInDoubtException or TangoDirectoryException
+        catch (Exception e) when (IsLogsRefusal(e) || e is TangoInDoubtException or TangoDirectoryException
             or TangoClaimedException or TangoFormatException)
         {
             monitor.Mark("checkpoint or trim given up");

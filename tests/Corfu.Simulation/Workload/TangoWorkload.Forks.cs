@@ -41,6 +41,10 @@ public sealed partial class TangoWorkload
         {
             monitor.Mark("fork in doubt");
         }
+        catch (Exception e) when (IsLogsRefusal(e))
+        {
+            monitor.Mark("operation given up");
+        }
     }
 
     private async Task ForkAsync(int client, TangoClient tango, string name, SimRandom random)

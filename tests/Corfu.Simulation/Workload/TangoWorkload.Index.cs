@@ -25,16 +25,16 @@ public sealed partial class TangoWorkload
 
     private async Task UseIndexAsync(int client, TangoClient tango, SimRandom random)
     {
-        TangoLogDictionary<string, string> index = await OpenIndexAsync(tango);
-        string key = $"{_doubtful}.{random.Next(IndexKeys)}";
-        double dice = random.NextDouble();
         try
         {
+            TangoLogDictionary<string, string> index = await OpenIndexAsync(tango);
+            string key = $"{_doubtful}.{random.Next(IndexKeys)}";
+            double dice = random.NextDouble();
             if (dice < 0.4) await SetIndexedAsync(index, key);
             else if (dice < 0.9) await ReadIndexedAsync(client, index, key);
             else await CompactAsync(tango, index, random);
         }
-        catch (TangoInDoubtException)
+        catch (Exception e) when (e is TangoInDoubtException || IsLogsRefusal(e))
         {
             monitor.Mark("operation given up");
         }
