@@ -77,7 +77,7 @@ internal static class ContextShape
         $"this[{string.Join(", ", property.Parameters.Select(p => $"{p.Type.FullName()} {Names.Escape(p.Name)}"))}]";
 
     private static string MemberName(IPropertySymbol property) =>
-        property.Attribute(Names.ContextMemberAttribute) is { } attribute ? NameOf(attribute) ?? "" : property.Name;
+        property.Attribute(Names.ObjectNameAttribute) is { } attribute ? NameOf(attribute) ?? "" : property.Name;
 
     private static string? NameOf(AttributeData attribute) =>
         attribute.ConstructorArguments.Length > 0 ? attribute.ConstructorArguments[0].Value as string : null;

@@ -11,7 +11,7 @@ internal static class Names
     public const string ObjectAttribute = "Tango.TangoObjectAttribute";
     public const string ContextBase = "Tango.TangoContext";
     public const string ContextAttribute = "Tango.TangoContextAttribute";
-    public const string ContextMemberAttribute = "Tango.ObjectNameAttribute";
+    public const string ObjectNameAttribute = "Tango.ObjectNameAttribute";
     public const string ValueAttribute = "MessagePack.MessagePackObjectAttribute";
     public const string MemberAttribute = "MessagePack.KeyAttribute";
     public const string IgnoreAttribute = "MessagePack.IgnoreMemberAttribute";

@@ -16,10 +16,3 @@ public sealed class TangoContextAttribute(string name) : Attribute
     /// Default: true.</summary>
     public bool Group { get; init; } = true;
 }
-
-/// <summary>The name that a property's object has in the directory, in place of the property's own.</summary>
-[AttributeUsage(AttributeTargets.Property, Inherited = false)]
-public sealed class ObjectNameAttribute(string name) : Attribute
-{
-    public string Name { get; } = name;
-}
