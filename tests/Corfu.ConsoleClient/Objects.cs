@@ -17,16 +17,17 @@ internal static class Objects
         switch (verb)
         {
             case "note":
-                await (await runtime.OpenAsync<TangoRegister<string>>(name)).WriteAsync(arguments[1]);
+                await (await runtime.OpenAsync<TangoRegister<string>>(name, OpenMode.Create)).WriteAsync(arguments[1]);
                 break;
             case "read":
-                Console.WriteLine(await (await runtime.OpenAsync<TangoRegister<string>>(name)).ReadAsync());
+                Console.WriteLine(
+                    await (await runtime.OpenAsync<TangoRegister<string>>(name, OpenMode.Create)).ReadAsync());
                 break;
             case "checkpoint":
                 Console.WriteLine((await runtime.CheckpointAsync(name)).Offset);
                 break;
             case "list":
-                var dictionary = await runtime.OpenAsync<TangoDictionary<int, string>>(name);
+                var dictionary = await runtime.OpenAsync<TangoDictionary<int, string>>(name, OpenMode.Create);
                 foreach (var (key, value) in (await dictionary.SnapshotAsync()).OrderBy(pair => pair.Key))
                     Console.WriteLine($"{key} {value.TrimEnd('.')}");
                 break;

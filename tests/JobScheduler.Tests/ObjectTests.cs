@@ -83,7 +83,7 @@ public sealed class ObjectTests : IAsyncDisposable
         NodePool pool = await Pool(4);
         await pool.AllocateAsync(1, 2);
         await using TangoRuntime other = NewRuntime();
-        NodePool seenByOther = await other.OpenAsync<NodePool>("pool");
+        NodePool seenByOther = await other.OpenAsync<NodePool>("pool", OpenMode.Create);
 
         await using (TangoTransaction start = _runtime.BeginTx())
         {
@@ -103,7 +103,7 @@ public sealed class ObjectTests : IAsyncDisposable
     {
         NodePool pool = await Pool(4);
         await using TangoRuntime other = NewRuntime();
-        NodePool seenByOther = await other.OpenAsync<NodePool>("pool");
+        NodePool seenByOther = await other.OpenAsync<NodePool>("pool", OpenMode.Create);
         await using (TangoTransaction start = _runtime.BeginTx())
         {
             await pool.AllocateAsync(1, 3);
@@ -124,8 +124,8 @@ public sealed class ObjectTests : IAsyncDisposable
     [Fact]
     public async Task Usage_and_tally_add_up()
     {
-        UsageLedger usage = await _runtime.OpenAsync<UsageLedger>("usage");
-        TransactionTally tally = await _runtime.OpenAsync<TransactionTally>("tally");
+        UsageLedger usage = await _runtime.OpenAsync<UsageLedger>("usage", OpenMode.Create);
+        TransactionTally tally = await _runtime.OpenAsync<TransactionTally>("tally", OpenMode.Create);
         await usage.ChargeAsync(7, 100);
         await usage.ChargeAsync(7, 50);
         await usage.ChargeAsync(-1, 1);
@@ -151,7 +151,7 @@ public sealed class ObjectTests : IAsyncDisposable
 
     private async Task<NodePool> Pool(int nodes)
     {
-        NodePool pool = await _runtime.OpenAsync<NodePool>("pool");
+        NodePool pool = await _runtime.OpenAsync<NodePool>("pool", OpenMode.Create);
         await pool.CreateAsync(nodes);
         return pool;
     }

@@ -18,7 +18,7 @@ internal sealed class Cluster : IAsyncDisposable
     }
 
     public ValueTask<T> OpenAsync<T>(string name = "object")
-        where T : TangoObject, ITangoObject<T> => NewRuntime().OpenAsync<T>(name);
+        where T : TangoObject, ITangoObject<T> => NewRuntime().OpenAsync<T>(name, OpenMode.Create);
 
     public async ValueTask DisposeAsync()
     {

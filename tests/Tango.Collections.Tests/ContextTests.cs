@@ -36,7 +36,7 @@ public sealed partial class ContextTests
     {
         await using var cluster = new Cluster();
         Parts parts = await Parts.OpenAsync(cluster.NewRuntime());
-        TangoCounter left = await cluster.NewRuntime().OpenAsync<TangoCounter>("parts/Left");
+        TangoCounter left = await cluster.NewRuntime().OpenAsync<TangoCounter>("parts/Left", OpenMode.Create);
         Assert.True((await parts.RunTransactionAsync(async _ =>
         {
             await parts.Left.AddAsync(1);
@@ -72,7 +72,7 @@ public sealed partial class ContextTests
     {
         await using var cluster = new Cluster();
         TangoRuntime runtime = cluster.NewRuntime();
-        await runtime.OpenAsync<TangoQueue<Job>>("parts/Left");
+        await runtime.OpenAsync<TangoQueue<Job>>("parts/Left", OpenMode.Create);
         TangoDirectoryException fault = await Assert.ThrowsAsync<TangoDirectoryException>(
             async () => await Parts.OpenAsync(runtime));
         Assert.Contains("parts/Left", fault.Message, StringComparison.Ordinal);

@@ -11,7 +11,7 @@ public sealed class FeedTests
     {
         await using var cluster = new Cluster();
         TangoRuntime runtime = cluster.NewRuntime();
-        Words map = await runtime.OpenAsync<Words>("map");
+        Words map = await runtime.OpenAsync<Words>("map", OpenMode.Create);
         await map.SetAsync("one", (1, "eins"));
         await map.SetAsync("two", (2, "zwei"));
         await map.RemoveAsync("one");

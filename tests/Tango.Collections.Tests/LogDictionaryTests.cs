@@ -20,7 +20,7 @@ public sealed class LogDictionaryTests
         var log = new InMemoryCorfuLog();
         await using TangoRuntime runtime = NewRuntime(log);
 #pragma warning disable TANGO025 // That is what it is about.
-        var map = await runtime.OpenAsync<TangoLogDictionary<Label, int>>("labels");
+        var map = await runtime.OpenAsync<TangoLogDictionary<Label, int>>("labels", OpenMode.Create);
 #pragma warning restore TANGO025
         await using TangoTransaction transaction = runtime.BeginTx();
         await map.SetAsync(new Label { Name = "a" }, 1);
@@ -35,8 +35,8 @@ public sealed class LogDictionaryTests
         await using TangoRuntime first = NewRuntime(log), second = NewRuntime(log), loader = NewRuntime(log);
         TangoLogDictionary<string, string>[] maps =
         [
-            await first.OpenAsync<TangoLogDictionary<string, string>>("map"),
-            await second.OpenAsync<TangoLogDictionary<string, string>>("map"),
+            await first.OpenAsync<TangoLogDictionary<string, string>>("map", OpenMode.Create),
+            await second.OpenAsync<TangoLogDictionary<string, string>>("map", OpenMode.Create),
         ];
         var model = new Dictionary<string, string>();
         var random = new Random(3);
@@ -79,7 +79,8 @@ public sealed class LogDictionaryTests
 
         Assert.True(released.Offset > 100, $"{released}");
         await using TangoRuntime late = NewRuntime(log);
-        TangoLogDictionary<string, string> opened = await late.OpenAsync<TangoLogDictionary<string, string>>("map");
+        TangoLogDictionary<string, string> opened =
+            await late.OpenAsync<TangoLogDictionary<string, string>>("map", OpenMode.Create);
         Assert.Equal(model.Keys.Order(), (await opened.KeysAsync()).Order());
         foreach ((string key, string value) in model)
             Assert.Equal(value, (await opened.TryGetAsync(key)).Value);
@@ -92,8 +93,8 @@ public sealed class LogDictionaryTests
     {
         var log = new InMemoryCorfuLog();
         await using TangoRuntime runtime = NewRuntime(log), other = NewRuntime(log);
-        var map = await runtime.OpenAsync<TangoLogDictionary<string, string>>("map");
-        var theirs = await other.OpenAsync<TangoLogDictionary<string, string>>("map");
+        var map = await runtime.OpenAsync<TangoLogDictionary<string, string>>("map", OpenMode.Create);
+        var theirs = await other.OpenAsync<TangoLogDictionary<string, string>>("map", OpenMode.Create);
         await map.SetAsync("a", "old");
         await using (TangoTransaction transaction = runtime.BeginTx())
         {
@@ -133,8 +134,8 @@ public sealed class LogDictionaryTests
         Func<ValueTask> beforeAppend = () => default;
         var log = new InMemoryCorfuLog(new InMemoryLogOptions { AroundAppend = async _ => await beforeAppend() });
         await using TangoRuntime runtime = NewRuntime(log), other = NewRuntime(log);
-        var map = await runtime.OpenAsync<TangoLogDictionary<string, string>>("map");
-        var theirs = await other.OpenAsync<TangoLogDictionary<string, string>>("map");
+        var map = await runtime.OpenAsync<TangoLogDictionary<string, string>>("map", OpenMode.Create);
+        var theirs = await other.OpenAsync<TangoLogDictionary<string, string>>("map", OpenMode.Create);
         foreach (string key in new[] { "kept", "removed", "set" }) await map.SetAsync(key, "old");
         await runtime.SyncAsync();
         // Between the read of the old value and its being written again.
@@ -155,7 +156,7 @@ public sealed class LogDictionaryTests
     {
         var log = new InMemoryCorfuLog();
         await using TangoRuntime runtime = NewRuntime(log);
-        var map = await runtime.OpenAsync<TangoLogDictionary<string, string>>("map");
+        var map = await runtime.OpenAsync<TangoLogDictionary<string, string>>("map", OpenMode.Create);
         for (int i = 0; i < 30; i++) await map.SetAsync($"{i}", $"text {i}");
         for (int i = 0; i < 100; i++) await map.SetAsync("29", "often");
         TangoClaim claim = await CheckpointTwiceAsync(runtime, map);
@@ -177,7 +178,7 @@ public sealed class LogDictionaryTests
         const int keys = 300;
         var log = new InMemoryCorfuLog();
         await using TangoRuntime runtime = NewRuntime(log);
-        var map = await runtime.OpenAsync<TangoLogDictionary<string, string>>("map");
+        var map = await runtime.OpenAsync<TangoLogDictionary<string, string>>("map", OpenMode.Create);
         string value = new('x', 10_000);
         await Task.WhenAll(Enumerable.Range(0, keys).Select(i => map.SetAsync($"{i}", value + i).AsTask()));
         LogPosition before = (await log.CheckAsync([])).Tail;

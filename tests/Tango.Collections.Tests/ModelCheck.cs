@@ -51,7 +51,7 @@ internal sealed class ModelCheck<TObject, TModel>(
                 for (int i = 0; i < Runtimes; i++)
                 {
                     TangoRuntime runtime = cluster.NewRuntime();
-                    clients[i] = new Client(runtime, await runtime.OpenAsync<TObject>("object"));
+                    clients[i] = new Client(runtime, await runtime.OpenAsync<TObject>("object", OpenMode.Create));
                 }
 
                 foreach ((int client, Step<TObject, TModel>? step) in schedule)

@@ -28,7 +28,7 @@ public sealed class MutableValueTests
         TangoRuntime runtime = cluster.NewRuntime();
         var map = await cluster.OpenAsync<TangoDictionary<string, byte[]>>();
 #pragma warning disable TANGO025 // On purpose.
-        var same = await runtime.OpenAsync<TangoDictionary<string, byte[]>>("object");
+        var same = await runtime.OpenAsync<TangoDictionary<string, byte[]>>("object", OpenMode.Create);
 #pragma warning restore TANGO025
         await map.SetAsync("x", [1]);
         (await map.TryGetAsync("x")).Value![0] = 2;

@@ -104,7 +104,7 @@ public sealed class RuntimeTests
     {
         await using var cluster = new Cluster();
         TangoRuntime runtime = cluster.NewRuntime();
-        var map = await runtime.OpenAsync<TangoDictionary<string, int>>("object");
+        var map = await runtime.OpenAsync<TangoDictionary<string, int>>("object", OpenMode.Create);
         TangoDictionary<string, int> other = await cluster.OpenAsync<TangoDictionary<string, int>>();
         await map.SetAsync("a", 1);
 
@@ -177,10 +177,11 @@ public sealed class RuntimeTests
         TangoRuntime runtime = cluster.NewRuntime();
         var noKey =
             await Assert.ThrowsAsync<TangoFormatException>(
-                () => runtime.OpenAsync<TangoDictionary<decimal, int>>("a").AsTask());
+                () => runtime.OpenAsync<TangoDictionary<decimal, int>>("a", OpenMode.Create).AsTask());
         Assert.Contains("version key", noKey.Message, StringComparison.Ordinal);
         var noFormat =
-            await Assert.ThrowsAsync<TangoFormatException>(() => runtime.OpenAsync<TangoList<Exception>>("b").AsTask());
+            await Assert.ThrowsAsync<TangoFormatException>(() =>
+                runtime.OpenAsync<TangoList<Exception>>("b", OpenMode.Create).AsTask());
         Assert.Contains("no formatter", noFormat.Message, StringComparison.Ordinal);
         Assert.Empty(await runtime.ListObjectsAsync());
     }

@@ -11,7 +11,7 @@ public sealed class SortedTests
     {
         await using var cluster = new Cluster();
         TangoRuntime runtime = cluster.NewRuntime();
-        var map = await runtime.OpenAsync<TangoSortedDictionary<string, int>>("object");
+        var map = await runtime.OpenAsync<TangoSortedDictionary<string, int>>("object", OpenMode.Create);
         TangoSortedDictionary<string, int> other = await cluster.OpenAsync<TangoSortedDictionary<string, int>>();
         await map.SetAsync("jobs/1", 5);
         await map.SetAsync("users/1", 7);
@@ -42,8 +42,8 @@ public sealed class SortedTests
     {
         await using var cluster = new Cluster();
         TangoRuntime runtime = cluster.NewRuntime();
-        var map = await runtime.OpenAsync<TangoSortedDictionary<string, int>>("map");
-        var set = await runtime.OpenAsync<TangoSortedSet<string>>("set");
+        var map = await runtime.OpenAsync<TangoSortedDictionary<string, int>>("map", OpenMode.Create);
+        var set = await runtime.OpenAsync<TangoSortedSet<string>>("set", OpenMode.Create);
         await using TangoTransaction tx = runtime.BeginTx(new TransactionOptions { Explicit = true });
         Assert.True(await tx.Use(map).TryAddAsync("a", 1));
         Assert.True(await tx.Use(set).AddAsync("a"));
@@ -127,11 +127,11 @@ public sealed class SortedTests
         await using var cluster = new Cluster();
         TangoRuntime runtime = cluster.NewRuntime();
         var refused = await Assert.ThrowsAsync<TangoFormatException>(
-            () => runtime.OpenAsync<TangoSortedDictionary<Job, int>>("a").AsTask());
+            () => runtime.OpenAsync<TangoSortedDictionary<Job, int>>("a", OpenMode.Create).AsTask());
         Assert.Equal(FormatError.NotAKey, refused.Error);
         Assert.Contains($"{typeof(Job)} has no order", refused.Message, StringComparison.Ordinal);
         refused = await Assert.ThrowsAsync<TangoFormatException>(
-            () => runtime.OpenAsync<TangoSortedSet<(int, Job)>>("b").AsTask());
+            () => runtime.OpenAsync<TangoSortedSet<(int, Job)>>("b", OpenMode.Create).AsTask());
         Assert.Contains($"{typeof(Job)} has no order", refused.Message, StringComparison.Ordinal);
         Assert.Empty(await runtime.ListObjectsAsync());
     }

@@ -20,7 +20,7 @@ public class ClaimRaceTests
     {
         await using var world = new World(new InMemoryLogOptions { MaxPayload = 200 });
         var runtime = world.NewRuntime(new TangoOptions { NewLogMaxSpan = 100, Checkpoints = null });
-        var accounts = await runtime.OpenAsync<Accounts>("accounts");
+        var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
         await using (var transaction = runtime.BeginTx())
         {
             for (var i = 0; i < 40; i++) await accounts.SetAsync($"account {i}", 1);
@@ -53,7 +53,7 @@ public class ClaimRaceTests
             // The first is that of the name; the second looks for a checkpoint.
             if (++checks == 2) await RaiseBeyondAsync(world);
         };
-        await runtime.OpenAsync<Accounts>("accounts");
+        await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
         await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.ReadLevelAsync());
     }
 
@@ -73,11 +73,11 @@ public class ClaimRaceTests
         await using var world = new World(new InMemoryLogOptions { AroundAppend = _ => beforeAppend() });
         var options = new TangoOptions { NewLogMaxSpan = 1, Checkpoints = null };
         var runtime = world.NewRuntime(options);
-        var first = await runtime.OpenAsync<Accounts>("first");
-        await runtime.OpenWriteOnlyAsync<Accounts>("second");
-        await runtime.OpenWriteOnlyAsync<Accounts>("third");
+        var first = await runtime.OpenAsync<Accounts>("first", OpenMode.Create);
+        await runtime.OpenWriteOnlyAsync<Accounts>("second", OpenMode.Create);
+        await runtime.OpenWriteOnlyAsync<Accounts>("third", OpenMode.Create);
         var second = world.NewRuntime(options);
-        var other = await second.OpenAsync<Accounts>("first");
+        var other = await second.OpenAsync<Accounts>("first", OpenMode.Create);
         await runtime.CheckpointAsync(first);
         var commit = await world.TailAsync();
         await world.Log.AppendToObjectsAsync(

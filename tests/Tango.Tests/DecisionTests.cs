@@ -54,7 +54,7 @@ public class DecisionTests
     {
         await using var world = new World(time: time);
         var (runtime, first) = await OpenAsync(world, "first");
-        var remote = await runtime.OpenWriteOnlyAsync<Accounts>("second");
+        var remote = await runtime.OpenWriteOnlyAsync<Accounts>("second", OpenMode.Create);
         var (_, second) = await OpenAsync(world, "second");
         var transaction = runtime.BeginTx();
         await remote.SetAsync("x", await first.BalanceAsync("x") + 5);
@@ -76,7 +76,7 @@ public class DecisionTests
         // What was read is written only now: the orphan, which stands before, is not concerned.
         await first.SetAsync("x", 1);
         await reader.SyncAsync();
-        var second = await reader.OpenAsync<Accounts>("second");
+        var second = await reader.OpenAsync<Accounts>("second", OpenMode.Create);
         Assert.Equal(7, await second.BalanceAsync("x"));
     });
 
@@ -117,7 +117,7 @@ public class DecisionTests
         var failures = 0;
         HookedCursor? main = null;
         await using var runtime = new TangoRuntime(world.Log, OpenCursor, time, SystemEntropy.Instance);
-        var second = await runtime.OpenAsync<Accounts>("second");
+        var second = await runtime.OpenAsync<Accounts>("second", OpenMode.Create);
         var snapshotEnd = (await world.TailAsync()).Offset;
         await before.SetAsync("x", 1);
         await reader.DisposeAsync();
@@ -136,7 +136,7 @@ public class DecisionTests
             // Meanwhile the opener asks for the next cycle.
             await Task.Delay(TimeSpan.FromMilliseconds(1), time);
         });
-        var first = await runtime.OpenAsync<Accounts>("first");
+        var first = await runtime.OpenAsync<Accounts>("first", OpenMode.Create);
         await Assert.ThrowsAsync<LogUnavailableException>(() => blocked!);
         Assert.Empty(main.BeforeSync);
         Assert.Equal(1, await first.BalanceAsync("x"));

@@ -12,7 +12,7 @@ public class DeletionTests
         var (first, accounts) = await world.OpenAccountsAsync();
         var (second, same) = await world.OpenAccountsAsync();
         var writer = world.NewRuntime();
-        var unseen = await writer.OpenWriteOnlyAsync<Accounts>("accounts");
+        var unseen = await writer.OpenWriteOnlyAsync<Accounts>("accounts", OpenMode.Create);
         await accounts.SetAsync("x", 1);
 
         await first.DeleteAsync("accounts");
@@ -23,12 +23,12 @@ public class DeletionTests
         await writer.SyncAsync();
         await Assert.ThrowsAsync<TangoObjectDeletedException>(async () => await unseen.SetAsync("x", 2));
         Assert.Empty(await second.ListObjectsAsync());
-        await Assert.ThrowsAsync<TangoDirectoryException>(async () => await second.DeleteAsync("accounts"));
+        await Assert.ThrowsAsync<TangoObjectNotFoundException>(async () => await second.DeleteAsync("accounts"));
 
-        var again = await second.OpenAsync<Accounts>("accounts");
+        var again = await second.OpenAsync<Accounts>("accounts", OpenMode.Create);
         Assert.Equal(0, await again.BalanceAsync("x"));
         await again.SetAsync("x", 5);
-        var third = await world.NewRuntime().OpenAsync<Accounts>("accounts");
+        var third = await world.NewRuntime().OpenAsync<Accounts>("accounts", OpenMode.Create);
         Assert.Equal(5, await third.BalanceAsync("x"));
         await Assert.ThrowsAsync<TangoObjectDeletedException>(async () => await same.BalanceAsync("x"));
         Assert.Equal(257UL, (await second.ListObjectsAsync())[0].Id.Value);
@@ -46,8 +46,8 @@ public class DeletionTests
             b = group.Add<Accounts>("b");
         });
         await Assert.ThrowsAsync<TangoDirectoryException>(async () => await runtime.DeleteAsync("b"));
-        await Assert.ThrowsAsync<TangoDirectoryException>(async () => await runtime.DeleteAsync("none"));
-        await Assert.ThrowsAsync<TangoDirectoryException>(async () => await runtime.DeleteGroupAsync("none"));
+        await Assert.ThrowsAsync<TangoObjectNotFoundException>(async () => await runtime.DeleteAsync("none"));
+        await Assert.ThrowsAsync<TangoObjectNotFoundException>(async () => await runtime.DeleteGroupAsync("none"));
         await a.SetAsync("x", 1);
         await runtime.DeleteGroupAsync("group");
         await Assert.ThrowsAsync<TangoObjectDeletedException>(async () => await a.BalanceAsync("x"));
@@ -63,7 +63,7 @@ public class DeletionTests
     {
         await using var world = new World();
         var (runtime, read) = await world.OpenAccountsAsync("read");
-        var written = await runtime.OpenAsync<Accounts>("written");
+        var written = await runtime.OpenAsync<Accounts>("written", OpenMode.Create);
         var (other, there) = await world.OpenAccountsAsync("written");
         var transaction = await HeldTransaction.BeginAsync(
             runtime, async () => await written.SetAsync("x", 1 + await read.BalanceAsync("x")));
@@ -80,7 +80,7 @@ public class DeletionTests
     {
         await using var world = new World();
         var runtime = world.NewRuntime(new TangoOptions { NewLogLevel = FeatureLevel.First });
-        var accounts = await runtime.OpenAsync<Accounts>("accounts");
+        var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
         var tail = await world.TailAsync();
         await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.DeleteAsync("accounts"));
         Assert.Equal(tail, await world.TailAsync());

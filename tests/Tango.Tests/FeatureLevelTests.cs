@@ -27,7 +27,7 @@ public class FeatureLevelTests
     {
         await using var world = new World();
         var older = world.NewRuntime(s_first);
-        var accounts = await older.OpenAsync<Accounts>("accounts");
+        var accounts = await older.OpenAsync<Accounts>("accounts", OpenMode.Create);
         var (runtime, _) = await world.OpenAccountsAsync("second");
         Assert.Equal(FeatureLevel.First, await runtime.ReadLevelAsync());
         var tail = await world.TailAsync();
@@ -68,7 +68,7 @@ public class FeatureLevelTests
         await using var runtime = new TangoRuntime(
             world.Log, world.Log.OpenCursor, TimeProvider.System, SystemEntropy.Instance, s_first, lines);
         Assert.False(runtime.HasLevel(FeatureLevel.Checkpoints, "A checkpoint"));
-        await runtime.OpenAsync<Accounts>("accounts");
+        await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
         Assert.False(runtime.HasLevel(FeatureLevel.Checkpoints, "A checkpoint"));
         Assert.False(runtime.HasLevel(FeatureLevel.Checkpoints, "A checkpoint"));
         Assert.Contains("corfu tango level raise 2", Assert.Single(lines.Written), StringComparison.Ordinal);
@@ -86,7 +86,7 @@ public class FeatureLevelTests
         var tail = await world.TailAsync();
 
         var stopped = await Assert.ThrowsAsync<TangoLevelException>(
-            async () => await runtime.OpenAsync<Accounts>("other"));
+            async () => await runtime.OpenAsync<Accounts>("other", OpenMode.Create));
         Assert.Equal((TooNew, FeatureLevel.Newest), (stopped.LogLevel, stopped.CodeLevel));
         Assert.Equal(
             "The log has feature level 100, and this code knows levels up to 3: run a newer version of it",
@@ -96,7 +96,7 @@ public class FeatureLevelTests
         await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.ListObjectsAsync());
         Assert.False(runtime.HasLevel(FeatureLevel.Checkpoints, "A checkpoint"));
         await Assert.ThrowsAsync<TangoLevelException>(
-            async () => await world.NewRuntime().OpenAsync<Accounts>("accounts"));
+            async () => await world.NewRuntime().OpenAsync<Accounts>("accounts", OpenMode.Create));
         Assert.Equal(tail, await world.TailAsync());
 
         // What is open goes on until it meets a record that it cannot read.

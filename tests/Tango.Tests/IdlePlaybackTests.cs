@@ -17,7 +17,7 @@ public class IdlePlaybackTests
         var seen = new List<string?>();
         var runtime = world.NewRuntime(() => new Watched(world.Log.OpenCursor(), () => seen.Add(s_flows.Value)), time);
         s_flows.Value = "the first call";
-        await runtime.OpenAsync<Accounts>("accounts");
+        await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
         Assert.Contains("the first call", seen);
         s_flows.Value = "later";
         seen.Clear();

@@ -49,7 +49,8 @@ public class ObjectTests
         await using var world = new World();
         await world.OpenAccountsAsync("name");
         var other = world.NewRuntime();
-        await Assert.ThrowsAsync<TangoDirectoryException>(async () => await other.OpenAsync<Fragile>("name"));
+        await Assert.ThrowsAsync<TangoDirectoryException>(async () =>
+            await other.OpenAsync<Fragile>("name", OpenMode.Create));
     }
 
     [Fact]
@@ -58,7 +59,7 @@ public class ObjectTests
         await using var world = new World();
         var (runtime, first) = await world.OpenAccountsAsync("first");
         var writer = world.NewRuntime();
-        var second = await writer.OpenAsync<Accounts>("second");
+        var second = await writer.OpenAsync<Accounts>("second", OpenMode.Create);
         for (var i = 0; i < 20; i++)
         {
             await first.AddAsync("x", 1);
@@ -66,7 +67,7 @@ public class ObjectTests
         }
 
         Assert.Equal(20, await first.BalanceAsync("x"));
-        var late = await runtime.OpenAsync<Accounts>("second");
+        var late = await runtime.OpenAsync<Accounts>("second", OpenMode.Create);
         Assert.Equal(20, await late.BalanceAsync("y"));
         Assert.Equal(20, await first.BalanceAsync("x"));
     }
@@ -80,10 +81,12 @@ public class ObjectTests
         await a.SetAsync("x", 1);
 
         var runtime = world.NewRuntime();
-        var alone = await runtime.OpenAsync<Accounts>("b");
+        var alone = await runtime.OpenAsync<Accounts>("b", OpenMode.Create);
         var transaction = runtime.BeginTx();
         await alone.AddAsync("x", 7);
-        var both = await runtime.OpenWriteOnlyAsync<Accounts>("other").AsTask().ContinueWith(t => t.IsFaulted);
+        var both =
+            await runtime.OpenWriteOnlyAsync<Accounts>("other", OpenMode.Create)
+                .AsTask().ContinueWith(t => t.IsFaulted);
         Assert.True(both, "opening inside a transaction is refused");
         Assert.True((await transaction.EndTxAsync()).IsCommitted);
         Assert.Equal(7, await b.BalanceAsync("x"));
@@ -97,7 +100,7 @@ public class ObjectTests
     {
         await using var world = new World();
         var (_, hosted) = await world.OpenAccountsAsync("remote");
-        var writer = await world.NewRuntime().OpenWriteOnlyAsync<Accounts>("remote");
+        var writer = await world.NewRuntime().OpenWriteOnlyAsync<Accounts>("remote", OpenMode.Create);
         await writer.SetAsync("x", 4);
         Assert.Equal(4, await hosted.BalanceAsync("x"));
         await Assert.ThrowsAsync<TangoNotHostedException>(async () => await writer.AddAsync("x", 1));
@@ -118,12 +121,13 @@ public class ObjectTests
         await accounts.SetAsync("x", 2);
         for (var attempt = 0; attempt < 2; attempt++)
         {
-            await Assert.ThrowsAsync<TangoTrimmedException>(async () => await runtime.OpenAsync<Accounts>("trimmed"));
+            await Assert.ThrowsAsync<TangoTrimmedException>(async () =>
+                await runtime.OpenAsync<Accounts>("trimmed", OpenMode.Create));
             Assert.Equal(2 + attempt, await accounts.BalanceAsync("x"));
             await accounts.AddAsync("x", 1);
         }
 
-        var other = await runtime.OpenAsync<Accounts>("other");
+        var other = await runtime.OpenAsync<Accounts>("other", OpenMode.Create);
         await other.SetAsync("x", 5);
         Assert.Equal(5, await other.BalanceAsync("x"));
         Assert.Equal(4, await accounts.BalanceAsync("x"));
@@ -134,15 +138,15 @@ public class ObjectTests
     {
         await using var world = new World();
         var runtime = world.NewRuntime();
-        var fragile = await runtime.OpenAsync<Fragile>("fragile");
-        var accounts = await runtime.OpenAsync<Accounts>("accounts");
+        var fragile = await runtime.OpenAsync<Fragile>("fragile", OpenMode.Create);
+        var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
         await fragile.PutAsync(1);
         await fragile.PutAsync(13);
         var here = await Assert.ThrowsAsync<TangoObjectStoppedException>(async () => await fragile.SumAsync());
         await accounts.SetAsync("x", 2);
         Assert.Equal(2, await accounts.BalanceAsync("x"));
 
-        var elsewhere = await world.NewRuntime().OpenAsync<Fragile>("fragile");
+        var elsewhere = await world.NewRuntime().OpenAsync<Fragile>("fragile", OpenMode.Create);
         var there = await Assert.ThrowsAsync<TangoObjectStoppedException>(async () => await elsewhere.SumAsync());
         Assert.Equal(here.Version, there.Version);
         Assert.True(here.WasRebuilt && there.WasRebuilt);

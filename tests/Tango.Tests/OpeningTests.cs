@@ -14,15 +14,15 @@ public class OpeningTests
         var (writer, first) = await world.OpenAccountsAsync("first");
         var hold = new StreamHold(world.Log.OpenCursor);
         var runtime = world.NewRuntime(hold.OpenCursor, time);
-        var second = await runtime.OpenAsync<Accounts>("second");
+        var second = await runtime.OpenAsync<Accounts>("second", OpenMode.Create);
         await first.SetAsync("x", 1);
         hold.Hold(s_first);
-        var opening = runtime.OpenAsync<Accounts>("first").AsTask();
+        var opening = runtime.OpenAsync<Accounts>("first", OpenMode.Create).AsTask();
         await hold.Reached(s_first);
         await second.SetAsync("y", 2);
         Assert.Equal(2, await second.BalanceAsync("y"));
         Assert.True((await runtime.TransferAsync(second, "y", 3)).IsCommitted);
-        var third = await runtime.OpenAsync<Accounts>("third");
+        var third = await runtime.OpenAsync<Accounts>("third", OpenMode.Create);
         Assert.Equal(0, await third.BalanceAsync("y"));
         Assert.False(opening.IsCompleted);
         await first.SetAsync("x", 4);
@@ -40,13 +40,13 @@ public class OpeningTests
         var (_, first) = await world.OpenAccountsAsync("first");
         var hold = new StreamHold(world.Log.OpenCursor);
         var runtime = world.NewRuntime(hold.OpenCursor, time);
-        var second = await runtime.OpenAsync<Accounts>("second");
+        var second = await runtime.OpenAsync<Accounts>("second", OpenMode.Create);
         await first.SetAsync("x", 1);
         for (var attempt = 0; attempt < 2; attempt++)
         {
             hold.Hold(s_first);
             using var cancel = new CancellationTokenSource();
-            var opening = runtime.OpenAsync<Accounts>("first", cancel.Token).AsTask();
+            var opening = runtime.OpenAsync<Accounts>("first", OpenMode.Create, cancel.Token).AsTask();
             await hold.Reached(s_first);
             cancel.Cancel();
             await Assert.ThrowsAnyAsync<OperationCanceledException>(() => opening);
@@ -58,7 +58,7 @@ public class OpeningTests
         await first.SetAsync("x", 5);
         Assert.Equal(2, await second.BalanceAsync("y"));
         hold.Release(s_first);
-        Assert.Equal(5, await (await runtime.OpenAsync<Accounts>("first")).BalanceAsync("x"));
+        Assert.Equal(5, await (await runtime.OpenAsync<Accounts>("first", OpenMode.Create)).BalanceAsync("x"));
     });
 
     [Fact]
@@ -71,8 +71,8 @@ public class OpeningTests
         var runtime = world.NewRuntime(hold.OpenCursor, time);
         hold.Hold(s_first);
         using var cancel = new CancellationTokenSource();
-        var cancelled = runtime.OpenAsync<Accounts>("first", cancel.Token).AsTask();
-        var other = runtime.OpenAsync<Accounts>("first").AsTask();
+        var cancelled = runtime.OpenAsync<Accounts>("first", OpenMode.Create, cancel.Token).AsTask();
+        var other = runtime.OpenAsync<Accounts>("first", OpenMode.Create).AsTask();
         await hold.Reached(s_first);
         cancel.Cancel();
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => cancelled);
@@ -94,12 +94,13 @@ public class OpeningTests
             {
                 await using var world = new World(time: time, realCursor: realCursor);
                 var (writer, first) = await world.OpenAccountsAsync("first");
-                var second = await writer.OpenAsync<Accounts>("second");
+                var second = await writer.OpenAsync<Accounts>("second", OpenMode.Create);
                 for (var i = 0; i < 20; i++) await first.AddAsync("x", 1);
                 var runtime = world.NewRuntime();
                 var writing = WriteAsync(writer, first, second);
                 var opened = await Task.WhenAll(
-                    runtime.OpenAsync<Accounts>("first").AsTask(), runtime.OpenAsync<Accounts>("second").AsTask());
+                    runtime.OpenAsync<Accounts>("first", OpenMode.Create).AsTask(),
+                        runtime.OpenAsync<Accounts>("second", OpenMode.Create).AsTask());
                 Assert.True((await runtime.TransferAsync(opened[0], "z", 1)).IsCommitted);
                 await writing;
                 foreach (var key in new[] { "x", "y", "z" })
@@ -125,7 +126,7 @@ public class OpeningTests
     {
         await using var world = new World(time: time);
         var (writer, first) = await world.OpenAccountsAsync("first");
-        var second = await writer.OpenAsync<Accounts>("second");
+        var second = await writer.OpenAsync<Accounts>("second", OpenMode.Create);
         await first.SetAsync("y", 1);
         await second.SetAsync("y", 1);
         var snapshotEnd = (await world.TailAsync()).Offset;
@@ -133,9 +134,9 @@ public class OpeningTests
         await writer.DisposeAsync();
         var hold = new StreamHold(world.Log.OpenCursor);
         var runtime = world.NewRuntime(hold.OpenCursor, time);
-        var here = await runtime.OpenAsync<Accounts>("second");
+        var here = await runtime.OpenAsync<Accounts>("second", OpenMode.Create);
         hold.Hold(s_first);
-        var opening = runtime.OpenAsync<Accounts>("first").AsTask();
+        var opening = runtime.OpenAsync<Accounts>("first", OpenMode.Create).AsTask();
         await hold.Reached(s_first);
         await world.Log.AppendToObjectsAsync(
             RawRecords.Entry(2, record =>

@@ -15,7 +15,7 @@ public class OutcomeTests
         var next = AppendFault.None;
         await using var world = new World(new InMemoryLogOptions { NextAppendFault = () => next });
         var runtime = world.NewRuntime(NoResolving);
-        var accounts = await runtime.OpenAsync<Accounts>("accounts");
+        var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
 
         next = fault;
         await Assert.ThrowsAsync<TangoInDoubtException>(async () => await accounts.SetAsync("x", 1));
@@ -98,7 +98,9 @@ public class OutcomeTests
         var gate = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         gate.SetResult();
         await using var world = new World(new InMemoryLogOptions { AroundAppend = async _ => await gate.Task });
-        var accounts = await world.NewRuntime(new TangoOptions { MaxQueuedCalls = 2 }).OpenAsync<Accounts>("accounts");
+        var accounts =
+            await world.NewRuntime(new TangoOptions { MaxQueuedCalls = 2 })
+                .OpenAsync<Accounts>("accounts", OpenMode.Create);
         gate = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         var calls = Enumerable.Range(0, 3).Select(i => accounts.SetAsync("x", i).AsTask()).ToArray();
         await Assert.ThrowsAsync<TangoBusyException>(async () => await accounts.SetAsync("x", 9));

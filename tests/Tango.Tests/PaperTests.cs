@@ -176,8 +176,9 @@ public class PaperTests
         await using var world = new World();
         var a = world.NewRuntime();
         var b = world.NewRuntime();
-        await Task.WhenAll(a.OpenAsync<Accounts>("x").AsTask(), b.OpenAsync<Accounts>("x").AsTask(),
-            b.OpenAsync<Accounts>("y").AsTask());
+        await Task.WhenAll(
+            a.OpenAsync<Accounts>("x", OpenMode.Create).AsTask(), b.OpenAsync<Accounts>("x", OpenMode.Create).AsTask(),
+            b.OpenAsync<Accounts>("y", OpenMode.Create).AsTask());
         var entries = await a.ListObjectsAsync();
         Assert.Equal(["x", "y"], entries.Select(e => e.Name));
         Assert.Equal(2, entries.Select(e => e.Id).Distinct().Count());
@@ -227,7 +228,7 @@ public class PaperTests
         await using var world = new World();
         var (_, hosted) = await world.OpenAccountsAsync("remote");
         var producer = world.NewRuntime();
-        var remote = await producer.OpenWriteOnlyAsync<Accounts>("remote");
+        var remote = await producer.OpenWriteOnlyAsync<Accounts>("remote", OpenMode.Create);
         var outcome = await producer.RunTransactionAsync(async _ =>
         {
             await remote.SetAsync("x", 1);

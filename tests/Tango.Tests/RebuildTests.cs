@@ -10,8 +10,8 @@ public class RebuildTests
         var faults = new Queue<Exception>([new TimeoutException("once")]);
         Fragile.Fault.Value = value => value == 5 && faults.TryDequeue(out var fault) ? fault : null;
         var runtime = world.NewRuntime();
-        var fragile = await runtime.OpenAsync<Fragile>("fragile");
-        var accounts = await runtime.OpenAsync<Accounts>("accounts");
+        var fragile = await runtime.OpenAsync<Fragile>("fragile", OpenMode.Create);
+        var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
         await fragile.PutAsync(1);
         await fragile.PutAsync(5);
         await accounts.SetAsync("x", 2);
@@ -36,7 +36,7 @@ public class RebuildTests
         await using var world = new World(time: time);
         var failed = 0;
         Fragile.Fault.Value = value => value == 5 && ++failed > 0 ? new TimeoutException("always") : null;
-        var fragile = await world.NewRuntime().OpenAsync<Fragile>("fragile");
+        var fragile = await world.NewRuntime().OpenAsync<Fragile>("fragile", OpenMode.Create);
         await fragile.PutAsync(5);
         await fragile.PutAsync(6);
         for (var i = 0; i < 3; i++)
@@ -78,13 +78,13 @@ public class RebuildTests
         var faults = new Queue<Exception>([new TimeoutException("once")]);
         Fragile.Fault.Value = value => value == 5 && faults.TryDequeue(out var fault) ? fault : null;
         var runtime = world.NewRuntime();
-        var fragile = await runtime.OpenAsync<Fragile>("fragile");
-        var accounts = await runtime.OpenAsync<Accounts>("accounts");
+        var fragile = await runtime.OpenAsync<Fragile>("fragile", OpenMode.Create);
+        var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
         await using var transaction = runtime.BeginTx();
         await accounts.SetAsync("x", await accounts.BalanceAsync("x") + 1);
         await fragile.PutAsync(1);
         // By another runtime: it is not played here before the transaction's record.
-        await (await world.NewRuntime().OpenWriteOnlyAsync<Fragile>("fragile")).PutAsync(5);
+        await (await world.NewRuntime().OpenWriteOnlyAsync<Fragile>("fragile", OpenMode.Create)).PutAsync(5);
         var outcome = Assert.IsType<TxOutcome.InDoubt>(await transaction.EndTxAsync());
         Assert.StartsWith("It committed, but 'fragile' has stopped", outcome.Message, StringComparison.Ordinal);
         Assert.Equal(1, await accounts.BalanceAsync("x"));
@@ -102,8 +102,8 @@ public class RebuildTests
             [memory ? new OutOfMemoryException() : new InsufficientExecutionStackException()]);
         Fragile.Fault.Value = value => value == 5 && faults.TryDequeue(out var fault) ? fault : null;
         var runtime = world.NewRuntime();
-        var fragile = await runtime.OpenAsync<Fragile>("fragile");
-        var accounts = await runtime.OpenAsync<Accounts>("accounts");
+        var fragile = await runtime.OpenAsync<Fragile>("fragile", OpenMode.Create);
+        var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
         await accounts.SetAsync("x", 1);
         await fragile.PutAsync(5);
         await Assert.ThrowsAsync<TangoPlaybackFailedException>(async () => await accounts.BalanceAsync("x"));
@@ -111,10 +111,10 @@ public class RebuildTests
         await Assert.ThrowsAsync<TangoPlaybackFailedException>(async () => await accounts.SetAsync("x", 2));
         await Assert.ThrowsAsync<TangoPlaybackFailedException>(async () => await accounts.AddAsync("x", 2));
         await Assert.ThrowsAsync<TangoPlaybackFailedException>(
-            async () => await runtime.OpenAsync<Accounts>("another"));
+            async () => await runtime.OpenAsync<Accounts>("another", OpenMode.Create));
 
         var next = world.NewRuntime();
-        Assert.Equal(5, await (await next.OpenAsync<Fragile>("fragile")).SumAsync());
-        Assert.Equal(1, await (await next.OpenAsync<Accounts>("accounts")).BalanceAsync("x"));
+        Assert.Equal(5, await (await next.OpenAsync<Fragile>("fragile", OpenMode.Create)).SumAsync());
+        Assert.Equal(1, await (await next.OpenAsync<Accounts>("accounts", OpenMode.Create)).BalanceAsync("x"));
     });
 }

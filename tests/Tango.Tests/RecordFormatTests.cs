@@ -78,7 +78,7 @@ public class RecordFormatTests
     {
         await using var world = new World();
         var runtime = world.NewRuntime(new TangoOptions { NewLogLevel = FeatureLevel.First });
-        await runtime.OpenAsync<Accounts>("name");
+        await runtime.OpenAsync<Accounts>("name", OpenMode.Create);
         await runtime.RaiseLevelAsync(2);
         Assert.Equal<byte[]>([0x95, 1, 1, 2, 0xc0, 0xc4, 2, 0x91, 2], await LastRecordAsync(world));
     }
@@ -94,8 +94,8 @@ public class RecordFormatTests
     {
         await using var world = new World();
         var runtime = world.NewRuntime();
-        var hit = await runtime.OpenAsync<Accounts>("hit");
-        var other = await runtime.OpenAsync<Accounts>("other");
+        var hit = await runtime.OpenAsync<Accounts>("hit", OpenMode.Create);
+        var other = await runtime.OpenAsync<Accounts>("other", OpenMode.Create);
         await world.Log.AppendToObjectsAsync(payload, [ObjectId.FirstUser.Stream]);
         await other.SetAsync("x", 1);
         var stopped = await Assert.ThrowsAsync<TangoObjectStoppedException>(async () => await hit.BalanceAsync("x"));

@@ -32,7 +32,7 @@ public class ReloadTests
         Assert.True((await behind.TransferAsync(secondBehind, "x", 1)).IsCommitted);
         Assert.Equal(13, await first.BalanceAsync("x"));
         Assert.Equal(4, await second.BalanceAsync("x"));
-        var third = await behind.OpenAsync<Accounts>("third");
+        var third = await behind.OpenAsync<Accounts>("third", OpenMode.Create);
         await third.SetAsync("x", 5);
         Assert.Equal(5, await third.BalanceAsync("x"));
     });
@@ -66,7 +66,7 @@ public class ReloadTests
         var (writer, first) = await world.OpenAccountsAsync("first");
         var hold = new StreamHold(world.Log.OpenCursor);
         var behind = world.NewRuntime(hold.OpenCursor, time);
-        var firstBehind = await behind.OpenAsync<Accounts>("first");
+        var firstBehind = await behind.OpenAsync<Accounts>("first", OpenMode.Create);
         await first.SetAsync("x", 1);
         hold.HoldSyncs();
         var reading = firstBehind.BalanceAsync("x").AsTask();
@@ -88,10 +88,10 @@ public class ReloadTests
         var (writer, first) = await world.OpenAccountsAsync("first");
         var behind = world.NewRuntime();
         var firstBehind = hosted
-            ? await behind.OpenAsync<Accounts>("first")
-            : await behind.OpenWriteOnlyAsync<Accounts>("first");
+            ? await behind.OpenAsync<Accounts>("first", OpenMode.Create)
+            : await behind.OpenWriteOnlyAsync<Accounts>("first", OpenMode.Create);
         // The directory moves on too.
-        await writer.OpenAsync<Accounts>("second");
+        await writer.OpenAsync<Accounts>("second", OpenMode.Create);
         for (var i = 0; i < 10; i++) await first.SetAsync("x", i);
         await CheckpointAndTrimAsync(world, writer, first);
         await behind.Player.SyncAsync(default);
@@ -130,7 +130,8 @@ public class ReloadTests
     private static async Task<(TangoRuntime Runtime, Accounts First, Accounts Second)> OpenPairAsync(World world)
     {
         var runtime = world.NewRuntime();
-        return (runtime, await runtime.OpenAsync<Accounts>("first"), await runtime.OpenAsync<Accounts>("second"));
+        return (runtime, await runtime.OpenAsync<Accounts>("first", OpenMode.Create),
+            await runtime.OpenAsync<Accounts>("second", OpenMode.Create));
     }
 
     private static async Task<long> UntilAsync(Accounts accounts, long balance, TimeProvider time)

@@ -46,9 +46,9 @@ public class SpillTests
     {
         await using var world = new World(s_small);
         var runtime = world.NewRuntime();
-        var read = await runtime.OpenAsync<Accounts>("read");
-        var written = await runtime.OpenWriteOnlyAsync<Accounts>("written");
-        var host = await world.NewRuntime().OpenAsync<Accounts>("written");
+        var read = await runtime.OpenAsync<Accounts>("read", OpenMode.Create);
+        var written = await runtime.OpenWriteOnlyAsync<Accounts>("written", OpenMode.Create);
+        var host = await world.NewRuntime().OpenAsync<Accounts>("written", OpenMode.Create);
         await using var transaction = runtime.BeginTx();
         await read.BalanceAsync("x");
         await WriteAllAsync(written, 5);
@@ -88,7 +88,7 @@ public class SpillTests
         var beforeAppend = () => ValueTask.CompletedTask;
         await using var world = new World(s_small with { AroundAppend = async _ => await beforeAppend() });
         var runtime = world.NewRuntime(new TangoOptions { NewLogMaxSpan = 150 });
-        var accounts = await runtime.OpenAsync<Accounts>("accounts");
+        var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
         var (otherRuntime, other) = await world.OpenAccountsAsync();
         for (var i = 0; i < 300; i++) await other.SetAsync("other", i);
         await runtime.SyncAsync();
@@ -134,7 +134,7 @@ public class SpillTests
     {
         await using var world = new World(s_small);
         var runtime = world.NewRuntime(new TangoOptions { NewLogMaxSpan = 2 });
-        var accounts = await runtime.OpenAsync<Accounts>("accounts");
+        var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
         var (_, other) = await world.OpenAccountsAsync();
         await using var transaction = runtime.BeginTx();
         if (reads) await accounts.BalanceAsync("seen");
@@ -194,7 +194,7 @@ public class SpillTests
     {
         await using var world = new World(s_small);
         var runtime = world.NewRuntime(new TangoOptions { NewLogLevel = FeatureLevel.First });
-        var accounts = await runtime.OpenAsync<Accounts>("accounts");
+        var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
         var tail = await world.TailAsync();
         await using var transaction = runtime.BeginTx();
         await WriteAllAsync(accounts, 1);
@@ -226,7 +226,7 @@ public class SpillTests
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
-        var (_, second) = (runtime, await runtime.OpenAsync<Accounts>("second"));
+        var (_, second) = (runtime, await runtime.OpenAsync<Accounts>("second", OpenMode.Create));
         await second.SetAsync("x", 1);
         var tail = await world.TailAsync();
         var stream = ObjectId.FirstUser.Stream;
@@ -243,9 +243,9 @@ public class SpillTests
     public async Task Write_only_transactions_that_spilled_too_early_end_as_aborted()
     {
         await using var world = new World(new InMemoryLogOptions { MaxPayload = 200 });
-        await world.NewRuntime(new TangoOptions { NewLogMaxSpan = 2 }).OpenAsync<Accounts>("accounts");
+        await world.NewRuntime(new TangoOptions { NewLogMaxSpan = 2 }).OpenAsync<Accounts>("accounts", OpenMode.Create);
         var runtime = world.NewRuntime();
-        var accounts = await runtime.OpenWriteOnlyAsync<Accounts>("accounts");
+        var accounts = await runtime.OpenWriteOnlyAsync<Accounts>("accounts", OpenMode.Create);
         var exhausted = await Assert.ThrowsAsync<TangoAbortedException>(async () => await runtime.RunTransactionAsync(
             async _ => await WriteAllAsync(accounts, 1), new TransactionOptions { MaxAttempts = 2 }));
         Assert.Equal(AbortReason.SpilledTooEarly, exhausted.Outcome.Reason);

@@ -15,7 +15,7 @@ public class TakenBackTailTests
         await using var world = new World();
         await using var runtime = new TangoRuntime(
             world.Log, () => new GenerousCursor(world.Log.OpenCursor()), TimeProvider.System, SystemEntropy.Instance);
-        var accounts = await runtime.OpenAsync<Accounts>("accounts");
+        var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
         var (_, other) = await world.OpenAccountsAsync();
         await runtime.SyncAsync();
 

@@ -188,7 +188,7 @@ public class TransactionFlowTests
     {
         await using var world = new World();
         var (runtime, hosted) = await world.OpenAccountsAsync();
-        var writeOnly = await runtime.OpenWriteOnlyAsync<Accounts>("accounts");
+        var writeOnly = await runtime.OpenWriteOnlyAsync<Accounts>("accounts", OpenMode.Create);
         await hosted.SetAsync("x", 1);
         await using var transaction = runtime.BeginTx();
         if (!writeOnlyFirst) Assert.Equal(1, await hosted.BalanceAsync("x"));

@@ -41,7 +41,7 @@ public class TrimmerTests
         await CheckpointAllAsync(runtime);
         await CheckpointAllAsync(runtime);
         var other = world.NewRuntime();
-        await other.OpenAsync<Accounts>("accounts");
+        await other.OpenAsync<Accounts>("accounts", OpenMode.Create);
         var released = await runtime.Directory.ReleaseAsync(new LogPosition(9), default);
         Assert.Equal((9, 0), (released.Offset, await FirstLeftAsync(world)));
         await other.HoldAsync("reader", new LogPosition(9), s_lease);
@@ -56,7 +56,7 @@ public class TrimmerTests
         var lines = new LogLines();
         await using var runtime = new TangoRuntime(world.Log, world.Log.OpenCursor, TimeProvider.System,
             SystemEntropy.Instance, new TangoOptions { NewLogMaxSpan = 1 }, lines);
-        var accounts = await runtime.OpenAsync<Accounts>("accounts");
+        var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
         await UpdateAsync(accounts, 3);
         var orders = StreamId.FromName("orders");
         await world.Log.AppendAsync("order"u8.ToArray(), [orders]);
@@ -167,7 +167,7 @@ public class TrimmerTests
         await using var world = new World();
         await world.Log.AppendAsync("raw"u8.ToArray(), []);
         var runtime = world.NewRuntime(new TangoOptions { NewLogLevel = FeatureLevel.First });
-        await runtime.OpenAsync<Accounts>("accounts");
+        await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
         await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.TrimAsync());
         await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.RetainAsync(1, null));
         await Assert.ThrowsAsync<TangoLevelException>(
@@ -192,7 +192,7 @@ public class TrimmerTests
     private static async Task<(TangoRuntime Runtime, Accounts Accounts)> OpenAsync(World world)
     {
         var runtime = world.NewRuntime(new TangoOptions { NewLogMaxSpan = 1 });
-        return (runtime, await runtime.OpenAsync<Accounts>("accounts"));
+        return (runtime, await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create));
     }
 
     private static async Task UpdateAsync(Accounts accounts, int count)

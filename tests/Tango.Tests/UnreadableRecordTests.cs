@@ -103,8 +103,8 @@ public class UnreadableRecordTests
         await using var world = new World(time: time);
         var newer = await HostedPair.OpenAsync(world.NewRuntime());
         var runtime = NewOldRuntime(world, time);
-        var first = await runtime.OpenAsync<Accounts>("first");
-        var second = await runtime.OpenWriteOnlyAsync<Accounts>("second");
+        var first = await runtime.OpenAsync<Accounts>("first", OpenMode.Create);
+        var second = await runtime.OpenWriteOnlyAsync<Accounts>("second", OpenMode.Create);
         var transfer = await HeldTransaction.BeginAsync(runtime,
             async () => await second.SetAsync("x", await first.BalanceAsync("x") + 7));
         await newer.First.AddAsync("x", 1);
@@ -142,7 +142,7 @@ public class UnreadableRecordTests
         await using var world = new World(time: time);
         var before = await HostedPair.OpenAsync(world.NewRuntime());
         var runtime = NewOldRuntime(world, time);
-        var second = await runtime.OpenAsync<Accounts>("second");
+        var second = await runtime.OpenAsync<Accounts>("second", OpenMode.Create);
         var snapshotEnd = await world.TailAsync();
         await before.First.AddAsync("x", 1);
         await before.Runtime.DisposeAsync();
@@ -152,7 +152,7 @@ public class UnreadableRecordTests
         Assert.False(balance.IsCompleted, "decided without knowing what was read");
         Assert.Empty((await LogModel.ReplayAsync(world.Log)).Decisions);
 
-        var after = await world.NewRuntime().OpenAsync<Accounts>("first");
+        var after = await world.NewRuntime().OpenAsync<Accounts>("first", OpenMode.Create);
         Assert.Equal(1, await after.BalanceAsync("x"));
         Assert.Equal(0, await balance);
     });
@@ -166,9 +166,9 @@ public class UnreadableRecordTests
     {
         await using var world = new World(time: time);
         var newer = await HostedPair.OpenAsync(world.NewRuntime());
-        await newer.Runtime.OpenAsync<Accounts>("third");
+        await newer.Runtime.OpenAsync<Accounts>("third", OpenMode.Create);
         var runtime = NewOldRuntime(world, time);
-        var third = await runtime.OpenAsync<Accounts>("third");
+        var third = await runtime.OpenAsync<Accounts>("third", OpenMode.Create);
         var snapshotEnd = await world.TailAsync();
         await newer.First.AddAsync("x", 1);
         await newer.Runtime.DisposeAsync();
@@ -200,8 +200,8 @@ public class UnreadableRecordTests
         var (first, second) = await OpenGroupAsync(newer);
         var older = NewOldRuntime(world, time);
         var (oldFirst, oldSecond) = await OpenGroupAsync(older);
-        var other = await older.OpenAsync<Accounts>("other");
-        var reader = await newer.OpenAsync<Accounts>("other");
+        var other = await older.OpenAsync<Accounts>("other", OpenMode.Create);
+        var reader = await newer.OpenAsync<Accounts>("other", OpenMode.Create);
 
         var inFlight = await HeldTransaction.BeginAsync(older,
             async () => await oldSecond.SetAsync("x", await oldFirst.BalanceAsync("x") + 7));
@@ -314,6 +314,7 @@ public class UnreadableRecordTests
     private sealed record HostedPair(TangoRuntime Runtime, Accounts First, Accounts Second)
     {
         public static async Task<HostedPair> OpenAsync(TangoRuntime runtime) =>
-            new(runtime, await runtime.OpenAsync<Accounts>("first"), await runtime.OpenAsync<Accounts>("second"));
+            new(runtime, await runtime.OpenAsync<Accounts>("first", OpenMode.Create),
+                await runtime.OpenAsync<Accounts>("second", OpenMode.Create));
     }
 }

@@ -10,8 +10,8 @@ public class VersionEvictionTests
         await using var world = new World();
         var options = new TangoOptions { NewObjectVersionCapacity = 2 };
         var runtime = world.NewRuntime(options);
-        var accounts = await runtime.OpenAsync<Accounts>("accounts");
-        var other = await world.NewRuntime().OpenAsync<Accounts>("accounts");
+        var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
+        var other = await world.NewRuntime().OpenAsync<Accounts>("accounts", OpenMode.Create);
 
         var old = runtime.BeginTx();
         Assert.Equal(0, await accounts.BalanceAsync("x"));
@@ -31,8 +31,8 @@ public class VersionEvictionTests
     {
         await using var world = new World();
         var runtime = world.NewRuntime(new TangoOptions { NewObjectVersionCapacity = 2 });
-        var accounts = await runtime.OpenAsync<Accounts>("accounts");
-        var other = await world.NewRuntime().OpenAsync<Accounts>("accounts");
+        var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
+        var other = await world.NewRuntime().OpenAsync<Accounts>("accounts", OpenMode.Create);
         var transaction = runtime.BeginTx();
         Assert.Equal(0, await accounts.BalanceAsync("x"));
         for (var i = 0; i < 10; i++) await other.SetAsync(i % 2 == 0 ? "a" : "b", i);

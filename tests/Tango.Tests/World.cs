@@ -33,7 +33,7 @@ internal sealed class World(InMemoryLogOptions? options = null, TimeProvider? ti
     public async ValueTask<(TangoRuntime Runtime, Accounts Accounts)> OpenAccountsAsync(string name = "accounts")
     {
         var runtime = NewRuntime();
-        return (runtime, await runtime.OpenAsync<Accounts>(name));
+        return (runtime, await runtime.OpenAsync<Accounts>(name, OpenMode.Create));
     }
 
     public async ValueTask<LogPosition> TailAsync() => (await Log.CheckAsync([])).Tail;

@@ -35,7 +35,7 @@ internal static class ManyObjects
                 });
             await MeasureAsync(
                 "openings of one more", p, 1,
-                async i => await runtime.OpenAsync<TangoRegister<int>>($"one more of {count}, {i}"));
+                async i => await runtime.OpenAsync<TangoRegister<int>>($"one more of {count}, {i}", OpenMode.Create));
             await MeasureAsync("nothing", p, 1, async _ => await Task.Delay(TimeSpan.FromSeconds(p.Seconds)));
         }
     }
@@ -44,7 +44,7 @@ internal static class ManyObjects
     {
         var objects = new TangoRegister<int>[count];
         await Parallel.ForAsync(0, count, new ParallelOptions { MaxDegreeOfParallelism = OpeningAtOnce },
-            async (i, _) => objects[i] = await runtime.OpenAsync<TangoRegister<int>>($"object {i}"));
+            async (i, _) => objects[i] = await runtime.OpenAsync<TangoRegister<int>>($"object {i}", OpenMode.Create));
         return objects;
     }
 

@@ -15,7 +15,7 @@ internal static class OpeningTimes
     {
         await using var client = await CorfuClient.ConnectAsync(cluster);
         await using var writer = new TangoRuntime(client);
-        var large = await writer.OpenWriteOnlyAsync<TangoDictionary<int, int>>("large");
+        var large = await writer.OpenWriteOnlyAsync<TangoDictionary<int, int>>("large", OpenMode.Create);
         for (var next = 0; next < Updates; next += InFlight)
         {
             await Task.WhenAll(Enumerable.Range(next, Math.Min(InFlight, Updates - next))
@@ -26,9 +26,9 @@ internal static class OpeningTimes
         {
             await using var reading = await CorfuClient.ConnectAsync(cluster);
             await using var runtime = new TangoRuntime(reading);
-            var small = await runtime.OpenAsync<TangoRegister<string>>("small");
+            var small = await runtime.OpenAsync<TangoRegister<string>>("small", OpenMode.Create);
             var idle = await ReadsUntilAsync(small, Task.Delay(TimeSpan.FromSeconds(p.Seconds)));
-            var opening = runtime.OpenAsync<TangoDictionary<int, int>>("large").AsTask();
+            var opening = runtime.OpenAsync<TangoDictionary<int, int>>("large", OpenMode.Create).AsTask();
             var beside = await ReadsUntilAsync(small, opening);
             await opening;
             if (round == 0) continue;

@@ -75,7 +75,7 @@ internal static class LifetimeCommand
         for (var i = 0; i < options.Unhosted; i++) await CreateOneAsync($"unhosted {i}");
 
         async Task CreateOneAsync(string name) =>
-            await (await runtime.OpenAsync<TangoRegister<string>>(name, cancellationToken)).WriteAsync(
+            await (await runtime.OpenAsync<TangoRegister<string>>(name, OpenMode.Create, cancellationToken)).WriteAsync(
                 name, cancellationToken);
     }
 }

@@ -94,7 +94,9 @@ internal sealed class LifetimeRun(string connectionString, string folder, Lifeti
         await runtime.SyncAsync(cancellationToken);
         using var played = new PlayedRecords();
         var started = TimeProvider.System.GetTimestamp();
-        var live = await runtime.OpenAsync<TangoDictionary<int, long>>(LifetimeWriter.Live, cancellationToken);
+        var live =
+            await runtime.OpenAsync<TangoDictionary<int, long>>(LifetimeWriter.Live,
+                OpenMode.Create, cancellationToken);
         var values = await live.SnapshotAsync(cancellationToken);
         var seconds = TimeProvider.System.GetElapsedTime(started).TotalSeconds;
         var match = values.Count == Math.Min(options.Keys, options.Updates);

@@ -38,9 +38,9 @@ internal static class LifetimeWriter
             // Small entries: what is kept of the log is counted in positions.
             await using var runtime = new TangoRuntime(
                 client, new TangoOptions { MaxBatchRecords = 16, MaxAppendsInFlight = 64 });
-            var live = await runtime.OpenAsync<TangoDictionary<int, long>>(Live, cancellationToken);
+            var live = await runtime.OpenAsync<TangoDictionary<int, long>>(Live, OpenMode.Create, cancellationToken);
             for (var i = 0; i < result.GetValue(idle); i++)
-                await runtime.OpenAsync<TangoRegister<string>>(IdleName(i), cancellationToken);
+                await runtime.OpenAsync<TangoRegister<string>>(IdleName(i), OpenMode.Create, cancellationToken);
             await WriteAsync(
                 live, result.GetValue(from), result.GetValue(updates), result.GetValue(keys), cancellationToken);
             return 0;

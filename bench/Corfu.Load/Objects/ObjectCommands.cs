@@ -82,7 +82,7 @@ internal static class ObjectCommands
     {
         await using var client = await CorfuClient.ConnectAsync(cluster);
         await using var runtime = new TangoRuntime(client, s_options);
-        var live = await runtime.OpenWriteOnlyAsync<TangoDictionary<long, string>>(Name);
+        var live = await runtime.OpenWriteOnlyAsync<TangoDictionary<long, string>>(Name, OpenMode.Create);
         for (var next = 0; next < updates; next += InFlight)
         {
             await Task.WhenAll(Enumerable.Range(next, Math.Min(InFlight, updates - next))
@@ -95,7 +95,7 @@ internal static class ObjectCommands
     {
         await using var client = await CorfuClient.ConnectAsync(cluster);
         await using var runtime = new TangoRuntime(client, s_options);
-        var live = await runtime.OpenAsync<TangoDictionary<long, string>>(Name);
+        var live = await runtime.OpenAsync<TangoDictionary<long, string>>(Name, OpenMode.Create);
         var before = (await client.CheckAsync([])).Tail;
         await runtime.CheckpointAsync(live);
         var bytes = 0L;
@@ -113,7 +113,7 @@ internal static class ObjectCommands
         var memory = GC.GetTotalMemory(forceFullCollection: true);
         var busy = Environment.CpuUsage.TotalTime;
         var started = TimeProvider.System.GetTimestamp();
-        var live = await runtime.OpenAsync<TangoDictionary<long, string>>(Name);
+        var live = await runtime.OpenAsync<TangoDictionary<long, string>>(Name, OpenMode.Create);
         var count = await live.CountAsync();
         var seconds = TimeProvider.System.GetElapsedTime(started).TotalSeconds;
         busy = Environment.CpuUsage.TotalTime - busy;

@@ -29,7 +29,7 @@ internal sealed class TransactionWorkload : IWorkload
         var runtime = new TangoRuntime(client, () => new StreamCursor(client), TimeProvider.System,
             SystemEntropy.Instance);
         return new TransactionWorkload(client, runtime,
-            await runtime.OpenAsync<TangoDictionary<int, long>>("load/accounts"));
+            await runtime.OpenAsync<TangoDictionary<int, long>>("load/accounts", OpenMode.Create));
     }
 
     public Func<int, ValueTask> Prepare(int callers, int size)

@@ -156,10 +156,11 @@ internal static class ObjectCommand
 
     public static Argument<string> NameArgument() => new("name") { Description = "The object's name." };
 
-    /// <exception cref="TangoDirectoryException">There is none.</exception>
+    /// <exception cref="TangoObjectNotFoundException">There is none.</exception>
     public static ObjectJson Require(ImmutableArray<ObjectJson> objects, string name) =>
         objects.FirstOrDefault(found => found.Name == name)
-        ?? throw new TangoDirectoryException($"There is no object '{name}'. 'corfu object list' names all.");
+        ?? throw new TangoObjectNotFoundException(
+            name, $"There is no object '{name}'. 'corfu object list' names all.");
 
     public static async Task<ImmutableArray<ObjectJson>> ReadAsync(
         TangoRuntime runtime, CancellationToken cancellationToken)

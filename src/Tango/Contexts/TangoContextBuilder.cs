@@ -21,7 +21,7 @@ public sealed class TangoContextBuilder
         var name = $"{Name}/{member}";
         if (_group is not null) return _group.Add<T>(name);
         var handle = (T)T.ObjectType.Create();
-        _opens.Add(cancellationToken => Runtime.OpenIntoAsync(handle, name, cancellationToken));
+        _opens.Add(cancellationToken => Runtime.OpenIntoAsync(handle, name, OpenMode.Create, cancellationToken));
         return handle;
     }
 

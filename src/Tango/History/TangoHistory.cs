@@ -35,7 +35,8 @@ public sealed class TangoHistory
 
     /// <summary>Opens the object that had this name, which may have been deleted since. Accessors of the handle read
     /// its state at <see cref="Position"/>; mutators fail with <see cref="TangoReadOnlyException"/>.</summary>
-    /// <exception cref="TangoDirectoryException">There was no such object, or it is of another type.</exception>
+    /// <exception cref="TangoObjectNotFoundException">There was no such object.</exception>
+    /// <exception cref="TangoDirectoryException">It is of another type.</exception>
     /// <exception cref="TangoTrimmedException">Its history is trimmed, and no checkpoint below the position can be
     /// loaded.</exception>
     public async ValueTask<T> OpenAsync<T>(string name, CancellationToken cancellationToken = default)
@@ -50,7 +51,8 @@ public sealed class TangoHistory
         return (T)handle;
     }
 
-    /// <exception cref="TangoDirectoryException">There was no such object, or its type is not known.</exception>
+    /// <exception cref="TangoObjectNotFoundException">There was no such object.</exception>
+    /// <exception cref="TangoDirectoryException">Its type is not known.</exception>
     internal (DirectoryEntry Entry, TangoObjectType Type) FindForFork(string name, TangoTypeRegistry types)
     {
         var entry = Find(name);
@@ -80,7 +82,7 @@ public sealed class TangoHistory
         var hint = forked is null
             ? ""
             : $": it was made later, from '{forked.Source}' as of {forked.Position.Offset}. Open that";
-        throw new TangoDirectoryException($"There was no object '{name}' at {Position.Offset}{hint}");
+        throw new TangoObjectNotFoundException(name, $"There was no object '{name}' at {Position.Offset}{hint}");
     }
 
     private static HostedObject MemberOf(HostedUnit unit, DirectoryEntry entry) =>

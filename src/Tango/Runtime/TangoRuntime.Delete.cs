@@ -18,15 +18,16 @@ public sealed partial class TangoRuntime
     /// <see cref="TangoObjectDeletedException"/> once their runtimes have played the deletion. An update that another
     /// runtime sends before that may be acknowledged and have no effect.
     /// </summary>
-    /// <exception cref="TangoDirectoryException">There is no such object, or it is a member of a group, which is
-    /// deleted as a whole.</exception>
+    /// <exception cref="TangoObjectNotFoundException">There is no such object.</exception>
+    /// <exception cref="TangoDirectoryException">It is a member of a group, which is deleted as a whole; or another
+    /// call deleted it meanwhile.</exception>
     /// <exception cref="TangoLevelException">The log's feature level is below 2.</exception>
     public async ValueTask DeleteAsync(string name, CancellationToken cancellationToken = default)
     {
         RequireName(name);
         await RequireLevelAsync(FeatureLevel.Checkpoints, Deletion, cancellationToken);
         var entry = await _directory.FindAsync(name, cancellationToken)
-            ?? throw new TangoDirectoryException($"There is no object '{name}'");
+            ?? throw TangoObjectNotFoundException.Object(name);
         if (entry.Group is not null)
             throw new TangoDirectoryException(
                 $"'{name}' is a member of the group '{entry.Group}', which can only be deleted as a whole");
@@ -34,13 +35,13 @@ public sealed partial class TangoRuntime
     }
 
     /// <summary>Deletes a group with all its members, as <see cref="DeleteAsync"/>.</summary>
-    /// <exception cref="TangoDirectoryException">There is no such group.</exception>
+    /// <exception cref="TangoObjectNotFoundException">There is no such group.</exception>
     public async ValueTask DeleteGroupAsync(string group, CancellationToken cancellationToken = default)
     {
         RequireName(group);
         await RequireLevelAsync(FeatureLevel.Checkpoints, Deletion, cancellationToken);
         var members = await _directory.FindGroupAsync(group, cancellationToken);
-        if (members.IsEmpty) throw new TangoDirectoryException($"There is no group '{group}'");
+        if (members.IsEmpty) throw TangoObjectNotFoundException.Group(group);
         await DeleteUnitAsync(members, cancellationToken);
     }
 

@@ -20,7 +20,8 @@ public sealed partial class TangoRuntime
     /// </remarks>
     /// <param name="after">The change before the first one that is wanted; null: what is acknowledged from now
     /// on.</param>
-    /// <exception cref="TangoDirectoryException">There is no such object, or it is of another type.</exception>
+    /// <exception cref="TangoObjectNotFoundException">There is no such object.</exception>
+    /// <exception cref="TangoDirectoryException">It is of another type.</exception>
     /// <exception cref="ArgumentOutOfRangeException">The place is above the log's tail.</exception>
     /// <exception cref="TangoObjectDeletedException">The object was deleted. All its changes were read.</exception>
     /// <exception cref="TangoObjectStoppedException">Apply failed, or a record cannot be read here (R23).</exception>
@@ -108,7 +109,7 @@ public sealed partial class TangoRuntime
         string name, TangoObjectType type, CancellationToken cancellationToken)
     {
         var entry = await _directory.FindAsync(name, cancellationToken)
-            ?? throw new TangoDirectoryException($"There is no object '{name}'");
+            ?? throw TangoObjectNotFoundException.Object(name);
         type.RequireIs(entry);
         return entry;
     }

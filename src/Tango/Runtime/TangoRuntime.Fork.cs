@@ -28,8 +28,9 @@ public sealed partial class TangoRuntime
     /// <param name="at">Everything below is in the fork's first state, nothing at or above.</param>
     /// <param name="newName">Of two calls with one name, one wins.</param>
     /// <returns>The new object, which is not open yet.</returns>
-    /// <exception cref="TangoDirectoryException">There was no such object, its type is not known here or is an
-    /// <see cref="ITangoIndex"/>, or the new name is taken.</exception>
+    /// <exception cref="TangoObjectNotFoundException">There was no such object.</exception>
+    /// <exception cref="TangoDirectoryException">Its type is not known here or is an <see cref="ITangoIndex"/>, or the
+    /// new name is taken.</exception>
     /// <exception cref="ArgumentOutOfRangeException">The position is above the log's tail.</exception>
     /// <exception cref="TangoTrimmedException">The log is trimmed further. It names the oldest position that can be
     /// opened.</exception>

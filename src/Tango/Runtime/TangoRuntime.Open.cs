@@ -14,34 +14,40 @@ public sealed partial class TangoRuntime
     private volatile HostedUnit? _directoryUnit;
 
     /// <summary>
-    /// Opens the object of that name, creating it if there is none, and plays its history up to now. If it belongs to a
-    /// group, all of the group is opened.
+    /// Opens the object of that name and plays its history up to now. If it belongs to a group, all of the group is
+    /// opened.
     /// </summary>
+    /// <exception cref="TangoObjectNotFoundException">There is none, and <paramref name="mode"/> does not say to create
+    /// it.</exception>
     /// <exception cref="TangoDirectoryException">The name belongs to an object of another type, or one whose values
     /// another serializer wrote; or a group member's type is unknown here.</exception>
     /// <exception cref="TangoFormatException">A type the object uses has no formatter.</exception>
-    public async ValueTask<T> OpenAsync<T>(string name, CancellationToken cancellationToken = default)
+    public async ValueTask<T> OpenAsync<T>(
+        string name, OpenMode mode = OpenMode.Existing, CancellationToken cancellationToken = default)
         where T : TangoObject, ITangoObject<T>
     {
         var handle = (T)T.ObjectType.Create();
-        await OpenIntoAsync(handle, name, cancellationToken);
+        await OpenIntoAsync(handle, name, mode, cancellationToken);
         return handle;
     }
 
     /// <summary>As <see cref="OpenAsync{T}"/>, for a handle that exists already.</summary>
-    internal async ValueTask OpenIntoAsync<T>(T handle, string name, CancellationToken cancellationToken)
+    internal async ValueTask OpenIntoAsync<T>(
+        T handle, string name, OpenMode mode, CancellationToken cancellationToken)
         where T : TangoObject, ITangoObject<T>
     {
-        var entry = await FindOrCreateAsync<T>(name, cancellationToken);
+        var entry = await FindAsync<T>(name, mode, cancellationToken);
         var unit = await _openings.OpenAsync(await FindUnitAsync(entry, cancellationToken), cancellationToken);
         handle.Attach(new ObjectHost(this, entry, MemberOf(unit, entry)));
     }
 
     /// <summary>Opens the object for writing only: no view, no playback; updates and write-only transactions (Tango
     /// 4.1, A).</summary>
-    public async ValueTask<T> OpenWriteOnlyAsync<T>(string name, CancellationToken cancellationToken = default)
+    /// <exception cref="TangoObjectNotFoundException">As <see cref="OpenAsync{T}"/>.</exception>
+    public async ValueTask<T> OpenWriteOnlyAsync<T>(
+        string name, OpenMode mode = OpenMode.Existing, CancellationToken cancellationToken = default)
         where T : TangoObject, ITangoObject<T> =>
-        NewHandle<T>(await FindOrCreateAsync<T>(name, cancellationToken), null);
+        NewHandle<T>(await FindAsync<T>(name, mode, cancellationToken), null);
 
     /// <summary>
     /// Opens the object for being read now and then. It is hosted when it is first read, alone or in a transaction,
@@ -51,10 +57,12 @@ public sealed partial class TangoRuntime
     /// </summary>
     /// <exception cref="TangoDirectoryException">As <see cref="OpenAsync{T}"/>; that a group member's type is unknown
     /// is found when it is first read.</exception>
-    public async ValueTask<T> OpenRemoteAsync<T>(string name, CancellationToken cancellationToken = default)
+    /// <exception cref="TangoObjectNotFoundException">As <see cref="OpenAsync{T}"/>.</exception>
+    public async ValueTask<T> OpenRemoteAsync<T>(
+        string name, OpenMode mode = OpenMode.Existing, CancellationToken cancellationToken = default)
         where T : TangoObject, ITangoObject<T>
     {
-        var entry = await FindOrCreateAsync<T>(name, cancellationToken);
+        var entry = await FindAsync<T>(name, mode, cancellationToken);
         var handle = T.ObjectType.Create();
         handle.Attach(new ObjectHost(this, entry, null, await FindUnitAsync(entry, cancellationToken)));
         return (T)handle;
@@ -82,6 +90,14 @@ public sealed partial class TangoRuntime
         if (builder.HasIndex) await RequireLevelAsync(FeatureLevel.Indexes, Index, cancellationToken);
         var unit = await _openings.OpenAsync(entries, cancellationToken);
         builder.Attach(entries, entry => new ObjectHost(this, entry, MemberOf(unit, entry)));
+    }
+
+    /// <summary>Whether the log has an object of that name, whatever its type.</summary>
+    public async ValueTask<bool> ExistsAsync(string name, CancellationToken cancellationToken = default)
+    {
+        RequireName(name);
+        await AttachDirectoryAsync(cancellationToken);
+        return await _directory.FindAsync(name, cancellationToken) is not null;
     }
 
     /// <summary>All objects known to the directory, by name.</summary>
@@ -123,7 +139,8 @@ public sealed partial class TangoRuntime
             : throw new TangoDirectoryException($"'{entry.Name}' was deleted with its group '{entry.Group}'");
     }
 
-    private async ValueTask<DirectoryEntry> FindOrCreateAsync<T>(string name, CancellationToken cancellationToken)
+    private async ValueTask<DirectoryEntry> FindAsync<T>(
+        string name, OpenMode mode, CancellationToken cancellationToken)
         where T : TangoObject, ITangoObject<T>
     {
         RequireName(name);
@@ -132,10 +149,17 @@ public sealed partial class TangoRuntime
         type.VerifyFormatters();
         _options.Types.Add<T>();
         await AttachDirectoryAsync(cancellationToken);
-        if (type.IsIndex) await RequireIndexLevelAsync(cancellationToken);
         var entry = await _directory.FindAsync(name, cancellationToken);
         if (entry is null)
         {
+            if (mode != OpenMode.Create)
+            {
+                throw new TangoObjectNotFoundException(
+                    name, $"There is no object '{name}', and {nameof(OpenMode)}.{mode} does not create it");
+            }
+
+
+            if (type.IsIndex) await RequireIndexLevelAsync(cancellationToken);
             var member = new TangoDirectory.NewObject(
                 name, type.Recorded.ToString(), _options.NewObjectVersionCapacity);
             entry = (await CreateAsync(null, [member], cancellationToken))[0];

@@ -10,8 +10,9 @@ public sealed partial class TangoRuntime
     /// As the other overload, by name; the object need not be open. One that is not is loaded beside the others and
     /// played up to now, and its memory is released afterwards.
     /// </summary>
-    /// <exception cref="TangoDirectoryException">There is no such object, or this program does not know its type or
-    /// that of a member of its group: see <see cref="TangoOptions.Types"/>.</exception>
+    /// <exception cref="TangoObjectNotFoundException">There is no such object.</exception>
+    /// <exception cref="TangoDirectoryException">This program does not know its type or that of a member of its
+    /// group: see <see cref="TangoOptions.Types"/>.</exception>
     /// <exception cref="TangoTrimmedException">Its history is trimmed, and no checkpoint can be loaded.</exception>
     public async ValueTask<LogPosition> CheckpointAsync(string name, CancellationToken cancellationToken = default)
     {
@@ -19,7 +20,7 @@ public sealed partial class TangoRuntime
         RequireNoTransaction();
         await RequireLevelAsync(FeatureLevel.Checkpoints, Checkpoint, cancellationToken);
         var entry = await _directory.FindAsync(name, cancellationToken)
-            ?? throw new TangoDirectoryException($"There is no object '{name}'");
+            ?? throw TangoObjectNotFoundException.Object(name);
         var members = await FindUnitAsync(entry, cancellationToken);
         if (!_openings.IsOpen(members[0].Id)) return await CheckpointUnhostedAsync(members, cancellationToken);
         var unit = await _openings.UseAsync(members, cancellationToken);

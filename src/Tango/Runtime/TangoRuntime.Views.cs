@@ -24,8 +24,9 @@ public sealed partial class TangoRuntime
     /// <typeparam name="TObject">The object's type, as it was opened under the name.</typeparam>
     /// <typeparam name="TView">Has a mutator for each number of <typeparamref name="TObject"/>, with the same
     /// parameters.</typeparam>
-    /// <exception cref="TangoDirectoryException">There is no such object, it is of another type, or the view lacks
-    /// mutators, or it keeps values in the log (<see cref="ITangoIndex"/>) and the object does not.</exception>
+    /// <exception cref="TangoObjectNotFoundException">There is no such object.</exception>
+    /// <exception cref="TangoDirectoryException">The object is of another type, or the view lacks mutators, or it keeps
+    /// values in the log (<see cref="ITangoIndex"/>) and the object does not.</exception>
     /// <exception cref="TangoTrimmedException">The history that the view needs is trimmed.</exception>
     public async ValueTask<TView> OpenViewAsync<TObject, TView>(
         string name, CancellationToken cancellationToken = default)

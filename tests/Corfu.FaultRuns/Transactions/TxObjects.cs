@@ -24,8 +24,8 @@ internal sealed record TxObjects(IReadOnlyList<AppendLists> Handles, IReadOnlyLi
         for (var i = 0; i < GroupStart; i++)
         {
             handles.Add(units[i]
-                ? await runtime.OpenAsync<AppendLists>(Name(prefix, i), stop)
-                : await runtime.OpenWriteOnlyAsync<AppendLists>(Name(prefix, i), stop));
+                ? await runtime.OpenAsync<AppendLists>(Name(prefix, i), OpenMode.Create, stop)
+                : await runtime.OpenWriteOnlyAsync<AppendLists>(Name(prefix, i), OpenMode.Create, stop));
         }
 
         if (units[GroupStart])
@@ -40,7 +40,7 @@ internal sealed record TxObjects(IReadOnlyList<AppendLists> Handles, IReadOnlyLi
         else
         {
             for (var i = GroupStart; i < GroupStart + 2; i++)
-                handles.Add(await runtime.OpenWriteOnlyAsync<AppendLists>(Name(prefix, i), stop));
+                handles.Add(await runtime.OpenWriteOnlyAsync<AppendLists>(Name(prefix, i), OpenMode.Create, stop));
         }
 
         return new TxObjects(handles, [units[0], units[1], units[GroupStart], units[GroupStart]]);

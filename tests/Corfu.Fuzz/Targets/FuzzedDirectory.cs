@@ -103,9 +103,9 @@ internal sealed class FuzzedDirectory
         await using var runtime = new TangoRuntime(
             log, log.OpenCursor, TimeProvider.System, SystemEntropy.Instance,
             new TangoOptions { Checkpoints = null, NewLogLevel = FeatureLevel.First, NewLogMaxSpan = 4 });
-        await runtime.OpenAsync<Tango.Collections.TangoRegister<string>>("old");
+        await runtime.OpenAsync<Tango.Collections.TangoRegister<string>>("old", OpenMode.Create);
         await runtime.RaiseLevelAsync(FeatureLevel.Newest);
-        var one = await runtime.OpenAsync<Tango.Collections.TangoRegister<string>>("one");
+        var one = await runtime.OpenAsync<Tango.Collections.TangoRegister<string>>("one", OpenMode.Create);
         await runtime.OpenGroupAsync("pair", group =>
         {
             group.Add<Tango.Collections.TangoRegister<string>>("left");

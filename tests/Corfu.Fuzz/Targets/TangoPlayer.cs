@@ -29,8 +29,8 @@ internal sealed class TangoPlayer
     {
         var log = new InMemoryCorfuLog(new InMemoryLogOptions { MaxPayload = SmallPayload });
         await using var runtime = new TangoRuntime(log, log.OpenCursor, TimeProvider.System, SystemEntropy.Instance);
-        var first = await runtime.OpenAsync<TangoDictionary<string, long>>("object");
-        var second = await runtime.OpenAsync<TangoRegister<long>>("register");
+        var first = await runtime.OpenAsync<TangoDictionary<string, long>>("object", OpenMode.Create);
+        var second = await runtime.OpenAsync<TangoRegister<long>>("register", OpenMode.Create);
         await first.SetAsync("k", 1);
         await second.WriteAsync(5);
         await using (var tx = runtime.BeginTx())
@@ -80,7 +80,7 @@ internal sealed class TangoPlayer
         if (_runtime is not null) await _runtime.DisposeAsync();
         _log = new InMemoryCorfuLog();
         _runtime = new TangoRuntime(_log, _log.OpenCursor, TimeProvider.System, SystemEntropy.Instance);
-        _object = await _runtime.OpenAsync<TangoDictionary<string, long>>("object");
+        _object = await _runtime.OpenAsync<TangoDictionary<string, long>>("object", OpenMode.Create);
         await _object.SetAsync("k", 1);
         var tail = (await _log.CheckAsync([])).Tail;
         _streams = [.. (await _log.ReadManyAsync([new LogPosition(tail.Offset - 1)]))[0].Entry!.Streams

@@ -22,7 +22,7 @@ public sealed class MirrorTests
         await using var source = await a.ConnectAsync();
         await using var target = await b.ConnectAsync();
         await using var writer = Runtime(source);
-        var written = await writer.OpenAsync<TangoDictionary<string, long>>("stock");
+        var written = await writer.OpenAsync<TangoDictionary<string, long>>("stock", OpenMode.Create);
         for (var i = 0; i < 50; i++) await written.SetAsync($"item {i % 7}", i);
         await using (var transaction = writer.BeginTx())
         {
@@ -47,7 +47,7 @@ public sealed class MirrorTests
         await using var reading = await b.ConnectAsync();
         await using (var reader = Runtime(reading))
         {
-            var read = await reader.OpenAsync<TangoDictionary<string, long>>("stock");
+            var read = await reader.OpenAsync<TangoDictionary<string, long>>("stock", OpenMode.Create);
             Assert.Equal(43, (await read.TryGetAsync("moved")).Value);
             Assert.False(await read.ContainsKeyAsync("item 1"));
             await Assert.ThrowsAnyAsync<Exception>(async () => await read.SetAsync("no", 1));
@@ -57,7 +57,7 @@ public sealed class MirrorTests
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => running);
         await new MirrorPromotion(target, source, TimeProvider.System).RunAsync();
         await using var promoted = Runtime(reading);
-        var own = await promoted.OpenAsync<TangoDictionary<string, long>>("stock");
+        var own = await promoted.OpenAsync<TangoDictionary<string, long>>("stock", OpenMode.Create);
         await own.SetAsync("yes", 1);
         Assert.Equal(1, (await own.TryGetAsync("yes")).Value);
         Assert.Equal(43, (await own.TryGetAsync("moved")).Value);

@@ -38,7 +38,7 @@ public sealed class ObjectBackupTests
         var first = Assert.Single(await client.ReadManyAsync([LogPosition.Zero]));
         Assert.Equal(PageState.Trimmed, first.State);
         await using var runtime = new TangoRuntime(client, new TangoOptions { Checkpoints = null });
-        var stock = await runtime.OpenAsync<TangoDictionary<int, int>>("stock");
+        var stock = await runtime.OpenAsync<TangoDictionary<int, int>>("stock", OpenMode.Create);
         var (left, right) = await OpenPairAsync(runtime);
         Assert.Equal(written, (await stock.SnapshotAsync()).OrderBy(item => item.Key));
         Assert.Equal(("moved 0", "moved 0"), (await left.ReadAsync(), await right.ReadAsync()));
@@ -60,7 +60,7 @@ public sealed class ObjectBackupTests
     {
         await using var client = await cluster.ConnectAsync();
         await using var runtime = new TangoRuntime(client, s_checkpoints);
-        var stock = await runtime.OpenAsync<TangoDictionary<int, int>>("stock");
+        var stock = await runtime.OpenAsync<TangoDictionary<int, int>>("stock", OpenMode.Create);
         var (left, right) = await OpenPairAsync(runtime);
         await using (var transaction = runtime.BeginTx())
         {

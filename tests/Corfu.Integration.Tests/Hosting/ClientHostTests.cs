@@ -4,6 +4,7 @@ using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Options;
+using Tango;
 using Tango.Collections;
 
 namespace Corfu.Integration.Tests.Hosting;
@@ -18,7 +19,7 @@ public sealed class ClientHostTests
         using (var host = await StartHostAsync(cluster.ConnectionString))
         {
             var runtime = await host.Services.GetRequiredService<ITangoHost>().GetRuntimeAsync();
-            var counter = await runtime.OpenAsync<TangoCounter>("visits");
+            var counter = await runtime.OpenAsync<TangoCounter>("visits", OpenMode.Create);
             await counter.IncrementAsync(5);
             var health = await host.Services.GetRequiredService<HealthCheckService>().CheckHealthAsync();
             Assert.Equal(HealthStatus.Healthy, health.Status);
@@ -29,7 +30,7 @@ public sealed class ClientHostTests
         using (var host = await StartHostAsync(cluster.ConnectionString))
         {
             var runtime = await host.Services.GetRequiredService<ITangoHost>().GetRuntimeAsync();
-            value = await (await runtime.OpenAsync<TangoCounter>("visits")).ReadAsync();
+            value = await (await runtime.OpenAsync<TangoCounter>("visits", OpenMode.Create)).ReadAsync();
             await host.StopAsync();
         }
 

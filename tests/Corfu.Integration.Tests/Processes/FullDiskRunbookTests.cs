@@ -175,7 +175,7 @@ public sealed class FullDiskRunbookTests
             var options = new CorfuClientOptions { MaxPayload = 2 * Payload };
             var client = await CorfuClient.ConnectAsync(connection, options);
             var program = new StockProgram(client);
-            program._stock = await program._runtime.OpenAsync<TangoDictionary<int, string>>(Name);
+            program._stock = await program._runtime.OpenAsync<TangoDictionary<int, string>>(Name, OpenMode.Create);
             return program;
         }
 

@@ -62,7 +62,7 @@ public sealed class LogCommandTests
         await using (var runtime = new TangoRuntime(client, () => new StreamCursor(client), TimeProvider.System,
             SystemEntropy.Instance))
         {
-            var names = await runtime.OpenAsync<TangoDictionary<string, int>>("names");
+            var names = await runtime.OpenAsync<TangoDictionary<string, int>>("names", OpenMode.Create);
             await names.SetAsync("corfu", 7);
             var outcome = await runtime.RunTransactionAsync(async _ =>
             {

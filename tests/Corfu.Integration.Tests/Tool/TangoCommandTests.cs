@@ -205,7 +205,7 @@ public sealed class TangoCommandTests
         await WriteObjectsAsync(cluster);
         await using var client = await cluster.ConnectAsync();
         await using var runtime = new TangoRuntime(client);
-        var names = await runtime.OpenAsync<TangoDictionary<string, int>>("names");
+        var names = await runtime.OpenAsync<TangoDictionary<string, int>>("names", OpenMode.Create);
         var made = await runtime.ForkAsync("names", new LogPosition(2), "fork");
         Assert.Equal(1, await (await runtime.OpenAsync<TangoDictionary<string, int>>("fork")).CountAsync());
         Assert.Equal(2, await names.CountAsync());
@@ -258,7 +258,7 @@ public sealed class TangoCommandTests
     {
         await using var client = await cluster.ConnectAsync();
         await using var runtime = new TangoRuntime(client);
-        var names = await runtime.OpenAsync<TangoDictionary<string, int>>("names");
+        var names = await runtime.OpenAsync<TangoDictionary<string, int>>("names", OpenMode.Create);
         await names.SetAsync("corfu", 7);
         await names.SetAsync("tango", 8);
         TangoRegister<string> left = null!;
@@ -275,7 +275,7 @@ public sealed class TangoCommandTests
     {
         await using var client = await cluster.ConnectAsync();
         await using var runtime = new TangoRuntime(client);
-        var names = await runtime.OpenAsync<TangoDictionary<string, int>>("names");
+        var names = await runtime.OpenAsync<TangoDictionary<string, int>>("names", OpenMode.Create);
         TangoRegister<string> left = null!;
         await runtime.OpenGroupAsync("pair", group =>
         {

@@ -65,10 +65,10 @@ public sealed class TangoClient
         {
             bool hosts = hosted < 0 || hosted == i;
             client.Solo[i] = hosts
-                ? await client.Runtime.OpenAsync<TangoRegister<string>>(SoloKeys[i])
+                ? await client.Runtime.OpenAsync<TangoRegister<string>>(SoloKeys[i], OpenMode.Create)
                 : readsRemote
-                    ? await client.Runtime.OpenRemoteAsync<TangoRegister<string>>(SoloKeys[i])
-                    : await client.Runtime.OpenWriteOnlyAsync<TangoRegister<string>>(SoloKeys[i]);
+                    ? await client.Runtime.OpenRemoteAsync<TangoRegister<string>>(SoloKeys[i], OpenMode.Create)
+                    : await client.Runtime.OpenWriteOnlyAsync<TangoRegister<string>>(SoloKeys[i], OpenMode.Create);
             if (readsRemote && !hosts) client.Remote = [.. client.Remote, SoloKeys[i]];
             if (hosts) client.Readable = [.. client.Readable, SoloKeys[i]];
         }

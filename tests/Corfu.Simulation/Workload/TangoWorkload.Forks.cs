@@ -53,7 +53,7 @@ public sealed partial class TangoWorkload
         var at = new LogPosition(Math.Max(0, tango.Runtime.PlayedTo.Offset - random.Next(MostBack)));
         DirectoryEntry made = await tango.Runtime.ForkAsync(source, at, name);
         monitor.Mark("object forked");
-        TangoRegister<string> fork = await tango.Runtime.OpenAsync<TangoRegister<string>>(name);
+        TangoRegister<string> fork = await tango.Runtime.OpenAsync<TangoRegister<string>>(name, OpenMode.Create);
         // Another client has deleted it and made another one.
         if (IdOf(fork) != made.Id) return;
         string? first = await fork.ReadAsync();

@@ -41,7 +41,7 @@ public sealed partial class TangoWorkload
     }
 
     private static async Task<TangoLogDictionary<string, string>> OpenIndexAsync(TangoClient tango) =>
-        tango.Index ??= await tango.Runtime.OpenAsync<TangoLogDictionary<string, string>>(IndexName);
+        tango.Index ??= await tango.Runtime.OpenAsync<TangoLogDictionary<string, string>>(IndexName, OpenMode.Create);
 
     private async Task SetIndexedAsync(TangoLogDictionary<string, string> index, string key)
     {

@@ -49,7 +49,7 @@ public sealed partial class TangoWorkload
     private async Task OpenTemporaryAsync(TangoClient tango, string name)
     {
         ObjectId[] gone = [.. _gone];
-        TangoRegister<string> handle = await tango.Runtime.OpenAsync<TangoRegister<string>>(name);
+        TangoRegister<string> handle = await tango.Runtime.OpenAsync<TangoRegister<string>>(name, OpenMode.Create);
         if (gone.Contains(IdOf(handle)))
             monitor.Found(CheckerNames.Deleted, $"{IdOf(handle)} was deleted before, and '{name}' is opened as it");
         if (!_incarnations.TryGetValue(name, out HashSet<ObjectId>? ids)) _incarnations[name] = ids = [];

@@ -12,10 +12,10 @@ internal sealed class RecordedCase<[TangoStored] T>(string name, params T[] valu
 {
     public override async Task WriteAsync(TangoRuntime runtime)
     {
-        var register = await runtime.OpenAsync<TangoRegister<T>>($"register/{name}");
-        var list = await runtime.OpenAsync<TangoList<T>>($"list/{name}");
-        var queue = await runtime.OpenAsync<TangoQueue<T>>($"queue/{name}");
-        var map = await runtime.OpenAsync<TangoDictionary<string, T>>($"map/{name}");
+        var register = await runtime.OpenAsync<TangoRegister<T>>($"register/{name}", OpenMode.Create);
+        var list = await runtime.OpenAsync<TangoList<T>>($"list/{name}", OpenMode.Create);
+        var queue = await runtime.OpenAsync<TangoQueue<T>>($"queue/{name}", OpenMode.Create);
+        var map = await runtime.OpenAsync<TangoDictionary<string, T>>($"map/{name}", OpenMode.Create);
         for (int i = 0; i < values.Length; i++)
         {
             await register.WriteAsync(values[i]);
@@ -29,10 +29,10 @@ internal sealed class RecordedCase<[TangoStored] T>(string name, params T[] valu
 
     public override async Task CheckAsync(TangoRuntime runtime)
     {
-        var register = await runtime.OpenAsync<TangoRegister<T>>($"register/{name}");
-        var list = await runtime.OpenAsync<TangoList<T>>($"list/{name}");
-        var queue = await runtime.OpenAsync<TangoQueue<T>>($"queue/{name}");
-        var map = await runtime.OpenAsync<TangoDictionary<string, T>>($"map/{name}");
+        var register = await runtime.OpenAsync<TangoRegister<T>>($"register/{name}", OpenMode.Create);
+        var list = await runtime.OpenAsync<TangoList<T>>($"list/{name}", OpenMode.Create);
+        var queue = await runtime.OpenAsync<TangoQueue<T>>($"queue/{name}", OpenMode.Create);
+        var map = await runtime.OpenAsync<TangoDictionary<string, T>>($"map/{name}", OpenMode.Create);
         Plain.Equal(values[^1], await register.ReadAsync());
         Plain.Equal(values.Prepend(values[^1]).ToArray(), (await list.SnapshotAsync()).ToArray());
         Plain.Equal(values.Skip(1).ToArray(), (await queue.DequeueManyAsync(values.Length)).ToArray());
@@ -51,8 +51,8 @@ internal sealed class RecordedKeys<[TangoStored] T>(string name, params T[] keys
 {
     public override async Task WriteAsync(TangoRuntime runtime)
     {
-        var set = await runtime.OpenAsync<TangoSet<T>>($"set/{name}");
-        var map = await runtime.OpenAsync<TangoDictionary<T, int>>($"keys/{name}");
+        var set = await runtime.OpenAsync<TangoSet<T>>($"set/{name}", OpenMode.Create);
+        var map = await runtime.OpenAsync<TangoDictionary<T, int>>($"keys/{name}", OpenMode.Create);
         for (int i = 0; i < keys.Length; i++)
         {
             await set.AddAsync(keys[i]);
@@ -66,8 +66,8 @@ internal sealed class RecordedKeys<[TangoStored] T>(string name, params T[] keys
 
     public override async Task CheckAsync(TangoRuntime runtime)
     {
-        var set = await runtime.OpenAsync<TangoSet<T>>($"set/{name}");
-        var map = await runtime.OpenAsync<TangoDictionary<T, int>>($"keys/{name}");
+        var set = await runtime.OpenAsync<TangoSet<T>>($"set/{name}", OpenMode.Create);
+        var map = await runtime.OpenAsync<TangoDictionary<T, int>>($"keys/{name}", OpenMode.Create);
         Assert.Equal(keys.Length - 1, await set.CountAsync());
         Assert.Equal(keys.Length, await map.CountAsync());
         for (int i = 0; i < keys.Length; i++)

@@ -20,8 +20,8 @@ internal static class RecordedTransactions
         Assert.Equal(0, await pending!.CountAsync());
         Assert.Equal(5, await moved!.ReadAsync());
         Assert.Equal(new Job(3, "user 3"), (await done!.TryGetAsync(3)).Value);
-        var source = await runtime.OpenAsync<TangoCounter>("source");
-        var target = await runtime.OpenAsync<TangoDictionary<string, long>>("target");
+        var source = await runtime.OpenAsync<TangoCounter>("source", OpenMode.Create);
+        var target = await runtime.OpenAsync<TangoDictionary<string, long>>("target", OpenMode.Create);
         Assert.Equal(100, await source.ReadAsync());
         Assert.Equal(["seen 7", "seen 8", "seen 9"], (await target.SnapshotAsync()).Keys.Order());
     }

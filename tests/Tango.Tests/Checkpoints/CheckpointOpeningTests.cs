@@ -75,13 +75,13 @@ public class CheckpointOpeningTests
     {
         await using var world = new World(time: time);
         var reader = world.NewRuntime();
-        var first = await reader.OpenAsync<Accounts>("first");
-        await world.NewRuntime().OpenWriteOnlyAsync<Accounts>("second");
+        var first = await reader.OpenAsync<Accounts>("first", OpenMode.Create);
+        await world.NewRuntime().OpenWriteOnlyAsync<Accounts>("second", OpenMode.Create);
         await AppendOrphanAsync(world);
         await TrimAsync(world, reader, first);
         await reader.DisposeAsync();
 
-        await world.NewRuntime().OpenAsync<Accounts>("first");
+        await world.NewRuntime().OpenAsync<Accounts>("first", OpenMode.Create);
         await Task.Delay(TimeSpan.FromSeconds(1), time);
         var last = (await world.Log.ReadManyAsync([new LogPosition((await world.TailAsync()).Offset - 1)]))[0].Entry!;
         Assert.Equal(Both, last.Streams.Select(static header => header.Stream));
@@ -93,12 +93,12 @@ public class CheckpointOpeningTests
     {
         await using var world = new World(time: time);
         var reader = world.NewRuntime();
-        var first = await reader.OpenAsync<Accounts>("first");
+        var first = await reader.OpenAsync<Accounts>("first", OpenMode.Create);
         await first.SetAsync("y", 1);
         var creator = world.NewRuntime();
-        await creator.OpenAsync<Accounts>("second");
+        await creator.OpenAsync<Accounts>("second", OpenMode.Create);
         await TrimAsync(world, reader, first, trim: false);
-        var end = await creator.CheckpointAsync(await creator.OpenAsync<Accounts>("second"));
+        var end = await creator.CheckpointAsync(await creator.OpenAsync<Accounts>("second", OpenMode.Create));
         await AppendOrphanAsync(world);
         await reader.CheckpointAsync(first);
         await reader.DisposeAsync();
@@ -106,7 +106,7 @@ public class CheckpointOpeningTests
         var firstEnd = (await world.LoadAsync(end, Member(256, "first")))!.End;
         await world.Log.TrimPrefixAsync(firstEnd);
 
-        var second = await world.NewRuntime().OpenAsync<Accounts>("second");
+        var second = await world.NewRuntime().OpenAsync<Accounts>("second", OpenMode.Create);
         Assert.Equal(7, await second.BalanceAsync("x"));
     });
 

@@ -59,7 +59,7 @@ public class CheckpointPaceTests
         foreach (var i in new[] { 1, 3 })
         {
             var runtime = new TangoRuntime(world.Log, world.Log.OpenCursor, time, new FixedIdentity(i), options);
-            hosts.Add(await runtime.OpenAsync<Accounts>("accounts"));
+            hosts.Add(await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create));
         }
 
         for (var i = 0; i < Updates * Rounds; i++)
@@ -92,7 +92,7 @@ public class CheckpointPaceTests
     private static async Task<(TangoRuntime Runtime, Accounts Accounts)> OpenAsync(World world)
     {
         var runtime = world.NewRuntime(s_often);
-        return (runtime, await runtime.OpenAsync<Accounts>("accounts"));
+        return (runtime, await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create));
     }
 
     private static async Task UpdateAsync(Accounts accounts, int updates, TimeProvider time)

@@ -13,7 +13,7 @@ public class CheckpointPolicyTests
     public void One_is_made_after_so_many_updates() => SeededContext.Run(1, async time =>
     {
         await using var world = new World(time: time);
-        var accounts = await world.NewRuntime(s_often).OpenAsync<Accounts>("accounts");
+        var accounts = await world.NewRuntime(s_often).OpenAsync<Accounts>("accounts", OpenMode.Create);
         await UpdateAsync(accounts, 9, time);
         Assert.Null(await world.LoadAsync(Member(256)));
         await UpdateAsync(accounts, 1, time);
@@ -29,7 +29,7 @@ public class CheckpointPolicyTests
     {
         await using var world = new World(time: time);
         var options = new TangoOptions { Checkpoints = new CheckpointPolicy { Bytes = 1000 } };
-        var accounts = await world.NewRuntime(options).OpenAsync<Accounts>("accounts");
+        var accounts = await world.NewRuntime(options).OpenAsync<Accounts>("accounts", OpenMode.Create);
         await accounts.SetAsync(new string('a', 900), 1);
         await UpdateAsync(accounts, 1, time);
         Assert.Null(await world.LoadAsync(Member(256)));
@@ -43,7 +43,7 @@ public class CheckpointPolicyTests
     {
         await using var world = new World(time: time);
         var runtime = world.NewRuntime(s_often with { NewLogMaxSpan = 1 });
-        var accounts = await runtime.OpenAsync<Accounts>("accounts");
+        var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
         var before = await ClaimAsync(runtime);
         for (var i = 0; i < 5; i++) await UpdateAsync(accounts, 10, time);
         var after = await ClaimAsync(runtime);
@@ -57,9 +57,9 @@ public class CheckpointPolicyTests
     {
         await using var world = new World(time: time);
         var runtime = world.NewRuntime(s_often with { NewLogMaxSpan = 1 });
-        var idle = await runtime.OpenAsync<Accounts>("idle");
+        var idle = await runtime.OpenAsync<Accounts>("idle", OpenMode.Create);
         await idle.SetAsync("x", 3);
-        var accounts = await runtime.OpenAsync<Accounts>("accounts");
+        var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
         for (var i = 0; i < 20; i++) await UpdateAsync(accounts, 10, time);
         var tail = await world.TailAsync();
         var point = await runtime.ReadTrimPointAsync();
@@ -67,7 +67,7 @@ public class CheckpointPolicyTests
         var (late, lateIdle) = await world.OpenAccountsAsync("idle");
         Assert.Equal(3, await lateIdle.BalanceAsync("x"));
         Assert.Equal(await accounts.SnapshotAsync(),
-            await (await late.OpenAsync<Accounts>("accounts")).SnapshotAsync());
+            await (await late.OpenAsync<Accounts>("accounts", OpenMode.Create)).SnapshotAsync());
     });
 
     /// <summary>The directory's records of checkpoints made its own next checkpoint due.</summary>
@@ -76,7 +76,7 @@ public class CheckpointPolicyTests
     {
         await using var world = new World(time: time);
         var runtime = world.NewRuntime(new TangoOptions { Checkpoints = new CheckpointPolicy { Updates = 1 } });
-        var accounts = await runtime.OpenAsync<Accounts>("accounts");
+        var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
         await UpdateAsync(accounts, 3, time);
         await Task.Delay(TimeSpan.FromSeconds(1), time);
         await runtime.SyncAsync();
@@ -96,7 +96,7 @@ public class CheckpointPolicyTests
             NewLogMaxSpan = 1,
             Checkpoints = new CheckpointPolicy { Updates = 10, TrimsLog = false },
         });
-        var accounts = await runtime.OpenAsync<Accounts>("accounts");
+        var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
         for (var i = 0; i < 20; i++) await UpdateAsync(accounts, 10, time);
         Assert.Equal(LogPosition.Zero, (await runtime.ReadTrimPointAsync()).Released);
     });
@@ -106,7 +106,7 @@ public class CheckpointPolicyTests
     {
         await using var world = new World(time: time);
         var options = new TangoOptions { Checkpoints = null };
-        var accounts = await world.NewRuntime(options).OpenAsync<Accounts>("accounts");
+        var accounts = await world.NewRuntime(options).OpenAsync<Accounts>("accounts", OpenMode.Create);
         await UpdateAsync(accounts, 100, time);
         Assert.Null(await world.LoadAsync(Member(256)));
     });
@@ -117,7 +117,7 @@ public class CheckpointPolicyTests
     {
         await using var world = new World(time: time);
         var runtime = world.NewRuntime(s_often);
-        var accounts = await runtime.OpenAsync<Accounts>("accounts");
+        var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
         var (_, same) = await world.OpenAccountsAsync();
         for (var i = 0; i < 10; i++) await same.SetAsync("a", i);
         await using var transaction = runtime.BeginTx();
@@ -137,7 +137,7 @@ public class CheckpointPolicyTests
             MaxPayload = 200,
             AroundAppend = _ => fails ? throw new IOException("For a while") : ValueTask.CompletedTask,
         }, time);
-        var accounts = await world.NewRuntime(s_often).OpenAsync<Accounts>("accounts");
+        var accounts = await world.NewRuntime(s_often).OpenAsync<Accounts>("accounts", OpenMode.Create);
         var (_, other) = await world.OpenAccountsAsync();
         for (var i = 0; i < 10; i++) await other.SetAsync("a", i);
         fails = true;

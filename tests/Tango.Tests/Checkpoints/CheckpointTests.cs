@@ -231,7 +231,7 @@ public class CheckpointTests
     {
         await using var world = new World();
         var runtime = world.NewRuntime(new TangoOptions { NewLogLevel = 1 });
-        var accounts = await runtime.OpenAsync<Accounts>("accounts");
+        var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
         var tail = await world.TailAsync();
         var refused = await Assert.ThrowsAsync<TangoLevelException>(
             async () => await runtime.CheckpointAsync(accounts));
@@ -249,7 +249,7 @@ public class CheckpointTests
         var (runtime, accounts) = await world.OpenAccountsAsync();
         var other = world.NewRuntime();
         await Assert.ThrowsAsync<TangoTransactionException>(async () => await other.CheckpointAsync(accounts));
-        var remote = await runtime.OpenWriteOnlyAsync<Accounts>("accounts");
+        var remote = await runtime.OpenWriteOnlyAsync<Accounts>("accounts", OpenMode.Create);
         await Assert.ThrowsAsync<TangoNotHostedException>(async () => await runtime.CheckpointAsync(remote));
     }
 
@@ -259,8 +259,8 @@ public class CheckpointTests
     {
         await using var world = new World(time: time);
         var runtime = world.NewRuntime();
-        var first = await runtime.OpenAsync<Accounts>("first");
-        await world.NewRuntime().OpenAsync<Accounts>("second");
+        var first = await runtime.OpenAsync<Accounts>("first", OpenMode.Create);
+        await world.NewRuntime().OpenAsync<Accounts>("second", OpenMode.Create);
         var snapshotEnd = (await world.TailAsync()).Offset;
         await world.Log.AppendToObjectsAsync(
             Entry(1, writer =>

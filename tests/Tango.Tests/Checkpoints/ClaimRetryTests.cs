@@ -16,9 +16,9 @@ public class ClaimRetryTests
         await using var world = new World(new InMemoryLogOptions { AroundAppend = _ => beforeAppend() });
         var options = new TangoOptions { NewLogMaxSpan = 1, Checkpoints = null };
         var runtime = world.NewRuntime(options);
-        var accounts = await runtime.OpenAsync<Accounts>("accounts");
-        await runtime.OpenWriteOnlyAsync<Accounts>("second");
-        await runtime.OpenWriteOnlyAsync<Accounts>("third");
+        var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
+        await runtime.OpenWriteOnlyAsync<Accounts>("second", OpenMode.Create);
+        await runtime.OpenWriteOnlyAsync<Accounts>("third", OpenMode.Create);
         var other = world.NewRuntime(options);
         await runtime.CheckpointAsync(accounts);
         for (var i = 0; i < 20; i++) await accounts.SetAsync("y", i);
@@ -50,7 +50,7 @@ public class ClaimRetryTests
         var beforeAppend = static () => ValueTask.CompletedTask;
         await using var world = new World(new InMemoryLogOptions { AroundAppend = _ => beforeAppend() });
         var runtime = world.NewRuntime(new TangoOptions { Checkpoints = null });
-        var accounts = await runtime.OpenAsync<Accounts>("accounts");
+        var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
         var other = world.NewRuntime(new TangoOptions { Checkpoints = null });
         var appends = 0;
         beforeAppend = async () =>

@@ -48,8 +48,8 @@ public class UnhostedCheckpointTests
         await runtime.CheckpointAsync("b");
         await runtime.CheckpointAsync("a");
         await TrimAsync(world, runtime, "a");
-        Assert.Equal(2, await (await runtime.OpenAsync<Accounts>("b")).BalanceAsync("x"));
-        Assert.Equal(1, await (await runtime.OpenAsync<Accounts>("a")).BalanceAsync("x"));
+        Assert.Equal(2, await (await runtime.OpenAsync<Accounts>("b", OpenMode.Create)).BalanceAsync("x"));
+        Assert.Equal(1, await (await runtime.OpenAsync<Accounts>("a", OpenMode.Create)).BalanceAsync("x"));
     });
 
     [Fact]
@@ -60,7 +60,7 @@ public class UnhostedCheckpointTests
         var stranger = world.NewRuntime(s_onDemand with { Types = new TangoTypeRegistry() });
         Assert.Contains("test-accounts", (await Assert.ThrowsAsync<TangoDirectoryException>(
             async () => await stranger.CheckpointAsync("accounts"))).Message);
-        Assert.Contains("'nothing'", (await Assert.ThrowsAsync<TangoDirectoryException>(
+        Assert.Contains("'nothing'", (await Assert.ThrowsAsync<TangoObjectNotFoundException>(
             async () => await stranger.CheckpointAsync("nothing"))).Message);
     }
 
@@ -68,7 +68,7 @@ public class UnhostedCheckpointTests
     public void One_that_is_deleted_meanwhile_or_has_stopped_is_not_written() => SeededContext.Run(3, async time =>
     {
         await using var world = new World(time: time);
-        var fragile = await world.NewRuntime(s_onDemand).OpenAsync<Fragile>("fragile");
+        var fragile = await world.NewRuntime(s_onDemand).OpenAsync<Fragile>("fragile", OpenMode.Create);
         await fragile.PutAsync(13);
         var runtime = world.NewRuntime(s_onDemand with { Types = new TangoTypeRegistry().Add<Fragile>() });
         await Assert.ThrowsAsync<TangoObjectStoppedException>(async () => await runtime.CheckpointAsync("fragile"));
@@ -105,7 +105,7 @@ public class UnhostedCheckpointTests
     {
         await using var world = new World(time: time);
         var strange = world.NewRuntime(s_onDemand);
-        await (await strange.OpenAsync<Fragile>("strange")).PutAsync(1);
+        await (await strange.OpenAsync<Fragile>("strange", OpenMode.Create)).PutAsync(1);
         await strange.DisposeAsync();
         var (runtime, accounts) = await OpenAsync(world, "accounts", s_often);
         await UpdateAsync(accounts, 20, time);
@@ -119,7 +119,7 @@ public class UnhostedCheckpointTests
         SeededContext.Run(6, async time =>
     {
         await using var world = new World(time: time);
-        var idle = await world.NewRuntime(s_often).OpenAsync<Fragile>("idle");
+        var idle = await world.NewRuntime(s_often).OpenAsync<Fragile>("idle", OpenMode.Create);
         await idle.PutAsync(1);
         var (busy, accounts) = await OpenAsync(world, "accounts", s_onDemand);
         for (var i = 0; i < 4200; i++) await accounts.SetAsync("a", i);
@@ -137,7 +137,7 @@ public class UnhostedCheckpointTests
         await using var world = new World(time: time);
         var (first, accounts) = await OpenAsync(world, "first", s_onDemand);
         var (second, others) = await OpenAsync(world, "second", s_onDemand);
-        await first.OpenWriteOnlyAsync<Accounts>("third");
+        await first.OpenWriteOnlyAsync<Accounts>("third", OpenMode.Create);
         var commit = await world.TailAsync();
         await world.Log.AppendToObjectsAsync(
             Entry(1, writer =>
@@ -166,7 +166,7 @@ public class UnhostedCheckpointTests
     {
         // A registry of its own: opening adds to it.
         var runtime = world.NewRuntime(options with { Types = new TangoTypeRegistry() });
-        return (runtime, await runtime.OpenAsync<Accounts>(name));
+        return (runtime, await runtime.OpenAsync<Accounts>(name, OpenMode.Create));
     }
 
     private static async Task TrimAsync(World world, TangoRuntime runtime, string name)

@@ -17,7 +17,7 @@ public class UnplayedWritesTests
         await using var world = new World(time: time);
         var options = new TangoOptions { Checkpoints = new CheckpointPolicy { Updates = 1000 } };
         var runtime = world.NewRuntime(options);
-        var accounts = await runtime.OpenAsync<Accounts>("accounts");
+        var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
         for (var i = 0; i < UnplayedWrites.MaxAhead; i++)
         {
             await using var transaction = inTransactions ? runtime.BeginTx() : null;
@@ -41,7 +41,9 @@ public class UnplayedWritesTests
                 return ValueTask.CompletedTask;
             },
         }, time);
-        var accounts = await world.NewRuntime(new TangoOptions { Checkpoints = null }).OpenAsync<Accounts>("accounts");
+        var accounts =
+            await world.NewRuntime(new TangoOptions { Checkpoints = null })
+                .OpenAsync<Accounts>("accounts", OpenMode.Create);
         checks = 0;
         for (var round = 0; round < 3; round++)
         {
@@ -60,7 +62,7 @@ public class UnplayedWritesTests
     {
         await using var world = new World(time: time);
         var runtime = world.NewRuntime();
-        var accounts = await runtime.OpenWriteOnlyAsync<Accounts>("accounts");
+        var accounts = await runtime.OpenWriteOnlyAsync<Accounts>("accounts", OpenMode.Create);
         var played = runtime.PlayedTo;
         for (var i = 0; i < UnplayedWrites.MaxAhead; i++) await accounts.SetAsync("a", i);
         await Task.Delay(TimeSpan.FromSeconds(1), time);
@@ -76,7 +78,7 @@ public class UnplayedWritesTests
             BeforeCheck = _ => fails ? throw new IOException("For a while") : ValueTask.CompletedTask,
         }, time);
         var runtime = world.NewRuntime(new TangoOptions { Checkpoints = null });
-        var accounts = await runtime.OpenAsync<Accounts>("accounts");
+        var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
         fails = true;
         await WriteAsync();
         var played = runtime.PlayedTo;

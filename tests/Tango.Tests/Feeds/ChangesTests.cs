@@ -95,7 +95,7 @@ public class ChangesTests
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
-        var other = await runtime.OpenAsync<Accounts>("other");
+        var other = await runtime.OpenAsync<Accounts>("other", OpenMode.Create);
         var held = await HeldTransaction.BeginAsync(
             runtime, async () => await accounts.SetAsync("a", 1 + await other.BalanceAsync("x")));
         await other.SetAsync("x", 10);
@@ -125,7 +125,7 @@ public class ChangesTests
     {
         await using var world = new World();
         var (runtime, _) = await world.OpenAccountsAsync();
-        await Assert.ThrowsAsync<TangoDirectoryException>(
+        await Assert.ThrowsAsync<TangoObjectNotFoundException>(
             async () => await runtime.ChangesAsync<Accounts>("none").TakeAsync(1));
         var above = (await world.TailAsync()).Next;
         await Assert.ThrowsAsync<ArgumentOutOfRangeException>(
@@ -147,7 +147,7 @@ public class ChangesTests
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
-        var copy = await runtime.OpenAsync<Accounts>("copy");
+        var copy = await runtime.OpenAsync<Accounts>("copy", OpenMode.Create);
         for (var i = 0; i < 3; i++) await accounts.SetAsync("a", i);
         var seen = 0;
         var options = FeedReader.Quick with { Name = "copier" };
@@ -195,8 +195,8 @@ public class ChangesTests
     {
         var random = new Random(seed);
         var runtime = world.NewRuntime();
-        var accounts = await runtime.OpenAsync<Accounts>("accounts");
-        var other = await runtime.OpenAsync<Accounts>("other");
+        var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
+        var other = await runtime.OpenAsync<Accounts>("other", OpenMode.Create);
         for (var i = 0; i < 20; i++)
         {
             var account = $"{random.Next(5)}";

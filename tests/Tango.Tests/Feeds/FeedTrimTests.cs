@@ -67,7 +67,7 @@ public class FeedTrimTests
     {
         await using var world = new World(time: time);
         var runtime = world.NewRuntime(new TangoOptions { NewLogMaxSpan = 1, Checkpoints = null });
-        var accounts = await runtime.OpenAsync<Accounts>("accounts");
+        var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
         await accounts.SetAsync("a", 0);
         var options = FeedReader.Quick with { Name = "reader", Lease = TimeSpan.FromSeconds(60) };
         ChangePlace place;
@@ -117,8 +117,8 @@ public class FeedTrimTests
     {
         await using var world = new World(time: time);
         var runtime = world.NewRuntime(new TangoOptions { NewLogMaxSpan = 1, Checkpoints = null });
-        var accounts = await runtime.OpenAsync<Accounts>("accounts");
-        var busy = await runtime.OpenAsync<Accounts>("busy");
+        var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
+        var busy = await runtime.OpenAsync<Accounts>("busy", OpenMode.Create);
         await accounts.SetAsync("a", 1);
         var options = FeedReader.Quick with { Name = "reader", ProgressEvery = 20 };
         await using var changes = runtime.ChangesAsync(s_beginning, options).GetAsyncEnumerator();
@@ -161,7 +161,7 @@ public class FeedTrimTests
     {
         await using var world = new World();
         var runtime = world.NewRuntime(new TangoOptions { NewLogLevel = 1 });
-        var accounts = await runtime.OpenAsync<Accounts>("accounts");
+        var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
         await accounts.SetAsync("a", 1);
         await Assert.ThrowsAsync<TangoLevelException>(async () =>
             await runtime.ChangesAsync(s_beginning, FeedReader.Quick with { Name = "reader" }).TakeAsync(1));

@@ -33,12 +33,12 @@ public class ForkTests
             }
         }
 
-        var changed = await runtime.OpenAsync<Accounts>("fork 2");
+        var changed = await runtime.OpenAsync<Accounts>("fork 2", OpenMode.Create);
         await changed.SetAsync("0", 100);
         await accounts.SetAsync("1", 200);
         Assert.Equal((100, 1), (await changed.BalanceAsync("0"), await changed.BalanceAsync("1")));
         Assert.Equal((0, 200), (await accounts.BalanceAsync("0"), await accounts.BalanceAsync("1")));
-        var late = await world.NewRuntime().OpenAsync<Accounts>("fork 2");
+        var late = await world.NewRuntime().OpenAsync<Accounts>("fork 2", OpenMode.Create);
         Assert.Equal((100, 1), (await late.BalanceAsync("0"), await late.BalanceAsync("1")));
     }
 
@@ -62,7 +62,9 @@ public class ForkTests
     {
         await using var world = new World();
         var runtime = world.NewRuntime();
-        var (first, second) = (await runtime.OpenAsync<Accounts>("a"), await runtime.OpenAsync<Accounts>("b"));
+        var (first, second) =
+            (await runtime.OpenAsync<Accounts>("a", OpenMode.Create),
+                await runtime.OpenAsync<Accounts>("b", OpenMode.Create));
         var begin = await world.TailAsync();
         for (var i = 1; i < 4; i++)
         {
@@ -100,14 +102,14 @@ public class ForkTests
         await accounts.SetAsync("a", 1);
         await runtime.ForkAsync("accounts", await world.TailAsync(), "first");
         var before = await world.TailAsync();
-        var first = await runtime.OpenAsync<Accounts>("first");
+        var first = await runtime.OpenAsync<Accounts>("first", OpenMode.Create);
         await first.SetAsync("a", 2);
         await runtime.ForkAsync("first", await world.TailAsync(), "second");
         await runtime.ForkAsync("first", before, "third");
         await first.SetAsync("a", 3);
         var late = world.NewRuntime();
-        Assert.Equal(2, await (await late.OpenAsync<Accounts>("second")).BalanceAsync("a"));
-        Assert.Equal(1, await (await late.OpenAsync<Accounts>("third")).BalanceAsync("a"));
+        Assert.Equal(2, await (await late.OpenAsync<Accounts>("second", OpenMode.Create)).BalanceAsync("a"));
+        Assert.Equal(1, await (await late.OpenAsync<Accounts>("third", OpenMode.Create)).BalanceAsync("a"));
     }
 
     [Fact]
@@ -142,11 +144,11 @@ public class ForkTests
         await runtime.DeleteAsync("accounts");
         await runtime.ForkAsync("accounts", at, "accounts");
         var late = world.NewRuntime();
-        Assert.Equal(1, await (await late.OpenAsync<Accounts>("before")).BalanceAsync("a"));
-        Assert.Equal(1, await (await late.OpenAsync<Accounts>("accounts")).BalanceAsync("a"));
+        Assert.Equal(1, await (await late.OpenAsync<Accounts>("before", OpenMode.Create)).BalanceAsync("a"));
+        Assert.Equal(1, await (await late.OpenAsync<Accounts>("accounts", OpenMode.Create)).BalanceAsync("a"));
         // A deleted fork is gone like any other object, and its name is free.
         await runtime.DeleteAsync("before");
-        Assert.Equal(0, await (await late.OpenAsync<Accounts>("before")).BalanceAsync("a"));
+        Assert.Equal(0, await (await late.OpenAsync<Accounts>("before", OpenMode.Create)).BalanceAsync("a"));
     }
 
     [Fact]
@@ -156,12 +158,12 @@ public class ForkTests
         var (runtime, accounts) = await world.OpenAccountsAsync();
         await accounts.SetAsync("a", 1);
         var tail = await world.TailAsync();
-        await runtime.OpenAsync<Accounts>("taken");
+        await runtime.OpenAsync<Accounts>("taken", OpenMode.Create);
         Assert.Contains("'taken' exists", (await Assert.ThrowsAsync<TangoDirectoryException>(
             async () => await runtime.ForkAsync("accounts", tail, "taken"))).Message);
-        await Assert.ThrowsAsync<TangoDirectoryException>(
+        await Assert.ThrowsAsync<TangoObjectNotFoundException>(
             async () => await runtime.ForkAsync("nothing", tail, "fork"));
-        await Assert.ThrowsAsync<TangoDirectoryException>(
+        await Assert.ThrowsAsync<TangoObjectNotFoundException>(
             async () => await runtime.ForkAsync("taken", tail, "fork"));
         await Assert.ThrowsAsync<ArgumentOutOfRangeException>(
             async () => await runtime.ForkAsync("accounts", (await world.TailAsync()).Next, "fork"));
@@ -181,7 +183,7 @@ public class ForkTests
     {
         await using var world = new World();
         var runtime = world.NewRuntime();
-        var fragile = await runtime.OpenAsync<Fragile>("fragile");
+        var fragile = await runtime.OpenAsync<Fragile>("fragile", OpenMode.Create);
         await fragile.PutAsync(1);
         var before = await world.TailAsync();
         await fragile.PutAsync(13);
@@ -196,7 +198,7 @@ public class ForkTests
     {
         await using var world = new World();
         var runtime = world.NewRuntime(new TangoOptions { NewLogLevel = FeatureLevel.Checkpoints });
-        var accounts = await runtime.OpenAsync<Accounts>("accounts");
+        var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
         await accounts.SetAsync("a", 1);
         var tail = await world.TailAsync();
         var refused = await Assert.ThrowsAsync<TangoLevelException>(
@@ -236,7 +238,8 @@ public class ForkTests
         }
 
         Assert.Equal(1, refused);
-        var (one, same) = (await runtime.OpenAsync<Accounts>("fork"), await other.OpenAsync<Accounts>("fork"));
+        var (one, same) =
+            (await runtime.OpenAsync<Accounts>("fork"), await other.OpenAsync<Accounts>("fork"));
         Assert.Equal(await one.BalanceAsync("a"), await same.BalanceAsync("a"));
         Assert.True(await one.BalanceAsync("a") > 0);
     });

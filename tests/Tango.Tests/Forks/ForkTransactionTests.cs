@@ -19,7 +19,7 @@ public class ForkTransactionTests
         });
         Assert.True(outcome.IsCommitted);
         var late = world.NewRuntime();
-        Assert.Equal(2, await (await late.OpenAsync<Accounts>("accounts")).BalanceAsync("sum"));
+        Assert.Equal(2, await (await late.OpenAsync<Accounts>("accounts", OpenMode.Create)).BalanceAsync("sum"));
         Assert.Equal(3, await (await late.OpenAsync<Accounts>("fork")).BalanceAsync("sum"));
     }
 
@@ -67,7 +67,7 @@ public class ForkTransactionTests
         var (runtime, accounts) = await world.OpenAccountsAsync();
         await accounts.SetAsync("a", 1);
         var other = world.NewRuntime();
-        var same = await other.OpenAsync<Accounts>("accounts");
+        var same = await other.OpenAsync<Accounts>("accounts", OpenMode.Create);
         var at = await world.TailAsync();
         await using var transaction = runtime.BeginTx();
         await accounts.BalanceAsync("a");

@@ -58,7 +58,7 @@ public class ForkTrimTests
         await using var world = new World(new InMemoryLogOptions { AroundAppend = _ => beforeAppend() });
         var (runtime, accounts) = await OpenAsync(world);
         var other = world.NewRuntime(s_onDemand);
-        await other.OpenAsync<Accounts>("accounts");
+        await other.OpenAsync<Accounts>("accounts", OpenMode.Create);
         await accounts.SetAsync("a", 1);
         var at = await world.TailAsync();
 
@@ -198,7 +198,7 @@ public class ForkTrimTests
         await using var world = new World();
         var (runtime, accounts) = await OpenAsync(world);
         await accounts.SetAsync("x", 1);
-        await runtime.OpenWriteOnlyAsync<Accounts>("written");
+        await runtime.OpenWriteOnlyAsync<Accounts>("written", OpenMode.Create);
         var made = await runtime.ForkAsync("accounts", await world.TailAsync(), "fork");
         Assert.Equal(new ObjectId(258), made.Id);
         foreach (var (snapshot, balance) in new[] { (made.Origin!.Base.Offset, 0), (made.Origin.Base.Offset + 1, 7) })
@@ -210,7 +210,7 @@ public class ForkTrimTests
                     writer.Flush();
                 }), [new StreamId(257), new StreamId(258)]);
             var quick = world.NewRuntime(s_onDemand with { OrphanTimeout = TimeSpan.FromMilliseconds(1) });
-            var written = await quick.OpenAsync<Accounts>("written");
+            var written = await quick.OpenAsync<Accounts>("written", OpenMode.Create);
             // A snapshot from before the fork conflicts with its beginning.
             Assert.Equal(balance, await written.BalanceAsync("x"));
         }
@@ -284,7 +284,7 @@ public class ForkTrimTests
         await runtime.ForkAsync("accounts", before, "fork");
         var made = await world.TailAsync();
         await (await runtime.OpenAsync<Accounts>("fork")).SetAsync("a", 2);
-        var error = await Assert.ThrowsAsync<TangoDirectoryException>(async () => await BalanceAtAsync(before));
+        var error = await Assert.ThrowsAsync<TangoObjectNotFoundException>(async () => await BalanceAtAsync(before));
         Assert.Contains($"from 'accounts' as of {before.Offset}", error.Message);
         Assert.Equal(1, await BalanceAtAsync(made));
         Assert.Equal(2, await BalanceAtAsync(await world.TailAsync()));
@@ -311,6 +311,6 @@ public class ForkTrimTests
     private static async ValueTask<(TangoRuntime Runtime, Accounts Accounts)> OpenAsync(World world)
     {
         var runtime = world.NewRuntime(s_onDemand);
-        return (runtime, await runtime.OpenAsync<Accounts>("accounts"));
+        return (runtime, await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create));
     }
 }

@@ -100,19 +100,19 @@ public class RandomHistoryTests
             for (var i = 0; i < 2; i++)
                 objects[i] =
                     isHosted[i]
-                        ? await runtime.OpenAsync<Accounts>(names[i])
-                        : await runtime.OpenRemoteAsync<Accounts>(names[i]);
+                        ? await runtime.OpenAsync<Accounts>(names[i], OpenMode.Create)
+                        : await runtime.OpenRemoteAsync<Accounts>(names[i], OpenMode.Create);
             return new Replica(runtime, objects, [true, true]);
         }
 
         objects[0] =
             isHosted[0]
-                ? await runtime.OpenAsync<Accounts>("first")
-                : await runtime.OpenWriteOnlyAsync<Accounts>("first");
+                ? await runtime.OpenAsync<Accounts>("first", OpenMode.Create)
+                : await runtime.OpenWriteOnlyAsync<Accounts>("first", OpenMode.Create);
         objects[1] =
             isHosted[1]
-                ? await runtime.OpenAsync<Accounts>("second")
-                : await runtime.OpenWriteOnlyAsync<Accounts>("second");
+                ? await runtime.OpenAsync<Accounts>("second", OpenMode.Create)
+                : await runtime.OpenWriteOnlyAsync<Accounts>("second", OpenMode.Create);
         return new Replica(runtime, objects, isHosted);
     }
 

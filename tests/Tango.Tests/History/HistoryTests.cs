@@ -16,8 +16,8 @@ public class HistoryTests
     {
         await using var world = new World();
         var runtime = world.NewRuntime();
-        var first = await runtime.OpenAsync<Accounts>("first");
-        var second = await runtime.OpenAsync<Accounts>("second");
+        var first = await runtime.OpenAsync<Accounts>("first", OpenMode.Create);
+        var second = await runtime.OpenAsync<Accounts>("second", OpenMode.Create);
         await MoveAsync(runtime, first, second, -Total);
         var begin = await world.TailAsync();
         for (var i = 0; i < 10; i++)
@@ -88,13 +88,13 @@ public class HistoryTests
         var before = await world.TailAsync();
         await runtime.DeleteAsync("accounts");
         var between = await world.TailAsync();
-        await (await runtime.OpenAsync<Accounts>("accounts")).SetAsync("a", 2);
+        await (await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create)).SetAsync("a", 2);
 
         Assert.Equal(1, await BalanceAtAsync(runtime, before));
         Assert.Equal(2, await BalanceAtAsync(runtime, await world.TailAsync()));
         Assert.Empty((await runtime.OpenHistoryAsync(between)).Objects);
-        await Assert.ThrowsAsync<TangoDirectoryException>(async () => await BalanceAtAsync(runtime, between));
-        await Assert.ThrowsAsync<TangoDirectoryException>(
+        await Assert.ThrowsAsync<TangoObjectNotFoundException>(async () => await BalanceAtAsync(runtime, between));
+        await Assert.ThrowsAsync<TangoObjectNotFoundException>(
             async () => await BalanceAtAsync(runtime, LogPosition.Zero));
         await Assert.ThrowsAsync<TangoDirectoryException>(
             async () => await (await runtime.OpenHistoryAsync(before)).OpenAsync<Fragile>("accounts"));

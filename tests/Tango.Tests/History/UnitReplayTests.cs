@@ -86,8 +86,8 @@ public class UnitReplayTests
     {
         await using var world = new World();
         var runtime = world.NewRuntime();
-        var first = await runtime.OpenAsync<Accounts>("first");
-        var second = await runtime.OpenAsync<Accounts>("second");
+        var first = await runtime.OpenAsync<Accounts>("first", OpenMode.Create);
+        var second = await runtime.OpenAsync<Accounts>("second", OpenMode.Create);
         await runtime.CheckpointAsync(second);
         for (var i = 0; i < 3; i++)
         {
@@ -112,8 +112,8 @@ public class UnitReplayTests
     {
         await using var world = new World();
         var runtime = world.NewRuntime();
-        var first = await runtime.OpenAsync<Accounts>("first");
-        var second = await runtime.OpenAsync<Accounts>("second");
+        var first = await runtime.OpenAsync<Accounts>("first", OpenMode.Create);
+        var second = await runtime.OpenAsync<Accounts>("second", OpenMode.Create);
         await first.SetAsync("a", 5);
         var commit = await world.TailAsync();
         var outcome = await runtime.RunTransactionAsync(
@@ -140,8 +140,8 @@ public class UnitReplayTests
     {
         await using var world = new World(time: time);
         var creator = world.NewRuntime();
-        await creator.OpenWriteOnlyAsync<Accounts>("first");
-        await creator.OpenWriteOnlyAsync<Accounts>("second");
+        await creator.OpenWriteOnlyAsync<Accounts>("first", OpenMode.Create);
+        await creator.OpenWriteOnlyAsync<Accounts>("second", OpenMode.Create);
         await creator.DisposeAsync();
         var snapshotEnd = (await world.TailAsync()).Offset;
         await world.Log.AppendToObjectsAsync(

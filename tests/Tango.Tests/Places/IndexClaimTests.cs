@@ -28,7 +28,8 @@ public class IndexClaimTests
         var model = new SortedDictionary<string, string>(StringComparer.Ordinal);
         var options = s_options with { NewLogMaxSpan = 8 };
         TangoRuntime[] runtimes = [world.NewRuntime(options), world.NewRuntime(options)];
-        Notes[] notes = [await runtimes[0].OpenAsync<Notes>("notes"), await runtimes[1].OpenAsync<Notes>("notes")];
+        Notes[] notes =
+            [await runtimes[0].OpenAsync<Notes>("notes", OpenMode.Create), await runtimes[1].OpenAsync<Notes>("notes")];
         var unhosted = world.NewRuntime(options);
         var (trims, held) = (0, LogPosition.Zero);
         for (var step = 0; step < 150; step++)
@@ -84,7 +85,7 @@ public class IndexClaimTests
     {
         await using var world = new World(time: time);
         var runtime = world.NewRuntime(s_options);
-        var notes = await runtime.OpenAsync<Notes>("notes");
+        var notes = await runtime.OpenAsync<Notes>("notes", OpenMode.Create);
         var old = await notes.ReplaceAsync("old", "value");
         await ReplaceAsync(notes, 20);
         await CheckpointAllAsync(runtime, notes);
@@ -115,7 +116,9 @@ public class IndexClaimTests
     {
         await using var world = new World(time: time);
         var runtime = world.NewRuntime(s_options);
-        var (notes, deleted) = (await runtime.OpenAsync<Notes>("notes"), await runtime.OpenAsync<Notes>("deleted"));
+        var (notes, deleted) =
+            (await runtime.OpenAsync<Notes>("notes", OpenMode.Create),
+                await runtime.OpenAsync<Notes>("deleted", OpenMode.Create));
         var removed = await notes.ReplaceAsync("x", "removed");
         var gone = await deleted.ReplaceAsync("x", "gone");
         await notes.RemoveAsync("x");
@@ -145,7 +148,7 @@ public class IndexClaimTests
         await CheckpointAllAsync(runtime, accounts);
         Assert.Equal(place.Position, await runtime.TrimAsync());
         await runtime.DisposeAsync();
-        var late = await world.NewRuntime(s_options).OpenAsync<Notes>("notes");
+        var late = await world.NewRuntime(s_options).OpenAsync<Notes>("notes", OpenMode.Create);
         Assert.Equal("value", (await late.ReadAllAsync())["x"]);
     });
 
@@ -156,18 +159,18 @@ public class IndexClaimTests
         await using var world = new World(time: time);
         var often = s_options with { Checkpoints = new CheckpointPolicy { Updates = 10 } };
         var host = world.NewRuntime(s_options);
-        var notes = await host.OpenAsync<Notes>("notes");
+        var notes = await host.OpenAsync<Notes>("notes", OpenMode.Create);
         var old = await notes.ReplaceAsync("old", "value");
         await CheckpointAllAsync(host, notes);
         await CheckpointAllAsync(host, notes);
         await host.DisposeAsync();
         var before = (await Checkpoints.CheckpointWorld.CheckpointEntriesAsync(world, 256)).Count;
         var runtime = world.NewRuntime(often);
-        var accounts = await runtime.OpenAsync<Accounts>("accounts");
+        var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
         for (var i = 0; i < 15; i++) await accounts.AddAsync("x", i);
         for (var i = 0; i < 100; i++) await Task.Yield();
         Assert.Equal(before, (await Checkpoints.CheckpointWorld.CheckpointEntriesAsync(world, 256)).Count);
-        Assert.Equal("value", await (await runtime.OpenAsync<Notes>("notes")).ReadAsync(old));
+        Assert.Equal("value", await (await runtime.OpenAsync<Notes>("notes", OpenMode.Create)).ReadAsync(old));
     });
 
     [Fact]
@@ -175,18 +178,19 @@ public class IndexClaimTests
     {
         await using var world = new World();
         var older = world.NewRuntime(new TangoOptions { NewLogLevel = FeatureLevel.Checkpoints });
-        await Assert.ThrowsAsync<TangoLevelException>(async () => await older.OpenAsync<Notes>("notes"));
-        await older.OpenAsync<Accounts>("accounts");
+        await Assert.ThrowsAsync<TangoLevelException>(async () =>
+            await older.OpenAsync<Notes>("notes", OpenMode.Create));
+        await older.OpenAsync<Accounts>("accounts", OpenMode.Create);
         var runtime = world.NewRuntime();
         var tail = await world.TailAsync();
         var refused = await Assert.ThrowsAsync<TangoLevelException>(
-            async () => await runtime.OpenAsync<Notes>("notes"));
+            async () => await runtime.OpenAsync<Notes>("notes", OpenMode.Create));
         Assert.Equal(3, refused.NeededLevel);
         await Assert.ThrowsAsync<TangoLevelException>(
             async () => await runtime.OpenGroupAsync("group", static group => group.Add<Notes>("notes")));
         Assert.Equal(tail, await world.TailAsync());
         await runtime.RaiseLevelAsync(FeatureLevel.Indexes);
-        await (await runtime.OpenAsync<Notes>("notes")).SetAsync("x", "value");
+        await (await runtime.OpenAsync<Notes>("notes", OpenMode.Create)).SetAsync("x", "value");
     }
 
     [Fact]
@@ -194,8 +198,8 @@ public class IndexClaimTests
     {
         await using var world = new World();
         var runtime = world.NewRuntime();
-        await runtime.OpenAsync<Accounts>("accounts");
-        var notes = await runtime.OpenAsync<Notes>("notes");
+        await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
+        var notes = await runtime.OpenAsync<Notes>("notes", OpenMode.Create);
         await notes.SetAsync("x", "value");
         await Assert.ThrowsAsync<TangoDirectoryException>(
             async () => await runtime.OpenViewAsync<Accounts, Notes>("accounts"));
@@ -209,7 +213,7 @@ public class IndexClaimTests
     {
         await using var world = new World();
         var runtime = world.NewRuntime();
-        await (await runtime.OpenAsync<Notes>("notes")).SetAsync("x", "value");
+        await (await runtime.OpenAsync<Notes>("notes", OpenMode.Create)).SetAsync("x", "value");
         var refused = await Assert.ThrowsAsync<TangoDirectoryException>(
             async () => await runtime.ForkAsync("notes", await world.TailAsync(), "copy"));
         Assert.Contains("'notes' keeps values in the log", refused.Message, StringComparison.Ordinal);

@@ -19,8 +19,8 @@ public class PlaceTests
     {
         await using var world = new World(new InMemoryLogOptions { MaxPayload = 300 });
         var runtime = world.NewRuntime();
-        var notes = await runtime.OpenAsync<Notes>("notes");
-        var other = await world.NewRuntime().OpenAsync<Notes>("notes");
+        var notes = await runtime.OpenAsync<Notes>("notes", OpenMode.Create);
+        var other = await world.NewRuntime().OpenAsync<Notes>("notes", OpenMode.Create);
         var expected = new SortedDictionary<string, string>(StringComparer.Ordinal);
         // Concurrent calls share entries.
         await Task.WhenAll(Enumerable.Range(0, 40).Select(i => SetAsync($"update {i}").AsTask()));
@@ -42,7 +42,7 @@ public class PlaceTests
         Assert.True(Enumerable.Range(0, 30).Select(i => places[$"spilled {i}"].Position).Distinct().Count() > 2);
         await runtime.CheckpointAsync(notes);
         await SetAsync("behind the checkpoint");
-        var late = await world.NewRuntime().OpenAsync<Notes>("notes");
+        var late = await world.NewRuntime().OpenAsync<Notes>("notes", OpenMode.Create);
         var own = await notes.PlacesAsync();
         foreach (var replica in new[] { notes, other, late })
         {
@@ -51,9 +51,10 @@ public class PlaceTests
         }
 
         // Where the object is not played, its calls are read all the same.
-        var writeOnly = await world.NewRuntime().OpenWriteOnlyAsync<Notes>("notes");
+        var writeOnly = await world.NewRuntime().OpenWriteOnlyAsync<Notes>("notes", OpenMode.Create);
         Assert.Equal(expected["update 7"], await writeOnly.ReadAsync(places["update 7"]));
-        var past = await (await world.NewRuntime().OpenHistoryAsync(await world.TailAsync())).OpenAsync<Notes>("notes");
+        var past =
+            await (await world.NewRuntime().OpenHistoryAsync(await world.TailAsync())).OpenAsync<Notes>("notes");
         Assert.Equal(expected, await past.ReadAllAsync());
 
         ValueTask SetAsync(string key)
@@ -68,7 +69,7 @@ public class PlaceTests
     {
         await using var world = new World(new InMemoryLogOptions { MaxPayload = 200 });
         var runtime = world.NewRuntime();
-        var notes = await runtime.OpenAsync<Notes>("notes");
+        var notes = await runtime.OpenAsync<Notes>("notes", OpenMode.Create);
         await using var transaction = runtime.BeginTx();
         for (var i = 0; i < 20; i++) await notes.SetAsync($"{i}", "0123456789");
         var committed = Assert.IsType<TxOutcome.Committed>(await transaction.EndTxAsync());
@@ -83,8 +84,8 @@ public class PlaceTests
     {
         await using var world = new World();
         var runtime = world.NewRuntime();
-        var notes = await runtime.OpenAsync<Notes>("notes");
-        var second = await runtime.OpenAsync<Notes>("second");
+        var notes = await runtime.OpenAsync<Notes>("notes", OpenMode.Create);
+        var second = await runtime.OpenAsync<Notes>("second", OpenMode.Create);
         await notes.SetAsync("a", "old");
         LogPlace pending, returned;
         await using (var transaction = runtime.BeginTx())
@@ -127,8 +128,8 @@ public class PlaceTests
     {
         await using var world = new World();
         var runtime = world.NewRuntime(s_options);
-        var notes = await runtime.OpenAsync<Notes>("notes");
-        var other = await runtime.OpenAsync<Notes>("other");
+        var notes = await runtime.OpenAsync<Notes>("notes", OpenMode.Create);
+        var other = await runtime.OpenAsync<Notes>("other", OpenMode.Create);
         await notes.SetAsync("a", "mine");
         await other.SetAsync("a", "other's");
         await using (var transaction = runtime.BeginTx())
@@ -163,7 +164,7 @@ public class PlaceTests
     public async Task A_trimmed_or_damaged_call_is_a_typed_error()
     {
         await using var world = new World();
-        var notes = await world.NewRuntime().OpenAsync<Notes>("notes");
+        var notes = await world.NewRuntime().OpenAsync<Notes>("notes", OpenMode.Create);
         var place = await notes.ReplaceAsync("a", "text");
         var damaged = await world.Log.AppendToObjectsAsync(
             RawRecords.Entry(1, static writer => writer.WriteArrayHeader(5)), [new StreamId(999)]);

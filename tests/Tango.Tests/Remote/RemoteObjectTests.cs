@@ -15,7 +15,7 @@ public class RemoteObjectTests
         var (_, host) = await world.OpenAccountsAsync();
         await host.SetAsync("x", 1);
         var runtime = world.NewRuntime();
-        var remote = await runtime.OpenRemoteAsync<Accounts>("accounts");
+        var remote = await runtime.OpenRemoteAsync<Accounts>("accounts", OpenMode.Create);
         var id = await IdAsync(runtime, "accounts");
         await remote.SetAsync("y", 5);
         Assert.False(runtime.IsHosted(id));
@@ -34,7 +34,7 @@ public class RemoteObjectTests
         var (_, host) = await world.OpenAccountsAsync();
         await host.SetAsync("x", 1);
         var runtime = world.NewRuntime(new TangoOptions { RemoteStay = TimeSpan.FromSeconds(60) });
-        var remote = await runtime.OpenRemoteAsync<Accounts>("accounts");
+        var remote = await runtime.OpenRemoteAsync<Accounts>("accounts", OpenMode.Create);
         var id = await IdAsync(runtime, "accounts");
         await remote.BalanceAsync("x");
         time.Advance(TimeSpan.FromSeconds(59));
@@ -47,7 +47,7 @@ public class RemoteObjectTests
         Assert.False(runtime.IsHosted(id));
 
         // Another object gets its place.
-        var other = await runtime.OpenAsync<Accounts>("other");
+        var other = await runtime.OpenAsync<Accounts>("other", OpenMode.Create);
         await other.SetAsync("x", 7);
         await host.SetAsync("x", 2);
         Assert.Equal(2, await remote.BalanceAsync("x"));
@@ -59,10 +59,10 @@ public class RemoteObjectTests
     {
         await using var world = new World();
         var runtime = world.NewRuntime(LeavesAtOnce);
-        var remote = await runtime.OpenRemoteAsync<Accounts>("accounts");
+        var remote = await runtime.OpenRemoteAsync<Accounts>("accounts", OpenMode.Create);
         var id = await IdAsync(runtime, "accounts");
         await remote.BalanceAsync("x");
-        var open = await runtime.OpenAsync<Accounts>("accounts");
+        var open = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
         await runtime.SyncAsync();
         await remote.BalanceAsync("x");
         await runtime.SyncAsync();
@@ -76,7 +76,7 @@ public class RemoteObjectTests
     {
         await using var world = new World();
         var runtime = world.NewRuntime(LeavesAtOnce);
-        var remote = await runtime.OpenRemoteAsync<Accounts>("accounts");
+        var remote = await runtime.OpenRemoteAsync<Accounts>("accounts", OpenMode.Create);
         Assert.Equal(3, await remote.AddAsync("x", 3));
         Assert.Equal(5, await remote.AddAsync("x", 2));
         await Assert.ThrowsAsync<TangoRejectedException>(async () => await remote.WithdrawAsync("x", 6));
@@ -94,8 +94,8 @@ public class RemoteObjectTests
         await using var world = new World();
         var (_, host) = await world.OpenAccountsAsync();
         var runtime = world.NewRuntime(LeavesAtOnce);
-        var own = await runtime.OpenAsync<Accounts>("own");
-        var remote = await runtime.OpenRemoteAsync<Accounts>("accounts");
+        var own = await runtime.OpenAsync<Accounts>("own", OpenMode.Create);
+        var remote = await runtime.OpenRemoteAsync<Accounts>("accounts", OpenMode.Create);
         var held = await HeldTransaction.BeginAsync(runtime, async () =>
         {
             await remote.BalanceAsync("x");
@@ -118,7 +118,7 @@ public class RemoteObjectTests
     {
         await using var world = new World();
         var runtime = world.NewRuntime(LeavesAtOnce);
-        var remote = await runtime.OpenRemoteAsync<Accounts>("accounts");
+        var remote = await runtime.OpenRemoteAsync<Accounts>("accounts", OpenMode.Create);
         var id = await IdAsync(runtime, "accounts");
         await using (runtime.BeginTx()) await remote.BalanceAsync("x");
         await runtime.SyncAsync();
@@ -137,9 +137,9 @@ public class RemoteObjectTests
         await using var world = new World();
         var (_, host) = await world.OpenAccountsAsync();
         var runtime = world.NewRuntime();
-        var own = await runtime.OpenAsync<Accounts>("own");
-        var elsewhere = await world.NewRuntime().OpenAsync<Accounts>("own");
-        var remote = await runtime.OpenRemoteAsync<Accounts>("accounts");
+        var own = await runtime.OpenAsync<Accounts>("own", OpenMode.Create);
+        var elsewhere = await world.NewRuntime().OpenAsync<Accounts>("own", OpenMode.Create);
+        var remote = await runtime.OpenRemoteAsync<Accounts>("accounts", OpenMode.Create);
         await using var transaction = runtime.BeginTx();
         await own.SetAsync("blind", 9);
         Assert.Equal(5, await own.AddAsync("x", 5));
@@ -170,9 +170,9 @@ public class RemoteObjectTests
         await using var world = new World();
         var (_, host) = await world.OpenAccountsAsync();
         var runtime = world.NewRuntime();
-        var own = await runtime.OpenAsync<Accounts>("own");
-        var elsewhere = await world.NewRuntime().OpenAsync<Accounts>("own");
-        var remote = await runtime.OpenRemoteAsync<Accounts>("accounts");
+        var own = await runtime.OpenAsync<Accounts>("own", OpenMode.Create);
+        var elsewhere = await world.NewRuntime().OpenAsync<Accounts>("own", OpenMode.Create);
+        var remote = await runtime.OpenRemoteAsync<Accounts>("accounts", OpenMode.Create);
         var seen = new List<(long, long)>();
         var attempts = 0;
         var outcome = await runtime.RunTransactionAsync(async _ =>
@@ -204,8 +204,8 @@ public class RemoteObjectTests
             second = g.Add<Accounts>("second");
         });
         var runtime = world.NewRuntime();
-        var a = await runtime.OpenRemoteAsync<Accounts>("first");
-        var b = await runtime.OpenRemoteAsync<Accounts>("second");
+        var a = await runtime.OpenRemoteAsync<Accounts>("first", OpenMode.Create);
+        var b = await runtime.OpenRemoteAsync<Accounts>("second", OpenMode.Create);
         await first.SetAsync("x", 1);
         await second.SetAsync("x", 2);
         await using var transaction = runtime.BeginTx();
@@ -220,10 +220,10 @@ public class RemoteObjectTests
     {
         await using var world = new World(time: time);
         var (creator, _) = await world.OpenAccountsAsync("first");
-        await creator.OpenWriteOnlyAsync<Accounts>("second");
+        await creator.OpenWriteOnlyAsync<Accounts>("second", OpenMode.Create);
         await creator.DisposeAsync();
         var runtime = world.NewRuntime(LeavesAtOnce);
-        var remote = await runtime.OpenRemoteAsync<Accounts>("first");
+        var remote = await runtime.OpenRemoteAsync<Accounts>("first", OpenMode.Create);
         var id = await IdAsync(runtime, "first");
         await using (var transaction = runtime.BeginTx())
         {
@@ -254,7 +254,7 @@ public class RemoteObjectTests
         await using var world = new World();
         var (hosting, _) = await world.OpenAccountsAsync();
         var runtime = world.NewRuntime(LeavesAtOnce);
-        var remote = await runtime.OpenRemoteAsync<Accounts>("accounts");
+        var remote = await runtime.OpenRemoteAsync<Accounts>("accounts", OpenMode.Create);
         await remote.BalanceAsync("x");
         await hosting.DeleteAsync("accounts");
         await runtime.SyncAsync();
@@ -268,8 +268,8 @@ public class RemoteObjectTests
         await using var world = new World();
         var (hosting, _) = await world.OpenAccountsAsync();
         var runtime = world.NewRuntime();
-        var own = await runtime.OpenAsync<Accounts>("own");
-        var written = await runtime.OpenWriteOnlyAsync<Accounts>("accounts");
+        var own = await runtime.OpenAsync<Accounts>("own", OpenMode.Create);
+        var written = await runtime.OpenWriteOnlyAsync<Accounts>("accounts", OpenMode.Create);
         var held = await HeldTransaction.BeginAsync(runtime, async () =>
         {
             await written.SetAsync("x", 1);
@@ -286,7 +286,7 @@ public class RemoteObjectTests
     {
         await using var world = new World();
         var runtime = world.NewRuntime(LeavesAtOnce);
-        var remote = await runtime.OpenRemoteAsync<Accounts>("accounts");
+        var remote = await runtime.OpenRemoteAsync<Accounts>("accounts", OpenMode.Create);
         await remote.SetAsync("x", 1);
         var end = await runtime.CheckpointAsync(remote);
         Assert.True(end > LogPosition.Zero);

@@ -12,7 +12,7 @@ public class SecondViewTests
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
-        var other = await runtime.OpenAsync<Accounts>("other");
+        var other = await runtime.OpenAsync<Accounts>("other", OpenMode.Create);
         await accounts.SetAsync("early", 5);
         var wealth = await world.NewRuntime().OpenViewAsync<Accounts, Wealth>("accounts");
         await accounts.SetAsync("rich", 10);
@@ -106,13 +106,13 @@ public class SecondViewTests
     {
         await using var world = new World();
         var (runtime, _) = await world.OpenAccountsAsync();
-        await runtime.OpenAsync<Fragile>("fragile");
+        await runtime.OpenAsync<Fragile>("fragile", OpenMode.Create);
         var error = await Assert.ThrowsAsync<TangoDirectoryException>(
             async () => await runtime.OpenViewAsync<Accounts, Fragile>("accounts"));
         Assert.Contains("2 (Add), 3 (Withdraw), 4 (Clear)", error.Message, StringComparison.Ordinal);
         await Assert.ThrowsAsync<TangoDirectoryException>(
             async () => await runtime.OpenViewAsync<Accounts, Wealth>("fragile"));
-        await Assert.ThrowsAsync<TangoDirectoryException>(
+        await Assert.ThrowsAsync<TangoObjectNotFoundException>(
             async () => await runtime.OpenViewAsync<Accounts, Wealth>("none"));
     }
 
@@ -122,8 +122,8 @@ public class SecondViewTests
     {
         await using var world = new World(time: time);
         var creator = world.NewRuntime();
-        await creator.OpenWriteOnlyAsync<Accounts>("accounts");
-        await creator.OpenWriteOnlyAsync<Accounts>("other");
+        await creator.OpenWriteOnlyAsync<Accounts>("accounts", OpenMode.Create);
+        await creator.OpenWriteOnlyAsync<Accounts>("other", OpenMode.Create);
         var reader = world.NewRuntime();
         var wealth = await reader.OpenViewAsync<Accounts, Wealth>("accounts");
         var snapshotEnd = (await world.TailAsync()).Offset;
@@ -139,7 +139,8 @@ public class SecondViewTests
         await Task.Delay(TimeSpan.FromSeconds(5), time);
         Assert.Equal(tail, await world.TailAsync());
         // A host does.
-        Assert.Equal(7, await (await world.NewRuntime().OpenAsync<Accounts>("other")).BalanceAsync("x"));
+        Assert.Equal(
+            7, await (await world.NewRuntime().OpenAsync<Accounts>("other", OpenMode.Create)).BalanceAsync("x"));
         Assert.Empty(await wealth.RichestAsync());
     });
 

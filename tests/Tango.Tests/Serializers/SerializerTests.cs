@@ -10,34 +10,34 @@ public sealed class SerializerTests
     {
         await using var world = new World();
         var writer = world.NewRuntime();
-        await (await writer.OpenAsync<Ledger>("ledger")).PutAsync(5);
+        await (await writer.OpenAsync<Ledger>("ledger", OpenMode.Create)).PutAsync(5);
         Assert.Equal("test-ledger with test-money/2", Assert.Single(await writer.ListObjectsAsync()).TypeName);
 
         var reader = world.NewRuntime();
-        Assert.Equal(5, await (await reader.OpenAsync<Ledger>("ledger")).SumAsync());
+        Assert.Equal(5, await (await reader.OpenAsync<Ledger>("ledger", OpenMode.Create)).SumAsync());
     }
 
     [Fact]
     public async Task Another_version_is_not_opened()
     {
         await using var world = new World();
-        await world.NewRuntime().OpenAsync<Renamed<NewerSerializer>>("ledger");
+        await world.NewRuntime().OpenAsync<Renamed<NewerSerializer>>("ledger", OpenMode.Create);
         var runtime = world.NewRuntime();
         var error = await Assert.ThrowsAsync<TangoDirectoryException>(
-            async () => await runtime.OpenAsync<Ledger>("ledger"));
+            async () => await runtime.OpenAsync<Ledger>("ledger", OpenMode.Create));
         Assert.Contains("test-money/3", error.Message, StringComparison.Ordinal);
         Assert.Contains("test-money/2", error.Message, StringComparison.Ordinal);
         await Assert.ThrowsAsync<TangoDirectoryException>(
-            async () => await runtime.OpenWriteOnlyAsync<Ledger>("ledger"));
+            async () => await runtime.OpenWriteOnlyAsync<Ledger>("ledger", OpenMode.Create));
     }
 
     [Fact]
     public async Task A_program_without_the_serializer_does_not_open_it()
     {
         await using var world = new World();
-        await world.NewRuntime().OpenAsync<Ledger>("ledger");
+        await world.NewRuntime().OpenAsync<Ledger>("ledger", OpenMode.Create);
         var error = await Assert.ThrowsAsync<TangoDirectoryException>(
-            async () => await world.NewRuntime().OpenAsync<Renamed<NoSerializer>>("ledger"));
+            async () => await world.NewRuntime().OpenAsync<Renamed<NoSerializer>>("ledger", OpenMode.Create));
         Assert.Contains("another serializer", error.Message, StringComparison.Ordinal);
     }
 
@@ -45,8 +45,8 @@ public sealed class SerializerTests
     public async Task Objects_from_before_serializers_had_names_open()
     {
         await using var world = new World();
-        await (await world.NewRuntime().OpenAsync<Renamed<NoSerializer>>("ledger")).PutAsync(3);
-        var ledger = await world.NewRuntime().OpenAsync<Ledger>("ledger");
+        await (await world.NewRuntime().OpenAsync<Renamed<NoSerializer>>("ledger", OpenMode.Create)).PutAsync(3);
+        var ledger = await world.NewRuntime().OpenAsync<Ledger>("ledger", OpenMode.Create);
         await ledger.PutAsync(4);
         Assert.Equal(7, await ledger.SumAsync());
     }
@@ -71,7 +71,7 @@ public sealed class SerializerTests
         });
         var lists = world.NewRuntime(new TangoOptions { Types = new TangoTypeRegistry().Add<Ledger>() });
         error = await Assert.ThrowsAsync<TangoDirectoryException>(
-            async () => await lists.OpenAsync<Renamed<Plain>>("c"));
+            async () => await lists.OpenAsync<Renamed<Plain>>("c", OpenMode.Create));
         Assert.Contains("another serializer", error.Message, StringComparison.Ordinal);
     }
 
