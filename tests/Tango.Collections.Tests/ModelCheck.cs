@@ -86,7 +86,8 @@ internal sealed class ModelCheck<TObject, TModel>(
         : IComparable<Committed>
     {
         // A rejected call is told at once, and is not among the writes.
-        private bool Writes => Steps.Any(s => s.Item1.Writes && s.Item2 is not Rejection);
+        private bool Writes => Steps.Any(s =>
+            s.Item1.Writes && s.Item2 is not Rejection && s.Item2 is null or not TreeOutcome or TreeOutcome.Done);
 
         public int CompareTo(Committed? other) =>
             (Version, Writes).CompareTo((other!.Version, other.Writes));

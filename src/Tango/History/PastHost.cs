@@ -37,4 +37,8 @@ internal sealed class PastHost(HostedObject hosted, CallReader calls) : IObjectH
     /// <summary>Unlike the state, it may be trimmed since.</summary>
     public ValueTask<TangoCall> ReadCallAsync(LogPlace place, CancellationToken cancellationToken) =>
         calls.ReadAsync(place, hosted.Entry, cancellationToken);
+
+    /// <summary>The state never changes.</summary>
+    public ValueTask<TResult> AsOneAsync<TResult>(
+        Func<ValueTask<TResult>> body, CancellationToken cancellationToken) => body();
 }

@@ -16,4 +16,8 @@ internal interface IObjectHost
         where TView : TangoObject;
 
     ValueTask<TangoCall> ReadCallAsync(LogPlace place, CancellationToken cancellationToken);
+
+    /// <summary>The body's calls of the handle are one: they belong to the transaction that its calls belong to now,
+    /// or to one of their own.</summary>
+    ValueTask<TResult> AsOneAsync<TResult>(Func<ValueTask<TResult>> body, CancellationToken cancellationToken);
 }

@@ -67,4 +67,15 @@ public abstract class TangoObject
     /// <exception cref="TangoFormatException">What stands there is damaged or newer than this code.</exception>
     protected ValueTask<TangoCall> ReadCallAsync(LogPlace place, CancellationToken cancellationToken = default) =>
         Host.ReadCallAsync(place, cancellationToken);
+
+    /// <summary>
+    /// For an operation that is made of several calls of this object, each with a version key of its own: they take
+    /// effect together or not at all, and read one position. Within a transaction they belong to it; else they run in
+    /// one of their own, again while it aborts.
+    /// </summary>
+    /// <param name="body">May run several times, and should have no effects besides the calls.</param>
+    /// <exception cref="TangoInDoubtException">It is not known whether they took effect.</exception>
+    protected ValueTask<TResult> AsOneAsync<TResult>(
+        Func<ValueTask<TResult>> body, CancellationToken cancellationToken = default) =>
+        Host.AsOneAsync(body, cancellationToken);
 }

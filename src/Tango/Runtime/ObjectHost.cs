@@ -85,6 +85,14 @@ internal sealed class ObjectHost(
         return new TangoCall(place, own.Mutator.Number, own.Key.Memory, own.Arguments);
     }
 
+    public async ValueTask<TResult> AsOneAsync<TResult>(
+        Func<ValueTask<TResult>> body, CancellationToken cancellationToken)
+    {
+        if (Transaction is not null) return await body();
+        var result = await runtime.RunTransactionAsync(_ => body(), cancellationToken: cancellationToken);
+        return result.ThrowIfNotCommitted();
+    }
+
     // Errors reach the caller through the task, also those found before anything is asynchronous.
     private async ValueTask<TResult> RunAsync<TResult>(
         MutatorInfo mutator, ObjectKey key, ArgumentBuffer arguments, ApplyResult<TResult>? result,

@@ -31,4 +31,9 @@ internal sealed class SecondViewHost(TangoRuntime runtime, SecondView view, Host
 
     public ValueTask<TangoCall> ReadCallAsync(LogPlace place, CancellationToken cancellationToken) =>
         runtime.CallReader.ReadAsync(place, hosted.Entry, cancellationToken);
+
+    /// <summary>Its reads may be of several positions.</summary>
+    public ValueTask<TResult> AsOneAsync<TResult>(
+        Func<ValueTask<TResult>> body, CancellationToken cancellationToken) =>
+        ValueTask.FromException<TResult>(new TangoReadOnlyException(Name));
 }
