@@ -89,7 +89,7 @@ public class FeatureLevelTests
             async () => await runtime.OpenAsync<Accounts>("other", OpenMode.Create));
         Assert.Equal((TooNew, FeatureLevel.Newest), (stopped.LogLevel, stopped.CodeLevel));
         Assert.Equal(
-            "The log has feature level 100, and this code knows levels up to 3: run a newer version of it",
+            "The log has feature level 101, and this code knows levels up to 4: run a newer version of it",
             stopped.Message);
         await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.ReadLevelAsync());
         await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.RaiseLevelAsync(2));

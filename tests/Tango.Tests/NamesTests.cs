@@ -33,4 +33,62 @@ public sealed class NamesTests
         Assert.Equal(5, await (await other.OpenAsync<Accounts>("accounts")).BalanceAsync("a"));
         Assert.Equal(5, await (await other.OpenAsync<Accounts>("accounts", OpenMode.Create)).BalanceAsync("a"));
     }
+
+    [Fact]
+    public async Task A_renamed_object_keeps_state_id_and_open_handles()
+    {
+        await using var world = new World();
+        var (runtime, accounts) = await world.OpenAccountsAsync();
+        await accounts.SetAsync("a", 5);
+        var before = await world.TailAsync();
+        var id = (await runtime.ListObjectsAsync())[0].Id;
+
+        await world.NewRuntime().RenameAsync("accounts", "ledger");
+        await accounts.SetAsync("a", 6);
+
+        var reopened = await world.NewRuntime().OpenAsync<Accounts>("ledger");
+        Assert.Equal(6, await reopened.BalanceAsync("a"));
+        Assert.Equal(("ledger", id), (await runtime.ListObjectsAsync()).Select(static e => (e.Name, e.Id)).Single());
+        Assert.False(await runtime.ExistsAsync("accounts"));
+        var past = await runtime.OpenHistoryAsync(before);
+        Assert.Equal(5, await (await past.OpenAsync<Accounts>("accounts")).BalanceAsync("a"));
+        // The old name is free.
+        await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
+        Assert.NotEqual(id, (await runtime.ListObjectsAsync())[0].Id);
+    }
+
+    [Fact]
+    public async Task A_renamed_member_stays_in_its_group()
+    {
+        await using var world = new World();
+        var runtime = world.NewRuntime();
+        Accounts a = null!, b = null!;
+        await runtime.OpenGroupAsync("pair", group => (a, b) = (group.Add<Accounts>("a"), group.Add<Accounts>("b")));
+        await b.SetAsync("x", 1);
+
+        await runtime.RenameAsync("b", "c");
+        Assert.Equal(["a", "c"], (await runtime.ListObjectsAsync()).Select(static entry => entry.Name));
+
+        var other = world.NewRuntime();
+        await other.OpenGroupAsync("pair", group => (a, b) = (group.Add<Accounts>("a"), group.Add<Accounts>("c")));
+        Assert.Equal(1, await b.BalanceAsync("x"));
+    }
+
+    [Fact]
+    public async Task A_taken_name_a_missing_object_and_a_low_level_are_typed_errors()
+    {
+        await using var world = new World();
+        var (runtime, _) = await world.OpenAccountsAsync();
+        await runtime.OpenAsync<Accounts>("taken", OpenMode.Create);
+        Assert.Equal("'taken' exists", (await Assert.ThrowsAsync<TangoDirectoryException>(
+            async () => await runtime.RenameAsync("accounts", "taken"))).Message);
+        await Assert.ThrowsAsync<TangoObjectNotFoundException>(async () => await runtime.RenameAsync("none", "some"));
+        await runtime.RenameAsync("accounts", "accounts");
+
+        await using var old = new World();
+        var low = old.NewRuntime(new TangoOptions { NewLogLevel = FeatureLevel.Forks });
+        await low.OpenAsync<Accounts>("accounts", OpenMode.Create);
+        Assert.Contains("corfu tango level raise 4", (await Assert.ThrowsAsync<TangoLevelException>(
+            async () => await low.RenameAsync("accounts", "other"))).Message);
+    }
 }

@@ -59,7 +59,7 @@ public class RecordFormatTests
         Assert.Equal<byte[]>(
             [
                 0x95, 1, 1, 3, 0xc0, 0xc4, 33,
-                0x94, 3, 0xcd, 0x40, 0, 0xc0,
+                0x94, 4, 0xcd, 0x40, 0, 0xc0,
                 0x91, 0x93, 0xa5, .. "first"u8, 0xad, .. "test-accounts"u8, 0xce, 0, 1, 0, 0,
             ],
             await LastRecordAsync(world));

@@ -19,6 +19,12 @@ internal static class ObjectCommand
         goes with the group only.
         """;
 
+    private const string RenameDescription =
+        """
+        Give an object another name; its state, group and history stay. Programs that have it open go on. Those that
+        open it need the new name.
+        """;
+
     private const string CheckpointDescription =
         """
         Say how the object gets its next checkpoint. The tool does not know the types of objects, so that it cannot
@@ -32,6 +38,7 @@ internal static class ObjectCommand
         Show(),
         ObjectHistoryCommand.Create(),
         Checkpoint(),
+        Rename(),
         Delete(),
     };
 
@@ -108,6 +115,19 @@ internal static class ObjectCommand
             });
     }
 
+    private static Command Rename()
+    {
+        var name = NameArgument();
+        var newName = new Argument<string>("new-name") { Description = "The name that it gets." };
+        return TangoCommand.WithRuntime("rename", RenameDescription, [name, newName],
+            async (_, runtime, result, cancellationToken) =>
+            {
+                await runtime.RenameAsync(
+                    result.GetRequiredValue(name), result.GetRequiredValue(newName), cancellationToken);
+                return ExitCode.Ok;
+            });
+    }
+
     private static Command Delete()
     {
         var name = NameArgument();
@@ -132,8 +152,12 @@ internal static class ObjectCommand
                 if (!result.GetValue(yes))
                 {
                     if (going.Count == 0)
-                        throw new TangoDirectoryException($"There is no {(whole is null ? "object" : "group")} "
-                            + $"'{wanted ?? whole}'");
+                    {
+                        throw new TangoObjectNotFoundException((wanted ?? whole)!,
+                            $"There is no {(whole is null ? "object" : "group")} '{wanted ?? whole}'");
+                    }
+
+
                     var names = string.Join(", ", going.Select(found => $"{found.Name} ({found.Type})"));
                     await result.InvocationConfiguration.Error.WriteLineAsync(
                         $"Nothing was deleted. With --yes these are, for good: {names}");

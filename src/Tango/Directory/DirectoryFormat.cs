@@ -51,6 +51,17 @@ internal static class DirectoryFormat
         return buffer;
     }
 
+    public static ArgumentBuffer Rename(ObjectId id, string newName)
+    {
+        var buffer = new ArgumentBuffer();
+        var writer = new MessagePackWriter(buffer);
+        writer.WriteArrayHeader(2);
+        writer.Write(id.Value);
+        writer.WriteText(newName);
+        writer.Flush();
+        return buffer;
+    }
+
     public static ArgumentBuffer ReserveId()
     {
         var buffer = new ArgumentBuffer();

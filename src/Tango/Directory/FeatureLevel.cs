@@ -22,6 +22,9 @@ internal static class FeatureLevel
     /// these.</summary>
     public const int Indexes = 3;
 
+    /// <summary>Objects that get another name.</summary>
+    public const int Renames = 4;
+
     /// <summary>The highest that this code reads and writes.</summary>
-    public const int Newest = Indexes;
+    public const int Newest = Renames;
 }

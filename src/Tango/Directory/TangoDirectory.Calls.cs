@@ -111,6 +111,11 @@ internal sealed partial class TangoDirectory
         DirectoryEntry entry, LogPosition forget, CancellationToken cancellationToken) =>
         CallAsync<bool>(Mutators.CreateFork, DirectoryFormat.CreateFork(entry, forget), cancellationToken);
 
+    /// <exception cref="TangoRejectedException">The name is taken, or the object is gone.</exception>
+    public ValueTask RenameAsync(ObjectId id, string newName, CancellationToken cancellationToken) =>
+        UpdateHelperAsync(
+            Mutators.Of(Mutators.Rename), ObjectKey.None, DirectoryFormat.Rename(id, newName), cancellationToken);
+
     private ValueTask<T> CallAsync<T>(int mutator, ArgumentBuffer arguments, CancellationToken cancellationToken) =>
         UpdateHelperAsync<T>(Mutators.Of(mutator), ObjectKey.None, arguments, cancellationToken);
 
@@ -137,12 +142,13 @@ internal sealed partial class TangoDirectory
         public const int ReserveId = 11;
         public const int CreateFork = 12;
         public const int CheckpointedIndex = 13;
+        public const int Rename = 14;
 
         private static readonly string[] s_names =
         [
             nameof(Create), nameof(RaiseLevel), nameof(CreateFirst), nameof(Checkpointed), nameof(Release),
             nameof(Hold), nameof(Expire), nameof(Retain), nameof(Declare), nameof(Delete), nameof(ReserveId),
-            nameof(CreateFork), nameof(CheckpointedIndex),
+            nameof(CreateFork), nameof(CheckpointedIndex), nameof(Rename),
         ];
 
         public static MutatorInfo[] All { get; } =
@@ -150,7 +156,8 @@ internal sealed partial class TangoDirectory
 
         public static MutatorInfo Of(int mutator) => All[mutator - 1];
 
-        public static bool IsAboutNames(int mutator) => mutator is Create or RaiseLevel or CreateFirst or Delete;
+        public static bool IsAboutNames(int mutator) => mutator is
+            Create or RaiseLevel or CreateFirst or Delete or Rename;
 
         public static bool IsAboutForks(int mutator) => mutator is ReserveId or CreateFork;
 

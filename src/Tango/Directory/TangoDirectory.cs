@@ -128,6 +128,10 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
                 reader.ReadArrayHeader(1);
                 ApplyDelete(new ObjectId(reader.ReadUInt64()), context.Position);
                 break;
+            case Mutators.Rename:
+                reader.ReadArrayHeader(2);
+                ApplyRename(new ObjectId(reader.ReadUInt64()), DirectoryFormat.ReadText(ref reader));
+                break;
         }
     }
 
@@ -328,6 +332,19 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
         _objects = _objects.RemoveRange(members.Select(static member => member.Name));
         _byId = _byId.RemoveRange(members.Select(static member => member.Id));
         if (members[0].Group is { } group) _groups = _groups.Remove(group);
+    }
+
+    private void ApplyRename(ObjectId id, string newName)
+    {
+        // Older code does not know the record.
+        if (_level < FeatureLevel.Renames) throw Reject($"A new name needs feature level {FeatureLevel.Renames}");
+        if (!_byId.TryGetValue(id, out var entry)) throw Reject($"{id} is no object, or is deleted already");
+        if (newName == entry.Name) return;
+        if (_objects.ContainsKey(newName)) throw Reject($"'{newName}' exists");
+        var renamed = entry with { Name = newName };
+        _objects = _objects.Remove(entry.Name).Add(newName, renamed);
+        _byId = _byId.SetItem(id, renamed);
+        if (entry.Group is { } group) _groups = _groups.SetItem(group, _groups[group].Replace(entry, renamed));
     }
 
     private static DirectoryEntry RequireSame(DirectoryEntry entry, NewObject member) =>

@@ -92,14 +92,6 @@ public sealed partial class TangoRuntime
         builder.Attach(entries, entry => new ObjectHost(this, entry, MemberOf(unit, entry)));
     }
 
-    /// <summary>Whether the log has an object of that name, whatever its type.</summary>
-    public async ValueTask<bool> ExistsAsync(string name, CancellationToken cancellationToken = default)
-    {
-        RequireName(name);
-        await AttachDirectoryAsync(cancellationToken);
-        return await _directory.FindAsync(name, cancellationToken) is not null;
-    }
-
     /// <summary>All objects known to the directory, by name.</summary>
     public async ValueTask<ImmutableArray<DirectoryEntry>> ListObjectsAsync(
         CancellationToken cancellationToken = default)
@@ -134,7 +126,7 @@ public sealed partial class TangoRuntime
     {
         if (entry.Group is null) return [entry];
         var members = await _directory.FindGroupAsync(entry.Group, cancellationToken);
-        return members.Contains(entry)
+        return members.Any(member => member.Id == entry.Id)
             ? members
             : throw new TangoDirectoryException($"'{entry.Name}' was deleted with its group '{entry.Group}'");
     }
@@ -157,7 +149,6 @@ public sealed partial class TangoRuntime
                 throw new TangoObjectNotFoundException(
                     name, $"There is no object '{name}', and {nameof(OpenMode)}.{mode} does not create it");
             }
-
 
             if (type.IsIndex) await RequireIndexLevelAsync(cancellationToken);
             var member = new TangoDirectory.NewObject(

@@ -1,0 +1,42 @@
+namespace Tango;
+
+public sealed partial class TangoRuntime
+{
+    private const string Renaming = "Renaming an object";
+
+    /// <summary>Whether the log has an object of that name, whatever its type.</summary>
+    public async ValueTask<bool> ExistsAsync(string name, CancellationToken cancellationToken = default)
+    {
+        RequireName(name);
+        RequireNoTransaction();
+        await AttachDirectoryAsync(cancellationToken);
+        return await _directory.FindAsync(name, cancellationToken) is not null;
+    }
+
+    /// <summary>
+    /// Gives an object another name. It keeps its id, its state, its group and its history; handles that are open
+    /// anywhere go on, under the name by which they were opened. Past states have the name of their time.
+    /// </summary>
+    /// <remarks>Rename a member of a context before the programs that use its new name are started: an unknown name
+    /// is a new member to them.</remarks>
+    /// <exception cref="TangoObjectNotFoundException">There is no such object.</exception>
+    /// <exception cref="TangoDirectoryException">The new name is taken, or the object was deleted
+    /// meanwhile.</exception>
+    /// <exception cref="TangoLevelException">The log's feature level is below 4.</exception>
+    public async ValueTask RenameAsync(string name, string newName, CancellationToken cancellationToken = default)
+    {
+        RequireName(name);
+        RequireName(newName);
+        await RequireLevelAsync(FeatureLevel.Renames, Renaming, cancellationToken);
+        var entry = await _directory.FindAsync(name, cancellationToken)
+            ?? throw TangoObjectNotFoundException.Object(name);
+        try
+        {
+            await _directory.RenameAsync(entry.Id, newName, cancellationToken);
+        }
+        catch (TangoRejectedException e)
+        {
+            throw new TangoDirectoryException(e.Reason);
+        }
+    }
+}
