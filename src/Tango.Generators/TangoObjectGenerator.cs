@@ -13,29 +13,31 @@ public sealed class TangoObjectGenerator : IIncrementalGenerator
 
     public void Initialize(IncrementalGeneratorInitializationContext context)
     {
-        IncrementalValuesProvider<ObjectModel> models = Read(context, ObjectShape.Model).WithTrackingName(ModelStep);
-        context.RegisterSourceOutput(models, static (output, model) =>
-            output.AddSource(model.Shell.HintName + ".TangoObject.g.cs", ObjectEmitter.Emit(model)));
-        context.RegisterSourceOutput(Read(context, BrokenObject.Of), static (output, broken) =>
-            output.AddSource(broken.Shell.HintName + ".BrokenObject.g.cs", broken.Emit()));
+        IncrementalValuesProvider<Reading> read = context.SyntaxProvider.ForAttributeWithMetadataName(
+            Names.ObjectAttribute, static (node, _) => node is ClassDeclarationSyntax,
+            static (found, token) => Read((INamedTypeSymbol)found.TargetSymbol, token));
         context.RegisterSourceOutput(
-            context.SyntaxProvider.ForAttributeWithMetadataName(
-                Names.ObjectAttribute, static (node, _) => node is ClassDeclarationSyntax,
-                static (found, token) => ObjectProblems.Of((INamedTypeSymbol)found.TargetSymbol, token)),
-            static (output, problems) =>
-            {
-                foreach (Problem problem in problems) output.ReportDiagnostic(problem.ToDiagnostic());
-            });
+            Present(read.Select(static (found, _) => found.Model)).WithTrackingName(ModelStep),
+            static (output, model) =>
+                output.AddSource(model.Shell.HintName + ".TangoObject.g.cs", ObjectEmitter.Emit(model)));
+        context.RegisterSourceOutput(
+            Present(read.Select(static (found, _) => found.Broken)),
+            static (output, broken) =>
+                output.AddSource(broken.Shell.HintName + ".BrokenObject.g.cs", broken.Emit()));
+        context.RegisterSourceOutput(read.Select(static (found, _) => found.Problems), static (output, problems) =>
+        {
+            foreach (Problem problem in problems) output.ReportDiagnostic(problem.ToDiagnostic());
+        });
     }
 
-    private static IncrementalValuesProvider<T> Read<T>(IncrementalGeneratorInitializationContext context,
-        Func<INamedTypeSymbol, CancellationToken, T?> read)
+    private static Reading Read(INamedTypeSymbol type, CancellationToken cancellation) => new(
+        ObjectShape.Model(type, cancellation), BrokenObject.Of(type, cancellation),
+        ObjectProblems.Of(type, cancellation));
+
+    private static IncrementalValuesProvider<T> Present<T>(IncrementalValuesProvider<T?> found)
         where T : class =>
-        context.SyntaxProvider
-            .ForAttributeWithMetadataName(
-                Names.ObjectAttribute,
-                static (node, _) => node is ClassDeclarationSyntax,
-                (found, cancellation) => read((INamedTypeSymbol)found.TargetSymbol, cancellation))
-            .Where(static model => model is not null)
-            .Select(static (model, _) => model!);
+        found.Where(static model => model is not null).Select(static (model, _) => model!);
+
+    /// <summary>All that is read off one class.</summary>
+    private sealed record Reading(ObjectModel? Model, BrokenObject? Broken, EquatableArray<Problem> Problems);
 }

@@ -80,13 +80,15 @@ internal static class Compiler
         return [.. found.OrderBy(d => d.Location.SourceSpan.Start).Select(d => d.Id)];
     }
 
-    public static async Task<ImmutableArray<Diagnostic>> Analyze(string source)
+    /// <param name="files">Additional files of the project.</param>
+    public static async Task<ImmutableArray<Diagnostic>> Analyze(string source, params AdditionalText[] files)
     {
         ImmutableArray<DiagnosticAnalyzer> analyzers = [new TangoObjectAnalyzer(), new TangoValueAnalyzer(),
-            new TangoApplyAnalyzer(), new DroppedOutcomeAnalyzer()];
+            new TangoApplyAnalyzer(), new DroppedOutcomeAnalyzer(), new ShippedAnalyzer()];
         Driver().RunGeneratorsAndUpdateCompilation(Compile(source), out Compilation updated,
             out ImmutableArray<Diagnostic> generated);
-        ImmutableArray<Diagnostic> found = await updated.WithAnalyzers(analyzers).GetAnalyzerDiagnosticsAsync();
+        ImmutableArray<Diagnostic> found = await updated
+            .WithAnalyzers(analyzers, new AnalyzerOptions([.. files])).GetAnalyzerDiagnosticsAsync();
         Assert.DoesNotContain(found, d => d.Id == "AD0001");
         return [.. generated, .. found];
     }

@@ -277,28 +277,6 @@ public sealed class DiagnosticsTests
     public async Task Values(string id, string source) => Assert.Equal([id], await Compiler.Diagnose(source));
 
     [Fact]
-    public async Task Every_rule_is_in_the_release_file_and_the_documentation()
-    {
-        string? root = AppContext.BaseDirectory;
-        while (root is not null && !File.Exists(Path.Combine(root, "Corfu.sln"))) root = Path.GetDirectoryName(root);
-        Assert.NotNull(root);
-        string releases =
-            await File.ReadAllTextAsync(Path.Combine(root, "src/Tango.Generators/AnalyzerReleases.Unshipped.md"));
-        string help = await File.ReadAllTextAsync(Path.Combine(root, "docs/analyzers.md"));
-        DiagnosticDescriptor[] rules =
-        [
-            .. new TangoObjectAnalyzer().SupportedDiagnostics, .. new TangoValueAnalyzer().SupportedDiagnostics,
-            .. new TangoApplyAnalyzer().SupportedDiagnostics,
-        ];
-        Assert.All(rules,
-            r => Assert.Contains($"{r.Id} | Tango | {r.DefaultSeverity} | {r.Title}", releases,
-                StringComparison.Ordinal));
-        Assert.All(rules,
-            r => Assert.Contains($"## {r.Id}\n\n{r.Title}. {r.Description}", help.Replace("\r\n", "\n"),
-                StringComparison.Ordinal));
-    }
-
-    [Fact]
     public async Task A_message_says_what_to_write()
     {
         var found =

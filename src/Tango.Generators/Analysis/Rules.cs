@@ -7,7 +7,9 @@ namespace Tango.Generators;
 internal static class Rules
 {
     private const string Category = "Tango";
-    private const string Help = "docs/analyzers.md#";
+
+    /// <summary>The page that explains each id; absolute, because it is followed from a package.</summary>
+    private const string Help = "https://github.com/corfu-net/corfu/blob/main/docs/analyzers.md#";
 
     public static readonly DiagnosticDescriptor NotPartial = Error(
         "TANGO001", "A Tango object must be partial",
@@ -121,11 +123,10 @@ internal static class Rules
         "'{0}' may reject after it has changed state",
         "A rejected update has no effect. Check everything first, then change.");
 
-    public static readonly DiagnosticDescriptor TypeNameTwice = new(
+    public static readonly DiagnosticDescriptor TypeNameTwice = AtEnd(
         "TANGO019", "Two Tango objects have the same type name",
-        "'{0}' has the type name \"{1}\" of '{2}'", Category, DiagnosticSeverity.Error, isEnabledByDefault: true,
-        "The directory records an object's type by this name only.", Help + "tango019",
-        WellKnownDiagnosticTags.CompilationEnd);
+        "'{0}' has the type name \"{1}\" of '{2}'",
+        "The directory records an object's type by this name only.");
 
     public static readonly DiagnosticDescriptor ValueShape = Error(
         "TANGO020", "A Tango value has the wrong shape",
@@ -182,6 +183,37 @@ internal static class Rules
         "TANGO032", "The outcome of a transaction is dropped",
         "Look at the outcome of the transaction: it may have aborted, or be in doubt",
         "Call ThrowIfNotCommitted() on it, or look at what it is. '_ = await ...' says that any outcome will do.");
+
+    public static readonly DiagnosticDescriptor ShippedMissing = AtEnd(
+        "TANGO040", "What has shipped is missing",
+        "'{0}' has shipped and is not in the code",
+        "Logs hold what was written by it. Restore it, with the same number; or write '*REMOVED* ' before its line in "
+        + "TangoObjects.Shipped.txt when no log holds it any more.");
+
+    public static readonly DiagnosticDescriptor ShippedChanged = Error(
+        "TANGO041", "What has shipped is changed",
+        "'{0}' has shipped as '{1}'",
+        "Logs hold records and checkpoints in the old form. Keep it, and add what is new under a new number. If only "
+        + "a name is new, change the line in TangoObjects.Shipped.txt.");
+
+    public static readonly DiagnosticDescriptor RemovedUsedAgain = Error(
+        "TANGO042", "What was removed is used again",
+        "'{0}' takes the place of '{1}'",
+        "Old records name the removed one by this number or name: they would change their meaning. Take a new one.");
+
+    public static readonly DiagnosticDescriptor NotShipped = Warning(
+        "TANGO043", "What logs will hold is not listed",
+        "TangoObjects.Shipped.txt has no line: {0}",
+        "Add the line when you ship. From then on a change that old logs could not be read with is an error.");
+
+    public static readonly DiagnosticDescriptor ShippedLine = AtEnd(
+        "TANGO044", "A line of TangoObjects.Shipped.txt is wrong",
+        "'{0}': {1}",
+        "A line is what TANGO043 says, with '*REMOVED* ' before it when it was removed; or it begins with '#'.");
+
+    private static DiagnosticDescriptor AtEnd(string id, string title, string message, string description) =>
+        new(id, title, message, Category, DiagnosticSeverity.Error, isEnabledByDefault: true, description,
+            Help + id.ToLowerInvariant(), WellKnownDiagnosticTags.CompilationEnd);
 
     private static DiagnosticDescriptor Error(string id, string title, string message, string description) =>
         new(id, title, message, Category, DiagnosticSeverity.Error, isEnabledByDefault: true, description,

@@ -76,12 +76,12 @@ internal static class ContextShape
     private static string Indexer(IPropertySymbol property) =>
         $"this[{string.Join(", ", property.Parameters.Select(p => $"{p.Type.FullName()} {Names.Escape(p.Name)}"))}]";
 
-    private static string MemberName(IPropertySymbol property) =>
+    public static string MemberName(IPropertySymbol property) =>
         property.Attribute(Names.ObjectNameAttribute) is { } attribute ? NameOf(attribute) ?? "" : property.Name;
 
-    private static string? NameOf(AttributeData attribute) =>
+    public static string? NameOf(AttributeData attribute) =>
         attribute.ConstructorArguments.Length > 0 ? attribute.ConstructorArguments[0].Value as string : null;
 
-    private static bool IsGroup(AttributeData attribute) =>
+    public static bool IsGroup(AttributeData attribute) =>
         !attribute.NamedArguments.Any(argument => argument is { Key: "Group", Value.Value: false });
 }
