@@ -1,0 +1,144 @@
+using System.IO.Compression;
+using System.Text.RegularExpressions;
+using System.Xml.Linq;
+
+namespace Corfu.Newcomer;
+
+/// <summary>What every package of the folder must have, and what one for clients must not.</summary>
+internal static class PackageCheck
+{
+    // Programs that only use a cluster reference these, alone or together.
+    private static readonly string[] s_forClients =
+    [
+        "Corfu.Protocol", "Corfu.Transport", "Corfu.Client", "Corfu.Agent", "Corfu.Backup", "Corfu.Extensions", "Tango",
+        "Tango.Collections", "Tango.Testing",
+    ];
+
+    private static readonly string[] s_forServers =
+        ["Corfu.Server", "Corfu.Unit", "Corfu.Sequencer", "Corfu.Layout", "Corfu.Hosting", "Corfu.Cli"];
+
+    private static readonly string[] s_others = ["Corfu.Templates"];
+
+    public static List<string> Run(string folder, out string version)
+    {
+        var faults = new List<string>();
+        var packages = Directory.GetFiles(folder, "*.nupkg").Order().Select(path => new Package(path)).ToList();
+        version = packages.Count > 0 ? packages[0].Value("version") : "";
+        var ids = packages.Select(package => package.Id);
+        foreach (var id in s_forClients.Concat(s_forServers).Concat(s_others).Except(ids))
+            faults.Add($"{id}: there is no package.");
+        foreach (var package in packages) Check(package, version, faults);
+        return faults;
+    }
+
+    private static void Check(Package package, string version, List<string> faults)
+    {
+        if (package.Value("version") != version) Fault($"it has another version than {version}");
+        foreach (var name in (string[])["description", "tags", "releaseNotes", "projectUrl", "authors", "copyright"])
+        {
+            if (package.Value(name) is "" or "Package Description") Fault($"it has no {name}");
+        }
+
+        if (package.Value("license") != "MIT") Fault("its licence is not MIT");
+        var repository = package.Element("repository");
+        if (repository?.Attribute("url")?.Value is not { } url) Fault("it names no repository");
+        else if (repository.Attribute("commit")?.Value is not { Length: 40 }) Fault("it names no commit");
+        else CheckReadme(url);
+        if (!package.Files.Contains(package.Value("icon"))) Fault("it has no icon");
+        if (package.Files.Any(file => file.StartsWith("lib/", StringComparison.Ordinal)
+            && file.EndsWith(".dll", StringComparison.Ordinal)
+            && !package.Files.Contains(Path.ChangeExtension(file, ".xml"))))
+            Fault("an assembly has no documentation");
+        if (!s_others.Contains(package.Id)) CheckSymbols();
+        if (package.Id == "Tango" && !package.Files.Contains("analyzers/dotnet/cs/Tango.Generators.dll"))
+            Fault("it has no generator");
+        if (s_forClients.Contains(package.Id)) CheckClient();
+        else if (!s_forServers.Contains(package.Id) && !s_others.Contains(package.Id)) Fault("it is not known here");
+        return;
+
+        void Fault(string text) => faults.Add($"{package.Id}: {text}.");
+
+        void CheckReadme(string url)
+        {
+            var readme = package.Value("readme");
+            if (!package.Files.Contains(readme))
+            {
+                Fault("it has no README");
+                return;
+            }
+
+            var text = package.Read(readme);
+            if (!text.StartsWith($"# {package.Id}\n", StringComparison.Ordinal)) Fault("its README is of another one");
+            if (!text.Contains($"]({url})", StringComparison.Ordinal)) Fault($"its README does not link to {url}");
+            foreach (Match link in Regex.Matches(text, @"\]\(([^)]*)\)"))
+            {
+                if (!link.Groups[1].Value.StartsWith(url, StringComparison.Ordinal))
+                    Fault($"its README links to {link.Groups[1].Value}, which is not below {url}");
+            }
+        }
+
+        void CheckSymbols()
+        {
+            var path = Path.ChangeExtension(package.Path, ".snupkg");
+            if (!File.Exists(path))
+            {
+                Fault("it has no symbols");
+                return;
+            }
+
+            using var symbols = ZipFile.OpenRead(path);
+            var names = symbols.Entries.Select(entry => entry.FullName).ToHashSet();
+            if (!names.Any(name => name.EndsWith($"/{package.Assembly}.pdb", StringComparison.Ordinal)))
+                Fault($"its symbols lack {package.Assembly}.pdb");
+        }
+
+        // A client's machine has no ASP.NET runtime, and needs no server.
+        void CheckClient()
+        {
+            if (package.Element("frameworkReferences") is not null) Fault("it needs a shared framework");
+            foreach (var id in package.Dependencies.Where(id =>
+                s_forServers.Contains(id) || id.StartsWith("Microsoft.AspNetCore", StringComparison.Ordinal)))
+                Fault($"it depends on {id}");
+        }
+    }
+
+    /// <summary>A package file, with its description (.nuspec).</summary>
+    private sealed class Package
+    {
+        private readonly XElement _metadata;
+
+        public Package(string path)
+        {
+            Path = path;
+            using var archive = ZipFile.OpenRead(path);
+            Files = [.. archive.Entries.Select(entry => entry.FullName)];
+            var description = Files.Single(name => System.IO.Path.GetExtension(name) == ".nuspec");
+            using var text = archive.GetEntry(description)!.Open();
+            _metadata = XDocument.Load(text).Root!.Elements().Single(element => element.Name.LocalName == "metadata");
+        }
+
+        public string Path { get; }
+
+        public HashSet<string> Files { get; }
+
+        public string Id => Value("id");
+
+        public string Assembly => Id == "Corfu.Cli" ? "corfu" : Id;
+
+        public IEnumerable<string> Dependencies => _metadata.Descendants()
+            .Where(element => element.Name.LocalName == "dependency")
+            .Select(element => element.Attribute("id")!.Value);
+
+        public XElement? Element(string name) =>
+            _metadata.Elements().FirstOrDefault(element => element.Name.LocalName == name);
+
+        public string Value(string name) => Element(name)?.Value.Trim() ?? "";
+
+        public string Read(string name)
+        {
+            using var archive = ZipFile.OpenRead(Path);
+            using var reader = new StreamReader(archive.GetEntry(name)!.Open());
+            return reader.ReadToEnd();
+        }
+    }
+}
