@@ -37,13 +37,13 @@ public class BlockedEntryTests
         var logger = NullLogger.Instance;
         var calls = new CallBatcher(log, Runtime, () => throw new InvalidOperationException("The append returned"),
             new TangoOptions(), logger, lifetime.Token);
+        var entry = new DirectoryEntry(new ObjectId(257), "written", "test-fragile", null, 16);
         var call = new CommitCall(CommitReading(256, writing: 257), [new StreamId(256), new StreamId(257)], true,
-            SpillList.Empty, TangoDirectory.MaxSpanOfFirstLevel);
+            SpillList.Empty, TangoDirectory.MaxSpanOfFirstLevel, entry);
         calls.Send(call);
         await written.Task;
 
         var hosted = new HostedObjects();
-        var entry = new DirectoryEntry(new ObjectId(257), "written", "test-fragile", null, 16);
         hosted.Add(new HostedUnit([new HostedObject(entry, null)]));
         var decisions = new Decisions(calls, _ => Task.CompletedTask, TimeSpan.FromDays(1), TimeProvider.System, logger,
             lifetime.Token);

@@ -119,6 +119,7 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> pla
         try
         {
             var result = await AppendAsync(Encode(batch, sequence), StreamsOf(batch));
+            for (var i = 0; i < batch.Length; i++) batch[i].OnPlaced(result, i);
             if (!result.IsAppended)
             {
                 Abandon(batch, sequence,

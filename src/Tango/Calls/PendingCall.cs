@@ -1,4 +1,5 @@
 using System.Collections.Immutable;
+using Corfu.Client;
 using Corfu.Protocol;
 
 namespace Tango.Calls;
@@ -11,6 +12,7 @@ internal abstract class PendingCall(ReadOnlyMemory<byte> record, ImmutableArray<
     private const int Sent = 1;
     private const int Withdrawn = 2;
     private int _state;
+    private volatile bool _isUnattended;
 
     public ReadOnlyMemory<byte> Record { get; } = record;
 
@@ -25,6 +27,9 @@ internal abstract class PendingCall(ReadOnlyMemory<byte> record, ImmutableArray<
     /// <summary>Where Apply's value goes, if the caller wants it.</summary>
     public virtual ApplyResult? Result => null;
 
+    /// <summary>The caller did not wait for the outcome of what had been sent.</summary>
+    public bool IsUnattended => _isUnattended;
+
     public bool TryMarkSent() => Interlocked.CompareExchange(ref _state, Sent, Queued) == Queued;
 
     /// <summary>The caller's token fired: not yet sent means never sent, later means in doubt.</summary>
@@ -32,7 +37,17 @@ internal abstract class PendingCall(ReadOnlyMemory<byte> record, ImmutableArray<
     {
         if (Interlocked.CompareExchange(ref _state, Withdrawn, Queued) == Queued)
             OnFailed(new OperationCanceledException(token));
-        else OnInDoubt(null, "Cancelled after the record had been sent", new OperationCanceledException(token));
+        else
+        {
+            _isUnattended = true;
+            OnInDoubt(null, "Cancelled after the record had been sent", new OperationCanceledException(token));
+        }
+    }
+
+    /// <summary>The record's entry has a position; it may not be in the log. Before any other news of it.</summary>
+    /// <param name="index">The record's, in the entry.</param>
+    public virtual void OnPlaced(AppendResult append, int index)
+    {
     }
 
     /// <summary>The record is in the log. Completes the call unless it <see cref="NeedsPlayback"/>.</summary>

@@ -20,6 +20,7 @@ public sealed class TangoAbortedException : TangoException
         AbortReason.Conflict => $"{Read(outcome)} was written at {outcome.ConflictingWrite} after it had been read",
         AbortReason.SnapshotTooOld => $"it is not known any more whether {Read(outcome)} was written after it had been "
             + $"read: versions below {outcome.ConflictingWrite} are forgotten",
+        AbortReason.NotWritten => "its commit record did not come into the log",
         _ => $"it took too long from its first spilled write to its commit record, at {outcome.ConflictingWrite}",
     };
 

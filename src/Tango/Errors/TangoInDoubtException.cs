@@ -2,7 +2,8 @@ namespace Tango;
 
 /// <summary>
 /// The update was sent but its outcome could not be learnt: it may take effect, now or later, or never. It is not
-/// retried silently; read the object to find out.
+/// retried silently. For a transaction <see cref="TangoRuntime.ResolveAsync"/> finds out; after an update read the
+/// object.
 /// </summary>
 public sealed class TangoInDoubtException(string message, Exception? innerException = null)
     : TangoException(message, innerException)

@@ -138,11 +138,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
         // To the end, before anything is decided: what this code cannot read it must not decide.
         var writesLiveObject = ReadWrites(reader, version.Position, out var spills);
         aborted ??= spills.AbortAt(version, maxSpan());
-        if (flags.HasFlag(CommitFlags.NeedsDecision))
-        {
-            if (probe is not null && probe.TryEnd(version, isEvaluated, aborted)) return true;
-        }
-
+        if (probe is not null && probe.TryEnd(version, isEvaluated, aborted)) return true;
         if (aborted is null && IsMissing(spills, version)) return false;
         var spilledWrites = aborted is null ? spilled.Of(version) : [];
         if (flags.HasFlag(CommitFlags.NeedsDecision))

@@ -1,6 +1,6 @@
 namespace Tango;
 
-/// <summary>Why a transaction did not commit. Numbers are stored in decision records.</summary>
+/// <summary>Why a transaction did not commit. Numbers 1 to 3 are stored in decision records.</summary>
 public enum AbortReason
 {
     /// <summary>Something the transaction read was written after its snapshot.</summary>
@@ -13,4 +13,8 @@ public enum AbortReason
     /// <summary>Too many entries came between the first spill of a large transaction and its commit record, whatever it
     /// read (R19).</summary>
     SpilledTooEarly = 3,
+
+    /// <summary>The commit record is not in the log and never will be. Only
+    /// <see cref="TangoRuntime.ResolveAsync"/> finds that out.</summary>
+    NotWritten = 4,
 }

@@ -1,4 +1,5 @@
 using Corfu.Protocol;
+using Tango.Calls;
 
 namespace Tango;
 
@@ -49,6 +50,10 @@ public abstract record TxOutcome
 
     /// <summary>The commit record may or may not be in the log, or what became of it is not known here. Never retried
     /// silently.</summary>
+    /// <remarks><see cref="TangoRuntime.ResolveAsync"/> says later what became of it.</remarks>
     /// <param name="Position">Where it would stand, if a position was granted.</param>
-    public sealed record InDoubt(LogPosition? Position, string Message) : TxOutcome;
+    public sealed record InDoubt(LogPosition? Position, string Message) : TxOutcome
+    {
+        internal CommitCall? Call { get; init; }
+    }
 }
