@@ -288,13 +288,14 @@ internal sealed class Decisions(
     /// </summary>
     private async Task SyncForAWhileAsync()
     {
-        var synced = sync!(lifetime);
-        await Task.WhenAny(synced, Task.Delay(orphanTimeout, time, lifetime));
-        if (synced.IsCompleted) await synced;
-        else
-            _ = synced.ContinueWith(
-                static failed => failed.Exception, CancellationToken.None, TaskContinuationOptions.OnlyOnFaulted,
-                TaskScheduler.Current);
+        using var late = new CancellationTokenSource(orphanTimeout, time);
+        try
+        {
+            await sync!(lifetime).WaitOrCancelAsync(late.Token);
+        }
+        catch (OperationCanceledException) when (late.IsCancellationRequested)
+        {
+        }
     }
 }
 
