@@ -5,6 +5,12 @@ internal interface IObjectHost
 {
     string Name { get; }
 
+    /// <summary>Of the runtime.</summary>
+    TimeProvider Time => throw new TangoReadOnlyException(Name);
+
+    /// <summary>The calling code's calls belong to a transaction.</summary>
+    bool IsInTransaction => false;
+
     ValueTask UpdateAsync(MutatorInfo mutator, ObjectKey key, ArgumentBuffer arguments,
         CancellationToken cancellationToken);
 
@@ -14,6 +20,12 @@ internal interface IObjectHost
     ValueTask<TResult> QueryAsync<TView, TState, TResult>(
         ObjectKey key, TState state, Func<TView, TState, TResult> read, CancellationToken cancellationToken)
         where TView : TangoObject;
+
+    /// <summary>See <see cref="TangoObjectExtensions.WaitForAsync"/>.</summary>
+    ValueTask<TResult> WaitForAsync<TResult>(
+        Func<CancellationToken, ValueTask<TResult>> read, Func<TResult, bool> until,
+        CancellationToken cancellationToken) =>
+        ValueTask.FromException<TResult>(new TangoReadOnlyException(Name));
 
     ValueTask<TangoCall> ReadCallAsync(LogPlace place, CancellationToken cancellationToken);
 

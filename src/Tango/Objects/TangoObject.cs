@@ -18,6 +18,9 @@ public abstract class TangoObject
         $"This {GetType().Name} is not open: get one from TangoRuntime.OpenAsync, and never call its public methods "
         + "from Apply or Read methods.");
 
+    /// <summary>Whether calls of this handle, made here, belong to a transaction.</summary>
+    protected bool IsInTransaction => Host.IsInTransaction;
+
     internal void Attach(IObjectHost host) => _host = host;
 
     internal TangoObject CloneView() => (TangoObject)MemberwiseClone();
@@ -78,4 +81,24 @@ public abstract class TangoObject
     protected ValueTask<TResult> AsOneAsync<TResult>(
         Func<ValueTask<TResult>> body, CancellationToken cancellationToken = default) =>
         Host.AsOneAsync(body, cancellationToken);
+
+    /// <summary>Grants a lease of this object, an <see cref="ITangoLeased"/>, and keeps it renewed.</summary>
+    /// <param name="timeToLive">Between 10 milliseconds and a day.</param>
+    /// <param name="grant">Calls the mutator that adds the lease, and returns its id; null: it was not granted.</param>
+    /// <param name="renew">Calls the mutator that gives the lease another version; false: there is no such
+    /// lease.</param>
+    /// <param name="end">Calls the mutator that removes the lease.</param>
+    /// <returns>Null: it was not granted.</returns>
+    /// <exception cref="TangoTransactionException">In a transaction nothing is known to be granted.</exception>
+    protected ValueTask<TangoLease?> GrantLeaseAsync(
+        TimeSpan timeToLive, Func<CancellationToken, ValueTask<long?>> grant,
+        Func<long, CancellationToken, ValueTask<bool>> renew, Func<long, CancellationToken, ValueTask> end,
+        CancellationToken cancellationToken)
+    {
+        ArgumentOutOfRangeException.ThrowIfLessThan(timeToLive, TimeSpan.FromMilliseconds(10));
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(timeToLive, TimeSpan.FromDays(1));
+        if (Host.IsInTransaction)
+            throw new TangoTransactionException($"'{ObjectName}' grants no lease within a transaction");
+        return TangoLease.GrantAsync(timeToLive, Host.Time, grant, renew, end, cancellationToken);
+    }
 }

@@ -8,6 +8,7 @@ public sealed class TangoObjectType
     private readonly Action<StoredTypes> _verifyFormatters;
     private readonly Lazy<bool> _holdsMutableValues;
     private readonly Lazy<bool> _isIndex;
+    private readonly Lazy<bool> _isLeased;
     private volatile RecordedTypeName? _recorded;
 
     /// <param name="name">The name recorded in the directory; for a generic type see
@@ -25,6 +26,7 @@ public sealed class TangoObjectType
         _verifyFormatters = verifyFormatters;
         _holdsMutableValues = new Lazy<bool>(() => MutableTypes.AreArgumentsOf(create().GetType()));
         _isIndex = new Lazy<bool>(() => create() is ITangoIndex);
+        _isLeased = new Lazy<bool>(() => create() is ITangoLeased);
         Mutators = mutators;
     }
 
@@ -39,6 +41,9 @@ public sealed class TangoObjectType
 
     /// <summary>Its state may have values in the log.</summary>
     internal bool IsIndex => _isIndex.Value;
+
+    /// <summary>Its state may have leases.</summary>
+    internal bool IsLeased => _isLeased.Value;
 
     /// <summary>Every type has a formatter, and the initial state comes back from its checkpoint.</summary>
     /// <exception cref="TangoFormatException">Otherwise.</exception>

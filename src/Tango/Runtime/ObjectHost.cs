@@ -21,6 +21,10 @@ internal sealed class ObjectHost(
 
     public string Name => entry.Name;
 
+    public TimeProvider Time => runtime.Time;
+
+    public bool IsInTransaction => Transaction is not null;
+
     public DirectoryEntry Entry => entry;
 
     /// <summary>Null: only written from here, or hosted while it is read (Tango 4.1, A and D).</summary>
@@ -75,6 +79,23 @@ internal sealed class ObjectHost(
         catch (Exception e)
         {
             return ValueTask.FromException<TResult>(e);
+        }
+    }
+
+    public async ValueTask<TResult> WaitForAsync<TResult>(
+        Func<CancellationToken, ValueTask<TResult>> read, Func<TResult, bool> until,
+        CancellationToken cancellationToken)
+    {
+        if (IsInTransaction)
+            throw new TangoTransactionException($"A transaction sees no change of '{Name}', so that it cannot wait");
+        using var use = await UseAsync(cancellationToken);
+        while (true)
+        {
+            // Before the read: a change that it does not see ends the wait.
+            var seen = runtime.Player.Published.Of(use.Hosted).LastWriteEnd;
+            var result = await read(cancellationToken);
+            if (until(result)) return result;
+            await runtime.Changes.WaitAsync(use.Hosted, seen, cancellationToken);
         }
     }
 

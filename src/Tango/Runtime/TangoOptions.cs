@@ -50,6 +50,11 @@ public sealed record TangoOptions
     /// request to the sequencer. Null: never. Between a millisecond and a day. Default: one second.</summary>
     public TimeSpan? IdlePlayback { get; init; } = TimeSpan.FromSeconds(1);
 
+    /// <summary>How often this runtime plays while a call waits for a change of an object: for a lock, or an item of a
+    /// work queue. It costs one request to the sequencer each time. Between a millisecond and a day. Default: 20
+    /// milliseconds.</summary>
+    public TimeSpan WaitInterval { get; init; } = TimeSpan.FromMilliseconds(20);
+
     /// <summary>Entries applied before readers and waiting callers see the result.</summary>
     public int PublishEvery { get; init; } = 128;
 
@@ -102,6 +107,8 @@ public sealed record TangoOptions
             (RemoteStay >= TimeSpan.Zero && RemoteStay <= s_longest, "RemoteStay must be between zero and a day."),
             (IdlePlayback is not { } idle || (idle >= s_shortest && idle <= s_longest),
                 "IdlePlayback must be between a millisecond and a day."),
+            (WaitInterval >= s_shortest && WaitInterval <= s_longest,
+                "WaitInterval must be between a millisecond and a day."),
             (PublishEvery > 0, "PublishEvery must be positive."),
             (NewObjectVersionCapacity > 0, "NewObjectVersionCapacity must be positive."),
             (Checkpoints is null or { Updates: > 0, Bytes: > 0 },

@@ -4,6 +4,7 @@ using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 using Tango.Calls;
 using Tango.Checkpoints;
+using Tango.Leases;
 using Tango.Places;
 using Tango.Playback;
 using Tango.Runtime;
@@ -63,12 +64,23 @@ public sealed partial class TangoRuntime : IAsyncDisposable
         var idle = _options.IdlePlayback is { } period
             ? new IdlePlayback(() => Player!, period, time, _lifetime.Token)
             : null;
+        Changes = new ChangeWaits(() => Player!, _options.WaitInterval, time, _lifetime.Token);
+        var leases = new LeaseWatch(() => Player!, NewLeaseHandle, time, logger, _lifetime.Token);
         Player = new Player(context, decisions => _openings!.TakeUnused(decisions), OnPlayed, _lifetime.Token);
         var beside = _beside = context with { FindGroup = FindGroupAsync, IsDeleted = IsDeleted };
         _claimHolders = new ClaimHolders(_beside, _lifetime.Token);
         _openings = new UnitOpenings(
             NewHosted, unit => new UnitOpening(unit, Player, beside, _lifetime.Token), _options.RemoteStay, time,
-            _checkpointer.Watch, _checkpointer.Unwatch);
+            unit =>
+            {
+                _checkpointer.Watch(unit);
+                leases.Watch(unit);
+            },
+            unit =>
+            {
+                _checkpointer.Unwatch(unit);
+                leases.Unwatch(unit);
+            });
         Trimmer = new Trimmer(
             log, _directory, async token => (await _directory.ReadClaimsAsync(token)).Claims, time, logger);
 
@@ -76,6 +88,15 @@ public sealed partial class TangoRuntime : IAsyncDisposable
         {
             _checkpointer.OnPlayed(end);
             idle?.OnPlayed();
+            Changes.OnPlayed();
+            leases.OnPlayed();
+        }
+
+        ITangoLeased NewLeaseHandle(HostedObject hosted)
+        {
+            var handle = hosted.Type!.Create();
+            handle.Attach(new ObjectHost(this, hosted.Entry, hosted));
+            return (ITangoLeased)handle;
         }
     }
 
@@ -87,6 +108,10 @@ public sealed partial class TangoRuntime : IAsyncDisposable
     internal CallReader CallReader { get; }
 
     internal Player Player { get; }
+
+    internal ChangeWaits Changes { get; }
+
+    internal TimeProvider Time => _time;
 
     /// <summary>The transaction that flows with the calling code. One that has ended still flows: using it is an error,
     /// not a plain update.</summary>
