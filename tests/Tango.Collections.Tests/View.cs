@@ -65,5 +65,11 @@ internal static class Bytes
         return Of((first, second));
     }
 
+    public static byte[] Arguments<T1, T2, T3>(T1 first, T2 second, T3 third)
+    {
+        ClosedFormatters.ValueTuple<T1, T2, T3>();
+        return Of((first, second, third));
+    }
+
     private static byte[] Of<T>(T value) => TangoFormatters.ToBytes(value).ToArray();
 }

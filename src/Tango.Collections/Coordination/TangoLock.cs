@@ -1,0 +1,193 @@
+using System.Collections.Immutable;
+
+namespace Tango.Collections;
+
+/// <summary>
+/// A lock that processes take in turn. Its holder has it for as long as it renews its lease, which it does by itself;
+/// the lock of one that dies is free after the time to live.
+/// </summary>
+/// <remarks>
+/// A holder that is stopped for longer than its time to live does not know that another has the lock by then. What the
+/// lock guards must therefore refuse a token that is lower than one it has seen, or be written in transactions that
+/// call <see cref="RequireHeldAsync"/>: those commit only while the lock is held.
+/// </remarks>
+[TangoObject("tango.lock")]
+public sealed partial class TangoLock : TangoObject, ITangoLeased
+{
+    private const string Line = "line";
+
+    // By ticket, in the order of arrival: the first one has the lock. Tickets grow, so that those of holders do.
+    private LeaseTable<string> _tickets = new(ImmutableSortedDictionary<long, Leased<string>>.Empty, 0);
+
+    IEnumerable<LeaseInfo> ITangoLeased.Leases => _tickets.Leases;
+
+    ValueTask ITangoLeased.ExpireAsync(long lease, long version, CancellationToken cancellationToken) =>
+        ExpireAsync(lease, version, cancellationToken);
+
+    /// <summary>Waits for the lock, behind those that came before. Dispose what it returns to free the lock.</summary>
+    /// <param name="timeToLive">After so long without a sign of life from this process, the lock goes to the next one.
+    /// Between 10 milliseconds and a day.</param>
+    /// <param name="owner">Who has the lock, for people and for <see cref="HolderAsync"/>.</param>
+    /// <exception cref="TangoTransactionException">It is called within a transaction.</exception>
+    public async ValueTask<HeldLock> AcquireAsync(
+        TimeSpan timeToLive, string owner = "", CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(owner);
+        while (true)
+        {
+            var ticket = await EnterAsync(timeToLive, owner, onlyIfFree: false, cancellationToken);
+            if (await IsMyTurnAsync(ticket!, cancellationToken)) return new HeldLock(ticket!);
+        }
+    }
+
+    /// <summary>The lock if nobody has it; else null at once.</summary>
+    /// <inheritdoc cref="AcquireAsync"/>
+    public async ValueTask<HeldLock?> TryAcquireAsync(
+        TimeSpan timeToLive, string owner = "", CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(owner);
+        var ticket = await EnterAsync(timeToLive, owner, onlyIfFree: true, cancellationToken);
+        return ticket is null ? null : new HeldLock(ticket);
+    }
+
+    /// <summary>Linearizable. In a transaction: it commits only if the lock is held with this token until
+    /// then. Renewals of the lock, and others that wait for it, do not make it abort.</summary>
+    /// <exception cref="TangoLeaseLostException">It is not held with this token.</exception>
+    public async ValueTask RequireHeldAsync(long fencingToken, CancellationToken cancellationToken = default)
+    {
+        if (!await IsHolderAsync(fencingToken, cancellationToken))
+            throw new TangoLeaseLostException(
+                ObjectName, fencingToken, $"'{ObjectName}' is not held with token {fencingToken} any more");
+    }
+
+    /// <summary>Linearizable: who has the lock, if anybody has. In a transaction it conflicts with every use of the
+    /// lock, renewals included.</summary>
+    [Accessor]
+    public partial ValueTask<Lookup<LockHolder>> HolderAsync(CancellationToken cancellationToken = default);
+
+    /// <summary>Linearizable: how many have the lock or wait for it.</summary>
+    [Accessor]
+    public partial ValueTask<int> CountAsync(CancellationToken cancellationToken = default);
+
+    // Returns zero if it took none. One key for all arrivals: a transaction that requires the lock does not abort.
+    [Mutator(1)]
+    private partial ValueTask<long> TakeTicketAsync(
+        [VersionKey] string line, string owner, long milliseconds, bool onlyIfFree,
+        CancellationToken cancellationToken);
+
+    [Mutator(2)]
+    private partial ValueTask<bool> RenewAsync([VersionKey] LeaseRenewal ticket, CancellationToken cancellationToken);
+
+    [Mutator(3)]
+    private partial ValueTask LeaveAsync([VersionKey] long ticket, CancellationToken cancellationToken);
+
+    [Mutator(4)]
+    private partial ValueTask ExpireAsync(
+        [VersionKey] long ticket, long version, CancellationToken cancellationToken);
+
+    // Once true for a ticket, it is until the ticket ends, and never again: no lower one is ever given.
+    [Accessor]
+    private partial ValueTask<bool> IsHolderAsync([VersionKey] long ticket, CancellationToken cancellationToken);
+
+    [Accessor]
+    private partial ValueTask<bool> WaitsAsync([VersionKey] long ticket, CancellationToken cancellationToken);
+
+    private ValueTask<TangoLease?> EnterAsync(
+        TimeSpan timeToLive, string owner, bool onlyIfFree, CancellationToken cancellationToken) =>
+        GrantLeaseAsync(
+            timeToLive,
+            async token => await TakeTicketAsync(
+                Line, owner, (long)timeToLive.TotalMilliseconds, onlyIfFree, token) is > 0 and var ticket
+                ? ticket
+                : null,
+            (ticket, token) => RenewAsync(new LeaseRenewal(ticket), token), LeaveAsync, cancellationToken);
+
+    /// <returns>False: the ticket ended while it waited, because this process was stopped.</returns>
+    private async ValueTask<bool> IsMyTurnAsync(TangoLease ticket, CancellationToken cancellationToken)
+    {
+        using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, ticket.Lost);
+        try
+        {
+            await this.WaitForAsync(
+                (self, token) => self.WaitsAsync(ticket.Id, token), static waits => !waits, stop.Token);
+            if (await IsHolderAsync(ticket.Id, stop.Token) && ticket.IsHeld) return true;
+        }
+        catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
+        {
+        }
+        catch
+        {
+            await ticket.DisposeAsync();
+            throw;
+        }
+
+        await ticket.DisposeAsync();
+        return false;
+    }
+
+#pragma warning disable TANGO024 // Tickets are not taken in transactions.
+    private long ApplyTakeTicket(string line, string owner, long milliseconds, bool onlyIfFree)
+    {
+        if (onlyIfFree && !_tickets.Items.IsEmpty) return 0;
+        _tickets = _tickets.Grant(owner, milliseconds);
+        return _tickets.Last;
+    }
+#pragma warning restore TANGO024
+
+    private bool ApplyRenew(LeaseRenewal ticket)
+    {
+        if (!_tickets.Items.ContainsKey(ticket.Lease)) return false;
+        _tickets = _tickets.Renew(ticket.Lease);
+        return true;
+    }
+
+    private void ApplyLeave(long ticket) => _tickets = _tickets.End(ticket);
+
+    private void ApplyExpire(long ticket, long version)
+    {
+        if (_tickets.IsSilent(ticket, version)) _tickets = _tickets.End(ticket);
+    }
+
+    private bool ReadIsHolder(long ticket) => First() == ticket;
+
+    private bool ReadWaits(long ticket) => _tickets.Items.ContainsKey(ticket) && First() != ticket;
+
+    private Lookup<LockHolder> ReadHolder() =>
+        First() is { } ticket
+            ? Lookup.Of(new LockHolder(ticket, _tickets.Items[ticket].Value))
+            : Lookup<LockHolder>.None;
+
+    private int ReadCount() => _tickets.Items.Count;
+
+    private long? First()
+    {
+#pragma warning disable TANGO024 // Of a ticket that once had the lock, only the end of that ticket changes the answer.
+        foreach ((long ticket, _) in _tickets.Items) return ticket;
+#pragma warning restore TANGO024
+        return null;
+    }
+}
+
+/// <param name="FencingToken">Higher than that of every earlier holder.</param>
+public readonly record struct LockHolder(long FencingToken, string Owner);
+
+/// <summary>A lock that this process has, until it is disposed or <see cref="Lost"/>.</summary>
+public sealed class HeldLock : IAsyncDisposable
+{
+    private readonly TangoLease _ticket;
+
+    internal HeldLock(TangoLease ticket) => _ticket = ticket;
+
+    /// <summary>Higher than that of every earlier holder: what the lock guards refuses a token that is lower than one
+    /// that it has seen.</summary>
+    public long FencingToken => _ticket.Id;
+
+    /// <inheritdoc cref="TangoLease.Lost"/>
+    public CancellationToken Lost => _ticket.Lost;
+
+    /// <inheritdoc cref="TangoLease.IsHeld"/>
+    public bool IsHeld => _ticket.IsHeld;
+
+    /// <summary>Frees the lock.</summary>
+    public ValueTask DisposeAsync() => _ticket.DisposeAsync();
+}

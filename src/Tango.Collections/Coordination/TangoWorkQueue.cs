@@ -1,0 +1,266 @@
+using System.Collections.Immutable;
+
+namespace Tango.Collections;
+
+/// <summary>
+/// A queue of work that many processes share. A received item is its consumer's while that lives: the delivery renews
+/// itself. The item of one that dies is delivered again, and set aside as a dead letter after
+/// <see cref="MaxAttemptsAsync"/> deliveries.
+/// </summary>
+/// <remarks>
+/// An item may be worked on twice, when a consumer is stopped for longer than its time to live, but it is completed
+/// once: <see cref="CompleteAsync(long, long, CancellationToken)"/> refuses an older delivery. Work that is done by
+/// writes to objects is done exactly once if the writes and the completion are one transaction.
+/// </remarks>
+/// <typeparam name="T">Best an immutable type, as the item of <see cref="TangoQueue{T}"/>.</typeparam>
+[TangoObject("tango.work-queue")]
+public sealed partial class TangoWorkQueue<T> : TangoObject, ITangoLeased
+{
+    private const string Tail = "tail";
+    private const string Head = "head";
+
+    // Each item is in one of these three; by number, in the order in which they were added.
+    private ImmutableSortedDictionary<long, Work<T>> _ready = ImmutableSortedDictionary<long, Work<T>>.Empty;
+    private LeaseTable<Work<T>> _delivered = new(ImmutableSortedDictionary<long, Leased<Work<T>>>.Empty, 0);
+    private ImmutableSortedDictionary<long, Work<T>> _dead = ImmutableSortedDictionary<long, Work<T>>.Empty;
+
+    private long _lastItem;
+    private int _maxAttempts = 5;
+
+    IEnumerable<LeaseInfo> ITangoLeased.Leases => _delivered.Leases;
+
+    ValueTask ITangoLeased.ExpireAsync(long lease, long version, CancellationToken cancellationToken) =>
+        ExpireAsync(lease, version, cancellationToken);
+
+    /// <summary>Adds an item behind all others. Does not read: transactions that only add never conflict.</summary>
+    public ValueTask EnqueueAsync(T item, CancellationToken cancellationToken = default) =>
+        AddAsync(Tail, item, cancellationToken);
+
+    /// <summary>Waits for an item. Dispose what it returns: an item that is not completed by then is delivered
+    /// again.</summary>
+    /// <param name="timeToLive">After so long without a sign of life from this process, the item is delivered again.
+    /// Between 10 milliseconds and a day.</param>
+    /// <exception cref="TangoTransactionException">It is called within a transaction.</exception>
+    public async ValueTask<Delivery<T>> ReceiveAsync(
+        TimeSpan timeToLive, CancellationToken cancellationToken = default)
+    {
+        while (true)
+        {
+            if (await TryReceiveAsync(timeToLive, cancellationToken) is { } delivery) return delivery;
+            await this.WaitForAsync(
+                static (self, token) => self.CountAsync(token), static count => count > 0, cancellationToken);
+        }
+    }
+
+    /// <summary>The first item that is ready; null at once if there is none.</summary>
+    /// <inheritdoc cref="ReceiveAsync"/>
+    public async ValueTask<Delivery<T>?> TryReceiveAsync(
+        TimeSpan timeToLive, CancellationToken cancellationToken = default)
+    {
+        Delivery<T>? delivery = null;
+        var lease = await GrantLeaseAsync(
+            timeToLive,
+            async token =>
+            {
+                Lookup<Taken<T>> next = await TakeAsync(Head, (long)timeToLive.TotalMilliseconds, token);
+                if (!next.TryGet(out Taken<T> taken)) return null;
+                delivery = new Delivery<T>(taken);
+                return taken.Item;
+            },
+            (item, token) => RenewAsync(new LeaseRenewal(item), delivery!.Token, token),
+            (item, token) => delivery!.IsOver ? default : ReturnAsync(item, delivery.Token, token),
+            cancellationToken);
+        delivery?.Keep(lease!);
+        return delivery;
+    }
+
+    /// <summary>
+    /// The item is done and leaves the queue. In a transaction it is done if the transaction commits, which aborts if
+    /// the item is delivered again before that.
+    /// </summary>
+    /// <exception cref="TangoRejectedException">The delivery is over: the item was completed or abandoned, or may have
+    /// gone to another consumer.</exception>
+    public async ValueTask CompleteAsync(Delivery<T> delivery, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(delivery);
+        await CompleteAsync(delivery.Item, delivery.Token, cancellationToken);
+        delivery.IsOver = !IsInTransaction;
+    }
+
+    /// <summary>As the other overload, for a consumer that keeps a delivery's numbers.</summary>
+    [Mutator(1, MayReject = true)]
+    public partial ValueTask CompleteAsync([VersionKey] long item, long token,
+        CancellationToken cancellationToken = default);
+
+    /// <summary>The item is delivered again at once, to whichever consumer is next, or becomes a dead letter.
+    /// Disposing
+    /// the delivery does the same.</summary>
+    /// <exception cref="TangoRejectedException">As of <see cref="CompleteAsync(Delivery{T}, CancellationToken)"/>.
+    /// </exception>
+    public async ValueTask AbandonAsync(Delivery<T> delivery, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(delivery);
+        await AbandonAsync(delivery.Item, delivery.Token, cancellationToken);
+        delivery.IsOver = !IsInTransaction;
+    }
+
+    /// <summary>How often an item is delivered before it becomes a dead letter: 5 unless it was set.</summary>
+    [Accessor]
+    public partial ValueTask<int> MaxAttemptsAsync(CancellationToken cancellationToken = default);
+
+    /// <summary>From now on. A record in the log: the same for all processes.</summary>
+    /// <exception cref="TangoRejectedException">It is below one.</exception>
+    [Mutator(2, MayReject = true)]
+    public partial ValueTask SetMaxAttemptsAsync(int attempts, CancellationToken cancellationToken = default);
+
+    /// <summary>Linearizable: how many items are ready to be received.</summary>
+    [Accessor]
+    public partial ValueTask<int> CountAsync(CancellationToken cancellationToken = default);
+
+    /// <summary>Linearizable: how many items consumers have.</summary>
+    [Accessor]
+    public partial ValueTask<int> DeliveredAsync(CancellationToken cancellationToken = default);
+
+    /// <summary>Linearizable: the items that were delivered in vain, by their numbers.</summary>
+    public async ValueTask<ImmutableSortedDictionary<long, T>> DeadLettersAsync(
+        CancellationToken cancellationToken = default) =>
+        (await DeadAsync(cancellationToken)).ToImmutableSortedDictionary(static p => p.Key, static p => p.Value.Value);
+
+    /// <summary>Makes a dead letter an item again, with all its attempts before it; false if there is no such dead
+    /// letter.</summary>
+    [Mutator(3)]
+    public partial ValueTask<bool> ReviveAsync([VersionKey] long item, CancellationToken cancellationToken = default);
+
+    /// <summary>Drops a dead letter for good; false if there is no such one.</summary>
+    [Mutator(4)]
+    public partial ValueTask<bool> DropAsync([VersionKey] long item, CancellationToken cancellationToken = default);
+
+    // One key for all that is added: completions in transactions do not conflict with it.
+    [Mutator(5)]
+    private partial ValueTask AddAsync([VersionKey] string tail, T item, CancellationToken cancellationToken);
+
+    [Mutator(6)]
+    private partial ValueTask<Lookup<Taken<T>>> TakeAsync(
+        [VersionKey] string head, long milliseconds, CancellationToken cancellationToken);
+
+    [Mutator(7)]
+    private partial ValueTask<bool> RenewAsync(
+        [VersionKey] LeaseRenewal item, long token, CancellationToken cancellationToken);
+
+    [Mutator(8, MayReject = true)]
+    private partial ValueTask AbandonAsync([VersionKey] long item, long token, CancellationToken cancellationToken);
+
+    // As abandoning, where nobody waits for the answer.
+    [Mutator(9)]
+    private partial ValueTask ReturnAsync([VersionKey] long item, long token, CancellationToken cancellationToken);
+
+    [Mutator(10)]
+    private partial ValueTask ExpireAsync(
+        [VersionKey] long item, long version, CancellationToken cancellationToken);
+
+    [Accessor]
+    private partial ValueTask<ImmutableSortedDictionary<long, Work<T>>> DeadAsync(CancellationToken cancellationToken);
+
+    private void ApplyAdd(string tail, T item) => _ready = _ready.Add(++_lastItem, new Work<T>(item, 0, 0));
+
+#pragma warning disable TANGO024 // Items are not taken in transactions.
+    private Lookup<Taken<T>> ApplyTake(string head, long milliseconds)
+    {
+        foreach ((long item, Work<T> work) in _ready)
+        {
+            // No number is given twice, so that this is another token than that of any delivery before.
+            Work<T> delivered = work with { Attempt = work.Attempt + 1, Token = _delivered.Last + 1 };
+            _delivered = _delivered.Put(item, delivered, milliseconds);
+            _ready = _ready.Remove(item);
+            return Lookup.Of(new Taken<T>(item, delivered.Token, delivered.Attempt, delivered.Value));
+        }
+
+        return Lookup<Taken<T>>.None;
+    }
+#pragma warning restore TANGO024
+
+    private bool ApplyRenew(LeaseRenewal item, long token)
+    {
+        if (!Has(item.Lease, token)) return false;
+        _delivered = _delivered.Renew(item.Lease);
+        return true;
+    }
+
+    private void ApplyComplete(long item, long token)
+    {
+        if (!Has(item, token)) throw Reject(Over(item, token));
+        _delivered = _delivered.End(item);
+    }
+
+    private void ApplyAbandon(long item, long token)
+    {
+        if (!Has(item, token)) throw Reject(Over(item, token));
+        TakeBack(item);
+    }
+
+    private void ApplyReturn(long item, long token)
+    {
+        if (Has(item, token)) TakeBack(item);
+    }
+
+    private void ApplyExpire(long item, long version)
+    {
+        if (_delivered.IsSilent(item, version)) TakeBack(item);
+    }
+
+    private void ApplySetMaxAttempts(int attempts)
+    {
+        if (attempts < 1) throw Reject("an item has at least one attempt");
+        _maxAttempts = attempts;
+    }
+
+    private bool ApplyRevive(long item)
+    {
+        if (!_dead.TryGetValue(item, out Work<T>? work)) return false;
+        _dead = _dead.Remove(item);
+        _ready = _ready.Add(item, work with { Attempt = 0 });
+        return true;
+    }
+
+    private bool ApplyDrop(long item)
+    {
+        if (!_dead.ContainsKey(item)) return false;
+        _dead = _dead.Remove(item);
+        return true;
+    }
+
+    private void TakeBack(long item)
+    {
+#pragma warning disable TANGO024 // The answer does not depend on where the item goes.
+        Work<T> work = _delivered.Items[item].Value;
+        _delivered = _delivered.End(item);
+        if (work.Attempt < _maxAttempts) _ready = _ready.Add(item, work);
+        else _dead = _dead.Add(item, work);
+#pragma warning restore TANGO024
+    }
+
+    private bool Has(long item, long token) =>
+        _delivered.Items.TryGetValue(item, out Leased<Work<T>> lease) && lease.Value.Token == token;
+
+    private static string Over(long item, long token) => $"delivery {token} of item {item} is over";
+
+    private int ReadMaxAttempts() => _maxAttempts;
+
+    private int ReadCount() => _ready.Count;
+
+    private int ReadDelivered() => _delivered.Items.Count;
+
+    private ImmutableSortedDictionary<long, Work<T>> ReadDead() => _dead;
+}
+
+/// <param name="Attempt">How often the item was delivered.</param>
+/// <param name="Token">Of the last delivery.</param>
+[MessagePackObject]
+internal sealed record Work<T>(
+    [property: Key(0)] T Value, [property: Key(1)] int Attempt, [property: Key(2)] long Token);
+
+/// <summary>What a consumer is told of an item.</summary>
+[MessagePackObject]
+internal readonly record struct Taken<T>(
+    [property: Key(0)] long Item, [property: Key(1)] long Token, [property: Key(2)] int Attempt,
+    [property: Key(3)] T Value);
