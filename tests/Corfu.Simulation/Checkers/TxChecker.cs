@@ -82,10 +82,10 @@ public sealed class TxChecker
             if (tx.Decision == TxDecision.Committed || (tx.Decision == TxDecision.Unknown && stale is null))
             {
                 int refused = Apply(tx, at);
-                if (tx.Decision == TxDecision.Committed && refused != tx.Refused)
+                if (tx.Decision == TxDecision.Committed && tx.Refused is { } told && refused != told)
                     _found.Add(new(CheckerNames.Transactions,
                         $"{tx}: committed at {at.Position}, where {refused} of its writes are refused; it was told "
-                        + $"{tx.Refused}"));
+                        + $"{told}"));
             }
         }
     }

@@ -76,8 +76,8 @@ public sealed record TxOp(
     IReadOnlyList<KeyValuePair<string, long>> Reads,
     IReadOnlyList<KeyValuePair<string, long>> Writes)
 {
-    /// <summary>How many of its writes its caller was told to have been refused (R23).</summary>
-    public int Refused { get; init; }
+    /// <summary>How many of its writes its caller was told to have been refused (R23); null: it was not told.</summary>
+    public int? Refused { get; init; }
 
     public override string ToString()
         => $"tx of client {Client} [{Start},{(End == LogHistory.Never ? "-" : End)}] {Decision} "

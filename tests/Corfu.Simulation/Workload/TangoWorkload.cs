@@ -170,12 +170,31 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
         op.Started();
         try
         {
-            op.Decided(await tx.EndTxAsync());
+            await DecideAsync(op, tango, await tx.EndTxAsync());
         }
         catch (TangoSpillException)
         {
             monitor.Mark("spilling failed");
             op.Decided(TxDecision.Unknown);
+        }
+    }
+
+    /// <summary>What a transaction in doubt is said to have come to must be true as well.</summary>
+    private async Task DecideAsync(TxAttempt op, TangoClient tango, TxOutcome outcome)
+    {
+        if (outcome is not TxOutcome.InDoubt inDoubt)
+        {
+            op.Decided(outcome);
+            return;
+        }
+
+        try
+        {
+            op.Resolved(await tango.Runtime.ResolveAsync(inDoubt));
+        }
+        catch (Exception e) when (e is TangoTrimmedException || IsLogsRefusal(e))
+        {
+            op.Decided(outcome);
         }
     }
 
@@ -236,7 +255,7 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
             await tango.WriteAsync(pair[1], op.Write(pair[1], BalanceOf(to) + amount));
             op.Started();
         });
-        last!.Decided(outcome);
+        await DecideAsync(last!, tango, outcome);
     }
 
     private async Task UpdateAsync(int client, TangoClient tango, string key, int mark)

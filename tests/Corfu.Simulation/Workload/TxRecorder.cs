@@ -59,8 +59,17 @@ internal sealed class TxAttempt(TxRecorder to, int client)
         }
     }
 
-    /// <param name="refused">How many of its writes it was told to have been refused (R23).</param>
-    public void Decided(TxDecision decision, int refused = 0)
+    /// <summary>It had been in doubt.</summary>
+    public void Resolved(TxOutcome outcome)
+    {
+        to.Monitor.Mark($"in doubt, resolved {outcome.GetType().Name}");
+        if (outcome is TxOutcome.Committed) Decided(TxDecision.Committed, refused: null);
+        else Decided(outcome);
+    }
+
+    /// <param name="refused">How many of its writes it was told to have been refused (R23); null: it was not
+    /// told.</param>
+    public void Decided(TxDecision decision, int? refused = 0)
     {
         to.Monitor.Mark($"transaction {decision}");
         TxOp op = to.History.Transactions[_slot];
