@@ -83,14 +83,20 @@ internal static class Compiler
     /// <param name="files">Additional files of the project.</param>
     public static async Task<ImmutableArray<Diagnostic>> Analyze(string source, params AdditionalText[] files)
     {
-        ImmutableArray<DiagnosticAnalyzer> analyzers = [new TangoObjectAnalyzer(), new TangoValueAnalyzer(),
-            new TangoApplyAnalyzer(), new DroppedOutcomeAnalyzer(), new ShippedAnalyzer()];
         Driver().RunGeneratorsAndUpdateCompilation(Compile(source), out Compilation updated,
             out ImmutableArray<Diagnostic> generated);
-        ImmutableArray<Diagnostic> found = await updated
+        return [.. generated, .. await Analyze(updated, files)];
+    }
+
+    /// <summary>What the analyzers say of a compilation with the generated code.</summary>
+    public static async Task<ImmutableArray<Diagnostic>> Analyze(Compilation generated, params AdditionalText[] files)
+    {
+        ImmutableArray<DiagnosticAnalyzer> analyzers = [new TangoObjectAnalyzer(), new TangoValueAnalyzer(),
+            new TangoApplyAnalyzer(), new DroppedOutcomeAnalyzer(), new ShippedAnalyzer()];
+        ImmutableArray<Diagnostic> found = await generated
             .WithAnalyzers(analyzers, new AnalyzerOptions([.. files])).GetAnalyzerDiagnosticsAsync();
         Assert.DoesNotContain(found, d => d.Id == "AD0001");
-        return [.. generated, .. found];
+        return found;
     }
 
     /// <summary>Errors and warnings of the compiler itself, generated code included.</summary>

@@ -334,6 +334,10 @@ public sealed class DiagnosticsTests
 
     [Theory]
     [InlineData("TANGO025", "runtime.OpenAsync<Box<List<int>>>(\"a\")")]
+    [InlineData("TANGO025", "runtime.OpenRemoteAsync<Box<List<int>>>(\"a\")")]
+    [InlineData("TANGO008", "runtime.OpenAsync<Box<Uri>>(\"a\")")]
+    [InlineData("TANGO008", "runtime.OpenGroupAsync(\"g\", g => g.Add<Box<ImmutableList<Uri>>>(\"a\"))")]
+    [InlineData("TANGO007", "runtime.OpenAsync<Box<object>>(\"a\")")]
     [InlineData("TANGO025", "runtime.OpenWriteOnlyAsync<Box<ImmutableList<byte[]>>>(\"a\")")]
     [InlineData("TANGO025", "runtime.OpenGroupAsync(\"g\", g => g.Add<Box<(int, Bag)>>(\"a\"))")]
     [InlineData(null, "runtime.OpenAsync<Box<ImmutableList<string>>>(\"a\")")]
@@ -348,6 +352,23 @@ public sealed class DiagnosticsTests
             public static class Program
             {
                 public static async Task Main(TangoRuntime runtime) => await {{open}};
+            }
+            """));
+    }
+
+    [Theory]
+    [InlineData("TANGO025", "Box<List<int>>")]
+    [InlineData("TANGO008", "Box<Uri>")]
+    [InlineData(null, "Box<ImmutableList<string>>")]
+    public async Task Type_arguments_of_a_contexts_members_are_looked_at(string? id, string type)
+    {
+        string[] expected = id is null ? [] : [id];
+        Assert.Equal(expected, await Compiler.Diagnose(
+            $$"""
+            [TangoObject("box")] public sealed partial class Box<T> : TangoObject { private T? _value; }
+            [TangoContext("shop")] public sealed partial class ShopContext : TangoContext
+            {
+                public partial {{type}} Thing { get; }
             }
             """));
     }

@@ -162,4 +162,12 @@ public sealed class ObjectGeneratorTests
         view.Apply(mutator, Convert.FromHexString(key), Convert.FromHexString(arguments), new ApplyContext(result));
         return result;
     }
+
+    [Theory]
+    [InlineData("")]
+    [InlineData("private readonly int _limit = 3; [Accessor] public partial ValueTask<int> LimitAsync(); "
+        + "private int ReadLimit() => _limit;")]
+    [InlineData("[Mutator(1)] public partial ValueTask NoteAsync(int x); private void ApplyNote(int x) { }")]
+    public void An_object_without_state_compiles_without_warnings(string members) =>
+        Assert.Empty(Compiler.Errors(Compiler.Generate(Sources.Object(members))));
 }

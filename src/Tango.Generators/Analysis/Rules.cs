@@ -32,7 +32,7 @@ internal static class Rules
 
     public static readonly DiagnosticDescriptor MissingBody = Error(
         "TANGO004", "The Apply or Read method is missing",
-        "'{0}' needs '{1}'",
+        "'{0}' needs '{1}'{2}",
         "A mutator XAsync runs as the private method ApplyX on every view, in log order; an accessor XAsync as "
         + "ReadX. The parameters, "
         + "without the CancellationToken, and the result must be the same. An ApplyX may take the place of its call as "

@@ -29,6 +29,7 @@ public sealed class TangoObjectAnalyzer : DiagnosticAnalyzer
                 symbol =>
                 {
                     var type = (INamedTypeSymbol)symbol.Symbol;
+                    if (type.Attribute(Names.ContextAttribute) is not null) Members(symbol, type);
                     if (type.Attribute(Names.ObjectAttribute) is not { } attribute) return;
                     Analyze(symbol, type);
                     if (attribute.ConstructorArguments.Length > 0
@@ -59,17 +60,41 @@ public sealed class TangoObjectAnalyzer : DiagnosticAnalyzer
     private static void Opened(OperationAnalysisContext context)
     {
         IMethodSymbol method = ((IInvocationOperation)context.Operation).TargetMethod;
-        bool opens = method.Name is "OpenAsync" or "OpenWriteOnlyAsync"
+        bool opens = method.Name is "OpenAsync" or "OpenWriteOnlyAsync" or "OpenRemoteAsync"
             && method.ContainingType.Is("Tango.TangoRuntime")
             || method.Name is "Add" && method.ContainingType.Is("Tango.TangoGroupBuilder");
-        if (!opens || method.Arity != 1 || method.TypeArguments[0] is not INamedTypeSymbol opened) return;
-        foreach (ITypeSymbol argument in opened.TypeArguments)
+        if (!opens || method.Arity != 1) return;
+        foreach (Diagnostic problem in Held(method.TypeArguments[0], context.Operation.Syntax.GetLocation()))
+            context.ReportDiagnostic(problem);
+    }
+
+    private static void Members(SymbolAnalysisContext context, INamedTypeSymbol type)
+    {
+        foreach (IPropertySymbol property in type.GetMembers().OfType<IPropertySymbol>())
         {
-            if (TypeFacts.Immutable(argument) is not { Knowledge: Knowledge.No } verdict) continue;
-            context.ReportDiagnostic(Diagnostic.Create(Rules.MutableArgument, context.Operation.Syntax.GetLocation(),
-                opened.Minimal(), argument.Minimal(), verdict.Because(argument)));
+            if (!property.IsPartialDefinition) continue;
+            foreach (Diagnostic problem in Held(property.Type, property.Locations.FirstOrDefault()))
+                context.ReportDiagnostic(problem);
         }
     }
+
+    /// <summary>What is wrong with the values that an object is opened for.</summary>
+    private static IEnumerable<Diagnostic> Held(ITypeSymbol type, Location? where)
+    {
+        if (type is not INamedTypeSymbol opened) yield break;
+        foreach (ITypeSymbol argument in opened.TypeArguments)
+        {
+            if (TypeFacts.Immutable(argument) is { Knowledge: Knowledge.No } mutable)
+                yield return Diagnostic.Create(Rules.MutableArgument, where, opened.Minimal(), argument.Minimal(),
+                    mutable.Because(argument));
+            if (TypeFacts.Storable(argument) is { Knowledge: not Knowledge.Yes } verdict)
+                yield return Diagnostic.Create(Rule(verdict), where, "A value", opened.Minimal(), argument.Minimal(),
+                    verdict.Because(argument));
+        }
+    }
+
+    private static DiagnosticDescriptor Rule(Verdict verdict) =>
+        verdict.Knowledge == Knowledge.No ? Rules.NoFormatter : Rules.UnknownFormatter;
 
     private static void Analyze(SymbolAnalysisContext context, INamedTypeSymbol type)
     {
@@ -122,7 +147,6 @@ public sealed class TangoObjectAnalyzer : DiagnosticAnalyzer
     {
         Verdict verdict = TypeFacts.Storable(type);
         if (verdict.Knowledge == Knowledge.Yes) return;
-        DiagnosticDescriptor rule = verdict.Knowledge == Knowledge.No ? Rules.NoFormatter : Rules.UnknownFormatter;
-        context.Report(rule, where, what, owner, type.Minimal(), verdict.Because(type));
+        context.Report(Rule(verdict), where, what, owner, type.Minimal(), verdict.Because(type));
     }
 }

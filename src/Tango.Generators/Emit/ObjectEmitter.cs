@@ -9,6 +9,8 @@ internal sealed class ObjectEmitter
     private const string Formatters = "global::Tango.Formatting.TangoFormatters";
     private const string Pack = "global::MessagePack";
     private const string Statics = "__Tango";
+    private const string UnknownState =
+        $"throw new {Ns}.TangoFormatException($\"The checkpoint has state '{{__name}}', which this code has not\");";
 
     private readonly ObjectModel _model;
     private readonly CodeWriter _code = new();
@@ -165,6 +167,24 @@ internal sealed class ObjectEmitter
         _code.Line();
         _code.Open($"void {Ns}.ITangoView.LoadState(global::System.ReadOnlyMemory<byte> __state)");
         _code.Line($"var __reader = new {Pack}.MessagePackReader(__state);");
+        if (_model.State.Count == 0)
+        {
+            // A switch without a case would be a loop that never goes round: a warning in the user's build.
+            _code.Open($"if ({Formatters}.ReadState(ref __reader) > 0)");
+            _code.Line($"string? __name = {Formatters}.Read<string?>(ref __reader);");
+            _code.Line(UnknownState);
+            _code.Close();
+        }
+        else
+        {
+            Fields();
+        }
+        _code.Line($"{Formatters}.RequireEnd(ref __reader);");
+        _code.Close();
+    }
+
+    private void Fields()
+    {
         _code.Open($"for (int __left = {Formatters}.ReadState(ref __reader); __left > 0; __left--)");
         _code.Line($"string? __name = {Formatters}.Read<string?>(ref __reader);");
         _code.Open("switch (__name)");
@@ -187,12 +207,8 @@ internal sealed class ObjectEmitter
             _code.Close();
         }
         _code.Line("default:");
-        _code.Line(
-            $"    throw new {Ns}.TangoFormatException($\"The checkpoint has state '{{__name}}', which this code has "
-            + "not\");");
+        _code.Line("    " + UnknownState);
         _code.Close();
-        _code.Close();
-        _code.Line($"{Formatters}.RequireEnd(ref __reader);");
         _code.Close();
     }
 

@@ -34,7 +34,7 @@ internal static class ObjectProblems
         else if (OperationShape.Body(method, isMutator) is null)
         {
             yield return Problem.At(method, Rules.MissingBody, method.Name,
-                OperationShape.ExpectedBody(method, isMutator));
+                OperationShape.ExpectedBody(method, isMutator), OperationShape.Unfit(method, isMutator));
         }
     }
 

@@ -8,6 +8,11 @@ namespace Tango.Generators;
 /// </summary>
 internal static class OperationShape
 {
+    private static readonly SymbolDisplayFormat s_body = SymbolDisplayFormat.MinimallyQualifiedFormat
+        .WithMemberOptions(SymbolDisplayMemberOptions.IncludeAccessibility | SymbolDisplayMemberOptions.IncludeModifiers
+            | SymbolDisplayMemberOptions.IncludeType | SymbolDisplayMemberOptions.IncludeParameters
+            | SymbolDisplayMemberOptions.IncludeRef);
+
     public static string? Problem(IMethodSymbol method, bool isMutator)
     {
         if (!method.IsPartialDefinition) return "it must be a partial method without a body";
@@ -44,7 +49,7 @@ internal static class OperationShape
     /// the place of its call as an added last parameter.</summary>
     public static IMethodSymbol? Body(IMethodSymbol method, bool isMutator)
     {
-        string name = (isMutator ? "Apply" : "Read") + BaseName(method);
+        string name = BodyName(method, isMutator);
         ITypeSymbol? result = Result(method);
         ITypeSymbol[] arguments = [.. Arguments(method).Select(p => p.Type)];
         IMethodSymbol? withPlace = null;
@@ -76,6 +81,15 @@ internal static class OperationShape
         string result = Result(method)?.ToDisplayString(SymbolDisplayFormat.MinimallyQualifiedFormat) ?? "void";
         IEnumerable<string> arguments = Arguments(method)
             .Select(p => $"{p.Type.ToDisplayString(SymbolDisplayFormat.MinimallyQualifiedFormat)} {p.Name}");
-        return $"private {result} {(isMutator ? "Apply" : "Read")}{BaseName(method)}({string.Join(", ", arguments)})";
+        return $"private {result} {BodyName(method, isMutator)}({string.Join(", ", arguments)})";
     }
+
+    /// <summary>What has the body's name and is not it, for a message; empty if nothing has.</summary>
+    public static string Unfit(IMethodSymbol method, bool isMutator) =>
+        method.ContainingType.GetMembers(BodyName(method, isMutator)).FirstOrDefault() is { } unfit
+            ? $", not '{unfit.ToDisplayString(s_body)}'"
+            : "";
+
+    private static string BodyName(IMethodSymbol method, bool isMutator) =>
+        (isMutator ? "Apply" : "Read") + BaseName(method);
 }
