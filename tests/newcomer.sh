@@ -34,7 +34,11 @@ finish() {
     exit
 }
 
-newcomer() { dotnet run -c Release "${no_build[@]}" --project tests/Corfu.Newcomer -- "$@"; }
+# Built once: later steps have another package cache.
+newcomer() { dotnet "$root/tests/Corfu.Newcomer/bin/Release/net10.0/Corfu.Newcomer.dll" "$@"; }
+
+build_newcomer() { dotnet build -c Release -v quiet tests/Corfu.Newcomer; }
+
 
 pack() {
     rm -rf "$packages"
@@ -66,12 +70,40 @@ new() { dotnet new "$@" --debug:custom-hive "$work/hive"; }
 
 build() { dotnet build -c Release -warnaserror -v quiet "$work/$1"; }
 
-run_console() { # on CLUSTER
+# The template's program as it is, then with what the pages show.
+run_template() {
     local output
-    output=$(cd "$work/Shop" && dotnet run -c Release --no-build -- "$@") || return 1
+    output=$(cd "$work/Shop" && dotnet run -c Release --no-build) || return 1
     printf '%s\n' "$output"
-    grep -q '^run 1: 1 users have said hello$' <<<"$output"
+    grep -qx 'run 1: 1 users have said hello' <<<"$output"
 }
+
+# The tutorial says what it prints.
+run_console() { # [CONNECTION]
+    local output expected
+    expected=$(sed -n '/^The program prints:$/,/^##/s/^    //p' "$root/docs/tutorial.md")
+    output=$(cd "$work/Shop" && dotnet run -c Release --no-build -- "$@") || return 1
+    diff <(printf '%s\n' "$expected") <(printf '%s\n' "$output")
+}
+
+run_web() { # [CONNECTION]
+    local url server status=1
+    dotnet "$work/Store/Store/bin/Release/net10.0/Store.dll" --urls http://127.0.0.1:0 ${1:+--ConnectionStrings:Corfu "$1"} \
+        >"$work/web.log" 2>&1 &
+    server=$!
+    for _ in $(seq 300); do
+        url=$(sed -n 's/.*Now listening on: //p' "$work/web.log")
+        if [ -n "$url" ] || ! kill -0 "$server" 2>/dev/null; then break; fi
+        sleep 0.1
+    done
+    if [ -n "$url" ] && newcomer call "$url"; then status=0; fi
+    kill -TERM "$server" 2>/dev/null
+    wait "$server" || { echo "the service ended with $?"; status=1; }
+    [ "$status" -eq 0 ] || cat "$work/web.log"
+    return "$status"
+}
+
+run_tests() { (cd "$work/Store" && dotnet test -c Release --no-build); }
 
 start_processes() {
     "$work/tools/corfu" cluster up --dir "$work/processes" --units 3 --replicas 2 >"$work/up.log" 2>&1 || { cat "$work/up.log"; return 1; }
@@ -80,6 +112,7 @@ start_processes() {
 }
 
 step pack pack || finish
+[ ${#no_build[@]} -gt 0 ] || step 'build checks' build_newcomer || finish
 step packages newcomer packages "$packages" || finish
 version=$(tail -n 1 "$work/step.log")
 
@@ -88,8 +121,17 @@ export NUGET_PACKAGES=$work/cache
 cd "$work" || finish
 step 'corfu tool' install_tool || finish
 step templates new install "$packages/Corfu.Templates.$version.nupkg" || finish
-step 'tango-console' new tango-console -n Shop --skipRestore && step 'build Shop' build Shop && programs=$((programs + 1))
+step 'new tango-console' new tango-console -n Shop --skipRestore || finish
+step 'build tango-console' build Shop && step 'run tango-console' run_template
+step 'new tango-service' new tango-service -n Store --skipRestore || finish
+step 'build tango-service' build Store
+step pages newcomer extract "$work" "$root/docs/tutorial.md" "$root/docs/comparison.md" "$root/README.md" || finish
+step 'build console' build Shop && programs=$((programs + 1))
+step 'build web, tests' build Store && programs=$((programs + 2))
+[ "$failed" -eq 0 ] || finish
 
-step 'embedded: Shop' run_console && clusters=$((clusters + 1))
-step 'processes: up' start_processes && step 'processes: Shop' run_console "$connection" && clusters=$((clusters + 1))
+step tests run_tests
+step 'embedded: console' run_console && step 'embedded: web' run_web && clusters=$((clusters + 1))
+step 'processes: up' start_processes && step 'processes: console' run_console "$connection" &&
+    step 'processes: web' run_web "$connection" && clusters=$((clusters + 1))
 finish

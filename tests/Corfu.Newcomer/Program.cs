@@ -2,6 +2,7 @@ using Corfu.Newcomer;
 
 // packages FOLDER: checks what a user sees of the packages there, and prints their version.
 // extract FOLDER PAGE...: writes the programs that the pages show.
+// call URL: uses the tutorial's service.
 List<string> faults;
 switch (args)
 {
@@ -12,8 +13,11 @@ switch (args)
     case ["extract", var folder, .. var pages]:
         faults = Snippets.Extract(pages, folder);
         break;
+    case ["call", var url]:
+        faults = await ServiceCalls.RunAsync(new Uri(url));
+        break;
     default:
-        faults = ["usage: packages FOLDER | extract FOLDER PAGE..."];
+        faults = ["usage: packages FOLDER | extract FOLDER PAGE... | call URL"];
         break;
 }
 
