@@ -35,6 +35,9 @@ internal sealed class CorfuClientSettingsValidator : IValidateOptions<CorfuClien
             faults.Add("Client: " + e.Message);
         }
 
-        return faults.Count == 0 ? ValidateOptionsResult.Success : ValidateOptionsResult.Fail(faults);
+        var prefix = string.IsNullOrEmpty(name) ? "" : $"Client '{name}': ";
+        return faults.Count == 0
+            ? ValidateOptionsResult.Success
+            : ValidateOptionsResult.Fail(faults.Select(fault => prefix + fault));
     }
 }

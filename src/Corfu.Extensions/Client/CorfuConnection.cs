@@ -1,11 +1,10 @@
 using Corfu.Client;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
-using Microsoft.Extensions.Options;
 
 namespace Corfu.Extensions;
 
-/// <summary>The host's one connection to its cluster.</summary>
+/// <summary>A host's connection to a cluster.</summary>
 public interface ICorfuConnection
 {
     /// <summary>The client, connected; the first call connects and the others share it. The host owns it.</summary>
@@ -14,7 +13,7 @@ public interface ICorfuConnection
 }
 
 /// <summary>Connects once and closes with the host.</summary>
-internal sealed class CorfuConnection(IOptions<CorfuClientSettings> settings, ILoggerFactory loggers, TimeProvider time)
+internal sealed class CorfuConnection(CorfuClientSettings settings, ILoggerFactory loggers, TimeProvider time)
     : ICorfuConnection, IHostedService, IAsyncDisposable
 {
     private static readonly TimeSpan RetryDelay = TimeSpan.FromMilliseconds(200);
@@ -34,7 +33,7 @@ internal sealed class CorfuConnection(IOptions<CorfuClientSettings> settings, IL
         await _gate.WaitAsync(cancellationToken);
         try
         {
-            return _client ??= await CorfuClient.ConnectAsync(settings.Value.ConnectionString, settings.Value.Client,
+            return _client ??= await CorfuClient.ConnectAsync(settings.ConnectionString, settings.Client,
                 _logger, cancellationToken);
         }
         finally
@@ -45,7 +44,7 @@ internal sealed class CorfuConnection(IOptions<CorfuClientSettings> settings, IL
 
     public async Task StartAsync(CancellationToken cancellationToken)
     {
-        var limit = settings.Value.ConnectTimeout;
+        var limit = settings.ConnectTimeout;
         if (limit == TimeSpan.Zero) return;
         var start = time.GetTimestamp();
         while (true)

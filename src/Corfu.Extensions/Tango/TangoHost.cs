@@ -1,18 +1,20 @@
+using System.Diagnostics.Metrics;
 using Corfu.Client;
 using Microsoft.Extensions.Logging;
-using Microsoft.Extensions.Options;
 using Tango;
 
 namespace Corfu.Extensions;
 
-/// <summary>The host's one Tango runtime: all its objects share one playback order.</summary>
+/// <summary>A Tango runtime of the host: all objects of one share one playback order.</summary>
 public interface ITangoHost
 {
     /// <summary>The runtime over the host's client, made at the first call. The host owns it.</summary>
     Task<TangoRuntime> GetRuntimeAsync(CancellationToken cancellationToken = default);
 }
 
-internal sealed class TangoHost(ICorfuConnection connection, IOptions<TangoSettings> settings, ILoggerFactory loggers,
+/// <param name="key">Null: the host's only runtime, or its default one.</param>
+internal sealed class TangoHost(
+    ICorfuConnection connection, TangoSettings settings, string? key, IMeterFactory? meters, ILoggerFactory loggers,
     TimeProvider time) : ITangoHost, IAsyncDisposable
 {
     private readonly SemaphoreSlim _gate = new(1, 1);
@@ -31,8 +33,10 @@ internal sealed class TangoHost(ICorfuConnection connection, IOptions<TangoSetti
         {
             if (_runtime is { } made) return made;
             var client = await connection.GetClientAsync(cancellationToken);
-            return _runtime = new TangoRuntime(client, () => new StreamCursor(client), time, SystemEntropy.Instance,
-                settings.Value.Runtime, loggers.CreateLogger<TangoRuntime>());
+            made = new TangoRuntime(client, () => new StreamCursor(client), time, SystemEntropy.Instance,
+                settings.Runtime, loggers.CreateLogger<TangoRuntime>());
+            if (meters is not null) TangoMeters.Add(meters, made, key);
+            return _runtime = made;
         }
         finally
         {

@@ -17,6 +17,9 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
     // Null until the player hosts the object.
     private List<HostedObject>? _changed;
 
+    // Playback alone writes it.
+    private long _updates;
+
     public ObjectId Id { get; } = entry.Id;
 
     public string Name { get; } = entry.Name;
@@ -43,6 +46,9 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
 
     public TangoObjectStoppedException? Stopped => _stopped;
 
+    /// <summary>Calls that were applied here.</summary>
+    public long Updates => Volatile.Read(ref _updates);
+
     /// <summary>Playback only: the view as of the last record applied.</summary>
     public TangoObject? CurrentView => _view;
 
@@ -64,6 +70,7 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
         var stopped = other._stopped;
         _stopped = stopped is not null && stopped.Version == _stopped?.Version ? stopped.Again() : stopped;
         Versions = other.Versions;
+        Volatile.Write(ref _updates, _updates + other._updates);
 #if PLANTED
         if (Slot < 0 || !Planted.Is("rebuilt-keeps-its-view"))
 #endif
@@ -79,6 +86,7 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
         scoped in CallRecord call, RecordVersion version, LogPlace place, ApplyResult? result)
     {
         Versions.Write(call.HasKey, call.Key.Span, version);
+        Volatile.Write(ref _updates, _updates + 1);
         if (Id != ObjectId.Directory || !TangoDirectory.FollowsFromCheckpoints(call.Mutator))
             Unit.Traffic.Count(call.Key.Length + call.Arguments.Length);
         MarkDirty();

@@ -98,6 +98,11 @@ internal sealed class UnitOpenings(
         lock (_gate) return _open.ContainsKey(first);
     }
 
+    public IReadOnlyList<HostedUnit> ListOpen()
+    {
+        lock (_gate) return [.. _open.Values];
+    }
+
     /// <summary>Plays an open unit anew from its checkpoint, or from the beginning: the result takes the place of what
     /// has stopped (R23).</summary>
     public async ValueTask RebuildAsync(HostedUnit unit, CancellationToken cancellationToken)

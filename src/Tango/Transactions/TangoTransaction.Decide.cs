@@ -1,4 +1,5 @@
 using System.Collections.Immutable;
+using System.Diagnostics;
 using Corfu.Protocol;
 using Tango.Calls;
 using Tango.Records;
@@ -28,13 +29,34 @@ public sealed partial class TangoTransaction
             LetGo();
         }
 
-        TangoTelemetry.Transactions.Add(1, new KeyValuePair<string, object?>("outcome", Outcome switch
-        {
-            TxOutcome.Committed => "committed",
-            TxOutcome.Aborted => "aborted",
-            _ => "in_doubt",
-        }));
+        Tell(Outcome, activity);
         return Outcome;
+    }
+
+    private static void Tell(TxOutcome outcome, Activity? activity)
+    {
+        var tags = new TagList
+        {
+            {
+                "outcome", outcome switch
+                {
+                    TxOutcome.Committed => "committed",
+                    TxOutcome.Aborted => "aborted",
+                    _ => "in_doubt",
+                }
+            },
+        };
+        // The object that transactions lose to is the one to divide.
+        if (outcome is TxOutcome.Aborted aborted)
+        {
+            tags.Add("object", aborted.ObjectName);
+            tags.Add("reason", aborted.Reason.ToString());
+        }
+
+        TangoTelemetry.Transactions.Add(1, tags);
+        if (activity is null) return;
+        foreach (var (key, value) in tags) activity.SetTag($"tango.{key}", value);
+        if (outcome is not TxOutcome.Committed) activity.SetStatus(ActivityStatusCode.Error, outcome.GetType().Name);
     }
 
     /// <summary>Tango 3.2, Read-only transactions: no record; the check makes the snapshot's validity

@@ -1,0 +1,24 @@
+using System.Collections.Immutable;
+
+namespace Tango;
+
+public sealed partial class TangoRuntime
+{
+    /// <summary>Figures of the objects that are hosted now, for monitoring. Costs no request.</summary>
+    public ImmutableArray<ObjectFigures> ReadFigures()
+    {
+        var published = Player.Published;
+        var figures = ImmutableArray.CreateBuilder<ObjectFigures>();
+        foreach (var unit in _openings.ListOpen())
+        {
+            foreach (var hosted in unit.Objects)
+            {
+                figures.Add(new ObjectFigures(
+                    hosted.Name, hosted.Entry.TypeName, hosted.Updates, unit.Traffic.CheckpointSize,
+                    published.Of(hosted).Stopped is not null));
+            }
+        }
+
+        return figures.DrainToImmutable();
+    }
+}

@@ -1,0 +1,10 @@
+namespace Tango;
+
+/// <summary>What a runtime knows of an object that it hosts, at one moment.</summary>
+/// <param name="Name">The name by which it was opened.</param>
+/// <param name="Updates">Calls that were applied to it since its playback began here; it only grows while the object
+/// stays hosted.</param>
+/// <param name="CheckpointBytes">Size of the newest checkpoint of its unit that was made or loaded here; 0: none
+/// was.</param>
+/// <param name="IsStopped">Its view has ended: Apply failed, a record cannot be read here, or it was deleted.</param>
+public sealed record ObjectFigures(string Name, string TypeName, long Updates, long CheckpointBytes, bool IsStopped);
