@@ -55,7 +55,7 @@ public sealed class TreeTests
     {
         await using var cluster = new Cluster();
         TangoRuntime runtime = cluster.NewRuntime();
-        var tree = await runtime.OpenAsync<TangoTree<int>>("tree");
+        var tree = await runtime.OpenAsync<TangoTree<int>>("tree", OpenMode.Create);
         await using (runtime.BeginTx())
         {
             Assert.Equal(TreeOutcome.Done, await tree.CreateAsync("/a", 1));
@@ -71,7 +71,7 @@ public sealed class TreeTests
     {
         await using var cluster = new Cluster();
         TangoRuntime runtime = cluster.NewRuntime();
-        var tree = await runtime.OpenAsync<TangoTree<int>>("tree");
+        var tree = await runtime.OpenAsync<TangoTree<int>>("tree", OpenMode.Create);
         await FillAsync(tree);
         var history = await runtime.OpenHistoryAsync(await runtime.CheckpointAsync(tree));
         await tree.DeleteSubtreeAsync("/d");
@@ -116,7 +116,7 @@ public sealed class TreeTests
     {
         await using var cluster = new Cluster();
         TangoRuntime runtime = cluster.NewRuntime();
-        var tree = await runtime.OpenAsync<TangoTree<int>>("tree");
+        var tree = await runtime.OpenAsync<TangoTree<int>>("tree", OpenMode.Create);
         await FillAsync(tree);
         await using TangoTransaction tx = runtime.BeginTx(s_explicit);
         await first(tx.Use(tree));

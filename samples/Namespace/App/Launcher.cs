@@ -1,0 +1,35 @@
+using Corfu.Hosting;
+using Corfu.Protocol;
+using NamespaceSample.History;
+using NamespaceSample.Processes;
+using Tango;
+
+namespace NamespaceSample.App;
+
+/// <summary>Joins a command to the console: signals, errors, exit codes.</summary>
+internal static class Launcher
+{
+    public static async Task<int> RunAsync(Func<CancellationToken, Task<int>> command)
+    {
+        using var signals = new StopSignals();
+        try
+        {
+            return await command(signals.Token);
+        }
+        catch (OperationCanceledException) when (signals.Token.IsCancellationRequested)
+        {
+            return ExitCodes.Interrupted;
+        }
+        catch (HistoryFormatException e)
+        {
+            await Console.Error.WriteLineAsync($"error: {e.Message}");
+            return ExitCodes.Usage;
+        }
+        catch (Exception e) when (e is CorfuException or TangoException or NodeStartException or ChildProcessException
+            or IOException or UnauthorizedAccessException)
+        {
+            await Console.Error.WriteLineAsync($"error: {e.Message}");
+            return ExitCodes.Failed;
+        }
+    }
+}

@@ -1,0 +1,52 @@
+using System.Diagnostics;
+using System.Globalization;
+using Corfu.Hosting;
+
+namespace NamespaceSample.Processes;
+
+/// <summary>A cluster of processes in a temporary folder, which end and go with it: three units with two replicas of
+/// each entry, and a sequencer. Agents do not reconfigure: what is killed is started again at once.</summary>
+internal sealed class ClusterProcesses : IAsyncDisposable
+{
+    private static readonly ClusterShape s_shape = new() { Units = 3, Replicas = 2, Automatic = false };
+
+    private readonly string _folder = Directory.CreateTempSubdirectory("corfu-namespace-").FullName;
+
+    private readonly ProcessCluster _processes = new(NodeCommandLine.Self(
+        NodeMode.Name, Environment.ProcessId.ToString(CultureInfo.InvariantCulture)));
+
+    private ClusterState? _state;
+
+    public string ConnectionString => _state!.ConnectionString;
+
+    /// <summary>The nodes' names: units first.</summary>
+    public IReadOnlyList<string> Nodes =>
+        [.. _state!.Nodes.OrderBy(node => node.Role).Select(node => node.Node).Distinct()];
+
+    /// <summary>Starts what does not run, and waits until the cluster serves.</summary>
+    /// <exception cref="NodeStartException">It does not.</exception>
+    public async Task UpAsync(CancellationToken cancellationToken) =>
+        _state = await _processes.UpWholeAsync(_folder, s_shape, cancellationToken);
+
+    public Task DownAsync() => _processes.DownAsync(_folder);
+
+    /// <summary>SIGKILL to one node, which is then started again.</summary>
+    public async Task KillAsync(string name, CancellationToken cancellationToken)
+    {
+        int id = _state!.Nodes.First(node => node.Node == name).ProcessId
+            ?? throw new ChildProcessException($"{name} does not run");
+        using (var process = Process.GetProcessById(id))
+        {
+            process.Kill();
+            await process.WaitForExitAsync(cancellationToken);
+        }
+
+        await UpAsync(cancellationToken);
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        if (ClusterFolder.Exists(_folder)) await DownAsync();
+        Directory.Delete(_folder, recursive: true);
+    }
+}

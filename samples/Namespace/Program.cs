@@ -1,0 +1,3 @@
+using NamespaceSample.Cli;
+
+return await NamespaceCommand.InvokeAsync(args, Console.Error);
