@@ -51,12 +51,17 @@ public static class NamespaceCommand
         return connect;
     }
 
-    private static RootCommand Create() => new(Description)
+    private static RootCommand Create()
     {
-        ReplayCommand.Create(),
-        ChildCommands.Node(),
-        ChildCommands.Host(),
-        ChildCommands.Replayer(),
-        ChildCommands.Verifier(),
-    };
+        var root = new RootCommand(Description)
+        {
+            ReplayCommand.Create(),
+            ChildCommands.Node(),
+            ChildCommands.Host(),
+            ChildCommands.Replayer(),
+            ChildCommands.Verifier(),
+        };
+        LoadCommand.AddTo(root);
+        return root;
+    }
 }

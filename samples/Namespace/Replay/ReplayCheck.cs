@@ -41,9 +41,6 @@ public sealed class ReplayCheck(NamespaceState state)
         return wrong;
     }
 
-    private static bool HasFile(string directory, string[] files)
-    {
-        // The least path below it; files are not sorted alike, so each is looked at.
-        return Array.Exists(files, file => file != directory && TreePath.IsWithin(file, directory));
-    }
+    private static bool HasFile(string directory, string[] files) =>
+        Array.Exists(files, file => file != directory && TreePath.IsWithin(file, directory));
 }
