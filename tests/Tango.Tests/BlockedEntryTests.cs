@@ -44,7 +44,7 @@ public class BlockedEntryTests
         await written.Task;
 
         var hosted = new HostedObjects();
-        hosted.Add(new HostedUnit([new HostedObject(entry, null)]));
+        hosted.Add(new HostedUnit([entry], static _ => null));
         var decisions = new Decisions(calls, _ => Task.CompletedTask, TimeSpan.FromDays(1), TimeProvider.System, logger,
             lifetime.Token);
         var applier = new RecordApplier(hosted, decisions, new SpilledWrites(log),

@@ -90,9 +90,6 @@ public class ObjectTests
         Assert.True(both, "opening inside a transaction is refused");
         Assert.True((await transaction.EndTxAsync()).IsCommitted);
         Assert.Equal(7, await b.BalanceAsync("x"));
-
-        await Assert.ThrowsAsync<TangoDirectoryException>(
-            async () => await world.NewRuntime().OpenGroupAsync("pair", g => g.Add<Accounts>("a")));
     }
 
     [Fact]

@@ -49,7 +49,7 @@ internal static class CheckpointContent
         if (parts.Length != members.Count + 1)
             throw new TangoFormatException($"{parts.Length} parts for {members.Count} members");
         var loaded = ImmutableArray.CreateBuilder<MemberSnapshot>(members.Count);
-        for (var i = 0; i < members.Count; i++) loaded.Add(ReadMember(ref reader, members[i], parts[i + 1]));
+        for (var i = 0; i < members.Count; i++) loaded.Add(ReadMember(ref reader, members, loaded, parts[i + 1]));
         var awaited = ReadAwaited(ref reader);
         // Kept for a later format. Spills need no place here: their commit record names them (R19).
         reader.ReadArrayHeader(0);
@@ -83,16 +83,20 @@ internal static class CheckpointContent
     }
 
     private static MemberSnapshot ReadMember(
-        ref MessagePackReader reader, UnitMember member, ReadOnlyMemory<byte> state)
+        ref MessagePackReader reader, IReadOnlyList<UnitMember> members, ImmutableArray<MemberSnapshot>.Builder loaded,
+        ReadOnlyMemory<byte> state)
     {
         reader.ReadArrayHeader(MemberLength);
         var id = new ObjectId(reader.ReadUInt64());
         var typeName = reader.ReadText();
         var capacity = reader.ReadInt32();
-        var entry = member.Entry;
-        if (id != entry.Id || typeName != entry.TypeName || capacity != entry.VersionCapacity)
+        // Hosts of a unit have its members in the order in which they met them: a directory that was loaded names
+        // them by their ids.
+        var member = loaded.Count == 0 ? members[0] : members.FirstOrDefault(one => one.Entry.Id == id);
+        if (member is not { Entry: { } entry } || id != entry.Id || loaded.Any(one => one.Entry.Id == id)
+            || typeName != entry.TypeName || capacity != entry.VersionCapacity)
             throw new TangoFormatException(
-                $"The checkpoint has {id} of type {typeName} with capacity {capacity}, not {entry}");
+                $"The checkpoint has {id} of type {typeName} with capacity {capacity}, not {member?.Entry}");
         var versions = ReadVersions(ref reader);
         var view = member.Type?.Create();
         ((ITangoView?)view)?.LoadState(state);

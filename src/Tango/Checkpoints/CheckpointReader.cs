@@ -6,6 +6,11 @@ using Tango.Formatting;
 
 namespace Tango.Checkpoints;
 
+/// <summary>Finds the members that a checkpoint has.</summary>
+/// <param name="end">Those that were born below it.</param>
+/// <param name="count">So many, if the directory is known as far.</param>
+internal delegate ValueTask<IReadOnlyList<UnitMember>> MemberLookup(LogPosition end, int count);
+
 /// <summary>Loads checkpoints from the log.</summary>
 internal sealed class CheckpointReader(ICorfuLog log, ILogger logger)
 {
@@ -21,12 +26,12 @@ internal sealed class CheckpointReader(ICorfuLog log, ILogger logger)
     /// The unit as of its newest checkpoint that is complete and readable here: the one with the highest end not above
     /// <paramref name="atMost"/>. Null: there is none.
     /// </summary>
-    /// <param name="members">In the order of the directory.</param>
-    public async ValueTask<UnitSnapshot?> LoadNewestAsync(
-        IReadOnlyList<UnitMember> members, LogPosition? atMost, CancellationToken cancellationToken)
+    /// <param name="first">The unit's first member.</param>
+    public async ValueTask<UnitSnapshot?> LoadNewestAsync(ObjectId first, MemberLookup findMembers,
+        LogPosition? atMost, CancellationToken cancellationToken)
     {
         var check = await log.CheckAsync(
-            [CheckpointFormat.StreamOf(members[0].Entry.Id)], ReadConsistency.Linearizable, cancellationToken);
+            [CheckpointFormat.StreamOf(first)], ReadConsistency.Linearizable, cancellationToken);
         var finals = new List<FinalRecord>();
         var chunks = new HashSet<LogPosition>();
         var until = check.Tail;
@@ -42,6 +47,7 @@ internal sealed class CheckpointReader(ICorfuLog log, ILogger logger)
             {
                 finals.Remove(final);
                 if (final.End > atMost) continue;
+                var members = await findMembers(final.End, final.PartLengths.Length - 1);
                 if (await TryLoadAsync(final, members, cancellationToken) is { } loaded) return loaded;
             }
 

@@ -43,6 +43,9 @@ internal sealed class Checkpointer(
     // Guarded by _gate, by first member: the newest checkpoint when this runtime last looked.
     private readonly Dictionary<ObjectId, LogPosition?> _known = [];
 
+    // Guarded by _gate: members without views, of which the log has been told.
+    private readonly HashSet<ObjectId> _lacking = [];
+
     // Guarded by _gate, by first member.
     private readonly SortedDictionary<ObjectId, HostedUnit> _watched = [];
 
@@ -163,7 +166,7 @@ internal sealed class Checkpointer(
         var (updates, bytes) = (unit.Traffic.Updates, unit.Traffic.Bytes);
         try
         {
-            if (!mayWrite())
+            if (!mayWrite() || !HasAllViews(unit))
             {
                 unit.Traffic.Failed();
                 return null;
@@ -182,6 +185,21 @@ internal sealed class Checkpointer(
                 logger.LogWarning(e, "No checkpoint of {Name} was made; it is tried again", unit.Objects[0].Name);
             return null;
         }
+    }
+
+    /// <summary>R20: a checkpoint has all members. A runtime that lacks a member's type leaves it to others.</summary>
+    private bool HasAllViews(HostedUnit unit)
+    {
+        if (unit.Viewless is not { } viewless) return true;
+        lock (_gate)
+        {
+            if (!_lacking.Add(viewless.Id)) return false;
+        }
+
+        logger.LogWarning(
+            "No checkpoints of the group {Group} are made here: {Name} is of type {Type}, which this program does not "
+            + "know", viewless.Entry.Group, viewless.Name, viewless.Entry.TypeName);
+        return false;
     }
 
     private void Know(HostedUnit unit, LogPosition? newest)

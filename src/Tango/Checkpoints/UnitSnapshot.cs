@@ -25,12 +25,14 @@ internal sealed record UnitSnapshot(
 
     /// <summary>Within a cycle, when everything that it played is published.</summary>
     /// <exception cref="TangoObjectStoppedException">R23: a view that stopped is not the state at its end.</exception>
+    /// <exception cref="TangoDirectoryException">A member has no view here.</exception>
     public static UnitSnapshot Take(HostedUnit unit, PublishedViews published, Decisions decisions) => new(
         published.End, [.. unit.Objects.Select(member => MemberSnapshot.Take(member, published))],
         decisions.AwaitedBy(StreamsOf(unit)));
 
     /// <summary>Of a playback that has ended.</summary>
     /// <exception cref="TangoObjectStoppedException">R23: as above.</exception>
+    /// <exception cref="TangoDirectoryException">As above.</exception>
     public static UnitSnapshot Take(HostedUnit unit, Playback.Playback playback) => new(
         playback.Hosted.Applied, [.. unit.Objects.Select(MemberSnapshot.Take)],
         playback.Decisions.AwaitedBy(StreamsOf(unit)));
@@ -46,6 +48,7 @@ internal sealed record MemberSnapshot(DirectoryEntry Entry, TangoObject? View, V
 {
     public static MemberSnapshot Take(HostedObject member, PublishedViews published)
     {
+        RequireType(member);
         var view = published.Of(member);
 #if PLANTED
         if (Planted.Is("checkpoint-of-a-stopped-view"))
@@ -54,7 +57,17 @@ internal sealed record MemberSnapshot(DirectoryEntry Entry, TangoObject? View, V
         return new MemberSnapshot(member.Entry, view.Require(member), member.Versions.Capture());
     }
 
-    public static MemberSnapshot Take(HostedObject member) => member.Stopped is { } stopped
-        ? throw stopped.Told
-        : new(member.Entry, member.CurrentView, member.Versions.Capture());
+    public static MemberSnapshot Take(HostedObject member)
+    {
+        RequireType(member);
+        return member.Stopped is { } stopped
+            ? throw stopped.Told
+            : new MemberSnapshot(member.Entry, member.CurrentView, member.Versions.Capture());
+    }
+
+    // Its state is not known here.
+    private static void RequireType(HostedObject member)
+    {
+        if (member.Type is null) throw TangoDirectoryException.UnknownType(member.Entry);
+    }
 }

@@ -10,6 +10,14 @@ public sealed record DirectoryEntry(ObjectId Id, string Name, string TypeName, s
 {
     /// <summary>Null: the object began empty. Otherwise it began as a copy of another one's past state.</summary>
     public ForkOrigin? Origin { get; init; }
+
+    /// <summary>Null: it was created alone, or with its group. Otherwise where the record stands that added it to its
+    /// group; it began empty there.</summary>
+    public LogPosition? Birth { get; init; }
+
+    /// <summary>R20: a state of the group as of everything below the position has the members for which this is true,
+    /// in views, checkpoints and history alike.</summary>
+    internal bool IsBornBelow(LogPosition end) => Birth is not { } birth || birth < end;
 }
 
 /// <summary>Where an object comes from that <see cref="TangoRuntime.ForkAsync(string, LogPosition, string,

@@ -10,13 +10,17 @@ internal static class DirectoryFormat
 {
     public const int StateLengthOfFirstLevel = 2;
     public const int StateLengthOfSecondLevel = 5;
-    public const int StateLength = 6;
+    public const int StateLengthOfThirdLevel = 6;
+    public const int StateLength = 7;
 
     private const int NewObjectLength = 3;
     private const int EntryLength = 5;
+    private const int AddedEntryLength = 6;
     private const int ForkedEntryLength = 8;
     private const int CreateForkLength = 8;
     private const int ReservedLength = 2;
+    private const int ReserveMemberLength = 4;
+    private const int AddMemberLength = 5;
 
     public static ArgumentBuffer Create(string? group, ImmutableArray<TangoDirectory.NewObject> members)
     {
@@ -96,6 +100,49 @@ internal static class DirectoryFormat
         return (entry, RecordFormat.ReadPosition(ref reader));
     }
 
+    public static ArgumentBuffer ReserveMember(string group, TangoDirectory.NewObject member)
+    {
+        var buffer = new ArgumentBuffer();
+        var writer = new MessagePackWriter(buffer);
+        writer.WriteArrayHeader(ReserveMemberLength);
+        writer.WriteText(group);
+        writer.WriteText(member.Name);
+        writer.WriteText(member.TypeName);
+        writer.Write(member.VersionCapacity);
+        writer.Flush();
+        return buffer;
+    }
+
+    public static (string Group, TangoDirectory.NewObject Member) ReadReservedMember(ref MessagePackReader reader)
+    {
+        reader.ReadArrayHeader(ReserveMemberLength);
+        var group = ReadText(ref reader);
+        return (group, new TangoDirectory.NewObject(ReadText(ref reader), ReadText(ref reader), reader.ReadInt32()));
+    }
+
+    /// <param name="unit">The group's first member.</param>
+    public static ArgumentBuffer AddMember(ObjectId unit, DirectoryEntry reserved)
+    {
+        var buffer = new ArgumentBuffer();
+        var writer = new MessagePackWriter(buffer);
+        writer.WriteArrayHeader(AddMemberLength);
+        writer.Write(unit.Value);
+        writer.Write(reserved.Id.Value);
+        writer.WriteText(reserved.Name);
+        writer.WriteText(reserved.TypeName);
+        writer.Write(reserved.VersionCapacity);
+        writer.Flush();
+        return buffer;
+    }
+
+    /// <returns>The member without its group, which the unit knows, and without its birth.</returns>
+    public static (ObjectId Unit, DirectoryEntry Member) ReadAddedMember(ref MessagePackReader reader)
+    {
+        reader.ReadArrayHeader(AddMemberLength);
+        var (unit, id) = (new ObjectId(reader.ReadUInt64()), new ObjectId(reader.ReadUInt64()));
+        return (unit, new DirectoryEntry(id, ReadText(ref reader), ReadText(ref reader), null, reader.ReadInt32()));
+    }
+
     public static (string? Group, ImmutableArray<TangoDirectory.NewObject> Members) ReadMembers(
         ref MessagePackReader reader)
     {
@@ -115,13 +162,16 @@ internal static class DirectoryFormat
         writer.WriteArrayHeader(entries.Count);
         foreach (var entry in entries.OrderBy(static entry => entry.Id))
         {
-            writer.WriteArrayHeader(entry.Origin is null ? EntryLength : ForkedEntryLength);
+            // What was forked is in no group.
+            var added = entry.Birth is null ? EntryLength : AddedEntryLength;
+            writer.WriteArrayHeader(entry.Origin is null ? added : ForkedEntryLength);
             writer.Write(entry.Id.Value);
             writer.WriteText(entry.Name);
             writer.WriteText(entry.TypeName);
             writer.WriteText(entry.Group);
             writer.Write(entry.VersionCapacity);
             if (entry.Origin is { } origin) WriteOrigin(ref writer, origin);
+            else if (entry.Birth is { } birth) writer.Write(birth.Offset);
         }
     }
 
@@ -131,12 +181,17 @@ internal static class DirectoryFormat
         for (var count = reader.ReadCount(); count > 0; count--)
         {
             var length = reader.ReadCount();
-            if (length is not (EntryLength or ForkedEntryLength))
+            if (length is not (EntryLength or AddedEntryLength or ForkedEntryLength))
                 throw new TangoFormatException($"An object with {length} elements is not known here");
             var id = new ObjectId(reader.ReadUInt64());
             var entry = new DirectoryEntry(
                 id, ReadText(ref reader), ReadText(ref reader), reader.ReadText(), reader.ReadInt32());
-            entries.Add(length == EntryLength ? entry : entry with { Origin = ReadOrigin(ref reader) });
+            entries.Add(length switch
+            {
+                EntryLength => entry,
+                AddedEntryLength => entry with { Birth = RecordFormat.ReadPosition(ref reader) },
+                _ => entry with { Origin = ReadOrigin(ref reader) },
+            });
         }
 
         return entries.ToImmutable();

@@ -25,6 +25,9 @@ internal static class FeatureLevel
     /// <summary>Objects that get another name.</summary>
     public const int Renames = 4;
 
+    /// <summary>Members that are added to groups.</summary>
+    public const int GrowingGroups = 4;
+
     /// <summary>The highest that this code reads and writes.</summary>
-    public const int Newest = Renames;
+    public const int Newest = GrowingGroups;
 }

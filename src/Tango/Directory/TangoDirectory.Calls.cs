@@ -116,6 +116,13 @@ internal sealed partial class TangoDirectory
         UpdateHelperAsync(
             Mutators.Of(Mutators.Rename), ObjectKey.None, DirectoryFormat.Rename(id, newName), cancellationToken);
 
+    /// <summary>Has the name and an id kept for a new member of the group, or finds the member that there is.</summary>
+    /// <exception cref="TangoRejectedException">The name is taken, there is no such group, or it is full.</exception>
+    public ValueTask<DirectoryEntry> ReserveMemberAsync(
+        string group, NewObject member, CancellationToken cancellationToken) =>
+        CallAsync<DirectoryEntry>(
+            Mutators.ReserveMember, DirectoryFormat.ReserveMember(group, member), cancellationToken);
+
     private ValueTask<T> CallAsync<T>(int mutator, ArgumentBuffer arguments, CancellationToken cancellationToken) =>
         UpdateHelperAsync<T>(Mutators.Of(mutator), ObjectKey.None, arguments, cancellationToken);
 
@@ -143,12 +150,17 @@ internal sealed partial class TangoDirectory
         public const int CreateFork = 12;
         public const int CheckpointedIndex = 13;
         public const int Rename = 14;
+        public const int ReserveMember = 15;
+
+        /// <summary>Its entry is in the streams of the unit's first member and of the new one too.</summary>
+        public const int AddMember = 16;
 
         private static readonly string[] s_names =
         [
             nameof(Create), nameof(RaiseLevel), nameof(CreateFirst), nameof(Checkpointed), nameof(Release),
             nameof(Hold), nameof(Expire), nameof(Retain), nameof(Declare), nameof(Delete), nameof(ReserveId),
             nameof(CreateFork), nameof(CheckpointedIndex), nameof(Rename),
+            nameof(ReserveMember), nameof(AddMember),
         ];
 
         public static MutatorInfo[] All { get; } =
@@ -160,6 +172,8 @@ internal sealed partial class TangoDirectory
             Create or RaiseLevel or CreateFirst or Delete or Rename;
 
         public static bool IsAboutForks(int mutator) => mutator is ReserveId or CreateFork;
+
+        public static bool IsAboutMembers(int mutator) => mutator is ReserveMember or AddMember;
 
         public static bool IsAboutClaims(int mutator) => mutator is >= Checkpointed and <= Declare or CheckpointedIndex;
     }

@@ -46,6 +46,7 @@ internal sealed partial class TangoDirectory
     {
         var start = entry.Origin!.Base;
         if (_objects.ContainsKey(entry.Name)) throw Reject($"'{entry.Name}' exists");
+        RequireNotPending(entry.Name);
         if (forget > start || entry.Origin.Position > start)
             throw Reject($"A fork from {start.Offset} on cannot begin with what is above, nor forget it");
         // While no claim named its chunks, a trim may have taken them.

@@ -7,9 +7,8 @@ using Tango.Records;
 namespace Tango;
 
 /// <summary>
-/// The object that names all others (Tango 3.2, Naming): fixed id, ids handed out in log order, groups with the
-/// membership they were created with (R20). Its code is written by hand, since the generator's output cannot be used in
-/// this assembly.
+/// The object that names all others (Tango 3.2, Naming): fixed id, ids handed out in log order, groups that only grow
+/// (R20). Its code is written by hand, since the generator's output cannot be used in this assembly.
 /// </summary>
 internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDirectory>
 {
@@ -80,7 +79,7 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
     public bool IsDeletedBefore(ObjectId id, LogPosition position)
     {
         var isGiven = id.CompareTo(ObjectId.FirstUser) >= 0 && id.Value < _nextId;
-        if (!isGiven || _byId.ContainsKey(id) || _reserved.ContainsKey(id)) return false;
+        if (!isGiven || _byId.ContainsKey(id) || _reserved.ContainsKey(id) || IsPending(id)) return false;
         return !_claims.Deleted.Values.Any(
             deleted => deleted.At >= position && deleted.Members.Any(member => member.Id == id));
     }
@@ -91,6 +90,7 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
         var reader = new MessagePackReader(arguments);
         if (Mutators.IsAboutNames(mutator)) ApplyToNames(mutator, ref reader, context);
         else if (Mutators.IsAboutForks(mutator)) ApplyToForks(mutator, ref reader, context);
+        else if (Mutators.IsAboutMembers(mutator)) ApplyToMembers(mutator, ref reader, context);
         else if (Mutators.IsAboutClaims(mutator)) ApplyToClaims(mutator, ref reader, context);
         else throw new TangoUnknownRecordException(s_type.Name, mutator);
         // The directory's own history begins at its first record.
@@ -214,6 +214,7 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
         {
             < FeatureLevel.Checkpoints => DirectoryFormat.StateLengthOfFirstLevel,
             < FeatureLevel.Forks => DirectoryFormat.StateLengthOfSecondLevel,
+            < FeatureLevel.GrowingGroups => DirectoryFormat.StateLengthOfThirdLevel,
             _ => DirectoryFormat.StateLength,
         });
         writer.Write(_nextId);
@@ -226,6 +227,7 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
         }
 
         if (_level >= FeatureLevel.Forks) DirectoryFormat.WriteReserved(ref writer, _reserved);
+        if (_level >= FeatureLevel.GrowingGroups) DirectoryFormat.WriteEntries(ref writer, [.. _pending.Values]);
         writer.Flush();
     }
 
@@ -234,11 +236,12 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
         var reader = new MessagePackReader(state);
         var length = reader.ReadCount();
         if (length is not (DirectoryFormat.StateLengthOfFirstLevel or DirectoryFormat.StateLengthOfSecondLevel
-            or DirectoryFormat.StateLength))
+            or DirectoryFormat.StateLengthOfThirdLevel or DirectoryFormat.StateLength))
             throw new TangoFormatException($"A directory's state with {length} elements is not known here");
         _nextId = reader.ReadUInt64();
         _objects = _objects.Clear();
-        (_byId, _groups, _reserved) = (_byId.Clear(), _groups.Clear(), _reserved.Clear());
+        (_byId, _groups) = (_byId.Clear(), _groups.Clear());
+        (_reserved, _pending) = (_reserved.Clear(), _pending.Clear());
         (_level, _maxSpan, _claims) = (FeatureLevel.First, MaxSpanOfFirstLevel, TrimClaims.None);
         // Where history begins is not in a state of the first level: all of it is claimed.
         _claims = _claims.Create(ObjectId.Directory, LogPosition.Zero);
@@ -253,7 +256,15 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
         _maxSpan = reader.ReadInt64();
         if (_maxSpan <= 0) throw new TangoFormatException($"A span of {_maxSpan} positions does not exist");
         _claims = ClaimFormat.ReadState(ref reader);
-        if (length == DirectoryFormat.StateLength) _reserved = DirectoryFormat.ReadReserved(ref reader);
+        if (length < DirectoryFormat.StateLengthOfThirdLevel) return;
+        _reserved = DirectoryFormat.ReadReserved(ref reader);
+        if (length < DirectoryFormat.StateLength) return;
+        foreach (var member in DirectoryFormat.ReadEntries(ref reader))
+        {
+            if (member.Group is null || !_groups.ContainsKey(member.Group))
+                throw new TangoFormatException($"'{member.Name}' is reserved for a group that does not exist");
+            _pending = _pending.Add(member.Name, member);
+        }
     }
 
     /// <exception cref="TangoLevelException">R23: this code does not know what else may stand in the log, so the
@@ -289,6 +300,7 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
         {
             if (_objects.ContainsKey(members[i].Name))
                 throw Reject($"'{members[i].Name}' exists and is not in a group '{group}'");
+            RequireNotPending(members[i].Name);
             for (var j = 0; j < i; j++)
             {
                 if (members[j].Name == members[i].Name) throw Reject($"'{members[i].Name}' is named twice");
@@ -331,7 +343,9 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
         _claims = _claims.Delete(members, at);
         _objects = _objects.RemoveRange(members.Select(static member => member.Name));
         _byId = _byId.RemoveRange(members.Select(static member => member.Id));
-        if (members[0].Group is { } group) _groups = _groups.Remove(group);
+        if (members[0].Group is not { } group) return;
+        _groups = _groups.Remove(group);
+        ForgetPendingOf(group);
     }
 
     private void ApplyRename(ObjectId id, string newName)
@@ -341,6 +355,7 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
         if (!_byId.TryGetValue(id, out var entry)) throw Reject($"{id} is no object, or is deleted already");
         if (newName == entry.Name) return;
         if (_objects.ContainsKey(newName)) throw Reject($"'{newName}' exists");
+        RequireNotPending(newName);
         var renamed = entry with { Name = newName };
         _objects = _objects.Remove(entry.Name).Add(newName, renamed);
         _byId = _byId.SetItem(id, renamed);
@@ -360,7 +375,7 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
             same = existing[i].Name == members[i].Name && existing[i].TypeName == members[i].TypeName;
         if (same) return existing;
         var names = string.Join(", ", existing.Select(static entry => $"{entry.Name}: {entry.TypeName}"));
-        throw Reject($"Group '{group}' was created with other members, and membership is fixed: {names}");
+        throw Reject($"Group '{group}' exists with other members: {names}");
     }
 
     /// <summary>An object to be created.</summary>

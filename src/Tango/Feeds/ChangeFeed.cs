@@ -21,7 +21,6 @@ internal sealed class ChangeFeed<T>(
 {
     private Playback.Playback _playback = null!;
     private HostedUnit _unit = null!;
-    private HostedObject _object = null!;
     private ChangeRecorder _recorder = null!;
 
     // Follows what is recorded.
@@ -30,6 +29,11 @@ internal sealed class ChangeFeed<T>(
     // Of the last element that was taken, or where the feed starts.
     private ChangePlace _last;
     private bool _isAtTail;
+
+    // Null below its birth, if it was added to its group.
+    private HostedObject? Object => _unit.Find(entry.Id);
+
+    private TangoObjectStoppedException? Stopped => (Object ?? _unit.Objects[0]).Stopped;
 
     /// <param name="after">Null: everything that is acknowledged before the call precedes the feed.</param>
     public async ValueTask StartAsync(ChangePlace? after)
@@ -86,7 +90,7 @@ internal sealed class ChangeFeed<T>(
     /// <exception cref="TangoTrimmedException">History was trimmed, and no newer checkpoint can be loaded.</exception>
     public async ValueTask AdvanceAsync()
     {
-        if (_object.Stopped is { } stopped) throw stopped.Told;
+        if (Stopped is { } stopped) throw stopped.Told;
         if (claim is not null) await claim.RenewIfDueAsync(_last.Position, lifetime);
         try
         {
@@ -113,7 +117,7 @@ internal sealed class ChangeFeed<T>(
     {
         if (tail < _playback.Hosted.Applied || !await UnitReplay.IsSettledAsync(context.Log, tail, lifetime)) return;
         await _playback.PlayToAsync(tail);
-        if (_object.Stopped is null) _notice = new TangoChange<T>(TangoChangeKind.Progress, ChangePlace.Before(tail));
+        if (Stopped is null) _notice = new TangoChange<T>(TangoChangeKind.Progress, ChangePlace.Before(tail));
     }
 
     /// <summary>R22: goes on from the newest checkpoint.</summary>
@@ -128,17 +132,22 @@ internal sealed class ChangeFeed<T>(
     private void TellState()
     {
         RecordAfter(ChangePlace.Before(_unit.Start));
-        var state = T.ObjectType.Create();
-        state.Attach(new PastHost(_object, new CallReader(context.Log)));
-        _notice = new TangoChange<T>(TangoChangeKind.Reset, _last) { State = (T)state };
         _isAtTail = false;
+        // All its changes are above.
+        if (Object is not { } member) return;
+        var state = T.ObjectType.Create();
+        state.Attach(new PastHost(member, new CallReader(context.Log)));
+        _notice = new TangoChange<T>(TangoChangeKind.Reset, _last) { State = (T)state };
     }
 
     private async ValueTask LoadAsync(LogPosition? notAbove)
     {
         var replay = new UnitReplay(context, null, null, lifetime);
         (_unit, _playback) = (newUnit(), replay.Playback);
-        _object = _unit.Objects.First(member => member.Id == entry.Id);
+        _unit.MemberAdded = member =>
+        {
+            if (member.Id == entry.Id) member.Observer = _recorder;
+        };
         await replay.LoadAsync(_unit, notAbove);
         _playback.Hosted.AdvanceTo(_unit.Start);
         _playback.Add(_unit);
@@ -148,7 +157,8 @@ internal sealed class ChangeFeed<T>(
     private void RecordAfter(ChangePlace place)
     {
         _last = place;
-        _object.Observer = _recorder = new ChangeRecorder(place);
+        _recorder = new ChangeRecorder(place);
+        if (Object is { } member) member.Observer = _recorder;
     }
 
     private static TangoChange<T> ToChange(RecordedChange recorded) => new(TangoChangeKind.Update, recorded.Place)

@@ -49,6 +49,23 @@ public sealed class TangoObjectType
     /// <exception cref="TangoFormatException">Otherwise.</exception>
     internal void VerifyFormatters() => _ = Recorded;
 
+    /// <summary>Whether <see cref="VerifyFormatters"/> passes.</summary>
+    internal bool HasFormatters
+    {
+        get
+        {
+            try
+            {
+                VerifyFormatters();
+                return true;
+            }
+            catch (TangoFormatException)
+            {
+                return false;
+            }
+        }
+    }
+
     /// <summary>What the directory records of objects that are created now.</summary>
     /// <exception cref="TangoFormatException">As <see cref="VerifyFormatters"/>.</exception>
     internal RecordedTypeName Recorded => _recorded ??= Verify();

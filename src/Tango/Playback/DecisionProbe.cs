@@ -50,7 +50,7 @@ internal sealed class DecisionProbe(RecordVersion commit)
                 throw new TangoFormatException(
                     $"Commit record {commit} reads object {id}, which the directory does not know");
             added.UnionWith(group.Select(static member => member.Id));
-            var unit = new HostedUnit([.. group.Select(static member => new HostedObject(member, null))]);
+            var unit = new HostedUnit(group, static _ => null);
             // R20: not above the record, so that the unit is played to exactly there.
             await replay.LoadAsync(unit, commit.Position);
             replay.Playback.Add(unit);

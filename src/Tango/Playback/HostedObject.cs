@@ -27,11 +27,11 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
     public DirectoryEntry Entry { get; } = entry;
 
     /// <summary>Null: versions only, no view.</summary>
-    public TangoObjectType? Type { get; } = type;
+    public TangoObjectType? Type { get; private set; } = type;
 
     public VersionTable Versions { get; private set; } = new(entry.VersionCapacity);
 
-    public bool HoldsMutableValues { get; } = type is { HoldsMutableValues: true };
+    public bool HoldsMutableValues => Type is { HoldsMutableValues: true };
 
     /// <summary>Index in the published views; set once when the unit is hosted by the player.</summary>
     public int Slot { get; private set; } = -1;
@@ -60,13 +60,20 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
         if (IsDirty) changed.Add(this);
     }
 
+    /// <summary>R18: the record writes the new member as a whole, so that transactions with older snapshots do not
+    /// read it.</summary>
+    public void BeBorn(RecordVersion version) => Versions.Write(false, default, version);
+
     /// <summary>Before anything is played.</summary>
     public void StartFrom(LoadedObject loaded) => (_view, Versions) = (loaded.View, loaded.Versions);
 
-    /// <summary>Within a cycle of the player: for an object that is open for the first time, or has stopped.</summary>
+    /// <summary>Within a cycle of the player: for an object that is open for the first time, has stopped, or gets a
+    /// view.</summary>
     public void TakeOver(HostedObject other)
     {
-        if (Slot >= 0 && _stopped is null) return;
+        var getsView = Type is null && other.Type is not null;
+        if (Slot >= 0 && _stopped is null && !getsView) return;
+        Type ??= other.Type;
         var stopped = other._stopped;
         _stopped = stopped is not null && stopped.Version == _stopped?.Version ? stopped.Again() : stopped;
         Versions = other.Versions;

@@ -16,6 +16,9 @@ internal sealed class HostedObjects
     public bool TryGet(ObjectId id, LogPosition position, [NotNullWhen(true)] out HostedObject? hosted) =>
         _objects.TryGetValue(id, out hosted) && position >= hosted.Unit.Start;
 
+    /// <summary>A member was added to a unit that is hosted; its stream is to be played from the position on.</summary>
+    public Action<HostedObject, LogPosition>? Joined { get; set; }
+
     public bool IsEmpty => _objects.Count == 0;
 
     public bool Has(HostedUnit unit) =>
@@ -25,6 +28,13 @@ internal sealed class HostedObjects
     public void Add(HostedUnit unit)
     {
         foreach (var hosted in unit.Objects) _objects.Add(hosted.Id, hosted);
+    }
+
+    /// <param name="birth">Of the record that adds it. Nothing of it stands below, or in the same entry.</param>
+    public void Join(HostedObject member, LogPosition birth)
+    {
+        _objects.Add(member.Id, member);
+        Joined?.Invoke(member, birth.Next);
     }
 
     public void Remove(HostedUnit unit)

@@ -12,13 +12,33 @@ internal sealed class HostedUnit
     // Written by playback only, after the members are stopped; never reset.
     private volatile bool _isUnreadable;
 
-    public HostedUnit(IReadOnlyList<HostedObject> objects)
+    private readonly Func<DirectoryEntry, TangoObjectType?> _typeOf;
+
+    // A member is loaded and played as the same type, whatever types the program registers meanwhile.
+    private readonly Dictionary<ObjectId, TangoObjectType?> _types = [];
+
+    // Until the unit is played: what the directory names, members that are not born where its playback starts too.
+    private IReadOnlyList<DirectoryEntry> _known;
+
+    // Replaced by playback only, which adds members behind those that there are.
+    private volatile HostedObject[] _objects;
+
+    /// <param name="members">As the directory names them, the first one first.</param>
+    /// <param name="typeOf">Null: versions only, no view.</param>
+    public HostedUnit(IReadOnlyList<DirectoryEntry> members, Func<DirectoryEntry, TangoObjectType?> typeOf)
     {
-        Objects = objects;
-        foreach (var hosted in objects) hosted.Unit = this;
+        (_known, _typeOf) = (members, typeOf);
+        _objects = [.. members.Where(static member => member.IsBornBelow(LogPosition.Zero)).Select(NewMember)];
     }
 
-    public IReadOnlyList<HostedObject> Objects { get; }
+    /// <summary>The members as of what is played. Its first one never changes.</summary>
+    public IReadOnlyList<HostedObject> Objects => _objects;
+
+    /// <summary>A member that is played here without a view: this program does not know its type.</summary>
+    public HostedObject? Viewless => Array.Find(_objects, static member => member.Type is null);
+
+    /// <summary>Playback only: hears of each member that joins.</summary>
+    public Action<HostedObject>? MemberAdded { get; set; }
 
     /// <summary>Since the unit's playback began here.</summary>
     public UnitTraffic Traffic { get; } = new();
@@ -36,16 +56,57 @@ internal sealed class HostedUnit
     /// <summary>How long the unit stays hosted.</summary>
     public UnitStay Stay { get; } = new();
 
+    public HostedObject? Find(ObjectId id) => Array.Find(_objects, member => member.Id == id);
+
+    public TangoObjectType? TypeOf(DirectoryEntry member)
+    {
+        if (!_types.TryGetValue(member.Id, out var type)) _types.Add(member.Id, type = _typeOf(member));
+        return type;
+    }
+
+    /// <summary>Before anything is played: the members that a state of this end has, as far as they are
+    /// known.</summary>
+    public IReadOnlyList<UnitMember> MembersAt(LogPosition end) =>
+    [
+        .. _known.Where(member => member.IsBornBelow(end)).Select(member => new UnitMember(member, TypeOf(member))),
+    ];
+
+    /// <summary>Before anything is played.</summary>
+    public void Know(IReadOnlyList<DirectoryEntry> members)
+    {
+        // None: the unit was deleted long ago.
+        if (members.Count > 0) _known = members;
+    }
+
     /// <summary>Before anything is played.</summary>
     public void StartFrom(LoadedUnit loaded)
     {
         Start = loaded.End;
         Traffic.CheckpointSize = loaded.Size;
-        for (var i = 0; i < Objects.Count; i++) Objects[i].StartFrom(loaded.Members[i]);
+        _objects = [.. loaded.Members.Select(member => Find(member.Entry.Id) ?? NewMember(member.Entry))];
+        for (var i = 0; i < _objects.Length; i++) _objects[i].StartFrom(loaded.Members[i]);
     }
 
-    /// <summary>The same objects, of which nothing is played yet.</summary>
-    public HostedUnit Anew() => new([.. Objects.Select(static hosted => new HostedObject(hosted.Entry, hosted.Type))]);
+    /// <summary>The same unit, of which nothing is played yet.</summary>
+    public HostedUnit Anew() => Anew(_typeOf);
+
+    public HostedUnit Anew(Func<DirectoryEntry, TangoObjectType?> typeOf) =>
+        new([.. _known.UnionBy(_objects.Select(static member => member.Entry), static entry => entry.Id)], typeOf);
+
+    /// <summary>R20. Playback only: the record adds a member, which is empty there.</summary>
+    /// <returns>Null: the unit has it, or is deleted, and the directory does nothing either.</returns>
+    public HostedObject? Join(DirectoryEntry member, RecordVersion version)
+    {
+        var first = _objects[0];
+        if (first.Stopped is { IsDeletion: true } || Find(member.Id) is not null) return null;
+        var joined = NewMember(member with { Group = first.Entry.Group, Birth = version.Position });
+        joined.BeBorn(version);
+        // R23: a part of the unit's history is not known here.
+        if (_isUnreadable) joined.Stop(first.Stopped!.Version, first.Stopped.InnerException!);
+        _objects = [.. _objects, joined];
+        MemberAdded?.Invoke(joined);
+        return joined;
+    }
 
     /// <summary>Goes on with what another playback has made of the same objects. R23: members that have not stopped
     /// stay as they are.</summary>
@@ -53,7 +114,18 @@ internal sealed class HostedUnit
     public void TakeOver(HostedUnit other, LogPosition position)
     {
         Start = position;
-        for (var i = 0; i < Objects.Count; i++) Objects[i].TakeOver(other.Objects[i]);
+        foreach (var played in other._objects)
+        {
+            var own = Find(played.Id);
+            if (own is null)
+            {
+                own = new HostedObject(played.Entry, played.Type) { Unit = this };
+                _objects = [.. _objects, own];
+            }
+
+            own.TakeOver(played);
+        }
+
         _isUnreadable = other._isUnreadable;
         Traffic.TakeOver(other.Traffic);
     }
@@ -61,7 +133,9 @@ internal sealed class HostedUnit
     /// <summary>R23. Playback only: a record cannot be read, so all members end there.</summary>
     public void Stop(RecordVersion version, Exception reason)
     {
-        foreach (var hosted in Objects) hosted.Stop(version, reason);
+        foreach (var hosted in _objects) hosted.Stop(version, reason);
         _isUnreadable = true;
     }
+
+    private HostedObject NewMember(DirectoryEntry entry) => new(entry, TypeOf(entry)) { Unit = this };
 }

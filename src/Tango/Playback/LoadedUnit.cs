@@ -7,7 +7,7 @@ namespace Tango.Playback;
 /// <summary>The state of a unit at one position, from which its playback can go on: what a checkpoint holds (R21). It
 /// belongs to the playback that starts from it.</summary>
 /// <param name="End">Everything of the unit's streams below is applied, nothing at or above.</param>
-/// <param name="Members">In the order of <see cref="HostedUnit.Objects"/>.</param>
+/// <param name="Members">Those that were born below <paramref name="End"/>, the first one first.</param>
 /// <param name="Awaited">Commit records below <paramref name="End"/> that read members, with their decision records at
 /// or above it, or not in the log yet (R20).</param>
 internal sealed record LoadedUnit(
@@ -30,7 +30,7 @@ internal sealed record LoadedUnit(
 }
 
 /// <param name="View">A view that no reader holds; null for an object that is played without one.</param>
-internal sealed record LoadedObject(TangoObject? View, VersionTable Versions)
+internal sealed record LoadedObject(DirectoryEntry Entry, TangoObject? View, VersionTable Versions)
 {
     public static LoadedObject From(MemberSnapshot checkpoint)
     {
@@ -39,7 +39,7 @@ internal sealed record LoadedObject(TangoObject? View, VersionTable Versions)
         if (!Planted.Is("checkpoint-without-versions"))
 #endif
         versions.Restore(checkpoint.Versions);
-        return new LoadedObject(checkpoint.View, versions);
+        return new LoadedObject(checkpoint.Entry, checkpoint.View, versions);
     }
 }
 
@@ -47,6 +47,7 @@ internal sealed record LoadedObject(TangoObject? View, VersionTable Versions)
 /// <param name="unit">What is to be played. An object whose <see cref="HostedObject.Type"/> is null needs versions
 /// only.</param>
 /// <param name="notAbove">The latest end that serves; null: any.</param>
+/// <param name="findGroup">A checkpoint may have members that were added since the unit was looked up.</param>
 /// <returns>Null: there is none, and playback starts at the beginning of the log.</returns>
 internal delegate ValueTask<LoadedUnit?> UnitLoader(
-    HostedUnit unit, LogPosition? notAbove, CancellationToken cancellationToken);
+    HostedUnit unit, LogPosition? notAbove, GroupLookup findGroup, CancellationToken cancellationToken);

@@ -28,20 +28,28 @@ internal sealed class Playback
     private LogEntry? _entry;
     private EntryProgress _progress;
 
+    // A member has joined, and the cursor does not know yet what its stream has below the tail: until it does, other
+    // streams' entries must not overtake those (R20).
+    private bool _hasJoined;
+    private LogPosition _tail;
+    private readonly Action<HostedUnit>? _grown;
+
     /// <param name="sync">Completes when this playback has reached the tail. Null: what it decides is not published,
     /// for it may end anywhere.</param>
     /// <param name="calls">Where the callers of own entries are; null: this playback answers none.</param>
     /// <param name="probe">Not null: playback ends at the probe's commit record.</param>
+    /// <param name="grown">Called when a unit that is played here has got a member.</param>
     public Playback(PlaybackContext context, Func<CancellationToken, Task>? sync, CallBatcher? calls,
-        DecisionProbe? probe, CancellationToken lifetime)
+        DecisionProbe? probe, CancellationToken lifetime, Action<HostedUnit>? grown = null)
     {
-        (_lifetime, _probe, _logger) = (lifetime, probe, context.Logger);
+        (_lifetime, _probe, _logger, _grown) = (lifetime, probe, context.Logger, grown);
         _cursor = context.OpenCursor();
         Decisions = new Decisions(
             context.Calls, sync, context.Options.OrphanTimeout, context.Time, context.Logger, lifetime);
         _spilled = new SpilledWrites(context.Log);
         _applier = new RecordApplier(Hosted, Decisions, _spilled, context.MaxSpan, calls, probe, context.Logger);
         _lookahead = new DecisionLookahead(Hosted, Decisions, context, probe is not null, lifetime);
+        Hosted.Joined = Join;
     }
 
     public HostedObjects Hosted { get; } = new();
@@ -72,12 +80,16 @@ internal sealed class Playback
     }
 
     /// <summary>Learns what is to be played. Returns the tail up to which the following calls play.</summary>
-    public ValueTask<LogPosition> SyncAsync(ReadConsistency consistency)
+    public async ValueTask<LogPosition> SyncAsync(ReadConsistency consistency)
     {
         Decisions.ThrowIfDiverged();
         ThrowIfFailed();
         TangoTelemetry.Checks.Add(1);
-        return _cursor.SyncAsync(consistency, _lifetime);
+        // A cheap check may answer with a lower tail than the one up to which the other streams are known.
+        if (_hasJoined) consistency = ReadConsistency.Linearizable;
+        _tail = await _cursor.SyncAsync(consistency, _lifetime);
+        _hasJoined = false;
+        return _tail;
     }
 
     /// <summary>Applies the next entry; waits for the decisions that it needs (R20).</summary>
@@ -85,7 +97,7 @@ internal sealed class Playback
     public async ValueTask<bool> PlayNextAsync()
     {
         if (_probe is { IsFound: true }) return false;
-        _entry ??= await _cursor.ReadNextAsync(_lifetime);
+        _entry ??= await ReadNextAsync();
         if (_entry is not { } entry)
         {
             // R10: not the tail that the check answered. A grant above the cursor's position may be void, and a later
@@ -115,7 +127,7 @@ internal sealed class Playback
 #if PLANTED
         if (Planted.Is("joins-above-its-position")) end = Hosted.Applied;
 #endif
-        while ((_entry ??= await _cursor.ReadNextAsync(_lifetime)) is { } entry && entry.Position < end)
+        while ((_entry ??= await ReadNextAsync()) is { } entry && entry.Position < end)
         {
             while (await ApplyAsync(entry) is { } undecided)
             {
@@ -145,6 +157,23 @@ internal sealed class Playback
     public void ThrowIfFailed()
     {
         if (_failure is not null) throw _failure;
+    }
+
+    private async ValueTask<LogEntry?> ReadNextAsync()
+    {
+        if (_hasJoined) await SyncAsync(ReadConsistency.Linearizable);
+        return await _cursor.ReadNextAsync(_lifetime);
+    }
+
+    /// <summary>R20: plays the new member from its birth on, before anything later is applied.</summary>
+    private void Join(HostedObject member, LogPosition from)
+    {
+#if PLANTED
+        if (Planted.Is("member-joins-late")) from = LogPosition.Max(from, _tail);
+#endif
+        _cursor.Add(member.Id.Stream, from);
+        _hasJoined = true;
+        _grown?.Invoke(member.Unit);
     }
 
     /// <returns>The commit record that waits for a decision (R20); null at the end of the entry.</returns>

@@ -220,7 +220,7 @@ internal sealed class Player
     }
 
     private Playback NewPlayback() =>
-        new(_context, IsObserver ? null : SyncAsync, IsObserver ? null : _context.Calls, null, _lifetime);
+        new(_context, IsObserver ? null : SyncAsync, IsObserver ? null : _context.Calls, null, _lifetime, _views.Add);
 
     /// <summary>
     /// R10, R20: brings all units to one position, at whole entries. It may lie above what this playback has read: the

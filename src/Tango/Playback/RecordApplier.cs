@@ -108,6 +108,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
     private void ApplyUpdate(scoped in CallRecord update, RecordVersion version, PendingCall? call)
     {
         if (TangoDirectory.IsDeletion(update, out var unit)) DeleteUnit(unit, version);
+        else if (TangoDirectory.IsAddition(update, out unit, out var member)) AddMember(unit, member, version);
         if (!hosted.TryGet(update.Object, version.Position, out var target)) return;
         var place = new LogPlace(version.Position, version.Index, 0);
         var rejection = Apply(target, update, version, place, isTransaction: false, call?.Result);
@@ -123,6 +124,17 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
         if (first.Unit.Objects[0].Id != id) return;
         foreach (var member in first.Unit.Objects) member.Delete(version);
         logger.LogInformation("Object {Name} ({Id}) was deleted", first.Name, first.Id);
+    }
+
+    /// <summary>R20: as with a deletion, the record stands in the unit's stream, so that each host begins to play the
+    /// member at the same place.</summary>
+    private void AddMember(ObjectId id, DirectoryEntry member, RecordVersion version)
+    {
+        if (id == ObjectId.Directory || !hosted.TryGet(id, version.Position, out var first)) return;
+        if (first.Unit.Objects[0].Id != id || first.Unit.Join(member, version) is not { } joined) return;
+        hosted.Join(joined, version.Position);
+        logger.LogInformation(
+            "Group {Group} has a new member {Name} ({Id})", joined.Entry.Group, joined.Name, joined.Id);
     }
 
     /// <returns>False: not all of the read set is hosted and readable here, and the decision is not known

@@ -5,12 +5,13 @@ namespace Tango.Playback;
 /// unit share one, which ends when all of them are cancelled. A unit that is not open for good leaves some time after
 /// its last use.
 /// </summary>
+/// <param name="typeOf">Null: a member of that type is played without a view.</param>
 /// <param name="stay">How long an unused unit stays.</param>
 /// <param name="opened">Called before those who open the unit are answered.</param>
 /// <param name="left">Called within the cycle in which the unit leaves.</param>
 internal sealed class UnitOpenings(
-    Func<DirectoryEntry, HostedObject> host, Func<HostedUnit, UnitOpening> create, TimeSpan stay, TimeProvider time,
-    Action<HostedUnit> opened, Action<HostedUnit> left)
+    Func<DirectoryEntry, TangoObjectType?> typeOf, Func<HostedUnit, UnitOpening> create, TimeSpan stay,
+    TimeProvider time, Action<HostedUnit> opened, Action<HostedUnit> left)
 {
     private readonly Lock _gate = new();
 
@@ -46,7 +47,7 @@ internal sealed class UnitOpenings(
             }
 
             if (!_running.TryGetValue(members[0].Id, out opening!))
-                opening = Create(new HostedUnit([.. members.Select(host)]));
+                opening = Create(new HostedUnit(members, typeOf));
             opening.Waiters++;
             Use(opening.Unit);
         }

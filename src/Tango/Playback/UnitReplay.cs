@@ -64,7 +64,7 @@ internal sealed class UnitReplay(
 #if PLANTED
         if (Planted.Is("fork-played-from-nothing") && forked.Origin is not null) return;
 #endif
-        if (await context.LoadUnit(unit, notAbove, lifetime) is not { } loaded)
+        if (await context.LoadUnit(unit, notAbove, context.FindGroup, lifetime) is not { } loaded)
         {
             if (forked.Origin is not null) throw TangoTrimmedException.OfFork(forked, notAbove);
             return;

@@ -31,16 +31,21 @@ public sealed class TangoGroupBuilder
         return (T)handle;
     }
 
-    internal bool Matches(ImmutableArray<DirectoryEntry> entries)
+    /// <summary>The members that the group does not have.</summary>
+    /// <exception cref="TangoDirectoryException">It has one of the name and another type.</exception>
+    internal IReadOnlyList<TangoDirectory.NewObject> MissingOf(ImmutableArray<DirectoryEntry> entries)
     {
-        var same = entries.Length == _members.Count;
-        for (var i = 0; same && i < _members.Count; i++)
-            same = entries[i].Name == _members[i].Member.Name && _members[i].Type.Is(entries[i].TypeName);
-        return same;
+        var missing = new List<TangoDirectory.NewObject>();
+        foreach (var (member, _, type) in _members)
+        {
+            if (entries.FirstOrDefault(entry => entry.Name == member.Name) is { } known) type.RequireIs(known);
+            else missing.Add(member);
+        }
+
+        return missing;
     }
 
-    internal void Attach(ImmutableArray<DirectoryEntry> entries, Func<DirectoryEntry, ObjectHost> host)
-    {
-        for (var i = 0; i < entries.Length; i++) _members[i].Handle.Attach(host(entries[i]));
-    }
+    /// <summary>The handles with their entries. None is missing.</summary>
+    internal IEnumerable<(TangoObject Handle, DirectoryEntry Entry)> Match(ImmutableArray<DirectoryEntry> entries) =>
+        _members.Select(one => (one.Handle, entries.First(entry => entry.Name == one.Member.Name)));
 }

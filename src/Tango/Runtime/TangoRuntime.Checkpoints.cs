@@ -113,7 +113,9 @@ public sealed partial class TangoRuntime
     {
         var position = await _checkpointWriter.WriteAsync(snapshot, cancellationToken);
         // It counts only if it can be loaded: history may be released on the strength of it.
-        var loaded = await _checkpointReader.LoadAsync(position, MembersOf(unit), cancellationToken);
+        var members = snapshot.Members
+            .Select(member => new UnitMember(member.Entry, unit.Find(member.Entry.Id)!.Type)).ToList();
+        var loaded = await _checkpointReader.LoadAsync(position, members, cancellationToken);
         unit.Traffic.CheckpointSize = loaded.Size;
         await ClaimAsync(unit, snapshot, cancellationToken);
     }
@@ -165,16 +167,21 @@ public sealed partial class TangoRuntime
 
     /// <summary>Where playback of a unit starts: at the newest checkpoint not above a position.</summary>
     private async ValueTask<LoadedUnit?> LoadUnitAsync(
-        HostedUnit unit, LogPosition? notAbove, CancellationToken cancellationToken)
+        HostedUnit unit, LogPosition? notAbove, GroupLookup findGroup, CancellationToken cancellationToken)
     {
         // A log that was never raised has no checkpoints. The directory itself is opened before its level is known.
         // What is played counts: a probe runs while the cycle that applied a raise is blocked.
         if (unit.Objects[0].Id != ObjectId.Directory
             && ((TangoDirectory)_directoryUnit!.Objects[0].CurrentView!).Level < FeatureLevel.Checkpoints) return null;
-        var loaded = await _checkpointReader.LoadNewestAsync(MembersOf(unit), notAbove, cancellationToken);
+        var first = unit.Objects[0].Id;
+        var loaded = await _checkpointReader.LoadNewestAsync(first, FindMembersAsync, notAbove, cancellationToken);
         return loaded is null ? null : LoadedUnit.From(loaded);
-    }
 
-    private static List<UnitMember> MembersOf(HostedUnit unit) =>
-        [.. unit.Objects.Select(static member => new UnitMember(member.Entry, member.Type))];
+        // Another host may have added members, and made a checkpoint, since the unit was looked up.
+        async ValueTask<IReadOnlyList<UnitMember>> FindMembersAsync(LogPosition end, int count)
+        {
+            if (unit.MembersAt(end).Count < count) unit.Know(await findGroup(first, cancellationToken));
+            return unit.MembersAt(end);
+        }
+    }
 }

@@ -86,6 +86,7 @@ public sealed partial class TangoRuntime
                     Id = id,
                     Name = newName,
                     Group = null,
+                    Birth = null,
                     Origin = new ForkOrigin(source.Entry.Name, at, start),
                 };
                 // The position was final before the id was given.

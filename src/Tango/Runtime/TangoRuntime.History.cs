@@ -87,8 +87,7 @@ public sealed partial class TangoRuntime
     /// <summary>A unit that is played for the sake of one member.</summary>
     private HostedUnit NewUnit(
         IReadOnlyList<DirectoryEntry> members, DirectoryEntry entry, TangoObjectType type) =>
-        new([.. members.Select(member => new HostedObject(
-            member, member == entry ? type : _options.Types.TryGet(member.TypeName, out var known) ? known : null))]);
+        new(members, member => member.Id == entry.Id ? type : TypeOf(member));
 
     private async ValueTask<TangoTrimmedException> WithOldestAsync(
         TangoTrimmedException reason, IReadOnlyList<DirectoryEntry> members, LogPosition position,

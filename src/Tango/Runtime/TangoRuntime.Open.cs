@@ -10,6 +10,9 @@ public sealed partial class TangoRuntime
 {
     private readonly UnitOpenings _openings;
 
+    // The first may be shared with one that began before the type was known.
+    private const int MaxRebuilds = 3;
+
     // Null until the directory is open.
     private volatile HostedUnit? _directoryUnit;
 
@@ -38,7 +41,7 @@ public sealed partial class TangoRuntime
     {
         var entry = await FindAsync<T>(name, mode, cancellationToken);
         var unit = await _openings.OpenAsync(await FindUnitAsync(entry, cancellationToken), cancellationToken);
-        handle.Attach(new ObjectHost(this, entry, MemberOf(unit, entry)));
+        handle.Attach(new ObjectHost(this, entry, await RequireViewAsync(unit, entry, cancellationToken)));
     }
 
     /// <summary>Opens the object for writing only: no view, no playback; updates and write-only transactions (Tango
@@ -68,30 +71,6 @@ public sealed partial class TangoRuntime
         return (T)handle;
     }
 
-    /// <summary>
-    /// Opens a group of objects that are always hosted together, creating it with these members if there is none (R20).
-    /// Transactions over objects of one group need no decision records. The handles that
-    /// <see cref="TangoGroupBuilder.Add{T}"/> returned can be used afterwards.
-    /// </summary>
-    /// <exception cref="TangoDirectoryException">The group exists with other members, or one of the names is
-    /// taken.</exception>
-    public async ValueTask OpenGroupAsync(string group, Action<TangoGroupBuilder> define,
-        CancellationToken cancellationToken = default)
-    {
-        RequireName(group);
-        RequireNoTransaction();
-        var builder = new TangoGroupBuilder(_options);
-        define(builder);
-        await AttachDirectoryAsync(cancellationToken);
-        if (builder.HasIndex) await RequireIndexLevelAsync(cancellationToken);
-        var entries = await _directory.FindGroupAsync(group, cancellationToken);
-        if (entries.IsEmpty || !builder.Matches(entries))
-            entries = await CreateAsync(group, builder.Members, cancellationToken);
-        if (builder.HasIndex) await RequireLevelAsync(FeatureLevel.Indexes, Index, cancellationToken);
-        var unit = await _openings.OpenAsync(entries, cancellationToken);
-        builder.Attach(entries, entry => new ObjectHost(this, entry, MemberOf(unit, entry)));
-    }
-
     /// <summary>All objects known to the directory, by name.</summary>
     public async ValueTask<ImmutableArray<DirectoryEntry>> ListObjectsAsync(
         CancellationToken cancellationToken = default)
@@ -117,7 +96,15 @@ public sealed partial class TangoRuntime
         LeaveTransaction();
         await AttachDirectoryAsync(cancellationToken);
         var unit = await _openings.UseAsync(members, cancellationToken);
-        return new UnitUse(MemberOf(unit, entry), _openings);
+        try
+        {
+            return new UnitUse(await RequireViewAsync(unit, entry, cancellationToken), _openings);
+        }
+        catch
+        {
+            _openings.EndUse(unit);
+            throw;
+        }
     }
 
     /// <exception cref="TangoDirectoryException">The group was deleted meanwhile.</exception>
@@ -213,16 +200,27 @@ public sealed partial class TangoRuntime
         }
     }
 
-    private HostedObject NewHosted(DirectoryEntry entry)
+    /// <summary>What the object is played as. Null: this program does not know its type, so that it has versions and no
+    /// view.</summary>
+    private TangoObjectType? TypeOf(DirectoryEntry entry)
     {
-        if (entry == TangoDirectory.OwnEntry) return new HostedObject(entry, TangoDirectory.Type);
-        var type = _options.Types.Get(entry);
-        type.VerifyFormatters();
-        return new HostedObject(entry, type);
+        if (entry.Id == ObjectId.Directory) return TangoDirectory.Type;
+        return _options.Types.TryGet(entry.TypeName, out var type) && type.HasFormatters ? type : null;
     }
 
-    private static HostedObject MemberOf(HostedUnit unit, DirectoryEntry entry) =>
-        unit.Objects.First(member => member.Id == entry.Id);
+    /// <summary>The member, for which the program has a type now.</summary>
+    private async ValueTask<HostedObject> RequireViewAsync(
+        HostedUnit unit, DirectoryEntry entry, CancellationToken cancellationToken)
+    {
+        for (var attempt = 0; attempt < MaxRebuilds; attempt++)
+        {
+            if (unit.Find(entry.Id) is { Type: not null } member) return member;
+            // It was played before the program knew the type. R22: or it stopped below the member's birth.
+            await _openings.RebuildAsync(unit, cancellationToken);
+        }
+
+        throw TangoDirectoryException.UnknownType(entry);
+    }
 
     private T NewHandle<T>(DirectoryEntry entry, HostedObject? hosted)
         where T : TangoObject, ITangoObject<T>

@@ -40,7 +40,7 @@ public sealed partial class TangoRuntime
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, _lifetime.Token);
         try
         {
-            var unit = new HostedUnit([.. members.Select(NewHosted)]);
+            var unit = new HostedUnit(members, _options.Types.Get);
             await Player.SyncAsync(stop.Token);
             var snapshot = await UnhostedUnit.PlayAsync(unit, PlayedTo, _beside, stop.Token);
             await WriteCheckpointAsync(unit, snapshot, stop.Token);

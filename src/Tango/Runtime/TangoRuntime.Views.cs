@@ -51,8 +51,12 @@ public sealed partial class TangoRuntime
         }
 
         var unit = await view.OpenAsync(await FindUnitAsync(entry, cancellationToken), cancellationToken);
+        // Its player may be behind the one that has the directory.
+        if (unit.Find(entry.Id) is null) await view.Player.SyncAsync(cancellationToken);
+        var member = unit.Find(entry.Id) ?? throw new TangoTrimmedException(
+            $"The second view of '{name}' ended below the object's first record", entry.Birth, null);
         var handle = TView.ObjectType.Create();
-        handle.Attach(new SecondViewHost(this, view, MemberOf(unit, entry)));
+        handle.Attach(new SecondViewHost(this, view, member));
         return (TView)handle;
     }
 
@@ -72,34 +76,35 @@ public sealed partial class TangoRuntime
         // Of the other members of its group the versions are enough, to decide transactions.
         return new SecondView(
             _beside with { LoadUnit = LoadAsync },
-            member => new HostedObject(member, member.Id == entry.Id ? TView.ObjectType : null), _lifetime.Token);
+            member => member.Id == entry.Id ? TView.ObjectType : null, _lifetime.Token);
 
         // A probe loads units of which no member is the view.
-        ValueTask<LoadedUnit?> LoadAsync(HostedUnit unit, LogPosition? notAbove, CancellationToken cancellationToken) =>
-            unit.Objects.Any(static member => member.Type == TView.ObjectType)
-                ? LoadViewAsync<TObject, TView>(entry, unit, cancellationToken)
-                : LoadUnitAsync(unit, notAbove, cancellationToken);
+        ValueTask<LoadedUnit?> LoadAsync(HostedUnit unit, LogPosition? notAbove, GroupLookup findGroup,
+            CancellationToken cancellationToken) =>
+            unit.TypeOf(entry) == TView.ObjectType
+                ? LoadViewAsync<TObject, TView>(entry, unit, findGroup, cancellationToken)
+                : LoadUnitAsync(unit, notAbove, findGroup, cancellationToken);
     }
 
     /// <summary>A checkpoint has the object's state, from which the view's is made.</summary>
     private async ValueTask<LoadedUnit?> LoadViewAsync<TObject, TView>(
-        DirectoryEntry entry, HostedUnit unit, CancellationToken cancellationToken)
+        DirectoryEntry entry, HostedUnit unit, GroupLookup findGroup, CancellationToken cancellationToken)
         where TObject : TangoObject, ITangoObject<TObject>
         where TView : TangoObject, ITangoObject<TView>
     {
         var view = TView.ObjectType.Create();
         if (view is not ITangoViewOf<TObject> startsFrom) return null;
-        var source = new HostedUnit([.. unit.Objects.Select(member =>
-            new HostedObject(member.Entry, member.Id == entry.Id ? TObject.ObjectType : null))]);
-        if (await LoadUnitAsync(source, null, cancellationToken) is not { } loaded) return null;
+        var source = unit.Anew(member => member.Id == entry.Id ? TObject.ObjectType : null);
+        if (await LoadUnitAsync(source, null, findGroup, cancellationToken) is not { } loaded) return null;
         source.StartFrom(loaded);
+        // It was added to its group later, and begins empty.
+        if (source.Find(entry.Id) is not { } member) return loaded;
         var state = TObject.ObjectType.Create();
-        state.Attach(new PastHost(MemberOf(source, entry), CallReader));
+        state.Attach(new PastHost(member, CallReader));
         await startsFrom.StartFromAsync((TObject)state);
         return loaded with
         {
-            Members = [.. loaded.Members.Zip(unit.Objects, (member, hosted) =>
-                hosted.Id == entry.Id ? member with { View = view } : member)],
+            Members = [.. loaded.Members.Select(one => one.Entry.Id == entry.Id ? one with { View = view } : one)],
         };
     }
 }

@@ -70,7 +70,7 @@ public sealed partial class TangoRuntime : IAsyncDisposable
         var beside = _beside = context with { FindGroup = FindGroupAsync, IsDeleted = IsDeleted };
         _claimHolders = new ClaimHolders(_beside, _lifetime.Token);
         _openings = new UnitOpenings(
-            NewHosted, unit => new UnitOpening(unit, Player, beside, _lifetime.Token), _options.RemoteStay, time,
+            TypeOf, unit => new UnitOpening(unit, Player, beside, _lifetime.Token), _options.RemoteStay, time,
             unit =>
             {
                 _checkpointer.Watch(unit);

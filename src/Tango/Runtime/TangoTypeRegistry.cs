@@ -31,8 +31,6 @@ public sealed class TangoTypeRegistry
     {
         if (TryGet(entry.TypeName, out var type)) return type;
         if (_types.TryGetValue(RecordedTypeName.Parse(entry.TypeName).Plain, out type)) type.RequireIs(entry);
-        throw new TangoDirectoryException(
-            $"'{entry.Name}' is of type {entry.TypeName}, which this program does not know: add it to "
-            + $"{nameof(TangoOptions)}.{nameof(TangoOptions.Types)}");
+        throw TangoDirectoryException.UnknownType(entry);
     }
 }

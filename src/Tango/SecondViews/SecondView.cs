@@ -13,15 +13,15 @@ internal sealed class SecondView
     private readonly ILogger _logger;
 
     /// <param name="context">Its loader knows where the view can start.</param>
-    /// <param name="host">Makes the members of the object's unit.</param>
+    /// <param name="typeOf">Of the members of the object's unit; null: without a view.</param>
     public SecondView(
-        PlaybackContext context, Func<DirectoryEntry, HostedObject> host, CancellationToken lifetime)
+        PlaybackContext context, Func<DirectoryEntry, TangoObjectType?> typeOf, CancellationToken lifetime)
     {
         _logger = context.Logger;
         Player = new Player(
             context, decisions => _openings!.TakeUnused(decisions), static _ => { }, lifetime, isObserver: true);
         _openings = new UnitOpenings(
-            host, unit => new UnitOpening(unit, Player, context, lifetime), context.Options.RemoteStay, context.Time,
+            typeOf, unit => new UnitOpening(unit, Player, context, lifetime), context.Options.RemoteStay, context.Time,
             static _ => { }, static _ => { });
     }
 

@@ -17,7 +17,7 @@ internal static class CheckpointWorld
     public static ValueTask<UnitSnapshot?> LoadAsync(
         this World world, LogPosition? atMost, params IReadOnlyList<UnitMember> members) =>
         new CheckpointReader(world.Log, NullLogger.Instance).LoadNewestAsync(
-            members, atMost, TestContext.Current.CancellationToken);
+            members[0].Entry.Id, (_, _) => new(members), atMost, TestContext.Current.CancellationToken);
 
     /// <summary>Positions of the entries in the checkpoint stream of an object, in order.</summary>
     public static async Task<List<LogEntry>> CheckpointEntriesAsync(this World world, ulong id)

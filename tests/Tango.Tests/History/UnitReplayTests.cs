@@ -170,8 +170,8 @@ public class UnitReplayTests
     }
 
     private static HostedUnit NewUnit(ulong id, string name) =>
-        new([new HostedObject(
-            new DirectoryEntry(new ObjectId(id), name, "test-accounts", null, 65_536), Type<Accounts>())]);
+        new([new DirectoryEntry(new ObjectId(id), name, "test-accounts", null, 65_536)],
+            static _ => Type<Accounts>());
 
     private static TangoObjectType Type<T>()
         where T : TangoObject, ITangoObject<T> => T.ObjectType;

@@ -1,0 +1,93 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+using Tango.Calls;
+using Tango.Formatting;
+using Tango.Records;
+using Tango.Runtime;
+
+namespace Tango;
+
+public sealed partial class TangoRuntime
+{
+    private const string NewMember = "A new member of a group";
+
+    /// <summary>
+    /// Opens a group of objects that are always hosted together, creating it with these members if there is none (R20).
+    /// Transactions over objects of one group need no decision records. The handles that
+    /// <see cref="TangoGroupBuilder.Add{T}"/> returned can be used afterwards.
+    /// </summary>
+    /// <remarks>Members are matched by name. One that the group does not have is added, empty; others that it has stay,
+    /// and are played too.</remarks>
+    /// <exception cref="TangoDirectoryException">A member is of another type, or a name is taken by an object that is
+    /// not in the group.</exception>
+    /// <exception cref="TangoLevelException">Members are to be added, and the log's feature level is below
+    /// 4.</exception>
+    public async ValueTask OpenGroupAsync(string group, Action<TangoGroupBuilder> define,
+        CancellationToken cancellationToken = default)
+    {
+        RequireName(group);
+        RequireNoTransaction();
+        var builder = new TangoGroupBuilder(_options);
+        define(builder);
+        await AttachDirectoryAsync(cancellationToken);
+        if (builder.HasIndex) await RequireIndexLevelAsync(cancellationToken);
+        var entries = await FindOrCreateGroupAsync(group, builder, cancellationToken);
+        if (builder.HasIndex) await RequireLevelAsync(FeatureLevel.Indexes, Index, cancellationToken);
+        var unit = await _openings.OpenAsync(entries, cancellationToken);
+        foreach (var (handle, entry) in builder.Match(entries))
+            handle.Attach(new ObjectHost(this, entry, await RequireViewAsync(unit, entry, cancellationToken)));
+    }
+
+    private async ValueTask<ImmutableArray<DirectoryEntry>> FindOrCreateGroupAsync(
+        string group, TangoGroupBuilder builder, CancellationToken cancellationToken)
+    {
+        var entries = await _directory.FindGroupAsync(group, cancellationToken);
+        if (entries.IsEmpty)
+        {
+            try
+            {
+                entries = await CreateAsync(group, builder.Members, cancellationToken);
+            }
+            catch (TangoDirectoryException)
+            {
+                // Another program may have created it meanwhile, with other members.
+                entries = await _directory.FindGroupAsync(group, cancellationToken);
+                if (entries.IsEmpty) throw;
+            }
+        }
+
+        var missing = builder.MissingOf(entries);
+        if (missing.Count == 0) return entries;
+        await RequireLevelAsync(FeatureLevel.GrowingGroups, NewMember, cancellationToken);
+        foreach (var member in missing) await AddMemberAsync(group, entries[0].Id, member, cancellationToken);
+        return await _directory.FindGroupAsync(group, cancellationToken);
+    }
+
+    /// <summary>(1) Reserves the name and an id, which the directory alone decides. (2) Adds the member by a record in
+    /// the unit's stream too, which is accepted wherever it is played. A call that fails between leaves a reserved
+    /// member, which the next one adds.</summary>
+    private async ValueTask AddMemberAsync(
+        string group, ObjectId unit, TangoDirectory.NewObject member, CancellationToken cancellationToken)
+    {
+        try
+        {
+            var reserved = await _directory.ReserveMemberAsync(group, member, cancellationToken);
+            if (reserved.Birth is not null) return;
+            var buffer = new ArgumentBuffer();
+            var writer = new MessagePackWriter(buffer);
+            RecordFormat.WriteUpdate(
+                ref writer, ObjectId.Directory, TangoDirectory.Mutators.AddMember, ObjectKey.None,
+                DirectoryFormat.AddMember(unit, reserved).WrittenSpan);
+            writer.Flush();
+            ImmutableArray<StreamId> streams = [ObjectId.Directory.Stream, unit.Stream, reserved.Id.Stream];
+            var call = new UpdateCall<DirectoryEntry>(
+                buffer.WrittenMemory, streams, needsPlayback: true, new ApplyResult<DirectoryEntry>());
+            Calls.Send(call);
+            await CallWaiter.WaitAsync(call, call.Task, cancellationToken);
+        }
+        catch (TangoRejectedException e)
+        {
+            throw new TangoDirectoryException(e.Reason);
+        }
+    }
+}
