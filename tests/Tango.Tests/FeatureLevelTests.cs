@@ -127,7 +127,8 @@ public class FeatureLevelTests
     [Theory]
     [InlineData(1, 2)]
     [InlineData(2, DirectoryFormat.StateLengthOfSecondLevel)]
-    [InlineData(3, DirectoryFormat.StateLength)]
+    [InlineData(3, DirectoryFormat.StateLengthOfThirdLevel)]
+    [InlineData(4, DirectoryFormat.StateLength)]
     public void The_directorys_state_is_loaded_as_it_was_saved(int level, int elements)
     {
         var directory = new TangoDirectory();
@@ -154,7 +155,7 @@ public class FeatureLevelTests
         writer.Write(300UL);
         writer.WriteArrayHeader(0);
         writer.Write(TooNew);
-        writer.Write(7);
+        for (var left = DirectoryFormat.StateLength - 3; left > 0; left--) writer.Write(7);
         writer.Flush();
         Assert.Throws<TangoLevelException>(() => ((ITangoView)new TangoDirectory()).LoadState(state.WrittenMemory));
         Assert.Throws<TangoFormatException>(

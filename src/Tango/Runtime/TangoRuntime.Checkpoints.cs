@@ -177,10 +177,12 @@ public sealed partial class TangoRuntime
         var loaded = await _checkpointReader.LoadNewestAsync(first, FindMembersAsync, notAbove, cancellationToken);
         return loaded is null ? null : LoadedUnit.From(loaded);
 
-        // Another host may have added members, and made a checkpoint, since the unit was looked up.
+        // Another host may have added members, and made a checkpoint, since the unit was looked up. The directory has
+        // no group, and is not asked before it is loaded.
         async ValueTask<IReadOnlyList<UnitMember>> FindMembersAsync(LogPosition end, int count)
         {
-            if (unit.MembersAt(end).Count < count) unit.Know(await findGroup(first, cancellationToken));
+            if (unit.MembersAt(end).Count < count && first != ObjectId.Directory)
+                unit.Know(await findGroup(first, cancellationToken));
             return unit.MembersAt(end);
         }
     }

@@ -261,6 +261,8 @@ public sealed partial class TangoRuntime
         ObjectId id, CancellationToken cancellationToken)
     {
         await Player.SyncAsync(cancellationToken);
+        // R22: that may have met a trim.
+        await AttachDirectoryAsync(cancellationToken);
         return DirectoryView.GroupOf(id);
     }
 

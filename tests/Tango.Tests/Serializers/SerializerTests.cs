@@ -63,15 +63,15 @@ public sealed class SerializerTests
             async () => await runtime.OpenGroupAsync("newer", group => group.Add<Ledger>("b")));
         Assert.Contains("test-money/3", error.Message, StringComparison.Ordinal);
 
-        // Opened by another member's name, the types come from the options.
+        // What another serializer wrote has no view here, and does not keep the other members from being opened.
         await world.NewRuntime().OpenGroupAsync("two", group =>
         {
             group.Add<Renamed<Plain>>("c");
             group.Add<Renamed<NewerSerializer>>("d");
         });
         var lists = world.NewRuntime(new TangoOptions { Types = new TangoTypeRegistry().Add<Ledger>() });
-        error = await Assert.ThrowsAsync<TangoDirectoryException>(
-            async () => await lists.OpenAsync<Renamed<Plain>>("c", OpenMode.Create));
+        await lists.OpenAsync<Renamed<Plain>>("c");
+        error = await Assert.ThrowsAsync<TangoDirectoryException>(async () => await lists.OpenAsync<Ledger>("d"));
         Assert.Contains("another serializer", error.Message, StringComparison.Ordinal);
     }
 

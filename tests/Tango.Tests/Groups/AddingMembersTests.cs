@@ -1,0 +1,108 @@
+using Corfu.Protocol;
+
+namespace Tango.Tests.Groups;
+
+/// <summary>Which members are added, by whom, and what is refused.</summary>
+public class AddingMembersTests
+{
+    [Fact]
+    public async Task A_member_that_was_only_reserved_is_added_by_the_next_that_opens_the_group()
+    {
+        await using var world = new World();
+        var older = await Group.OpenOlderAsync(world);
+        var directory = older.Runtime.Directory;
+        var member = new TangoDirectory.NewObject("late", "test-accounts", 16);
+        var reserved = await directory.ReserveMemberAsync("group", member, default);
+        Assert.Equal(reserved, await directory.ReserveMemberAsync("group", member, default));
+        Assert.DoesNotContain(reserved, await older.Runtime.ListObjectsAsync());
+        await Assert.ThrowsAsync<TangoDirectoryException>(
+            async () => await older.Runtime.OpenAsync<Accounts>("late", OpenMode.Create));
+        await Assert.ThrowsAsync<TangoDirectoryException>(
+            async () => await older.Runtime.RenameAsync("first", "late"));
+
+        var newer = await Group.OpenNewerAsync(world);
+        await newer.Late!.SetAsync("x", 1);
+        var added = (await older.Runtime.ListObjectsAsync()).Single(static entry => entry.Name == "late");
+        Assert.Equal((reserved.Id, 16), (added.Id, added.VersionCapacity));
+    }
+
+    [Fact]
+    public async Task Programs_that_add_members_at_once_all_get_them()
+    {
+        await using var world = new World(new Testing.InMemoryLogOptions { Yield = true });
+        var opened = await Task.WhenAll(Enumerable.Range(0, 6).Select(async i =>
+        {
+            var runtime = world.NewRuntime();
+            Accounts own = null!, shared = null!;
+            await runtime.OpenGroupAsync("group", group =>
+            {
+                if (i % 2 == 0) own = group.Add<Accounts>($"own {i}");
+                shared = group.Add<Accounts>("shared");
+                if (i % 2 == 1) own = group.Add<Accounts>($"own {i}");
+            });
+            await own.SetAsync("x", i);
+            await shared.AddAsync("x", 1);
+            return (Runtime: runtime, Shared: shared);
+        }));
+        foreach (var (runtime, shared) in opened)
+        {
+            Assert.Equal(6, await shared.BalanceAsync("x"));
+            for (var i = 0; i < 6; i++)
+                Assert.Equal(i, await (await runtime.OpenAsync<Accounts>($"own {i}")).BalanceAsync("x"));
+            Assert.Equal(7, (await runtime.ListObjectsAsync()).Length);
+        }
+    }
+
+    [Fact]
+    public async Task A_name_that_is_taken_or_of_another_type_is_refused()
+    {
+        await using var world = new World();
+        var older = await Group.OpenOlderAsync(world);
+        await older.Runtime.OpenAsync<Accounts>("alone", OpenMode.Create);
+        foreach (var name in new[] { "alone", "first" })
+        {
+            var refused = await Assert.ThrowsAsync<TangoDirectoryException>(
+                async () => await older.Runtime.OpenGroupAsync("group", group => group.Add<Fragile>(name)));
+            Assert.Contains($"'{name}'", refused.Message, StringComparison.Ordinal);
+        }
+
+        Assert.Equal(3, (await older.Runtime.ListObjectsAsync()).Length);
+    }
+
+    [Fact]
+    public async Task At_a_lower_level_nothing_is_written()
+    {
+        await using var world = new World();
+        var runtime = world.NewRuntime(new TangoOptions { NewLogLevel = FeatureLevel.Indexes });
+        await Group.OpenAsync(runtime, isNewer: false);
+        var tail = await world.TailAsync();
+        var refused = await Assert.ThrowsAsync<TangoLevelException>(
+            async () => await Group.OpenAsync(runtime, isNewer: true));
+        Assert.Contains("4", refused.Message, StringComparison.Ordinal);
+        Assert.Equal(tail, await world.TailAsync());
+        await runtime.RaiseLevelAsync(FeatureLevel.GrowingGroups);
+        var newer = await Group.OpenAsync(runtime, isNewer: true);
+        await newer.Late!.SetAsync("x", 1);
+    }
+
+    /// <summary>A host that plays the deletion, and the addition behind it, does what the directory does:
+    /// nothing.</summary>
+    [Fact]
+    public async Task A_member_is_not_added_to_a_deleted_group()
+    {
+        await using var world = new World();
+        var older = await Group.OpenOlderAsync(world);
+        var newer = world.NewRuntime();
+        await Group.OpenAsync(newer, isNewer: false);
+        await newer.Directory.ReserveMemberAsync(
+            "group", new TangoDirectory.NewObject("late", "test-accounts", 16), default);
+        await older.Runtime.DeleteGroupAsync("group");
+        Assert.False(await older.Runtime.ExistsAsync("late"));
+        // The name is free again, and the group another one.
+        var again = await Group.OpenNewerAsync(world);
+        await again.Late!.SetAsync("x", 1);
+        await Assert.ThrowsAsync<TangoObjectDeletedException>(async () => await older.First.BalanceAsync("x"));
+        var entry = await older.Runtime.Directory.FindAsync("late", default);
+        Assert.Equal(((string?)"group", (LogPosition?)null), (entry!.Group, entry.Birth));
+    }
+}
