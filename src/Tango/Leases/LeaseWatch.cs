@@ -15,7 +15,7 @@ internal sealed class LeaseWatch(
     // Guarded by _gate, as what it holds: the open objects that may have leases.
     private readonly SortedDictionary<ObjectId, Watched> _watched = [];
 
-    /// <summary>The unit is open.</summary>
+    /// <summary>The unit is open, or has got a member.</summary>
     public void Watch(HostedUnit unit)
     {
         foreach (var member in unit.Objects)

@@ -66,7 +66,8 @@ public sealed partial class TangoRuntime : IAsyncDisposable
             : null;
         Changes = new ChangeWaits(() => Player!, _options.WaitInterval, time, _lifetime.Token);
         var leases = new LeaseWatch(() => Player!, NewLeaseHandle, time, logger, _lifetime.Token);
-        Player = new Player(context, decisions => _openings!.TakeUnused(decisions), OnPlayed, _lifetime.Token);
+        Player = new Player(
+            context, decisions => _openings!.TakeUnused(decisions), OnPlayed, _lifetime.Token, leases.Watch);
         var beside = _beside = context with { FindGroup = FindGroupAsync, IsDeleted = IsDeleted };
         _claimHolders = new ClaimHolders(_beside, _lifetime.Token);
         _openings = new UnitOpenings(
