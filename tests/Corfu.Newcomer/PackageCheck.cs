@@ -1,4 +1,6 @@
 using System.IO.Compression;
+using System.Reflection.Metadata;
+using System.Text;
 using System.Text.RegularExpressions;
 using System.Xml.Linq;
 
@@ -18,6 +20,8 @@ internal static class PackageCheck
         ["Corfu.Server", "Corfu.Unit", "Corfu.Sequencer", "Corfu.Layout", "Corfu.Hosting", "Corfu.Cli"];
 
     private static readonly string[] s_others = ["Corfu.Templates"];
+
+    private static readonly Guid s_sourceLink = new("CC110556-A091-4D38-9FEC-25AB9A351A6A");
 
     public static List<string> Run(string folder, out string version)
     {
@@ -87,9 +91,9 @@ internal static class PackageCheck
             }
 
             using var symbols = ZipFile.OpenRead(path);
-            var names = symbols.Entries.Select(entry => entry.FullName).ToHashSet();
-            if (!names.Any(name => name.EndsWith($"/{package.Assembly}.pdb", StringComparison.Ordinal)))
-                Fault($"its symbols lack {package.Assembly}.pdb");
+            var file = symbols.Entries.FirstOrDefault(entry => entry.Name == $"{package.Assembly}.pdb");
+            if (file is null) Fault($"its symbols lack {package.Assembly}.pdb");
+            else if (!HasSourceLink(file)) Fault("its symbols do not say where the sources are");
         }
 
         // A client's machine has no ASP.NET runtime, and needs no server.
@@ -100,6 +104,19 @@ internal static class PackageCheck
                 s_forServers.Contains(id) || id.StartsWith("Microsoft.AspNetCore", StringComparison.Ordinal)))
                 Fault($"it depends on {id}");
         }
+    }
+
+    // Source link is debug information of its own kind in a portable PDB: a JSON text of places and addresses.
+    private static bool HasSourceLink(ZipArchiveEntry file)
+    {
+        using var content = new MemoryStream();
+        using (var stream = file.Open()) stream.CopyTo(content);
+        content.Position = 0;
+        using var provider = MetadataReaderProvider.FromPortablePdbStream(content);
+        var reader = provider.GetMetadataReader();
+        return reader.CustomDebugInformation.Select(reader.GetCustomDebugInformation)
+            .Where(information => reader.GetGuid(information.Kind) == s_sourceLink)
+            .Any(information => Encoding.UTF8.GetString(reader.GetBlobBytes(information.Value)).Contains("https://"));
     }
 
     /// <summary>A package file, with its description (.nuspec).</summary>
