@@ -26,8 +26,11 @@ internal sealed class ChangeFeed<T>(
     // Follows what is recorded.
     private TangoChange<T>? _notice;
 
-    // Of the last element that was taken, or where the feed starts.
+    // Of the last element that was taken, or where the feed starts: there the reader may resume.
     private ChangePlace _last;
+
+    // Of the last change that was looked at. Invariant: _last <= _passed, and what is between is not told.
+    private ChangePlace _passed;
     private bool _isAtTail;
 
     // Null below its birth, if it was added to its group.
@@ -65,23 +68,37 @@ internal sealed class ChangeFeed<T>(
         catch (LogTrimmedException e)
         {
             if (after is not { } place) throw new TangoTrimmedException(e);
-            _last = place;
+            (_last, _passed) = (place, place);
             await ResetAsync(e);
         }
         catch (TangoTrimmedException e) when (after is not null)
         {
             // A fork begins with checkpoints only, and none that is left is below the place.
-            _last = after.Value;
+            (_last, _passed) = (after.Value, after.Value);
             await ResetAsync(e);
         }
     }
 
     public bool TryTake([NotNullWhen(true)] out TangoChange<T>? change)
     {
-        change = _recorder.TryTake(out var recorded) ? ToChange(recorded) : _notice;
-        if (recorded is null) _notice = null;
+        change = TakeRecorded() ?? _notice;
+        if (ReferenceEquals(change, _notice)) _notice = null;
         if (change is not null) _last = change.Place;
+        if (_passed.CompareTo(_last) < 0) _passed = _last;
         return change is not null;
+    }
+
+    private TangoChange<T>? TakeRecorded()
+    {
+        while (_recorder.TryTake(out var recorded))
+        {
+            _passed = recorded.Place;
+            if (options.Keys?.Include(recorded.Key) != false) return ToChange(recorded);
+            if (_passed.Position - _last.Position >= options.ProgressEvery)
+                return new TangoChange<T>(TangoChangeKind.Progress, _passed);
+        }
+
+        return null;
     }
 
     /// <summary>Plays an entry; at the tail, waits and looks for more. The reader is done with all that was
@@ -125,7 +142,7 @@ internal sealed class ChangeFeed<T>(
     {
         await LoadAsync(null);
         // It is the one from which history was missing.
-        if (_unit.Start <= _last.Position) throw new TangoTrimmedException(reason);
+        if (_unit.Start <= _passed.Position) throw new TangoTrimmedException(reason);
         TellState();
     }
 
@@ -156,7 +173,7 @@ internal sealed class ChangeFeed<T>(
 
     private void RecordAfter(ChangePlace place)
     {
-        _last = place;
+        (_last, _passed) = (place, place);
         _recorder = new ChangeRecorder(place);
         if (Object is { } member) member.Observer = _recorder;
     }

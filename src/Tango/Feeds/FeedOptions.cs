@@ -10,6 +10,13 @@ public sealed record FeedOptions
     /// </summary>
     public string? Name { get; init; }
 
+    /// <summary>
+    /// The keys whose changes are told; null: all. A reader that resumes with the place of its last element misses no
+    /// change of these keys: after <see cref="ProgressEvery"/> positions without one, a
+    /// <see cref="TangoChangeKind.Progress"/> moves the place on.
+    /// </summary>
+    public ChangeKeys? Keys { get; init; }
+
     /// <summary>How long a registered feed counts after its reader last asked for a change. The default is ten
     /// minutes.</summary>
     public TimeSpan Lease { get; init; } = TimeSpan.FromMinutes(10);
@@ -18,7 +25,7 @@ public sealed record FeedOptions
     public TimeSpan PollInterval { get; init; } = TimeSpan.FromMilliseconds(50);
 
     /// <summary>A <see cref="TangoChangeKind.Progress"/> follows when the log has grown by so many positions without a
-    /// change of the object.</summary>
+    /// change that is told.</summary>
     public long ProgressEvery { get; init; } = 10_000;
 
     internal void Require()

@@ -1,0 +1,95 @@
+using Corfu.Protocol;
+
+namespace Tango.Collections.Tests;
+
+/// <summary>Feeds of some keys of an object.</summary>
+public sealed class WatchTests
+{
+    private static readonly FeedOptions s_prompt = new() { PollInterval = TimeSpan.FromMilliseconds(1) };
+
+    [Fact]
+    public async Task A_feed_of_a_prefix_tells_its_keys_and_what_concerns_all()
+    {
+        await using var cluster = new Cluster();
+        TangoRuntime runtime = cluster.NewRuntime();
+        var map = await runtime.OpenAsync<TangoSortedDictionary<string, int>>("map", OpenMode.Create);
+        // Written with one byte of length, with two, and with three.
+        var longKey = "jobs/" + new string('x', 300);
+        foreach (var key in new[] { "jobs/1", "job", "nodes/1", longKey, "jobs/" + new string('y', 40) })
+            await map.SetAsync(key, key.Length);
+        await map.ClearAsync();
+        await map.SetAsync("jobs/2", 2);
+
+        var changes = await TakeAsync<TangoSortedDictionary<string, int>>(
+            runtime, "map", 5, s_prompt with { Keys = ChangeKeys.Prefix("jobs/") });
+        Assert.Equal(
+            [6, 305, 45, null, 6], changes.Select(change => Length(change)));
+        Assert.Equal("Clear", changes[3].Mutator!.Name);
+
+        static int? Length(TangoChange<TangoSortedDictionary<string, int>> change) =>
+            change.Key.IsEmpty ? null : change.ReadKey<string>().Length;
+    }
+
+    [Fact]
+    public async Task A_feed_of_keys_tells_these_keys()
+    {
+        await using var cluster = new Cluster();
+        TangoRuntime runtime = cluster.NewRuntime();
+        var set = await runtime.OpenAsync<TangoSet<(int, string)>>("set", OpenMode.Create);
+        for (var i = 0; i < 9; i++) await set.AddAsync((i % 3, $"{i}"));
+        var changes = await TakeAsync<TangoSet<(int, string)>>(
+            runtime, "set", 2, s_prompt with { Keys = ChangeKeys.Of((1, "4"), (2, "8"), (1, "8")) });
+        Assert.Equal([(1, "4"), (2, "8")], changes.Select(change => change.ReadKey<(int, string)>()));
+    }
+
+    [Fact]
+    public async Task The_place_moves_on_while_only_other_keys_change()
+    {
+        await using var cluster = new Cluster();
+        TangoRuntime runtime = cluster.NewRuntime();
+        var map = await runtime.OpenAsync<TangoDictionary<string, int>>("map", OpenMode.Create);
+        for (var i = 0; i < 60; i++) await map.SetAsync("other", i);
+        await map.SetAsync("mine", 1);
+        FeedOptions options = s_prompt with { Keys = ChangeKeys.Of("mine"), ProgressEvery = 20 };
+        var changes = await TakeAsync<TangoDictionary<string, int>>(runtime, "map", 3, options);
+        Assert.All(changes, change => Assert.Equal(TangoChangeKind.Progress, change.Kind));
+        Assert.Equal(changes.OrderBy(change => change.Place), changes);
+        // Resumed at any of them, the change of the key is told.
+        foreach (var change in changes)
+        {
+            await foreach (var next in runtime.ChangesAsync<TangoDictionary<string, int>>(
+                "map", change.Place, options, TestContext.Current.CancellationToken))
+            {
+                if (next.Kind == TangoChangeKind.Progress) continue;
+                Assert.Equal("mine", next.ReadKey<string>());
+                break;
+            }
+        }
+    }
+
+    [Fact]
+    public async Task A_prefix_of_keys_that_are_no_strings_is_an_error()
+    {
+        await using var cluster = new Cluster();
+        TangoRuntime runtime = cluster.NewRuntime();
+        var map = await runtime.OpenAsync<TangoDictionary<int, int>>("map", OpenMode.Create);
+        await map.SetAsync(1, 1);
+        await Assert.ThrowsAsync<TangoFormatException>(() => TakeAsync<TangoDictionary<int, int>>(
+            runtime, "map", 1, s_prompt with { Keys = ChangeKeys.Prefix("1") }));
+    }
+
+    private static async Task<List<TangoChange<T>>> TakeAsync<T>(
+        TangoRuntime runtime, string name, int count, FeedOptions options)
+        where T : TangoObject, ITangoObject<T>
+    {
+        var changes = new List<TangoChange<T>>();
+        await foreach (var change in runtime.ChangesAsync<T>(
+            name, LogPosition.Zero, options, TestContext.Current.CancellationToken))
+        {
+            changes.Add(change);
+            if (changes.Count == count) break;
+        }
+
+        return changes;
+    }
+}
