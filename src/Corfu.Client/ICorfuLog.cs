@@ -20,19 +20,22 @@ public interface ICorfuLog
         ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, CancellationToken cancellationToken = default);
 
     /// <summary>For Tango's runtime alone: as <see cref="AppendAsync"/>, to streams of objects. An entry that is not
-    /// Tango's stops the objects (R23).</summary>
+    /// Tango's stops the objects.</summary>
     /// <exception cref="StreamRangeException">A stream is raw. Nothing was done.</exception>
+    // R23.
     ValueTask<AppendResult> AppendToObjectsAsync(
         ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, CancellationToken cancellationToken = default);
 
-    /// <summary>Finds out what became of an append whose outcome was unknown (R9). May be repeated; never appends
+    /// <summary>Finds out what became of an append whose outcome was unknown. May be repeated; never appends
     /// anew.</summary>
     /// <returns>Appended, NotAppended (for good), or still Unknown.</returns>
+    // R9.
     ValueTask<AppendOutcome> ResolveAsync(AppendResult unknown, CancellationToken cancellationToken = default);
 
     /// <summary>Reads entries, results in request order. A hole below the tail is closed first when
-    /// <paramref name="mode"/> says so: the head's value is completed, or after the wait of R10 junk is filled
-    /// in.</summary>
+    /// <paramref name="mode"/> says so: the head's value is completed, or junk is filled in once the writer has
+    /// had its time.</summary>
+    // R10.
     ValueTask<ImmutableArray<LogReadResult>> ReadManyAsync(
         ImmutableArray<LogPosition> positions, ReadDetail detail = ReadDetail.Full,
         ReadMode mode = ReadMode.CloseHoles, CancellationToken cancellationToken = default);
@@ -48,10 +51,11 @@ public interface ICorfuLog
     /// <returns>What the position holds afterwards.</returns>
     ValueTask<LogReadResult> FillAsync(LogPosition position, CancellationToken cancellationToken = default);
 
-    /// <summary>Releases one position below the tail. Its stream headers survive until a prefix trim passes it (R5). A
+    /// <summary>Releases one position below the tail. Its stream headers survive until a prefix trim passes it. A
     /// position with the epoch in which it was learnt releases nothing that a later epoch put there.</summary>
     /// <exception cref="ArgumentOutOfRangeException">The position is not granted. One without its epoch may have been:
-    /// unused grants go with their epoch (R10).</exception>
+    /// unused grants go with their epoch.</exception>
+    // R5, R10.
     ValueTask TrimAsync(LogPosition position, CancellationToken cancellationToken = default);
 
     /// <summary>Releases everything below <paramref name="below"/>, which is at most the tail. A tail of an ended epoch

@@ -56,9 +56,10 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
 
     /// <summary>Opens the acceptor of a device, which it then owns. An empty device is formatted as
     /// <paramref name="formatAs"/>, or refused when that is none: an acceptor never restarts empty under an identity
-    /// that has voted (R12). So the caller names an identity only where none has ever been served, and durably knows
+    /// that has voted. So the caller names an identity only where none has ever been served, and durably knows
     /// so; what a crash while it was formatted has left is then no damage.</summary>
     /// <exception cref="AcceptorLogDamagedException">Empty, damaged, or another cluster's.</exception>
+    // R12.
     public static async Task<AcceptorHandler> OpenAsync(
         IAcceptorDevice device, ClusterId cluster, NodeId formatAs = default, AcceptorOptions? options = null)
     {

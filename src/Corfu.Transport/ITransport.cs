@@ -7,16 +7,18 @@ public interface ITransport
     /// <summary>Sends one request and waits for its answer, whatever its status. The caller owns the answer's
     /// memory.</summary>
     /// <exception cref="TransportException">No answer: not connected, connection lost, request time-out, or another
-    /// identity answers at that endpoint (R2). <see cref="TransportException.OutcomeUnknown"/> is false only if the
+    /// identity answers at that endpoint. <see cref="TransportException.OutcomeUnknown"/> is false only if the
     /// request certainly never reached the node.</exception>
     /// <exception cref="OperationCanceledException">The caller gave up; the outcome of the request is
     /// unknown.</exception>
+    // R2.
     ValueTask<TResponse> CallAsync<TResponse>(NodeAddress to, Request<TResponse> request,
         CancellationToken cancellationToken)
         where TResponse : Response;
 
-    /// <summary>The node has been replaced, and identities never return (R2): its requests in flight fail now with a
+    /// <summary>The node has been replaced, and identities never return: its requests in flight fail now with a
     /// <see cref="TransportException"/> and do not wait for a frozen node.</summary>
+    // R2.
     void Drop(NodeAddress node);
 
     /// <summary>Asks a process which cluster it belongs to and which roles, with their identities, it serves.</summary>

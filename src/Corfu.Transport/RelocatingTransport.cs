@@ -1,8 +1,9 @@
 namespace Corfu.Transport;
 
 /// <summary>Calls nodes where they are known to listen now, whatever address the caller has from a projection. A
-/// handshake still checks the identity (R2).</summary>
+/// handshake still checks the identity.</summary>
 /// <param name="locate">Where an identity listens; null: at the address given.</param>
+// R2.
 public sealed class RelocatingTransport(ITransport inner, Func<NodeId, NodeEndpoint?> locate) : ITransport
 {
     public ValueTask<TResponse> CallAsync<TResponse>(NodeAddress to, Request<TResponse> request,

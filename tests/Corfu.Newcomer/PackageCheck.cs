@@ -49,10 +49,7 @@ internal static class PackageCheck
         else if (repository.Attribute("commit")?.Value is not { Length: 40 }) Fault("it names no commit");
         else CheckReadme(url);
         if (!package.Files.Contains(package.Value("icon"))) Fault("it has no icon");
-        if (package.Files.Any(file => file.StartsWith("lib/", StringComparison.Ordinal)
-            && file.EndsWith(".dll", StringComparison.Ordinal)
-            && !package.Files.Contains(Path.ChangeExtension(file, ".xml"))))
-            Fault("an assembly has no documentation");
+        CheckDocumentation();
         if (!s_others.Contains(package.Id)) CheckSymbols();
         if (package.Id == "Tango" && !package.Files.Contains("analyzers/dotnet/cs/Tango.Generators.dll"))
             Fault("it has no generator");
@@ -78,6 +75,24 @@ internal static class PackageCheck
             {
                 if (!link.Groups[1].Value.StartsWith(url, StringComparison.Ordinal))
                     Fault($"its README links to {link.Groups[1].Value}, which is not below {url}");
+            }
+        }
+
+        void CheckDocumentation()
+        {
+            var assemblies = package.Files.Where(file => file.StartsWith("lib/", StringComparison.Ordinal)
+                && file.EndsWith(".dll", StringComparison.Ordinal));
+            foreach (var assembly in assemblies)
+            {
+                var documentation = Path.ChangeExtension(assembly, ".xml");
+                if (!package.Files.Contains(documentation))
+                {
+                    Fault($"{assembly} has no documentation");
+                    continue;
+                }
+
+                using Stream code = package.Open(assembly), texts = package.Open(documentation);
+                foreach (var fault in Documentation.RuleNumbers(code, texts)) Fault(fault);
             }
         }
 
@@ -109,9 +124,7 @@ internal static class PackageCheck
     // Source link is debug information of its own kind in a portable PDB: a JSON text of places and addresses.
     private static bool HasSourceLink(ZipArchiveEntry file)
     {
-        using var content = new MemoryStream();
-        using (var stream = file.Open()) stream.CopyTo(content);
-        content.Position = 0;
+        using var content = Package.Open(file);
         using var provider = MetadataReaderProvider.FromPortablePdbStream(content);
         var reader = provider.GetMetadataReader();
         return reader.CustomDebugInformation.Select(reader.GetCustomDebugInformation)
@@ -153,9 +166,23 @@ internal static class PackageCheck
 
         public string Read(string name)
         {
-            using var archive = ZipFile.OpenRead(Path);
-            using var reader = new StreamReader(archive.GetEntry(name)!.Open());
+            using var reader = new StreamReader(Open(name));
             return reader.ReadToEnd();
+        }
+
+        /// <summary>A file of the package, in memory.</summary>
+        public Stream Open(string name)
+        {
+            using var archive = ZipFile.OpenRead(Path);
+            return Open(archive.GetEntry(name)!);
+        }
+
+        public static Stream Open(ZipArchiveEntry file)
+        {
+            var content = new MemoryStream();
+            using (var stream = file.Open()) stream.CopyTo(content);
+            content.Position = 0;
+            return content;
         }
     }
 }

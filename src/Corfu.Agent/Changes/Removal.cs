@@ -1,6 +1,7 @@
 namespace Corfu.Agent;
 
-/// <summary>What becomes of a unit or an acceptor that decided projections name no more (R2, R12). Pure.</summary>
+/// <summary>What becomes of a unit or an acceptor that decided projections name no more. Pure.</summary>
+// R2, R12.
 public static class Removal
 {
     /// <summary>Whether an identity has left for good: a decided projection named it, and a later decided one does not.
@@ -13,10 +14,11 @@ public static class Removal
         projection.HasUnit(id) || projection.Acceptors.Any(acceptor => acceptor.Id == id);
 
     /// <summary>Whether other replicas hold all that a removed unit held: no range lost all its full replicas since
-    /// (R14's override), and each range that is not trimmed has as many full replicas as the chains had when the unit
-    /// left.</summary>
+    /// (an operator's override), and each range that is not trimmed has as many full replicas as the chains had when
+    /// the unit left.</summary>
     /// <param name="history">Decided projections without a gap, from the last that named the unit to the
     /// newest.</param>
+    // R14.
     public static bool IsRedundant(IReadOnlyList<Projection> history)
     {
         var replicas = history[0].Active.Chains.Max(chain => chain.FullCount);

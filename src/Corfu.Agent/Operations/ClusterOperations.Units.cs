@@ -95,9 +95,10 @@ public sealed partial class ClusterOperations
         return await migrator.CompactAsync(1, reason, cancellationToken: cancellationToken);
     }
 
-    /// <summary>R14's override, for an operator alone. The caller asserts that these units are destroyed and will never
+    /// <summary>An override for an operator alone. The caller asserts that these units are destroyed and will never
     /// answer again; entries that only they held are lost. Chains with a survivor lose nothing.</summary>
     /// <param name="spares">Freshly formatted; they replace the destroyed units in this order.</param>
+    // R14's override.
     public async Task<Projection> ReplaceDestroyedUnitsAsync(ImmutableArray<NodeId> destroyed,
         ImmutableArray<NodeAddress> spares, string reason, CancellationToken cancellationToken = default)
     {

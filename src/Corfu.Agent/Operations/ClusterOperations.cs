@@ -14,10 +14,11 @@ public sealed partial class ClusterOperations(CorfuClient client, ITransport tra
     /// second, for programs that try again.</summary>
     public TimeSpan ProbeTimeout { get; init; } = TimeSpan.FromMilliseconds(500);
 
-    /// <summary>A unit that is gone for good leaves every chain, which gets shorter. It never returns (R2).</summary>
+    /// <summary>A unit that is gone for good leaves every chain, which gets shorter. It never returns.</summary>
     /// <returns>The projection in force, without the unit.</returns>
-    /// <exception cref="ReconfigurationException">A chain would have no full replica left (R14), or the unit behind it
-    /// in a chain, which must answer (R13), does not.</exception>
+    /// <exception cref="ReconfigurationException">A chain would have no full replica left, or the unit behind it
+    /// in a chain, which must answer, does not.</exception>
+    // R2, R13, R14.
     public Task<Projection> DropUnitAsync(NodeId unit, string reason, CancellationToken cancellationToken = default) =>
         client.ReconfigureAsync(p => p.HasUnit(unit) ? Membership.Of(p).Without(unit) : null, reason,
             cancellationToken);
@@ -45,9 +46,10 @@ public sealed partial class ClusterOperations(CorfuClient client, ITransport tra
             cancellationToken);
     }
 
-    /// <summary>The next epoch begins with the first standby that answers (R7); no log is scanned.</summary>
+    /// <summary>The next epoch begins with the first standby that answers; no log is scanned.</summary>
     /// <param name="failed">The incarnation to be replaced; if it is not named any more, nothing is changed.</param>
     /// <exception cref="ReconfigurationException">No standby, or no unit that must be sealed, answers.</exception>
+    // R7.
     public async Task<Projection> ReplaceSequencerAsync(NodeId failed, ImmutableArray<NodeAddress> standbys,
         string reason, CancellationToken cancellationToken = default)
     {
@@ -66,9 +68,10 @@ public sealed partial class ClusterOperations(CorfuClient client, ITransport tra
             cancellationToken);
     }
 
-    /// <summary>Those of the spares that answer and are freshly formatted (R2), in the order given. A unit that joins
+    /// <summary>Those of the spares that answer and are freshly formatted, in the order given. A unit that joins
     /// is checked again under its seal.</summary>
     /// <param name="all">Each gets the whole time-out; otherwise a moment once another has answered.</param>
+    // R2.
     public Task<ImmutableArray<NodeAddress>> FindSparesAsync(
         ImmutableArray<NodeAddress> spares, CancellationToken cancellationToken = default, bool all = false) =>
         ProbeAsync(

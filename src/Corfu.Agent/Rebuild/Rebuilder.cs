@@ -2,9 +2,10 @@ using Microsoft.Extensions.Logging.Abstractions;
 
 namespace Corfu.Agent;
 
-/// <summary>Brings joining replicas up to date and makes them full (TOCS 2.5, Fig. 5 C; R15). Works on what the newest
+/// <summary>Brings joining replicas up to date and makes them full (TOCS 2.5, Fig. 5 C). Works on what the newest
 /// projection calls joining, so it may be stopped and started at any point, and in several processes at once. One run
 /// at a time per instance.</summary>
+// R15.
 public sealed class Rebuilder(CorfuClient client, ITransport transport, TimeProvider time, ILogger? logger = null,
     RebuildOptions? options = null)
 {

@@ -3,10 +3,11 @@ namespace Corfu.Client;
 /// <summary>Writes what another log holds to the same positions of a mirror. All is idempotent, and any number of
 /// copiers may work at once: a position has one value, the source's.</summary>
 /// <remarks>Copies go down their chain by <c>Complete</c>, head first, as if the source were the replica before the
-/// head: what the head holds is what the replicas behind it get, from any copier (R9). Only the epoch in an entry is
+/// head: what the head holds is what the replicas behind it get, from any copier. Only the epoch in an entry is
 /// the mirror's own, that of its copying: an epoch means nothing outside of its cluster. No other client may write or
 /// fill below a mirror's end (<see cref="Projection.MirrorOf"/>), so a copy may come late, also below the start of a
 /// later epoch.</remarks>
+// R9.
 public sealed class CopyWriter
 {
     /// <summary>A copier writes at most this far above the lowest position that is not yet at all replicas. So what a
@@ -40,7 +41,8 @@ public sealed class CopyWriter
             $"Copying {entry.Position.Offset}", view => TryPutAsync(view, entry, cancellationToken), cancellationToken);
 
     /// <summary>A position that was released on its own.</summary>
-    /// <param name="headers">Its tombstone (R5), if it left one.</param>
+    /// <param name="headers">Its tombstone, if it left one.</param>
+    // R5.
     public ValueTask PutTrimAsync(
         LogPosition position, LogEntry? headers, CancellationToken cancellationToken = default) =>
         RunAsync($"Trimming {position.Offset}", view => TryTrimAsync(view, position, headers, cancellationToken),

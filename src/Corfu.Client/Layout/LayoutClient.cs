@@ -1,7 +1,8 @@
 namespace Corfu.Client.Layout;
 
 /// <summary>The clients' side of the projection store: one write-once register per epoch, decided by Paxos among the
-/// acceptors that the epoch before names (R12). Safe for concurrent use; without state.</summary>
+/// acceptors that the epoch before names. Safe for concurrent use; without state.</summary>
+// R12.
 public sealed partial class LayoutClient(
     ITransport transport, IEntropy entropy, TimeProvider time, LayoutClientOptions? options = null)
 {
@@ -147,9 +148,10 @@ public sealed partial class LayoutClient(
         }
     }
 
-    /// <summary>Tells a decided projection to acceptors that a later one is to name (R12). One that holds it durably
+    /// <summary>Tells a decided projection to acceptors that a later one is to name. One that holds it durably
     /// answers under the identity that will be named, and its disk takes votes.</summary>
     /// <returns>Those that have not taken it.</returns>
+    // R12.
     public async Task<ImmutableArray<NodeAddress>> IntroduceAsync(
         Projection decided, ImmutableArray<NodeAddress> acceptors, CancellationToken cancellationToken = default)
     {

@@ -2,7 +2,7 @@ namespace Corfu.Client;
 
 public sealed partial class Reconfigurer
 {
-    /// <summary>R12's override, for an operator alone. The caller asserts that a majority of the acceptors is destroyed
+    /// <summary>An override for an operator alone. The caller asserts that a majority of the acceptors is destroyed
     /// and will never answer again, so that no epoch can be decided any more. (1) Every unit is sealed two epochs on,
     /// so that an epoch that the lost acceptors may have decided is never served. (2) No unit has installed an epoch
     /// above the newest that is known. (3) The new acceptors take over the projection without a ballot.</summary>
@@ -10,6 +10,7 @@ public sealed partial class Reconfigurer
     /// <param name="acceptors">An odd number, surviving or fresh. All must take over.</param>
     /// <exception cref="ReconfigurationException">A unit does not answer, or has served an epoch that no survivor
     /// knows. Nothing is decided.</exception>
+    // R12's override.
     public async Task<Projection> ReplaceDestroyedAcceptorsAsync(Projection newest,
         ImmutableArray<NodeAddress> acceptors, string reason, CancellationToken cancellationToken = default)
     {

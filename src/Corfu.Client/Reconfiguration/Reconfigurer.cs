@@ -7,16 +7,17 @@ namespace Corfu.Client;
 /// <summary>Changes projections (TOCS 2.5, NSDI 3.2.1). Any number of reconfigurers may work at once: the layout
 /// decides one successor per epoch, and everything else is idempotent.</summary>
 /// <remarks>
-/// 1. The change says which membership it wants; that is checked against the rules (R2, R13, R15). Acceptors that it
-/// newly names must take the current projection first (R12): nothing is sealed for one that is gone.
+/// 1. The change says which membership it wants; that is checked against the rules. Acceptors that it
+/// newly names must take the current projection first: nothing is sealed for one that is gone.
 /// 2. Seal, in parallel, all units of the active segment and of every chain that changes, until each first survivor has
-/// answered (R13).
+/// answered.
 /// 3. Compute the next projection: its start lies above every position that a sealed unit reports.
-/// 4. Propose it to the acceptors of the current epoch (R12). If another projection was decided, back to step 1 with
+/// 4. Propose it to the acceptors of the current epoch. If another projection was decided, back to step 1 with
 /// that one.
-/// 5. Install it at its units and its sequencer (R7, R14).
+/// 5. Install it at its units and its sequencer.
 /// 6. If the acceptors changed, hand the decision over to the new ones. Then the old ones may retire.
 /// </remarks>
+// R2, R7, R12, R13, R14, R15.
 public sealed partial class Reconfigurer(ITransport transport, LayoutClient layout, TimeProvider time,
     ILogger? logger = null, ReconfigurerOptions? options = null)
 {

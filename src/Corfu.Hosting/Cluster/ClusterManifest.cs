@@ -5,15 +5,17 @@ namespace Corfu.Hosting;
 /// present identities and address in its <c>node.json</c>.</summary>
 /// <param name="Format">Version of this file.</param>
 /// <param name="Formed">False while the folders are being formatted. Nothing was served before it turned true, so an
-/// interrupted creation may be repeated; afterwards a missing folder is a loss and never made anew (R12).</param>
+/// interrupted creation may be repeated; afterwards a missing folder is a loss and never made anew.</param>
 /// <param name="Replicas">Replicas per chain.</param>
+// R12.
 public sealed record ClusterManifest(int Format, Guid Cluster, bool Formed, int Replicas,
     ImmutableArray<ManifestNode> Nodes)
 {
     public const int CurrentFormat = 1;
 
     /// <summary>A projection was decided once: where no acceptor knows one now, it is lost, and no first one is made
-    /// again (R12).</summary>
+    /// again.</summary>
+    // R12.
     public bool Started { get; init; }
 
     public ClusterId ClusterId => new(Cluster);
@@ -28,8 +30,9 @@ public sealed record ClusterManifest(int Format, Guid Cluster, bool Formed, int 
     /// <summary>Those of the first projection, and those that wait to take the place of one that is gone.</summary>
     public ImmutableArray<NodeAddress> AllAcceptors() => Addresses(NodeRole.Acceptor, spares: true);
 
-    /// <summary>The endpoints of the processes that run sequencers, whose identities are new with every start
-    /// (R2).</summary>
+    /// <summary>The endpoints of the processes that run sequencers, whose identities are new with every
+    /// start.</summary>
+    // R2.
     public ImmutableArray<NodeEndpoint> SequencerEndpoints() =>
         [.. Nodes.Where(node => node.Roles.Any(role => role.Role == NodeRole.Sequencer)).Select(node => node.Endpoint)];
 

@@ -8,6 +8,7 @@ public sealed class NodeRoleOptions
     /// <summary>Where a unit or an acceptor keeps its data; a sequencer keeps none.</summary>
     public string? Folder { get; set; }
 
-    /// <summary>The identity that the folder must have (R2); empty accepts whichever it has.</summary>
+    /// <summary>The identity that the folder must have; empty accepts whichever it has.</summary>
+    // R2.
     public Guid Id { get; set; }
 }

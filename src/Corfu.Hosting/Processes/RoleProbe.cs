@@ -26,7 +26,8 @@ public sealed record RoleAnswer(bool Answers, Epoch Epoch, string Detail)
     public static RoleAnswer Silent(string why) => new(false, Epoch.None, why);
 
     /// <summary>What the role is for: serving, joining (being rebuilt), spare, standby, removed (it never returns under
-    /// this identity, R2), or unknown while it does not answer. The same words wherever a tool shows a role.</summary>
+    /// this identity), or unknown while it does not answer. The same words wherever a tool shows a role.</summary>
+    // R2.
     public string DutyIn(Projection? projection, NodeRole role, NodeId id)
     {
         switch (role)

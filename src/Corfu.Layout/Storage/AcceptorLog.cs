@@ -3,8 +3,9 @@ using System.Buffers;
 namespace Corfu.Layout;
 
 /// <summary>An acceptor's log is damaged where it was durable, or is not this acceptor's. It must not start: an
-/// acceptor that forgets a promise can undo a decision (R12). Replace it by a freshly formatted one with another
+/// acceptor that forgets a promise can undo a decision. Replace it by a freshly formatted one with another
 /// identity.</summary>
+// R12.
 public sealed class AcceptorLogDamagedException(string message, Exception? inner = null)
     : CorfuException(message, inner);
 

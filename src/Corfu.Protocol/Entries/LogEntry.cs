@@ -45,15 +45,16 @@ public sealed record StreamHeader(StreamId Stream, ImmutableArray<LogPosition> B
     public override int GetHashCode() => HashCode.Combine(Stream, Backpointers.Length);
 }
 
-/// <summary>The writer of an entry and that writer's own sequence number. R9: "already written" means "my append is in"
+/// <summary>The writer of an entry and that writer's own sequence number. "Already written" means "my append is in"
 /// only when both match.</summary>
+// R9.
 public readonly record struct EntryOrigin(WriterId Writer, long Sequence)
 {
     public override string ToString() => $"{Writer}#{Sequence}";
 }
 
-/// <summary>Random per client incarnation, so that a restarted client is never mistaken for its predecessor
-/// (R9).</summary>
+/// <summary>Random per client incarnation, so that a restarted client is never mistaken for its predecessor.</summary>
+// R9.
 public readonly record struct WriterId(Guid Value)
 {
     public override string ToString() => Value.ToString("N")[..8];

@@ -2,14 +2,16 @@ using System.Globalization;
 
 namespace Corfu.Protocol;
 
-/// <summary>One role of one process: where it listens, and the identity that must answer (R2).</summary>
+/// <summary>One role of one process: where it listens, and the identity that must answer.</summary>
+// R2.
 public readonly record struct NodeAddress(NodeId Id, NodeEndpoint Endpoint)
 {
     public override string ToString() => $"{Id.Value.ToString("N")[..8]}@{Endpoint}";
 }
 
-/// <summary>Identity of a unit, an acceptor (since its folder was formatted) or a sequencer incarnation (R2). An
+/// <summary>Identity of a unit, an acceptor (since its folder was formatted) or a sequencer incarnation. An
 /// identity once removed from a projection never returns.</summary>
+// R2.
 public readonly record struct NodeId(Guid Value) : IComparable<NodeId>
 {
     public static readonly NodeId None;

@@ -1,7 +1,8 @@
 namespace Corfu.Protocol;
 
 /// <summary>The immutable map of one epoch (CORFU 2.2): sequencer, segments, chains, units and the acceptors that
-/// decide the next epoch (R12). The constructor refuses a map that breaks its invariants.</summary>
+/// decide the next epoch. The constructor refuses a map that breaks its invariants.</summary>
+// R12.
 public sealed class Projection : IEquatable<Projection>
 {
     private readonly Dictionary<NodeId, NodeEndpoint> _endpoints;
@@ -31,11 +32,13 @@ public sealed class Projection : IEquatable<Projection>
 
     public Epoch Epoch { get; }
 
-    /// <summary>The incarnation that grants positions in this epoch (R7), and where it listens.</summary>
+    /// <summary>The incarnation that grants positions in this epoch, and where it listens.</summary>
+    // R7.
     public NodeAddress Sequencer { get; }
 
     /// <summary>T: the first position of this epoch's sequencer. No entry of an older epoch is ever written at or above
-    /// it (R9).</summary>
+    /// it.</summary>
+    // R9.
     public LogPosition Start { get; }
 
     /// <summary>Everything below was prefix-trimmed when this projection was made; units may since be
@@ -48,7 +51,8 @@ public sealed class Projection : IEquatable<Projection>
     /// <summary>Every unit of every chain, ordered by identity.</summary>
     public ImmutableArray<NodeAddress> Units { get; }
 
-    /// <summary>They decide epoch + 1; their number is odd (R12).</summary>
+    /// <summary>They decide epoch + 1; their number is odd.</summary>
+    // R12.
     public ImmutableArray<NodeAddress> Acceptors { get; }
 
     /// <summary>The reason for this epoch, for people.</summary>

@@ -4,8 +4,9 @@ namespace Corfu.Protocol;
 /// active one.</summary>
 public sealed record Segment(LogPosition From, LogPosition? Until, ImmutableArray<Chain> Chains)
 {
-    /// <summary>R1: the chain index is the position modulo the chains, never relative to the segment's start, so that
+    /// <summary>The chain index is the position modulo the chains, never relative to the segment's start, so that
     /// merging neighbours moves nothing.</summary>
+    // R1.
     public Chain ChainOf(LogPosition position)
     {
 #if PLANTED
@@ -47,5 +48,6 @@ public sealed class Chain(ImmutableArray<Replica> replicas) : IEquatable<Chain>
 }
 
 /// <summary>One unit's place in a chain. A joining replica is written by fills, completes and trims but is never read,
-/// never head, tail, survivor, confirmer or a source of anything (R15); it stands behind the full ones (R13).</summary>
+/// never head, tail, survivor, confirmer or a source of anything; it stands behind the full ones.</summary>
+// R13, R15.
 public readonly record struct Replica(NodeId Unit, bool Joining = false);

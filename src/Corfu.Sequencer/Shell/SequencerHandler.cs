@@ -1,7 +1,8 @@
 namespace Corfu.Sequencer;
 
-/// <summary>Serves one incarnation. A restart, or a new epoch's wish for another incarnation, makes another handler
-/// (R2, R7).</summary>
+/// <summary>Serves one incarnation. A restart, or a new epoch's wish for another incarnation, makes another
+/// handler.</summary>
+// R2, R7.
 public sealed class SequencerHandler(IEntropy entropy, SequencerOptions? options = null) : IRoleHandler
 {
     private readonly Lock _gate = new();

@@ -4,8 +4,9 @@ namespace Tango;
 
 /// <summary>What the directory knows about an object (Tango 3.2, Naming). Fixed at its creation.</summary>
 /// <param name="TypeName">The name given by <see cref="TangoObjectAttribute"/>.</param>
-/// <param name="Group">The co-hosted group it belongs to (R20), or null.</param>
-/// <param name="VersionCapacity">Keys whose versions are kept (R18).</param>
+/// <param name="Group">The co-hosted group it belongs to, or null.</param>
+/// <param name="VersionCapacity">Keys whose versions are kept.</param>
+// R18, R20.
 public sealed record DirectoryEntry(ObjectId Id, string Name, string TypeName, string? Group, int VersionCapacity)
 {
     /// <summary>Null: the object began empty. Otherwise it began as a copy of another one's past state.</summary>

@@ -1,7 +1,8 @@
 namespace Tango;
 
-/// <summary>A transaction cannot read on: no position of the log has both what it has read and what it reads now (R17).
+/// <summary>A transaction cannot read on: no position of the log has both what it has read and what it reads now.
 /// It can only abort; <c>TangoRuntime.RunTransactionAsync</c> runs it again.</summary>
+// R17.
 public sealed class TangoConflictException : TangoException
 {
     internal TangoConflictException(TxOutcome.Aborted conflict)

@@ -1,9 +1,10 @@
 namespace Tango;
 
 /// <summary>
-/// A decision record contradicts what this runtime decided about the same commit record (R20). One of them is wrong, so
+/// A decision record contradicts what this runtime decided about the same commit record. One of them is wrong, so
 /// nothing is served any more: it can only come from damaged data or a bug.
 /// </summary>
+// R20.
 public sealed class TangoDivergenceException(RecordVersion commit, bool committedHere, RecordVersion decision)
     : TangoException(
         $"Commit record {commit} {(committedHere ? "committed" : "aborted")} here, but decision record {decision} "

@@ -1,7 +1,8 @@
 namespace Tango;
 
 /// <summary>The object was opened for writing only: it has no view here, so it cannot be read, and mutators that read
-/// it are refused (R16).</summary>
+/// it are refused.</summary>
+// R16.
 public sealed class TangoNotHostedException(string objectName)
     : TangoException(
         $"Object '{objectName}' has no view in this runtime: it was opened for writing only, or is not open any more")

@@ -1,12 +1,13 @@
 namespace Tango;
 
 /// <summary>
-/// Apply failed with something else than the declared rejection, or met a record it does not know (R23). The object is
+/// Apply failed with something else than the declared rejection, or met a record it does not know. The object is
 /// no longer served by this runtime; other objects go on. An object whose Apply failed is played anew once, from its
 /// checkpoint or the beginning, when it is used next; if Apply fails again, the object stays stopped. A record that
 /// cannot be read at all stops the objects of its entry, with the groups that they belong to. A runtime with code that
 /// can apply the record can open it.
 /// </summary>
+// R23.
 public sealed class TangoObjectStoppedException : TangoException
 {
     private TangoObjectStoppedException(string objectName, ObjectId objectId, RecordVersion version, bool wasRebuilt,

@@ -1,6 +1,7 @@
 namespace Tango;
 
-/// <summary>The writes of a transaction above one entry could not all be written ahead of its commit record (R19).
+/// <summary>The writes of a transaction above one entry could not all be written ahead of its commit record.
 /// Nothing took effect; the transaction can be run again.</summary>
+// R19.
 public sealed class TangoSpillException(string message, Exception? innerException)
     : TangoException(message, innerException);

@@ -3,11 +3,12 @@ using Corfu.Protocol;
 namespace Tango;
 
 /// <summary>
-/// History that was not yet played here has been trimmed, and no checkpoint that this code can load covers it (R22). A
+/// History that was not yet played here has been trimmed, and no checkpoint that this code can load covers it. A
 /// runtime that still has the object open can write one
 /// (<see cref="TangoRuntime.CheckpointAsync(TangoObject, System.Threading.CancellationToken)"/>): the next call starts
 /// from it, with the same handles. Else a backup has the history.
 /// </summary>
+// R22.
 public sealed class TangoTrimmedException : TangoException
 {
     public TangoTrimmedException(Exception innerException)

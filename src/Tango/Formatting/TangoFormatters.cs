@@ -182,7 +182,8 @@ public static class TangoFormatters
     }
 
     /// <summary>As <see cref="Verify{T}"/>, and throws also if the type cannot be a version key: the bytes of a key
-    /// stand for its value, so equal values must have equal bytes (R18).</summary>
+    /// stand for its value, so equal values must have equal bytes.</summary>
+    // R18.
     public static void VerifyKey<T>()
     {
         Verify<T>();

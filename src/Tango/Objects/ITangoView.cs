@@ -12,12 +12,13 @@ public interface ITangoView
     /// <summary>
     /// Decodes the arguments, calls the <c>ApplyX</c> of <paramref name="mutator"/> and hands its value, if any, to
     /// <see cref="ApplyContext.Return{T}"/>. A <see cref="TangoRejectedException"/> is the declared rejection, thrown
-    /// before any change (R23). An unknown number throws <see cref="TangoUnknownRecordException"/>; undecodable
+    /// before any change. An unknown number throws <see cref="TangoUnknownRecordException"/>; undecodable
     /// arguments throw <see cref="TangoFormatException"/> or what the formatters throw. Any such exception stops the
     /// object.
     /// </summary>
     /// <param name="key">The [VersionKey] parameters one after the other; empty if the mutator has none.</param>
     /// <param name="arguments">One MessagePack array of the other parameters in declaration order.</param>
+    // R23.
     void Apply(int mutator, ReadOnlyMemory<byte> key, ReadOnlyMemory<byte> arguments, in ApplyContext context);
 
     /// <summary>Writes all view state as one MessagePack map from the field's name to its value, for a

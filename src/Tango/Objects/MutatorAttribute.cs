@@ -11,8 +11,9 @@ public sealed class MutatorAttribute(int number) : Attribute
 
     /// <summary>
     /// Declares that <c>ApplyX</c> may throw <see cref="TangoObject.Reject"/>. A mutator that returns a value or may
-    /// reject reads the object (R16): its call completes once playback has applied it, and in a transaction it adds its
+    /// reject reads the object: its call completes once playback has applied it, and in a transaction it adds its
     /// key, or the whole object, to the read set.
     /// </summary>
+    // R16.
     public bool MayReject { get; set; }
 }

@@ -5,7 +5,8 @@ namespace Tango;
 /// <param name="Number">The record number, as in <see cref="MutatorAttribute"/>.</param>
 /// <param name="Name">For messages and tools only.</param>
 /// <param name="Reads">
-/// R16: true if it returns a value or may reject. Its caller then waits for playback, and in a transaction what it
+/// True if it returns a value or may reject. Its caller then waits for playback, and in a transaction what it
 /// reads joins the read set.
 /// </param>
+// R16.
 public sealed record MutatorInfo(int Number, string Name, bool Reads);

@@ -26,9 +26,10 @@ public abstract class TangoObject
     internal TangoObject CloneView() => (TangoObject)MemberwiseClone();
 
     /// <summary>
-    /// Makes the declared rejection of a mutator: <c>throw Reject("...")</c>, before any change (R23). It is recorded
+    /// Makes the declared rejection of a mutator: <c>throw Reject("...")</c>, before any change. It is recorded
     /// alike everywhere and told to the caller; it does not undo a transaction's other writes.
     /// </summary>
+    // R23.
     protected static TangoRejectedException Reject(string reason) => new(reason);
 
     /// <summary>

@@ -2,8 +2,9 @@ namespace Tango;
 
 /// <summary>
 /// Marks the parameter of a mutator or accessor that names the disjoint part of the object the operation touches (Tango
-/// 3.2, Versioning; R18). Several marked parameters form one key, in declaration order. The operation must then neither
+/// 3.2, Versioning). Several marked parameters form one key, in declaration order. The operation must then neither
 /// read nor change anything outside that key. Without it the operation concerns the whole object.
 /// </summary>
+// R18.
 [AttributeUsage(AttributeTargets.Parameter, Inherited = false)]
 public sealed class VersionKeyAttribute : Attribute;

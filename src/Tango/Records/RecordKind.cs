@@ -9,13 +9,16 @@ public enum RecordKind
     /// <summary>Read versions and writes of a transaction, decided by playback at its position.</summary>
     Commit = 2,
 
-    /// <summary>The published outcome of a commit record whose read set not every reader hosts (R20).</summary>
+    /// <summary>The published outcome of a commit record whose read set not every reader hosts.</summary>
+    // R20.
     Decision = 3,
 
-    /// <summary>Speculative writes of a large transaction; no effect without its commit record (R19).</summary>
+    /// <summary>Speculative writes of a large transaction; no effect without its commit record.</summary>
+    // R19.
     Spill = 4,
 
-    /// <summary>The last record of a checkpoint, in a stream of its own (R21).</summary>
+    /// <summary>The last record of a checkpoint, in a stream of its own.</summary>
+    // R21.
     Checkpoint = 5,
 
     /// <summary>An observer's claim that a lease was not renewed. Reserved.</summary>

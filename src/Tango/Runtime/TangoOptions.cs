@@ -35,10 +35,11 @@ public sealed record TangoOptions
     public TimeSpan MaxRetryDelay { get; init; } = TimeSpan.FromMilliseconds(100);
 
     /// <summary>
-    /// How long a commit record may be without its decision record before a host of its read set publishes one (R20);
+    /// How long a commit record may be without its decision record before a host of its read set publishes one;
     /// after twice that, a runtime that is blocked by it plays the read set itself.
     /// Between a millisecond and a day.
     /// </summary>
+    // R20.
     public TimeSpan OrphanTimeout { get; init; } = TimeSpan.FromMilliseconds(100);
 
     /// <summary>How long an object of <see cref="TangoRuntime.OpenRemoteAsync{T}"/> stays hosted after its last use.
@@ -59,9 +60,10 @@ public sealed record TangoOptions
     public int PublishEvery { get; init; } = 128;
 
     /// <summary>
-    /// Keys whose versions an object keeps (R18), recorded in the directory when the object is created and fixed from
+    /// Keys whose versions an object keeps, recorded in the directory when the object is created and fixed from
     /// then on. A transaction whose snapshot is older than the oldest version kept aborts.
     /// </summary>
+    // R18.
     public int NewObjectVersionCapacity { get; init; } = 65_536;
 
     /// <summary>
@@ -71,18 +73,20 @@ public sealed record TangoOptions
     public int NewLogLevel { get; init; } = FeatureLevel.Newest;
 
     /// <summary>
-    /// How many positions a spilled transaction may lie before its commit record (R19), in a log in which this runtime
+    /// How many positions a spilled transaction may lie before its commit record, in a log in which this runtime
     /// creates the first object; fixed from then on. One that takes longer aborts. Objects keep so much history below
     /// their checkpoints. Default 16,384; logs without the record have 65,536.
     /// </summary>
+    // R19.
     public long NewLogMaxSpan { get; init; } = 16_384;
 
     /// <summary>When checkpoints are made by this runtime itself, in a log whose feature level has them; null: never.
     /// </summary>
     public CheckpointPolicy? Checkpoints { get; init; } = new();
 
-    /// <summary>Types of objects that may be opened because a member of their group is (R20); those opened by type need
+    /// <summary>Types of objects that may be opened because a member of their group is; those opened by type need
     /// not be listed.</summary>
+    // R20.
     public TangoTypeRegistry Types { get; init; } = new();
 
     /// <summary>What is wrong with these options, one sentence a fault; a runtime with any of them is

@@ -27,12 +27,13 @@ public sealed partial class TangoRuntime
     /// read back from the log and loaded.</returns>
     /// <exception cref="TangoNotHostedException">The handle is write-only.</exception>
     /// <exception cref="TangoReadOnlyException">The handle is of a past state or a second view.</exception>
-    /// <exception cref="TangoObjectStoppedException">The object, or one of its group, has stopped (R23).</exception>
+    /// <exception cref="TangoObjectStoppedException">The object, or one of its group, has stopped.</exception>
     /// <exception cref="TangoLevelException">The log's feature level is below 2. Nothing was written.</exception>
     /// <exception cref="TangoDirectoryException">The object was deleted meanwhile.</exception>
     /// <exception cref="CorfuException">The log is full, or cannot be reached. The checkpoint was not
     /// written.</exception>
     /// <exception cref="TangoException">The checkpoint cannot be read back.</exception>
+    // R23.
     public async ValueTask<LogPosition> CheckpointAsync(
         TangoObject handle, CancellationToken cancellationToken = default)
     {

@@ -24,11 +24,12 @@ public sealed partial class TangoRuntime
     /// <exception cref="TangoDirectoryException">It is of another type.</exception>
     /// <exception cref="ArgumentOutOfRangeException">The place is above the log's tail.</exception>
     /// <exception cref="TangoObjectDeletedException">The object was deleted. All its changes were read.</exception>
-    /// <exception cref="TangoObjectStoppedException">Apply failed, or a record cannot be read here (R23).</exception>
+    /// <exception cref="TangoObjectStoppedException">Apply failed, or a record cannot be read here.</exception>
     /// <exception cref="TangoTrimmedException">History is trimmed, and no newer checkpoint can be
     /// loaded.</exception>
     /// <exception cref="TangoLevelException">The feed is to be registered, and the log's feature level is below
     /// 2.</exception>
+    // R23.
     public IAsyncEnumerable<TangoChange<T>> ChangesAsync<T>(
         string name, ChangePlace? after = null, FeedOptions? options = null,
         CancellationToken cancellationToken = default)

@@ -34,8 +34,9 @@ public sealed partial class TangoRuntime
     /// <exception cref="ArgumentOutOfRangeException">The position is above the log's tail.</exception>
     /// <exception cref="TangoTrimmedException">The log is trimmed further. It names the oldest position that can be
     /// opened.</exception>
-    /// <exception cref="TangoObjectStoppedException">The source cannot be played up to there (R23).</exception>
+    /// <exception cref="TangoObjectStoppedException">The source cannot be played up to there.</exception>
     /// <exception cref="TangoLevelException">The log's feature level is below 3.</exception>
+    // R23.
     public async ValueTask<DirectoryEntry> ForkAsync(
         string name, LogPosition at, string newName, CancellationToken cancellationToken = default)
     {

@@ -12,7 +12,7 @@ public sealed partial class TangoRuntime
     private const string NewMember = "A new member of a group";
 
     /// <summary>
-    /// Opens a group of objects that are always hosted together, creating it with these members if there is none (R20).
+    /// Opens a group of objects that are always hosted together, creating it with these members if there is none.
     /// Transactions over objects of one group need no decision records. The handles that
     /// <see cref="TangoGroupBuilder.Add{T}"/> returned can be used afterwards.
     /// </summary>
@@ -22,6 +22,7 @@ public sealed partial class TangoRuntime
     /// not in the group.</exception>
     /// <exception cref="TangoLevelException">Members are to be added, and the log's feature level is below
     /// 4.</exception>
+    // R20.
     public async ValueTask OpenGroupAsync(string group, Action<TangoGroupBuilder> define,
         CancellationToken cancellationToken = default)
     {

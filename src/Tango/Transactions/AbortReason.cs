@@ -6,12 +6,14 @@ public enum AbortReason
     /// <summary>Something the transaction read was written after its snapshot.</summary>
     Conflict = 1,
 
-    /// <summary>The snapshot is below the object's low-water mark: whether a key was written since is no longer known
-    /// (R18).</summary>
+    /// <summary>The snapshot is below the object's low-water mark: whether a key was written since is no longer
+    /// known.</summary>
+    // R18.
     SnapshotTooOld = 2,
 
     /// <summary>Too many entries came between the first spill of a large transaction and its commit record, whatever it
-    /// read (R19).</summary>
+    /// read.</summary>
+    // R19.
     SpilledTooEarly = 3,
 
     /// <summary>The commit record is not in the log and never will be. Only

@@ -12,7 +12,7 @@ namespace Tango;
 /// <summary>
 /// A transaction over the objects of one runtime (Tango 3.2): between <see cref="TangoRuntime.BeginTx"/> and
 /// <see cref="EndTxAsync"/> the calls of the objects' handles that flow with the code belong to it. Accessors may run
-/// concurrently; any other concurrent use throws. All its reads come from one position (R17).
+/// concurrently; any other concurrent use throws. All its reads come from one position.
 /// </summary>
 /// <remarks>
 /// It flows into the methods and tasks that are called or started after <see cref="TangoRuntime.BeginTx"/>, never out
@@ -21,6 +21,7 @@ namespace Tango;
 /// <see cref="TangoRuntime.LeaveTransaction"/> makes such a task independent. One begun with
 /// <see cref="TransactionOptions.Explicit"/> flows nowhere and has the calls of <see cref="Use{T}"/>'s handles only.
 /// </remarks>
+// R17.
 public sealed partial class TangoTransaction : IAsyncDisposable
 {
     private readonly TangoRuntime _runtime;
@@ -79,8 +80,8 @@ public sealed partial class TangoTransaction : IAsyncDisposable
     /// <returns><see cref="TxOutcome.InDoubt"/> if the token is cancelled once the record has been sent.</returns>
     /// <exception cref="TangoTooLargeException">One of its writes, or what it read, does not fit into an
     /// entry.</exception>
-    /// <exception cref="TangoLevelException">Its writes do not fit into one entry, and the log's feature level is 1
-    /// (R19).</exception>
+    /// <exception cref="TangoLevelException">Its writes do not fit into one entry, and the log's feature level is
+    /// 1.</exception>
     /// <exception cref="TangoSpillException">They could not be written. Nothing took effect.</exception>
     /// <exception cref="TangoObjectStoppedException">An object that it read or wrote has stopped here since; nothing
     /// took effect.</exception>
@@ -90,6 +91,7 @@ public sealed partial class TangoTransaction : IAsyncDisposable
     /// It is in use or has ended; or it does not flow here, because the async method that began it has returned: then
     /// the calls made here were plain ones, and the transaction is dropped.
     /// </exception>
+    // R19.
     public ValueTask<TxOutcome> EndTxAsync(CancellationToken cancellationToken = default)
     {
         if (_outer is not null) return EndNestedAsync(cancellationToken);

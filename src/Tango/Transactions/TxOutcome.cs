@@ -32,9 +32,10 @@ public abstract record TxOutcome
     /// The commit record's place. For a transaction without writes: the first position it did not see, index 0.
     /// </param>
     /// <param name="RejectedWrites">
-    /// How many writes the objects refused when they were applied (R23); 0 for a transaction without reads, which does
+    /// How many writes the objects refused when they were applied; 0 for a transaction without reads, which does
     /// not wait for that.
     /// </param>
+    // R23.
     public sealed record Committed(RecordVersion Version, int RejectedWrites = 0) : TxOutcome;
 
     /// <summary>Nothing took effect.</summary>

@@ -95,7 +95,8 @@ public enum NodeDuty : byte
     /// <summary>A sequencer or an acceptor that waits to take over.</summary>
     Standby = 3,
 
-    /// <summary>A unit that has served and was removed: it never returns under this identity (R2).</summary>
+    /// <summary>A unit that has served and was removed: it never returns under this identity.</summary>
+    // R2.
     Removed = 4,
 }
 
@@ -116,7 +117,8 @@ public enum NodeHealth : byte
     /// <summary>Its machine refuses the connection.</summary>
     Dead = 4,
 
-    /// <summary>Another identity answers in its place, so it never returns (R2).</summary>
+    /// <summary>Another identity answers in its place, so it never returns.</summary>
+    // R2.
     Replaced = 5,
 
     /// <summary>It reports that its disk has failed.</summary>

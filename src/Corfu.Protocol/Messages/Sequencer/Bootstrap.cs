@@ -1,7 +1,8 @@
 namespace Corfu.Protocol;
 
-/// <summary>Starts the named incarnation in the projection's epoch, at its start (R7); idempotent, from any client. A
+/// <summary>Starts the named incarnation in the projection's epoch, at its start; idempotent, from any client. A
 /// second, different projection for one epoch is a <see cref="Status.Conflict"/>.</summary>
+// R7.
 public sealed record BootstrapRequest(Projection Projection) : AckRequest(Opcode.Bootstrap, Projection.Epoch)
 {
     public override void WriteBody(ref WireWriter w) => ProjectionCodec.Write(ref w, Projection);

@@ -1,7 +1,8 @@
 namespace Corfu.Protocol;
 
-/// <summary>Hands a unit the decided projection of the request's epoch; idempotent, from any client (R14). The unit
+/// <summary>Hands a unit the decided projection of the request's epoch; idempotent, from any client. The unit
 /// persists the epoch before it serves it.</summary>
+// R14.
 public sealed record InstallRequest(Projection Projection) : AckRequest(Opcode.Install, Projection.Epoch)
 {
     public override void WriteBody(ref WireWriter w) => ProjectionCodec.Write(ref w, Projection);
