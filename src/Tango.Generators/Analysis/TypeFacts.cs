@@ -121,14 +121,16 @@ internal static class TypeFacts
         if (Mutable.Contains(name)) return new Verdict(Knowledge.No, type);
         if (!seen.Add(type)) return Verdict.Yes;
         if (type.TypeKind is not (TypeKind.Class or TypeKind.Struct)) return new Verdict(Knowledge.Unknown, type);
+        Verdict worst = Verdict.Yes;
         // A type of another assembly shows its setters, but perhaps not all its fields.
         foreach ((ISymbol symbol, ITypeSymbol member) in Generators.ValueShape.Candidates(named))
         {
             if (type.IsReferenceType && IsAssignable(symbol)) return new Verdict(Knowledge.No, type);
             Verdict inner = Immutable(member, seen);
             if (inner.Knowledge == Knowledge.No) return inner;
+            if (inner.Knowledge > worst.Knowledge) worst = inner;
         }
-        return Verdict.Yes;
+        return worst;
     }
 
     private static bool HasPlaces(ITypeSymbol type, HashSet<ITypeSymbol> seen)

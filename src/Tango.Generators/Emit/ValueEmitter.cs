@@ -64,6 +64,9 @@ internal static class ValueEmitter
             + $"[{string.Join(", ", types)}];");
         code.Line();
         code.Line($"public bool HasValueEquality => {(model.HasValueEquality ? "true" : "false")};");
+        if (!model.IsImmutable) return;
+        code.Line();
+        code.Line("public bool IsImmutable => true;");
     }
 
     private static void Write(CodeWriter code, ValueModel model)

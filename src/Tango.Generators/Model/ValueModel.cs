@@ -8,6 +8,7 @@ namespace Tango.Generators;
 /// refused.</param>
 /// <param name="HasValueEquality">Equal values have equal members, so that the bytes may stand for the value
 /// (R18).</param>
+/// <param name="IsImmutable">Readers may share its values: see TANGO009.</param>
 /// <param name="Closed">Statements: see <see cref="ClosedTypes"/>.</param>
 internal sealed record ValueModel(
     string FormatterName,
@@ -18,6 +19,7 @@ internal sealed record ValueModel(
     bool IsReference,
     bool IsOpen,
     bool HasValueEquality,
+    bool IsImmutable,
     EquatableArray<SlotModel> Slots,
     EquatableArray<int> ConstructorSlots,
     EquatableArray<string> Closed,

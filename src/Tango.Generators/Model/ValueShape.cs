@@ -149,6 +149,7 @@ internal static class ValueShape
             type.IsReferenceType,
             type is { IsReferenceType: true, IsSealed: false },
             HasValueEquality(type),
+            TypeFacts.Immutable(type).Knowledge == Knowledge.Yes,
             slots.ToEquatable(),
             construction.Select(m => m.Number).ToEquatable(),
             ClosedTypes.Of(members.Select(m => m.Type)),

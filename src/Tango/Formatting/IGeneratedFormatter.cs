@@ -8,4 +8,7 @@ public interface IGeneratedFormatter
 
     /// <summary>Two values are equal exactly if their members are: no Equals of the user's.</summary>
     bool HasValueEquality { get; }
+
+    /// <summary>Nothing in a value can change, as far as its type arguments cannot.</summary>
+    bool IsImmutable => false;
 }

@@ -156,6 +156,9 @@ public static class TangoFormatters
         s_known.TryAdd(typeof(T), formatter);
     }
 
+    internal static bool IsGeneratedImmutable(Type type) =>
+        s_known.TryGetValue(type, out var formatter) && formatter is IGeneratedFormatter { IsImmutable: true };
+
     /// <summary>Throws if the type, or a type it is made of, has no formatter, or if a sample does not come
     /// back.</summary>
     /// <exception cref="TangoFormatException"><see cref="FormatError.NoFormatter"/> and others.</exception>
