@@ -10,8 +10,10 @@ public interface ITangoContext<TSelf>
     /// <summary>Opens all objects, creating those that are not there, and plays their history up to now.</summary>
     /// <param name="name">The first part of the objects' names, for several contexts of one type in a log. Null: the
     /// one in the attribute.</param>
-    /// <exception cref="TangoDirectoryException">The group exists with other members, or a name belongs to an object
-    /// of another type.</exception>
+    /// <exception cref="TangoDirectoryException">A name belongs to an object of another type, or to one outside the
+    /// context's group.</exception>
+    /// <exception cref="TangoLevelException">The group is to get a new member, and the log's feature level is below
+    /// 4.</exception>
     static abstract ValueTask<TSelf> OpenAsync(
         TangoRuntime runtime, string? name = null, CancellationToken cancellationToken = default);
 }

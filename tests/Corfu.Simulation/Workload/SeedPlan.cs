@@ -67,6 +67,10 @@ public sealed record SeedPlan
     /// <summary>Whether clients read past states and feeds.</summary>
     public bool Feeds { get; init; }
 
+    /// <summary>Whether the group gets a member while it is used, of which some clients do not know the
+    /// type.</summary>
+    public bool Grows { get; init; }
+
     /// <summary>Whether clients keep values in the log, which holds it (R22).</summary>
     public bool Indexes { get; init; }
 
@@ -125,6 +129,7 @@ public sealed record SeedPlan
     private const double ShareWithDeletes = 0.3;
     private const double ShareWithFeeds = 0.3;
     private const double ShareWithIndexes = 0.3;
+    private const double ShareWithGrowth = 0.4;
     private const double ShareWithLateOrphans = 0.5;
 
     // After these a unit may be the only one that has a page, for a while or for good.
@@ -238,6 +243,8 @@ public sealed record SeedPlan
                 && new SimRandom(seed).Split("feeds").Chance(ShareWithFeeds),
             Deletes = plan.Kind == WorkloadKind.Tango && canOpenAnew
                 && new SimRandom(seed).Split("deletes").Chance(ShareWithDeletes),
+            Grows = plan.Kind == WorkloadKind.Tango && canOpenAnew
+                && new SimRandom(seed).Split("growth").Chance(ShareWithGrowth),
             // Claims that are recorded without checkpoints heed no values.
             Indexes = plan.Checkpoints && new SimRandom(seed).Split("indexes").Chance(ShareWithIndexes),
         };

@@ -16,9 +16,12 @@ public sealed class TangoClient
     public const string Cells = "cells";
     public const string Bank = "bank";
     public const string GateKey = "gate";
+    public const string AnnexKey = "annex";
 
     /// <summary>The registers that stand alone.</summary>
     public static readonly string[] SoloKeys = ["s0", "s1"];
+
+    private const string Group = "simulation";
 
     private TangoClient(TangoRuntime runtime, TimeProvider time) => (Runtime, Time) = (runtime, time);
 
@@ -45,6 +48,9 @@ public sealed class TangoClient
 
     /// <summary>Older code met a record that it cannot read in a stream of the group (R23).</summary>
     public bool HasLostGroup { get; private set; }
+
+    /// <summary>The member that the group gets later, once it is open here.</summary>
+    public Annex? Annex { get; private set; }
 
     /// <summary>Registers that any client may delete, by name.</summary>
     public Dictionary<string, TangoRegister<string>> Temporary { get; } = new(StringComparer.Ordinal);
@@ -73,7 +79,7 @@ public sealed class TangoClient
             if (hosts) client.Readable = [.. client.Readable, SoloKeys[i]];
         }
 
-        await client.Runtime.OpenGroupAsync("simulation", group =>
+        await client.Runtime.OpenGroupAsync(Group, group =>
         {
             client.CellsObject = group.Add<TangoDictionary<string, string>>(Cells);
             client.BankObject = group.Add<TangoDictionary<string, string>>(Bank);
@@ -81,6 +87,19 @@ public sealed class TangoClient
             client.Gate = group.Add<Gate>(GateKey);
         });
         return client;
+    }
+
+    /// <summary>As a program that names the group's first objects only in part, in another order, and one
+    /// more.</summary>
+    public async Task OpenAnnexAsync()
+    {
+        Annex annex = null!;
+        await Runtime.OpenGroupAsync(Group, group =>
+        {
+            annex = group.Add<Annex>(AnnexKey);
+            group.Add<TangoDictionary<string, string>>(Bank);
+        });
+        Annex = annex;
     }
 
     public TangoObject SoloOf(string name) => Solo[name[1] - '0'];
@@ -98,6 +117,7 @@ public sealed class TangoClient
     public async ValueTask<string?> ReadAsync(string key)
     {
         if (key == GateKey) return await Gate.LastAsync();
+        if (key == AnnexKey) return await Annex!.ReadAsync();
         int slash = key.IndexOf('/', StringComparison.Ordinal);
         if (slash < 0) return await Register(key).ReadAsync();
         Lookup<string> found = await Dictionary(key).TryGetAsync(key[(slash + 1)..]);
@@ -106,6 +126,7 @@ public sealed class TangoClient
 
     public ValueTask WriteAsync(string key, string value)
     {
+        if (key == AnnexKey) return Annex!.WriteAsync(value);
         int slash = key.IndexOf('/', StringComparison.Ordinal);
         return slash < 0 ? Register(key).WriteAsync(value) : Dictionary(key).SetAsync(key[(slash + 1)..], value);
     }

@@ -42,8 +42,17 @@ public sealed partial class TangoWorkload
 
     private async Task SampleUnitAsync(int client, TangoClient tango, TangoObject handle)
     {
-        UnitSnapshot snapshot =
-            await tango.Runtime.Player.CaptureAsync(((ObjectHost)handle.Host).Hosted!.Unit, default);
+        UnitSnapshot snapshot;
+        try
+        {
+            snapshot = await tango.Runtime.Player.CaptureAsync(((ObjectHost)handle.Host).Hosted!.Unit, default);
+        }
+        catch (TangoDirectoryException) when (plan.Grows)
+        {
+            monitor.Mark("member without a view");
+            return;
+        }
+
         history.Awaited.Add(new AwaitedSample(
             client, snapshot.End.Offset, handle.ObjectName,
             [.. snapshot.Members.Select(static member => member.Entry.Id.Value)],

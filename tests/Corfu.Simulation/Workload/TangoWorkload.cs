@@ -46,8 +46,10 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
             bool isTemporary = plan.Deletes && !plan.IsOld(client) && random.Chance(ShareOfTemporary);
             bool isPast = plan.Feeds && !plan.IsOld(client) && random.Chance(ShareOfPast);
             bool isIndexed = plan.Indexes && !plan.IsOld(client) && random.Chance(ShareOfIndexed);
+            bool isGrowth = tango.Annex is null && BecomesNewer(client) && random.Chance(ShareOfGrowth);
             Task step = dice switch
             {
+                _ when isGrowth => OpenAnnexAsync(client, tango, random),
                 _ when isIndexed => UseIndexAsync(client, tango, random),
                 _ when isTemporary => UseTemporaryAsync(client, tango, random),
                 _ when isPast && plan.Forks && random.Chance(ShareOfForks) => ForkOrDeleteAsync(client, tango, random),
@@ -142,6 +144,7 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
     private async Task ReadAllAsync(int client, TangoClient tango)
     {
         await tango.Runtime.SyncAsync();
+        await OpenExistingAnnexAsync(client, tango);
         foreach (string key in Readable(tango).Concat(s_accounts).Append(TangoClient.GateKey))
             await ReadAsync(client, tango, key);
         await ReadOnlyAsync(client, tango, s_accounts, null);
@@ -332,6 +335,7 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
 
     private async Task SampleAsync(int client, TangoClient tango)
     {
+        Annex? annex = tango.Annex;
         await using TangoTransaction tx = tango.Runtime.BeginTx();
         string cells = Show(await tango.CellsObject.SnapshotAsync());
         string bank = Show(await tango.BankObject.SnapshotAsync());
@@ -341,14 +345,19 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
         history.Views.Add(new ViewSample(client, at, TangoClient.Bank, bank));
         history.Views.Add(new ViewSample(client, at, "r0", r0 ?? "-"));
         history.Views.Add(new ViewSample(client, at, TangoClient.GateKey, await tango.Gate.LastAsync() ?? "-"));
+        if (annex is not null)
+            history.Views.Add(new ViewSample(client, at, TangoClient.AnnexKey, await annex.ReadAsync() ?? "-"));
         foreach (string solo in tango.Readable)
             history.Views.Add(new ViewSample(client, at, solo, await tango.ReadAsync(solo) ?? "-"));
         await SampleUnitsAsync(client, tango);
     }
 
-    private static string[] Readable(TangoClient tango) => [.. s_keys, .. tango.Readable, .. tango.Remote];
+    private static string[] Readable(TangoClient tango) => [.. Shared(tango), .. tango.Readable, .. tango.Remote];
 
-    private static string[] Writable(TangoClient tango) => [.. s_keys, .. tango.Writable];
+    private static string[] Writable(TangoClient tango) => [.. Shared(tango), .. tango.Writable];
+
+    private static string[] Shared(TangoClient tango) =>
+        tango.Annex is null ? s_keys : [.. s_keys, TangoClient.AnnexKey];
 
     private static string Show(IEnumerable<KeyValuePair<string, string>> view)
         => string.Join(" ", view.OrderBy(p => p.Key, StringComparer.Ordinal).Select(p => $"{p.Key}={p.Value}"));

@@ -1,0 +1,124 @@
+using Corfu.Protocol;
+using static Tango.TangoDirectory;
+
+namespace Tango.Tests.Groups;
+
+/// <summary>The directory's records about new members, and its state with them.</summary>
+public class MemberRecordTests
+{
+    private readonly TangoDirectory _directory = new();
+    private long _at;
+
+    [Fact]
+    public void An_id_is_reserved_once_and_added_once()
+    {
+        Begin();
+        var reserved = Reserve("group", "c");
+        Assert.Equal((new ObjectId(258), (LogPosition?)null), (reserved.Id, reserved.Birth));
+        Assert.Equal(reserved, Reserve("group", "c"));
+        Assert.Equal(2, _directory.GroupOf(new ObjectId(256)).Count);
+        Assert.False(_directory.IsDeletedBefore(reserved.Id, At(100)));
+        Assert.Equal(reserved with { Birth = At(4) }, Add(256, reserved));
+        Assert.Equal(reserved with { Birth = At(4) }, Add(256, reserved));
+        Assert.Equal(reserved with { Birth = At(4) }, Reserve("group", "c"));
+        Assert.Equal(["a", "b", "c"], _directory.GroupOf(reserved.Id).Select(static entry => entry.Name));
+    }
+
+    [Fact]
+    public void What_cannot_be_added_is_not_reserved()
+    {
+        Begin();
+        Apply(Mutators.Create, DirectoryFormat.Create(null, [new("alone", "type", 16)]));
+        Refused("There is no group 'none'", () => Reserve("none", "c"));
+        Refused("'alone' exists and is not in a group 'group'", () => Reserve("group", "alone"));
+        Refused("'a' is of type type, not other", () => Reserve("group", "a", "other"));
+        var reserved = Reserve("group", "c");
+        Refused("'c' is of type type, not other", () => Reserve("group", "c", "other"));
+        Refused("'c' is being added to the group 'group'",
+            () => Apply(Mutators.Create, DirectoryFormat.Create(null, [new("c", "type", 16)])));
+        Refused("#260 was not reserved for 'c'", () => Add(256, reserved with { Id = new ObjectId(260) }));
+        Refused("#259 was not reserved for 'd'",
+            () => Add(256, reserved with { Id = new ObjectId(259), Name = "d" }));
+    }
+
+    [Fact]
+    public void A_group_has_no_more_members_than_it_may()
+    {
+        Begin();
+        for (var i = 2; i < MaxGroupMembers; i++) Reserve("group", $"more {i}");
+        Refused($"A group has at most {MaxGroupMembers} members", () => Reserve("group", "too many"));
+    }
+
+    [Fact]
+    public void With_its_group_a_reserved_member_goes()
+    {
+        Begin();
+        var reserved = Reserve("group", "c");
+        Apply(Mutators.Delete, ClaimFormat.Delete(new ObjectId(256)));
+        Refused("#256 is no unit, or is deleted already", () => Add(256, reserved));
+        Assert.True(_directory.IsDeletedBefore(reserved.Id, At(100)));
+        Apply(Mutators.Create, DirectoryFormat.Create("group", [new("c", "type", 16)]));
+        Refused("#258 was not reserved for 'c'", () => Add(259, reserved));
+    }
+
+    [Fact]
+    public void At_a_lower_level_nothing_is_reserved()
+    {
+        Begin(FeatureLevel.Indexes);
+        Refused("A new member of a group needs feature level 4", () => Reserve("group", "c"));
+    }
+
+    [Fact]
+    public void The_state_has_births_and_reserved_members()
+    {
+        Begin();
+        Reserve("group", "pending");
+        var added = Add(256, Reserve("group", "added"));
+        var state = new ArgumentBuffer();
+        ((ITangoView)_directory).SaveState(state);
+        var loaded = new TangoDirectory();
+        ((ITangoView)loaded).LoadState(state.WrittenMemory);
+        var again = new ArgumentBuffer();
+        ((ITangoView)loaded).SaveState(again);
+        Assert.Equal(state.WrittenSpan.ToArray(), again.WrittenSpan.ToArray());
+        Assert.Equal(added.Birth, loaded.GroupOf(new ObjectId(256))[2].Birth);
+        Assert.False(loaded.IsDeletedBefore(new ObjectId(258), At(100)));
+        // The deleted unit's entries have them too.
+        Apply(Mutators.Delete, ClaimFormat.Delete(new ObjectId(256)));
+        Assert.Equal(added, _directory.GroupOf(added.Id)[2]);
+    }
+
+    [Fact]
+    public void The_bytes_of_its_records()
+    {
+        Assert.Equal<byte[]>([0x94, 0xa1, .. "g"u8, 0xa1, .. "c"u8, 0xa4, .. "type"u8, 16],
+            DirectoryFormat.ReserveMember("g", new NewObject("c", "type", 16)).WrittenSpan.ToArray());
+        var reserved = new DirectoryEntry(new ObjectId(258), "c", "type", "g", 16);
+        Assert.Equal<byte[]>([0x95, 0xcd, 1, 0, 0xcd, 1, 2, 0xa1, .. "c"u8, 0xa4, .. "type"u8, 16],
+            DirectoryFormat.AddMember(new ObjectId(256), reserved).WrittenSpan.ToArray());
+    }
+
+    private void Begin(int level = FeatureLevel.GrowingGroups) => Apply(
+        Mutators.CreateFirst,
+        DirectoryFormat.CreateFirst(level, 1, "group", [new("a", "type", 16), new("b", "type", 16)]));
+
+    private DirectoryEntry Reserve(string group, string name, string type = "type") =>
+        Apply(Mutators.ReserveMember, DirectoryFormat.ReserveMember(group, new NewObject(name, type, 16)))!;
+
+    private DirectoryEntry Add(ulong unit, DirectoryEntry reserved) =>
+        Apply(Mutators.AddMember, DirectoryFormat.AddMember(new ObjectId(unit), reserved))!;
+
+    private DirectoryEntry? Apply(int mutator, ArgumentBuffer arguments)
+    {
+        var isMember = mutator is Mutators.ReserveMember or Mutators.AddMember;
+        var result = new ApplyResult<DirectoryEntry>();
+        ((ITangoView)_directory).Apply(mutator, default, arguments.WrittenMemory,
+            new ApplyContext(isMember ? result : null, new LogPlace(At(++_at), 0, 0)));
+        return isMember ? result.Value : null;
+    }
+
+    private static void Refused(string why, Func<object?> act) =>
+        Assert.Equal(why, Assert.Throws<TangoRejectedException>(act).Reason);
+
+    private static LogPosition At(long offset) => new(offset);
+}
