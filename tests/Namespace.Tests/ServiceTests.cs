@@ -149,7 +149,7 @@ public sealed class ServiceTests
         string path = paths[random.Next(paths.Length)], other = paths[random.Next(paths.Length)];
         return random.Next(7) switch
         {
-            0 => new NamespaceChange.CreateFile(path, $"f{number}", number, number),
+            0 => new NamespaceChange.CreateFile(path, $"f{number}", number % 25 == 0 ? -1 : number, number),
             1 or 2 => new NamespaceChange.MakeDirectory(path, $"d{number}", number),
             3 => new NamespaceChange.Write(path, number, number),
             4 => new NamespaceChange.SetAttribute(path, "name", number % 3 == 0 ? null : $"{number}", number),

@@ -7,14 +7,15 @@ namespace NamespaceSample.App;
 internal sealed class LogSource : IAsyncDisposable
 {
     private readonly EmbeddedCluster? _embedded;
-    private readonly string _connection;
     private readonly List<CorfuClient> _clients = [];
 
     private LogSource(EmbeddedCluster? embedded, string connection) =>
-        (_embedded, _connection) = (embedded, connection);
+        (_embedded, ConnectionString) = (embedded, connection);
+
+    public string ConnectionString { get; }
 
     public string Description =>
-        _embedded is null ? $"cluster {_connection}" : $"embedded cluster in {_embedded.Folder}";
+        _embedded is null ? $"cluster {ConnectionString}" : $"embedded cluster in {_embedded.Folder}";
 
     /// <param name="connect">Null: an embedded cluster.</param>
     /// <param name="data">Its folder; null: a temporary one, which goes with it.</param>
@@ -29,7 +30,7 @@ internal sealed class LogSource : IAsyncDisposable
 
     public async Task<ICorfuLog> ConnectAsync(CancellationToken cancellationToken)
     {
-        CorfuClient client = await CorfuClient.ConnectAsync(_connection, cancellationToken: cancellationToken);
+        CorfuClient client = await CorfuClient.ConnectAsync(ConnectionString, cancellationToken: cancellationToken);
         lock (_clients) _clients.Add(client);
         return client;
     }

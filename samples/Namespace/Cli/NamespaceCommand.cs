@@ -55,7 +55,10 @@ public static class NamespaceCommand
     {
         var root = new RootCommand(Description)
         {
+            ImportCommand.Create(),
             ReplayCommand.Create(),
+            ShellCommand.Create(),
+            ServeCommand.Create(),
             ChildCommands.Node(),
             ChildCommands.Host(),
             ChildCommands.Replayer(),

@@ -13,6 +13,7 @@ public enum NamespaceError
     NotEmpty,
     IntoItself,
     BadPath,
+    BadSize,
 }
 
 /// <summary>Nothing has changed, and at one moment of the call that was right.</summary>
@@ -27,6 +28,15 @@ public sealed class NamespaceException(NamespaceError error, string path) : Exce
         ? path
         : throw new NamespaceException(NamespaceError.BadPath, path);
 
+    /// <exception cref="NamespaceException">The change is none, whatever is there.</exception>
+    public static void Require(NamespaceChange change)
+    {
+        RequireEntry(change.Path);
+        if (change is NamespaceChange.Rename rename) RequireEntry(rename.To);
+        if (change is NamespaceChange.CreateFile { Size: < 0 } or NamespaceChange.Write { Size: < 0 })
+            throw new NamespaceException(NamespaceError.BadSize, change.Path);
+    }
+
     private static string Text(NamespaceError error, string path) => error switch
     {
         NamespaceError.NotFound => $"{path}: there is no such file or directory",
@@ -36,6 +46,7 @@ public sealed class NamespaceException(NamespaceError error, string path) : Exce
         NamespaceError.NotAFile => $"{path}: not a file",
         NamespaceError.NotEmpty => $"{path}: the directory is not empty",
         NamespaceError.IntoItself => $"{path}: a directory cannot be moved below itself",
+        NamespaceError.BadSize => $"{path}: its size must not be negative",
         _ => $"'{path}' is not the path of a file or directory: it begins with a slash and does not end with one",
     };
 }

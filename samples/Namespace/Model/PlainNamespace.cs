@@ -18,7 +18,7 @@ public sealed class PlainNamespace
     /// <exception cref="NamespaceException">It is refused.</exception>
     public void Apply(NamespaceChange change)
     {
-        NamespaceException.RequireEntry(change.Path);
+        NamespaceException.Require(change);
         switch (change)
         {
             case NamespaceChange.MakeDirectory make:
@@ -36,7 +36,7 @@ public sealed class PlainNamespace
                 SetAttribute(Get(set.Path).Id, set.Name, set.Value);
                 break;
             case NamespaceChange.Rename rename:
-                Rename(rename.Path, NamespaceException.RequireEntry(rename.To));
+                Rename(rename.Path, rename.To);
                 break;
             case NamespaceChange.Delete delete:
                 Delete(delete.Path, delete.WithAll);

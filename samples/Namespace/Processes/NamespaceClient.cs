@@ -23,6 +23,12 @@ internal sealed class NamespaceClient : IAsyncDisposable
         try
         {
             var runtime = new TangoRuntime(log, options);
+            for (int i = 0; i < PartitionMap.Count; i++)
+            {
+                if (!hosted.Contains(i) && !await runtime.ExistsAsync(Partition.EntriesOf(i), cancellationToken))
+                    await CreateAsync(log, options, i, cancellationToken);
+            }
+
             return new NamespaceClient(log, await NamespaceService.OpenAsync(runtime, hosted, cancellationToken));
         }
         catch
@@ -30,6 +36,14 @@ internal sealed class NamespaceClient : IAsyncDisposable
             await log.DisposeAsync();
             throw;
         }
+    }
+
+    // By a runtime that ends at once: this process is not to host it.
+    private static async Task CreateAsync(
+        CorfuClient log, TangoOptions options, int partition, CancellationToken cancellationToken)
+    {
+        await using var runtime = new TangoRuntime(log, options with { Checkpoints = null });
+        await Partition.HostAsync(runtime, partition, cancellationToken);
     }
 
     public async ValueTask DisposeAsync()

@@ -56,8 +56,7 @@ public sealed class NamespaceService
     public async ValueTask<RecordVersion> ChangeAsync(
         NamespaceChange change, CancellationToken cancellationToken = default)
     {
-        NamespaceException.RequireEntry(change.Path);
-        if (change is NamespaceChange.Rename rename) NamespaceException.RequireEntry(rename.To);
+        NamespaceException.Require(change);
         TxOutcome outcome = await _runtime.RunTransactionAsync(
             _ => DoAsync(change, cancellationToken), cancellationToken: cancellationToken);
         outcome.ThrowIfNotCommitted();
