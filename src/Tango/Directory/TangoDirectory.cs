@@ -75,11 +75,13 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
             .FirstOrDefault(members => members.Any(member => member.Id == id), []);
     }
 
-    /// <summary>On a view: whether the object was deleted before the position. Its id is not given again.</summary>
+    /// <summary>On a view: whether the object is known to be deleted before the position. Its id is not given again.
+    /// Of a deletion that is forgotten only this is known: it stood below what is released.</summary>
     public bool IsDeletedBefore(ObjectId id, LogPosition position)
     {
         var isGiven = id.CompareTo(ObjectId.FirstUser) >= 0 && id.Value < _nextId;
         if (!isGiven || _byId.ContainsKey(id) || _reserved.ContainsKey(id) || IsPending(id)) return false;
+        if (position < _claims.Released) return false;
         return !_claims.Deleted.Values.Any(
             deleted => deleted.At >= position && deleted.Members.Any(member => member.Id == id));
     }

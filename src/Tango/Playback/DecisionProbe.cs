@@ -12,6 +12,8 @@ namespace Tango.Playback;
 /// </summary>
 internal sealed class DecisionProbe(RecordVersion commit)
 {
+    private static readonly LogPosition s_end = new(long.MaxValue);
+
     public bool IsFound { get; private set; }
 
     /// <summary>False, once found: what it read cannot be read by this code (R23).</summary>
@@ -42,10 +44,15 @@ internal sealed class DecisionProbe(RecordVersion commit)
         {
             if (added.Contains(id)) continue;
             var group = await context.FindGroup(id, lifetime);
-            // Below what is released, so that the record stands behind the deletion, which it did not see.
-            if (group.Count == 0 && context.IsDeleted(id))
+            // The record stands behind the deletion, which it did not see.
+            if (group.Count == 0 && context.IsDeleted(id, commit.Position))
                 return new PendingDecision(
                     new TxOutcome.Aborted(AbortReason.Conflict, id, id.ToString(), ObjectKey.None, commit), streams, 0);
+            // R22: the deletion may have come behind the record. All of this is released, and perhaps trimmed.
+            if (group.Count == 0 && context.IsDeleted(id, s_end))
+                throw new TangoTrimmedException(
+                    $"Object {id}, which commit record {commit} read, was deleted, and its history is released",
+                    null, null);
             if (group.Count == 0)
                 throw new TangoFormatException(
                     $"Commit record {commit} reads object {id}, which the directory does not know");

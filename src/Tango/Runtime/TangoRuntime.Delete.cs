@@ -45,10 +45,12 @@ public sealed partial class TangoRuntime
         await DeleteUnitAsync(members, cancellationToken);
     }
 
-    internal bool IsDeleted(ObjectId id) =>
+    internal bool IsDeleted(ObjectId id) => IsDeletedBefore(id, s_end);
+
+    private bool IsDeletedBefore(ObjectId id, LogPosition position) =>
         _directoryUnit is { } unit
         && Player.Published.Of(unit.Objects[0]).View is TangoDirectory directory
-        && directory.IsDeletedBefore(id, s_end);
+        && directory.IsDeletedBefore(id, position);
 
     /// <summary>One record of the directory, in an entry of the members' streams too: all are told at one
     /// place.</summary>

@@ -73,7 +73,8 @@ public sealed partial class TangoRuntime
         try
         {
             var reserved = await _directory.ReserveMemberAsync(group, member, cancellationToken);
-            if (reserved.Birth is not null) return;
+            // Another member may have got the name meanwhile; the first one's stream would be named twice below.
+            if (reserved.Birth is not null || reserved.Id == unit) return;
             var buffer = new ArgumentBuffer();
             var writer = new MessagePackWriter(buffer);
             RecordFormat.WriteUpdate(

@@ -247,8 +247,8 @@ public sealed partial class TangoRuntime
     private ValueTask<IReadOnlyList<DirectoryEntry>> FindGroupInCycle(ObjectId id, CancellationToken _) =>
         new(((TangoDirectory)_directoryUnit!.Objects[0].CurrentView!).GroupOf(id));
 
-    private bool IsDeletedInCycle(ObjectId id) =>
-        ((TangoDirectory)_directoryUnit!.Objects[0].CurrentView!).IsDeletedBefore(id, s_end);
+    private bool IsDeletedInCycle(ObjectId id, LogPosition position) =>
+        ((TangoDirectory)_directoryUnit!.Objects[0].CurrentView!).IsDeletedBefore(id, position);
 
     // The log's first objects fixed it, so that any view of the directory that knows an object has it. Before the
     // directory is open no object is, and commit records have no effect here.

@@ -61,7 +61,6 @@ public sealed partial class TangoRuntime
                 null, null);
         }
 
-
         if (read.Entry is not { } entry) return null;
         try
         {

@@ -68,7 +68,7 @@ public sealed partial class TangoRuntime : IAsyncDisposable
         var leases = new LeaseWatch(() => Player!, NewLeaseHandle, time, logger, _lifetime.Token);
         Player = new Player(
             context, decisions => _openings!.TakeUnused(decisions), OnPlayed, _lifetime.Token, leases.Watch);
-        var beside = _beside = context with { FindGroup = FindGroupAsync, IsDeleted = IsDeleted };
+        var beside = _beside = context with { FindGroup = FindGroupAsync, IsDeleted = IsDeletedBefore };
         _claimHolders = new ClaimHolders(_beside, _lifetime.Token);
         _openings = new UnitOpenings(
             TypeOf, unit => new UnitOpening(unit, Player, beside, _lifetime.Token), _options.RemoteStay, time,

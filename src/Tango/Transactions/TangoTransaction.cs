@@ -284,7 +284,8 @@ public sealed partial class TangoTransaction : IAsyncDisposable
 
     /// <summary>
     /// R17: the first read decides, also for those that run beside it. An object that was hosted after it, or had
-    /// stopped then, is in newer views only: the transaction moves there if all that it has read is still true.
+    /// stopped or had no view then, is in newer views only: the transaction moves there if all that it has read is
+    /// still true.
     /// </summary>
     /// <exception cref="TangoConflictException">It is not.</exception>
     private PublishedViews SnapshotFor(HostedObject hosted)
@@ -296,7 +297,9 @@ public sealed partial class TangoTransaction : IAsyncDisposable
 #endif
         var seen = _snapshot.Of(hosted);
         var isStarted = seen.Stopped is { MayRebuild: true } && newest.Of(hosted).Stopped is null;
-        if (seen.Owner is not null && !isStarted) return _snapshot;
+        // R20: a member of a group whose type was not known here then had no view.
+        var isViewless = seen is { View: null, Stopped: null };
+        if (seen.Owner is not null && !isStarted && !isViewless) return _snapshot;
         var conflict = FindConflict();
 #if PLANTED
         if (Planted.Is("snapshot-moves-unchecked")) conflict = null;
