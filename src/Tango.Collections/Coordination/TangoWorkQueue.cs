@@ -239,8 +239,13 @@ public sealed partial class TangoWorkQueue<T> : TangoObject, ITangoLeased
 #pragma warning restore TANGO024
     }
 
-    private bool Has(long item, long token) =>
-        _delivered.Items.TryGetValue(item, out Leased<Work<T>> lease) && lease.Value.Token == token;
+    private bool Has(long item, long token)
+    {
+#if PLANTED
+        if (Corfu.Protocol.Planted.Is("old-token-completes")) return _delivered.Items.ContainsKey(item);
+#endif
+        return _delivered.Items.TryGetValue(item, out Leased<Work<T>> lease) && lease.Value.Token == token;
+    }
 
     private static string Over(long item, long token) => $"delivery {token} of item {item} is over";
 

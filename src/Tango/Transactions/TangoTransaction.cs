@@ -142,6 +142,9 @@ public sealed partial class TangoTransaction : IAsyncDisposable
             {
                 var snapshot = SnapshotFor(hosted);
                 var target = Touch(host);
+#if PLANTED
+                if (!key.IsNone || !Planted.Is("scan-reads-no-range"))
+#endif
                 target.AddRead(key);
                 view = (TView)target.View(snapshot);
             }

@@ -28,6 +28,10 @@ public static class CheckerNames
     public const string Past = "past";
     public const string Feed = "feed";
     public const string Index = "index";
+    public const string Lock = "lock";
+    public const string Silence = "silence";
+    public const string Work = "work";
+    public const string Phantom = "phantom";
     public const string DiskUse = "disk-use";
     public const string Decisions = "decisions";
     public const string AbortJustified = "abort-justified";

@@ -125,6 +125,16 @@ public static class PlantedBugs
             CheckerNames.Past, 14, static p => p.Feeds),
         new("fork-played-from-nothing", "R22", "a fork is played without its first state",
             CheckerNames.Past, 14, static p => p.Forks),
+        new("two-holders-one-token", "coordination", "the numbers of a lock that is free begin anew", CheckerNames.Lock,
+            2, IsCoordination),
+        new("any-version-expires", "coordination", "an expiry ends a lease that was renewed since", CheckerNames.Lock,
+            41, IsCoordination),
+        new("expires-without-silence", "coordination", "an observer expires leases long before their time",
+            CheckerNames.Silence, 2, IsCoordination),
+        new("old-token-completes", "coordination", "an item is completed by a delivery that is over",
+            CheckerNames.Work, 224, IsCoordination),
+        new("scan-reads-no-range", "R18", "a read of the whole object adds nothing to the read set",
+            CheckerNames.Phantom, 5, IsCoordination),
         new("full-disks-acknowledge", "R4", "a page is acknowledged for which there was no room",
             CheckerNames.UnitDurable, 6, static p => p.Has(FaultKind.FullDisk)),
         new("damaged-is-unwritten", "R4", "a page that is found damaged is answered as unwritten",
@@ -150,6 +160,8 @@ public static class PlantedBugs
     ];
 
     private static bool IsTango(SeedPlan plan) => plan.Kind == WorkloadKind.Tango;
+
+    private static bool IsCoordination(SeedPlan plan) => plan.Kind == WorkloadKind.Coordination;
 
     private static bool HasChain(SeedPlan plan) => plan.Replicas > 1;
 

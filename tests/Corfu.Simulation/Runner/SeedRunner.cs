@@ -21,6 +21,7 @@ public static class SeedRunner
         if (plan.Kind == WorkloadKind.Log)
             violations.AddRange(audited ? LogChecker.CheckAll(run.Log) : LogChecker.CheckAnswers(run.Log));
         if (audited && plan.Kind == WorkloadKind.Tango) violations.AddRange(TxChecker.CheckAll(run.Transactions));
+        violations.AddRange(CoordinationChecker.CheckAll(run.Coordination));
         violations.AddRange(world.Failures.Select(f => new Violation(CheckerNames.Unhandled, f)));
         if (violations.Count == 0 && run.Ledger.Acknowledged < SeedSweep.FewestOperations)
         {

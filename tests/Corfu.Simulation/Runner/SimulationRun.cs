@@ -13,7 +13,7 @@ namespace Corfu.Simulation.Runner;
 /// The phases of one seed: boot; work under faults; heal and let everything finish within a bound; audit the log from
 /// outside.
 /// </summary>
-public sealed class SimulationRun
+public sealed partial class SimulationRun
 {
     // Virtual time in which a healed cluster must finish what it has begun.
     private const long HealedBound = 120 * TimeSpan.TicksPerSecond;
@@ -69,10 +69,16 @@ public sealed class SimulationRun
         Cluster.Boot();
         var logWork = new LogWorkload(World, _plan, Log, Cluster.Monitor, Ledger);
         var tangoWork = new TangoWorkload(World, _plan, Log, Transactions, Cluster.Monitor, Ledger);
+        var coordination = new CoordinationWorkload(_plan, Coordination, Cluster.Monitor, Ledger);
         for (int i = 0; i < _plan.Clients; i++)
         {
             SimClientNode client = Cluster.AddClient(i,
-                _plan.Kind == WorkloadKind.Log ? n => WorkAsync(n, logWork) : n => WorkAsync(n, tangoWork));
+                n => _plan.Kind switch
+                {
+                    WorkloadKind.Log => WorkAsync(n, logWork),
+                    WorkloadKind.Tango => WorkAsync(n, tangoWork),
+                    _ => WorkAsync(n, coordination),
+                });
             client.Start();
         }
 
@@ -81,7 +87,7 @@ public sealed class SimulationRun
         if (IsFound) return;
         Heal();
         if (!Finish("the workload", AllFinished)) return;
-        Audit(tangoWork);
+        Audit(tangoWork, coordination);
         CountFaults();
     }
 
@@ -212,15 +218,16 @@ public sealed class SimulationRun
         + $"{Cluster.Monitor.Newest}")}, waiting: "
         + string.Join(", ", Cluster.Clients.Where(c => !c.Finished).Select(c => c.Name));
 
-    private void Audit(TangoWorkload tangoWork)
+    private void Audit(TangoWorkload tangoWork, CoordinationWorkload coordination)
     {
         var auditor = new Auditor(World, _plan, Cluster, Log, Transactions, Violations);
         SimClientNode node = Cluster.AddClient(_plan.Clients, async n =>
         {
+            if (_plan.Kind == WorkloadKind.Coordination) await AuditAsync(n, coordination);
             await auditor.ScanAsync(n);
             await auditor.CompareTailsAsync(n);
             if (_plan.Kind == WorkloadKind.Log) await auditor.WalkStreamsAsync(n);
-            else if (await OpenTangoAsync(n, tangoWork) is { } tango)
+            else if (_plan.Kind == WorkloadKind.Tango && await OpenTangoAsync(n, tangoWork) is { } tango)
             {
                 n.Tango = tango;
                 tangoWork.Opened(n.Number, tango);

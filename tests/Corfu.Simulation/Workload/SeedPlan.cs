@@ -80,6 +80,9 @@ public sealed record SeedPlan
     /// <summary>R20: long in some seeds, so that checkpoints and trims come while an orphan is undecided.</summary>
     public TimeSpan OrphanTimeout { get; init; } = TimeSpan.FromMilliseconds(100);
 
+    /// <summary>Time to live of locks and deliveries.</summary>
+    public TimeSpan LeaseTime { get; init; } = TimeSpan.FromMilliseconds(150);
+
     /// <summary>R19: positions between a transaction's first spill and its commit record, which claims leave below
     /// checkpoints: short under trims, so that claims rise within a run.</summary>
     public long MaxSpan => !Spills ? 5 : TrimsObjects ? 60 : 1_000_000;
@@ -131,6 +134,7 @@ public sealed record SeedPlan
     private const double ShareWithIndexes = 0.3;
     private const double ShareWithGrowth = 0.4;
     private const double ShareWithLateOrphans = 0.5;
+    private const double ShareOfCoordination = 0.12;
 
     // After these a unit may be the only one that has a page, for a while or for good.
     private static readonly FaultKind[] s_moves =
@@ -222,6 +226,9 @@ public sealed record SeedPlan
             MaxClockSkew = Has(FaultKind.ClockSkew) ? TimeSpan.TicksPerMinute : 0,
         };
         if (later.Chance(ShareWithAgents)) plan = WithAgents(plan, later);
+        SimRandom coordination = new SimRandom(seed).Split("coordination");
+        if (plan.Kind == WorkloadKind.Log && plan.Agents is null && coordination.Chance(ShareOfCoordination))
+            return Coordinating(plan, coordination);
         plan = plan with
         {
             Checkpoints = plan.Kind == WorkloadKind.Tango
@@ -249,6 +256,21 @@ public sealed record SeedPlan
             Indexes = plan.Checkpoints && new SimRandom(seed).Split("indexes").Chance(ShareWithIndexes),
         };
     }
+
+    /// <summary>The same with clients that coordinate. Their clocks agree, so that times in the log can be
+    /// compared.</summary>
+    private static SeedPlan Coordinating(SeedPlan plan, SimRandom random) => plan with
+    {
+        Kind = WorkloadKind.Coordination,
+        Faults = [.. plan.Faults.Where(fault => fault != FaultKind.ClockSkew)],
+        MaxClockSkew = 0,
+        Trims = false,
+        Checkpoints = random.Chance(ShareWithCheckpoints),
+        Operations = random.Between(220, 350),
+        LeaseTime = TimeSpan.FromMilliseconds(random.Pick([60, 150, 400])),
+        // Operators are as rare as the leases are long: else nothing else is done.
+        FaultInterval = Math.Max(plan.FaultInterval, 100_000),
+    };
 
     private static PageStoreOptions SmallStore(int pagesPerSegment, int checkpointRecords)
     {

@@ -7,4 +7,7 @@ public enum WorkloadKind
 
     /// <summary>Tango runtimes with transactions over registers, a dictionary and a bank.</summary>
     Tango,
+
+    /// <summary>Tango runtimes that share a lock, a work queue and numbered slots.</summary>
+    Coordination,
 }
