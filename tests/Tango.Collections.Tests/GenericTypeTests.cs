@@ -23,6 +23,7 @@ public sealed class GenericTypeTests
             TypeOf<TangoQueue<int>>(), TypeOf<TangoLogDictionary<int, int>>(),
             TypeOf<TangoSortedDictionary<int, int>>(), TypeOf<TangoSortedSet<int>>(),
             TypeOf<TangoTree<int>>(), TypeOf<TangoLock>(), TypeOf<TangoWorkQueue<int>>(),
+            TypeOf<TangoLeasedDictionary<int, int>>(),
         ];
         Assert.Equal(types.Length, types.Select(t => t.Name).Distinct().Count());
         foreach (TangoObjectType type in types)

@@ -26,6 +26,10 @@ internal sealed record LeaseTable<T>(
     public LeaseTable<T> Put(long id, T value, long milliseconds) =>
         new(Items.SetItem(id, new(value, Last + 1, milliseconds)), Last + 1);
 
+    /// <summary>Another value of a lease that is there; no renewal.</summary>
+    public LeaseTable<T> With(long id, T value) =>
+        this with { Items = Items.SetItem(id, Items[id] with { Value = value }) };
+
     /// <returns>The same table, if there is no such lease.</returns>
     public LeaseTable<T> Renew(long id) =>
         Items.TryGetValue(id, out Leased<T> lease)
