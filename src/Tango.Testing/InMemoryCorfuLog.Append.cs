@@ -10,14 +10,14 @@ public sealed partial class InMemoryCorfuLog
         ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, CancellationToken cancellationToken = default)
     {
         StreamRangeException.ThrowIfNotRaw(streams);
-        return AppendAnyAsync(payload, streams, cancellationToken);
+        return AppendAnyAsync(payload, streams, given: null, cancellationToken);
     }
 
     public ValueTask<AppendResult> AppendToObjectsAsync(
         ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, CancellationToken cancellationToken = default)
     {
         StreamRangeException.ThrowIfRaw(streams);
-        return AppendAnyAsync(payload, streams, cancellationToken);
+        return AppendAnyAsync(payload, streams, given: null, cancellationToken);
     }
 
     public ValueTask<AppendOutcome> ResolveAsync(AppendResult unknown, CancellationToken cancellationToken = default)
@@ -38,8 +38,10 @@ public sealed partial class InMemoryCorfuLog
         }
     }
 
-    private async ValueTask<AppendResult> AppendAnyAsync(
-        ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
+    /// <param name="given">Instead of what the options ask for.</param>
+    internal async ValueTask<AppendResult> AppendAnyAsync(
+        ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, AppendFault? given,
+        CancellationToken cancellationToken)
     {
         cancellationToken.ThrowIfCancellationRequested();
         if (payload.Length > MaxPayload)
@@ -48,16 +50,16 @@ public sealed partial class InMemoryCorfuLog
             throw new EntryTooLargeException($"{streams.Length} streams, limit {EntryCodec.MaxStreams}");
         if (_options.AroundAppend is { } before) await before(cancellationToken);
         if (_options.Yield) await Task.Yield();
-        var result = Append(payload.ToArray(), streams);
+        var result = Append(payload.ToArray(), streams, given);
         if (_options.AroundAppend is { } after) await after(CancellationToken.None);
         return result;
     }
 
-    private AppendResult Append(byte[] payload, ImmutableArray<StreamId> streams)
+    private AppendResult Append(byte[] payload, ImmutableArray<StreamId> streams, AppendFault? given)
     {
         while (true)
         {
-            var fault = _options.NextAppendFault();
+            var fault = given ?? _options.NextAppendFault();
             lock (_gate)
             {
                 var origin = new EntryOrigin(_writer, ++_sequence);

@@ -1,4 +1,3 @@
-using Corfu.Protocol;
 using JobScheduler.Objects;
 using JobScheduler.Workloads.Model;
 using Tango.Testing;
@@ -9,10 +8,15 @@ namespace JobScheduler.Tests;
 /// <summary>The sample's own objects, on a log in memory.</summary>
 public sealed class ObjectTests : IAsyncDisposable
 {
-    private readonly InMemoryCorfuLog _log = new();
+    private readonly TangoTestHost _host = new();
+    private readonly TestProcess _process;
     private readonly TangoRuntime _runtime;
 
-    public ObjectTests() => _runtime = NewRuntime();
+    public ObjectTests()
+    {
+        _process = _host.Start();
+        _runtime = _process.Runtime;
+    }
 
     [Fact]
     public async Task A_pool_gives_the_lowest_free_nodes_and_takes_them_back()
@@ -82,7 +86,7 @@ public sealed class ObjectTests : IAsyncDisposable
     {
         NodePool pool = await Pool(4);
         await pool.AllocateAsync(1, 2);
-        await using TangoRuntime other = NewRuntime();
+        TangoRuntime other = _host.Start().Runtime;
         NodePool seenByOther = await other.OpenAsync<NodePool>("pool", OpenMode.Create);
 
         await using (TangoTransaction start = _runtime.BeginTx())
@@ -90,7 +94,7 @@ public sealed class ObjectTests : IAsyncDisposable
             await pool.AllocateAsync(2, 2);
             // Once job 1 has given its nodes back, job 2 would get those.
             Assert.Equal([new NodeRange(2, 2)], await pool.HeldAsync(2));
-            await Outside(() => seenByOther.ReleaseAsync(1));
+            _process.Connection.BeforeNextAppend(() => seenByOther.ReleaseAsync(1));
             Assert.IsType<TxOutcome.Aborted>(await start.EndTxAsync());
         }
 
@@ -102,12 +106,12 @@ public sealed class ObjectTests : IAsyncDisposable
     public async Task Two_starts_never_overdraw_the_pool_and_neither_do_two_releases_of_one_job()
     {
         NodePool pool = await Pool(4);
-        await using TangoRuntime other = NewRuntime();
+        TangoRuntime other = _host.Start().Runtime;
         NodePool seenByOther = await other.OpenAsync<NodePool>("pool", OpenMode.Create);
         await using (TangoTransaction start = _runtime.BeginTx())
         {
             await pool.AllocateAsync(1, 3);
-            await Outside(() => seenByOther.AllocateAsync(2, 3));
+            _process.Connection.BeforeNextAppend(() => seenByOther.AllocateAsync(2, 3));
             // Decided against, not committed with a write that the pool refuses.
             Assert.IsType<TxOutcome.Aborted>(await start.EndTxAsync());
         }
@@ -116,7 +120,7 @@ public sealed class ObjectTests : IAsyncDisposable
         await using (TangoTransaction release = _runtime.BeginTx())
         {
             await pool.ReleaseAsync(2);
-            await Outside(() => seenByOther.ReleaseAsync(2));
+            _process.Connection.BeforeNextAppend(() => seenByOther.ReleaseAsync(2));
             Assert.IsType<TxOutcome.Aborted>(await release.EndTxAsync());
         }
     }
@@ -138,16 +142,7 @@ public sealed class ObjectTests : IAsyncDisposable
             await tally.SnapshotAsync());
     }
 
-    public async ValueTask DisposeAsync() => await _runtime.DisposeAsync();
-
-    // The other runtime's call must not flow with this one's transaction.
-    private static async Task Outside(Func<ValueTask> call)
-    {
-        Task task;
-        using (ExecutionContext.SuppressFlow())
-            task = Task.Run(async () => await call());
-        await task;
-    }
+    public ValueTask DisposeAsync() => _host.DisposeAsync();
 
     private async Task<NodePool> Pool(int nodes)
     {
@@ -155,6 +150,4 @@ public sealed class ObjectTests : IAsyncDisposable
         await pool.CreateAsync(nodes);
         return pool;
     }
-
-    private TangoRuntime NewRuntime() => new(_log, _log.OpenCursor, TimeProvider.System, SystemEntropy.Instance);
 }

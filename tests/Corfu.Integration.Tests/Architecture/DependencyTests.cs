@@ -26,7 +26,7 @@ public sealed class DependencyTests
         ["Tango"] = ["Tango.Generators", "Corfu.Client", "Corfu.Transport", "Corfu.Protocol"],
         ["Tango.Generators"] = [],
         ["Tango.Collections"] = ["Tango", "Tango.Generators", "Corfu.Client", "Corfu.Transport", "Corfu.Protocol"],
-        ["Tango.Testing"] = ["Corfu.Client", "Corfu.Transport", "Corfu.Protocol"],
+        ["Tango.Testing"] = ["Tango", "Tango.Generators", "Corfu.Client", "Corfu.Transport", "Corfu.Protocol"],
         ["Corfu.Extensions"] = ["Tango", "Tango.Generators", "Corfu.Client", "Corfu.Transport", "Corfu.Protocol"],
         ["Corfu.Hosting"] =
         [
