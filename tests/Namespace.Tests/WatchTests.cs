@@ -45,6 +45,27 @@ public sealed class WatchTests
         Assert.Equal(["+/src/e", "+/src/e/f"], (await ReadAsync(service, "/src/e", Beginning, 2)).Select(Text));
     }
 
+    /// <summary>The first event's id says where to go on in the other partition, too.</summary>
+    [Fact]
+    public async Task A_watch_that_began_now_resumes_in_both_partitions()
+    {
+        await using var logs = new Logs();
+        await logs.HostAsync();
+        NamespaceService service = await logs.OpenAsync();
+        await using var events = NamespaceWatch.ReadAsync(service, "/", WatchPlace.Now).GetAsyncEnumerator();
+        ValueTask<bool> first = events.MoveNextAsync();
+        // Until the watch has begun, a change may be before it.
+        for (int i = 0; !first.IsCompleted; i++)
+            await service.ChangeAsync(new NamespaceChange.MakeDirectory($"/src{i * 2}", $"s{i}", 1));
+        await first;
+        string id = events.Current.Id.ToString();
+        int partition = PartitionMap.IndexOf(events.Current.Path);
+        string other = new[] { "/src", "/docs" }.First(path => PartitionMap.IndexOf(path) != partition);
+        await service.ChangeAsync(new NamespaceChange.MakeDirectory(other, "other", 1));
+        Assert.True(WatchPlace.TryParse(id, out WatchPlace place));
+        Assert.Equal("+" + other, Text(Assert.Single(await ReadAsync(service, other, place, 1))));
+    }
+
     [Theory]
     [InlineData("")]
     [InlineData("1.2")]
@@ -57,5 +78,6 @@ public sealed class WatchTests
 
     private static async Task<List<NamespaceEvent>> ReadAsync(
         NamespaceService service, string directory, WatchPlace after, int count) =>
-        await NamespaceWatch.ReadAsync(service.Runtime, directory, after).Take(count).ToListAsync();
+        await NamespaceWatch.ReadAsync(service, directory, after).Take(count).ToListAsync()
+            .AsTask().WaitAsync(TimeSpan.FromSeconds(20));
 }

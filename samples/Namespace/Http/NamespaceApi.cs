@@ -85,7 +85,7 @@ internal static class NamespaceApi
         [EnumeratorCancellation] CancellationToken cancellationToken)
     {
         await foreach (NamespaceEvent change in NamespaceWatch.ReadAsync(
-            service.Runtime, within, after, cancellationToken))
+            service, within, after, cancellationToken))
         {
             yield return new SseItem<EntryBody>(
                 EntryBody.Of(change.Path, change.Entry), change.Entry is null ? Removed : Changed)

@@ -1,4 +1,5 @@
 using System.Collections.Immutable;
+using Corfu.Protocol;
 using NamespaceSample.Model;
 using Tango;
 using Tango.Collections;
@@ -86,6 +87,16 @@ public sealed class NamespaceService
                 found.Add(await ReadAsync(TreePath.Combine(path, name), cancellationToken));
             return found.ToImmutable();
         }, cancellationToken: cancellationToken)).ThrowIfNotCommitted();
+    }
+
+    /// <summary>Everything that is acknowledged is below it.</summary>
+    public async ValueTask<LogPosition> ReadEndAsync(CancellationToken cancellationToken = default)
+    {
+        TxOutcome outcome = await _runtime.RunTransactionAsync(
+            async _ => { await Tree.Partitions[0].Applied.ReadAsync(cancellationToken); },
+            cancellationToken: cancellationToken);
+        outcome.ThrowIfNotCommitted();
+        return ((TxOutcome.Committed)outcome).Version.Position;
     }
 
     /// <summary>Everything, at one moment.</summary>

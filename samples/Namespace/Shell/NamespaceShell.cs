@@ -136,7 +136,7 @@ public sealed class NamespaceShell(
             int left = count ?? int.MaxValue;
             if (left == 0) return;
             await foreach (NamespaceEvent change in NamespaceWatch.ReadAsync(
-                service.Runtime, path, WatchPlace.Now, stop.Token))
+                service, path, WatchPlace.Now, stop.Token))
             {
                 await output.WriteLineAsync($"{(change.Entry is null ? "removed" : "changed")} {change.Path}");
                 if (--left == 0) break;

@@ -26,6 +26,10 @@ public sealed record WatchPlace(ChangePlace?[] Places)
         return new WatchPlace(places);
     }
 
+    /// <summary>With this position where nothing is said.</summary>
+    public WatchPlace From(LogPosition position) =>
+        new([.. Places.Select(place => place ?? ChangePlace.Before(position))]);
+
     /// <summary>False if the text is none of <see cref="ToString"/>.</summary>
     public static bool TryParse(string text, out WatchPlace place)
     {

@@ -17,14 +17,17 @@ public static class NamespaceWatch
     /// <param name="after">Of the last event that was dealt with; <see cref="WatchPlace.Now"/>: what comes from now
     /// on.</param>
     public static async IAsyncEnumerable<NamespaceEvent> ReadAsync(
-        TangoRuntime runtime, string directory, WatchPlace after,
+        NamespaceService service, string directory, WatchPlace after,
         [EnumeratorCancellation] CancellationToken cancellationToken = default)
     {
+        // Each event's id says where to go on in both partitions, also in one that has told nothing yet.
+        if (Array.Exists(after.Places, static place => place is null))
+            after = after.From(await service.ReadEndAsync(cancellationToken));
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         var found = Channel.CreateBounded<(int Partition, TangoChange<TangoTree<Entry>> Change)>(MaxAhead);
         Task[] feeds = [.. Enumerable.Range(0, PartitionMap.Count)
             .Where(i => PartitionMap.Holds(i, directory))
-            .Select(i => FeedAsync(runtime, i, after.Places[i], found.Writer, stop.Token))];
+            .Select(i => FeedAsync(service.Runtime, i, after.Places[i], found.Writer, stop.Token))];
         try
         {
             await foreach (var (partition, change) in found.Reader.ReadAllAsync(cancellationToken))
