@@ -332,8 +332,10 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
     {
         _objects = _objects.Add(entry.Name, entry);
         _byId = _byId.Add(entry.Id, entry);
-        if (entry.Group is not null)
-            _groups = _groups.SetItem(entry.Group, _groups.GetValueOrDefault(entry.Group, []).Add(entry));
+        if (entry.Group is not { } group) return;
+        // By id, as a state that is loaded has them: members may be added in another order than they were reserved.
+        _groups = _groups.SetItem(
+            group, [.. _groups.GetValueOrDefault(group, []).Append(entry).OrderBy(static member => member.Id)]);
     }
 
     // Whole units only: a group's members are hosted, checkpointed and deleted together.

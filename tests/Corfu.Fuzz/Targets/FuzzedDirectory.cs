@@ -111,6 +111,7 @@ internal sealed class FuzzedDirectory
             group.Add<Tango.Collections.TangoRegister<string>>("left");
             group.Add<Tango.Collections.TangoCounter>("right");
         });
+        await runtime.OpenGroupAsync("pair", static group => group.Add<Tango.Collections.TangoCounter>("added"));
         for (var i = 0; i < 3; i++)
         {
             await one.WriteAsync($"{i}");

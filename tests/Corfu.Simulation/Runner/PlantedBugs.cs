@@ -86,7 +86,7 @@ public static class PlantedBugs
         new("undecided-is-committed", "R20", "who does not host the read set takes a commit record for committed",
             CheckerNames.Transactions, 16, IsTango),
         new("member-joins-late", "R20", "a host that is behind misses what a new member had before it heard of it",
-            CheckerNames.ViewsEqual, 1, static p => p.Grows),
+            CheckerNames.ViewsEqual, 130, static p => p.Grows),
         new("unreadable-counts-as-unchanged", "R20, R23", "what this code cannot read leaves versions as they were",
             CheckerNames.Decisions, 188, static p => p.TwoVersions),
         new("rebuilt-keeps-its-view", "R23", "an object that is played anew keeps its view",

@@ -85,6 +85,32 @@ public class AddingMembersTests
         await newer.Late!.SetAsync("x", 1);
     }
 
+    /// <summary>A checkpoint would lack the member's state. Another runtime makes it.</summary>
+    [Fact]
+    public void A_runtime_that_lacks_a_type_makes_no_checkpoints_and_says_so_once() =>
+        SeededContext.Run(1, async time =>
+    {
+        await using var world = new World(time: time);
+        var lines = new LogLines();
+        await using var lacking = new TangoRuntime(
+            world.Log, world.Log.OpenCursor, time, SystemEntropy.Instance,
+            new TangoOptions { Checkpoints = new CheckpointPolicy { Updates = 4, TrimsLog = false } }, lines);
+        var older = await Group.OpenAsync(lacking, isNewer: false);
+        var unknown = await Group.OpenUnknownAsync(world.NewRuntime());
+        await unknown.PutAsync(1);
+        for (var i = 0; i < 40; i++)
+        {
+            await older.First.SetAsync("x", i);
+            Assert.Equal(i, await older.First.BalanceAsync("x"));
+            await Task.Delay(TimeSpan.FromMilliseconds(1), time);
+        }
+
+        var line = Assert.Single(lines.Written, static line => line.Contains("checkpoint", StringComparison.Ordinal));
+        Assert.Contains("unknown is of type test-fragile", line, StringComparison.Ordinal);
+        Assert.Null((await older.Runtime.Directory.ReadClaimsAsync(default)).Claims
+            .Units[new ObjectId(256)].Checkpoint);
+    });
+
     /// <summary>A host that plays the deletion, and the addition behind it, does what the directory does:
     /// nothing.</summary>
     [Fact]

@@ -73,7 +73,9 @@ public class MemberRecordTests
     {
         Begin();
         Reserve("group", "pending");
+        var second = Reserve("group", "second");
         var added = Add(256, Reserve("group", "added"));
+        Add(256, second);
         var state = new ArgumentBuffer();
         ((ITangoView)_directory).SaveState(state);
         var loaded = new TangoDirectory();
@@ -81,11 +83,12 @@ public class MemberRecordTests
         var again = new ArgumentBuffer();
         ((ITangoView)loaded).SaveState(again);
         Assert.Equal(state.WrittenSpan.ToArray(), again.WrittenSpan.ToArray());
-        Assert.Equal(added.Birth, loaded.GroupOf(new ObjectId(256))[2].Birth);
+        Assert.Equal(_directory.GroupOf(new ObjectId(256)), loaded.GroupOf(new ObjectId(256)));
+        Assert.Equal(added, loaded.GroupOf(new ObjectId(256))[3]);
         Assert.False(loaded.IsDeletedBefore(new ObjectId(258), At(100)));
         // The deleted unit's entries have them too.
         Apply(Mutators.Delete, ClaimFormat.Delete(new ObjectId(256)));
-        Assert.Equal(added, _directory.GroupOf(added.Id)[2]);
+        Assert.Equal(added, _directory.GroupOf(added.Id)[3]);
     }
 
     [Fact]
