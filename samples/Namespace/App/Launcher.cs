@@ -16,18 +16,16 @@ internal static class Launcher
         {
             return await command(signals.Token);
         }
-        catch (OperationCanceledException) when (signals.Token.IsCancellationRequested)
-        {
-            return ExitCodes.Interrupted;
-        }
         catch (HistoryFormatException e)
         {
             await Console.Error.WriteLineAsync($"error: {e.Message}");
             return ExitCodes.Usage;
         }
-        catch (Exception e) when (e is CorfuException or TangoException or NodeStartException or ChildProcessException
-            or IOException or UnauthorizedAccessException)
+        catch (Exception e) when (e is OperationCanceledException or CorfuException or TangoException
+            or NodeStartException or ChildProcessException or IOException or UnauthorizedAccessException)
         {
+            // What was under way when it was stopped may have ended by an error of its own.
+            if (signals.Token.IsCancellationRequested) return ExitCodes.Interrupted;
             await Console.Error.WriteLineAsync($"error: {e.Message}");
             return ExitCodes.Failed;
         }
