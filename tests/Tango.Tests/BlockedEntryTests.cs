@@ -39,7 +39,8 @@ public class BlockedEntryTests
             new TangoOptions(), logger, lifetime.Token);
         var entry = new DirectoryEntry(new ObjectId(257), "written", "test-fragile", null, 16);
         var call = new CommitCall(CommitReading(256, writing: 257), [new StreamId(256), new StreamId(257)], true,
-            SpillList.Empty, TangoDirectory.MaxSpanOfFirstLevel, entry);
+            SpillList.Empty, TangoDirectory.MaxSpanOfFirstLevel, entry)
+        { Log = log };
         calls.Send(call);
         await written.Task;
 

@@ -21,6 +21,9 @@ internal sealed class CommitCall(
     private TxOutcome? _outcome;
     private volatile AppendedRecord? _place;
 
+    /// <summary>Where it is sent: a position means nothing in any other log.</summary>
+    public required ICorfuLog Log { get; init; }
+
     public Task<TxOutcome> Task => _done.Task;
 
     /// <summary>Of a caller that did not wait: what it would have heard.</summary>

@@ -36,14 +36,15 @@ internal sealed class LeaseWatch(
         }
     }
 
-    /// <summary>At the end of a cycle. The first lease of an object starts its clock.</summary>
+    /// <summary>At the end of a cycle, which serves all objects: it does not throw. The first lease of an object starts
+    /// its clock.</summary>
     public void OnPlayed()
     {
         lock (_gate)
         {
             foreach (var watched in _watched.Values)
             {
-                if (watched.IsRunning || !watched.Leases.Look(player().Published.Of(watched.Object))) continue;
+                if (watched.IsRunning || !TryLook(watched)) continue;
                 watched.IsRunning = true;
                 // It outlives the call whose cycle this is: that call's trace and other ambient values are not its own.
                 using (ExecutionContext.SuppressFlow()) _ = RunAsync(watched);
@@ -76,12 +77,27 @@ internal sealed class LeaseWatch(
         }
     }
 
+    /// <summary>The leases are told by the user's code. Where that fails, the object is not watched any more.</summary>
+    private bool TryLook(Watched watched)
+    {
+        if (watched.HasFailed) return false;
+        try
+        {
+            return watched.Leases.Look(player().Published.Of(watched.Object));
+        }
+        catch (Exception e)
+        {
+            watched.HasFailed = true;
+            logger.LogError(e, "Leases of {Name} are not watched here any more", watched.Object.Name);
+            return false;
+        }
+    }
+
     private bool LookOrEnd(Watched watched)
     {
         lock (_gate)
         {
-            watched.IsRunning = watched.Leases.Look(player().Published.Of(watched.Object))
-                && _watched.GetValueOrDefault(watched.Object.Id) == watched;
+            watched.IsRunning = TryLook(watched) && _watched.GetValueOrDefault(watched.Object.Id) == watched;
             return watched.IsRunning;
         }
     }
@@ -93,5 +109,7 @@ internal sealed class LeaseWatch(
         public SilentLeases Leases => leases;
 
         public bool IsRunning { get; set; }
+
+        public bool HasFailed { get; set; }
     }
 }

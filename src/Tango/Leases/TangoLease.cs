@@ -76,8 +76,15 @@ public sealed class TangoLease : IAsyncDisposable
         {
         }
 
-        _lost.Cancel();
-        await EndAsync();
+        try
+        {
+            _lost.Cancel();
+        }
+        finally
+        {
+            // Also if a callback of the user fails.
+            await EndAsync();
+        }
     }
 
     /// <returns>False: the lease is not held any more, or is not to be.</returns>

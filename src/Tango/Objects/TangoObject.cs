@@ -84,7 +84,7 @@ public abstract class TangoObject
         Host.AsOneAsync(body, cancellationToken);
 
     /// <summary>Grants a lease of this object, an <see cref="ITangoLeased"/>, and keeps it renewed.</summary>
-    /// <param name="timeToLive">Between 10 milliseconds and a day.</param>
+    /// <param name="timeToLive">Between 10 milliseconds and a day. The owner counts whole milliseconds only.</param>
     /// <param name="grant">Calls the mutator that adds the lease, and returns its id; null: it was not granted.</param>
     /// <param name="renew">Calls the mutator that gives the lease another version; false: there is no such
     /// lease.</param>
@@ -100,6 +100,8 @@ public abstract class TangoObject
         ArgumentOutOfRangeException.ThrowIfGreaterThan(timeToLive, TimeSpan.FromDays(1));
         if (Host.IsInTransaction)
             throw new TangoTransactionException($"'{ObjectName}' grants no lease within a transaction");
+        // Records have whole milliseconds: the owner must not count longer than those who expire its lease.
+        timeToLive = TimeSpan.FromMilliseconds((long)timeToLive.TotalMilliseconds);
         return TangoLease.GrantAsync(timeToLive, Host.Time, grant, renew, end, cancellationToken);
     }
 }

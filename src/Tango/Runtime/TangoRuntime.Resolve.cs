@@ -16,7 +16,7 @@ public sealed partial class TangoRuntime
     /// </param>
     /// <returns>Committed, Aborted (with <see cref="AbortReason.NotWritten"/> if nothing came into the log), or InDoubt
     /// again. A commit does not say how many writes were rejected.</returns>
-    /// <exception cref="ArgumentException">It is from another process, or made by hand.</exception>
+    /// <exception cref="ArgumentException">It is of another log, from another process, or made by hand.</exception>
     /// <exception cref="TangoTrimmedException">The history that decides is trimmed.</exception>
     public async ValueTask<TxOutcome> ResolveAsync(
         TxOutcome.InDoubt inDoubt, CancellationToken cancellationToken = default)
@@ -25,6 +25,8 @@ public sealed partial class TangoRuntime
         RequireNoTransaction();
         var call = inDoubt.Call
             ?? throw new ArgumentException("The outcome is not of a transaction of this process", nameof(inDoubt));
+        if (!ReferenceEquals(call.Log, _log))
+            throw new ArgumentException("The outcome is of a transaction of another log", nameof(inDoubt));
         await AttachDirectoryAsync(cancellationToken);
         // A caller that was cancelled: the record goes on without it.
         if (call.IsUnattended)
@@ -71,6 +73,10 @@ public sealed partial class TangoRuntime
         catch (UndecidableException)
         {
             return null;
+        }
+        catch (OperationCanceledException) when (_lifetime.IsCancellationRequested)
+        {
+            throw new ObjectDisposedException(nameof(TangoRuntime));
         }
     }
 }

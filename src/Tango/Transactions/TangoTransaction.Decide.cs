@@ -105,6 +105,7 @@ public sealed partial class TangoTransaction
         var call = new CommitCall(record, StreamsFor(flags, reads), needsPlayback: reads.Count > 0, spills,
             _runtime.MaxSpan, _writes[0].Host.Entry)
         {
+            Log = _runtime.Log,
             WritesOpenObject = _writes.Exists(static write => write.Host.Hosted is not null),
         };
         _runtime.Calls.Send(call);

@@ -3,8 +3,8 @@ using Tango.Testing;
 
 namespace Tango.Tests;
 
-/// <summary>A transaction is not said to have lost to a deletion that came after it.</summary>
-public sealed class ResolveAfterDeletionTests
+/// <summary>What is not known of a transaction in doubt is not told.</summary>
+public sealed class UnresolvableTests
 {
     private static readonly TangoOptions s_options = new() { MaxResolveAttempts = 0, NewLogMaxSpan = 1 };
 
@@ -37,5 +37,24 @@ public sealed class ResolveAfterDeletionTests
         var released = await runtime.Directory.ReleaseAsync(deleted, default);
         Assert.Equal(deleted, released);
         await Assert.ThrowsAsync<TangoTrimmedException>(async () => await runtime.ResolveAsync(inDoubt));
+    }
+
+    /// <summary>A position means nothing in another log.</summary>
+    [Fact]
+    public async Task An_outcome_of_another_log_is_refused()
+    {
+        var next = AppendFault.None;
+        await using var world = new World(new InMemoryLogOptions { NextAppendFault = () => next });
+        await using var elsewhere = new World();
+        var (other, _) = await elsewhere.OpenAccountsAsync();
+        var runtime = world.NewRuntime(s_options);
+        var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
+        var tx = runtime.BeginTx();
+        await accounts.SetAsync("x", 1);
+        next = AppendFault.WrittenButUnknown;
+        var inDoubt = Assert.IsType<TxOutcome.InDoubt>(await tx.EndTxAsync());
+        next = AppendFault.None;
+        await Assert.ThrowsAsync<ArgumentException>(async () => await other.ResolveAsync(inDoubt));
+        Assert.True((await world.NewRuntime().ResolveAsync(inDoubt)).IsCommitted);
     }
 }

@@ -1,0 +1,57 @@
+using Tango.Tests;
+
+namespace Tango.Collections.Tests;
+
+/// <summary>What an owner may believe of its lease, and what is left of it when code of the user fails.</summary>
+public sealed partial class LeaseTests
+{
+    [Fact]
+    public void An_owner_counts_no_fraction_of_a_millisecond_that_its_record_does_not_have() =>
+        CoordinationWorld.Run(1, async (world, _) =>
+        {
+            var leased = await world.NewProcess().OpenAsync<BrokenLeases>();
+            await using TangoLease lease = (await leased.GrantAsync(TimeSpan.FromMilliseconds(10.9)))!;
+            Assert.Equal(TimeSpan.FromMilliseconds(10), lease.TimeToLive);
+        });
+
+    [Fact]
+    public void A_callback_that_fails_does_not_keep_the_lock() => CoordinationWorld.Run(2, async (world, _) =>
+    {
+        TangoLock mine = await world.NewProcess().OpenAsync<TangoLock>();
+        TangoLock other = await world.NewProcess().OpenAsync<TangoLock>();
+        HeldLock held = await mine.AcquireAsync(TimeSpan.FromHours(1));
+        held.Lost.Register(static () => throw new InvalidOperationException("of the user"));
+        await Assert.ThrowsAsync<AggregateException>(() => held.DisposeAsync().AsTask());
+        Assert.NotNull(await other.TryAcquireAsync(TimeSpan.FromHours(1)));
+    });
+
+    /// <summary>All objects of a runtime are played by the same cycles.</summary>
+    [Fact]
+    public void An_object_that_fails_to_tell_its_leases_stops_no_other() => CoordinationWorld.Run(3, async (world, _) =>
+    {
+        Process process = world.NewProcess();
+        var broken = await process.OpenAsync<BrokenLeases>("broken");
+        var register = await process.OpenAsync<TangoRegister<string>>("register");
+        await broken.TouchAsync();
+        await register.WriteAsync("x");
+        Assert.Equal("x", await register.ReadAsync());
+    });
+
+    [TangoObject("test-broken-leases")]
+    internal sealed partial class BrokenLeases : TangoObject, ITangoLeased
+    {
+        private long _touched;
+
+        IEnumerable<LeaseInfo> ITangoLeased.Leases => throw new InvalidOperationException($"{_touched}");
+
+        ValueTask ITangoLeased.ExpireAsync(long lease, long version, CancellationToken cancellationToken) => default;
+
+        public ValueTask<TangoLease?> GrantAsync(TimeSpan timeToLive) => GrantLeaseAsync(
+            timeToLive, static _ => new((long?)1), static (_, _) => new(true), static (_, _) => default, default);
+
+        [Mutator(1)]
+        public partial ValueTask TouchAsync(CancellationToken cancellationToken = default);
+
+        private void ApplyTouch() => _touched++;
+    }
+}
