@@ -51,8 +51,12 @@ internal static class PackageCheck
         if (!package.Files.Contains(package.Value("icon"))) Fault("it has no icon");
         CheckDocumentation();
         if (!s_others.Contains(package.Id)) CheckSymbols();
-        if (package.Id == "Tango" && !package.Files.Contains("analyzers/dotnet/cs/Tango.Generators.dll"))
-            Fault("it has no generator");
+        foreach (var assembly in new[] { "Tango.Generators.dll", "Tango.Generators.CodeFixes.dll" })
+        {
+            if (package.Id == "Tango" && !package.Files.Contains($"analyzers/dotnet/cs/{assembly}"))
+                Fault($"it has no {assembly}");
+        }
+
         if (s_forClients.Contains(package.Id)) CheckClient();
         else if (!s_forServers.Contains(package.Id) && !s_others.Contains(package.Id)) Fault("it is not known here");
         return;

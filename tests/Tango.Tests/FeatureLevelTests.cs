@@ -82,7 +82,7 @@ public class FeatureLevelTests
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
         await accounts.SetAsync("x", 1);
-        await AppendToDirectoryAsync(world, 2, DirectoryFormat.RaiseLevel(TooNew));
+        await RawRecords.AppendToDirectoryAsync(world, 2, DirectoryFormat.RaiseLevel(TooNew));
         var tail = await world.TailAsync();
 
         var stopped = await Assert.ThrowsAsync<TangoLevelException>(
@@ -173,15 +173,4 @@ public class FeatureLevelTests
     }
 
     /// <summary>What another program would append.</summary>
-    private static async Task AppendToDirectoryAsync(World world, int mutator, ArgumentBuffer arguments)
-    {
-        var entry = new ArgumentBuffer();
-        var writer = new MessagePackWriter(entry);
-        EntryFormat.WriteHeader(ref writer, 1, 1, 1);
-        RecordFormat.WriteUpdate(
-            ref writer, ObjectId.Directory, mutator, ObjectKey.None, arguments.WrittenSpan);
-        writer.Flush();
-        var result = await world.Log.AppendToObjectsAsync(entry.WrittenMemory, [ObjectId.Directory.Stream]);
-        Assert.Equal(AppendOutcome.Appended, result.Outcome);
-    }
 }

@@ -91,4 +91,17 @@ public sealed class NamesTests
         Assert.Contains("corfu tango level raise 4", (await Assert.ThrowsAsync<TangoLevelException>(
             async () => await low.RenameAsync("accounts", "other"))).Message);
     }
+
+    [Fact]
+    public async Task Of_two_new_names_at_once_one_is_given()
+    {
+        await using var world = new World();
+        var (runtime, _) = await world.OpenAccountsAsync();
+        var id = (await runtime.ListObjectsAsync())[0].Id;
+        // As by a caller that found it under its old name.
+        var late = DirectoryFormat.Rename(id, "accounts", "other");
+        await runtime.RenameAsync("accounts", "ledger");
+        await RawRecords.AppendToDirectoryAsync(world, TangoDirectory.Mutators.Rename, late);
+        Assert.Equal("ledger", Assert.Single(await runtime.ListObjectsAsync()).Name);
+    }
 }

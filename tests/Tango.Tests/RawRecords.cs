@@ -1,4 +1,6 @@
+using Corfu.Client;
 using Tango.Formatting;
+using Tango.Records;
 
 namespace Tango.Tests;
 
@@ -62,5 +64,18 @@ internal static class RawRecords
         writer.WriteArrayHeader(records);
         record(writer);
         return buffer.WrittenMemory;
+    }
+
+    /// <summary>A call of the directory.</summary>
+    public static async Task AppendToDirectoryAsync(World world, int mutator, ArgumentBuffer arguments)
+    {
+        var entry = new ArgumentBuffer();
+        var writer = new MessagePackWriter(entry);
+        EntryFormat.WriteHeader(ref writer, 1, 1, 1);
+        RecordFormat.WriteUpdate(
+            ref writer, ObjectId.Directory, mutator, ObjectKey.None, arguments.WrittenSpan);
+        writer.Flush();
+        var result = await world.Log.AppendToObjectsAsync(entry.WrittenMemory, [ObjectId.Directory.Stream]);
+        Assert.Equal(AppendOutcome.Appended, result.Outcome);
     }
 }

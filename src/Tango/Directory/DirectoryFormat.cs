@@ -55,12 +55,13 @@ internal static class DirectoryFormat
         return buffer;
     }
 
-    public static ArgumentBuffer Rename(ObjectId id, string newName)
+    public static ArgumentBuffer Rename(ObjectId id, string name, string newName)
     {
         var buffer = new ArgumentBuffer();
         var writer = new MessagePackWriter(buffer);
-        writer.WriteArrayHeader(2);
+        writer.WriteArrayHeader(3);
         writer.Write(id.Value);
+        writer.WriteText(name);
         writer.WriteText(newName);
         writer.Flush();
         return buffer;

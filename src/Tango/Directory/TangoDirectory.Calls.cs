@@ -111,10 +111,11 @@ internal sealed partial class TangoDirectory
         DirectoryEntry entry, LogPosition forget, CancellationToken cancellationToken) =>
         CallAsync<bool>(Mutators.CreateFork, DirectoryFormat.CreateFork(entry, forget), cancellationToken);
 
-    /// <exception cref="TangoRejectedException">The name is taken, or the object is gone.</exception>
-    public ValueTask RenameAsync(ObjectId id, string newName, CancellationToken cancellationToken) =>
-        UpdateHelperAsync(
-            Mutators.Of(Mutators.Rename), ObjectKey.None, DirectoryFormat.Rename(id, newName), cancellationToken);
+    /// <exception cref="TangoRejectedException">The new name is taken, or the object is gone, or is not called
+    /// <paramref name="name"/> any more.</exception>
+    public ValueTask RenameAsync(
+        ObjectId id, string name, string newName, CancellationToken cancellationToken) => UpdateHelperAsync(
+            Mutators.Of(Mutators.Rename), ObjectKey.None, DirectoryFormat.Rename(id, name, newName), cancellationToken);
 
     /// <summary>Has the name and an id kept for a new member of the group, or finds the member that there is.</summary>
     /// <exception cref="TangoRejectedException">The name is taken, there is no such group, or it is full.</exception>

@@ -131,8 +131,9 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
                 ApplyDelete(new ObjectId(reader.ReadUInt64()), context.Position);
                 break;
             case Mutators.Rename:
-                reader.ReadArrayHeader(2);
-                ApplyRename(new ObjectId(reader.ReadUInt64()), DirectoryFormat.ReadText(ref reader));
+                reader.ReadArrayHeader(3);
+                ApplyRename(new ObjectId(reader.ReadUInt64()), DirectoryFormat.ReadText(ref reader),
+                    DirectoryFormat.ReadText(ref reader));
                 break;
         }
     }
@@ -352,12 +353,14 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
         ForgetPendingOf(group);
     }
 
-    private void ApplyRename(ObjectId id, string newName)
+    private void ApplyRename(ObjectId id, string name, string newName)
     {
         // Older code does not know the record.
         if (_level < FeatureLevel.Renames) throw Reject($"A new name needs feature level {FeatureLevel.Renames}");
         if (!_byId.TryGetValue(id, out var entry)) throw Reject($"{id} is no object, or is deleted already");
-        if (newName == entry.Name) return;
+        // It was found by its name: another caller may have renamed it since.
+        if (name != entry.Name) throw Reject($"'{name}' is called '{entry.Name}' by now");
+        if (newName == name) return;
         if (_objects.ContainsKey(newName)) throw Reject($"'{newName}' exists");
         RequireNotPending(newName);
         var renamed = entry with { Name = newName };

@@ -20,8 +20,8 @@ public sealed partial class TangoRuntime
     /// <remarks>Rename a member of a context before the programs that use its new name are started: an unknown name
     /// is a new member to them.</remarks>
     /// <exception cref="TangoObjectNotFoundException">There is no such object.</exception>
-    /// <exception cref="TangoDirectoryException">The new name is taken, or the object was deleted
-    /// meanwhile.</exception>
+    /// <exception cref="TangoDirectoryException">The new name is taken, or the object was deleted or
+    /// renamed meanwhile.</exception>
     /// <exception cref="TangoLevelException">The log's feature level is below 4.</exception>
     public async ValueTask RenameAsync(string name, string newName, CancellationToken cancellationToken = default)
     {
@@ -32,7 +32,7 @@ public sealed partial class TangoRuntime
             ?? throw TangoObjectNotFoundException.Object(name);
         try
         {
-            await _directory.RenameAsync(entry.Id, newName, cancellationToken);
+            await _directory.RenameAsync(entry.Id, name, newName, cancellationToken);
         }
         catch (TangoRejectedException e)
         {
