@@ -179,6 +179,9 @@ public sealed partial class TangoWorkload
             LogPosition tail = (await own.CheckAsync([])).Tail;
             try
             {
+                // R20: a client that lacks a member's type makes no checkpoint of its group.
+                if (tango.Annex is null && await tango.Runtime.ExistsAsync(TangoClient.AnnexKey))
+                    await tango.OpenAnnexAsync();
                 released = await TrimOnceAsync(tango);
             }
             catch (Exception e) when (e is TangoInDoubtException or LogUnavailableException)
