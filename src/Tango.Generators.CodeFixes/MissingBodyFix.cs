@@ -62,7 +62,8 @@ public sealed class MissingBodyFix : CodeFixProvider
             .AddModifiers(SyntaxFactory.Token(SyntaxKind.PrivateKeyword))
             .WithParameterList(OperationSyntax.BodyParameters(method))
             .WithExpressionBody(SyntaxFactory.ArrowExpressionClause(
-                SyntaxFactory.ParseExpression("throw new System.NotImplementedException()")))
+                SyntaxFactory.ParseExpression(
+                    $"throw new System.InvalidOperationException(\"{name} is to be written\")")))
             .WithSemicolonToken(SyntaxFactory.Token(SyntaxKind.SemicolonToken))
             .WithLeadingTrivia(SyntaxFactory.ElasticCarriageReturnLineFeed)
             .WithAdditionalAnnotations(Formatter.Annotation);

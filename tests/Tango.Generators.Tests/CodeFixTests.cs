@@ -19,13 +19,15 @@ public sealed class CodeFixTests
             public partial ValueTask<int> SetAsync([VersionKey] string key, int n = 1, CancellationToken ct = default);
             """));
         Assert.Contains(
-            "private int ApplySet(string key, int n) => throw new System.NotImplementedException();", fixedSource,
-            StringComparison.Ordinal);
+            "private int ApplySet(string key, int n) => "
+            + "throw new System.InvalidOperationException(\"ApplySet is to be written\");",
+            fixedSource, StringComparison.Ordinal);
     }
 
     [Fact]
     public async Task A_missing_read_is_written() => Assert.Contains(
-        "private ImmutableList<int> ReadAll() => throw new System.NotImplementedException();",
+        "private ImmutableList<int> ReadAll() => "
+        + "throw new System.InvalidOperationException(\"ReadAll is to be written\");",
         await FixAsync(new MissingBodyFix(), "TANGO004", "Write ReadAll", Sources.Object(
             """
             private int _n;
