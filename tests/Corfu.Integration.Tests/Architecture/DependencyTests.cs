@@ -37,11 +37,18 @@ public sealed class DependencyTests
             "Corfu.Server", "Corfu.Unit", "Corfu.Sequencer", "Corfu.Layout", "Corfu.Agent", "Corfu.Client",
             "Corfu.Transport", "Corfu.Protocol",
         ],
+        ["Corfu.Grpc.Protocol"] = [],
+        ["Corfu.Grpc.Client"] = ["Corfu.Grpc.Protocol", "Corfu.Client", "Corfu.Transport", "Corfu.Protocol"],
+        ["Corfu.Grpc"] =
+            ["Corfu.Grpc.Protocol", "Corfu.Agent", "Corfu.Extensions", "Tango.Collections", "Tango", .. UnderTango],
+        ["Corfu.Orleans"] = ["Corfu.Extensions", "Tango.Collections", "Tango", .. UnderTango],
+        ["Corfu.Orleans.Journaling"] =
+            ["Corfu.Orleans", "Corfu.Extensions", "Tango.Collections", "Tango", .. UnderTango],
         ["Corfu.Cli"] =
         [
             "Corfu.Hosting", "Corfu.Extensions", "Corfu.Agent", "Corfu.Backup", "Corfu.Server", "Corfu.Unit",
-            "Corfu.Sequencer",
-            "Corfu.Layout", "Tango", .. UnderTango,
+            "Corfu.Sequencer", "Corfu.Layout", "Corfu.Grpc", "Corfu.Grpc.Protocol", "Tango.Collections", "Tango",
+            .. UnderTango,
         ],
     };
 
@@ -130,7 +137,7 @@ public sealed class DependencyTests
         var needs = Closure(project).Append(project)
             .Any(name => ProjectFile(name).Descendants("FrameworkReference")
                 .Any(element => element.Attribute("Include")!.Value == AspNetCore));
-        Assert.Equal(project is "Corfu.Server" or "Corfu.Hosting" or "Corfu.Cli", needs);
+        Assert.Equal(project is "Corfu.Server" or "Corfu.Hosting" or "Corfu.Grpc" or "Corfu.Cli", needs);
     }
 
     [Fact]

@@ -1,0 +1,1 @@
+Console.WriteLine("figures=0");

@@ -1,0 +1,1 @@
+Console.WriteLine("peers=0 compared=0");
