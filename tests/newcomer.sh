@@ -39,7 +39,6 @@ newcomer() { dotnet "$root/tests/Corfu.Newcomer/bin/Release/net10.0/Corfu.Newcom
 
 build_newcomer() { dotnet build -c Release -v quiet tests/Corfu.Newcomer; }
 
-
 pack() {
     rm -rf "$packages"
     dotnet pack -c Release "${no_build[@]}" -o "$packages" -v quiet

@@ -35,7 +35,7 @@ public sealed class Planner(Workload workload, SchedulingLimits limits)
     }
 
     /// <summary>
-    /// Jobs that have ended as far as anybody can tell and that <paramref name="mine"/> says are this replica's to
+    /// Jobs that have ended by the newest view and that <paramref name="mine"/> says are this replica's to
     /// finish, at most <see cref="SchedulingLimits.FinishBatch"/>.
     /// </summary>
     public ImmutableArray<RunningJob> Ended(SchedulerView view, Func<RunningJob, bool> mine)

@@ -4,7 +4,7 @@ namespace Tango.Collections;
 
 /// <summary>
 /// A replicated map whose entries end by themselves: those of a lease when its owner dies or disposes it, such as what
-/// a process says of itself while it lives; others when nobody sets them again within their time to live.
+/// a process says of itself while it lives; others when they are not set again within their time to live.
 /// </summary>
 /// <remarks>
 /// An entry is not gone at once when its time is over: a process that has the object open must have seen its silence.

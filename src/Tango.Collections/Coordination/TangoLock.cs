@@ -40,7 +40,7 @@ public sealed partial class TangoLock : TangoObject, ITangoLeased
         }
     }
 
-    /// <summary>The lock if nobody has it; else null at once.</summary>
+    /// <summary>The lock if it is free; else null at once.</summary>
     /// <inheritdoc cref="AcquireAsync"/>
     public async ValueTask<HeldLock?> TryAcquireAsync(
         TimeSpan timeToLive, string owner = "", CancellationToken cancellationToken = default)
@@ -60,8 +60,8 @@ public sealed partial class TangoLock : TangoObject, ITangoLeased
                 ObjectName, fencingToken, $"'{ObjectName}' is not held with token {fencingToken} any more");
     }
 
-    /// <summary>Linearizable: who has the lock, if anybody has. In a transaction it conflicts with every use of the
-    /// lock, renewals included.</summary>
+    /// <summary>Linearizable: the holder of the lock; not found if it is free. In a transaction it conflicts with
+    /// every use of the lock, renewals included.</summary>
     [Accessor]
     public partial ValueTask<Lookup<LockHolder>> HolderAsync(CancellationToken cancellationToken = default);
 

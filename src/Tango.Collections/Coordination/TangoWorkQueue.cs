@@ -93,8 +93,7 @@ public sealed partial class TangoWorkQueue<T> : TangoObject, ITangoLeased
         CancellationToken cancellationToken = default);
 
     /// <summary>The item is delivered again at once, to whichever consumer is next, or becomes a dead letter.
-    /// Disposing
-    /// the delivery does the same.</summary>
+    /// Disposing the delivery does the same.</summary>
     /// <exception cref="TangoRejectedException">As of <see cref="CompleteAsync(Delivery{T}, CancellationToken)"/>.
     /// </exception>
     public async ValueTask AbandonAsync(Delivery<T> delivery, CancellationToken cancellationToken = default)
@@ -150,7 +149,7 @@ public sealed partial class TangoWorkQueue<T> : TangoObject, ITangoLeased
     [Mutator(8, MayReject = true)]
     private partial ValueTask AbandonAsync([VersionKey] long item, long token, CancellationToken cancellationToken);
 
-    // As abandoning, where nobody waits for the answer.
+    // As abandoning, for a caller that does not wait for the answer.
     [Mutator(9)]
     private partial ValueTask ReturnAsync([VersionKey] long item, long token, CancellationToken cancellationToken);
 

@@ -16,8 +16,8 @@ internal sealed class CommitCall(
 {
     private readonly TaskCompletionSource<TxOutcome> _done = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
-    // What is learnt after the caller was told that it is in doubt.
-    private readonly TaskCompletionSource<TxOutcome> _later = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    // What is learnt after the caller was told that it is in doubt: few calls need it.
+    private TaskCompletionSource<TxOutcome>? _later;
     private TxOutcome? _outcome;
     private volatile AppendedRecord? _place;
 
@@ -27,7 +27,10 @@ internal sealed class CommitCall(
     public Task<TxOutcome> Task => _done.Task;
 
     /// <summary>Of a caller that did not wait: what it would have heard.</summary>
-    public Task<TxOutcome> Later => _later.Task;
+    public Task<TxOutcome> Later => LaterSource.Task;
+
+    private TaskCompletionSource<TxOutcome> LaterSource => LazyInitializer.EnsureInitialized(
+        ref _later, static () => new(TaskCreationOptions.RunContinuationsAsynchronously))!;
 
     /// <summary>Null: no position is known.</summary>
     public AppendedRecord? Place => _place;
@@ -60,12 +63,12 @@ internal sealed class CommitCall(
 
     public override void OnFailed(Exception reason)
     {
-        if (!_done.TrySetException(reason)) _later.TrySetResult(NotWritten());
+        if (!_done.TrySetException(reason)) LaterSource.TrySetResult(NotWritten());
     }
 
     private void Complete(TxOutcome outcome)
     {
-        if (!_done.TrySetResult(outcome)) _later.TrySetResult(outcome);
+        if (!_done.TrySetResult(outcome)) LaterSource.TrySetResult(outcome);
     }
 }
 

@@ -2,7 +2,8 @@ using Corfu.Protocol;
 
 namespace Tango;
 
-/// <summary>What the directory knows about an object (Tango 3.2, Naming). Fixed at its creation.</summary>
+/// <summary>What the directory knows about an object (Tango 3.2, Naming). All but its name is fixed at
+/// its creation.</summary>
 /// <param name="TypeName">The name given by <see cref="TangoObjectAttribute"/>.</param>
 /// <param name="Group">The co-hosted group it belongs to, or null.</param>
 /// <param name="VersionCapacity">Keys whose versions are kept.</param>

@@ -5,8 +5,4 @@ public sealed class TangoObjectNotFoundException(string name, string message) : 
 {
     /// <summary>The name that was asked for.</summary>
     public string Name { get; } = name;
-
-    internal static TangoObjectNotFoundException Object(string name) => new(name, $"There is no object '{name}'");
-
-    internal static TangoObjectNotFoundException Group(string name) => new(name, $"There is no group '{name}'");
 }

@@ -21,7 +21,7 @@ public enum RecordKind
     // R21.
     Checkpoint = 5,
 
-    /// <summary>An observer's claim that a lease was not renewed. Reserved.</summary>
+    /// <summary>Reserved. Objects end leases by updates of their own.</summary>
     Expire = 6,
 
     /// <summary>An object's history below a position is no longer needed. Reserved.</summary>

@@ -84,8 +84,8 @@ public sealed record TangoOptions
     /// </summary>
     public CheckpointPolicy? Checkpoints { get; init; } = new();
 
-    /// <summary>Types of objects that may be opened because a member of their group is; those opened by type need
-    /// not be listed.</summary>
+    /// <summary>Types of group members that this program does not open itself. A member of an unknown type is played
+    /// without a view, and its group is not checkpointed here. Types opened by name need not be listed.</summary>
     // R20.
     public TangoTypeRegistry Types { get; init; } = new();
 

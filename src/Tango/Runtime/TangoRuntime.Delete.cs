@@ -26,8 +26,7 @@ public sealed partial class TangoRuntime
     {
         RequireName(name);
         await RequireLevelAsync(FeatureLevel.Checkpoints, Deletion, cancellationToken);
-        var entry = await _directory.FindAsync(name, cancellationToken)
-            ?? throw TangoObjectNotFoundException.Object(name);
+        var entry = await RequireObjectAsync(name, cancellationToken);
         if (entry.Group is not null)
             throw new TangoDirectoryException(
                 $"'{name}' is a member of the group '{entry.Group}', which can only be deleted as a whole");
@@ -41,9 +40,11 @@ public sealed partial class TangoRuntime
         RequireName(group);
         await RequireLevelAsync(FeatureLevel.Checkpoints, Deletion, cancellationToken);
         var members = await _directory.FindGroupAsync(group, cancellationToken);
-        if (members.IsEmpty) throw TangoObjectNotFoundException.Group(group);
+        if (members.IsEmpty) throw NoGroup(group);
         await DeleteUnitAsync(members, cancellationToken);
     }
+
+    private static TangoObjectNotFoundException NoGroup(string group) => new(group, $"There is no group '{group}'");
 
     internal bool IsDeleted(ObjectId id) => IsDeletedBefore(id, s_end);
 

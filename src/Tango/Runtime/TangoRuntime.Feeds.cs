@@ -109,8 +109,7 @@ public sealed partial class TangoRuntime
     private async ValueTask<DirectoryEntry> FindAsync(
         string name, TangoObjectType type, CancellationToken cancellationToken)
     {
-        var entry = await _directory.FindAsync(name, cancellationToken)
-            ?? throw TangoObjectNotFoundException.Object(name);
+        var entry = await RequireObjectAsync(name, cancellationToken);
         type.RequireIs(entry);
         return entry;
     }

@@ -61,7 +61,10 @@ public sealed partial class TangoRuntime
         if (missing.Count == 0) return entries;
         await RequireLevelAsync(FeatureLevel.GrowingGroups, NewMember, cancellationToken);
         foreach (var member in missing) await AddMemberAsync(group, entries[0].Id, member, cancellationToken);
-        return await _directory.FindGroupAsync(group, cancellationToken);
+        entries = await _directory.FindGroupAsync(group, cancellationToken);
+        return entries.IsEmpty || builder.MissingOf(entries).Count > 0
+            ? throw new TangoDirectoryException($"The group '{group}' was changed by another program meanwhile")
+            : entries;
     }
 
     /// <summary>(1) Reserves the name and an id, which the directory alone decides. (2) Adds the member by a record in

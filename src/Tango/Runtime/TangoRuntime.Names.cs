@@ -28,8 +28,7 @@ public sealed partial class TangoRuntime
         RequireName(name);
         RequireName(newName);
         await RequireLevelAsync(FeatureLevel.Renames, Renaming, cancellationToken);
-        var entry = await _directory.FindAsync(name, cancellationToken)
-            ?? throw TangoObjectNotFoundException.Object(name);
+        var entry = await RequireObjectAsync(name, cancellationToken);
         try
         {
             await _directory.RenameAsync(entry.Id, name, newName, cancellationToken);
@@ -39,4 +38,8 @@ public sealed partial class TangoRuntime
             throw new TangoDirectoryException(e.Reason);
         }
     }
+
+    private async ValueTask<DirectoryEntry> RequireObjectAsync(string name, CancellationToken cancellationToken) =>
+        await _directory.FindAsync(name, cancellationToken)
+        ?? throw new TangoObjectNotFoundException(name, $"There is no object '{name}'");
 }

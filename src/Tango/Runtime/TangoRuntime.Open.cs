@@ -23,7 +23,7 @@ public sealed partial class TangoRuntime
     /// <exception cref="TangoObjectNotFoundException">There is none, and <paramref name="mode"/> does not say to create
     /// it.</exception>
     /// <exception cref="TangoDirectoryException">The name belongs to an object of another type, or one whose values
-    /// another serializer wrote; or a group member's type is unknown here.</exception>
+    /// another serializer wrote.</exception>
     /// <exception cref="TangoFormatException">A type the object uses has no formatter.</exception>
     public async ValueTask<T> OpenAsync<T>(
         string name, OpenMode mode = OpenMode.Existing, CancellationToken cancellationToken = default)
@@ -58,8 +58,7 @@ public sealed partial class TangoRuntime
     /// and transactions as strict as with <see cref="OpenAsync{T}"/>; the first one takes as long as opening. Updates
     /// that return nothing do not need it hosted.
     /// </summary>
-    /// <exception cref="TangoDirectoryException">As <see cref="OpenAsync{T}"/>; that a group member's type is unknown
-    /// is found when it is first read.</exception>
+    /// <exception cref="TangoDirectoryException">As <see cref="OpenAsync{T}"/>.</exception>
     /// <exception cref="TangoObjectNotFoundException">As <see cref="OpenAsync{T}"/>.</exception>
     public async ValueTask<T> OpenRemoteAsync<T>(
         string name, OpenMode mode = OpenMode.Existing, CancellationToken cancellationToken = default)

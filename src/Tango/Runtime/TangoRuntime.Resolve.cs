@@ -32,7 +32,8 @@ public sealed partial class TangoRuntime
         if (call.IsUnattended)
         {
             await call.Later.WaitOrCancelAsync(cancellationToken);
-            if (await call.Later is not TxOutcome.InDoubt again) return await call.Later;
+            var heard = await call.Later;
+            if (heard is not TxOutcome.InDoubt again) return heard;
             inDoubt = again;
         }
 

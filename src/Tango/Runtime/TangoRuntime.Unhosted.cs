@@ -19,8 +19,7 @@ public sealed partial class TangoRuntime
         RequireName(name);
         RequireNoTransaction();
         await RequireLevelAsync(FeatureLevel.Checkpoints, Checkpoint, cancellationToken);
-        var entry = await _directory.FindAsync(name, cancellationToken)
-            ?? throw TangoObjectNotFoundException.Object(name);
+        var entry = await RequireObjectAsync(name, cancellationToken);
         var members = await FindUnitAsync(entry, cancellationToken);
         if (!_openings.IsOpen(members[0].Id)) return await CheckpointUnhostedAsync(members, cancellationToken);
         var unit = await _openings.UseAsync(members, cancellationToken);
