@@ -31,13 +31,13 @@ internal sealed partial class BareDisk : IDisposable
     public static RoundResult Run(string folder, int size, TimeSpan duration)
     {
         using var disk = new BareDisk(folder, size);
-        var histogram = new LatencyHistogram();
+        var histogram = Latencies.Create();
         var start = Stopwatch.GetTimestamp();
         while (Stopwatch.GetElapsedTime(start) < duration)
         {
             var began = Stopwatch.GetTimestamp();
             disk.Write();
-            histogram.Record((long)Stopwatch.GetElapsedTime(began).TotalNanoseconds);
+            histogram.RecordSince(began);
         }
 
         return RoundResult.Of(histogram, Stopwatch.GetElapsedTime(start).TotalSeconds, 0);

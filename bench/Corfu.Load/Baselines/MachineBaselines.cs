@@ -23,7 +23,7 @@ internal sealed class MachineBaselines : IDisposable
             WorkloadKind.Echo, _target, _parameters.InFlight, _parameters.Size, _parameters.Seconds);
         var report = await _worker.RunAsync(order);
         _echoes.Add(RoundResult.Of(
-            LatencyHistogram.FromSparse(report.Histogram), report.Seconds, report.Failures));
+            Latencies.Decode(report.Histogram), report.Seconds, report.Failures));
         _disks.Add(BareDisk.Run(_folder, _parameters.Size, TimeSpan.FromSeconds(_parameters.Seconds)));
     }
 

@@ -1,6 +1,7 @@
 using System.CommandLine;
 using System.Globalization;
 using Corfu.Client;
+using HdrHistogram;
 
 namespace Corfu.Load;
 
@@ -50,8 +51,8 @@ internal static class ClientCommands
         return command;
     }
 
-    public static void Print(string name, LatencyHistogram histogram, double seconds) =>
-        Print(name, histogram.Count / seconds, histogram.Quantile(0.5) / 1000, histogram.Quantile(0.99) / 1000);
+    public static void Print(string name, LongHistogram histogram, double seconds) =>
+        Print(name, histogram.TotalCount / seconds, histogram.Microseconds(50), histogram.Microseconds(99));
 
     /// <summary>Times in microseconds.</summary>
     public static void Print(string name, double perSecond, double p50, double p99) =>

@@ -4,6 +4,7 @@ using System.Globalization;
 using Corfu.Client;
 using Corfu.Protocol;
 using Corfu.Transport;
+using HdrHistogram;
 
 namespace Corfu.Load;
 
@@ -75,13 +76,13 @@ internal sealed class HoleTimes(string cluster, CorfuClient client, RunParameter
             _appender.RunAsync(new WorkerOrder(WorkloadKind.Append, cluster, p.InFlight - 1, p.Size, seconds + 0.1));
         await measure();
         var report = await load;
-        Report("appends beside", LatencyHistogram.FromSparse(report.Histogram), report.Seconds);
+        Report("appends beside", Latencies.Decode(report.Histogram), report.Seconds);
     }
 
     /// <summary>The machine, under the same load: one caller's round trip between two processes.</summary>
     private async Task EchoAsync(string target)
     {
-        await using var workload = await Workloads.OpenAsync(WorkloadKind.Echo, target);
+        await using var workload = Workloads.OpenEcho(target);
         var (histogram, seconds, _) = await ClosedLoop.RunAsync(1, TimeSpan.FromSeconds(p.Seconds / 2),
             workload.Prepare(1, p.Size));
         Report("bare echo beside the load", histogram, seconds);
@@ -93,7 +94,7 @@ internal sealed class HoleTimes(string cluster, CorfuClient client, RunParameter
     /// </summary>
     private async Task LeastAsync(string target)
     {
-        await using var workload = await Workloads.OpenAsync(WorkloadKind.Echo, target);
+        await using var workload = Workloads.OpenEcho(target);
         using var disk = new BareDisk(folder, p.Size);
         var echo = workload.Prepare(1, p.Size);
         var (histogram, seconds, _) = await ClosedLoop.RunAsync(1, TimeSpan.FromSeconds(p.Seconds), async _ =>
@@ -115,18 +116,18 @@ internal sealed class HoleTimes(string cluster, CorfuClient client, RunParameter
 
     private async Task MeasureAsync(string name, bool head)
     {
-        var histogram = new LatencyHistogram();
-        var appends = new LatencyHistogram();
+        var histogram = Latencies.Create();
+        var appends = Latencies.Create();
         var began = Stopwatch.GetTimestamp();
         while (Stopwatch.GetElapsedTime(began).TotalSeconds < p.Seconds)
         {
             var appended = Stopwatch.GetTimestamp();
             (await client.AppendAsync(new byte[p.Size], [])).Require();
-            appends.Record((long)Stopwatch.GetElapsedTime(appended).TotalNanoseconds);
+            appends.RecordSince(appended);
             var hole = await LeaveAsync(client.Projection, head);
             var met = Stopwatch.GetTimestamp();
             var read = await client.ReadManyAsync([hole]);
-            histogram.Record((long)Stopwatch.GetElapsedTime(met).TotalNanoseconds);
+            histogram.RecordSince(met);
             if (read[0].State != (head ? PageState.Data : PageState.Junk))
                 throw new CorfuException($"{hole} is {read[0].State}.");
         }
@@ -176,8 +177,8 @@ internal sealed class HoleTimes(string cluster, CorfuClient client, RunParameter
             + $"before they were written, {counters["fills"] - filled} filled: lost by an append"));
     }
 
-    private void Report(string name, LatencyHistogram histogram, double seconds) =>
-        Report(name, histogram.Count / seconds, histogram.Quantile(0.5) / 1000, histogram.Quantile(0.99) / 1000);
+    private void Report(string name, LongHistogram histogram, double seconds) =>
+        Report(name, histogram.TotalCount / seconds, histogram.Microseconds(50), histogram.Microseconds(99));
 
     private void Report(string name, double perSecond, double p50, double p99)
     {

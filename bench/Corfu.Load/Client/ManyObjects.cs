@@ -1,5 +1,6 @@
 using System.Globalization;
 using Corfu.Client;
+using HdrHistogram;
 using Tango;
 using Tango.Collections;
 
@@ -52,7 +53,7 @@ internal static class ManyObjects
     private static async Task MeasureAsync(string name, RunParameters p, int callers, Func<int, ValueTask> call)
     {
         var next = 0;
-        var times = new LatencyHistogram[callers];
+        var times = new LongHistogram[callers];
         var busy = Environment.CpuUsage.TotalTime;
         var started = TimeProvider.System.GetTimestamp();
         await Task.WhenAll(Enumerable.Range(0, callers).Select(CallAsync));
@@ -61,17 +62,17 @@ internal static class ManyObjects
         for (var i = 1; i < callers; i++) times[0].Add(times[i]);
         ClientCommands.Print(name, times[0], seconds);
         Console.WriteLine(string.Create(CultureInfo.InvariantCulture,
-            $"    {busy.TotalMicroseconds / times[0].Count:0} us of this process' processor time each, "
+            $"    {busy.TotalMicroseconds / times[0].TotalCount:0} us of this process' processor time each, "
             + $"{busy.TotalSeconds / seconds:0.000} processors"));
 
         async Task CallAsync(int caller)
         {
-            var own = times[caller] = new LatencyHistogram();
+            var own = times[caller] = Latencies.Create();
             while (TimeProvider.System.GetElapsedTime(started).TotalSeconds < p.Seconds)
             {
                 var asked = TimeProvider.System.GetTimestamp();
                 await call(Interlocked.Increment(ref next));
-                own.Record((long)TimeProvider.System.GetElapsedTime(asked).TotalNanoseconds);
+                own.RecordNanoseconds((long)TimeProvider.System.GetElapsedTime(asked).TotalNanoseconds);
             }
         }
     }

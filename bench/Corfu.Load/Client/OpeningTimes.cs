@@ -1,5 +1,6 @@
 using System.Globalization;
 using Corfu.Client;
+using HdrHistogram;
 using Tango;
 using Tango.Collections;
 
@@ -39,10 +40,10 @@ internal static class OpeningTimes
         }
     }
 
-    private static async Task<(LatencyHistogram Times, double Seconds, double Longest)> ReadsUntilAsync(
+    private static async Task<(LongHistogram Times, double Seconds, double Longest)> ReadsUntilAsync(
         TangoRegister<string> register, Task end)
     {
-        var times = new LatencyHistogram();
+        var times = Latencies.Create();
         var longest = TimeSpan.Zero;
         var started = TimeProvider.System.GetTimestamp();
         do
@@ -50,7 +51,7 @@ internal static class OpeningTimes
             var asked = TimeProvider.System.GetTimestamp();
             await register.ReadAsync();
             var took = TimeProvider.System.GetElapsedTime(asked);
-            times.Record((long)took.TotalNanoseconds);
+            times.RecordNanoseconds((long)took.TotalNanoseconds);
             if (took > longest) longest = took;
         }
         while (!end.IsCompleted);

@@ -2,6 +2,7 @@ using System.Globalization;
 using Corfu.Client;
 using Corfu.Protocol;
 using Corfu.Transport;
+using HdrHistogram;
 
 namespace Corfu.Load;
 
@@ -37,8 +38,8 @@ internal static class ShareOfChecks
             $"  confirmed: {Median(ofQueries):0.00} of the tail queries, {Median(ofSession):0.00} of the session "
             + $"checks (medians)"));
 
-        static double PerSecond((LatencyHistogram Histogram, double Seconds, long Failures) result) =>
-            result.Histogram.Count / result.Seconds;
+        static double PerSecond((LongHistogram Histogram, double Seconds, long Failures) result) =>
+            result.Histogram.TotalCount / result.Seconds;
     }
 
     private static double Median(List<double> values)

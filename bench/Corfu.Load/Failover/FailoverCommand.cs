@@ -71,12 +71,13 @@ internal static class FailoverCommand
         var time = TimeSpan.FromSeconds(1);
         using var folder = new WorkFolder(directory);
         using var echo = BareRoleProcess.Start(BareRoleCommand.Echo);
-        await using var workload = await Workloads.OpenAsync(WorkloadKind.Echo, await echo.AddressAsync());
+        await using var workload = Workloads.OpenEcho(await echo.AddressAsync());
         var (histogram, _, _) = await ClosedLoop.RunAsync(1, time, workload.Prepare(1, size));
         var disk = BareDisk.Run(folder.Path, size, time);
         Console.WriteLine(string.Create(
             CultureInfo.InvariantCulture,
-            $"bare echo p50 {histogram.Quantile(0.5) / 1e6:0.000} ms, p99 {histogram.Quantile(0.99) / 1e6:0.000} ms; "
+            $"bare echo p50 {histogram.Microseconds(50) / 1e3:0.000} ms, "
+            + $"p99 {histogram.Microseconds(99) / 1e3:0.000} ms; "
             + $"bare write+fdatasync p50 {disk.P50 / 1e3:0.000} ms, p99 {disk.P99 / 1e3:0.000} ms"));
     }
 

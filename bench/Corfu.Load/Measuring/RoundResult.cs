@@ -1,13 +1,20 @@
+using HdrHistogram;
+
 namespace Corfu.Load;
 
 /// <summary>One round of one workload, all of its callers and processes together. Times are microseconds.</summary>
-internal sealed record RoundResult(long Operations, double Seconds, double P50, double P99, double P999, long Failures)
+/// <param name="Aborted">Transactions among the operations that took no effect.</param>
+internal sealed record RoundResult(long Operations, double Seconds, double P50, double P99, double P999, long Failures,
+    long Aborted = 0)
 {
     public double PerSecond => Operations / Seconds;
 
-    public static RoundResult Of(LatencyHistogram histogram, double seconds, long failures) => new(
-        histogram.Count, seconds, histogram.Quantile(0.5) / 1000, histogram.Quantile(0.99) / 1000,
-        histogram.Quantile(0.999) / 1000, failures);
+    /// <summary>Operations a second that took effect.</summary>
+    public double Goodput => (Operations - Aborted) / Seconds;
+
+    public static RoundResult Of(LongHistogram histogram, double seconds, long failures, long aborted = 0) =>
+        new(histogram.TotalCount, seconds, histogram.Microseconds(50), histogram.Microseconds(99),
+            histogram.Microseconds(99.9), failures, aborted);
 
     /// <summary>The median of each figure by itself.</summary>
     public static RoundResult Median(IReadOnlyCollection<RoundResult> rounds) => new(
@@ -16,9 +23,11 @@ internal sealed record RoundResult(long Operations, double Seconds, double P50, 
         Middle(rounds.Select(round => round.P50)),
         Middle(rounds.Select(round => round.P99)),
         Middle(rounds.Select(round => round.P999)),
-        rounds.Sum(round => round.Failures));
+        rounds.Sum(round => round.Failures),
+        (long)Middle(rounds.Select(round => (double)round.Aborted)));
 
-    private static double Middle(IEnumerable<double> values)
+    /// <summary>The upper one of the two in the middle where the number is even.</summary>
+    public static double Middle(IEnumerable<double> values)
     {
         var sorted = values.Order().ToArray();
         return sorted[sorted.Length / 2];

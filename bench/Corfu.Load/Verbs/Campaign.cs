@@ -59,8 +59,8 @@ internal sealed class Campaign(RunParameters parameters, int rounds, string fold
             var callers = parameters.InFlight / workers.Length + (index < parameters.InFlight % workers.Length ? 1 : 0);
             return worker.RunAsync(new WorkerOrder(kind, target, callers, parameters.Size, seconds));
         }));
-        var total = new LatencyHistogram();
-        foreach (var report in reports) total.Add(LatencyHistogram.FromSparse(report.Histogram));
+        var total = Latencies.Create();
+        foreach (var report in reports) total.Add(Latencies.Decode(report.Histogram));
         return RoundResult.Of(total, reports.Max(report => report.Seconds), reports.Sum(report => report.Failures));
     }
 }

@@ -5,4 +5,7 @@ internal interface IWorkload : IAsyncDisposable
 {
     /// <summary>One operation, given the caller's number.</summary>
     Func<int, ValueTask> Prepare(int callers, int size);
+
+    /// <summary>Operations that ended without effect since the last call.</summary>
+    long TakeAborted() => 0;
 }

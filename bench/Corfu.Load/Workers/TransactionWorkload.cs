@@ -1,4 +1,3 @@
-using Corfu.Client;
 using Corfu.Protocol;
 using Tango;
 using Tango.Collections;
@@ -13,24 +12,17 @@ internal sealed class TransactionWorkload : IWorkload
 {
     private const int Accounts = 10_000;
 
-    private readonly CorfuClient _client;
     private readonly TangoRuntime _runtime;
     private readonly TangoDictionary<int, long> _accounts;
 
-    private TransactionWorkload(CorfuClient client, TangoRuntime runtime, TangoDictionary<int, long> accounts)
+    private TransactionWorkload(TangoRuntime runtime, TangoDictionary<int, long> accounts)
     {
-        _client = client;
         _runtime = runtime;
         _accounts = accounts;
     }
 
-    public static async Task<TransactionWorkload> OpenAsync(CorfuClient client)
-    {
-        var runtime = new TangoRuntime(client, () => new StreamCursor(client), TimeProvider.System,
-            SystemEntropy.Instance);
-        return new TransactionWorkload(client, runtime,
-            await runtime.OpenAsync<TangoDictionary<int, long>>("load/accounts", OpenMode.Create));
-    }
+    public static async Task<TransactionWorkload> OpenAsync(TangoRuntime runtime) =>
+        new(runtime, await runtime.OpenAsync<TangoDictionary<int, long>>("load/accounts", OpenMode.Create));
 
     public Func<int, ValueTask> Prepare(int callers, int size)
     {
@@ -50,9 +42,5 @@ internal sealed class TransactionWorkload : IWorkload
         };
     }
 
-    public async ValueTask DisposeAsync()
-    {
-        await _runtime.DisposeAsync();
-        await _client.DisposeAsync();
-    }
+    public ValueTask DisposeAsync() => default;
 }

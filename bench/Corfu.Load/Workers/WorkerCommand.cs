@@ -15,11 +15,12 @@ internal static class WorkerCommand
         command.SetAction(async (_, cancellationToken) =>
         {
             // Connections live from round to round.
-            var targets = new Dictionary<(WorkloadKind, string), IWorkload>();
+            var targets = new Dictionary<(WorkloadKind, string, WorkloadSetting), IWorkload>();
+            await using var sessions = new Sessions();
             while (await Console.In.ReadLineAsync(cancellationToken) is { } line)
             {
                 var order = JsonSerializer.Deserialize(line, LoadJson.Default.WorkerOrder)!;
-                var report = await RunAsync(targets, order);
+                var report = await RunAsync(targets, sessions, order);
                 await Console.Out.WriteLineAsync(JsonSerializer.Serialize(report, LoadJson.Default.WorkerReport));
             }
 
@@ -29,21 +30,27 @@ internal static class WorkerCommand
         return command;
     }
 
-    private static async Task<WorkerReport> RunAsync(Dictionary<(WorkloadKind, string), IWorkload> targets,
-        WorkerOrder order)
+    private static async Task<WorkerReport> RunAsync(
+        Dictionary<(WorkloadKind, string, WorkloadSetting), IWorkload> targets, Sessions sessions, WorkerOrder order)
     {
         try
         {
-            if (!targets.TryGetValue((order.Kind, order.Target), out var workload))
-                targets.Add((order.Kind, order.Target), workload = await Workloads.OpenAsync(order.Kind, order.Target));
+            var key = (order.Kind, order.Target, order.Setting);
+            if (!targets.TryGetValue(key, out var workload))
+            {
+                workload = await Workloads.OpenAsync(order.Kind, order.Target, order.Setting, sessions);
+                targets.Add(key, workload);
+            }
+
             var operation = workload.Prepare(order.Callers, order.Size);
+            workload.TakeAborted();
             var (histogram, seconds, failures) = await ClosedLoop.RunAsync(order.Callers,
-                TimeSpan.FromSeconds(order.Seconds), operation);
-            return new WorkerReport(histogram.ToSparse(), seconds, failures);
+                TimeSpan.FromSeconds(order.Seconds), operation, order.PerSecond);
+            return new WorkerReport(histogram.Encode(), seconds, failures, workload.TakeAborted());
         }
         catch (Exception e) when (e is CorfuException or IOException or Tango.TangoException)
         {
-            return new WorkerReport([], 0, 0, e.Message);
+            return new WorkerReport("", 0, 0, 0, e.Message);
         }
     }
 }

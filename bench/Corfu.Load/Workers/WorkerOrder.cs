@@ -7,11 +7,19 @@ namespace Corfu.Load;
 /// string.</param>
 /// <param name="Callers">Operations at once from this process.</param>
 /// <param name="Size">Payload bytes of one operation.</param>
-internal sealed record WorkerOrder(WorkloadKind Kind, string Target, int Callers, int Size, double Seconds);
+internal sealed record WorkerOrder(WorkloadKind Kind, string Target, int Callers, int Size, double Seconds)
+{
+    public WorkloadSetting Setting { get; init; } = WorkloadSetting.Default;
+
+    /// <summary>Operations a second of this process; null: as many as its callers can.</summary>
+    public double? PerSecond { get; init; }
+}
 
 /// <summary>Its answer, one line too.</summary>
-/// <param name="Histogram">Nanoseconds, see <see cref="LatencyHistogram.ToSparse"/>.</param>
-internal sealed record WorkerReport(long[] Histogram, double Seconds, long Failures, string? Error = null);
+/// <param name="Histogram">Nanoseconds, see <see cref="Latencies.Encode"/>.</param>
+/// <param name="Aborted">Transactions among them that took no effect.</param>
+internal sealed record WorkerReport(string Histogram, double Seconds, long Failures, long Aborted = 0,
+    string? Error = null);
 
 /// <summary>What one operation is.</summary>
 internal enum WorkloadKind
@@ -30,6 +38,21 @@ internal enum WorkloadKind
 
     /// <summary>A Tango transaction that moves an amount between two of many keys.</summary>
     Transaction,
+
+    /// <summary>A read of one entry at a random position.</summary>
+    Read,
+
+    /// <summary>A durable append to several streams at once.</summary>
+    MultiAppend,
+
+    /// <summary>A linearizable read of a Tango register.</summary>
+    ObjectRead,
+
+    /// <summary>A durable write to a Tango register.</summary>
+    ObjectUpdate,
+
+    /// <summary>A Tango transaction that reads three keys and writes three others, tried once.</summary>
+    KeyTransaction,
 }
 
 [JsonSourceGenerationOptions(UseStringEnumConverter = true)]

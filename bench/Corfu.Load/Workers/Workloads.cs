@@ -6,12 +6,15 @@ namespace Corfu.Load;
 /// <summary>Opens the target that an order names.</summary>
 internal static class Workloads
 {
-    public static async Task<IWorkload> OpenAsync(WorkloadKind kind, string target) => kind switch
-    {
-        WorkloadKind.Echo => new EchoWorkload(BareRole.Parse(target)),
-        WorkloadKind.Token => new TokenWorkload(BareRole.Parse(target)),
-        _ => await ClusterWorkloads.OpenAsync(kind, target),
-    };
+    public static async Task<IWorkload> OpenAsync(WorkloadKind kind, string target, WorkloadSetting setting,
+        Sessions sessions) => kind switch
+        {
+            WorkloadKind.Echo => OpenEcho(target),
+            WorkloadKind.Token => new TokenWorkload(BareRole.Parse(target)),
+            _ => await ClusterWorkloads.OpenAsync(kind, target, setting, sessions),
+        };
+
+    public static IWorkload OpenEcho(string target) => new EchoWorkload(BareRole.Parse(target));
 
     private sealed class EchoWorkload(BareRole role) : IWorkload
     {

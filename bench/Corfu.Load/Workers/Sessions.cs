@@ -1,0 +1,32 @@
+using Corfu.Client;
+using Tango;
+
+namespace Corfu.Load;
+
+/// <summary>One client of each cluster that this process loads, and one runtime where Tango objects are used: what a
+/// service would have.</summary>
+internal sealed class Sessions : IAsyncDisposable
+{
+    private readonly Dictionary<string, CorfuClient> _clients = [];
+    private readonly Dictionary<string, TangoRuntime> _runtimes = [];
+
+    public async Task<CorfuClient> ClientAsync(string target)
+    {
+        if (!_clients.TryGetValue(target, out var client))
+            _clients.Add(target, client = await CorfuClient.ConnectAsync(target));
+        return client;
+    }
+
+    public async Task<TangoRuntime> RuntimeAsync(string target)
+    {
+        if (!_runtimes.TryGetValue(target, out var runtime))
+            _runtimes.Add(target, runtime = new TangoRuntime(await ClientAsync(target)));
+        return runtime;
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        foreach (var runtime in _runtimes.Values) await runtime.DisposeAsync();
+        foreach (var client in _clients.Values) await client.DisposeAsync();
+    }
+}

@@ -1,0 +1,28 @@
+namespace Corfu.Load;
+
+/// <summary>What a workload works on. Equal settings share their objects from round to round.</summary>
+internal sealed record WorkloadSetting
+{
+    public static WorkloadSetting Default { get; } = new();
+
+    /// <summary>The object that this process reads and writes.</summary>
+    public string Object { get; init; } = "load";
+
+    /// <summary>A second object that some transactions write too; null: none.</summary>
+    public string? Other { get; init; }
+
+    /// <summary>Whether those transactions also read it. If not, this process hosts no view of it.</summary>
+    public bool ReadsOther { get; init; }
+
+    /// <summary>Which part of the transactions works on both objects, from 0 to 1.</summary>
+    public double OtherShare { get; init; }
+
+    /// <summary>Keys of an object.</summary>
+    public int Keys { get; init; } = 10_000;
+
+    /// <summary>Whether keys are chosen by a Zipf distribution with exponent 0.99; otherwise evenly.</summary>
+    public bool Zipf { get; init; }
+
+    /// <summary>Streams that each append goes to.</summary>
+    public int Streams { get; init; } = 1;
+}
