@@ -1,0 +1,104 @@
+using Corfu.Client;
+using Corfu.Extensions;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Options;
+using Orleans;
+using Orleans.Runtime;
+using Tango;
+
+namespace Corfu.Orleans;
+
+/// <summary>The runtime that the providers of a silo or a client share.</summary>
+internal sealed partial class CorfuOrleansRuntime(
+    IServiceProvider services, IOptions<CorfuOrleansOptions> options, TimeProvider time,
+    ILogger<CorfuOrleansRuntime> logger)
+    : ILifecycleParticipant<ISiloLifecycle>
+{
+    // Before anything of Orleans' that reads a membership table or a directory.
+    private const int ConnectStage = ServiceLifecycleStage.RuntimeInitialize - 1;
+
+    private static readonly TimeSpan s_retryDelay = TimeSpan.FromMilliseconds(200);
+
+    public void Participate(ISiloLifecycle observer) =>
+        observer.Subscribe(nameof(CorfuOrleansRuntime), ConnectStage, ConnectAsync);
+
+    /// <exception cref="ClusterNotFoundException">No log there, for as long as the options say.</exception>
+    public async Task<TangoRuntime> GetAsync(CancellationToken cancellationToken = default)
+    {
+        var host = Host();
+        var start = time.GetTimestamp();
+        while (true)
+        {
+            try
+            {
+                return await host.GetRuntimeAsync(cancellationToken);
+            }
+            catch (ClusterNotFoundException) when (time.GetElapsedTime(start) < options.Value.ConnectTimeout)
+            {
+                // Silos and their log are often started together.
+                await Task.Delay(s_retryDelay, time, cancellationToken);
+            }
+        }
+    }
+
+    /// <summary>The object, created by the silo or client that opens it first.</summary>
+    public async Task<T> OpenAsync<T>(string name, CancellationToken cancellationToken)
+        where T : TangoObject, ITangoObject<T>
+    {
+        var start = time.GetTimestamp();
+        var opened = await (await GetAsync(cancellationToken)).OpenAsync<T>(name, OpenMode.Create, cancellationToken);
+        LogOpened(name, (long)time.GetElapsedTime(start).TotalMilliseconds);
+        return opened;
+    }
+
+    private async Task ConnectAsync(CancellationToken cancellationToken)
+    {
+        try
+        {
+            await (await GetAsync(cancellationToken)).SyncAsync(cancellationToken);
+        }
+        catch (Exception e) when (e is ClusterNotFoundException || CorfuOrleansException.Covers(e))
+        {
+            LogNotConnected(e);
+            throw new CorfuOrleansException($"The silo cannot start: it does not reach its log. {e.Message}", e);
+        }
+    }
+
+    private ITangoHost Host() => options.Value.TangoKey is { } key
+        ? services.GetRequiredKeyedService<ITangoHost>(key)
+        : services.GetRequiredService<ITangoHost>();
+
+    [LoggerMessage(LogLevel.Information, "{Name} is open and caught up after {Milliseconds} ms")]
+    private partial void LogOpened(string name, long milliseconds);
+
+    [LoggerMessage(LogLevel.Error, "The log of the Corfu providers cannot be reached")]
+    private partial void LogNotConnected(Exception exception);
+}
+
+/// <summary>An object of a provider, opened by the first that needs it. An opening that failed is tried again by the
+/// next.</summary>
+internal sealed class SharedObject<T>(CorfuOrleansRuntime runtime, string name)
+    where T : TangoObject, ITangoObject<T>
+{
+    private readonly SemaphoreSlim _gate = new(1, 1);
+
+    // Written once, under _gate.
+    private volatile T? _opened;
+
+    public ValueTask<T> GetAsync(CancellationToken cancellationToken) =>
+        _opened is { } opened ? new(opened) : new(OpenAsync(cancellationToken));
+
+    private async Task<T> OpenAsync(CancellationToken cancellationToken)
+    {
+        await _gate.WaitAsync(cancellationToken);
+        try
+        {
+            return _opened ??= await runtime.OpenAsync<T>(name, cancellationToken);
+        }
+        finally
+        {
+            _gate.Release();
+        }
+    }
+}

@@ -1,0 +1,70 @@
+using Tango;
+
+namespace Corfu.Orleans.Directories;
+
+/// <summary>Where a grain is activated.</summary>
+[MessagePackObject]
+internal sealed record DirectoryRow(
+    [property: Key(0)] string Activation,
+    [property: Key(1)] string? Silo,
+    [property: Key(2)] long MembershipVersion)
+{
+    /// <summary>The same activation on the same silo, whenever it was registered.</summary>
+    public bool IsSame(DirectoryRow other) => Activation == other.Activation && Silo == other.Silo;
+}
+
+/// <summary>One activation for each grain: the first that registers, until it is removed or named by the one that
+/// replaces it.</summary>
+[TangoObject("corfu.orleans.grain-directory")]
+internal sealed partial class DirectoryObject : TangoObject
+{
+    // Sorted, since removing the rows of a silo looks at all of them.
+    private ImmutableSortedDictionary<string, DirectoryRow> _grains =
+        ImmutableSortedDictionary.Create<string, DirectoryRow>(StringComparer.Ordinal);
+
+    /// <summary>Registers the activation if the grain has none, or the one that it replaces.</summary>
+    /// <returns>The grain's registration afterwards.</returns>
+    [Mutator(1)]
+    public partial ValueTask<DirectoryRow> RegisterAsync([VersionKey] string grain, DirectoryRow activation,
+        DirectoryRow? replaced, CancellationToken cancellationToken = default);
+
+    /// <summary>Nothing where another activation is registered.</summary>
+    [Mutator(2)]
+    public partial ValueTask UnregisterAsync([VersionKey] string grain, DirectoryRow activation,
+        CancellationToken cancellationToken = default);
+
+    /// <summary>Removes all activations of these silos.</summary>
+    /// <returns>How many.</returns>
+    [Mutator(3)]
+    public partial ValueTask<int> RemoveSilosAsync(ImmutableArray<string> silos,
+        CancellationToken cancellationToken = default);
+
+    [Accessor]
+    public partial ValueTask<DirectoryRow?> FindAsync([VersionKey] string grain,
+        CancellationToken cancellationToken = default);
+
+    private DirectoryRow ApplyRegister(string grain, DirectoryRow activation, DirectoryRow? replaced)
+    {
+        if (_grains.TryGetValue(grain, out var registered) && (replaced is null || !registered.IsSame(replaced)))
+            return registered;
+        _grains = _grains.SetItem(grain, activation);
+        return activation;
+    }
+
+    private void ApplyUnregister(string grain, DirectoryRow activation)
+    {
+        if (_grains.TryGetValue(grain, out var registered) && registered.IsSame(activation))
+            _grains = _grains.Remove(grain);
+    }
+
+    private int ApplyRemoveSilos(ImmutableArray<string> silos)
+    {
+        var before = _grains.Count;
+        _grains = _grains.RemoveRange(_grains
+            .Where(grain => grain.Value.Silo is { } silo && silos.Contains(silo, StringComparer.Ordinal))
+            .Select(static grain => grain.Key));
+        return before - _grains.Count;
+    }
+
+    private DirectoryRow? ReadFind(string grain) => _grains.GetValueOrDefault(grain);
+}

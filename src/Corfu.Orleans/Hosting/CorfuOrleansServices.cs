@@ -1,0 +1,60 @@
+using Corfu.Orleans.Clustering;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.DependencyInjection.Extensions;
+using Microsoft.Extensions.Options;
+using Orleans;
+using Orleans.Runtime;
+
+namespace Corfu.Orleans.Hosting;
+
+/// <summary>What the providers of a silo or a client share is registered once, by the first of them.</summary>
+internal static class CorfuOrleansServices
+{
+    /// <summary>Of the client and the runtime that <c>UseCorfu(connectionString)</c> registers.</summary>
+    private const string OwnKey = "orleans";
+
+    public static IServiceCollection AddCorfuOrleans(
+        this IServiceCollection services, Action<CorfuOrleansOptions>? configure = null)
+    {
+        var options = services.AddOptionsWithValidateOnStart<CorfuOrleansOptions>();
+        if (configure is not null) options.Configure(configure);
+        if (services.Any(static added => added.ServiceType == typeof(CorfuOrleansRuntime))) return services;
+        services.AddSingleton<IValidateOptions<CorfuOrleansOptions>, CorfuOrleansOptionsValidator>();
+        services.TryAddSingleton(TimeProvider.System);
+        services.AddSingleton<ObjectNames>();
+        services.AddSingleton<CorfuOrleansRuntime>();
+        services.AddSingleton<ILifecycleParticipant<ISiloLifecycle>>(
+            static provider => provider.GetRequiredService<CorfuOrleansRuntime>());
+        return services;
+    }
+
+    /// <exception cref="InvalidOperationException">The providers have another log already.</exception>
+    public static IServiceCollection AddCorfuOrleans(this IServiceCollection services, string connectionString)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(connectionString);
+        if (services.FirstOrDefault(static added => added.ServiceType == typeof(OwnConnection))
+            ?.ImplementationInstance is OwnConnection known)
+        {
+            return known.ConnectionString == connectionString
+                ? services
+                : throw new InvalidOperationException(
+                    $"The Corfu providers of this host use the log at {known.ConnectionString}, not that at "
+                    + $"{connectionString} as well: all of them share one.");
+        }
+
+        services.AddSingleton(new OwnConnection(connectionString));
+        services.AddKeyedCorfuClient(OwnKey, connectionString);
+        services.AddKeyedTango(OwnKey, static settings => settings.ClientKey = OwnKey);
+        return services.AddCorfuOrleans(static options => options.TangoKey = OwnKey);
+    }
+
+    public static IServiceCollection AddCorfuMembership(this IServiceCollection services)
+    {
+        services.TryAddSingleton<CorfuMembershipTable>();
+        services.TryAddSingleton<IMembershipTable>(
+            static provider => provider.GetRequiredService<CorfuMembershipTable>());
+        return services;
+    }
+
+    private sealed record OwnConnection(string ConnectionString);
+}

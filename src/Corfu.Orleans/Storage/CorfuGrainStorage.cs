@@ -1,0 +1,167 @@
+using System.Runtime.InteropServices;
+using Microsoft.Extensions.Logging;
+using Orleans;
+using Orleans.Runtime;
+using Orleans.Serialization.Serializers;
+using Orleans.Storage;
+using Tango;
+
+namespace Corfu.Orleans.Storage;
+
+/// <summary>Grain states as an object of the log. A write is one append and one round trip, and compares etags where it
+/// is applied; a read is linearizable.</summary>
+internal sealed partial class CorfuGrainStorage(
+    string name, CorfuGrainStorageOptions options, CorfuOrleansRuntime runtime, ObjectNames names,
+    IActivatorProvider activators, ILogger<CorfuGrainStorage> logger)
+    : IGrainStorage, ILifecycleParticipant<ISiloLifecycle>
+{
+    private readonly SharedObject<StateTable> _states = new(runtime, names.State(name));
+
+    // Activations do not wait for the replay of the object's history.
+    public void Participate(ISiloLifecycle observer) => observer.Subscribe(
+        $"{nameof(CorfuGrainStorage)}-{name}", ServiceLifecycleStage.ApplicationServices,
+        async token => await _states.GetAsync(token));
+
+    public Task ReadStateAsync<T>(string stateName, GrainId grainId, IGrainState<T> grainState) =>
+        ReadStateAsync(stateName, grainId, grainState, CancellationToken.None);
+
+    public async Task ReadStateAsync<T>(
+        string stateName, GrainId grainId, IGrainState<T> grainState, CancellationToken cancellationToken)
+    {
+        var key = GrainKeys.Of(stateName, grainId);
+        StoredState? stored;
+        try
+        {
+            stored = await (await _states.GetAsync(cancellationToken)).FindAsync(key, cancellationToken);
+        }
+        catch (Exception e) when (CorfuOrleansException.Covers(e))
+        {
+            throw Failed("Reading", stateName, grainId, e);
+        }
+
+        grainState.State = stored is null ? NewState<T>() : Deserialize<T>(stored.Bytes);
+        grainState.RecordExists = stored is not null;
+        grainState.ETag = stored?.Etag.ToString("N");
+    }
+
+    public Task WriteStateAsync<T>(string stateName, GrainId grainId, IGrainState<T> grainState) =>
+        WriteStateAsync(stateName, grainId, grainState, CancellationToken.None);
+
+    public async Task WriteStateAsync<T>(
+        string stateName, GrainId grainId, IGrainState<T> grainState, CancellationToken cancellationToken)
+    {
+        var key = GrainKeys.Of(stateName, grainId);
+        var seen = ParseEtag("Writing", stateName, grainId, grainState.ETag);
+        var next = Guid.NewGuid();
+        ReadOnlyMemory<byte> bytes = options.GrainStorageSerializer.Serialize(grainState.State);
+        if (bytes.Length > options.MaxStateBytes)
+        {
+            throw new CorfuOrleansException($"State '{stateName}' of grain {grainId} has {bytes.Length} bytes; "
+                + $"MaxStateBytes of grain storage '{name}' is {options.MaxStateBytes}.");
+        }
+
+        StateChange change;
+        try
+        {
+            var states = await _states.GetAsync(cancellationToken);
+            change = await WriteAsync(states, key, bytes, seen, next, cancellationToken);
+        }
+        catch (Exception e) when (CorfuOrleansException.Covers(e))
+        {
+            throw Failed("Writing", stateName, grainId, e);
+        }
+
+        if (!change.IsDone) throw Conflict("Writing", stateName, grainId, change.Etag, grainState.ETag);
+        grainState.ETag = next.ToString("N");
+        grainState.RecordExists = true;
+    }
+
+    public Task ClearStateAsync<T>(string stateName, GrainId grainId, IGrainState<T> grainState) =>
+        ClearStateAsync(stateName, grainId, grainState, CancellationToken.None);
+
+    public async Task ClearStateAsync<T>(
+        string stateName, GrainId grainId, IGrainState<T> grainState, CancellationToken cancellationToken)
+    {
+        var key = GrainKeys.Of(stateName, grainId);
+        var seen = ParseEtag("Clearing", stateName, grainId, grainState.ETag);
+        StateChange change;
+        try
+        {
+            change = await (await _states.GetAsync(cancellationToken)).ClearAsync(key, seen, cancellationToken);
+        }
+        catch (Exception e) when (CorfuOrleansException.Covers(e))
+        {
+            throw Failed("Clearing", stateName, grainId, e);
+        }
+
+        if (!change.IsDone) throw Conflict("Clearing", stateName, grainId, change.Etag, grainState.ETag);
+        grainState.State = NewState<T>();
+        grainState.ETag = null;
+        grainState.RecordExists = false;
+    }
+
+    /// <summary>Where the outcome is in doubt, the state says that the write took effect if it still has its etag.
+    /// Nothing says that it did not.</summary>
+    private async Task<StateChange> WriteAsync(StateTable states, string key, ReadOnlyMemory<byte> bytes, Guid seen,
+        Guid next, CancellationToken cancellationToken)
+    {
+        try
+        {
+            return await states.WriteAsync(key, bytes, seen, next, cancellationToken);
+        }
+        catch (TangoInDoubtException e) when (!cancellationToken.IsCancellationRequested)
+        {
+            LogInDoubt(e, key);
+            if ((await FindOrNullAsync(states, key, cancellationToken))?.Etag == next)
+                return new StateChange(true, next);
+            throw;
+        }
+    }
+
+    private static async Task<StoredState?> FindOrNullAsync(
+        StateTable states, string key, CancellationToken cancellationToken)
+    {
+        try
+        {
+            return await states.FindAsync(key, cancellationToken);
+        }
+        catch (Exception e) when (CorfuOrleansException.Covers(e))
+        {
+            // What the write's caller hears is that its outcome is not known.
+            return null;
+        }
+    }
+
+    private T NewState<T>() => activators.GetActivator<T>().Create();
+
+    private T Deserialize<T>(ImmutableArray<byte> bytes) => options.GrainStorageSerializer.Deserialize<T>(
+        new BinaryData(ImmutableCollectionsMarshal.AsArray(bytes)!))!;
+
+    /// <exception cref="InconsistentStateException">It is no etag of this provider's, so that of no state.</exception>
+    private Guid ParseEtag(string operation, string stateName, GrainId grainId, string? etag)
+    {
+        if (string.IsNullOrEmpty(etag)) return Guid.Empty;
+        return Guid.TryParseExact(etag, "N", out var parsed) && parsed != Guid.Empty
+            ? parsed
+            : throw new InconsistentStateException(
+                $"{operation} state '{stateName}' of grain {grainId} in '{name}': its etag is none of Corfu's",
+                "unknown", etag);
+    }
+
+    private InconsistentStateException Conflict(
+        string operation, string stateName, GrainId grainId, Guid stored, string? seen) => new(
+            $"{operation} state '{stateName}' of grain {grainId} in '{name}': it was changed since it was read",
+            stored == Guid.Empty ? "none" : stored.ToString("N"), seen ?? "none");
+
+    private CorfuOrleansException Failed(string operation, string stateName, GrainId grainId, Exception reason)
+    {
+        LogFailed(reason, operation, stateName, grainId, name);
+        return CorfuOrleansException.Of($"{operation} state '{stateName}' of grain {grainId} in '{name}'", reason);
+    }
+
+    [LoggerMessage(LogLevel.Error, "{Operation} state {State} of grain {Grain} in {Storage} failed")]
+    private partial void LogFailed(Exception exception, string operation, string state, GrainId grain, string storage);
+
+    [LoggerMessage(LogLevel.Warning, "The outcome of a write to {Key} is in doubt; the state is read")]
+    private partial void LogInDoubt(Exception exception, string key);
+}

@@ -1,0 +1,58 @@
+using System.Runtime.InteropServices;
+using Tango;
+
+namespace Corfu.Orleans.Storage;
+
+/// <summary>A grain's state and the etag that its writer gave it.</summary>
+[MessagePackObject]
+internal sealed record StoredState([property: Key(0)] ImmutableArray<byte> Bytes, [property: Key(1)] Guid Etag);
+
+/// <summary>What became of a conditional change.</summary>
+/// <param name="Etag">The one stored now; empty if nothing is.</param>
+[MessagePackObject]
+internal readonly record struct StateChange([property: Key(0)] bool IsDone, [property: Key(1)] Guid Etag);
+
+/// <summary>
+/// States of grains, each changed only by a caller that has seen its newest etag. Writers choose the etags, so that one
+/// whose outcome was in doubt finds its own again. An empty etag stands for no state.
+/// </summary>
+[TangoObject("corfu.orleans.state")]
+internal sealed partial class StateTable : TangoObject
+{
+    private ImmutableDictionary<string, StoredState> _states = ImmutableDictionary<string, StoredState>.Empty;
+
+    [Mutator(1)]
+    public partial ValueTask<StateChange> WriteAsync([VersionKey] string grain, ReadOnlyMemory<byte> state, Guid seen,
+        Guid next, CancellationToken cancellationToken = default);
+
+    [Mutator(2)]
+    public partial ValueTask<StateChange> ClearAsync([VersionKey] string grain, Guid seen,
+        CancellationToken cancellationToken = default);
+
+    /// <summary>Null: there is none.</summary>
+    [Accessor]
+    public partial ValueTask<StoredState?> FindAsync([VersionKey] string grain,
+        CancellationToken cancellationToken = default);
+
+    private StateChange ApplyWrite(string grain, ReadOnlyMemory<byte> state, Guid seen, Guid next)
+    {
+        var stored = EtagOf(grain);
+        if (stored != seen) return new StateChange(false, stored);
+        // The argument is a part of the record, which is not kept.
+        _states = _states.SetItem(
+            grain, new StoredState(ImmutableCollectionsMarshal.AsImmutableArray(state.ToArray()), next));
+        return new StateChange(true, next);
+    }
+
+    private StateChange ApplyClear(string grain, Guid seen)
+    {
+        var stored = EtagOf(grain);
+        if (stored != seen) return new StateChange(false, stored);
+        _states = _states.Remove(grain);
+        return new StateChange(true, Guid.Empty);
+    }
+
+    private StoredState? ReadFind(string grain) => _states.GetValueOrDefault(grain);
+
+    private Guid EtagOf(string grain) => _states.GetValueOrDefault(grain)?.Etag ?? Guid.Empty;
+}
