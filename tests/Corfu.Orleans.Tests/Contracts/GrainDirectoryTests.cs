@@ -1,0 +1,151 @@
+using Corfu.Orleans.Tests.Support;
+using Orleans.GrainDirectory;
+using Orleans.Runtime;
+using Tango.Testing;
+
+namespace Corfu.Orleans.Tests.Contracts;
+
+/// <summary>What Orleans expects of a grain directory, a clause each. Two silos share the log.</summary>
+public sealed class GrainDirectoryTests : IAsyncDisposable
+{
+    private readonly TangoTestHost _log = new();
+    private readonly TestSilo _first;
+    private readonly TestSilo _second;
+
+    public GrainDirectoryTests()
+    {
+        _first = new TestSilo(_log);
+        _second = new TestSilo(_log);
+    }
+
+    private IGrainDirectory Directory => _first.Directory;
+
+    private IGrainDirectory Other => _second.Directory;
+
+    public ValueTask DisposeAsync() => _log.DisposeAsync();
+
+    [Fact]
+    public async Task A_registered_grain_is_found_by_every_silo_until_it_is_unregistered()
+    {
+        var address = New("a");
+
+        Assert.Equal(address, await Directory.Register(address));
+
+        var found = await Other.Lookup(address.GrainId);
+        Assert.Equal(address, found);
+        Assert.Equal(address.MembershipVersion, found!.MembershipVersion);
+
+        await Other.Unregister(address);
+        Assert.Null(await Directory.Lookup(address.GrainId));
+    }
+
+    [Fact]
+    public async Task A_grain_that_was_never_registered_is_not_found()
+    {
+        Assert.Null(await Directory.Lookup(GrainId.Create("user", "none")));
+    }
+
+    [Fact]
+    public async Task A_registration_is_not_overwritten_by_another_activation_or_silo()
+    {
+        var address = New("a");
+        await Directory.Register(address);
+
+        Assert.Equal(address, await Other.Register(New("a")));
+        Assert.Equal(address, await Other.Register(OnSilo(address, Silos.NewAddress())));
+        Assert.Equal(address, await Directory.Lookup(address.GrainId));
+    }
+
+    [Fact]
+    public async Task Registering_the_same_again_is_acknowledged()
+    {
+        var address = New("a");
+        await Directory.Register(address);
+
+        Assert.Equal(address, await Other.Register(address));
+    }
+
+    [Fact]
+    public async Task The_activation_that_is_named_as_replaced_is_replaced()
+    {
+        var (old, next, late) = (New("a"), New("a"), New("a"));
+        await Directory.Register(old);
+
+        Assert.Equal(next, await Other.Register(next, old));
+        Assert.Equal(next, await Other.Register(late, old));
+        Assert.Equal(next, await Directory.Lookup(old.GrainId));
+    }
+
+    [Fact]
+    public async Task A_replaced_activation_that_is_gone_does_not_hinder()
+    {
+        var (old, next) = (New("a"), New("a"));
+
+        Assert.Equal(next, await Directory.Register(next, old));
+    }
+
+    [Fact]
+    public async Task Another_activation_is_not_unregistered()
+    {
+        var address = New("a");
+        await Directory.Register(address);
+
+        await Other.Unregister(New("a"));
+        await Other.Unregister(OnSilo(address, Silos.NewAddress()));
+
+        Assert.Equal(address, await Directory.Lookup(address.GrainId));
+    }
+
+    [Fact]
+    public async Task The_activations_of_named_silos_are_unregistered_and_no_others()
+    {
+        var (a, b, c) = (New("a"), New("b"), New("c"));
+        foreach (var address in new[] { a, b, c }) await Directory.Register(address);
+
+        await Other.UnregisterSilos([a.SiloAddress!, c.SiloAddress!, Silos.NewAddress()]);
+        await Other.UnregisterSilos([]);
+
+        Assert.Null(await Directory.Lookup(a.GrainId));
+        Assert.Equal(b, await Directory.Lookup(b.GrainId));
+        Assert.Null(await Directory.Lookup(c.GrainId));
+    }
+
+    [Fact]
+    public async Task Of_activations_that_register_at_once_all_hear_of_the_same_one()
+    {
+        var outcomes = await Task.WhenAll(Enumerable.Range(0, 20).Select(
+            i => (i % 2 == 0 ? Directory : Other).Register(New("a"))));
+
+        var registered = Assert.Single(outcomes.Distinct());
+        Assert.Equal(registered, await Directory.Lookup(registered!.GrainId));
+    }
+
+    [Fact]
+    public async Task A_registration_in_doubt_is_an_error_and_a_lookup_says_what_became_of_it()
+    {
+        var address = New("a");
+        await Directory.Lookup(address.GrainId);
+        _first.Connection.LeaveNextInDoubt();
+
+        await Assert.ThrowsAsync<CorfuOutcomeUnknownException>(() => Directory.Register(address));
+
+        Assert.Equal(address, await Other.Lookup(address.GrainId));
+        Assert.Equal(address, await Directory.Register(address));
+    }
+
+    private static GrainAddress New(string key) => new()
+    {
+        GrainId = GrainId.Create("user", key),
+        ActivationId = ActivationId.NewId(),
+        SiloAddress = Silos.NewAddress(),
+        MembershipVersion = new MembershipVersion(51),
+    };
+
+    private static GrainAddress OnSilo(GrainAddress address, SiloAddress silo) => new()
+    {
+        GrainId = address.GrainId,
+        ActivationId = address.ActivationId,
+        SiloAddress = silo,
+        MembershipVersion = address.MembershipVersion,
+    };
+}
