@@ -1,4 +1,5 @@
 using Corfu.Extensions;
+using Corfu.Orleans.Hosting;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 using Orleans.Configuration;
@@ -36,9 +37,14 @@ public sealed class CorfuOrleansOptions
     }
 }
 
-/// <summary>All faults in one message.</summary>
+/// <summary>A grain storage provider of the silo.</summary>
+internal sealed record GrainStorageName(string Name);
+
+/// <summary>All faults in one message: also those of the connection and of the storage providers, which would hide each
+/// other.</summary>
 internal sealed class CorfuOrleansOptionsValidator(
-    IOptions<ClusterOptions> cluster, IServiceProviderIsKeyedService services)
+    IOptions<ClusterOptions> cluster, IServiceProviderIsKeyedService services, IEnumerable<GrainStorageName> storages,
+    IOptionsMonitor<CorfuGrainStorageOptions> storage, IOptionsMonitor<CorfuClientSettings> client)
     : IValidateOptions<CorfuOrleansOptions>
 {
     public ValidateOptionsResult Validate(string? name, CorfuOrleansOptions options)
@@ -54,9 +60,23 @@ internal sealed class CorfuOrleansOptionsValidator(
                 + (options.TangoKey is { } missing ? $" (with the key '{missing}')." : "."));
         }
 
+        if (options.TangoKey == CorfuOrleansServices.OwnKey) Collect(() => client.Get(options.TangoKey));
+        foreach (var provider in storages) Collect(() => storage.Get(provider.Name));
         CheckId("ClusterId", cluster.Value.ClusterId);
         CheckId("ServiceId", cluster.Value.ServiceId);
         return faults.Count == 0 ? ValidateOptionsResult.Success : ValidateOptionsResult.Fail(faults);
+
+        void Collect(Func<object> read)
+        {
+            try
+            {
+                read();
+            }
+            catch (OptionsValidationException e)
+            {
+                faults.AddRange(e.Failures);
+            }
+        }
 
         void CheckId(string what, string? id)
         {

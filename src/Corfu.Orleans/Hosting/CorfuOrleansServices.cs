@@ -11,7 +11,7 @@ namespace Corfu.Orleans.Hosting;
 internal static class CorfuOrleansServices
 {
     /// <summary>Of the client and the runtime that <c>UseCorfu(connectionString)</c> registers.</summary>
-    private const string OwnKey = "orleans";
+    public const string OwnKey = "orleans";
 
     public static IServiceCollection AddCorfuOrleans(
         this IServiceCollection services, Action<CorfuOrleansOptions>? configure = null)
@@ -43,7 +43,12 @@ internal static class CorfuOrleansServices
         }
 
         services.AddSingleton(new OwnConnection(connectionString));
-        services.AddKeyedCorfuClient(OwnKey, connectionString);
+        services.AddKeyedCorfuClient(OwnKey, settings =>
+        {
+            settings.ConnectionString = connectionString;
+            // The silo waits, or the Orleans client: for as long as the providers' options say.
+            settings.ConnectTimeout = TimeSpan.Zero;
+        });
         services.AddKeyedTango(OwnKey, static settings => settings.ClientKey = OwnKey);
         return services.AddCorfuOrleans(static options => options.TangoKey = OwnKey);
     }

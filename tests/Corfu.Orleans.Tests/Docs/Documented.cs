@@ -1,0 +1,32 @@
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
+using Orleans.Hosting;
+
+namespace Corfu.Orleans.Tests.Docs;
+
+/// <summary>The code of docs/orleans.md.</summary>
+internal static class Documented
+{
+    public static void Silo(HostApplicationBuilder builder)
+    {
+        builder.UseOrleans(silo => silo
+            .UseCorfuClustering("corfu://127.0.0.1:4100")
+            .AddCorfuGrainStorageAsDefault()
+            .AddCorfuGrainStorage("archive", options => options.MaxStateBytes = 64 * 1024)
+            .UseCorfuReminders()
+            .UseCorfuGrainDirectory());
+    }
+
+    public static void Client(HostApplicationBuilder builder)
+    {
+        builder.UseOrleansClient(client => client.UseCorfuClustering("corfu://127.0.0.1:4100"));
+    }
+
+    public static void Host(HostApplicationBuilder builder)
+    {
+        builder.Services.AddCorfuClient("corfu://127.0.0.1:4100").AddTango();
+        builder.UseOrleans(silo => silo
+            .UseCorfuClustering(options => options.ObjectPrefix = "billing")
+            .AddCorfuGrainStorageAsDefault());
+    }
+}
