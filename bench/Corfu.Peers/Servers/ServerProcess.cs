@@ -17,6 +17,9 @@ internal sealed class ServerProcess : IAsyncDisposable
         """;
 
     private static readonly TimeSpan StartLimit = TimeSpan.FromSeconds(30);
+
+    // A server that is about to serve may take a connection and never answer on it.
+    private static readonly TimeSpan AttemptLimit = TimeSpan.FromSeconds(3);
     private static readonly TimeSpan StopLimit = TimeSpan.FromSeconds(10);
     private static readonly TimeSpan ProbeInterval = TimeSpan.FromMilliseconds(50);
 
@@ -65,7 +68,7 @@ internal sealed class ServerProcess : IAsyncDisposable
         while (true)
         {
             using var attempt = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-            attempt.CancelAfter(StartLimit);
+            attempt.CancelAfter(AttemptLimit);
             try
             {
                 return await connect(attempt.Token);

@@ -8,6 +8,10 @@ internal sealed class ZooKeeperTarget : ITarget
     private const string Jars = "/usr/share/java";
     private const string Jar = Jars + "/zookeeper.jar";
 
+    // Its log, with warnings and errors, where Debian's slf4j is complete. Java skips a file that is not there.
+    private const string Logger = Jars + "/slf4j-simple.jar";
+    private const string LogLevel = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn";
+
     // As Debian's and the project's own start scripts.
     private const string Heap = "-Xmx1000m";
 
@@ -49,8 +53,8 @@ internal sealed class ZooKeeperTarget : ITarget
             admin.enableServer=false
 
             """), cancellationToken);
-        var server = ServerProcess.Start(Info.Name, folder, _java!, Heap, Outstanding, "-cp", Jar,
-            "org.apache.zookeeper.server.ZooKeeperServerMain", config);
+        var server = ServerProcess.Start(Info.Name, folder, _java!, Heap, Outstanding, LogLevel,
+            "-cp", Jar + ":" + Logger, "org.apache.zookeeper.server.ZooKeeperServerMain", config);
         return await ServerTarget.StartAsync(server, async () =>
         {
             var connection = await server.ConnectAsync(
