@@ -15,36 +15,35 @@ internal static class MarkdownTables
         page.Line($"Medians of {plan.Rounds} interleaved rounds of {plan.Seconds} s, {plan.Load.Size} bytes."
             + " All clients are in one process, with one connection for each server. Only the measured system runs."
             + " Times are microseconds.");
-        Operations(page, report, "Durable writes", writes: true);
-        Operations(page, report, "Linearizable reads of one key", writes: false);
+        Operations(page, report);
         Meanings(page, report);
         Notes(page, report);
         return page.ToString();
     }
 
-    private static void Operations(StringBuilder page, PeersReport report, string title, bool writes)
+    // One table, so that a page which cites it replaces one thing.
+    private static void Operations(StringBuilder page, PeersReport report)
     {
-        page.Line($"\n## {title}\n");
-        page.Line($"| system | operation | in flight | per second | p50 | p99 |{(writes ? " fsyncs per write |" : "")}"
+        page.Line("\n## Durable writes, linearizable reads of one key\n");
+        page.Line("| system | operation | in flight | per second | p50 | p99 | fsyncs per write |"
             + " processor: servers | client |");
-        page.Line($"|---|---|---|---|---|---|{(writes ? "---|" : "")}---|---|");
+        page.Line("|---|---|---|---|---|---|---|---|---|");
         foreach (var target in report.Targets)
         {
-            foreach (var cell in target.Cells.Where(cell => cell.Writes == writes))
+            foreach (var cell in target.Cells)
             {
-                var syncs = !writes ? "" : cell.Syncs is { } count ? $" {Short(count.PerOperation)} |" : " - |";
+                var syncs = cell.Syncs is { } count ? Short(count.PerOperation) : "";
                 page.Line($"| {target.Info.Name} | {cell.Operation} | {cell.InFlight} | {cell.Median.PerSecond:0} |"
-                    + $" {cell.Median.P50:0} | {cell.Median.P99:0} |{syncs}"
+                    + $" {cell.Median.P50:0} | {cell.Median.P99:0} | {syncs} |"
                     + $" {cell.ServerMicroseconds:0.0} | {cell.ClientMicroseconds:0.0} |");
             }
         }
 
         foreach (var echo in report.Baselines.Echo)
             page.Line($"| bare echo | | {echo.InFlight} | {echo.Median.PerSecond:0} | {echo.Median.P50:0} |"
-                + $" {echo.Median.P99:0} |{(writes ? " 0 |" : "")} | |");
+                + $" {echo.Median.P99:0} | | | |");
         var disk = report.Baselines.Disk;
-        if (writes)
-            page.Line($"| bare write+fdatasync | | 1 | {disk.PerSecond:0} | {disk.P50:0} | {disk.P99:0} | 1 | | |");
+        page.Line($"| bare write+fdatasync | | 1 | {disk.PerSecond:0} | {disk.P50:0} | {disk.P99:0} | 1 | | |");
     }
 
     private static void Meanings(StringBuilder page, PeersReport report)
