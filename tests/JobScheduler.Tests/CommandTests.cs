@@ -39,6 +39,10 @@ public sealed class CommandTests
     [InlineData("--replicas", "17")]
     [InlineData("--replicas", "three")]
     [InlineData("--jobs", "many")]
+    [InlineData("--orleans", "0")]
+    [InlineData("--orleans", "9")]
+    [InlineData("--orleans", "three")]
+    [InlineData("--kills", "1")]
     [InlineData("--seed", "-1")]
     [InlineData("--connect", "localhost:1")]
     [InlineData("--connect", "corfu://host")]
@@ -50,6 +54,25 @@ public sealed class CommandTests
         (int code, SchedulerOptions? options, string errors) = await Invoke(option, value);
         Assert.Equal((ExitCodes.Usage, null), (code, options));
         Assert.Contains("error: ", errors);
+    }
+
+    [Fact]
+    public async Task Silos_and_kills_arrive()
+    {
+        (_, SchedulerOptions? options, _) = await Invoke("--orleans", "3", "--kills", "5");
+        Assert.Equal(new SchedulerOptions { Silos = 3, Kills = 5 }, options);
+        (_, options, _) = await Invoke("--orleans", "2");
+        Assert.Equal(new SchedulerOptions { Silos = 2 }, options);
+    }
+
+    [Theory]
+    [InlineData("-1")]
+    [InlineData("101")]
+    public async Task Kills_have_limits(string kills)
+    {
+        (int code, _, string errors) = await Invoke("--orleans", "3", "--kills", kills);
+        Assert.Equal(ExitCodes.Usage, code);
+        Assert.Contains("--kills must be 0 to 100.", errors);
     }
 
     [Fact]
@@ -88,7 +111,7 @@ public sealed class CommandTests
         {
             seen = options;
             return Task.FromResult(0);
-        }).InvokeAsync(args, errors);
+        }, () => throw new InvalidOperationException("no silo")).InvokeAsync(args, errors);
         return (code, seen, errors.ToString());
     }
 }

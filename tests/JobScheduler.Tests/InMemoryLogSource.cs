@@ -11,6 +11,8 @@ internal sealed class InMemoryLogSource(InMemoryCorfuLog log) : ILogSource
 
     public string? ResumeArguments => "--data memory";
 
+    public string? ConnectionString => null;
+
     public ValueTask<ICorfuLog> ConnectAsync(CancellationToken cancellationToken) =>
         ValueTask.FromResult<ICorfuLog>(log);
 

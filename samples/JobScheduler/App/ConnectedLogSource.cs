@@ -11,6 +11,8 @@ internal sealed class ConnectedLogSource(string connection) : ILogSource
 
     public string? ResumeArguments => $"--connect {connection}";
 
+    public string? ConnectionString => connection;
+
     public ValueTask<ICorfuLog> ConnectAsync(CancellationToken cancellationToken) =>
         _clients.ConnectAsync(cancellationToken);
 

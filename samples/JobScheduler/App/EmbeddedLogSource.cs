@@ -25,6 +25,8 @@ internal sealed class EmbeddedLogSource : ILogSource
 
     public string? ResumeArguments => _folder is null ? null : $"--data {_folder}";
 
+    public string? ConnectionString => _cluster.ConnectionString;
+
     /// <param name="folder">Null: a temporary folder that is gone at the end.</param>
     public static async Task<ILogSource> StartAsync(string? folder, CancellationToken cancellationToken)
     {

@@ -12,6 +12,9 @@ public interface ILogSource : IAsyncDisposable
     /// process.</summary>
     string? ResumeArguments { get; }
 
+    /// <summary>Where other processes find the log; null when only this one has it.</summary>
+    string? ConnectionString { get; }
+
     /// <summary>A new client of the log, with its own connections. Disposed with the source.</summary>
     ValueTask<ICorfuLog> ConnectAsync(CancellationToken cancellationToken);
 }

@@ -1,7 +1,9 @@
 using Corfu.Protocol;
 using JobScheduler.Cli;
 using JobScheduler.Reporting;
+using JobScheduler.Silos;
 using JobScheduler.Workloads;
+using Orleans.Runtime;
 using Spectre.Console;
 using Tango;
 
@@ -45,7 +47,8 @@ internal static class Launcher
         {
             return ExitCodes.Interrupted;
         }
-        catch (Exception e) when (e is CorfuException or TangoException or IOException or UnauthorizedAccessException)
+        catch (Exception e) when (e is CorfuException or TangoException or SiloException or OrleansException
+            or IOException or UnauthorizedAccessException)
         {
             await Console.Error.WriteLineAsync($"error: {e.Message}");
             return ExitCodes.Failed;

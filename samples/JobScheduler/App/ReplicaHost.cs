@@ -7,7 +7,7 @@ using Tango;
 namespace JobScheduler.App;
 
 /// <summary>The replicas of this process, each on its own client and runtime.</summary>
-public sealed class ReplicaHost : IAsyncDisposable
+public sealed class ReplicaHost : IReplicaSet
 {
     private readonly List<TangoRuntime> _runtimes = [];
     private readonly List<Replica> _replicas = [];
@@ -16,7 +16,22 @@ public sealed class ReplicaHost : IAsyncDisposable
     {
     }
 
-    public IReadOnlyList<Replica> Replicas => _replicas;
+    public ReplicaProgress Progress
+    {
+        get
+        {
+            // The replica that is furthest ahead knows best.
+            SchedulerView? view = _replicas.Select(replica => replica.LatestView).OfType<SchedulerView>()
+                .MaxBy(view => view.Started - view.Running.Count);
+            return new ReplicaProgress(
+                view?.Started ?? 0,
+                view?.Running.Count ?? 0,
+                view?.Clock ?? 0,
+                view?.FreeNodes,
+                _replicas.Sum(replica => replica.Counters.CommittedCount),
+                _replicas.Sum(replica => replica.Counters.AbortedCount));
+        }
+    }
 
     /// <summary>Opens <paramref name="count"/> replicas on the state named <paramref name="run"/>.</summary>
     public static async Task<ReplicaHost> OpenAsync(
@@ -43,6 +58,8 @@ public sealed class ReplicaHost : IAsyncDisposable
 
         return host;
     }
+
+    public Task<string> SetUpAsync(CancellationToken cancellationToken) => _replicas[0].SetUpAsync(cancellationToken);
 
     /// <summary>Runs all replicas until all jobs are finished. When one of them fails, the others are
     /// stopped.</summary>

@@ -3,6 +3,7 @@ using Corfu.Client;
 using JobScheduler.Cli;
 using JobScheduler.Reporting;
 using JobScheduler.Scheduling;
+using JobScheduler.Silos;
 using JobScheduler.Workloads;
 using Tango;
 
@@ -28,9 +29,8 @@ public sealed class SchedulerApp(SchedulerOptions options, Workload workload, IL
             $"{workload.Jobs.Count:N0} jobs on {workload.Nodes:N0} nodes ({workload.Name}), {options.Replicas} ")
             + Text($"scheduler replicas, run {run}"));
         await output.WriteLineAsync(source.Description);
-        await using ReplicaHost host = await ReplicaHost.OpenAsync(source, run, options.Replicas, workload, Limits(),
-            _time, cancellationToken);
-        if (await host.Replicas[0].SetUpAsync(cancellationToken) != fingerprint)
+        await using IReplicaSet replicas = await OpenAsync(run, cancellationToken);
+        if (await replicas.SetUpAsync(cancellationToken) != fingerprint)
         {
             await errors.WriteLineAsync(
                 $"error: run \"{run}\" in this log belongs to another workload; give it another --run name.");
@@ -42,9 +42,9 @@ public sealed class SchedulerApp(SchedulerOptions options, Workload workload, IL
         int resumed = await DoneAsync(probe, run, cancellationToken);
         if (resumed > 0)
             await output.WriteLineAsync(Text($"resuming: {resumed:N0} of {workload.Jobs.Count:N0} jobs are done"));
-        TimeSpan elapsed = await RunReplicasAsync(host, cancellationToken);
+        TimeSpan elapsed = await RunReplicasAsync(replicas, cancellationToken);
         _appends.AddRange(await AppendProbe.MeasureAsync(probe, _time, cancellationToken));
-        return await ReportAsync(host, run, resumed, elapsed, cancellationToken);
+        return await ReportAsync(replicas.Progress, run, resumed, elapsed, cancellationToken);
     }
 
     /// <summary>To be called when the run was stopped.</summary>
@@ -56,14 +56,15 @@ public sealed class SchedulerApp(SchedulerOptions options, Workload workload, IL
             : "Stopped. The state was in a temporary folder and is gone; with --data DIR a run can be continued.");
     }
 
-    private async Task<TimeSpan> RunReplicasAsync(ReplicaHost host, CancellationToken cancellationToken)
+    private async Task<TimeSpan> RunReplicasAsync(IReplicaSet replicas, CancellationToken cancellationToken)
     {
         long start = _time.GetTimestamp();
         using var stopDisplay = new CancellationTokenSource();
-        Task showing = display.RunAsync(() => Snapshot(host, _time.GetElapsedTime(start)), stopDisplay.Token);
+        Task showing = display.RunAsync(
+            () => Snapshot(replicas.Progress, _time.GetElapsedTime(start)), stopDisplay.Token);
         try
         {
-            await host.RunAsync(cancellationToken);
+            await replicas.RunAsync(cancellationToken);
             return _time.GetElapsedTime(start);
         }
         finally
@@ -73,7 +74,7 @@ public sealed class SchedulerApp(SchedulerOptions options, Workload workload, IL
         }
     }
 
-    private async Task<int> ReportAsync(ReplicaHost host, string run, int resumed, TimeSpan elapsed,
+    private async Task<int> ReportAsync(ReplicaProgress progress, string run, int resumed, TimeSpan elapsed,
         CancellationToken cancellationToken)
     {
         // A runtime that took no part: all it knows, it has from the log.
@@ -83,10 +84,11 @@ public sealed class SchedulerApp(SchedulerOptions options, Workload workload, IL
         Verdict verdict = Verifier.Check(workload, state);
         var figures = new RunFigures(
             elapsed,
-            host.Replicas.Sum(replica => replica.Counters.CommittedCount),
-            host.Replicas.Sum(replica => replica.Counters.AbortedCount),
+            progress.Committed,
+            progress.Aborted,
             AppendProbe.Median(_appends),
-            resumed);
+            resumed,
+            progress.Silos);
         foreach (string line in Summary.Lines(workload, state, figures, verdict))
             await output.WriteLineAsync(line);
         await output.WriteLineAsync(Summary.LastLine(state, figures, verdict));
@@ -104,21 +106,22 @@ public sealed class SchedulerApp(SchedulerOptions options, Workload workload, IL
         return await read(await SchedulerState.OpenRunAsync(runtime, run, cancellationToken));
     }
 
-    private ProgressSnapshot Snapshot(ReplicaHost host, TimeSpan elapsed)
-    {
-        // The replica that is furthest ahead knows best.
-        SchedulerView? view = host.Replicas.Select(replica => replica.LatestView).OfType<SchedulerView>()
-            .MaxBy(view => view.Started - view.Running.Count);
-        return new ProgressSnapshot(
-            view is null ? 0 : view.Started - view.Running.Count,
-            workload.Jobs.Count,
-            view?.Clock ?? 0,
-            view is null ? 0 : workload.Nodes - view.FreeNodes,
-            workload.Nodes,
-            host.Replicas.Sum(replica => replica.Counters.CommittedCount),
-            host.Replicas.Sum(replica => replica.Counters.AbortedCount),
-            elapsed);
-    }
+    private ProgressSnapshot Snapshot(ReplicaProgress progress, TimeSpan elapsed) => new(
+        progress.Started - progress.Running,
+        workload.Jobs.Count,
+        progress.Clock,
+        workload.Nodes - (progress.FreeNodes ?? workload.Nodes),
+        workload.Nodes,
+        progress.Committed,
+        progress.Aborted,
+        elapsed,
+        progress.Silos);
+
+    private async Task<IReplicaSet> OpenAsync(string run, CancellationToken cancellationToken) =>
+        options.Silos is null
+            ? await ReplicaHost.OpenAsync(
+                source, run, options.Replicas, workload, Limits(), _time, cancellationToken)
+            : await SiloReplicas.OpenAsync(options, source, run, workload, Limits(), cancellationToken);
 
     // Short workloads get short turns, so that every replica has several.
     private SchedulingLimits Limits()

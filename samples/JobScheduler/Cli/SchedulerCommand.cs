@@ -8,6 +8,9 @@ namespace JobScheduler.Cli;
 /// <summary>The command line: options, help and validation.</summary>
 public sealed class SchedulerCommand
 {
+    /// <summary>The mode that a run with --orleans starts this program in.</summary>
+    public const string SiloCommand = "silo";
+
     private readonly Option<string?> _trace = new("--trace")
     {
         Description =
@@ -53,6 +56,20 @@ public sealed class SchedulerCommand
         DefaultValueFactory = _ => SchedulerOptions.DefaultReplicas,
     };
 
+    private readonly Option<int?> _orleans = new("--orleans")
+    {
+        Description =
+            $"Run the replicas as Orleans grains on this many silo processes, 1 to {SchedulerOptions.MaxSilos}.",
+        HelpName = "N",
+    };
+
+    private readonly Option<int> _kills = new("--kills")
+    {
+        Description =
+            "Kill this many silos (SIGKILL) during the run, one after another, and start new ones; with --orleans.",
+        HelpName = "N",
+    };
+
     private readonly Option<string?> _connect = new("--connect")
     {
         Description = "Use a running cluster: corfu://host:port,... Without it an embedded one is started.",
@@ -75,21 +92,20 @@ public sealed class SchedulerCommand
     };
 
     /// <param name="run">Does the work; its result is the exit code.</param>
-    public SchedulerCommand(Func<SchedulerOptions, Task<int>> run)
+    /// <param name="silo">Runs a silo that another process of this program started.</param>
+    public SchedulerCommand(Func<SchedulerOptions, Task<int>> run, Func<Task<int>> silo)
     {
         Root = new RootCommand(
             "A batch-system scheduler (first come, first served) whose whole state lives in Tango objects, run by "
             + "several replicas at once.")
         {
-            _trace, _compress, _nodes, _jobs, _seed, _replicas, _connect, _data, _run,
+            _trace, _compress, _nodes, _jobs, _seed, _replicas, _orleans, _kills, _connect, _data, _run,
         };
         AtLeastOne(_nodes);
         AtLeastOne(_jobs);
-        _replicas.Validators.Add(result =>
-        {
-            if (NumberIn(result) is < 1 or > SchedulerOptions.MaxReplicas)
-                result.AddError($"--replicas must be 1 to {SchedulerOptions.MaxReplicas}.");
-        });
+        Between(_replicas, 1, SchedulerOptions.MaxReplicas);
+        Between(_orleans, 1, SchedulerOptions.MaxSilos);
+        Between(_kills, 0, SchedulerOptions.MaxKills);
         foreach (Option<string?> option in new[] { _trace, _connect, _data, _run })
         {
             option.Validators.Add(result =>
@@ -106,6 +122,9 @@ public sealed class SchedulerCommand
         });
         Root.Validators.Add(Combinations);
         Root.SetAction((parse, _) => run(Read(parse)));
+        var child = new Command(SiloCommand, "A silo; started by --orleans.") { Hidden = true };
+        child.SetAction((_, _) => silo());
+        Root.Subcommands.Add(child);
     }
 
     public RootCommand Root { get; }
@@ -137,6 +156,12 @@ public sealed class SchedulerCommand
             result.AddError($"{option.Name} must be at least 1.");
     });
 
+    private static void Between(Option option, int least, int most) => option.Validators.Add(result =>
+    {
+        if (NumberIn(result) is { } number && (number < least || number > most))
+            result.AddError($"{option.Name} must be {least} to {most}.");
+    });
+
     // Null: it is not given, or no number, which the parser itself reports after the validators.
     private static int? NumberIn(OptionResult result) =>
         result.Tokens.Count == 1
@@ -158,6 +183,8 @@ public sealed class SchedulerCommand
     {
         if (result.GetResult(_connect) is not null && result.GetResult(_data) is not null)
             result.AddError("--data belongs to an embedded cluster; with --connect the cluster keeps the state.");
+        if (result.GetResult(_kills) is { Implicit: false } && result.GetResult(_orleans) is null)
+            result.AddError("--kills kills silos: it needs --orleans.");
         if (result.GetResult(_trace) is null)
             return;
         foreach (Option option in new Option[] { _jobs, _seed })
@@ -175,6 +202,8 @@ public sealed class SchedulerCommand
         Jobs = parse.GetValue(_jobs),
         Seed = parse.GetValue(_seed),
         Replicas = parse.GetValue(_replicas),
+        Silos = parse.GetValue(_orleans),
+        Kills = parse.GetValue(_kills),
         Connect = parse.GetValue(_connect),
         Data = parse.GetValue(_data),
         Run = parse.GetValue(_run),

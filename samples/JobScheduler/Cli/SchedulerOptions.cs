@@ -7,6 +7,8 @@ public sealed record SchedulerOptions
     public const int DefaultJobs = 5_000;
     public const int DefaultReplicas = 3;
     public const int MaxReplicas = 16;
+    public const int MaxSilos = 8;
+    public const int MaxKills = 100;
 
     public string? Trace { get; init; }
 
@@ -19,6 +21,12 @@ public sealed record SchedulerOptions
     public ulong Seed { get; init; } = 1;
 
     public int Replicas { get; init; } = DefaultReplicas;
+
+    /// <summary>Orleans silos, processes of their own, that the replicas work on. Null: this process.</summary>
+    public int? Silos { get; init; }
+
+    /// <summary>Silos to kill during the run.</summary>
+    public int Kills { get; init; }
 
     public string? Connect { get; init; }
 

@@ -34,5 +34,9 @@ public sealed class PlainDisplay(TextWriter output, TimeSpan interval) : IProgre
     private static string Line(ProgressSnapshot now, double rate) => string.Create(CultureInfo.InvariantCulture,
         $"{now.Elapsed.TotalSeconds,6:F1} s  {now.JobsDone:N0}/{now.Jobs:N0} jobs done, virtual time "
         + $"{Summary.Duration(now.VirtualSeconds)}, {now.NodesInUse}/{now.Nodes} nodes in use, {rate:N0} "
-        + $"transactions/s, {now.Aborts:N0} aborts");
+        + $"transactions/s, {now.Aborts:N0} aborts{Silos(now)}");
+
+    private static string Silos(ProgressSnapshot now) => now.Silos is { } silos
+        ? string.Create(CultureInfo.InvariantCulture, $", {silos.Count} silos, {silos.Kills} killed so far")
+        : "";
 }

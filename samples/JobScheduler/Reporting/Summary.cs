@@ -21,9 +21,8 @@ public static class Summary
         foreach (string line in Schedule(workload, state))
             yield return line;
         yield return Text($"seconds             {figures.Elapsed.TotalSeconds:F2}");
-        yield return Text(
-            $"transactions        {state.Transactions:N0} committed; this process {figures.Committed:N0}, with ")
-            + Text($"{figures.Aborted:N0} aborted and retried");
+        foreach (string line in Transactions(state, figures))
+            yield return line;
         foreach ((int replica, ReplicaTotals totals) in state.Replicas)
             yield return Replica(replica, totals, state.Transactions);
         foreach (string line in Speed(workload, figures))
@@ -41,13 +40,25 @@ public static class Summary
         $"jobs={verdict.Jobs} done={verdict.Done} lost={verdict.Lost} duplicate={verdict.Duplicate} ")
         + Text($"overcommitted={verdict.Overcommitted} nodes_free={verdict.FreeNodes} ")
         + Text($"schedule={(verdict.ScheduleMatches ? "match" : "mismatch")} transactions={state.Transactions} ")
-        + Text($"aborted={figures.Aborted} seconds={figures.Elapsed.TotalSeconds:F2}");
+        + Text($"aborted={figures.Aborted} seconds={figures.Elapsed.TotalSeconds:F2}")
+        + (figures.Silos is { } silos ? Text($" silos={silos.Count} kills={silos.Kills}") : "");
 
     /// <summary>Virtual seconds as days and time of day.</summary>
     public static string Duration(double seconds)
     {
         TimeSpan time = TimeSpan.FromSeconds(Math.Round(seconds));
         return time.Days > 0 ? Text($"{time.Days} d {time:hh\\:mm\\:ss}") : Text($"{time:hh\\:mm\\:ss}");
+    }
+
+    private static IEnumerable<string> Transactions(FinalState state, RunFigures figures)
+    {
+        // What a killed silo had not reported is in the log's count only.
+        string who = figures.Silos is null ? "this process" : "the silos reported";
+        yield return Text($"transactions        {state.Transactions:N0} committed; {who} {figures.Committed:N0}, with ")
+            + Text($"{figures.Aborted:N0} aborted and retried");
+        if (figures.Silos is { } silos)
+            yield return Text($"silos               {silos.Count} processes, {silos.Kills} killed and replaced; ")
+                + Text($"{silos.Activations} activations of the replicas' grains");
     }
 
     private static IEnumerable<string> Schedule(Workload workload, FinalState state)

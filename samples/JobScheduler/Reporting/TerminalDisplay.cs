@@ -36,6 +36,8 @@ public sealed class TerminalDisplay(IAnsiConsole console, TimeSpan interval) : I
         table.AddRow("virtual time", Summary.Duration(now.VirtualSeconds));
         table.AddRow("transactions/s", Text($"{rate:N0}"));
         table.AddRow("aborts", Text($"{now.Aborts:N0}"));
+        if (now.Silos is { } silos)
+            table.AddRow("silos", Text($"{silos.Count}, {silos.Kills} killed so far"));
         table.AddRow("elapsed", Text($"{now.Elapsed.TotalSeconds:F1} s"));
         return table;
     }

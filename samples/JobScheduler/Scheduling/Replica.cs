@@ -21,6 +21,7 @@ public sealed class Replica
     private readonly FinishCrew _crew;
     private readonly TurnWatch _turns;
     private SchedulerView? _latest;
+    private int _startLimit = int.MaxValue;
 
     public Replica(int id, int replicas, Workload workload, SchedulingLimits limits, TangoRuntime runtime,
         SchedulerState state, TimeProvider time)
@@ -40,6 +41,14 @@ public sealed class Replica
 
     /// <summary>The newest view the replica worked with; null before the first. Readable from any thread.</summary>
     public SchedulerView? LatestView => Volatile.Read(ref _latest);
+
+    /// <summary>The replica starts no more jobs once the shared state shows so many started ones. Settable from any
+    /// thread.</summary>
+    public int StartLimit
+    {
+        get => Volatile.Read(ref _startLimit);
+        set => Volatile.Write(ref _startLimit, value);
+    }
 
     /// <summary>Ties the state to the workload; returns the fingerprint it is tied to.</summary>
     public Task<string> SetUpAsync(CancellationToken cancellationToken) =>
@@ -65,7 +74,7 @@ public sealed class Replica
                     await ProgressAsync(_transactions.SubmitAsync(_workload, submit, cancellationToken),
                         cancellationToken);
                     break;
-                case Step.Start start when mine:
+                case Step.Start start when mine && view.Started < StartLimit:
                     await ProgressAsync(_transactions.StartAsync(start, cancellationToken), cancellationToken);
                     break;
                 case Step.Finish finish when mine:
