@@ -1,0 +1,69 @@
+using System.Collections.Immutable;
+using Corfu.Client;
+using Corfu.Protocol;
+using Microsoft.Extensions.Logging;
+
+namespace Corfu.Orleans.Journaling.Storage;
+
+/// <summary>Trims outdated entries of all journals of a silo, one position at a time, beside the grains' work. What it
+/// does not get to is trimmed with the log's prefix.</summary>
+internal sealed partial class JournalTrimmer(int inFlight, ILogger<JournalTrimmer> logger) : IDisposable
+{
+    private readonly SemaphoreSlim _slots = new(inFlight, inFlight);
+    private readonly CancellationTokenSource _stop = new();
+    private int _underWay;
+
+    /// <summary>Trims that were asked for and have not ended.</summary>
+    public int UnderWay => Volatile.Read(ref _underWay);
+
+    public void Trim(ICorfuLog log, IReadOnlyList<LogPosition> positions)
+    {
+        Interlocked.Increment(ref _underWay);
+        _ = TrimAllAsync(log, positions);
+    }
+
+    public void Dispose() => _stop.Cancel();
+
+    private async Task TrimAllAsync(ICorfuLog log, IReadOnlyList<LogPosition> positions)
+    {
+        await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
+        try
+        {
+            var trims = new List<Task>();
+            foreach (LogPosition position in positions)
+            {
+                await _slots.WaitAsync(_stop.Token);
+                trims.Add(TrimOneAsync(log, position));
+            }
+
+            await Task.WhenAll(trims);
+        }
+        catch (OperationCanceledException)
+        {
+            // The silo ends.
+        }
+        catch (Exception e) when (e is CorfuException or ObjectDisposedException)
+        {
+            LogNotTrimmed(positions.Count, e.Message);
+        }
+        finally
+        {
+            Interlocked.Decrement(ref _underWay);
+        }
+    }
+
+    private async Task TrimOneAsync(ICorfuLog log, LogPosition position)
+    {
+        try
+        {
+            await log.TrimAsync(position, _stop.Token);
+        }
+        finally
+        {
+            _slots.Release();
+        }
+    }
+
+    [LoggerMessage(LogLevel.Warning, "Of {Count} outdated journal entries some were not trimmed: {Reason}")]
+    private partial void LogNotTrimmed(int count, string reason);
+}
