@@ -115,7 +115,10 @@ internal sealed partial class CorfuJournalStorage
         {
             var part = record with
             {
-                Kind = JournalRecordKind.Part, Parts = 0, Properties = null, FormatKey = null,
+                Kind = JournalRecordKind.Part,
+                Parts = 0,
+                Properties = null,
+                FormatKey = null,
                 Data = record.Data[..room],
             };
             await AppendAsync(log, part, cancellationToken);

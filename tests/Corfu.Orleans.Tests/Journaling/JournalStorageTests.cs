@@ -309,7 +309,11 @@ public sealed class JournalStorageTests : IDisposable
     {
         var options = new CorfuJournalOptions
         {
-            StreamPrefix = "", CompactAfterWrites = 0, CompactAfterBytes = 0, MaxBatchBytes = 0, TrimsInFlight = 0,
+            StreamPrefix = "",
+            CompactAfterWrites = 0,
+            CompactAfterBytes = 0,
+            MaxBatchBytes = 0,
+            TrimsInFlight = 0,
         };
         var result = new CorfuJournalOptionsValidator().Validate(null, options);
         Assert.Equal(5, result.Failures!.Count());
