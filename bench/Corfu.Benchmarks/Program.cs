@@ -1,5 +1,10 @@
-using BenchmarkDotNet.Running;
 using Corfu.Benchmarks;
 
 // dotnet run -c Release --project bench/Corfu.Benchmarks -- --filter '*Entry*'
-BenchmarkSwitcher.FromAssembly(typeof(EntryBenchmarks).Assembly).Run(args);
+return args switch
+{
+    [NodeProcess.Name, var parent, var config] => await NodeProcess.RunAsync(parent, config),
+    [EchoProcess.Name] => await EchoProcess.RunAsync(),
+    [Drive.Name, .. var rest] => await Drive.RunAsync(rest),
+    _ => Suite.Run(args),
+};

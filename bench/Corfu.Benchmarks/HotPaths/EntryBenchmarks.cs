@@ -4,7 +4,7 @@ using Corfu.Protocol;
 namespace Corfu.Benchmarks;
 
 /// <summary>The entry codec: every append encodes once, every read decodes once.</summary>
-[MemoryDiagnoser]
+[HotPath]
 public class EntryBenchmarks
 {
     private LogEntry _entry = null!;

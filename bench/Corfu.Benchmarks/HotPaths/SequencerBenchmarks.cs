@@ -4,15 +4,16 @@ using Corfu.Sequencer;
 
 namespace Corfu.Benchmarks;
 
-/// <summary>Tokens from the core: the serial part of every append in the cluster.</summary>
-[MemoryDiagnoser]
+/// <summary>Tokens and tails from the core: the serial part of every append and check in the cluster.</summary>
+[HotPath]
 public class SequencerBenchmarks
 {
     private SequencerCore _core = null!;
     private TokenRequest[] _requests = [];
+    private TailRequest[] _tails = [];
     private int _next;
 
-    /// <summary>Streams of one token; 0 is an append to the log alone.</summary>
+    /// <summary>Streams of one request; 0 is an append to the log alone.</summary>
     [Params(0, 1, 4)]
     public int Streams { get; set; }
 
@@ -29,8 +30,13 @@ public class SequencerBenchmarks
         _requests = [.. Enumerable.Range(0, 65_536).Select(i => new TokenRequest(
             Epoch.First, 1,
             [.. Enumerable.Range(0, Streams).Select(s => new StreamId(300 + (ulong)(i * Streams + s)))]))];
+        _tails = [.. _requests.Select(static request => new TailRequest(Epoch.First, request.Streams))];
+        foreach (var request in _requests) _core.Handle(request);
     }
 
     [Benchmark]
-    public Response Token() => _core.Handle(_requests[_next++ & 65_535]);
+    public Response GrantToken() => _core.Handle(_requests[_next++ & 65_535]);
+
+    [Benchmark]
+    public Response TellTail() => _core.Handle(_tails[_next++ & 65_535]);
 }
