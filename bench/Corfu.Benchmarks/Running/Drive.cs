@@ -6,17 +6,25 @@ using BenchmarkDotNet.Attributes;
 namespace Corfu.Benchmarks;
 
 /// <summary>One benchmark as load for a profiler, without BenchmarkDotNet around it: its setup, its method again and
-/// again, its clean-up. Arguments: Class.Method, seconds, then PARAMETER=VALUE.</summary>
+/// again, its clean-up.</summary>
 internal static class Drive
 {
     public const string Name = "drive";
 
-    private const string Usage = "drive CLASS.METHOD SECONDS [PARAMETER=VALUE...]";
+    /// <summary>Printed when the warm-up is over.</summary>
+    private const string Ready = "measuring";
+
+    private const string Usage = "drive CLASS.METHOD WARM_UP_SECONDS SECONDS [PARAMETER=VALUE...]";
+
+    // A caller alone would take minutes to bring the code of client and nodes to its last tier.
+    private const string Window = nameof(ClusterBenchmarks.InFlight);
+    private const int WarmUpWindow = 64;
 
     public static async Task<int> RunAsync(string[] args)
     {
-        if (args.Length < 2 || args[0].Split('.') is not [var typeName, var methodName]
-            || !double.TryParse(args[1], CultureInfo.InvariantCulture, out var seconds)
+        if (args.Length < 3 || args[0].Split('.') is not [var typeName, var methodName]
+            || !double.TryParse(args[1], CultureInfo.InvariantCulture, out var warmUp)
+            || !double.TryParse(args[2], CultureInfo.InvariantCulture, out var seconds)
             || typeof(Drive).Assembly.GetType($"{typeof(Drive).Namespace}.{typeName}") is not { IsAbstract: false } type
             || type.GetMethod(methodName) is not { } method
             || method.GetCustomAttribute<BenchmarkAttribute>() is not { } benchmark)
@@ -25,21 +33,27 @@ internal static class Drive
             return 2;
         }
 
-        using var folder = new RunFolder();
         var instance = Activator.CreateInstance(type)!;
-        foreach (var assignment in args.Skip(2)) Assign(instance, assignment);
+        try
+        {
+            foreach (var assignment in args.Skip(3)) Assign(instance, assignment);
+        }
+        catch (Exception e) when (e is ArgumentException or FormatException or OverflowException)
+        {
+            await Console.Error.WriteLineAsync(e.Message);
+            return 2;
+        }
+
+        using var folder = new RunFolder();
         await CallAsync(instance, Find<GlobalSetupAttribute>(type, methodName));
         try
         {
-            var (began, calls) = (Stopwatch.GetTimestamp(), 0L);
-            Console.WriteLine("measuring");
-            while (Stopwatch.GetElapsedTime(began).TotalSeconds < seconds)
-            {
-                await CallAsync(instance, method);
-                calls++;
-            }
-
-            var rate = calls * benchmark.OperationsPerInvoke / Stopwatch.GetElapsedTime(began).TotalSeconds;
+            var window = type.GetProperty(Window)?.GetValue(instance);
+            if (window is not null) Assign(instance, $"{Window}={WarmUpWindow}");
+            await RepeatAsync(instance, method, warmUp);
+            if (window is not null) Assign(instance, $"{Window}={window}");
+            Console.WriteLine(Ready);
+            var rate = benchmark.OperationsPerInvoke * await RepeatAsync(instance, method, seconds);
             Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"operations_per_second={rate:0}"));
         }
         finally
@@ -48,6 +62,19 @@ internal static class Drive
         }
 
         return 0;
+    }
+
+    /// <returns>Calls per second.</returns>
+    private static async Task<double> RepeatAsync(object instance, MethodInfo method, double seconds)
+    {
+        var (began, calls) = (Stopwatch.GetTimestamp(), 0L);
+        while (Stopwatch.GetElapsedTime(began).TotalSeconds < seconds)
+        {
+            await CallAsync(instance, method);
+            calls++;
+        }
+
+        return calls / Stopwatch.GetElapsedTime(began).TotalSeconds;
     }
 
     private static void Assign(object instance, string assignment)
