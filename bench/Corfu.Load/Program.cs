@@ -1,5 +1,7 @@
 using System.CommandLine;
 using Corfu.Load;
+using Corfu.Load.Suite;
+using Corfu.Load.Suite.Compare;
 using Corfu.Load.Units;
 using Corfu.Protocol;
 
@@ -9,6 +11,8 @@ if (args is ["unit", .. var rest]) return await UnitLoad.RunAsync(rest);
 
 var root = new RootCommand("Corfu: load from several processes, beside what the machine can do at best.")
 {
+    AllCommand.Create(),
+    CompareCommand.Create(),
     BaselineCommands.Echo(),
     BaselineCommands.Sequencer(),
     BaselineCommands.Disk(),
@@ -30,9 +34,19 @@ var root = new RootCommand("Corfu: load from several processes, beside what the 
     NodeProcessCommand.Create(),
     BareRoleCommand.Create(),
 };
+var configuration = new InvocationConfiguration
+{
+    EnableDefaultExceptionHandler = false,
+    // After Ctrl-C the processes that were started are stopped, and what was measured is written.
+    ProcessTerminationTimeout = TimeSpan.FromSeconds(60),
+};
 try
 {
-    return await root.Parse(args).InvokeAsync(new InvocationConfiguration { EnableDefaultExceptionHandler = false });
+    return await root.Parse(args).InvokeAsync(configuration);
+}
+catch (OperationCanceledException)
+{
+    return 130;
 }
 catch (Exception e) when (e is CorfuException or IOException or UnauthorizedAccessException)
 {

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using Corfu.Protocol;
 using HdrHistogram;
 
 namespace Corfu.Load;
@@ -44,7 +45,7 @@ internal static class ClosedLoop
                 await operation(caller);
                 histogram.RecordSince(began);
             }
-            catch (Corfu.Protocol.CorfuException)
+            catch (Exception e) when (e is CorfuException or Tango.TangoException)
             {
                 failures++;
                 await Task.Delay(FailurePauseMilliseconds);

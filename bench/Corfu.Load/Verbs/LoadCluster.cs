@@ -1,5 +1,6 @@
 using System.CommandLine;
 using Corfu.Hosting;
+using Corfu.Protocol;
 
 namespace Corfu.Load;
 
@@ -8,6 +9,7 @@ internal sealed class LoadCluster : IAsyncDisposable
 {
     private readonly ProcessCluster? _processes;
     private readonly string _folder;
+    private ClusterState? _state;
 
     private LoadCluster(string connectionString, string description, ProcessCluster? processes, string folder)
     {
@@ -30,13 +32,32 @@ internal sealed class LoadCluster : IAsyncDisposable
             Units = result.GetValue(options.Units),
             Replicas = result.GetValue(options.Replicas)
         };
+        var path = Path.Combine(folder, $"cluster-{shape.Units}-{shape.Replicas}");
+        return await StartAsync(shape, path, cancellationToken);
+    }
+
+    public static async Task<LoadCluster> StartAsync(ClusterShape shape, string path,
+        CancellationToken cancellationToken)
+    {
         if (shape.Faults() is { Count: > 0 } faults) throw new NodeStartException(string.Join('\n', faults));
         var processes = new ProcessCluster(NodeCommandLine.Self(NodeProcessCommand.Name));
-        var path = Path.Combine(folder, $"cluster-{shape.Units}-{shape.Replicas}");
-        var state = await processes.UpWholeAsync(path, shape, cancellationToken);
-        return new LoadCluster(state.ConnectionString, $"{shape.Units} unit processes, {shape.Replicas} replicas",
-            processes, path);
+        try
+        {
+            var state = await processes.UpWholeAsync(path, shape, cancellationToken);
+            return new LoadCluster(state.ConnectionString, $"{shape.Units} unit processes, {shape.Replicas} replicas",
+                processes, path) { _state = state };
+        }
+        catch
+        {
+            // Some of its processes may run, and they would outlive this one.
+            if (ClusterFolder.Exists(path)) await processes.DownAsync(path, CancellationToken.None);
+            throw;
+        }
     }
+
+    /// <summary>The process that serves at the address, of a cluster that was started here.</summary>
+    public int ProcessAt(NodeEndpoint endpoint) =>
+        _state!.Nodes.First(node => node.Endpoint == endpoint).ProcessId!.Value;
 
     public async ValueTask DisposeAsync()
     {

@@ -13,8 +13,6 @@ internal sealed class KeyTransactionWorkload : IWorkload
     private const int Reads = 3;
     private const int Writes = 3;
 
-    private static readonly TransactionOptions s_once = new() { MaxAttempts = 1 };
-
     private readonly TangoRuntime _runtime;
     private readonly WorkloadSetting _setting;
     private readonly KeyPicker _picker;
@@ -53,7 +51,9 @@ internal sealed class KeyTransactionWorkload : IWorkload
             var keys = new int[Reads + Writes];
             _picker.Fill(random[caller], keys);
             var both = _other is not null && random[caller].NextDouble() < _setting.OtherShare;
-            switch (await _runtime.RunTransactionAsync(_ => BodyAsync(keys, both), s_once))
+            await using var transaction = _runtime.BeginTx();
+            await BodyAsync(keys, both);
+            switch (await transaction.EndTxAsync())
             {
                 case TxOutcome.Committed:
                     break;

@@ -1,0 +1,9 @@
+namespace Corfu.Load.Suite;
+
+/// <summary>One thing that is measured in a run of <c>all</c>. <see cref="ScenarioList"/> names them all.</summary>
+internal interface IScenario
+{
+    ScenarioInfo Info { get; }
+
+    Task<ScenarioResult> RunAsync(SuiteRun run, CancellationToken cancellationToken);
+}

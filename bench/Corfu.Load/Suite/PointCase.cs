@@ -1,0 +1,46 @@
+namespace Corfu.Load.Suite;
+
+/// <summary>How one point of a scenario is measured: what each of its generator processes does.</summary>
+/// <param name="X">Where it stands on the scenario's axis.</param>
+/// <param name="Parts">One for each process.</param>
+internal sealed record PointCase(string Series, double X, string Label, IReadOnlyList<CasePart> Parts)
+{
+    private const int DefaultSize = 128;
+
+    public Baseline Baseline { get; init; } = Baseline.Echo;
+
+    /// <summary>Whether write and fdatasync are measured beside it too.</summary>
+    public bool IsDurable { get; init; }
+
+    /// <summary>Payload bytes of an operation.</summary>
+    public int Size { get; init; } = DefaultSize;
+
+    /// <summary>Whether a quick run has this point.</summary>
+    public bool InQuick { get; init; } = true;
+
+    /// <summary>The same in each of so many processes, the callers shared out evenly.</summary>
+    public static PointCase Even(string series, double x, string label, int processes, int inFlight, WorkloadKind kind,
+        Func<int, WorkloadSetting>? setting = null) => new(series, x, label,
+        [
+            .. Enumerable.Range(0, Math.Min(processes, inFlight)).Select(process => new CasePart(
+                kind, (inFlight / processes) + (process < inFlight % processes ? 1 : 0))
+            {
+                Setting = setting?.Invoke(process) ?? WorkloadSetting.Default,
+            }),
+        ]);
+
+    /// <summary>Cases with equal keys share the echo of a round.</summary>
+    public string EchoKey => $"{Size}: {string.Join(' ', Parts.Select(static part => part.Callers))}";
+}
+
+/// <summary>What one generator process does.</summary>
+internal sealed record CasePart(WorkloadKind Kind, int Callers)
+{
+    public WorkloadSetting Setting { get; init; } = WorkloadSetting.Default;
+
+    /// <summary>Operations a second of this process; null: as many as it can.</summary>
+    public double? PerSecond { get; init; }
+
+    /// <summary>Where its figures belong, if not to the case's own series.</summary>
+    public string? Series { get; init; }
+}
