@@ -45,7 +45,8 @@ internal sealed class LoadCluster : IAsyncDisposable
         {
             var state = await processes.UpWholeAsync(path, shape, cancellationToken);
             return new LoadCluster(state.ConnectionString, $"{shape.Units} unit processes, {shape.Replicas} replicas",
-                processes, path) { _state = state };
+                processes, path)
+            { _state = state };
         }
         catch
         {
