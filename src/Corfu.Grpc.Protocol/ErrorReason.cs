@@ -1,0 +1,54 @@
+namespace Corfu.Grpc.Protocol;
+
+/// <summary>What a <c>google.rpc.ErrorInfo</c> of the front end says. Stable: names are only ever added.</summary>
+public static class ErrorReason
+{
+    /// <summary>The domain of every reason.</summary>
+    public const string Domain = "corfu";
+
+    /// <summary>An entry that is due was released by a trim. Metadata, in subscriptions: <c>mark</c>.</summary>
+    public const string Trimmed = "TRIMMED";
+
+    /// <summary>The position is at or above the tail.</summary>
+    public const string NotGranted = "NOT_GRANTED";
+
+    /// <summary>The entry exceeds a limit of the log.</summary>
+    public const string EntryTooLarge = "ENTRY_TOO_LARGE";
+
+    /// <summary>A stream of the wrong range. Metadata: <c>stream</c>.</summary>
+    public const string StreamRange = "STREAM_RANGE";
+
+    /// <summary>The request makes no sense; the message says which field.</summary>
+    public const string InvalidRequest = "INVALID_REQUEST";
+
+    /// <summary>Refused because too much waits already; nothing was done.</summary>
+    public const string Overloaded = "OVERLOADED";
+
+    /// <summary>The units have no room; nothing was done.</summary>
+    public const string NoSpace = "NO_SPACE";
+
+    /// <summary>The cluster does not serve now; nothing was appended.</summary>
+    public const string Unavailable = "UNAVAILABLE";
+
+    /// <summary>Nothing at the front end's connection string leads to a cluster.</summary>
+    public const string ClusterNotFound = "CLUSTER_NOT_FOUND";
+
+    /// <summary>The log is a mirror, which takes no appends.</summary>
+    public const string Mirror = "MIRROR";
+
+    /// <summary>The page is damaged at every replica that was asked.</summary>
+    public const string Corrupt = "CORRUPT";
+
+    /// <summary>A committed position is unwritten at every replica. Metadata: <c>position</c>.</summary>
+    public const string DataLoss = "DATA_LOSS";
+
+    /// <summary>A node answered with a status that the operation cannot handle. Metadata:
+    /// <c>status</c>.</summary>
+    public const string NodeStatus = "NODE_STATUS";
+
+    /// <summary>The front end is ending.</summary>
+    public const string ShuttingDown = "SHUTTING_DOWN";
+
+    /// <summary>A fault of the front end; its log says more.</summary>
+    public const string Internal = "INTERNAL";
+}
