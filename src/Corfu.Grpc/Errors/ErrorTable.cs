@@ -1,0 +1,109 @@
+using Corfu.Client;
+using Corfu.Client.Layout;
+using Corfu.Grpc.Protocol;
+using Google.Protobuf.WellKnownTypes;
+using Google.Rpc;
+using Grpc.Core;
+
+namespace Corfu.Grpc;
+
+/// <summary>The one table from exceptions to gRPC errors, for all services. docs/grpc.md shows it.</summary>
+internal static partial class ErrorTable
+{
+    private static readonly Dictionary<System.Type, Row> s_rows = new()
+    {
+        [typeof(RequestException)] = new(StatusCode.InvalidArgument, ErrorReason.InvalidRequest),
+        [typeof(EntryTooLargeException)] = new(StatusCode.InvalidArgument, ErrorReason.EntryTooLarge),
+        [typeof(StreamRangeException)] = new(StatusCode.InvalidArgument, ErrorReason.StreamRange,
+            static (e, metadata) => metadata.Add("stream", ((StreamRangeException)e).Stream.ToString())),
+        [typeof(LogTrimmedException)] = new(StatusCode.OutOfRange, ErrorReason.Trimmed),
+        [typeof(SubscriptionTrimmedException)] = new(StatusCode.OutOfRange, ErrorReason.Trimmed,
+            static (e, metadata) => metadata.Add("mark", Text(((SubscriptionTrimmedException)e).Mark))),
+        [typeof(ArgumentOutOfRangeException)] = new(StatusCode.OutOfRange, ErrorReason.NotGranted),
+        [typeof(LogOverloadedException)] = new(StatusCode.ResourceExhausted, ErrorReason.Overloaded),
+        [typeof(LogUnavailableException)] = new(StatusCode.Unavailable, ErrorReason.Unavailable),
+        [typeof(LayoutUnavailableException)] = new(StatusCode.Unavailable, ErrorReason.Unavailable),
+        [typeof(TransportException)] = new(StatusCode.Unavailable, ErrorReason.Unavailable),
+        [typeof(ClusterNotFoundException)] = new(StatusCode.Unavailable, ErrorReason.ClusterNotFound),
+        [typeof(OperationCanceledException)] = new(StatusCode.Unavailable, ErrorReason.ShuttingDown),
+        [typeof(ObjectDisposedException)] = new(StatusCode.Unavailable, ErrorReason.ShuttingDown),
+        [typeof(LogIsMirrorException)] = new(StatusCode.FailedPrecondition, ErrorReason.Mirror),
+        [typeof(PageCorruptException)] = new(StatusCode.DataLoss, ErrorReason.Corrupt),
+        [typeof(DataLossException)] = new(StatusCode.DataLoss, ErrorReason.DataLoss,
+            static (e, metadata) => metadata.Add("position", Text(((DataLossException)e).Position))),
+        [typeof(CorfuStatusException)] = new(StatusCode.Internal, ErrorReason.NodeStatus,
+            static (e, metadata) => metadata.Add("status", ((CorfuStatusException)e).Status.ToString())),
+    };
+
+    private static readonly Row s_noSpace = new(StatusCode.ResourceExhausted, ErrorReason.NoSpace);
+    private static readonly Row s_unexpected = new(StatusCode.Internal, ErrorReason.Internal);
+
+    /// <summary>Adds what other exceptions mean, before the first call.</summary>
+    public static void Add(System.Type exception, StatusCode code, string reason,
+        Action<Exception, IDictionary<string, string>>? metadata = null) =>
+        s_rows.TryAdd(exception, new Row(code, reason, metadata));
+
+    /// <summary>Whether the exception is a fault of the front end itself, and worth a line in its log.</summary>
+    public static bool IsUnexpected(Exception e) => RowOf(e) == s_unexpected;
+
+    public static RpcException ToRpcException(Exception e) => ToStatus(e).ToRpcException();
+
+    public static Google.Rpc.Status ToStatus(Exception e)
+    {
+        var row = RowOf(e);
+        var info = new ErrorInfo { Domain = ErrorReason.Domain, Reason = row.Reason };
+        row.Metadata?.Invoke(e, info.Metadata);
+        return new Google.Rpc.Status
+        {
+            Code = (int)row.Code,
+            Message = MessageOf(row, e),
+            Details = { Any.Pack(info) },
+        };
+    }
+
+    /// <summary>The same for one entry of many.</summary>
+    public static Protocol.Log.V1.Error ToError(Exception e)
+    {
+        var row = RowOf(e);
+        var error = new Protocol.Log.V1.Error
+        {
+            Code = (int)row.Code,
+            Reason = row.Reason,
+            Message = MessageOf(row, e),
+        };
+        row.Metadata?.Invoke(e, error.Metadata);
+        return error;
+    }
+
+    private static Row RowOf(Exception e)
+    {
+        if (e is CorfuStatusException { Status: Corfu.Protocol.Status.NoSpace }) return s_noSpace;
+        for (var type = e.GetType(); type is not null; type = type.BaseType)
+        {
+            if (s_rows.TryGetValue(type, out var row)) return row;
+        }
+
+        return s_unexpected;
+    }
+
+    // A message for programmers names a parameter; what is unexpected is for the front end's own log.
+    private static string MessageOf(Row row, Exception e) =>
+        row == s_unexpected ? "The front end failed; its log says why." : e.Message.Split(" (Parameter", 2)[0];
+
+    private static string Text(LogPosition position) =>
+        position.Offset.ToString(System.Globalization.CultureInfo.InvariantCulture);
+
+    private sealed record Row(
+        StatusCode Code, string Reason, Action<Exception, IDictionary<string, string>>? Metadata = null);
+}
+
+/// <summary>A request that makes no sense. The message names the field.</summary>
+internal sealed class RequestException(string message) : Exception(message);
+
+/// <summary>A subscription met an entry that is due and trimmed.</summary>
+/// <param name="mark">The first position from which a subscription can go on.</param>
+internal sealed class SubscriptionTrimmedException(LogPosition mark)
+    : CorfuException($"The log is trimmed here; a subscription can go on from {mark.Offset}.")
+{
+    public LogPosition Mark { get; } = mark;
+}

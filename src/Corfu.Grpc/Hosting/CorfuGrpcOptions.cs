@@ -1,0 +1,73 @@
+using Microsoft.Extensions.Options;
+
+namespace Corfu.Grpc;
+
+/// <summary>Limits of the gRPC front end.</summary>
+/// <remarks>A call without a deadline ends at the latest with the client's
+/// <see cref="Client.CorfuClientOptions.OperationTimeout"/>; subscriptions and streams of appends end with their
+/// connection.</remarks>
+public sealed class CorfuGrpcOptions
+{
+    /// <summary>Bytes of one message that a client may send. Default 4 MiB, which is also what gRPC's clients
+    /// accept.</summary>
+    public int MaxReceiveMessage { get; set; } = 4 << 20;
+
+    /// <summary>Bytes at which a message to the client is full; an entry that is larger goes alone. Default 1
+    /// MiB.</summary>
+    public int MaxBatchBytes { get; set; } = 1 << 20;
+
+    /// <summary>Entries in one message to the client. Default 512.</summary>
+    public int MaxBatchEntries { get; set; } = 512;
+
+    /// <summary>Entries of one AppendMany call whose outcome is open; beyond, the call is not read further. Default
+    /// 4,096.</summary>
+    public int MaxEntriesInFlight { get; set; } = 4096;
+
+    /// <summary>Positions of one Read call. Default 4,096.</summary>
+    public int MaxPositions { get; set; } = 4096;
+
+    /// <summary>Subscriptions at once; more are refused. Default 1,024.</summary>
+    public int MaxSubscriptions { get; set; } = 1024;
+
+    /// <summary>How often the tail is looked at while subscriptions wait for it; one look serves all. Default 10
+    /// ms.</summary>
+    public TimeSpan TailInterval { get; set; } = TimeSpan.FromMilliseconds(10);
+
+    /// <summary>A subscription to which nothing is delivered is told its position so often. Default 5 s.</summary>
+    public TimeSpan Heartbeat { get; set; } = TimeSpan.FromSeconds(5);
+
+    /// <summary>How long before a deadline an append under way is answered as unknown, so that the answer still
+    /// arrives; at most a fifth of the time that the call has. Default 50 ms.</summary>
+    public TimeSpan DeadlineMargin { get; set; } = TimeSpan.FromMilliseconds(50);
+
+    /// <summary>Whether the services describe themselves to tools such as grpcurl. Default true: the contract is
+    /// public.</summary>
+    public bool Reflection { get; set; } = true;
+}
+
+/// <summary>All faults in one message.</summary>
+internal sealed class CorfuGrpcOptionsValidator : IValidateOptions<CorfuGrpcOptions>
+{
+    public ValidateOptionsResult Validate(string? name, CorfuGrpcOptions options)
+    {
+        try
+        {
+            OptionRules.Check(
+                nameof(CorfuGrpcOptions),
+                (nameof(options.MaxReceiveMessage), options.MaxReceiveMessage > 0),
+                (nameof(options.MaxBatchBytes), options.MaxBatchBytes > 0),
+                (nameof(options.MaxBatchEntries), options.MaxBatchEntries > 0),
+                (nameof(options.MaxEntriesInFlight), options.MaxEntriesInFlight > 0),
+                (nameof(options.MaxPositions), options.MaxPositions is > 0 and <= MessageLimits.MaxItems),
+                (nameof(options.MaxSubscriptions), options.MaxSubscriptions > 0),
+                (nameof(options.TailInterval), options.TailInterval > TimeSpan.Zero),
+                (nameof(options.Heartbeat), options.Heartbeat > TimeSpan.Zero),
+                (nameof(options.DeadlineMargin), options.DeadlineMargin >= TimeSpan.Zero));
+            return ValidateOptionsResult.Success;
+        }
+        catch (ArgumentException e)
+        {
+            return ValidateOptionsResult.Fail(e.Message);
+        }
+    }
+}

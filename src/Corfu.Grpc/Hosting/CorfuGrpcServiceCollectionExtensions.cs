@@ -1,0 +1,54 @@
+using Corfu.Extensions;
+using Corfu.Grpc;
+using Corfu.Grpc.Protocol.Log.V1;
+using Grpc.AspNetCore.HealthChecks;
+using Grpc.AspNetCore.Server;
+using Microsoft.Extensions.DependencyInjection.Extensions;
+using Microsoft.Extensions.Options;
+
+namespace Microsoft.Extensions.DependencyInjection;
+
+/// <summary>The gRPC front end in a host.</summary>
+public static class CorfuGrpcServiceCollectionExtensions
+{
+    /// <summary>Registers the services that <c>app.MapCorfu()</c> serves, over the client of
+    /// <see cref="CorfuClientServiceCollectionExtensions.AddCorfuClient(IServiceCollection,
+    /// Action{CorfuClientSettings})"/>. Options are validated before the host starts, all faults in one message. Called
+    /// again, it changes the options.</summary>
+    public static IServiceCollection AddCorfuGrpc(
+        this IServiceCollection services, Action<CorfuGrpcOptions>? configure = null)
+    {
+        var options = services.AddOptionsWithValidateOnStart<CorfuGrpcOptions>();
+        if (configure is not null) options.Configure(configure);
+        if (services.Any(added => added.ServiceType == typeof(TailWatcher))) return services;
+        services.TryAddEnumerable(
+            ServiceDescriptor.Singleton<IValidateOptions<CorfuGrpcOptions>, CorfuGrpcOptionsValidator>());
+        services.TryAddSingleton(TimeProvider.System);
+        services.TryAddSingleton<ILogSource>(
+            static provider => new ClientLogSource(provider.GetRequiredService<ICorfuConnection>()));
+        services.AddSingleton<TailWatcher>();
+        services.AddSingleton<SubscriptionLimit>();
+        services.TryAddSingleton<ErrorInterceptor>();
+        services.AddGrpcReflection();
+        services.AddCorfuGrpcService<LogEndpoint>();
+        services.AddGrpcHealthChecks(health => health.Services.Map(LogService.Descriptor.FullName, IsReady));
+        return services;
+    }
+
+    /// <summary>A service with the front end's errors and message limits. Services of the host itself keep their
+    /// own.</summary>
+    internal static void AddCorfuGrpcService<T>(this IServiceCollection services)
+        where T : class
+    {
+        services.AddSingleton<T>();
+        services.AddGrpc().AddServiceOptions<T>(static _ => { });
+        services.AddOptions<GrpcServiceOptions<T>>().Configure<IOptions<CorfuGrpcOptions>>((grpc, own) =>
+        {
+            grpc.MaxReceiveMessageSize = own.Value.MaxReceiveMessage;
+            grpc.Interceptors.Add<ErrorInterceptor>();
+        });
+    }
+
+    /// <summary>The checks that say whether a service can do its work.</summary>
+    internal static bool IsReady(HealthCheckMapContext check) => check.Tags.Contains("ready");
+}

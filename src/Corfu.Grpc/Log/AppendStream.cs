@@ -1,0 +1,110 @@
+using System.Runtime.ExceptionServices;
+using System.Threading.Channels;
+using Corfu.Client;
+using Corfu.Grpc.Protocol.Log.V1;
+using Grpc.Core;
+
+namespace Corfu.Grpc;
+
+/// <summary>One AppendMany call.</summary>
+/// <remarks>
+/// 1. A request is read; each of its entries takes a place in flight and is appended.
+/// 2. Outcomes are collected, and all that are there go out in one response. Their places are free after that, so
+/// entries in flight and results that wait are bounded by one number.
+/// 3. When the client has ended its side and the last result is out, the call ends.
+/// </remarks>
+internal sealed class AppendStream(
+    ICorfuLog log, CorfuGrpcOptions options, IServerStreamWriter<AppendManyResponse> responses)
+{
+    private readonly SemaphoreSlim _places = new(options.MaxEntriesInFlight, options.MaxEntriesInFlight);
+
+    // Bounded by _places.
+    private readonly Channel<AppendManyResponse.Types.Item> _results =
+        Channel.CreateUnbounded<AppendManyResponse.Types.Item>(new UnboundedChannelOptions { SingleReader = true });
+
+    // Entries whose outcome is open, and one for the side that reads. At zero no result follows.
+    private int _open = 1;
+
+    /// <param name="stopping">The front end ends: nothing more is read, and what is under way gets its
+    /// results.</param>
+    public async Task RunAsync(IAsyncStreamReader<AppendManyRequest> requests, CancellationToken stopping,
+        CancellationToken cancellationToken)
+    {
+        using var failed = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        using var reading = CancellationTokenSource.CreateLinkedTokenSource(failed.Token, stopping);
+        var writing = WriteAsync(failed);
+        ExceptionDispatchInfo? fault = null;
+        try
+        {
+            // 1.
+            while (await requests.MoveNext(reading.Token)) await StartAsync(requests.Current, failed.Token);
+        }
+        catch (Exception e)
+        {
+            // What is under way keeps its results: they go out before the error.
+            fault = ExceptionDispatchInfo.Capture(e);
+        }
+
+        Close();
+        await writing;
+        fault?.Throw();
+    }
+
+    private async ValueTask StartAsync(AppendManyRequest request, CancellationToken cancellationToken)
+    {
+        foreach (var item in request.Items)
+        {
+            await _places.WaitAsync(cancellationToken);
+            Interlocked.Increment(ref _open);
+            _ = AppendAsync(item, cancellationToken);
+        }
+    }
+
+    private async Task AppendAsync(AppendManyRequest.Types.Item item, CancellationToken cancellationToken)
+    {
+        var result = new AppendManyResponse.Types.Item { Id = item.Id };
+        try
+        {
+            if (item.Entry is null) throw new RequestException("items.entry: missing.");
+            result.Result = LogMessages.ToMessage(await EntryAppend.RunAsync(log, item.Entry, cancellationToken));
+        }
+        catch (Exception e)
+        {
+            result.Result = new Protocol.Log.V1.AppendResult
+            {
+                Outcome = EntryAppend.IsRefusal(e) ? Outcome.NotAppended : Outcome.Unknown,
+            };
+            result.Error = ErrorTable.ToError(e);
+        }
+
+        _results.Writer.TryWrite(result);
+        Close();
+    }
+
+    private void Close()
+    {
+        if (Interlocked.Decrement(ref _open) == 0) _results.Writer.Complete();
+    }
+
+    // 2., 3.
+    private async Task WriteAsync(CancellationTokenSource failed)
+    {
+        try
+        {
+            while (await _results.Reader.WaitToReadAsync(CancellationToken.None))
+            {
+                var response = new AppendManyResponse();
+                while (response.Items.Count < options.MaxBatchEntries && _results.Reader.TryRead(out var result))
+                    response.Items.Add(result);
+                await responses.WriteAsync(response, failed.Token);
+                _places.Release(response.Items.Count);
+            }
+        }
+        catch
+        {
+            // Nobody hears the outcomes any more.
+            await failed.CancelAsync();
+            throw;
+        }
+    }
+}

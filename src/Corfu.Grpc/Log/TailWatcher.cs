@@ -1,0 +1,81 @@
+using Corfu.Client;
+using Microsoft.Extensions.Options;
+
+namespace Corfu.Grpc;
+
+/// <summary>Looks at the log's tail while subscriptions wait for it to move: one look serves all of them.</summary>
+internal sealed class TailWatcher(ILogSource source, IOptions<CorfuGrpcOptions> options, TimeProvider time)
+{
+    private readonly Lock _gate = new();
+
+    // Guarded by _gate. Not empty exactly while the loop runs.
+    private readonly List<Waiter> _waiters = [];
+
+    /// <summary>Waits until the tail is above <paramref name="known"/>; false after the heartbeat's time.</summary>
+    public async ValueTask<bool> MovesAsync(LogPosition known, CancellationToken cancellationToken)
+    {
+        var waiter = new Waiter(known);
+        bool first;
+        lock (_gate)
+        {
+            first = _waiters.Count == 0;
+            _waiters.Add(waiter);
+        }
+
+        if (first) _ = WatchAsync();
+        try
+        {
+            await waiter.Task.WaitAsync(options.Value.Heartbeat, time, cancellationToken);
+            return true;
+        }
+        catch (TimeoutException)
+        {
+            return false;
+        }
+        finally
+        {
+            waiter.TrySetCanceled(CancellationToken.None);
+        }
+    }
+
+    private async Task WatchAsync()
+    {
+        do
+        {
+            await Task.Delay(options.Value.TailInterval, time);
+            LogPosition? tail = null;
+            try
+            {
+                var log = await source.GetAsync(CancellationToken.None);
+                tail = (await log.CheckAsync([])).Tail;
+            }
+            catch (Exception e) when (e is CorfuException or ObjectDisposedException or OperationCanceledException)
+            {
+                // The waiters ask themselves, and report what they meet.
+            }
+
+            foreach (var waiter in Due(tail)) waiter.TrySetResult();
+        }
+        while (GoesOn());
+    }
+
+    private List<Waiter> Due(LogPosition? tail)
+    {
+        lock (_gate) return _waiters.FindAll(waiter => tail is null || tail > waiter.Known);
+    }
+
+    private bool GoesOn()
+    {
+        lock (_gate)
+        {
+            _waiters.RemoveAll(static waiter => waiter.Task.IsCompleted);
+            return _waiters.Count > 0;
+        }
+    }
+
+    private sealed class Waiter(LogPosition known)
+        : TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously)
+    {
+        public LogPosition Known { get; } = known;
+    }
+}

@@ -1,0 +1,61 @@
+using System.Net;
+using Corfu.Client;
+using Grpc.Net.Client;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Diagnostics.HealthChecks;
+using Microsoft.Extensions.Logging.Abstractions;
+
+namespace Corfu.Grpc.Tests;
+
+/// <summary>A front end over any log, on a port of its own, and a channel to it.</summary>
+internal sealed class FrontEnd : IAsyncDisposable
+{
+    private readonly GrpcFrontEnd _frontEnd;
+
+    private FrontEnd(GrpcFrontEnd frontEnd)
+    {
+        _frontEnd = frontEnd;
+        Channel = GrpcChannel.ForAddress(frontEnd.Address);
+    }
+
+    public string Address => _frontEnd.Address;
+
+    public GrpcChannel Channel { get; }
+
+    public static async Task<FrontEnd> StartAsync(
+        ICorfuLog log, Action<CorfuGrpcOptions>? configure = null, int port = 0) => new(await GrpcFrontEnd.StartAsync(
+            new IPEndPoint(IPAddress.Loopback, port),
+            services =>
+            {
+                services.AddSingleton<ILogSource>(new FixedLog(log));
+                services.AddHealthChecks().AddCheck("log", static () => HealthCheckResult.Healthy(), ["ready"]);
+                if (configure is not null) services.Configure(configure);
+            },
+            NullLoggerFactory.Instance, CancellationToken.None));
+
+    /// <summary>Over the cluster of a connection string, as in a node.</summary>
+    public static async Task<FrontEnd> ConnectAsync(string connection, Action<CorfuGrpcOptions>? configure = null) =>
+        new(await GrpcFrontEnd.StartAsync(
+            new IPEndPoint(IPAddress.Loopback, 0),
+            services =>
+            {
+                services.AddCorfuClient(settings =>
+                {
+                    settings.ConnectionString = connection;
+                    settings.ConnectTimeout = TimeSpan.Zero;
+                });
+                if (configure is not null) services.Configure(configure);
+            },
+            NullLoggerFactory.Instance, CancellationToken.None));
+
+    public async ValueTask DisposeAsync()
+    {
+        Channel.Dispose();
+        await _frontEnd.DisposeAsync();
+    }
+
+    private sealed class FixedLog(ICorfuLog log) : ILogSource
+    {
+        public ValueTask<ICorfuLog> GetAsync(CancellationToken cancellationToken) => new(log);
+    }
+}
