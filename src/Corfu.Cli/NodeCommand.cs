@@ -1,3 +1,6 @@
+using Corfu.Grpc;
+using Microsoft.Extensions.Logging;
+
 namespace Corfu.Cli;
 
 /// <summary><c>corfu node</c>: one node process, what <c>cluster up</c> starts.</summary>
@@ -24,7 +27,12 @@ internal static class NodeCommand
             NodeInitCommands.Move(),
         };
         command.SetAction((result, cancellationToken) => NodeRunner.RunAsync(
-            result.GetRequiredValue(config).FullName, result.InvocationConfiguration.Output, cancellationToken));
+            result.GetRequiredValue(config).FullName, result.InvocationConfiguration.Output, ServeGrpcAsync,
+            cancellationToken));
         return command;
     }
+
+    private static async Task<IAsyncDisposable> ServeGrpcAsync(
+        NodeEndpoint listen, string connection, ILoggerFactory loggers, CancellationToken cancellationToken) =>
+        await GrpcFrontEnd.StartAsync(listen, connection, loggers, cancellationToken);
 }

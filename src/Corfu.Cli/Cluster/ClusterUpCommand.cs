@@ -8,8 +8,8 @@ internal static class ClusterUpCommand
         Start the cluster in a folder, or make a new one there. Processes that run already are left alone, so this also
         brings a cluster back after any of its processes, or all of them, were killed. --units, --spares and
         --sequencers above today's numbers add nodes. A node that cannot start keeps no other from starting: standard
-        error says why and what to do. Waits until the cluster serves, then prints the connection string and a table of
-        its processes. Exit code 0 if the cluster serves, else 1.
+        error says why and what to do. Waits until the cluster serves, then prints the connection string, the
+        addresses that serve gRPC, if any, and a table of its processes. Exit code 0 if the cluster serves, else 1.
         """;
 
     public static Command Create()
@@ -39,8 +39,12 @@ internal static class ClusterUpCommand
         {
             Description = "Accept an address other than loopback although connections are not encrypted yet.",
         };
+        var grpc = new Option<bool>("--grpc")
+        {
+            Description = "Serve gRPC too: every node gets a second port for it, and keeps it.",
+        };
         var command = new Command("up", Description) { directory, units, replicas, spares, sequencers, manual, host,
-            port, insecure, json };
+            port, grpc, insecure, json };
         command.SetAction((result, cancellationToken) =>
         {
             var folder = result.GetRequiredValue(directory).FullName;
@@ -55,6 +59,7 @@ internal static class ClusterUpCommand
                 Automatic = !result.GetValue(manual),
                 Host = result.GetValue(host)!,
                 Port = result.GetValue(port),
+                Grpc = result.GetValue(grpc),
                 Insecure = result.GetValue(insecure),
             };
             return RunAsync(folder, shape, result, result.GetValue(json), cancellationToken);

@@ -5,10 +5,16 @@ namespace Corfu.Cli;
 internal sealed record ClusterJson(string Cluster, string ConnectionString, bool Writable, string Verdict,
     ProjectionJson? Projection, IReadOnlyList<RoleJson> Roles, IReadOnlyList<string> Problems)
 {
+    /// <summary>The addresses that serve gRPC; absent where none does.</summary>
+    public IReadOnlyList<string>? Grpc { get; init; }
+
     public static ClusterJson Of(ClusterState state) => new(
         state.Cluster.ToString(), state.ConnectionString, state.Verdict.AppendsSucceed, state.Verdict.ToString(),
         state.Projection is { } projection ? ProjectionJson.Of(projection) : null, [.. state.Nodes.Select(RoleJson.Of)],
-        state.Problems);
+        state.Problems)
+    {
+        Grpc = state.GrpcAddresses is { IsEmpty: false } grpc ? grpc : null,
+    };
 }
 
 internal sealed record ProjectionJson(long Epoch, long Start, string Sequencer,

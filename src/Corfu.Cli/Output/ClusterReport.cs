@@ -15,6 +15,7 @@ internal static class ClusterReport
         }
 
         await output.WriteLineAsync(state.ConnectionString);
+        if (!state.GrpcAddresses.IsEmpty) await output.WriteLineAsync(string.Join(',', state.GrpcAddresses));
         await output.WriteLineAsync();
         string[] header = ["NODE", "ROLE", "IDENTITY", "ENDPOINT", "PROCESS", "DUTY", "STATE", "FOLDER"];
         await TextTable.WriteAsync(output, header, state.Nodes.Select(node => new[]

@@ -1,4 +1,5 @@
 using Corfu.Client;
+using Corfu.Grpc.Protocol;
 using Corfu.Grpc.Protocol.Log.V1;
 using Grpc.Core;
 using Microsoft.Extensions.Hosting;
@@ -40,6 +41,8 @@ internal sealed class LogEndpoint(
         IServerStreamWriter<AppendManyResponse> responseStream, ServerCallContext context)
     {
         var log = await source.GetAsync(context.CancellationToken);
+        // The client sends nothing before: a call that is refused leaves no outcome open.
+        await context.WriteResponseHeadersAsync(new Metadata { { FrontEndHeaders.Accepted, "true" } });
         await new AppendStream(log, _options, responseStream).RunAsync(
             requestStream, lifetime.ApplicationStopping, context.CancellationToken);
     }

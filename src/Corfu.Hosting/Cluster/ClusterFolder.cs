@@ -122,7 +122,13 @@ public sealed class ClusterFolder
         var roles =
             node.Roles.Select(
                 role => role with { Id = config.Roles.FirstOrDefault(r => r.Role == role.Role)?.Id ?? role.Id });
-        return node with { Host = endpoint.Host, Port = endpoint.Port, Roles = [.. roles] };
+        return node with
+        {
+            Host = endpoint.Host,
+            Port = endpoint.Port,
+            Roles = [.. roles],
+            Grpc = NodeEndpoint.TryParse(config.Grpc?.Listen, out var grpc) ? grpc : null,
+        };
     }
 
     private static ClusterFolder Write(string path, ClusterManifest manifest)

@@ -86,7 +86,8 @@ public static class ClusterProbe
                 : served.Id.IsNone ? RoleAnswer.Silent($"the process at {node.Endpoint} does not serve it")
                 : await RoleProbe.AskAsync(transport, address, role.Role, cancellationToken);
             var path = role.Folder is null ? null : Path.Combine(folder.NodePath(node), role.Folder);
-            return (StateOf(node.Name, role.Role, address, owner, path, projection, answer), answer);
+            var state = StateOf(node.Name, role.Role, address, owner, path, projection, answer);
+            return (state with { Grpc = node.Grpc }, answer);
         }));
     }
 

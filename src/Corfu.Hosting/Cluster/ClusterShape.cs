@@ -35,6 +35,10 @@ public sealed record ClusterShape
     /// <inheritdoc cref="NodeOptions.Insecure"/>
     public bool Insecure { get; init; }
 
+    /// <summary>Whether every node gets a second port, which serves gRPC. Nodes that have one keep it in any
+    /// case.</summary>
+    public bool Grpc { get; init; }
+
     /// <summary>Every fault, or empty.</summary>
     public IReadOnlyList<string> Faults()
     {
@@ -44,9 +48,9 @@ public sealed record ClusterShape
             faults.Add($"The number of spares must be between 0 and {ClusterPlacement.MaxUnits}, not {Spares}.");
         if (Sequencers is < 1 or > MaxSequencers)
             faults.Add($"The number of sequencers must be between 1 and {MaxSequencers}, not {Sequencers}.");
-        var nodes = Units + Spares + Sequencers;
-        if (Port is < 1 || Port + nodes - 1 > 65_535)
-            faults.Add($"The first port must leave room for {nodes} ports between 1 and 65535, not {Port}.");
+        var ports = (Units + Spares + Sequencers) * (Grpc ? 2 : 1);
+        if (Port is < 1 || Port + ports - 1 > 65_535)
+            faults.Add($"The first port must leave room for {ports} ports between 1 and 65535, not {Port}.");
         var address = NodeOptionsValidator.AddressOf(Host);
         if (address is null) faults.Add($"'{Host}' is neither an IP address nor 'localhost'.");
         else if (NodeOptionsValidator.IsUnspecified(address))
@@ -102,7 +106,9 @@ public sealed record ClusterShape
     private ManifestNode NewSequencer(int index, int port) => new(index == 0 ? "sequencer" : $"sequencer-{index}", Host,
         port, index > 0, [new NodeConfigRole(NodeRole.Sequencer, Guid.Empty, null)]);
 
-    private int[] Ports(int count, IEntropy entropy, ImmutableArray<int> taken)
+    /// <summary>Free ports: from <see cref="Port"/> on, or any.</summary>
+    /// <exception cref="NodeStartException">They are occupied.</exception>
+    internal int[] Ports(int count, IEntropy entropy, ImmutableArray<int> taken)
     {
         if (Port is { } first)
         {

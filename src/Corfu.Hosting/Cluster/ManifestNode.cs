@@ -12,6 +12,9 @@ public sealed record ManifestNode(string Name, string Host, int Port, bool Spare
     [JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingDefault)]
     public bool Forming { get; init; }
 
+    /// <summary>Where it serves gRPC, if it does; only <c>node.json</c> says so.</summary>
+    [JsonIgnore] public NodeEndpoint? Grpc { get; init; }
+
     [JsonIgnore] public NodeEndpoint Endpoint => new(Host, Port);
 
     [JsonIgnore] public bool HasUnit => Roles.Any(role => role.Role == NodeRole.Unit);

@@ -15,6 +15,9 @@ public sealed record NodeConfig(
     /// <inheritdoc cref="NodeOptions.Automatic"/>
     public bool? Automatic { get; init; }
 
+    /// <summary>Null: the process serves no gRPC.</summary>
+    public NodeConfigGrpc? Grpc { get; init; }
+
     /// <summary>As <see cref="NodeLimits"/>.</summary>
     public JsonElement? Limits { get; init; }
 
@@ -39,6 +42,7 @@ public sealed record NodeConfig(
             Listen = Listen ?? "",
             Insecure = Insecure,
             Automatic = Automatic ?? true,
+            GrpcListen = Grpc is null ? null : Grpc.Listen ?? "",
             ConfigFile = full,
         };
         try
@@ -75,3 +79,6 @@ public sealed record NodeConfig(
 /// <param name="Id">Empty for a sequencer.</param>
 /// <param name="Folder">Below the node's folder; null for a sequencer, which stores nothing.</param>
 public sealed record NodeConfigRole(NodeRole Role, Guid Id, string? Folder);
+
+/// <param name="Listen"><c>address:port</c>, another one than the node's.</param>
+public sealed record NodeConfigGrpc(string Listen);

@@ -13,6 +13,10 @@ public sealed class NodeOptions
     /// this.</summary>
     public string Listen { get; set; } = "";
 
+    /// <summary><c>address:port</c> of the gRPC front end. Null: none. <see cref="NodeRunner"/> serves it, a
+    /// <see cref="CorfuNode"/> alone does not.</summary>
+    public string? GrpcListen { get; set; }
+
     /// <summary>Allows addresses other than loopback although connections are neither encrypted nor authenticated yet.
     /// Default false.</summary>
     public bool Insecure { get; set; }

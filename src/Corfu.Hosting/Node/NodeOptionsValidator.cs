@@ -24,27 +24,37 @@ public sealed class NodeOptionsValidator : IValidateOptions<NodeOptions>
     {
         if (string.IsNullOrWhiteSpace(options.Name)) yield return "Name: a node needs a name.";
         if (options.Cluster == Guid.Empty) yield return "Cluster: the identity of the cluster is missing.";
-        if (!NodeEndpoint.TryParse(options.Listen, out var endpoint))
-            yield return $"Listen: '{options.Listen}' is no address:port with a port between 1 and 65535.";
-        else if (AddressOf(endpoint.Host) is not { } address)
-            yield return $"Listen: '{endpoint.Host}' is neither an IP address nor 'localhost'.";
-        else if (IsUnspecified(address))
-            yield return $"Listen: {endpoint.Host} is no address that clients could reach the node under.";
-        else if (!IPAddress.IsLoopback(address) && !options.Insecure)
-            yield return $"Listen: {endpoint.Host} is not a loopback address, and connections are not encrypted yet; "
-                + "set Insecure to accept that.";
+        if (ListenFault(options.Listen, options.Insecure) is { } fault) yield return $"Listen: {fault}";
+        if (options.GrpcListen is { } grpc)
+        {
+            if (ListenFault(grpc, options.Insecure) is { } grpcFault) yield return $"Grpc: {grpcFault}";
+            else if (grpc == options.Listen) yield return $"Grpc: {grpc} is the node's own address.";
+        }
 
         foreach (var peer in options.Peers.Where(peer => !NodeEndpoint.TryParse(peer, out _)))
             yield return $"Peers: '{peer}' is no address:port with a port between 1 and 65535.";
         if (options.Roles.Count == 0) yield return "Roles: a node needs at least one role.";
-        foreach (var fault in options.Roles.SelectMany(RoleFaults)) yield return fault;
+        foreach (var roleFault in options.Roles.SelectMany(RoleFaults)) yield return roleFault;
         if (options.Roles.Count(role => role.Role == NodeRole.Sequencer) > 1)
             yield return "Roles: more than one sequencer.";
-        foreach (var fault in options.Limits.Faults()) yield return fault;
+        foreach (var limitFault in options.Limits.Faults()) yield return limitFault;
         var folders = options.Roles.Where(role => role.Folder is not null)
             .Select(role => Path.GetFullPath(role.Folder!));
         foreach (var twice in folders.GroupBy(folder => folder).Where(group => group.Count() > 1))
             yield return $"Roles: two roles share the folder {twice.Key}.";
+    }
+
+    private static string? ListenFault(string listen, bool insecure)
+    {
+        if (!NodeEndpoint.TryParse(listen, out var endpoint))
+            return $"'{listen}' is no address:port with a port between 1 and 65535.";
+        if (AddressOf(endpoint.Host) is not { } address)
+            return $"'{endpoint.Host}' is neither an IP address nor 'localhost'.";
+        if (IsUnspecified(address)) return $"{endpoint.Host} is no address that clients could reach the node under.";
+        return IPAddress.IsLoopback(address) || insecure
+            ? null
+            : $"{endpoint.Host} is not a loopback address, and connections are not encrypted yet; "
+                + "set Insecure to accept that.";
     }
 
     private static IEnumerable<string> RoleFaults(NodeRoleOptions role)

@@ -12,9 +12,20 @@ public static class NodeMove
     public static string Run(string folder, string listen, bool insecure, ImmutableArray<NodeEndpoint> peers)
     {
         using var node = StoppedNode.Open(folder);
-        var config = node.Config with { Listen = listen, Insecure = node.Config.Insecure || insecure };
+        var config = node.Config with
+        {
+            Listen = listen,
+            Insecure = node.Config.Insecure || insecure,
+            Grpc = node.Config.Grpc is { } grpc ? Moved(grpc, listen) : null,
+        };
         if (!peers.IsEmpty) config = config with { Peers = [.. peers.Select(peer => peer.ToString())] };
         node.Save(config);
         return node.Config.Listen;
     }
+
+    // The same port at the node's new address. What is malformed is reported when the configuration is saved.
+    private static NodeConfigGrpc Moved(NodeConfigGrpc grpc, string listen) =>
+        NodeEndpoint.TryParse(listen, out var to) && NodeEndpoint.TryParse(grpc.Listen, out var from)
+            ? new NodeConfigGrpc(new NodeEndpoint(to.Host, from.Port).ToString())
+            : grpc;
 }

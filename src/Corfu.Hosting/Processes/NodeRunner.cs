@@ -14,23 +14,33 @@ public static class NodeRunner
     /// names, or to the console.</summary>
     /// <exception cref="NodeStartException">It cannot start: the configuration, a folder in use, an occupied
     /// port...</exception>
-    public static async Task<int> RunAsync(string configPath, TextWriter output, CancellationToken cancellationToken)
+    public static Task<int> RunAsync(string configPath, TextWriter output, CancellationToken cancellationToken) =>
+        RunAsync(configPath, output, null, cancellationToken);
+
+    /// <summary>As above, for a process that can serve gRPC as well.</summary>
+    /// <param name="frontEnd">Serves where the configuration says <c>grpc</c>.</param>
+    /// <exception cref="NodeStartException">It cannot start.</exception>
+    public static async Task<int> RunAsync(
+        string configPath, TextWriter output, StartFrontEnd? frontEnd, CancellationToken cancellationToken)
     {
         var options = NodeConfig.Load(configPath, out var log);
         using var folderLock = FolderLock.Take(Path.GetDirectoryName(Path.GetFullPath(configPath))!, FolderUse.Node);
         options.AgentFile = Path.Combine(Path.GetDirectoryName(Path.GetFullPath(configPath))!, AgentFileName);
-        using var host = Build(options, log);
+        if (options.GrpcListen is not null && frontEnd is null)
+            throw new NodeStartException(
+                $"The file {configPath} asks for gRPC, which this program does not serve; 'corfu node' does.");
+        using var host = Build(options, log, frontEnd);
         await host.StartAsync(cancellationToken);
         var roles = string.Join(", ", options.Roles.Select(role => role.Role.ToString().ToLowerInvariant()));
         await output.WriteLineAsync(
             $"{NodeProcess.ReadyPrefix}{options.Name} ({roles}) at {options.Endpoint}, process "
-            + $"{Environment.ProcessId}");
+            + $"{Environment.ProcessId}{(options.GrpcListen is { } grpc ? $", gRPC at {grpc}" : "")}");
         await output.FlushAsync(CancellationToken.None);
         await host.WaitForShutdownAsync(cancellationToken);
         return 0;
     }
 
-    private static IHost Build(NodeOptions options, string? log)
+    private static IHost Build(NodeOptions options, string? log, StartFrontEnd? frontEnd)
     {
         var builder = Host.CreateEmptyApplicationBuilder(null);
         builder.Logging.SetMinimumLevel(LogLevel.Information);
@@ -41,6 +51,10 @@ public static class NodeRunner
         builder.Services.Configure<HostOptions>(host => host.ShutdownTimeout = TimeSpan.FromSeconds(20));
         builder.Services.AddHostedService(provider => new CorfuNodeService(
             Options.Create(options), provider.GetRequiredService<ILoggerFactory>(), TimeProvider.System));
+        // Behind the node: it starts after the node and ends before it.
+        if (options.GrpcListen is not null)
+            builder.Services.AddHostedService(provider => new FrontEndService(
+                frontEnd!, options, provider.GetRequiredService<ILoggerFactory>()));
         return builder.Build();
     }
 }

@@ -12,6 +12,9 @@ public sealed record NodeState(string Node, NodeRole Role, NodeId Id, NodeEndpoi
 {
     /// <summary>As <see cref="RoleAnswer.DutyIn"/>.</summary>
     public string Duty { get; init; } = "unknown";
+
+    /// <summary>Where the node serves gRPC, if it is meant to.</summary>
+    public NodeEndpoint? Grpc { get; init; }
 }
 
 /// <summary>A cluster as a status query finds it.</summary>
@@ -20,6 +23,10 @@ public sealed record NodeState(string Node, NodeRole Role, NodeId Id, NodeEndpoi
 public sealed record ClusterState(ClusterId Cluster, string ConnectionString, Projection? Projection,
     ClusterVerdict Verdict, ImmutableArray<NodeState> Nodes)
 {
+    /// <summary>What gRPC clients connect with; empty where no node serves gRPC.</summary>
+    public ImmutableArray<string> GrpcAddresses =>
+        [.. Nodes.Select(node => node.Grpc).OfType<NodeEndpoint>().Distinct().Select(grpc => $"http://{grpc}")];
+
     /// <summary>What 'up' could not do, each with the command that mends it.</summary>
     public ImmutableArray<string> Problems { get; init; } = [];
 }

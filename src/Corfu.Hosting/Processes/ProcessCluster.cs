@@ -28,6 +28,9 @@ public sealed class ProcessCluster(NodeCommandLine command, ILoggerFactory? logg
     {
         using var folderLock = Lock(path);
         var folder = ClusterFolder.OpenOrCreate(path, shape, SystemEntropy.Instance);
+        ImmutableArray<string> withoutGrpc = [];
+        if (shape.Grpc || folder.Manifest.Nodes.Any(node => node.Grpc is not null))
+            withoutGrpc = GrpcPorts.Give(folder, shape, SystemEntropy.Instance);
         var missing = folder.Manifest.Nodes.Where(node => OwnerOf(folder, node) is null).ToImmutableArray();
         var problems = await StartAsync(folder, missing, cancellationToken);
         string? bootstrap = null;
@@ -45,7 +48,7 @@ public sealed class ProcessCluster(NodeCommandLine command, ILoggerFactory? logg
             problems.IsEmpty ? StartSettling : FailoverSettling, cancellationToken);
         if (bootstrap is not null && !(state.Verdict.IsServing && !problems.IsEmpty))
             problems = problems.Add(bootstrap);
-        return state with { Problems = problems };
+        return state with { Problems = problems.AddRange(shape.Grpc ? withoutGrpc : []) };
     }
 
     /// <summary>As <see cref="UpAsync"/>, for callers that need every node.</summary>

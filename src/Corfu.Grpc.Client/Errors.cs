@@ -1,0 +1,60 @@
+using System.Globalization;
+using Corfu.Client;
+using Corfu.Grpc.Protocol;
+using Google.Rpc;
+using Grpc.Core;
+using Error = Corfu.Grpc.Protocol.Log.V1.Error;
+
+namespace Corfu.Grpc.Client;
+
+/// <summary>From the front end's errors back to the exceptions of the log's own client.</summary>
+internal static class Errors
+{
+    /// <summary>Whether another front end, or the same one later, may do better.</summary>
+    public static bool MayPass(RpcException e) => InfoOf(e)?.Reason switch
+    {
+        ErrorReason.Unavailable or ErrorReason.ClusterNotFound or ErrorReason.ShuttingDown => true,
+        // The connection could not be made, or broke.
+        null => e.StatusCode is StatusCode.Unavailable or StatusCode.Internal or StatusCode.Unknown,
+        _ => false,
+    };
+
+    public static Exception ToException(RpcException e)
+    {
+        if (InfoOf(e) is { } info) return Of(info.Reason, e.Status.Detail, info.Metadata);
+        return e.StatusCode switch
+        {
+            StatusCode.Cancelled => new OperationCanceledException(e.Status.Detail, e),
+            StatusCode.ResourceExhausted => new LogOverloadedException(e.Status.Detail),
+            _ => new LogUnavailableException($"The front end did not answer: {e.Status.Detail}", e),
+        };
+    }
+
+    public static Exception ToException(Error error) => Of(error.Reason, error.Message, error.Metadata);
+
+    private static Exception Of(string reason, string message, IDictionary<string, string> metadata) => reason switch
+    {
+        ErrorReason.Trimmed => new LogTrimmedException(SubjectOf(message)),
+        ErrorReason.NotGranted => new ArgumentOutOfRangeException(null, message),
+        ErrorReason.InvalidRequest => new ArgumentException(message),
+        ErrorReason.EntryTooLarge => new EntryTooLargeException(SubjectOf(message)),
+        ErrorReason.StreamRange => new StreamRangeException(
+            new StreamId(ulong.Parse(metadata["stream"], CultureInfo.InvariantCulture))),
+        ErrorReason.Overloaded => new LogOverloadedException(message),
+        ErrorReason.NoSpace => new CorfuStatusException(Corfu.Protocol.Status.NoSpace, message),
+        ErrorReason.Mirror => new LogIsMirrorException(SubjectOf(message)),
+        ErrorReason.Corrupt => new PageCorruptException(SubjectOf(message)),
+        ErrorReason.DataLoss => new DataLossException(
+            new LogPosition(long.Parse(metadata["position"], CultureInfo.InvariantCulture))),
+        ErrorReason.NodeStatus when Enum.TryParse<Corfu.Protocol.Status>(metadata["status"], out var status) =>
+            new CorfuStatusException(status, message),
+        _ => new LogUnavailableException(message),
+    };
+
+    private static ErrorInfo? InfoOf(RpcException e) =>
+        e.GetRpcStatus()?.GetDetail<ErrorInfo>() is { Domain: ErrorReason.Domain } info ? info : null;
+
+    // The exceptions put their own words behind what they are about.
+    private static string SubjectOf(string message) =>
+        message.LastIndexOf(": ", StringComparison.Ordinal) is var end and > 0 ? message[..end] : message;
+}

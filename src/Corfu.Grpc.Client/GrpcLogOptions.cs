@@ -1,0 +1,49 @@
+namespace Corfu.Grpc.Client;
+
+/// <summary>Limits and times of a <see cref="GrpcCorfuLog"/>.</summary>
+public sealed record GrpcLogOptions
+{
+    public static readonly GrpcLogOptions Default = new();
+
+    /// <summary>Appends in flight; more wait. Default 4,096, which is also the front end's.</summary>
+    public int MaxAppendsInFlight { get; init; } = 4096;
+
+    /// <summary>Appends that wait for others to end; more are refused with
+    /// <see cref="Corfu.Client.LogOverloadedException"/>. Default 65,536.</summary>
+    public int MaxAppendsWaiting { get; init; } = 65536;
+
+    /// <summary>Entries in one message, when so many wait. Default 256.</summary>
+    public int MaxBatchEntries { get; init; } = 256;
+
+    /// <summary>Payload bytes at which a message is full; an entry that is larger goes alone. Default 1 MiB.</summary>
+    public int MaxBatchBytes { get; init; } = 1 << 20;
+
+    /// <summary>Bytes of one message from a front end. Default 8 MiB.</summary>
+    public int MaxReceiveMessage { get; init; } = MessageLimits.MaxFrame;
+
+    /// <summary>How long a front end may take to accept a connection before the next one is tried. Default 2
+    /// s.</summary>
+    public TimeSpan ConnectTimeout { get; init; } = TimeSpan.FromSeconds(2);
+
+    /// <summary>A front end that has not answered a ping for so long counts as gone. Default 10 s.</summary>
+    public TimeSpan PingTimeout { get; init; } = TimeSpan.FromSeconds(10);
+
+    /// <summary>An operation that no front end can finish for so long is given up. Default 30 s.</summary>
+    public TimeSpan OperationTimeout { get; init; } = TimeSpan.FromSeconds(30);
+
+    /// <summary>Pause before another attempt, once every front end has failed. Default 50 ms.</summary>
+    public TimeSpan RetryDelay { get; init; } = TimeSpan.FromMilliseconds(50);
+
+    /// <summary>All faults in one message.</summary>
+    public void Validate() => OptionRules.Check(
+        nameof(GrpcLogOptions),
+        (nameof(MaxAppendsInFlight), MaxAppendsInFlight > 0),
+        (nameof(MaxAppendsWaiting), MaxAppendsWaiting >= 0),
+        (nameof(MaxBatchEntries), MaxBatchEntries > 0),
+        (nameof(MaxBatchBytes), MaxBatchBytes > 0),
+        (nameof(MaxReceiveMessage), MaxReceiveMessage > 0),
+        (nameof(ConnectTimeout), ConnectTimeout > TimeSpan.Zero),
+        (nameof(PingTimeout), PingTimeout > TimeSpan.Zero),
+        (nameof(OperationTimeout), OperationTimeout > TimeSpan.Zero),
+        (nameof(RetryDelay), RetryDelay > TimeSpan.Zero));
+}

@@ -1,0 +1,90 @@
+using System.Runtime.InteropServices;
+using Corfu.Client;
+using Corfu.Grpc.Protocol.Log.V1;
+using Google.Protobuf;
+using Google.Protobuf.Collections;
+using StreamHeader = Corfu.Protocol.StreamHeader;
+using StreamTail = Corfu.Protocol.StreamTail;
+
+namespace Corfu.Grpc.Client;
+
+/// <summary>Between the messages of corfu.log.v1 and the types of <see cref="ICorfuLog"/>.</summary>
+internal static class Messages
+{
+    /// <summary>Of an append whose answer never came.</summary>
+    public static readonly Corfu.Client.AppendResult NoAnswer = new(AppendOutcome.Unknown, default, default);
+
+    public static Position ToMessage(LogPosition position) =>
+        new() { Offset = position.Offset, Epoch = position.Epoch.Value };
+
+    public static Origin ToMessage(EntryOrigin origin) => new()
+    {
+        Writer = ByteString.CopyFrom(origin.Writer.Value.ToByteArray()),
+        Sequence = origin.Sequence,
+    };
+
+    public static Detail ToMessage(ReadDetail detail) => detail switch
+    {
+        ReadDetail.Full => Detail.Full,
+        ReadDetail.Headers => Detail.Headers,
+        ReadDetail.State => Detail.State,
+        ReadDetail.Verify => Detail.Verify,
+        _ => throw new ArgumentOutOfRangeException(nameof(detail), detail, null),
+    };
+
+    public static AppendOutcome OutcomeOf(Outcome outcome) => outcome switch
+    {
+        Outcome.Appended => AppendOutcome.Appended,
+        Outcome.NotAppended => AppendOutcome.NotAppended,
+        _ => AppendOutcome.Unknown,
+    };
+
+    public static Corfu.Client.AppendResult ResultOf(Protocol.Log.V1.AppendResult? result) =>
+        result is { Position: not null, Origin: not null }
+            ? new(OutcomeOf(result.Outcome), PositionOf(result.Position), OriginOf(result.Origin))
+            : NoAnswer;
+
+    public static LogPosition PositionOf(Position? position) =>
+        position is null ? default : new LogPosition(position.Offset, new Epoch(position.Epoch));
+
+    public static LogReadResult ResultOf(ReadResult result) => new(
+        PositionOf(result.Position),
+        result.State switch
+        {
+            State.Unwritten => PageState.Unwritten,
+            State.Data => PageState.Data,
+            State.Junk => PageState.Junk,
+            State.Trimmed => PageState.Trimmed,
+            _ => PageState.Corrupt,
+        },
+        result.Entry is null ? null : EntryOf(result.Entry));
+
+    public static StreamTail TailOf(Protocol.Log.V1.StreamTail tail) =>
+        new(new StreamId(tail.Stream), PositionsOf(tail.Positions));
+
+    private static LogEntry EntryOf(Entry entry)
+    {
+        var headers = new StreamHeader[entry.Streams.Count];
+        for (var i = 0; i < headers.Length; i++)
+        {
+            var header = entry.Streams[i];
+            headers[i] = new StreamHeader(new StreamId(header.Stream), PositionsOf(header.Backpointers));
+        }
+
+        return new LogEntry(
+            PositionOf(entry.Position), OriginOf(entry.Origin), entry.Junk ? EntryKind.Junk : EntryKind.Data,
+            DateTimeOffset.FromUnixTimeMilliseconds(entry.WriterTimeUnixMs),
+            ImmutableCollectionsMarshal.AsImmutableArray(headers), entry.Payload.Memory);
+    }
+
+    private static EntryOrigin OriginOf(Origin? origin) => origin is { Writer.Length: 16 }
+        ? new EntryOrigin(new WriterId(new Guid(origin.Writer.Span)), origin.Sequence)
+        : default;
+
+    private static ImmutableArray<LogPosition> PositionsOf(RepeatedField<long> offsets)
+    {
+        var positions = new LogPosition[offsets.Count];
+        for (var i = 0; i < positions.Length; i++) positions[i] = new LogPosition(offsets[i]);
+        return ImmutableCollectionsMarshal.AsImmutableArray(positions);
+    }
+}

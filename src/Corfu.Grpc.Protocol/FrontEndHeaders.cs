@@ -1,0 +1,8 @@
+namespace Corfu.Grpc.Protocol;
+
+/// <summary>Names in the metadata of calls.</summary>
+public static class FrontEndHeaders
+{
+    /// <summary>Among the response headers of an AppendMany call that the front end has accepted.</summary>
+    public const string Accepted = "corfu-accepted";
+}
