@@ -129,12 +129,12 @@ internal sealed class LogEndpoint(
 
     public override async Task<DescribeResponse> Describe(
         DescribeRequest request, ServerCallContext context) => new()
-    {
-        MaxPayload = (await source.GetAsync(context.CancellationToken)).MaxPayload,
-        MaxEntriesInFlight = _options.MaxEntriesInFlight,
-        MaxPositions = _options.MaxPositions,
-        MaxMessage = _options.MaxReceiveMessage,
-    };
+        {
+            MaxPayload = (await source.GetAsync(context.CancellationToken)).MaxPayload,
+            MaxEntriesInFlight = _options.MaxEntriesInFlight,
+            MaxPositions = _options.MaxPositions,
+            MaxMessage = _options.MaxReceiveMessage,
+        };
 
     private async ValueTask<BatchReader> ReaderAsync(
         IServerStreamWriter<ReadResponse> responses, Detail detail, Mode mode, ServerCallContext context)
