@@ -23,8 +23,10 @@ internal static class Reports
         Scenario(name, 1) with { Points = [], Error = "IOException: <gone>" };
 
     public static PointReport Point(string series, params double[] ratios) => new(
-        series, 1, "1", Baseline.Echo, [.. ratios.Select(ratio => Round(ratio * EchoPerSecond))],
-        [.. ratios.Select(_ => Round(EchoPerSecond))], [], [new PercentilePoint(50, 10), new PercentilePoint(99, 90)]);
+        series, 1, "1", Baseline.Echo,
+        [.. ratios.Select(ratio => Round(ratio * EchoPerSecond))],
+        [.. ratios.Select(_ => Round(EchoPerSecond))], [],
+        [new PercentilePoint(50, 10), new PercentilePoint(90, 50), new PercentilePoint(99, 90)]);
 
     public static RoundResult Round(double perSecond) => new((long)(perSecond * 10), 10, 10, 90, 99, 0);
 }

@@ -20,7 +20,7 @@ internal sealed record SuiteSettings(bool Quick, int Rounds, double Seconds)
 {
     public const int FullRounds = 5;
     public const double FullSeconds = 1;
-    public const double QuickSeconds = 0.4;
+    public const double QuickSeconds = 0.25;
 
     public TimeSpan Round => TimeSpan.FromSeconds(Seconds);
 

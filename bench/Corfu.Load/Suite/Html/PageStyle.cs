@@ -41,6 +41,8 @@ internal static class PageStyle
           border-top: 3px solid; }
         .legend i.dashed { border-top-style: dashed; }
         .table { overflow-x: auto; margin: 12px 0; }
+        td small { display: block; color: var(--soft); font-size: 11px; }
+        td { vertical-align: top; }
         table { border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; }
         th, td { text-align: right; padding: 3px 9px; border-bottom: 1px solid var(--grid); white-space: nowrap; }
         th { color: var(--soft); font-weight: 600; vertical-align: bottom; }

@@ -39,7 +39,7 @@ internal static class PlotTheme
         Background = OxyColors.Transparent,
         DefaultFont = "sans-serif",
         DefaultFontSize = 12,
-        Padding = new OxyThickness(4, 8, 14, 4),
+        Padding = new OxyThickness(4, 8, 24, 4),
     };
 
     public static T Styled<T>(this T axis, AxisPosition position, string title)
@@ -54,7 +54,8 @@ internal static class PlotTheme
         axis.MajorGridlineColor = Grid;
         axis.TextColor = Ink;
         axis.TitleColor = Ink;
-        axis.AxisTitleDistance = 8;
+        // OxyPlot measures text narrower than browsers draw it.
+        axis.AxisTitleDistance = position == AxisPosition.Left ? 18 : 8;
         return axis;
     }
 

@@ -115,7 +115,7 @@ internal static class ScenarioPlots
 
     private static Plot? Percentiles(ScenarioReport scenario)
     {
-        var points = scenario.Points.Where(point => point.Percentiles.Count > 1).Take(MaxPercentileLines).ToArray();
+        var points = scenario.Points.Where(point => point.Percentiles.Count > 2).Take(MaxPercentileLines).ToArray();
         if (points.Length == 0) return null;
         var model = PlotTheme.Model();
         var legend = new List<LegendEntry>();

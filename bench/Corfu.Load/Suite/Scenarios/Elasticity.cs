@@ -34,7 +34,7 @@ internal sealed class Elasticity : IScenario
         };
         return new PointCase("operations", clients, $"{clients}", [writer, .. Enumerable.Repeat(reader, clients)])
         {
-            InQuick = clients is 1 or 4,
+            InQuick = clients is 1 or 2,
         };
     }
 }

@@ -16,7 +16,7 @@ internal sealed class Partitions : IScenario
         run.MeasureAsync(s_clients.SelectMany(clients => new[]
         {
             Case("own dictionaries", clients, process => $"partition/{process}"),
-            Case("one dictionary", clients, _ => "partition/all") with { InQuick = clients is 4 },
+            Case("one dictionary", clients, _ => "partition/all") with { InQuick = clients is 2 },
         }), cancellationToken);
 
     private static PointCase Case(string series, int clients, Func<int, string> name) => PointCase.Even(
@@ -24,6 +24,6 @@ internal sealed class Partitions : IScenario
         process => new WorkloadSetting { Object = name(process) }) with
     {
         IsDurable = true,
-        InQuick = clients is 1 or 4,
+        InQuick = clients is 1 or 2,
     };
 }

@@ -4,7 +4,7 @@ namespace Corfu.Load.Suite.Scenarios;
 internal sealed class SharedTransactions : IScenario
 {
     private const int Clients = 4;
-    private const int InFlight = 32;
+    private const int InFlight = 16;
 
     private static readonly int[] s_percent = [0, 4, 16, 64, 100];
 
@@ -20,7 +20,7 @@ internal sealed class SharedTransactions : IScenario
 
     public static SharedTransactions CrossPartition() => new(
         new ScenarioInfo("cross-partition", "Transactions across partitions",
-            "Four processes host a dictionary each and run transactions on it, 32 in flight together. A part of the "
+            "Four processes host a dictionary each and run transactions on it, 16 in flight together. A part of the "
             + "transactions also writes three keys of the next process's dictionary, which it does not host (Tango, "
             + "Fig. 10 middle).",
             "transactions on two dictionaries, %", "commits", [PlotKind.Scaling]),
@@ -33,7 +33,7 @@ internal sealed class SharedTransactions : IScenario
 
     public static SharedTransactions SharedObject() => new(
         new ScenarioInfo("shared-object", "Transactions on a shared object",
-            "Four processes host a dictionary each and all of them host one more, 32 transactions in flight together. "
+            "Four processes host a dictionary each and all of them host one more, 16 transactions in flight together. "
             + "A part of the transactions reads and writes both (Tango, Fig. 10 right).",
             "transactions on the shared dictionary too, %", "commits", [PlotKind.Scaling]),
         (process, percent) => new WorkloadSetting

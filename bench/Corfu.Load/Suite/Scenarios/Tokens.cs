@@ -17,7 +17,7 @@ internal sealed class Tokens : IScenario
         var cases = s_clients.Select(clients => PointCase.Even("token", clients, $"{clients}", clients,
             clients * CallersEach, WorkloadKind.Token) with
         {
-            InQuick = clients is 1 or 4,
+            InQuick = clients is 1 or 2,
         });
         return new ScenarioResult(await run.MeasureAsync(await sequencer.AddressAsync(), cases, cancellationToken));
     }
