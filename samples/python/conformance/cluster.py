@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 
@@ -21,7 +22,7 @@ class Node:
 class Cluster:
     def __init__(self, tool: str, folder: str) -> None:
         self._tool = tool
-        self._folder = folder
+        self._folder = Path(folder)
 
     def up(self) -> None:
         """Starts what does not run; processes that live are left alone."""
@@ -35,12 +36,16 @@ class Cluster:
         """Those that run, in the order of the cluster's file."""
         roles: dict[str, list[dict[str, Any]]] = {}
         for role in self.status()["roles"]:
-            if role.get("processId") and role.get("grpc"):
+            if role.get("processId"):
                 roles.setdefault(role["node"], []).append(role)
         return [
-            Node(name, of[0]["processId"], of[0]["grpc"].removeprefix("http://"),
+            Node(name, of[0]["processId"], self._front_end(name),
                  frozenset(f'{role["role"]} {role["duty"]}' for role in of))
             for name, of in roles.items()]
+
+    def _front_end(self, node: str) -> str:
+        """As the node's own file has it: it stays the same from start to start."""
+        return json.loads((self._folder / node / "node.json").read_text())["grpc"]["listen"]
 
     def front_ends(self) -> list[str]:
         return [node.front_end for node in self.nodes()]
@@ -53,7 +58,7 @@ class Cluster:
 
     def _run(self, verb: str, *options: str, codes: tuple[int, ...] = (0,)) -> str:
         done = subprocess.run(
-            [self._tool, "cluster", verb, "--dir", self._folder, *options], capture_output=True, text=True, check=False)
+            [self._tool, "cluster", verb, "--dir", str(self._folder), *options], capture_output=True, text=True, check=False)
         if done.returncode not in codes:
             raise RuntimeError(f"cluster {verb} ended with {done.returncode}: {done.stderr.strip() or done.stdout}")
         return done.stdout

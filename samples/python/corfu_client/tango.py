@@ -46,12 +46,11 @@ class Tango:
         return Session(self.front_ends, time_to_live, owner)
 
     def transact(
-            self, compare: Sequence[pb.Compare], then: Sequence[pb.Operation],
-            otherwise: Sequence[pb.Operation] = ()) -> pb.TransactResponse:
+            self, compare: Sequence[pb.Compare], on_success: Sequence[pb.Operation],
+            on_failure: Sequence[pb.Operation] = ()) -> pb.TransactResponse:
         """All comparisons and one of the two lists of operations at one place of the log. The response is committed,
         aborted or in_doubt: see WhichOneof("outcome")."""
-        # `else` is a word of Python.
-        request = pb.TransactRequest(**{"compare": compare, "then": then, "else": otherwise})
+        request = pb.TransactRequest(compare=compare, on_success=on_success, on_failure=on_failure)
         return self.write(lambda channel: tango_pb2_grpc.TransactionsStub(channel).Transact(request, timeout=30.0))
 
     def read(self, operation: Callable[[grpc.Channel], T]) -> T:
