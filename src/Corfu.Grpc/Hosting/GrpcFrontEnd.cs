@@ -77,6 +77,19 @@ public sealed class GrpcFrontEnd : IAsyncDisposable
         }
     }
 
+    /// <summary>Ends its connections at once, as a process that is killed does. To be disposed as well.</summary>
+    internal async Task AbortAsync()
+    {
+        try
+        {
+            await _app.StopAsync(new CancellationToken(canceled: true));
+        }
+        catch (OperationCanceledException)
+        {
+            // The stop was not orderly, as intended.
+        }
+    }
+
     public async ValueTask DisposeAsync()
     {
         using var limit = new CancellationTokenSource(StopTimeout);

@@ -127,14 +127,17 @@ internal sealed class LogEndpoint(
         return new TrimPrefixResponse();
     }
 
-    public override async Task<DescribeResponse> Describe(
-        DescribeRequest request, ServerCallContext context) => new()
+    public override async Task<DescribeResponse> Describe(DescribeRequest request, ServerCallContext context)
+    {
+        var log = await source.GetAsync(context.CancellationToken);
+        return new DescribeResponse
         {
-            MaxPayload = (await source.GetAsync(context.CancellationToken)).MaxPayload,
+            MaxPayload = log.MaxPayload,
             MaxEntriesInFlight = _options.MaxEntriesInFlight,
             MaxPositions = _options.MaxPositions,
             MaxMessage = _options.MaxReceiveMessage,
         };
+    }
 
     private async ValueTask<BatchReader> ReaderAsync(
         IServerStreamWriter<ReadResponse> responses, Detail detail, Mode mode, ServerCallContext context)
