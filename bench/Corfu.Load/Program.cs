@@ -33,6 +33,7 @@ var root = new RootCommand("Corfu: load from several processes, beside what the 
     WorkerCommand.Create(),
     NodeProcessCommand.Create(),
     BareRoleCommand.Create(),
+    GrpcServerCommand.Create(),
 };
 var configuration = new InvocationConfiguration
 {

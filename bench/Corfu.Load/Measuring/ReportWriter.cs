@@ -14,8 +14,7 @@ internal static class ReportWriter
             $"{report.Verb}: {p.Processes} processes, {p.InFlight} in flight, {p.Size} bytes, {report.Rounds.Count} "
             + $"rounds of {p.Seconds} s, {p.Target}"));
         await output.WriteLineAsync($"{report.Run.Machine}, commit {report.Run.Commit}");
-        await output.WriteLineAsync(
-            $"  {"",-16} {"per second",12} {"p50 us",10} {"p99 us",10} {"p99.9 us",10} {"failures",9}");
+        await WriteHeadAsync(output);
         for (var i = 0; i < report.Rounds.Count; i++) await WriteAsync(output, $"round {i + 1}", report.Rounds[i]);
         await WriteAsync(output, "median", report.Median);
         await WriteAsync(output, "bare echo", report.Echo);
@@ -30,7 +29,10 @@ internal static class ReportWriter
         await output.WriteLineAsync(JsonSerializer.Serialize(report, LoadJson.Default.RunReport));
     }
 
-    private static async Task WriteAsync(TextWriter output, string name, RoundResult? result)
+    public static Task WriteHeadAsync(TextWriter output) => output.WriteLineAsync(
+        $"  {"",-16} {"per second",12} {"p50 us",10} {"p99 us",10} {"p99.9 us",10} {"failures",9}");
+
+    public static async Task WriteAsync(TextWriter output, string name, RoundResult? result)
     {
         if (result is null) return;
         await output.WriteLineAsync(string.Create(

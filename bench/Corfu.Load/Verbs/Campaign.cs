@@ -51,13 +51,17 @@ internal sealed class Campaign(RunParameters parameters, int rounds, string fold
             median.P50 / disk?.P50);
     }
 
-    private async Task<RoundResult> RunRoundAsync(WorkerProcess[] workers, WorkloadKind kind, string target,
-        double seconds)
+    private Task<RoundResult> RunRoundAsync(WorkerProcess[] workers, WorkloadKind kind, string target,
+        double seconds) => RunRoundAsync(workers, new WorkerOrder(kind, target, parameters.InFlight, parameters.Size,
+            seconds));
+
+    /// <summary>One round by all workers. The order's callers are shared out among them.</summary>
+    public static async Task<RoundResult> RunRoundAsync(WorkerProcess[] workers, WorkerOrder order)
     {
         var reports = await Task.WhenAll(workers.Select((worker, index) =>
         {
-            var callers = parameters.InFlight / workers.Length + (index < parameters.InFlight % workers.Length ? 1 : 0);
-            return worker.RunAsync(new WorkerOrder(kind, target, callers, parameters.Size, seconds));
+            var callers = order.Callers / workers.Length + (index < order.Callers % workers.Length ? 1 : 0);
+            return worker.RunAsync(order with { Callers = callers });
         }));
         var total = Latencies.Create();
         foreach (var report in reports) total.Add(Latencies.Decode(report.Histogram));

@@ -8,7 +8,7 @@ internal static class ClusterCommands
 {
     public static Command Append() => Create(
         "append", "Durable appends through the client, each acknowledged by all replicas of its chain.",
-        WorkloadKind.Append, disk: true);
+        WorkloadKind.Append, disk: true, new GrpcOptions());
 
     public static Command Check() =>
         Create("check", "Linearizable checks of the log's tail.", WorkloadKind.Check, disk: false);
@@ -17,14 +17,18 @@ internal static class ClusterCommands
         "tx", "Tango transactions: transfers between two of ten thousand keys, retried until committed.",
         WorkloadKind.Transaction, disk: true);
 
-    private static Command Create(string name, string description, WorkloadKind kind, bool disk)
+    private static Command Create(string name, string description, WorkloadKind kind, bool disk,
+        GrpcOptions? grpc = null)
     {
         var options = new LoadOptions();
         var command = new Command(name, description);
         options.AddCommon(command);
         options.AddCluster(command);
+        grpc?.AddTo(command);
         command.SetAction(async (result, cancellationToken) =>
         {
+            if (grpc is not null && result.GetValue(grpc.Grpc))
+                return await grpc.RunAsync(result, options, cancellationToken);
             using var folder = new WorkFolder(result.GetValue(options.Directory));
             await using var cluster = await LoadCluster.StartAsync(result, options, folder.Path, cancellationToken);
             var campaign = new Campaign(options.Parameters(result, cluster.Description),

@@ -57,7 +57,7 @@ internal sealed class LoadOptions
         foreach (var option in new Option[] { Connect, Units, Replicas }) command.Add(option);
     }
 
-    private static Option<int> Positive(string name, string description, int value)
+    public static Option<int> Positive(string name, string description, int value)
     {
         var option = new Option<int>(name)
         {

@@ -11,6 +11,12 @@ internal sealed class BareRoleProcess : IDisposable
 
     public static BareRoleProcess Start(string kind) => new(ChildProcess.Start(BareRoleCommand.Name, kind));
 
+    /// <param name="connect">The cluster of a front end; null: a bare echo.</param>
+    public static BareRoleProcess StartGrpc(string? connect) => new(
+        connect is null
+            ? ChildProcess.Start(GrpcServerCommand.Name)
+            : ChildProcess.Start(GrpcServerCommand.Name, connect));
+
     public async Task<string> AddressAsync() =>
         await _process.StandardOutput.ReadLineAsync()
         ?? throw new IOException("The process of the bare role has died.");

@@ -3,8 +3,8 @@ using System.Text.Json.Serialization;
 namespace Corfu.Load;
 
 /// <summary>What a generator process is told to do for one round; one line of JSON on its standard input.</summary>
-/// <param name="Target">For echo and tokens <c>endpoint/identity/cluster</c> of the bare role, otherwise a connection
-/// string.</param>
+/// <param name="Target">For echo and tokens <c>endpoint/identity/cluster</c> of the bare role, for gRPC the
+/// server's address, otherwise a connection string.</param>
 /// <param name="Callers">Operations at once from this process.</param>
 /// <param name="Size">Payload bytes of one operation.</param>
 internal sealed record WorkerOrder(WorkloadKind Kind, string Target, int Callers, int Size, double Seconds)
@@ -53,10 +53,17 @@ internal enum WorkloadKind
 
     /// <summary>A Tango transaction that reads three keys and writes three others, tried once.</summary>
     KeyTransaction,
+
+    /// <summary>A message to a gRPC server that returns it: gRPC alone.</summary>
+    GrpcEcho,
+
+    /// <summary>A message with durable appends through a gRPC front end.</summary>
+    GrpcAppend,
 }
 
 [JsonSourceGenerationOptions(UseStringEnumConverter = true)]
 [JsonSerializable(typeof(WorkerOrder))]
 [JsonSerializable(typeof(WorkerReport))]
 [JsonSerializable(typeof(RunReport))]
+[JsonSerializable(typeof(GrpcReport))]
 internal sealed partial class LoadJson : JsonSerializerContext;

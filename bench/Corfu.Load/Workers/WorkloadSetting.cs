@@ -25,4 +25,7 @@ internal sealed record WorkloadSetting
 
     /// <summary>Streams that each append goes to.</summary>
     public int Streams { get; init; } = 1;
+
+    /// <summary>Entries of one gRPC message.</summary>
+    public int Batch { get; init; } = 1;
 }

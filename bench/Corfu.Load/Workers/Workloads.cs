@@ -11,6 +11,8 @@ internal static class Workloads
         {
             WorkloadKind.Echo => OpenEcho(target),
             WorkloadKind.Token => new TokenWorkload(BareRole.Parse(target)),
+            WorkloadKind.GrpcEcho => new GrpcEchoWorkload(target, setting.Batch),
+            WorkloadKind.GrpcAppend => new GrpcAppendWorkload(target, setting.Batch),
             _ => await ClusterWorkloads.OpenAsync(kind, target, setting, sessions),
         };
 
