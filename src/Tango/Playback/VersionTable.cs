@@ -81,6 +81,20 @@ internal sealed class VersionTable(int capacity)
         }
     }
 
+    /// <summary>Whether the key was written after that version, alone or with the whole object, or may have
+    /// been.</summary>
+    public bool MayBeNewer(ReadOnlySpan<byte> key, RecordVersion than)
+    {
+        lock (_gate)
+        {
+            return IsAbove(_mark, than) || IsAbove(_lastKeyless, than)
+                || (Lookup().TryGetValue(key, out var node) && IsAbove(node.Version, than));
+        }
+    }
+
+    private static bool IsAbove(RecordVersion? version, RecordVersion than) =>
+        version is { } known && known.CompareTo(than) > 0;
+
     private static VersionConflict? Newer(RecordVersion? version, LogPosition snapshotEnd)
     {
 #if PLANTED

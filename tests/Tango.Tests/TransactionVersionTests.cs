@@ -1,0 +1,69 @@
+using Corfu.Protocol;
+
+namespace Tango.Tests;
+
+/// <summary>Comparing a key with a version that an earlier reader was told.</summary>
+public class TransactionVersionTests
+{
+    [Fact]
+    public async Task A_key_is_unchanged_until_it_is_written()
+    {
+        await using var world = new World();
+        var (runtime, accounts) = await world.OpenAccountsAsync();
+        var (_, other) = await world.OpenAccountsAsync();
+        await accounts.SetAsync("x", 1);
+        var seen = new RecordVersion(new LogPosition((await world.TailAsync()).Offset - 1), int.MaxValue);
+        Assert.True(await IsUnchangedAsync("x"));
+        await other.SetAsync("y", 1);
+        Assert.True(await IsUnchangedAsync("x"));
+        // Alike is written too.
+        await other.SetAsync("x", 1);
+        Assert.False(await IsUnchangedAsync("x"));
+
+        async Task<bool> IsUnchangedAsync(string key)
+        {
+            await using var tx = runtime.BeginTx(new TransactionOptions { StartFresh = true });
+            var answer = await tx.IsUnchangedAsync(accounts, key, seen);
+            (await tx.EndTxAsync()).ThrowIfNotCommitted();
+            return answer;
+        }
+    }
+
+    [Fact]
+    public async Task A_commit_is_the_newest_write_of_its_keys()
+    {
+        await using var world = new World();
+        var (runtime, accounts) = await world.OpenAccountsAsync();
+        var outcome = await runtime.RunTransactionAsync(_ => accounts.SetAsync("x", 1));
+        var version = Assert.IsType<TxOutcome.Committed>(outcome).Version;
+        await using var tx = runtime.BeginTx(new TransactionOptions { StartFresh = true });
+        Assert.True(await tx.IsUnchangedAsync(accounts, "x", version));
+        Assert.False(await tx.IsUnchangedAsync(accounts, "x", version with { Index = version.Index - 1 }));
+        Assert.False(await tx.IsUnchangedAsync(accounts, "x", new RecordVersion(LogPosition.Zero, 0)));
+    }
+
+    [Fact]
+    public async Task The_transaction_aborts_if_the_answer_does_not_stay_true()
+    {
+        await using var world = new World();
+        var (runtime, accounts) = await world.OpenAccountsAsync();
+        var (_, other) = await world.OpenAccountsAsync();
+        await accounts.SetAsync("x", 1);
+        var seen = new RecordVersion(new LogPosition((await world.TailAsync()).Offset - 1), int.MaxValue);
+        await using var tx = runtime.BeginTx(new TransactionOptions { StartFresh = true });
+        Assert.True(await tx.IsUnchangedAsync(accounts, "x", seen));
+        await accounts.SetAsync("z", 1);
+        await other.SetAsync("x", 2);
+        Assert.IsType<TxOutcome.Aborted>(await tx.EndTxAsync());
+    }
+
+    [Fact]
+    public async Task A_key_that_is_not_there_has_the_versions_of_the_whole_object()
+    {
+        await using var world = new World();
+        var (runtime, accounts) = await world.OpenAccountsAsync();
+        var seen = new RecordVersion(new LogPosition((await world.TailAsync()).Offset - 1), int.MaxValue);
+        await using var tx = runtime.BeginTx(new TransactionOptions { StartFresh = true });
+        Assert.True(await tx.IsUnchangedAsync(accounts, "never", seen));
+    }
+}
