@@ -1,0 +1,40 @@
+namespace Corfu.Grpc;
+
+/// <summary>Limits of <c>tango.v1</c>.</summary>
+public sealed class TangoGrpcOptions
+{
+    /// <summary>Objects that this front end has open; they stay open. Calls that name one more are refused. Default
+    /// 1,000.</summary>
+    public int MaxOpenObjects { get; set; } = 1_000;
+
+    /// <summary>Sessions at once. Default 10,000.</summary>
+    public int MaxSessions { get; set; } = 10_000;
+
+    /// <summary>Locks, deliveries and leases of one session. Default 1,000.</summary>
+    public int MaxHeldPerSession { get; set; } = 1_000;
+
+    /// <summary>Comparisons and operations of one transaction, and keys of one call. Default 1,000.</summary>
+    public int MaxOperations { get; set; } = 1_000;
+
+    /// <summary>How often a transaction is tried that loses to others, before its caller is told. Default
+    /// 100.</summary>
+    public int MaxAttempts { get; set; } = 100;
+
+    /// <summary>Outcomes that are remembered for <c>Resolve</c>, of transactions in doubt and of those that their
+    /// callers named; beyond, the oldest is forgotten. Default 10,000.</summary>
+    public int MaxRememberedTransactions { get; set; } = 10_000;
+
+    /// <summary>Watches at once. Default 1,024.</summary>
+    public int MaxWatches { get; set; } = 1_024;
+
+    internal (string, bool)[] Rules() =>
+    [
+        ("Tango.MaxOpenObjects", MaxOpenObjects > 0),
+        ("Tango.MaxSessions", MaxSessions > 0),
+        ("Tango.MaxHeldPerSession", MaxHeldPerSession > 0),
+        ("Tango.MaxOperations", MaxOperations > 0),
+        ("Tango.MaxAttempts", MaxAttempts > 0),
+        ("Tango.MaxRememberedTransactions", MaxRememberedTransactions > 0),
+        ("Tango.MaxWatches", MaxWatches > 0),
+    ];
+}

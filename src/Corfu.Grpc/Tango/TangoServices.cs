@@ -1,0 +1,48 @@
+using Corfu.Grpc;
+using Corfu.Grpc.Protocol.Tango.V1;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Routing;
+using Microsoft.Extensions.DependencyInjection.Extensions;
+using Tango;
+using Tango.Collections;
+
+namespace Microsoft.Extensions.DependencyInjection;
+
+/// <summary>The services of <c>tango.v1</c> in a host.</summary>
+internal static class TangoServices
+{
+    /// <summary>The host's default runtime serves them; its types are those that calls may name.</summary>
+    public static void Add(IServiceCollection services)
+    {
+        TangoErrors.Add();
+        services.AddTango(static settings => settings.Runtime.Types
+            .Add<TangoDictionary<string, byte[]>>()
+            .Add<TangoLeasedDictionary<string, byte[]>>()
+            .Add<TangoWorkQueue<byte[]>>()
+            .Add<TangoLock>());
+        services.TryAddSingleton<HostStop>();
+        services.AddSingleton<OpenObjects>();
+        services.AddSingleton<RememberedTransactions>();
+        services.AddSingleton<TransactionRunner>();
+        services.AddSingleton<WatchLimit>();
+        services.AddSingleton<Corfu.Grpc.Sessions>();
+        services.AddCorfuGrpcService<ObjectsEndpoint>();
+        services.AddCorfuGrpcService<DictionariesEndpoint>();
+        services.AddCorfuGrpcService<SessionsEndpoint>();
+        services.AddCorfuGrpcService<LocksEndpoint>();
+        services.AddCorfuGrpcService<WorkQueuesEndpoint>();
+        services.AddCorfuGrpcService<LeasedDictionariesEndpoint>();
+        services.AddCorfuGrpcService<TransactionsEndpoint>();
+    }
+
+    public static void Map(IEndpointRouteBuilder endpoints)
+    {
+        endpoints.MapGrpcService<ObjectsEndpoint>();
+        endpoints.MapGrpcService<DictionariesEndpoint>();
+        endpoints.MapGrpcService<SessionsEndpoint>();
+        endpoints.MapGrpcService<LocksEndpoint>();
+        endpoints.MapGrpcService<WorkQueuesEndpoint>();
+        endpoints.MapGrpcService<LeasedDictionariesEndpoint>();
+        endpoints.MapGrpcService<TransactionsEndpoint>();
+    }
+}

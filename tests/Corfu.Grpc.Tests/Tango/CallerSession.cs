@@ -1,0 +1,53 @@
+using Corfu.Grpc.Protocol.Tango.V1;
+using Google.Protobuf.WellKnownTypes;
+using global::Grpc.Core;
+
+namespace Corfu.Grpc.Tests.Tango;
+
+/// <summary>A caller's side of a session.</summary>
+internal sealed class CallerSession : IAsyncDisposable
+{
+    private readonly AsyncDuplexStreamingCall<KeepRequest, SessionEvent> _call;
+
+    private CallerSession(AsyncDuplexStreamingCall<KeepRequest, SessionEvent> call, string id) =>
+        (_call, Id) = (call, id);
+
+    public string Id { get; }
+
+    public static async Task<CallerSession> OpenAsync(
+        Protocol.Tango.V1.Sessions.SessionsClient sessions, TimeSpan timeToLive, string owner)
+    {
+        var call = sessions.Keep();
+        await call.RequestStream.WriteAsync(new KeepRequest
+        {
+            Open = new OpenSession { TimeToLive = Duration.FromTimeSpan(timeToLive), Owner = owner },
+        });
+        Assert.True(await call.ResponseStream.MoveNext());
+        return new CallerSession(call, call.ResponseStream.Current.Opened.Session);
+    }
+
+    public async Task KeepAliveAsync() => await _call.RequestStream.WriteAsync(
+        new KeepRequest { KeepAlive = new KeepAlive() });
+
+    public async Task<SessionEvent> NextAsync()
+    {
+        Assert.True(await _call.ResponseStream.MoveNext());
+        return _call.ResponseStream.Current;
+    }
+
+    /// <summary>The caller ends it in order.</summary>
+    public async Task EndAsync()
+    {
+        await _call.RequestStream.CompleteAsync();
+        while (await _call.ResponseStream.MoveNext())
+        {
+        }
+    }
+
+    /// <summary>As the death of the caller: the stream breaks.</summary>
+    public ValueTask DisposeAsync()
+    {
+        _call.Dispose();
+        return ValueTask.CompletedTask;
+    }
+}
