@@ -57,6 +57,11 @@ internal static class CommandLine
             await error.WriteLineAsync(e.Message);
             return ExitCode.Usage;
         }
+        catch (Agent.OperatorFaultException e)
+        {
+            await error.WriteLineAsync(e.Message);
+            return ExitCode.Usage;
+        }
         catch (Client.ClusterNotFoundException e)
         {
             await error.WriteLineAsync(e.Message);

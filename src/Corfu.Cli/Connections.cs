@@ -1,3 +1,5 @@
+using Corfu.Agent;
+
 namespace Corfu.Cli;
 
 /// <summary>From the connection string of a command to a client, and to what the agents at its endpoints
@@ -47,13 +49,10 @@ internal static class Connections
     {
         try
         {
+            // Only a transport of its own cluster may ask it more.
             var description = await DescribeAsync(endpoint, cancellationToken);
-            var role = description.Roles.FirstOrDefault(role => role.Role == NodeRole.Agent);
-            if (role.Id.IsNone) return null;
-            var agent = new NodeAddress(role.Id, endpoint);
             using var transport = NewTransport(description.Cluster);
-            var info = await transport.CallAsync(agent, new AgentInfoRequest(Epoch.None), cancellationToken);
-            return info.IsOk ? new AgentAnswer(agent, info, description.Roles) : null;
+            return await OperatorSession.AskAsync(transport, endpoint, cancellationToken);
         }
         catch (TransportException)
         {
@@ -75,7 +74,3 @@ internal static class Connections
         return [.. acceptors.Distinct().Take(ConnectionString.MaxEndpoints)];
     }
 }
-
-/// <summary>What an agent said.</summary>
-/// <param name="Roles">What its process serves.</param>
-internal sealed record AgentAnswer(NodeAddress Agent, AgentInfoResponse Info, ImmutableArray<RoleIdentity> Roles);

@@ -51,4 +51,43 @@ public static class ErrorReason
 
     /// <summary>A fault of the front end; its log says more.</summary>
     public const string Internal = "INTERNAL";
+
+    /// <summary>There is no object of that name. Metadata: <c>object</c>.</summary>
+    public const string ObjectNotFound = "OBJECT_NOT_FOUND";
+
+    /// <summary>The object is of another type, or belongs to a group with one that the front end does not
+    /// know.</summary>
+    public const string ObjectType = "OBJECT_TYPE";
+
+    /// <summary>The object's view has ended at this front end; other objects go on. Metadata: <c>object</c>.</summary>
+    public const string ObjectStopped = "OBJECT_STOPPED";
+
+    /// <summary>The log's feature level is too low.</summary>
+    public const string FeatureLevel = "FEATURE_LEVEL";
+
+    /// <summary>The object refused the operation; nothing was done.</summary>
+    public const string Rejected = "REJECTED";
+
+    /// <summary>A write lost to others too often; nothing was done. Metadata: <c>object</c>, <c>key</c>,
+    /// <c>position</c>.</summary>
+    public const string Conflict = "CONFLICT";
+
+    /// <summary>What became of a write is not known. Metadata: <c>transaction</c>, for
+    /// <c>tango.v1.Transactions/Resolve</c>; without it, read the object.</summary>
+    public const string InDoubt = "IN_DOUBT";
+
+    /// <summary>The session has ended, or is of another front end.</summary>
+    public const string SessionNotFound = "SESSION_NOT_FOUND";
+
+    /// <summary>The front end does not remember the transaction.</summary>
+    public const string TransactionNotFound = "TRANSACTION_NOT_FOUND";
+
+    /// <summary>The transaction's id was used before.</summary>
+    public const string TransactionExists = "TRANSACTION_EXISTS";
+
+    /// <summary>The front end does not allow callers to change the cluster.</summary>
+    public const string NotAllowed = "NOT_ALLOWED";
+
+    /// <summary>The cluster is not in a state in which it can be changed so; the message says what to do.</summary>
+    public const string OperationRefused = "OPERATION_REFUSED";
 }

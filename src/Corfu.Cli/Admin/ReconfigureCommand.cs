@@ -41,7 +41,7 @@ internal static class ReconfigureCommand
         return Make("remove-unit",
             "Take a unit out. If it answers, what it has is copied to others first; if it does not, it is dropped at "
             + "once.", [unit], (session, result, error, cancellationToken) =>
-            LeaveAsync(session, session.UnitOf(result.GetRequiredValue(unit)), [], error, cancellationToken));
+            LeaveAsync(session, session.Operator.UnitOf(result.GetRequiredValue(unit)), [], error, cancellationToken));
     }
 
     private static Command ReplaceUnit()
@@ -52,10 +52,10 @@ internal static class ReconfigureCommand
             "Another unit takes a unit's place: new entries go there at once, what is written is copied.",
             [unit, replacement], async (session, result, error, cancellationToken) =>
         {
-            var old = session.UnitOf(result.GetRequiredValue(unit));
+            var old = session.Operator.UnitOf(result.GetRequiredValue(unit));
             ImmutableArray<NodeAddress> replacements = result.GetValue(replacement) is { } named
                 ? [await session.FindAsync(named, NodeRole.Unit, cancellationToken)]
-                : await WaitingAsync(session, NodeDuty.Spare, NodeRole.Unit, cancellationToken);
+                : await session.Operator.WaitingAsync(NodeDuty.Spare, NodeRole.Unit, cancellationToken);
             if (replacements.IsEmpty)
                 throw new UsageException(
                     "There is no spare: name the unit that takes its place, or add one with 'corfu cluster "
@@ -82,11 +82,11 @@ internal static class ReconfigureCommand
         return Make("replace-destroyed", What, [units, replacements, loss],
             async (session, result, error, cancellationToken) =>
         {
-            ImmutableArray<NodeAddress> destroyed = [.. result.GetRequiredValue(units).Select(session.UnitOf)
+            ImmutableArray<NodeAddress> destroyed = [.. result.GetRequiredValue(units).Select(session.Operator.UnitOf)
                 .Distinct()];
             foreach (var unit in destroyed)
             {
-                if (await session.AnswersAsync(unit, cancellationToken))
+                if (await session.Operator.AnswersAsync(unit, cancellationToken))
                     throw new UsageException(
                         $"{unit.Endpoint} answers, so it is not destroyed: take 'reconfigure replace-unit'.");
             }
@@ -97,7 +97,7 @@ internal static class ReconfigureCommand
                     + "back if that is possible at all; if not, say --accept-loss.");
             var spares = result.GetValue(replacements) is { Length: > 0 } named
                 ? await FindAllAsync(session, named, NodeRole.Unit, cancellationToken)
-                : await WaitingAsync(session, NodeDuty.Spare, NodeRole.Unit, cancellationToken);
+                : await session.Operator.WaitingAsync(NodeDuty.Spare, NodeRole.Unit, cancellationToken);
             await session.Operations.ReplaceDestroyedUnitsAsync([.. destroyed.Select(unit => unit.Id)], spares,
                 AdminSession.Reason("destroyed units replaced"), cancellationToken);
             var rebuilder = new Rebuilder(session.Client, session.Transport, TimeProvider.System);
@@ -114,7 +114,7 @@ internal static class ReconfigureCommand
             var current = (await session.Client.RefreshAsync(cancellationToken)).Sequencer;
             ImmutableArray<NodeAddress> replacements = result.GetValue(replacement) is { } named
                 ? [await session.FindAsync(named, NodeRole.Sequencer, cancellationToken)]
-                : await WaitingAsync(session, NodeDuty.Standby, NodeRole.Sequencer, cancellationToken);
+                : await session.Operator.WaitingAsync(NodeDuty.Standby, NodeRole.Sequencer, cancellationToken);
             if (replacements.IsEmpty)
                 throw new UsageException(
                     "There is no standby: name the sequencer that takes over, or add one with 'corfu cluster "
@@ -248,43 +248,20 @@ internal static class ReconfigureCommand
             "Let agents reconfigure on their own, or not. Restarted processes begin with what their node.json says.",
             [state], async (session, result, _, cancellationToken) =>
         {
-            var agents = await session.AgentsAsync(cancellationToken);
-            if (agents.IsEmpty) throw new UsageException("No agent answers.");
-            var wanted = new Automation(agents.Max(agent => agent.Info.Automation.Version) + 1,
-                result.GetRequiredValue(state) == "on");
-            foreach (var agent in agents)
-                await session.Transport.CallAsync(agent.Agent, new SetAutomationRequest(Epoch.None, wanted),
-                    cancellationToken);
+            await session.Operator.SetAutomaticAsync(result.GetRequiredValue(state) == "on", cancellationToken);
             return session.Client.Projection;
         });
     }
 
-    // While it answers it is a source of copies, and leaves when others have what it has.
-    private static async Task<Projection> LeaveAsync(AdminSession session, NodeAddress unit,
+    private static Task<Projection> LeaveAsync(AdminSession session, NodeAddress unit,
         ImmutableArray<NodeAddress> replacements, TextWriter error, CancellationToken cancellationToken)
     {
-        var rebuilder = new Rebuilder(session.Client, session.Transport, TimeProvider.System);
-        if (await session.AnswersAsync(unit, cancellationToken))
-            return await Progress.ShowAsync(error, () => rebuilder.Progress,
-                session.Operations.RetireUnitAsync(unit.Id, replacements, rebuilder,
-                    AdminSession.Reason($"{unit.Endpoint} retired"), cancellationToken));
-        await error.WriteLineAsync(
-            $"{unit.Endpoint} does not answer: it is removed at once and never returns under this identity.");
-        if (replacements.IsEmpty)
-            return await session.Operations.DropUnitAsync(unit.Id, AdminSession.Reason($"{unit.Endpoint} dropped"),
-                cancellationToken);
-        await session.Operations.ReplaceUnitAsync(unit.Id, replacements,
-            AdminSession.Reason($"{unit.Endpoint} replaced"), cancellationToken);
-        return await Progress.ShowAsync(error, () => rebuilder.Progress, rebuilder.RunAsync(cancellationToken));
-    }
-
-    private static async Task<ImmutableArray<NodeAddress>> WaitingAsync(AdminSession session, NodeDuty duty,
-        NodeRole role, CancellationToken cancellationToken)
-    {
-        var agents = await session.AgentsAsync(cancellationToken);
-        return [.. agents.SelectMany(agent => agent.Info.Nodes)
-            .Where(node => node.Duty == duty && node.Role == role && node.Health == NodeHealth.Alive)
-            .Select(node => node.Address).Distinct().OrderBy(address => address.Endpoint)];
+        var rebuilder = session.Operator.NewRebuilder();
+        return Progress.ShowAsync(error, () => rebuilder.Progress, session.Operator.LeaveAsync(
+            unit, replacements, rebuilder,
+            () => error.WriteLineAsync(
+                $"{unit.Endpoint} does not answer: it is removed at once and never returns under this identity."),
+            cancellationToken));
     }
 
     private static Argument<string[]> Several(string name, string description) =>

@@ -1,4 +1,5 @@
 using System.Text.Json;
+using Corfu.Agent;
 
 namespace Corfu.Cli;
 

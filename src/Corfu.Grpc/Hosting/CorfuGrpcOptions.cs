@@ -43,6 +43,13 @@ public sealed class CorfuGrpcOptions
     /// <summary>Whether the services describe themselves to tools such as grpcurl. Default true: the contract is
     /// public.</summary>
     public bool Reflection { get; set; } = true;
+
+    /// <summary>Whether callers of <c>corfu.admin.v1</c> may change the cluster; they may look at it in any case.
+    /// Default false: nothing authenticates them.</summary>
+    public bool AllowAdmin { get; set; }
+
+    /// <summary>Limits of <c>tango.v1</c>.</summary>
+    public TangoGrpcOptions Tango { get; } = new();
 }
 
 /// <summary>All faults in one message.</summary>
@@ -54,15 +61,18 @@ internal sealed class CorfuGrpcOptionsValidator : IValidateOptions<CorfuGrpcOpti
         {
             OptionRules.Check(
                 nameof(CorfuGrpcOptions),
-                (nameof(options.MaxReceiveMessage), options.MaxReceiveMessage > 0),
-                (nameof(options.MaxBatchBytes), options.MaxBatchBytes > 0),
-                (nameof(options.MaxBatchEntries), options.MaxBatchEntries > 0),
-                (nameof(options.MaxEntriesInFlight), options.MaxEntriesInFlight > 0),
-                (nameof(options.MaxPositions), options.MaxPositions is > 0 and <= MessageLimits.MaxItems),
-                (nameof(options.MaxSubscriptions), options.MaxSubscriptions > 0),
-                (nameof(options.TailInterval), options.TailInterval > TimeSpan.Zero),
-                (nameof(options.Heartbeat), options.Heartbeat > TimeSpan.Zero),
-                (nameof(options.DeadlineMargin), options.DeadlineMargin >= TimeSpan.Zero));
+                [
+                    (nameof(options.MaxReceiveMessage), options.MaxReceiveMessage > 0),
+                    (nameof(options.MaxBatchBytes), options.MaxBatchBytes > 0),
+                    (nameof(options.MaxBatchEntries), options.MaxBatchEntries > 0),
+                    (nameof(options.MaxEntriesInFlight), options.MaxEntriesInFlight > 0),
+                    (nameof(options.MaxPositions), options.MaxPositions is > 0 and <= MessageLimits.MaxItems),
+                    (nameof(options.MaxSubscriptions), options.MaxSubscriptions > 0),
+                    (nameof(options.TailInterval), options.TailInterval > TimeSpan.Zero),
+                    (nameof(options.Heartbeat), options.Heartbeat > TimeSpan.Zero),
+                    (nameof(options.DeadlineMargin), options.DeadlineMargin >= TimeSpan.Zero),
+                    .. options.Tango.Rules(),
+                ]);
             return ValidateOptionsResult.Success;
         }
         catch (ArgumentException e)

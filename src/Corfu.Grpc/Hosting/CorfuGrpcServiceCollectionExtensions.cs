@@ -31,6 +31,8 @@ public static class CorfuGrpcServiceCollectionExtensions
         services.TryAddSingleton<ErrorInterceptor>();
         services.AddGrpcReflection();
         services.AddCorfuGrpcService<LogEndpoint>();
+        TangoServices.Add(services);
+        AdminServices.Add(services);
         services.AddGrpcHealthChecks(health => health.Services.Map(LogService.Descriptor.FullName, IsReady));
         return services;
     }

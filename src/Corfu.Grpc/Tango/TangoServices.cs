@@ -1,5 +1,4 @@
 using Corfu.Grpc;
-using Corfu.Grpc.Protocol.Tango.V1;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Routing;
 using Microsoft.Extensions.DependencyInjection.Extensions;
@@ -25,7 +24,7 @@ internal static class TangoServices
         services.AddSingleton<RememberedTransactions>();
         services.AddSingleton<TransactionRunner>();
         services.AddSingleton<WatchLimit>();
-        services.AddSingleton<Corfu.Grpc.Sessions>();
+        services.AddSingleton<Sessions>();
         services.AddCorfuGrpcService<ObjectsEndpoint>();
         services.AddCorfuGrpcService<DictionariesEndpoint>();
         services.AddCorfuGrpcService<SessionsEndpoint>();

@@ -1,5 +1,6 @@
 using System.Net;
 using Corfu.Client;
+using Corfu.Extensions;
 using Grpc.Net.Client;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
@@ -28,6 +29,7 @@ internal sealed class FrontEnd : IAsyncDisposable
             services =>
             {
                 services.AddSingleton<ILogSource>(new FixedLog(log));
+                services.AddSingleton<ICorfuConnection>(new NoConnection());
                 services.AddHealthChecks().AddCheck("log", static () => HealthCheckResult.Healthy(), ["ready"]);
                 if (configure is not null) services.Configure(configure);
             },
@@ -52,6 +54,13 @@ internal sealed class FrontEnd : IAsyncDisposable
     {
         Channel.Dispose();
         await _frontEnd.DisposeAsync();
+    }
+
+    /// <summary>Objects are not served over such a log.</summary>
+    private sealed class NoConnection : ICorfuConnection
+    {
+        public Task<CorfuClient> GetClientAsync(CancellationToken cancellationToken = default) =>
+            Task.FromException<CorfuClient>(new InvalidOperationException("There is no cluster."));
     }
 
     private sealed class FixedLog(ICorfuLog log) : ILogSource

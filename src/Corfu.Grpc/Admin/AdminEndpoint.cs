@@ -1,0 +1,107 @@
+using Corfu.Agent;
+using Corfu.Client;
+using Grpc.Core;
+using Microsoft.Extensions.Options;
+using V1 = Corfu.Grpc.Protocol.Admin.V1;
+
+namespace Corfu.Grpc;
+
+/// <summary><c>corfu.admin.v1</c>.</summary>
+internal sealed class AdminEndpoint(
+    AdminConnection connection, IOptions<CorfuGrpcOptions> options, TimeProvider time, HostStop host)
+    : V1.AdminService.AdminServiceBase
+{
+    private const int DefaultEpochs = 50;
+    private const int MaxEpochs = 10_000;
+    private static readonly TimeSpan ProgressInterval = TimeSpan.FromMilliseconds(500);
+
+    public override async Task<V1.StatusResponse> Status(V1.StatusRequest request, ServerCallContext context)
+    {
+        var session = await connection.OpenAsync(context.CancellationToken);
+        var projection = await session.Client.RefreshAsync(context.CancellationToken);
+        var agents = await session.AgentsAsync(context.CancellationToken);
+        var response = new V1.StatusResponse
+        {
+            Projection = AdminMessages.Of(projection),
+            TrimMark = projection.TrimMark.Offset,
+            Nodes = { ReportsOf(agents) },
+            Work =
+            {
+                agents.SelectMany(static agent => agent.Info.Work.Select(
+                    work => AdminMessages.Of(agent.Agent, work))),
+            },
+            HeldBack =
+            {
+                agents.Select(static agent => agent.Info.Note).Where(static note => note.Length > 0).Distinct(),
+            },
+        };
+        if (agents.MaxBy(static agent => agent.Info.Epoch) is { } newest)
+            response.Automatic = newest.Info.Automation.IsOn;
+        try
+        {
+            var check = await session.Client.CheckAsync([], cancellationToken: context.CancellationToken);
+            response.Tail = check.Tail.Offset;
+        }
+        catch (LogUnavailableException)
+        {
+            // The rest says why.
+        }
+
+        return response;
+    }
+
+    public override async Task<V1.HistoryResponse> History(V1.HistoryRequest request, ServerCallContext context)
+    {
+        if (request.Count is < 0 or > MaxEpochs)
+            throw new RequestException($"count: between 1 and {MaxEpochs}, or zero for {DefaultEpochs}.");
+        var session = await connection.OpenAsync(context.CancellationToken);
+        var count = request.Count == 0 ? DefaultEpochs : request.Count;
+        var history = await session.Client.ReadHistoryAsync(count, context.CancellationToken);
+        return new V1.HistoryResponse { Epochs = { history.Select(AdminMessages.Of) } };
+    }
+
+    public override Task Reconfigure(
+        V1.ReconfigureRequest request, IServerStreamWriter<V1.ReconfigureEvent> responseStream,
+        ServerCallContext context)
+    {
+        if (!options.Value.AllowAdmin) throw new AdminNotAllowedException();
+        return host.RunAsync(context, stop => ReconfigureAsync(request, responseStream, stop));
+    }
+
+    /// <summary>An agent judges the processes that it watches: the newest epoch's counts.</summary>
+    private static IEnumerable<V1.NodeReport> ReportsOf(ImmutableArray<AgentAnswer> agents) => agents
+        .OrderByDescending(static agent => agent.Info.Epoch)
+        .SelectMany(static agent => agent.Info.Nodes)
+        .DistinctBy(static report => report.Address.Id)
+        .OrderBy(static report => report.Address.Endpoint)
+        .ThenBy(static report => report.Role)
+        .Select(AdminMessages.Of);
+
+    private async Task ReconfigureAsync(
+        V1.ReconfigureRequest request, IServerStreamWriter<V1.ReconfigureEvent> responses, CancellationToken stop)
+    {
+        var session = await connection.OpenAsync(stop);
+        await session.Client.RefreshAsync(stop);
+        var change = AdminChange.Start(session, request, stop);
+        using var pause = new PeriodicTimer(ProgressInterval, time);
+        while (await Task.WhenAny(change.Work, pause.WaitForNextTickAsync(stop).AsTask()) != change.Work)
+        {
+            stop.ThrowIfCancellationRequested();
+            if (change.Progress?.Invoke() is { Total: > 0 } progress)
+                await responses.WriteAsync(
+                    new V1.ReconfigureEvent { Progress = AdminMessages.Of(progress) }, stop);
+        }
+
+        var projection = await change.Work;
+        // Also of work that was short.
+        if (change.Progress?.Invoke() is { Total: > 0 } last)
+            await responses.WriteAsync(new V1.ReconfigureEvent { Progress = AdminMessages.Of(last) }, stop);
+        await responses.WriteAsync(
+            new V1.ReconfigureEvent { Done = new V1.Done { Projection = AdminMessages.Of(projection) } }, stop);
+    }
+}
+
+/// <summary>The front end's options keep callers from changing the cluster.</summary>
+internal sealed class AdminNotAllowedException()
+    : Exception("This front end does not allow changes of the cluster: its option "
+        + $"{nameof(CorfuGrpcOptions.AllowAdmin)} is off. The corfu tool changes it through any node.");
