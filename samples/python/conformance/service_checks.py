@@ -25,9 +25,9 @@ def ask_health(bench: Bench, service: str) -> int:
         lambda channel: health_pb2_grpc.HealthStub(channel).Check(request, timeout=10.0)).status
 
 
-@check("health: the front end and each service serve")
+@check("health: the front end and the log service serve")
 def health(bench: Bench) -> None:
-    for service in ("", *SERVICES):
+    for service in ("", SERVICES[0]):
         try:
             # Unlike other calls it answers before the client inside has found the cluster.
             bench.eventually(f"'{service}' is serving",

@@ -131,8 +131,8 @@ class CorfuLog:
 
     @staticmethod
     def _is_cut_off(error: CorfuError) -> bool:
-        """With a reason the front end has spoken: the entry is not in the log."""
-        return error.code in CUT_OFF and not error.reason
+        """With a reason the front end has spoken: the entry is not in the log, unless the front end itself failed."""
+        return error.code in CUT_OFF and (not error.reason or error.code == grpc.StatusCode.INTERNAL)
 
     def _settle(self, appends: list[_Append], start: int, deadline: float) -> None:
         """1. Results that are final. 2. UNKNOWN with a position: the cluster is asked about it. 3. No result: the entry
