@@ -14,6 +14,28 @@ public sealed class CorfuGrainStorageOptions : IStorageProviderSerializerOptions
     /// <summary>Size of a grain's serialized state, in bytes. A larger one is refused before anything is sent. At most
     /// a MiB, and what an entry of the log holds. Default: 512 KiB.</summary>
     public int MaxStateBytes { get; set; } = 512 * 1024;
+
+    /// <summary>False: every silo holds all states in memory, and a read needs none from disks. True: silos hold where
+    /// the states stand in the log, and a read costs one read of the log. Fixed once states are stored. Default:
+    /// false.</summary>
+    public bool KeepStatesInLog { get; set; }
+
+    /// <summary>For <see cref="KeepStatesInLog"/>: a state that stands so many positions behind the log's tail is
+    /// written again, so that the log can be trimmed. Default: a million.</summary>
+    public long MaxLogSpan { get; set; } = 1_000_000;
+
+    /// <summary>For <see cref="KeepStatesInLog"/>: how often a silo looks for such states. Between a second and a day.
+    /// Default: one minute.</summary>
+    public TimeSpan CompactionPeriod { get; set; } = TimeSpan.FromMinutes(1);
+
+    internal IEnumerable<string> Faults()
+    {
+        if (MaxStateBytes is not (> 0 and <= LargestState))
+            yield return $"MaxStateBytes: it must be between 1 and {LargestState}.";
+        if (MaxLogSpan <= 0) yield return "MaxLogSpan: it must be positive.";
+        if (CompactionPeriod < TimeSpan.FromSeconds(1) || CompactionPeriod > TimeSpan.FromDays(1))
+            yield return "CompactionPeriod: it must be between a second and a day.";
+    }
 }
 
 /// <summary>All faults in one message.</summary>
@@ -22,9 +44,7 @@ internal sealed class CorfuGrainStorageOptionsValidator(string provider) : IVali
     public ValidateOptionsResult Validate(string? name, CorfuGrainStorageOptions options)
     {
         if (name != provider) return ValidateOptionsResult.Skip;
-        return options.MaxStateBytes is > 0 and <= CorfuGrainStorageOptions.LargestState
-            ? ValidateOptionsResult.Success
-            : ValidateOptionsResult.Fail($"Grain storage '{provider}': MaxStateBytes: it must be between 1 and "
-                + $"{CorfuGrainStorageOptions.LargestState}.");
+        var faults = options.Faults().Select(fault => $"Grain storage '{provider}': {fault}").ToList();
+        return faults.Count == 0 ? ValidateOptionsResult.Success : ValidateOptionsResult.Fail(faults);
     }
 }

@@ -37,14 +37,10 @@ public sealed class CorfuOrleansOptions
     }
 }
 
-/// <summary>A grain storage provider of the silo.</summary>
-internal sealed record GrainStorageName(string Name);
-
-/// <summary>All faults in one message: also those of the connection and of the storage providers, which would hide each
-/// other.</summary>
+/// <summary>All faults in one message, those of the providers' own connection among them.</summary>
 internal sealed class CorfuOrleansOptionsValidator(
-    IOptions<ClusterOptions> cluster, IServiceProviderIsKeyedService services, IEnumerable<GrainStorageName> storages,
-    IOptionsMonitor<CorfuGrainStorageOptions> storage, IOptionsMonitor<CorfuClientSettings> client)
+    IOptions<ClusterOptions> cluster, IServiceProviderIsKeyedService services,
+    IOptionsMonitor<CorfuClientSettings> client)
     : IValidateOptions<CorfuOrleansOptions>
 {
     public ValidateOptionsResult Validate(string? name, CorfuOrleansOptions options)
@@ -60,17 +56,16 @@ internal sealed class CorfuOrleansOptionsValidator(
                 + (options.TangoKey is { } missing ? $" (with the key '{missing}')." : "."));
         }
 
-        if (options.TangoKey == CorfuOrleansServices.OwnKey) Collect(() => client.Get(options.TangoKey));
-        foreach (var provider in storages) Collect(() => storage.Get(provider.Name));
+        if (options.TangoKey == CorfuOrleansServices.OwnKey) CheckConnection(CorfuOrleansServices.OwnKey);
         CheckId("ClusterId", cluster.Value.ClusterId);
         CheckId("ServiceId", cluster.Value.ServiceId);
         return faults.Count == 0 ? ValidateOptionsResult.Success : ValidateOptionsResult.Fail(faults);
 
-        void Collect(Func<object> read)
+        void CheckConnection(string key)
         {
             try
             {
-                read();
+                client.Get(key);
             }
             catch (OptionsValidationException e)
             {

@@ -74,7 +74,6 @@ public static class CorfuSiloBuilderExtensions
         services.AddSingleton<IValidateOptions<CorfuGrainStorageOptions>>(new CorfuGrainStorageOptionsValidator(name));
         services.AddTransient<IPostConfigureOptions<CorfuGrainStorageOptions>,
             DefaultStorageProviderSerializerOptionsConfigurator<CorfuGrainStorageOptions>>();
-        services.AddSingleton(new GrainStorageName(name));
         services.ConfigureNamedOptionForLogging<CorfuGrainStorageOptions>(name);
         services.AddGrainStorage(name, static (provider, key) => ActivatorUtilities.CreateInstance<CorfuGrainStorage>(
             provider, key, provider.GetRequiredService<IOptionsMonitor<CorfuGrainStorageOptions>>().Get(key)));

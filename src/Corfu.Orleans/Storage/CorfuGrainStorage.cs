@@ -12,15 +12,26 @@ namespace Corfu.Orleans.Storage;
 /// is applied; a read is linearizable.</summary>
 internal sealed partial class CorfuGrainStorage(
     string name, CorfuGrainStorageOptions options, CorfuOrleansRuntime runtime, ObjectNames names,
-    IActivatorProvider activators, ILogger<CorfuGrainStorage> logger)
+    IActivatorProvider activators, TimeProvider time, ILogger<CorfuGrainStorage> logger)
     : IGrainStorage, ILifecycleParticipant<ISiloLifecycle>
 {
-    private readonly SharedObject<StateTable> _states = new(runtime, names.State(name));
+    // One of them is used, as the options say.
+    private readonly SharedObject<StateTable> _table = new(runtime, names.State(name));
+    private readonly SharedObject<StateIndex> _index = new(runtime, names.State(name));
 
     // Activations do not wait for the replay of the object's history.
-    public void Participate(ISiloLifecycle observer) => observer.Subscribe(
-        $"{nameof(CorfuGrainStorage)}-{name}", ServiceLifecycleStage.ApplicationServices,
-        async token => await _states.GetAsync(token));
+    public void Participate(ISiloLifecycle observer)
+    {
+        observer.Subscribe($"{nameof(CorfuGrainStorage)}-{name}", ServiceLifecycleStage.ApplicationServices,
+            async token => await StatesAsync(token));
+        if (!options.KeepStatesInLog) return;
+        var compactor = new StateCompactor(_index, runtime, options, time, logger);
+        observer.Subscribe($"{nameof(StateCompactor)}-{name}", ServiceLifecycleStage.Active, _ =>
+        {
+            compactor.Start();
+            return Task.CompletedTask;
+        }, _ => compactor.StopAsync());
+    }
 
     public Task ReadStateAsync<T>(string stateName, GrainId grainId, IGrainState<T> grainState) =>
         ReadStateAsync(stateName, grainId, grainState, CancellationToken.None);
@@ -32,7 +43,7 @@ internal sealed partial class CorfuGrainStorage(
         StoredState? stored;
         try
         {
-            stored = await (await _states.GetAsync(cancellationToken)).FindAsync(key, cancellationToken);
+            stored = await (await StatesAsync(cancellationToken)).FindAsync(key, cancellationToken);
         }
         catch (Exception e) when (CorfuOrleansException.Covers(e))
         {
@@ -63,7 +74,7 @@ internal sealed partial class CorfuGrainStorage(
         StateChange change;
         try
         {
-            var states = await _states.GetAsync(cancellationToken);
+            var states = await StatesAsync(cancellationToken);
             change = await WriteAsync(states, key, bytes, seen, next, cancellationToken);
         }
         catch (Exception e) when (CorfuOrleansException.Covers(e))
@@ -87,7 +98,7 @@ internal sealed partial class CorfuGrainStorage(
         StateChange change;
         try
         {
-            change = await (await _states.GetAsync(cancellationToken)).ClearAsync(key, seen, cancellationToken);
+            change = await (await StatesAsync(cancellationToken)).ClearAsync(key, seen, cancellationToken);
         }
         catch (Exception e) when (CorfuOrleansException.Covers(e))
         {
@@ -102,7 +113,7 @@ internal sealed partial class CorfuGrainStorage(
 
     /// <summary>Where the outcome is in doubt, the state says that the write took effect if it still has its etag.
     /// Nothing says that it did not.</summary>
-    private async Task<StateChange> WriteAsync(StateTable states, string key, ReadOnlyMemory<byte> bytes, Guid seen,
+    private async Task<StateChange> WriteAsync(IStates states, string key, ReadOnlyMemory<byte> bytes, Guid seen,
         Guid next, CancellationToken cancellationToken)
     {
         try
@@ -119,7 +130,7 @@ internal sealed partial class CorfuGrainStorage(
     }
 
     private static async Task<StoredState?> FindOrNullAsync(
-        StateTable states, string key, CancellationToken cancellationToken)
+        IStates states, string key, CancellationToken cancellationToken)
     {
         try
         {
@@ -131,6 +142,11 @@ internal sealed partial class CorfuGrainStorage(
             return null;
         }
     }
+
+    /// <exception cref="TangoDirectoryException">The states were stored with the other choice.</exception>
+    private async ValueTask<IStates> StatesAsync(CancellationToken cancellationToken) => options.KeepStatesInLog
+        ? await _index.GetAsync(cancellationToken)
+        : await _table.GetAsync(cancellationToken);
 
     private T NewState<T>() => activators.GetActivator<T>().Create();
 

@@ -12,12 +12,9 @@ internal sealed record StoredState([property: Key(0)] ImmutableArray<byte> Bytes
 [MessagePackObject]
 internal readonly record struct StateChange([property: Key(0)] bool IsDone, [property: Key(1)] Guid Etag);
 
-/// <summary>
-/// States of grains, each changed only by a caller that has seen its newest etag. Writers choose the etags, so that one
-/// whose outcome was in doubt finds its own again. An empty etag stands for no state.
-/// </summary>
+/// <summary>States that are kept in memory and in checkpoints.</summary>
 [TangoObject("corfu.orleans.state")]
-internal sealed partial class StateTable : TangoObject
+internal sealed partial class StateTable : TangoObject, IStates
 {
     private ImmutableDictionary<string, StoredState> _states = ImmutableDictionary<string, StoredState>.Empty;
 
@@ -29,7 +26,6 @@ internal sealed partial class StateTable : TangoObject
     public partial ValueTask<StateChange> ClearAsync([VersionKey] string grain, Guid seen,
         CancellationToken cancellationToken = default);
 
-    /// <summary>Null: there is none.</summary>
     [Accessor]
     public partial ValueTask<StoredState?> FindAsync([VersionKey] string grain,
         CancellationToken cancellationToken = default);

@@ -30,13 +30,27 @@ public sealed class SiloStartTests
                 options.ObjectPrefix = "";
                 options.ConnectTimeout = TimeSpan.FromDays(-1);
             })
-            .AddCorfuGrainStorageAsDefault(static options => options.MaxStateBytes = 0)
-            .AddCorfuGrainStorage("archive", static options => options.MaxStateBytes = int.MaxValue)
             .Configure<ClusterOptions>(static options => options.ServiceId = new string('s', 1000)));
 
         Assert.All(
-            (string[])["ConnectionString", "ObjectPrefix", "ConnectTimeout", "'Default': MaxStateBytes",
-                "'archive': MaxStateBytes", "ServiceId"],
+            (string[])["ConnectionString", "ObjectPrefix", "ConnectTimeout", "ServiceId"],
+            name => Assert.Contains(name, failure, StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public async Task All_faults_of_a_grain_storage_are_named_before_the_silo_starts()
+    {
+        var failure = await FailureAsync(static silo => silo
+            .UseCorfuClustering("corfu://127.0.0.1:1")
+            .AddCorfuGrainStorage("archive", static options =>
+            {
+                options.MaxStateBytes = 0;
+                options.MaxLogSpan = 0;
+                options.CompactionPeriod = TimeSpan.Zero;
+            }));
+
+        Assert.All(
+            (string[])["'archive': MaxStateBytes", "'archive': MaxLogSpan", "'archive': CompactionPeriod"],
             name => Assert.Contains(name, failure, StringComparison.Ordinal));
     }
 

@@ -12,8 +12,10 @@ public sealed class CheckpointTests : IAsyncDisposable
 
     public ValueTask DisposeAsync() => _log.DisposeAsync();
 
-    [Fact]
-    public async Task All_that_the_providers_keep_comes_back_from_checkpoints()
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task All_that_the_providers_keep_comes_back_from_checkpoints(bool keepStatesInLog)
     {
         var grain = GrainId.Create("cart", "one");
         var member = Silos.NewEntry();
@@ -32,7 +34,7 @@ public sealed class CheckpointTests : IAsyncDisposable
             ActivationId = ActivationId.NewId(),
             SiloAddress = member.SiloAddress,
         };
-        await using var first = new TestSilo(_log);
+        await using var first = new TestSilo(_log, storage: options => options.KeepStatesInLog = keepStatesInLog);
         await first.Membership.InsertAsync(member, (await first.Membership.AllAsync()).Version.Next());
         await first.Storage.WriteStateAsync("cart", grain, state);
         var etag = await first.Reminders.UpsertRow(reminder);
@@ -44,7 +46,7 @@ public sealed class CheckpointTests : IAsyncDisposable
         Assert.Equal(4, names.Length);
         foreach (var name in names) await first.Runtime.CheckpointAsync(name);
 
-        await using var late = new TestSilo(_log);
+        await using var late = new TestSilo(_log, storage: options => options.KeepStatesInLog = keepStatesInLog);
         var members = await late.Membership.AllAsync();
         var read = new GrainState<CartState>(new CartState());
         await late.Storage.ReadStateAsync("cart", grain, read);
