@@ -44,8 +44,8 @@ internal static class PageStyle
         td small { display: block; color: var(--soft); font-size: 11px; }
         td { vertical-align: top; }
         table { border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; }
-        th, td { text-align: right; padding: 3px 9px; border-bottom: 1px solid var(--grid); white-space: nowrap; }
-        th { color: var(--soft); font-weight: 600; vertical-align: bottom; }
+        th, td { text-align: right; padding: 3px 7px; border-bottom: 1px solid var(--grid); white-space: nowrap; }
+        th { color: var(--soft); font-weight: 600; vertical-align: bottom; white-space: normal; }
         th:first-child, td:first-child, th:nth-child(2), td:nth-child(2) { text-align: left; }
 
         """;
