@@ -13,7 +13,7 @@ MANAGED = re.compile(r"\[([\w.]+)\] ([\w.`+<>\[\],!|]*)::([^(\[]*)")
 SYNC = re.compile(r"^\s+fdatasync\s+(\d+)\s+\d+\s+([\d.]+)")
 
 SERIALIZATION = re.compile(
-    r"MessagePack|Codec|WireReader|WireWriter|FrameBuffer|FrameHeader|Crc32C|Formatter|Formatting|EntryFormat")
+    r"MessagePack|Protobuf|Codec|WireReader|WireWriter|FrameBuffer|FrameHeader|Crc32C|Formatter|Formatting|EntryFormat")
 KERNEL_KINDS = (
     ("kernel: network", re.compile(r"tcp|^ip_|^__ip|^sk_|sk_|skb|sock|inet|net_|loopback|dev_|napi|__local_bh")),
     ("kernel: storage", re.compile(r"ext4|jbd2|blk|bio|virtio|virtqueue|vring|fsync|filemap|folio|writeback|iomap")),
@@ -21,6 +21,13 @@ KERNEL_KINDS = (
         r"futex|sched|wake|epoll|^ep_|hrtimer|enqueue|dequeue|pick_|finish_task|switch|idle|poll|select|"
         r"update_|raw_spin|rq_|load_avg|vruntime")),
 )
+
+
+SERIALIZING = "serialization and checksums"
+OURS = "Corfu and Tango"
+FASTER = "FASTER"
+LIBRARIES = ".NET libraries (tasks, sockets, pipelines, Kestrel)"
+MANAGED_KINDS = (SERIALIZING, OURS, FASTER, LIBRARIES)
 
 
 def shorten(name):
@@ -42,19 +49,19 @@ def describe(symbol, image):
         assembly, type_name, method = found.groups()
         name = shorten(f"{type_name}.{method}")
         if SERIALIZATION.search(name) or assembly.startswith("MessagePack"):
-            return "serialization and checksums", name
+            return SERIALIZING, name
         if assembly.startswith(("Corfu", "Tango")):
-            return "Corfu and Tango", name
+            return OURS, name
         if assembly.startswith("FASTER"):
-            return "FASTER", name
-        return ".NET libraries (tasks, sockets, pipelines, Kestrel)", name
+            return FASTER, name
+        return LIBRARIES, name
     file = os.path.basename(image)
     if file.startswith("libcoreclr") or file.startswith("libclrgc"):
         return "native runtime (collection, allocation)", file
     if file.startswith("libclrjit"):
         return "just-in-time compiler", file
     if file.endswith(".dll"):
-        return ".NET libraries (tasks, sockets, pipelines, Kestrel)", f"{file} (precompiled)"
+        return LIBRARIES, f"{file} (precompiled)"
     if file.startswith("lib"):
         return "native libraries", f"{symbol.split('+')[0]} ({file})"
     return "runtime stubs", "stubs and helpers"
@@ -94,7 +101,7 @@ def main():
         sys.exit(f"{name}: perf has no samples")
     with open(f"{work}/{name}.log", encoding="utf-8") as log:
         result = log.read().strip().splitlines()[-1]
-    columns = [role for role in ("client", "sequencer", "unit") if role in roles.values()]
+    columns = [role for role in ("client", "front_end", "sequencer", "unit") if role in roles.values()]
     cores = total / (float(rate) * float(sampled))
     print(f"## {name}\n")
     print(f"`{benchmark}`: {result}, {cores:.2f} cores busy.\n")
@@ -113,9 +120,11 @@ def main():
         cells = " | ".join(share(per_kind[(kind, role)], total) for role in columns)
         print(f"| {kind} | {share(count, total)} | {cells} |")
 
-    print("\n| self time | process | method |\n|---|---|---|")
-    for (role, _, method), count in samples.most_common(TOP):
-        print(f"| {share(count, total)} | {role} | `{method}` |")
+    managed = collections.Counter({sample: count for sample, count in samples.items() if sample[1] in MANAGED_KINDS})
+    for title, methods in ("method", samples), ("managed method", managed):
+        print(f"\n| self time | process | {title} |\n|---|---|---|")
+        for (role, _, method), count in methods.most_common(TOP):
+            print(f"| {share(count, total)} | {role} | `{method}` |")
 
     syncs = read_syncs(f"{work}/{name}.trace", 10 * float(traced))
     if syncs:
