@@ -13,6 +13,7 @@ readonly warm_up=15 sampled=10 traced=3 rate=999
 scenarios='append-1 AppendBenchmarks.Append128Bytes InFlight=1
 append-64 AppendBenchmarks.Append128Bytes InFlight=64
 append-512 AppendBenchmarks.Append128Bytes InFlight=512
+grpc-append-64 GrpcAppendBenchmarks.Append128Bytes InFlight=64
 multiappend-64 StreamBenchmarks.AppendToStreams InFlight=64 Streams=4
 read-64 ReadBenchmarks.ReadOneEntry InFlight=64
 check-64 CheckBenchmarks.CheckTail InFlight=64
@@ -45,10 +46,12 @@ finish() {
 }
 trap finish EXIT
 
-# The driver and its nodes, a line each: PID ROLE.
+# The driver and its children, a line each: PID ROLE.
 list_processes() {
   echo "$driver client"
-  ps -o pid=,args= --ppid "$driver" | awk '/ node / { n = split($NF, path, "/"); print $1, path[n - 1] }'
+  ps -o pid=,args= --ppid "$driver" | awk '
+    / node / { n = split($NF, path, "/"); print $1, path[n - 1] }
+    / grpc / { print $1, "front_end" }'
 }
 
 profile() {

@@ -1,5 +1,6 @@
 using BenchmarkDotNet.Attributes;
 using Corfu.Client;
+using Corfu.Load;
 using Corfu.Protocol;
 using Corfu.Transport;
 
@@ -20,7 +21,8 @@ public abstract class ClusterBenchmarks
 
     private BenchmarkCluster? _cluster;
     private CorfuClient? _client;
-    private EchoProcess? _echo;
+    private ChildProcess? _echo;
+    private BareRole? _echoRole;
     private TcpTransport? _echoTransport;
 
     /// <summary>Operations under way at once.</summary>
@@ -50,8 +52,9 @@ public abstract class ClusterBenchmarks
     [GlobalSetup(Target = nameof(EchoOf128Bytes))]
     public async Task StartEchoAsync()
     {
-        _echo = await EchoProcess.StartAsync();
-        _echoTransport = _echo.Role.Connect();
+        _echo = await ChildProcess.StartAsync(EchoProcess.Name);
+        _echoRole = BareRole.Parse(_echo.Address);
+        _echoTransport = _echoRole.Connect();
     }
 
     [GlobalCleanup]
@@ -70,12 +73,13 @@ public abstract class ClusterBenchmarks
         var request = new WriteRequest(Epoch.First, new byte[Size]);
         return RunAsync(async _ =>
         {
-            var response = await _echoTransport!.CallAsync(_echo!.Role.Address, request, CancellationToken.None);
+            var response = await _echoTransport!.CallAsync(_echoRole!.Address, request, CancellationToken.None);
             if (!response.IsOk) throw CorfuException.FromStatus(response.Status, "echo");
         });
     }
 
-    protected Task<CorfuClient> ConnectAsync() => _cluster!.ConnectAsync();
+    /// <summary>The cluster, for clients of other processes.</summary>
+    protected string Connection => _cluster!.Connection;
 
     /// <summary>What the benchmarks need on the cluster before they are measured.</summary>
     protected virtual Task PrepareAsync() => Task.CompletedTask;

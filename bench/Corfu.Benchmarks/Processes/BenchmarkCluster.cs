@@ -13,11 +13,11 @@ internal sealed class BenchmarkCluster : IAsyncDisposable
     private readonly ProcessCluster _processes = new(ProgramFile.With(
         NodeProcess.Name, Environment.ProcessId.ToString(CultureInfo.InvariantCulture)));
 
-    private string _connection = "";
-
     private BenchmarkCluster()
     {
     }
+
+    public string Connection { get; private set; } = "";
 
     public static async Task<BenchmarkCluster> StartAsync()
     {
@@ -25,7 +25,7 @@ internal sealed class BenchmarkCluster : IAsyncDisposable
         try
         {
             var state = await cluster._processes.UpWholeAsync(cluster._path, new ClusterShape());
-            cluster._connection = state.ConnectionString;
+            cluster.Connection = state.ConnectionString;
             return cluster;
         }
         catch
@@ -35,7 +35,7 @@ internal sealed class BenchmarkCluster : IAsyncDisposable
         }
     }
 
-    public Task<CorfuClient> ConnectAsync() => CorfuClient.ConnectAsync(_connection);
+    public Task<CorfuClient> ConnectAsync() => CorfuClient.ConnectAsync(Connection);
 
     public async ValueTask DisposeAsync()
     {
