@@ -50,6 +50,9 @@ internal sealed class FrontEnd : IAsyncDisposable
             },
             NullLoggerFactory.Instance, CancellationToken.None));
 
+    /// <summary>Ends its connections at once, as a process that is killed does.</summary>
+    public Task AbortAsync() => _frontEnd.AbortAsync();
+
     public async ValueTask DisposeAsync()
     {
         Channel.Dispose();
