@@ -25,11 +25,11 @@ def ask_health(bench: Bench, service: str) -> int:
         lambda channel: health_pb2_grpc.HealthStub(channel).Check(request, timeout=10.0)).status
 
 
-@check("health: the front end and the log service serve")
+@check("health: the front end and its services serve")
 def health(bench: Bench) -> None:
-    for service in ("", SERVICES[0]):
+    for service in ("", *SERVICES):
         try:
-            # Unlike other calls it answers before the client inside has found the cluster.
+            # It also answers before the client inside has found the cluster.
             bench.eventually(f"'{service}' is serving",
                              lambda name=service: ask_health(bench, name) == health_pb2.HealthCheckResponse.SERVING)
         except CorfuError as error:
