@@ -5,12 +5,23 @@ using Grpc.AspNetCore.HealthChecks;
 using Grpc.AspNetCore.Server;
 using Microsoft.Extensions.DependencyInjection.Extensions;
 using Microsoft.Extensions.Options;
+using AdminV1 = Corfu.Grpc.Protocol.Admin.V1;
+using TangoV1 = Corfu.Grpc.Protocol.Tango.V1;
 
 namespace Microsoft.Extensions.DependencyInjection;
 
 /// <summary>The gRPC front end in a host.</summary>
 public static class CorfuGrpcServiceCollectionExtensions
 {
+    // In the standard health service. All of them need the cluster and nothing else.
+    private static readonly string[] ServiceNames =
+    [
+        LogService.Descriptor.FullName, AdminV1.AdminService.Descriptor.FullName, TangoV1.Objects.Descriptor.FullName,
+        TangoV1.Dictionaries.Descriptor.FullName, TangoV1.Sessions.Descriptor.FullName,
+        TangoV1.Locks.Descriptor.FullName, TangoV1.WorkQueues.Descriptor.FullName,
+        TangoV1.LeasedDictionaries.Descriptor.FullName, TangoV1.Transactions.Descriptor.FullName,
+    ];
+
     /// <summary>Registers the services that <c>app.MapCorfu()</c> serves, over the client of
     /// <see cref="CorfuClientServiceCollectionExtensions.AddCorfuClient(IServiceCollection,
     /// Action{CorfuClientSettings})"/>. Options are validated before the host starts, all faults in one message. Called
@@ -33,7 +44,10 @@ public static class CorfuGrpcServiceCollectionExtensions
         services.AddCorfuGrpcService<LogEndpoint>();
         TangoServices.Add(services);
         AdminServices.Add(services);
-        services.AddGrpcHealthChecks(health => health.Services.Map(LogService.Descriptor.FullName, IsReady));
+        services.AddGrpcHealthChecks(health =>
+        {
+            foreach (var name in ServiceNames) health.Services.Map(name, IsReady);
+        });
         return services;
     }
 
