@@ -1,6 +1,8 @@
+using System.Text.Json.Serialization;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Orleans.Hosting;
+using Orleans.Journaling.Json;
 
 namespace Corfu.Orleans.Tests.Docs;
 
@@ -29,4 +31,18 @@ internal static class Documented
             .UseCorfuClustering(options => options.ObjectPrefix = "billing")
             .AddCorfuGrainStorageAsDefault());
     }
+
+    public static void Journaling(HostApplicationBuilder builder)
+    {
+        builder.UseOrleans(silo => silo
+            .UseCorfuClustering("corfu://127.0.0.1:4100")
+            .AddCorfuJournalStorage(options => options.CompactAfterWrites = 500)
+            .UseJsonJournalFormat(MyJournalJsonContext.Default));
+    }
 }
+
+[JsonSerializable(typeof(string))]
+[JsonSerializable(typeof(uint))]
+[JsonSerializable(typeof(ulong))]
+[JsonSerializable(typeof(DateTime))]
+internal sealed partial class MyJournalJsonContext : JsonSerializerContext;
