@@ -4,7 +4,7 @@ namespace Corfu.Agent;
 /// unit out.</summary>
 /// <param name="given">Endpoints that the operator named.</param>
 /// <param name="by">The tool, for the epoch's reason.</param>
-internal sealed class OperatorSession(
+public sealed class OperatorSession(
     CorfuClient client, ITransport transport, TimeProvider time, ImmutableArray<NodeEndpoint> given, string by)
 {
     // An operator named the nodes and does not want to say it again because one was busy.
@@ -14,10 +14,13 @@ internal sealed class OperatorSession(
 
     public ClusterOperations Operations => new(client, transport, time) { ProbeTimeout = Patience };
 
+    /// <summary>Copies what new replicas lack; one for each change.</summary>
     public Rebuilder NewRebuilder() => new(client, transport, time);
 
+    /// <summary>Moves closed ranges to other chains; one for each change.</summary>
     public Migrator NewMigrator() => new(client, transport, time);
 
+    /// <summary>What the history says of a change that the tool makes.</summary>
     public string Reason(string text) => new ReconfigurationReason(false, by, text).ToString();
 
     /// <summary>What every agent that can be reached says, in the order of their endpoints.</summary>
@@ -84,6 +87,7 @@ internal sealed class OperatorSession(
             $"'{text}' names {found} of the cluster: give its host:port or its identity. Its units: {units}.");
     }
 
+    /// <summary>Whether the unit serves now, in the newest epoch.</summary>
     public async Task<bool> AnswersAsync(NodeAddress unit, CancellationToken cancellationToken)
     {
         try
@@ -144,7 +148,7 @@ internal sealed class OperatorSession(
 
 /// <summary>What an agent said.</summary>
 /// <param name="Roles">What its process serves.</param>
-internal sealed record AgentAnswer(NodeAddress Agent, AgentInfoResponse Info, ImmutableArray<RoleIdentity> Roles);
+public sealed record AgentAnswer(NodeAddress Agent, AgentInfoResponse Info, ImmutableArray<RoleIdentity> Roles);
 
 /// <summary>What the operator asks for makes no sense here; the message says what does. Nothing was done.</summary>
-internal sealed class OperatorFaultException(string message) : CorfuException(message);
+public sealed class OperatorFaultException(string message) : CorfuException(message);
