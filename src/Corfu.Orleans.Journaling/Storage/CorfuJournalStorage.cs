@@ -62,9 +62,9 @@ internal sealed partial class CorfuJournalStorage : IJournalStorage, IDisposable
             async () =>
             {
                 Opened opened = await OpenAsync(keepsData: true, cancellationToken);
-                (_mustRead, _seen) = (false, opened.Chain.Version);
-                // The grain's states take the data in while nothing else is under way.
+                // The grain's states take the data in while nothing else is under way. Only then it has read.
                 consumer.Read(opened.Chain.Data, opened.Chain.Metadata ?? JournalMetadata.Empty, complete: true);
+                (_mustRead, _seen) = (false, opened.Chain.Version);
                 opened.Chain.ReleaseData();
                 return true;
             },
@@ -121,7 +121,7 @@ internal sealed partial class CorfuJournalStorage : IJournalStorage, IDisposable
                     if (changed.SequenceEqual(opened.Chain.Properties)) return current;
                     if (await TryWriteAsync(
                         opened, JournalRecordKind.Properties, default, changed, opened.Chain.Version,
-                        cancellationToken)) return opened.Chain.Metadata;
+                        cancellationToken)) return _opened?.Chain.Metadata;
                 }
 
                 throw Contended();

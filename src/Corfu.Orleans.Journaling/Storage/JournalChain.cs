@@ -89,6 +89,8 @@ internal sealed class JournalChain(string journal, long root, bool keepsData)
         }
 
         Apply(position, record, ahead ?? []);
+        // Other parts before it belong to records that build on an older one: none of them comes in force.
+        _parts.Clear();
         return true;
     }
 
