@@ -20,34 +20,45 @@ internal sealed partial class CorfuJournalStorage
 
         /// <summary>Of the stream's entries since the last trim, in order.</summary>
         public List<LogPosition> Positions { get; } = [];
+
+        /// <summary>Of the record that was looked for; null: it was not met.</summary>
+        public bool? OwnIsInForce { get; set; }
     }
 
     /// <summary>Plays the stream from its root to its end.</summary>
-    private async Task<Opened> OpenAsync(bool keepsData, CancellationToken cancellationToken)
+    private async Task<Opened> OpenAsync(
+        bool keepsData, CancellationToken cancellationToken, EntryOrigin? own = null)
     {
         _opened = null;
         ICorfuLog log = await _connect(cancellationToken);
+        var (root, start) = await JournalRootSearch.FindAsync(
+            log, _stream, JournalRootSearch.Newest, cancellationToken);
         while (true)
         {
-            var (root, start) = await JournalRootSearch.FindAsync(log, _stream, cancellationToken);
+            LogTrimmedException? trimmed = null;
             var cursor = new StreamCursor(log, _stream, new LogPosition(Math.Max(0, start)));
             var opened = new Opened(log, cursor, new JournalChain(_journal, root, keepsData));
             try
             {
                 await cursor.SyncAsync(cancellationToken: cancellationToken);
-                await PlayAsync(opened, null, cancellationToken);
-                if (root >= 0 && opened.Chain.Version < 0)
-                    throw new CorfuJournalException($"Journal '{_journal}' lacks its snapshot at {root}.");
-                return _opened = opened;
+                opened.OwnIsInForce = await PlayAsync(opened, own, cancellationToken);
+                if (root < 0 || opened.Chain.Version >= 0) return _opened = opened;
             }
             catch (LogTrimmedException e)
             {
-                // Another activation took a snapshot meanwhile: a newer root is found. Without one the data is lost.
-                var (newer, _) = await JournalRootSearch.FindAsync(log, _stream, cancellationToken);
-                if (newer > root) continue;
-                throw new CorfuJournalException(
-                    $"Entries of journal '{_journal}' that it still needs were trimmed from the log.", e);
+                trimmed = e;
             }
+
+            // Another activation took a snapshot meanwhile, or the newest entries are all of one that knows an old
+            // root: among all entries a newer root is found. Without one the data is lost.
+            var newer = await JournalRootSearch.FindAsync(log, _stream, JournalRootSearch.All, cancellationToken);
+            if (newer.Root <= root)
+            {
+                throw new CorfuJournalException(
+                    $"Entries of journal '{_journal}' that it still needs were trimmed from the log.", trimmed);
+            }
+
+            (root, start) = newer;
         }
     }
 
@@ -84,14 +95,12 @@ internal sealed partial class CorfuJournalStorage
         bool isInForce;
         try
         {
-            await opened.Cursor.SyncAsync(cancellationToken: cancellationToken);
-            isInForce = await PlayAsync(opened, own.Origin, cancellationToken);
+            isInForce = await IsInForceAsync(opened, own, cancellationToken);
         }
-        catch (LogTrimmedException)
+        catch (Exception e) when (e is CorfuException or CorfuJournalException or OperationCanceledException)
         {
-            // Only a snapshot of another writer has what this one did not play trimmed.
-            _opened = null;
-            isInForce = false;
+            // The record is in the log.
+            throw Unknown(e);
         }
 
         _mustRead = knew;
@@ -99,6 +108,24 @@ internal sealed partial class CorfuJournalStorage
         if (_seen == version) _seen = own.Position.Offset;
         Trim(opened, record.Start);
         return true;
+    }
+
+    /// <summary>Reads the stream up to a record that was appended.</summary>
+    private async Task<bool> IsInForceAsync(Opened opened, AppendResult own, CancellationToken cancellationToken)
+    {
+        bool? isInForce;
+        try
+        {
+            await opened.Cursor.SyncAsync(cancellationToken: cancellationToken);
+            isInForce = await PlayAsync(opened, own.Origin, cancellationToken);
+        }
+        catch (LogTrimmedException)
+        {
+            // Another writer took a snapshot. A record below it may be a part of it, and is not met any more.
+            isInForce = (await OpenAsync(keepsData: false, cancellationToken, own.Origin)).OwnIsInForce;
+        }
+
+        return isInForce ?? throw new CorfuException($"The entry at {own.Position} was not met.");
     }
 
     private async Task<JournalRecord> AppendPartsAsync(
@@ -167,10 +194,10 @@ internal sealed partial class CorfuJournalStorage
     }
 
     /// <summary>Plays what the last sync told of.</summary>
-    /// <returns>Whether the record of <paramref name="own"/> is in force.</returns>
-    private async Task<bool> PlayAsync(Opened opened, EntryOrigin? own, CancellationToken cancellationToken)
+    /// <returns>Whether the record of <paramref name="own"/> is in force; null: it was not met.</returns>
+    private async Task<bool?> PlayAsync(Opened opened, EntryOrigin? own, CancellationToken cancellationToken)
     {
-        bool isInForce = false;
+        bool? isInForce = null;
         while (await opened.Cursor.ReadNextAsync(cancellationToken) is { } entry)
         {
             opened.Positions.Add(entry.Position);

@@ -11,18 +11,21 @@ internal static class JournalRootSearch
     // Positions read at once where the stream's newest ones hold nothing of it.
     private const int ScanBatch = 256;
 
-    /// <summary>Newest records looked at. Each writer appends at most one record that is not in force, so the newest
-    /// ones name an old root only if as many silos took the grain for theirs at once.</summary>
-    private const int Records = 8;
+    /// <summary>So many of the newest entries name the newest root as a rule. Not if a writer that others were ahead of
+    /// has just written a large batch: each of its parts names the root that it knew.</summary>
+    public const int Newest = 8;
 
+    public const int All = int.MaxValue;
+
+    /// <param name="entries">Newest ones looked at, unless the root is reached before.</param>
     /// <returns>Root and start; -1 each if no record names a root.</returns>
     public static async Task<(long Root, long Start)> FindAsync(
-        ICorfuLog log, StreamId stream, CancellationToken cancellationToken)
+        ICorfuLog log, StreamId stream, int entries, CancellationToken cancellationToken)
     {
         LogCheck check = await log.CheckAsync([stream], cancellationToken: cancellationToken);
         var found = (Root: JournalRecord.None, Start: JournalRecord.None);
         var next = check.Streams[0].Positions;
-        for (int seen = 0; seen < Records && !next.IsEmpty;)
+        for (int seen = 0; seen < entries && !next.IsEmpty;)
         {
             var results = await log.ReadManyAsync(next, cancellationToken: cancellationToken);
             var lowest = results.MinBy(result => result.Position);
@@ -34,6 +37,8 @@ internal static class JournalRootSearch
                 if (record.Root > found.Root) found = (record.Root, record.Start);
             }
 
+            // What is below a root names older ones only, and most of it is trimmed.
+            if (lowest.Position.Offset <= found.Root) break;
             next = Before(lowest, stream);
         }
 

@@ -217,6 +217,24 @@ public sealed class JournalStorageTests : IDisposable
     }
 
     [Fact]
+    public async Task A_large_batch_of_a_writer_that_is_behind_hides_no_snapshot()
+    {
+        using var harness = new JournalHarness(new InMemoryCorfuLog(new InMemoryLogOptions { MaxPayload = 600 }));
+        using var behind = harness.Open();
+        using var ahead = harness.Open();
+        await behind.AppendAsync(Bytes("1"), default);
+        await ReadAsync(ahead);
+        await ahead.ReplaceAsync(Bytes("S"), default);
+        await ahead.AppendAsync(Bytes("2"), default);
+        await harness.TrimmedAsync();
+        await Assert.ThrowsAsync<InconsistentStateException>(() =>
+            behind.ReplaceAsync(Bytes(new string('x', 10_000)), default).AsTask());
+        Assert.Equal("S2", await ReadAsync(harness.Open()));
+        await ahead.AppendAsync(Bytes("3"), default);
+        Assert.Equal("S23", await ReadAsync(harness.Open()));
+    }
+
+    [Fact]
     public async Task A_batch_above_the_limit_is_refused_and_nothing_is_lost()
     {
         using var harness = new JournalHarness(options: new CorfuJournalOptions { MaxBatchBytes = 10 });
