@@ -29,7 +29,8 @@ internal static class SiloMode
             await host.StartAsync();
             await Console.Out.WriteLineAsync(Ready);
             Task ended = host.WaitForShutdownAsync();
-            await Task.WhenAny(EndOfInputAsync(), ended);
+            // Reading the console blocks its thread, and the silo ends by a signal too.
+            await Task.WhenAny(Task.Run(EndOfInputAsync), ended);
             await host.StopAsync();
             return ExitCodes.Success;
         }
