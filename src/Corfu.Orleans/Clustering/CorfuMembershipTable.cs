@@ -25,6 +25,7 @@ internal sealed partial class CorfuMembershipTable(
 
     public async Task DeleteMembershipTableEntriesAsync(string clusterId, CancellationToken cancellationToken)
     {
+        await GrainScheduler.Leave();
         try
         {
             var table = clusterId == names.ClusterId
@@ -102,6 +103,7 @@ internal sealed partial class CorfuMembershipTable(
     private async Task<TResult> RunAsync<TResult>(
         string operation, Func<MembershipObject, ValueTask<TResult>> call, CancellationToken cancellationToken)
     {
+        await GrainScheduler.Leave();
         try
         {
             return await call(await _table.GetAsync(cancellationToken));

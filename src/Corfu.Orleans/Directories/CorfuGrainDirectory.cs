@@ -74,6 +74,7 @@ internal sealed partial class CorfuGrainDirectory(
     private async Task<TResult> RunAsync<TResult>(
         string operation, Func<DirectoryObject, ValueTask<TResult>> call, CancellationToken cancellationToken)
     {
+        await GrainScheduler.Leave();
         try
         {
             return await call(await _directory.GetAsync(cancellationToken));

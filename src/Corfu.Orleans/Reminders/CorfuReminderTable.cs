@@ -113,6 +113,7 @@ internal sealed partial class CorfuReminderTable(
     private async Task<TResult> RunAsync<TResult>(
         string operation, Func<ReminderObject, ValueTask<TResult>> call, CancellationToken cancellationToken)
     {
+        await GrainScheduler.Leave();
         try
         {
             return await call(await _reminders.GetAsync(cancellationToken));

@@ -43,7 +43,7 @@ internal sealed partial class CorfuGrainStorage(
         StoredState? stored;
         try
         {
-            stored = await (await StatesAsync(cancellationToken)).FindAsync(key, cancellationToken);
+            stored = await FindAsync(key, cancellationToken);
         }
         catch (Exception e) when (CorfuOrleansException.Covers(e))
         {
@@ -74,8 +74,7 @@ internal sealed partial class CorfuGrainStorage(
         StateChange change;
         try
         {
-            var states = await StatesAsync(cancellationToken);
-            change = await WriteAsync(states, key, bytes, seen, next, cancellationToken);
+            change = await WriteAsync(key, bytes, seen, next, cancellationToken);
         }
         catch (Exception e) when (CorfuOrleansException.Covers(e))
         {
@@ -98,7 +97,7 @@ internal sealed partial class CorfuGrainStorage(
         StateChange change;
         try
         {
-            change = await (await StatesAsync(cancellationToken)).ClearAsync(key, seen, cancellationToken);
+            change = await ClearAsync(key, seen, cancellationToken);
         }
         catch (Exception e) when (CorfuOrleansException.Covers(e))
         {
@@ -111,11 +110,25 @@ internal sealed partial class CorfuGrainStorage(
         grainState.RecordExists = false;
     }
 
+    private async Task<StoredState?> FindAsync(string key, CancellationToken cancellationToken)
+    {
+        await GrainScheduler.Leave();
+        return await (await StatesAsync(cancellationToken)).FindAsync(key, cancellationToken);
+    }
+
+    private async Task<StateChange> ClearAsync(string key, Guid seen, CancellationToken cancellationToken)
+    {
+        await GrainScheduler.Leave();
+        return await (await StatesAsync(cancellationToken)).ClearAsync(key, seen, cancellationToken);
+    }
+
     /// <summary>Where the outcome is in doubt, the state says that the write took effect if it still has its etag.
     /// Nothing says that it did not.</summary>
-    private async Task<StateChange> WriteAsync(IStates states, string key, ReadOnlyMemory<byte> bytes, Guid seen,
-        Guid next, CancellationToken cancellationToken)
+    private async Task<StateChange> WriteAsync(string key, ReadOnlyMemory<byte> bytes, Guid seen, Guid next,
+        CancellationToken cancellationToken)
     {
+        await GrainScheduler.Leave();
+        var states = await StatesAsync(cancellationToken);
         try
         {
             return await states.WriteAsync(key, bytes, seen, next, cancellationToken);
