@@ -21,7 +21,8 @@ public sealed class CorfuGrainStorageOptions : IStorageProviderSerializerOptions
     public bool KeepStatesInLog { get; set; }
 
     /// <summary>For <see cref="KeepStatesInLog"/>: a state that stands so many positions behind the log's tail is
-    /// written again, so that the log can be trimmed. Default: a million.</summary>
+    /// written again, so that the log can be trimmed. At least twice as many positions as there are states are kept.
+    /// Default: a million.</summary>
     public long MaxLogSpan { get; set; } = 1_000_000;
 
     /// <summary>For <see cref="KeepStatesInLog"/>: how often a silo looks for such states. Between a second and a day.

@@ -25,7 +25,11 @@ internal sealed partial class StateCompactor(
         var end = (await runtime.GetAsync(cancellationToken)).PlayedTo;
         if (end.Offset <= options.MaxLogSpan) return 0;
         var states = await index.GetAsync(cancellationToken);
-        return await states.CompactAsync(new LogPosition(end.Offset - options.MaxLogSpan), cancellationToken);
+        // Each state that is written again takes a position: of more states than the span has positions, some would
+        // always stand too far behind.
+        var span = Math.Max(options.MaxLogSpan, 2L * await states.CountAsync(cancellationToken));
+        if (end.Offset <= span) return 0;
+        return await states.CompactAsync(new LogPosition(end.Offset - span), cancellationToken);
     }
 
     private async Task RunAsync()

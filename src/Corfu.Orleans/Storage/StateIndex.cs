@@ -77,6 +77,9 @@ internal sealed partial class StateIndex : TangoObject, ITangoIndex, IStates
         return moved;
     }
 
+    [Accessor]
+    public partial ValueTask<int> CountAsync(CancellationToken cancellationToken = default);
+
     private async Task<bool> MoveAsync(string grain, IndexedState known, CancellationToken cancellationToken)
     {
         ImmutableArray<byte> bytes;
@@ -130,6 +133,8 @@ internal sealed partial class StateIndex : TangoObject, ITangoIndex, IStates
         _states = _states.SetItem(grain, known with { Place = place });
         return true;
     }
+
+    private int ReadCount() => _states.Count;
 
     private IndexedState? ReadLocate(string grain) => _states.TryGetValue(grain, out var known) ? known : null;
 
