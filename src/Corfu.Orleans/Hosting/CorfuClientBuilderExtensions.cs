@@ -30,6 +30,7 @@ public static class CorfuClientBuilderExtensions
     private static void AddGateways(IServiceCollection services)
     {
         services.TryAddSingleton<CorfuMembershipTable>();
-        services.TryAddSingleton<IGatewayListProvider, CorfuGatewayListProvider>();
+        // As Orleans' providers do it: the last one that is asked for counts.
+        services.AddSingleton<IGatewayListProvider, CorfuGatewayListProvider>();
     }
 }

@@ -56,7 +56,8 @@ internal static class CorfuOrleansServices
     public static IServiceCollection AddCorfuMembership(this IServiceCollection services)
     {
         services.TryAddSingleton<CorfuMembershipTable>();
-        services.TryAddSingleton<IMembershipTable>(
+        // As Orleans' providers do it: the last one that is asked for counts.
+        services.AddSingleton<IMembershipTable>(
             static provider => provider.GetRequiredService<CorfuMembershipTable>());
         return services;
     }
