@@ -70,6 +70,13 @@ internal sealed class Session(string id, string owner, TimeSpan timeToLive, int 
         return held is not null;
     }
 
+    /// <summary>Null: the session does not have it.</summary>
+    public T? Find<T>(Holding holding)
+        where T : class
+    {
+        lock (_gate) return _held.GetValueOrDefault(holding) as T;
+    }
+
     /// <summary>The session's lease of an object.</summary>
     /// <param name="grant">Grants it when it is first used.</param>
     public async ValueTask<TangoLease> LeaseAsync(

@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using System.Diagnostics.CodeAnalysis;
 using Microsoft.Extensions.Options;
+using Tango.Collections;
 
 namespace Corfu.Grpc;
 
@@ -29,6 +30,29 @@ internal sealed class Sessions(IOptions<CorfuGrpcOptions> options)
 
     /// <exception cref="SessionNotFoundException">It has ended, or is of another front end.</exception>
     public Session Get(string id) => TryGet(id, out var session) ? session : throw new SessionNotFoundException(id);
+
+    /// <summary>Null: no session of this front end has it.</summary>
+    public Delivery<byte[]>? FindDelivery(Holding holding)
+    {
+        foreach (var (_, session) in _open)
+        {
+            if (session.Find<Delivery<byte[]>>(holding) is { } delivery) return delivery;
+        }
+
+        return null;
+    }
+
+    /// <summary>A delivery was completed: it is not its session's any more, and its caller has not lost it.</summary>
+    public void Complete(Holding holding)
+    {
+        foreach (var (_, session) in _open)
+        {
+            if (!session.TryTake<Delivery<byte[]>>(holding, out var delivery)) continue;
+            // Ends its renewals. The caller's answer does not wait for that.
+            _ = delivery.DisposeAsync().AsTask();
+            return;
+        }
+    }
 
     private bool TryGet(string id, [NotNullWhen(true)] out Session? session) =>
         _open.TryGetValue(id, out session) && !session.Ended.IsCancellationRequested;

@@ -56,18 +56,22 @@ internal sealed class WorkQueuesEndpoint(
         };
     }
 
-    // Whichever front end keeps the delivery learns from its next renewal that it is over.
+    // Another front end that keeps the delivery learns from its next renewal that it is over.
     public override async Task<V1.CompleteResponse> Complete(V1.CompleteRequest request, ServerCallContext context)
     {
         var (item, token) = NumbersOf(request.Delivery);
+        var holding = Holding.Delivery(request.Object, item, token);
         await objects.UseAsync<TangoWorkQueue<byte[]>, bool>(
             request.Object,
             async queue =>
             {
-                await queue.CompleteAsync(item, token, context.CancellationToken);
+                if (sessions.FindDelivery(holding) is { } kept)
+                    await queue.CompleteAsync(kept, context.CancellationToken);
+                else await queue.CompleteAsync(item, token, context.CancellationToken);
                 return true;
             },
             context.CancellationToken);
+        sessions.Complete(holding);
         return new V1.CompleteResponse();
     }
 

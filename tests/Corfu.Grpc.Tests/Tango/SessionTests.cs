@@ -121,6 +121,31 @@ public sealed class SessionTests
             new() { OnSuccess = { new Operation { Object = "jobs", Complete = delivery } } };
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task What_is_completed_is_not_held_any_more_and_not_lost(bool inTransaction)
+    {
+        await using var front = new Front();
+        var own = await StartAsync(front, static options => options.Tango.MaxHeldPerSession = 1);
+        await using var session = await own.OpenSessionAsync(Long);
+        for (var i = 0; i < 3; i++)
+        {
+            await own.WorkQueues.EnqueueAsync(new EnqueueRequest { Object = "jobs", Value = ByteString.Empty });
+            var received = await ReceiveAsync(own, session);
+            Assert.Equal(1U, received.Attempt);
+            if (!inTransaction) await CompleteAsync(own, received.Delivery);
+            else
+                Assert.NotNull((await own.Transactions.TransactAsync(new TransactRequest
+                {
+                    OnSuccess = { new Operation { Object = "jobs", Complete = received.Delivery } },
+                })).Committed);
+        }
+
+        await session.KeepAliveAsync();
+        Assert.Equal(SessionEvent.EventOneofCase.KeptAlive, (await session.NextAsync()).EventCase);
+    }
+
     [Fact]
     public async Task An_item_that_is_abandoned_is_delivered_again()
     {
