@@ -66,8 +66,12 @@ internal sealed class Session(string id, string owner, TimeSpan timeToLive, int 
     public bool TryTake<T>(Holding holding, [NotNullWhen(true)] out T? held)
         where T : class
     {
-        lock (_gate) held = _held.Remove(holding, out var kept) ? kept as T : null;
-        return held is not null;
+        lock (_gate)
+        {
+            // Numbers of another kind of object: it stays the session's, which has to end it.
+            held = _held.GetValueOrDefault(holding) as T;
+            return held is not null && _held.Remove(holding);
+        }
     }
 
     /// <summary>Null: the session does not have it.</summary>

@@ -79,7 +79,15 @@ public sealed class SessionTests
         };
         Assert.True((await own.Locks.ReleaseAsync(request)).Released);
         Assert.False((await own.Locks.ReleaseAsync(request)).Released);
-        Assert.True(await AcquireAsync(own, session) > request.FencingToken);
+        var token = await AcquireAsync(own, session);
+        Assert.True(token > request.FencingToken);
+        // Numbers that name it as if it were a delivery do not take it out of the session.
+        Assert.False((await own.WorkQueues.AbandonAsync(new AbandonRequest
+        {
+            Object = "mutex",
+            Session = session.Id,
+            Delivery = new Delivery { Item = token, Token = -1 },
+        })).Abandoned);
         await session.EndAsync();
         Assert.False((await own.Locks.GetHolderAsync(new GetHolderRequest { Object = "mutex" })).HasFencingToken);
     }
