@@ -12,6 +12,7 @@ internal sealed class LocksEndpoint(OpenObjects objects, Sessions sessions, Time
         var session = sessions.Get(request.Session);
         var timeToLive = Durations.TimeToLive(request.TimeToLive) ?? session.TimeToLive;
         var maxWait = Durations.MaxWait(request.MaxWait);
+        session.RequireRoom();
         var held = await objects.UseAsync<TangoLock, HeldLock?>(
             request.Object,
             mutex => Waits.ForAsync(

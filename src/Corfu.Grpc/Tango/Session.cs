@@ -38,6 +38,17 @@ internal sealed class Session(string id, string owner, TimeSpan timeToLive, int 
     public ValueTask TellAsync(V1.SessionEvent told, CancellationToken cancellationToken) =>
         _events.Writer.WriteAsync(told, cancellationToken);
 
+    /// <summary>Before anything is taken for it: a delivery that is given back counts as an attempt.</summary>
+    /// <exception cref="FrontEndLimitException">It holds as much as it may.</exception>
+    public void RequireRoom()
+    {
+        lock (_gate)
+        {
+            if (_held.Count >= maxHeld)
+                throw new FrontEndLimitException(nameof(TangoGrpcOptions.MaxHeldPerSession), maxHeld);
+        }
+    }
+
     /// <summary>Keeps what the caller got until it is taken back, lost, or the session ends.</summary>
     /// <exception cref="SessionNotFoundException">The session has ended meanwhile, and what the caller got too.
     /// </exception>

@@ -32,6 +32,7 @@ internal sealed class WorkQueuesEndpoint(
         var session = sessions.Get(request.Session);
         var timeToLive = Durations.TimeToLive(request.TimeToLive) ?? session.TimeToLive;
         var maxWait = Durations.MaxWait(request.MaxWait);
+        session.RequireRoom();
         var delivery = await objects.UseAsync<TangoWorkQueue<byte[]>, Delivery<byte[]>?>(
             request.Object,
             queue => Waits.ForAsync(

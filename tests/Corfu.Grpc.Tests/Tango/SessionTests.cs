@@ -209,8 +209,14 @@ public sealed class SessionTests
         await own.CreateAsync("other", ObjectType.Lock);
         Assert.Equal((StatusCode.ResourceExhausted, "OVERLOADED"),
             await TangoFrontEnd.FailureOf(() => AcquireAsync(own, session, name: "other")));
-        // What was too much is free again.
+        // What was too much is free again, and an item that was too much was not delivered.
         Assert.False((await own.Locks.GetHolderAsync(new GetHolderRequest { Object = "other" })).HasFencingToken);
+        await own.WorkQueues.EnqueueAsync(new EnqueueRequest { Object = "jobs", Value = ByteString.Empty });
+        Assert.Equal((StatusCode.ResourceExhausted, "OVERLOADED"),
+            await TangoFrontEnd.FailureOf(() => ReceiveAsync(own, session)));
+        await session.EndAsync();
+        await using var next = await own.OpenSessionAsync(Long);
+        Assert.Equal(1U, (await ReceiveAsync(own, next)).Attempt);
     }
 
     private static async Task<TangoFrontEnd> StartAsync(Front front, Action<CorfuGrpcOptions>? configure = null)
