@@ -103,6 +103,9 @@ public sealed class GrpcFrontEnd : IAsyncDisposable
         var builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
         builder.WebHost.UseKestrelCore().ConfigureKestrel(kestrel =>
         {
+            // A subscriber may be as slow as it likes. The limit would end its whole connection: the other calls too,
+            // and the sessions with their locks.
+            kestrel.Limits.MinResponseDataRate = null;
             kestrel.Limits.Http2.MaxStreamsPerConnection = MaxStreams;
             kestrel.Limits.Http2.KeepAlivePingDelay = PingDelay;
             kestrel.Limits.Http2.KeepAlivePingTimeout = PingTimeout;
