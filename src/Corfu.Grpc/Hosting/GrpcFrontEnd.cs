@@ -93,8 +93,18 @@ public sealed class GrpcFrontEnd : IAsyncDisposable
     public async ValueTask DisposeAsync()
     {
         using var limit = new CancellationTokenSource(StopTimeout);
-        await _app.StopAsync(limit.Token);
-        await _app.DisposeAsync();
+        try
+        {
+            await _app.StopAsync(limit.Token);
+        }
+        catch (OperationCanceledException) when (limit.IsCancellationRequested)
+        {
+            // Calls were stuck; their connections are closed by now.
+        }
+        finally
+        {
+            await _app.DisposeAsync();
+        }
     }
 
     private static WebApplication Build(
