@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using Corfu.Client;
 using Corfu.Client.Layout;
 using Corfu.Grpc.Protocol;
@@ -10,7 +11,8 @@ namespace Corfu.Grpc;
 /// <summary>The one table from exceptions to gRPC errors, for all services. docs/grpc.md shows it.</summary>
 internal static partial class ErrorTable
 {
-    private static readonly Dictionary<System.Type, Row> s_rows = new()
+    // Hosts of one process may start at once.
+    private static readonly ConcurrentDictionary<System.Type, Row> s_rows = new()
     {
         [typeof(RequestException)] = new(StatusCode.InvalidArgument, ErrorReason.InvalidRequest),
         [typeof(EntryTooLargeException)] = new(StatusCode.InvalidArgument, ErrorReason.EntryTooLarge),

@@ -49,9 +49,10 @@ internal sealed class TailWatcher(ILogSource source, IOptions<CorfuGrpcOptions> 
                 var log = await source.GetAsync(CancellationToken.None);
                 tail = (await log.CheckAsync([])).Tail;
             }
-            catch (Exception e) when (e is CorfuException or ObjectDisposedException or OperationCanceledException)
+            catch (Exception)
             {
-                // The waiters ask themselves, and report what they meet.
+                // The waiters ask themselves, and report what they meet. The loop must not end while there are any:
+                // no other one would begin.
             }
 
             foreach (var waiter in Due(tail)) waiter.TrySetResult();
