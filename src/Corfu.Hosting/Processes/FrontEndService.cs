@@ -24,7 +24,14 @@ internal sealed class FrontEndService(StartFrontEnd start, NodeOptions options, 
                 .Select(peer => NodeEndpoint.TryParse(peer, out var endpoint) ? endpoint : default),
         ];
         _ = NodeEndpoint.TryParse(options.GrpcListen, out var listen);
-        _frontEnd = await start(listen, new ConnectionString(known).ToString(), loggers, cancellationToken);
+        try
+        {
+            _frontEnd = await start(listen, new ConnectionString(known).ToString(), loggers, cancellationToken);
+        }
+        catch (CorfuException e) when (e is not NodeStartException)
+        {
+            throw new NodeStartException(e.Message, e);
+        }
     }
 
     public async Task StopAsync(CancellationToken cancellationToken)

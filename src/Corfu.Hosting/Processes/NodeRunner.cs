@@ -30,7 +30,17 @@ public static class NodeRunner
             throw new NodeStartException(
                 $"The file {configPath} asks for gRPC, which this program does not serve; 'corfu node' does.");
         using var host = Build(options, log, frontEnd);
-        await host.StartAsync(cancellationToken);
+        try
+        {
+            await host.StartAsync(cancellationToken);
+        }
+        catch
+        {
+            // What has started ends: the node, where its front end cannot listen.
+            await host.StopAsync(CancellationToken.None);
+            throw;
+        }
+
         var roles = string.Join(", ", options.Roles.Select(role => role.Role.ToString().ToLowerInvariant()));
         await output.WriteLineAsync(
             $"{NodeProcess.ReadyPrefix}{options.Name} ({roles}) at {options.Endpoint}, process "
