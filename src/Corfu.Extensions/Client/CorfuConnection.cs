@@ -24,17 +24,26 @@ internal sealed class CorfuConnection(CorfuClientSettings settings, ILoggerFacto
     // Written once, under _gate.
     private volatile CorfuClient? _client;
 
+    // Of the newest attempt that failed. Written under _gate.
+    private volatile Exception? _failure;
+
     /// <summary>Null until the first connection.</summary>
     public CorfuClient? Current => _client;
 
     public async Task<CorfuClient> GetClientAsync(CancellationToken cancellationToken = default)
     {
         if (Current is { } connected) return connected;
+        var before = _failure;
         await _gate.WaitAsync(cancellationToken);
         try
         {
-            return _client ??= await CorfuClient.ConnectAsync(settings.ConnectionString, settings.Client,
-                _logger, cancellationToken);
+            if (Current is { } made) return made;
+            // Calls that waited for an attempt share its failure: with one attempt each, the last would wait for all.
+            if (_failure is { } failure && failure != before)
+                throw new ClusterNotFoundException(failure.Message, failure);
+            made = await ConnectAsync(cancellationToken);
+            _client = made;
+            return made;
         }
         finally
         {
@@ -63,6 +72,20 @@ internal sealed class CorfuConnection(CorfuClientSettings settings, ILoggerFacto
     }
 
     public Task StopAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+
+    private async Task<CorfuClient> ConnectAsync(CancellationToken cancellationToken)
+    {
+        try
+        {
+            return await CorfuClient.ConnectAsync(
+                settings.ConnectionString, settings.Client, _logger, cancellationToken);
+        }
+        catch (ClusterNotFoundException e)
+        {
+            _failure = e;
+            throw;
+        }
+    }
 
     public async ValueTask DisposeAsync()
     {

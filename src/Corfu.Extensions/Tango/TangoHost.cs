@@ -28,11 +28,12 @@ internal sealed class TangoHost(
     public async Task<TangoRuntime> GetRuntimeAsync(CancellationToken cancellationToken = default)
     {
         if (Current is { } runtime) return runtime;
+        // Not under the gate: calls share an attempt to connect.
+        var client = await connection.GetClientAsync(cancellationToken);
         await _gate.WaitAsync(cancellationToken);
         try
         {
             if (_runtime is { } made) return made;
-            var client = await connection.GetClientAsync(cancellationToken);
             made = new TangoRuntime(client, () => new StreamCursor(client), time, SystemEntropy.Instance,
                 settings.Runtime, loggers.CreateLogger<TangoRuntime>());
             if (meters is not null) TangoMeters.Add(meters, made, key);
