@@ -29,11 +29,17 @@ internal sealed class AppendCall(AsyncDuplexStreamingCall<AppendManyRequest, App
         }
 
         call.Dispose();
-        await reading;
-        lock (_gate)
+        try
         {
-            foreach (var append in _open.Values) append.TrySetResult(Messages.NoAnswer);
-            _open.Clear();
+            await reading;
+        }
+        finally
+        {
+            lock (_gate)
+            {
+                foreach (var append in _open.Values) append.TrySetResult(Messages.NoAnswer);
+                _open.Clear();
+            }
         }
     }
 

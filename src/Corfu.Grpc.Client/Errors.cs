@@ -38,15 +38,18 @@ internal static class Errors
         ErrorReason.NotGranted => new ArgumentOutOfRangeException(null, message),
         ErrorReason.InvalidRequest => new ArgumentException(message),
         ErrorReason.EntryTooLarge => new EntryTooLargeException(SubjectOf(message)),
-        ErrorReason.StreamRange => new StreamRangeException(
-            new StreamId(ulong.Parse(metadata["stream"], CultureInfo.InvariantCulture))),
+        ErrorReason.StreamRange when metadata.TryGetValue("stream", out var text)
+            && ulong.TryParse(text, CultureInfo.InvariantCulture, out var stream) =>
+            new StreamRangeException(new StreamId(stream)),
         ErrorReason.Overloaded => new LogOverloadedException(message),
         ErrorReason.NoSpace => new CorfuStatusException(Corfu.Protocol.Status.NoSpace, message),
         ErrorReason.Mirror => new LogIsMirrorException(SubjectOf(message)),
         ErrorReason.Corrupt => new PageCorruptException(SubjectOf(message)),
-        ErrorReason.DataLoss => new DataLossException(
-            new LogPosition(long.Parse(metadata["position"], CultureInfo.InvariantCulture))),
-        ErrorReason.NodeStatus when Enum.TryParse<Corfu.Protocol.Status>(metadata["status"], out var status) =>
+        ErrorReason.DataLoss when metadata.TryGetValue("position", out var text)
+            && long.TryParse(text, CultureInfo.InvariantCulture, out var position) =>
+            new DataLossException(new LogPosition(position)),
+        ErrorReason.NodeStatus when metadata.TryGetValue("status", out var text)
+            && Enum.TryParse<Corfu.Protocol.Status>(text, out var status) =>
             new CorfuStatusException(status, message),
         _ => new LogUnavailableException(message),
     };

@@ -37,10 +37,12 @@ internal sealed class RememberedTransactions(IOptions<CorfuGrpcOptions> options)
     {
         lock (_gate)
         {
+            // Also of one that was forgotten while it ran.
+            _doubts.Remove(id, out var doubt);
             if (!_known.TryGetValue(id, out var source)) return;
             if (response is not null)
             {
-                source.TrySetResult(_doubts.Remove(id, out var doubt) ? doubt : new Remembered(response));
+                source.TrySetResult(doubt ?? new Remembered(response));
                 return;
             }
 
