@@ -21,7 +21,7 @@ public class UnitBenchmarks
     [GlobalSetup]
     public void Prepare() => _requests = WriteRequests(Writes, Payload);
 
-    // Write-once: each run of the benchmark needs pages that nobody wrote.
+    // Write-once: each run of the benchmark needs pages that are unwritten.
     [IterationSetup]
     public void Open() => _core = OpenCore();
 

@@ -135,7 +135,7 @@ internal static class FailoverCommand
     private sealed record FailoverSetting(string Kind, bool Freeze, int Appenders, int Streams, TimeSpan WarmUp,
         bool Log);
 
-    // While a spare is still being rebuilt, there would be nobody to stand for the next victim.
+    // While a spare is still being rebuilt, no unit could stand in for the next victim.
     private static async Task RebuiltAsync(CorfuClient client, CancellationToken cancellationToken)
     {
         while (client.Projection.Segments.Any(

@@ -102,7 +102,7 @@ internal sealed class AppendStream(
         }
         catch
         {
-            // Nobody hears the outcomes any more.
+            // The caller hears no outcomes any more.
             await failed.CancelAsync();
             throw;
         }

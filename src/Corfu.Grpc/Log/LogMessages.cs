@@ -104,7 +104,7 @@ internal static class LogMessages
             Position = ToMessage(entry.Position),
             Origin = ToMessage(entry.Origin),
             WriterTimeUnixMs = entry.WriterTime.ToUnixTimeMilliseconds(),
-            // The payload is a slice of what a unit answered, which nobody writes to any more.
+            // The payload is a slice of what a unit answered, which is never written to again.
             Payload = UnsafeByteOperations.UnsafeWrap(entry.Payload),
             Junk = entry.IsJunk,
         };

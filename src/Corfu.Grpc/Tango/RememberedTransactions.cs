@@ -121,7 +121,7 @@ internal sealed class RememberedTransactions(IOptions<CorfuGrpcOptions> options)
     private static TaskCompletionSource<Remembered> NewSource()
     {
         var source = new TaskCompletionSource<Remembered>(TaskCreationOptions.RunContinuationsAsynchronously);
-        // Nobody need wait for it.
+        // No caller waits for it.
         _ = source.Task.ContinueWith(static task => _ = task.Exception, TaskScheduler.Default);
         return source;
     }
