@@ -1,18 +1,24 @@
 using Corfu.Protocol;
+using Tango.Testing;
 
-namespace Tango.Tests;
+namespace Tango.Collections.Tests;
 
 /// <summary>Comparing a key with a version that an earlier reader was told.</summary>
-public class TransactionVersionTests
+public sealed class TransactionVersionTests
 {
+    private static ValueTask<TangoDictionary<string, int>> OpenAsync(TangoRuntime runtime) =>
+        runtime.OpenAsync<TangoDictionary<string, int>>("accounts", OpenMode.Create);
+
     [Fact]
     public async Task A_key_is_unchanged_until_it_is_written()
     {
-        await using var world = new World();
-        var (runtime, accounts) = await world.OpenAccountsAsync();
-        var (_, other) = await world.OpenAccountsAsync();
+        var log = new InMemoryCorfuLog();
+        await using var runtime = new TangoRuntime(log);
+        await using var another = new TangoRuntime(log);
+        var accounts = await OpenAsync(runtime);
+        var other = await OpenAsync(another);
         await accounts.SetAsync("x", 1);
-        var seen = new RecordVersion(new LogPosition((await world.TailAsync()).Offset - 1), int.MaxValue);
+        var seen = new RecordVersion(new LogPosition((await log.CheckAsync([])).Tail.Offset - 1), int.MaxValue);
         Assert.True(await IsUnchangedAsync("x"));
         await other.SetAsync("y", 1);
         Assert.True(await IsUnchangedAsync("x"));
@@ -32,9 +38,10 @@ public class TransactionVersionTests
     [Fact]
     public async Task A_commit_is_the_newest_write_of_its_keys()
     {
-        await using var world = new World();
-        var (runtime, accounts) = await world.OpenAccountsAsync();
-        var outcome = await runtime.RunTransactionAsync(_ => accounts.SetAsync("x", 1));
+        var log = new InMemoryCorfuLog();
+        await using var runtime = new TangoRuntime(log);
+        var accounts = await OpenAsync(runtime);
+        var outcome = await runtime.RunTransactionAsync(async _ => await accounts.SetAsync("x", 1));
         var version = Assert.IsType<TxOutcome.Committed>(outcome).Version;
         await using var tx = runtime.BeginTx(new TransactionOptions { StartFresh = true });
         Assert.True(await tx.IsUnchangedAsync(accounts, "x", version));
@@ -45,11 +52,13 @@ public class TransactionVersionTests
     [Fact]
     public async Task The_transaction_aborts_if_the_answer_does_not_stay_true()
     {
-        await using var world = new World();
-        var (runtime, accounts) = await world.OpenAccountsAsync();
-        var (_, other) = await world.OpenAccountsAsync();
+        var log = new InMemoryCorfuLog();
+        await using var runtime = new TangoRuntime(log);
+        await using var another = new TangoRuntime(log);
+        var accounts = await OpenAsync(runtime);
+        var other = await OpenAsync(another);
         await accounts.SetAsync("x", 1);
-        var seen = new RecordVersion(new LogPosition((await world.TailAsync()).Offset - 1), int.MaxValue);
+        var seen = new RecordVersion(new LogPosition((await log.CheckAsync([])).Tail.Offset - 1), int.MaxValue);
         await using var tx = runtime.BeginTx(new TransactionOptions { StartFresh = true });
         Assert.True(await tx.IsUnchangedAsync(accounts, "x", seen));
         await accounts.SetAsync("z", 1);
@@ -60,9 +69,10 @@ public class TransactionVersionTests
     [Fact]
     public async Task A_key_that_is_not_there_has_the_versions_of_the_whole_object()
     {
-        await using var world = new World();
-        var (runtime, accounts) = await world.OpenAccountsAsync();
-        var seen = new RecordVersion(new LogPosition((await world.TailAsync()).Offset - 1), int.MaxValue);
+        var log = new InMemoryCorfuLog();
+        await using var runtime = new TangoRuntime(log);
+        var accounts = await OpenAsync(runtime);
+        var seen = new RecordVersion(new LogPosition((await log.CheckAsync([])).Tail.Offset - 1), int.MaxValue);
         await using var tx = runtime.BeginTx(new TransactionOptions { StartFresh = true });
         Assert.True(await tx.IsUnchangedAsync(accounts, "never", seen));
     }
