@@ -1,4 +1,5 @@
 using Corfu.Protocol;
+using Tango.Testing;
 
 namespace Tango.Tests;
 
@@ -76,6 +77,37 @@ public class ReloadTests
         hold.ReleaseSyncs();
         await Assert.ThrowsAsync<TangoInDoubtException>(() => adding);
         Assert.Equal(2, await reading);
+    });
+
+    /// <summary>Both updates stand in one entry, which is played for the object that is loaded.</summary>
+    [Fact]
+    public void Update_of_an_object_that_is_not_loaded_yet_is_in_doubt() => SeededContext.Run(4, async time =>
+    {
+        var release = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var holdsNext = false;
+        await using var world = new World(new InMemoryLogOptions { AroundAppend = _ => HoldAsync() }, time);
+        var (writer, first, second) = await OpenPairAsync(world);
+        var (_, firstBehind, secondBehind) = await OpenPairAsync(world);
+        await first.SetAsync("x", 1);
+        await second.SetAsync("x", 2);
+        holdsNext = true;
+        var slow = firstBehind.SetAsync("y", 1).AsTask();
+        var unloaded = firstBehind.AddAsync("x", 1).AsTask();
+        var loaded = secondBehind.AddAsync("x", 1).AsTask();
+        await CheckpointAndTrimAsync(world, writer, first, second);
+        Assert.Equal(2, await secondBehind.BalanceAsync("x"));
+        release.SetResult();
+        await slow;
+        Assert.Equal(3, await loaded);
+        await Assert.ThrowsAsync<TangoInDoubtException>(() => unloaded);
+        Assert.Equal(2, await firstBehind.BalanceAsync("x"));
+
+        async ValueTask HoldAsync()
+        {
+            if (!holdsNext) return;
+            holdsNext = false;
+            await release.Task;
+        }
     });
 
     /// <summary>Nothing is read on this way, so that nothing else would start the object anew.</summary>

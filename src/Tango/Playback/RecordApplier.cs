@@ -109,7 +109,14 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
     {
         if (TangoDirectory.IsDeletion(update, out var unit)) DeleteUnit(unit, version);
         else if (TangoDirectory.IsAddition(update, out unit, out var member)) AddMember(unit, member, version);
-        if (!hosted.TryGet(update.Object, version.Position, out var target)) return;
+        if (!hosted.TryGet(update.Object, version.Position, out var target))
+        {
+            // R22: the object was let go at a trim and is not loaded yet; the entry is played for another one.
+            if (call is { NeedsPlayback: true })
+                call.OnInDoubt(version.Position, "The record is in the log, but its object is not played here", null);
+            return;
+        }
+
         var place = new LogPlace(version.Position, version.Index, 0);
         var rejection = Apply(target, update, version, place, isTransaction: false, call?.Result);
         call?.OnApplied(version, rejection, target.Stopped);
