@@ -54,6 +54,21 @@ public sealed partial class TangoLeasedDictionary<TKey, TValue> : TangoObject, I
         return SetOfLeaseAsync(key, value, lease.Id, cancellationToken);
     }
 
+    /// <summary>As the other overload, for an owner that keeps the lease's number.</summary>
+    /// <exception cref="TangoRejectedException">The lease has ended.</exception>
+    public ValueTask SetAsync(TKey key, TValue value, long lease, CancellationToken cancellationToken = default) =>
+        SetOfLeaseAsync(key, value, lease, cancellationToken);
+
+    /// <summary>Renews a lease by its number, for its time to live: for an owner that keeps the number and not the
+    /// <see cref="TangoLease"/>, which it let go or which was of another process.</summary>
+    /// <returns>False: the lease has ended.</returns>
+    public ValueTask<bool> RenewAsync(long lease, CancellationToken cancellationToken = default) =>
+        RenewAsync(new LeaseRenewal(lease), cancellationToken);
+
+    /// <summary>Ends a lease and its entries; without effect if it has ended.</summary>
+    [Mutator(6)]
+    public partial ValueTask EndAsync(long lease, CancellationToken cancellationToken = default);
+
     /// <summary>Adds or replaces an entry that ends unless it is set again within its time to live.</summary>
     /// <param name="timeToLive">At least a millisecond.</param>
     public ValueTask SetAsync(
@@ -98,10 +113,7 @@ public sealed partial class TangoLeasedDictionary<TKey, TValue> : TangoObject, I
     [Mutator(5)]
     private partial ValueTask<bool> RenewAsync([VersionKey] LeaseRenewal lease, CancellationToken cancellationToken);
 
-    // These two are writes of the whole map: the keys that end are not told by the call.
-    [Mutator(6)]
-    private partial ValueTask EndAsync(long lease, CancellationToken cancellationToken);
-
+    // This one and EndAsync are writes of the whole map: the keys that end are not told by the call.
     [Mutator(7)]
     private partial ValueTask ExpireAsync(long lease, long version, CancellationToken cancellationToken);
 

@@ -60,6 +60,22 @@ public sealed partial class TangoLock : TangoObject, ITangoLeased
                 ObjectName, fencingToken, $"'{ObjectName}' is not held with token {fencingToken} any more");
     }
 
+    /// <summary>Renews a lock by its token, for the time to live with which it was taken: for a holder that keeps the token
+    /// and not the <see cref="HeldLock"/>, which it let go or which was of another process.</summary>
+    /// <returns>False: the lock is not held with this token any more.</returns>
+    public async ValueTask<bool> RenewAsync(long fencingToken, CancellationToken cancellationToken = default) =>
+        await RenewAsync(new LeaseRenewal(fencingToken), cancellationToken)
+        && await IsHolderAsync(fencingToken, cancellationToken);
+
+    /// <summary>Frees a lock by its token.</summary>
+    /// <returns>False: the lock is not held with this token any more.</returns>
+    public async ValueTask<bool> ReleaseAsync(long fencingToken, CancellationToken cancellationToken = default)
+    {
+        if (!await IsHolderAsync(fencingToken, cancellationToken)) return false;
+        await LeaveAsync(fencingToken, cancellationToken);
+        return true;
+    }
+
     /// <summary>Linearizable: the holder of the lock; not found if it is free. In a transaction it conflicts with
     /// every use of the lock, renewals included.</summary>
     [Accessor]
@@ -190,4 +206,8 @@ public sealed class HeldLock : IAsyncDisposable
 
     /// <summary>Frees the lock.</summary>
     public ValueTask DisposeAsync() => _ticket.DisposeAsync();
+
+    /// <summary>Stops the renewals. The lock is free after the time to live, unless another process renews it by its
+    /// token: <see cref="TangoLock.RenewAsync(long, CancellationToken)"/>.</summary>
+    public ValueTask LetGoAsync() => _ticket.LetGoAsync();
 }

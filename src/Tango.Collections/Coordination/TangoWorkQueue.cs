@@ -103,6 +103,17 @@ public sealed partial class TangoWorkQueue<T> : TangoObject, ITangoLeased
         delivery.IsOver = !IsInTransaction;
     }
 
+    /// <summary>As the other overload, for a consumer that keeps a delivery's numbers.</summary>
+    [Mutator(8, MayReject = true)]
+    public partial ValueTask AbandonAsync([VersionKey] long item, long token,
+        CancellationToken cancellationToken = default);
+
+    /// <summary>Renews a delivery by its numbers, for the time to live with which it was received: for a consumer that
+    /// keeps them and not the <see cref="Delivery{T}"/>, which it let go or which was of another process.</summary>
+    /// <returns>False: the delivery is over.</returns>
+    public ValueTask<bool> RenewAsync(long item, long token, CancellationToken cancellationToken = default) =>
+        RenewAsync(new LeaseRenewal(item), token, cancellationToken);
+
     /// <summary>How often an item is delivered before it becomes a dead letter: 5 unless it was set.</summary>
     [Accessor]
     public partial ValueTask<int> MaxAttemptsAsync(CancellationToken cancellationToken = default);
@@ -145,9 +156,6 @@ public sealed partial class TangoWorkQueue<T> : TangoObject, ITangoLeased
     [Mutator(7)]
     private partial ValueTask<bool> RenewAsync(
         [VersionKey] LeaseRenewal item, long token, CancellationToken cancellationToken);
-
-    [Mutator(8, MayReject = true)]
-    private partial ValueTask AbandonAsync([VersionKey] long item, long token, CancellationToken cancellationToken);
 
     // As abandoning, for a caller that does not wait for the answer.
     [Mutator(9)]

@@ -19,6 +19,9 @@ public sealed class TangoLease : IAsyncDisposable
     // When the last renewal that succeeded was sent.
     private long _sentAt;
 
+    // Written before _stop is cancelled: the lease is not ended.
+    private volatile bool _isLetGo;
+
     private TangoLease(
         long id, TimeSpan timeToLive, TimeProvider time, long sentAt,
         Func<long, CancellationToken, ValueTask<bool>> renew, Func<long, CancellationToken, ValueTask> end)
@@ -70,6 +73,17 @@ public sealed class TangoLease : IAsyncDisposable
         await _keeping;
     }
 
+    /// <summary>
+    /// Stops the renewals and leaves the lease as it is: it ends <see cref="TimeToLive"/> after the last renewal, unless
+    /// another process renews it by its number until then.
+    /// </summary>
+    public async ValueTask LetGoAsync()
+    {
+        _isLetGo = true;
+        _stop.Cancel();
+        await _keeping;
+    }
+
     private async Task KeepAsync()
     {
         while (await RenewAsync())
@@ -83,7 +97,7 @@ public sealed class TangoLease : IAsyncDisposable
         finally
         {
             // Also if a callback of the user fails.
-            await EndAsync();
+            if (!_isLetGo) await EndAsync();
         }
     }
 
