@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Globalization;
 
 namespace Corfu.Integration.Tests.Support;
 
@@ -6,6 +7,10 @@ namespace Corfu.Integration.Tests.Support;
 internal static class CorfuTool
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(90);
+
+    // A shell without job control starts background commands with SIGINT ignored, and children inherit that: programs
+    // under test begin with the default, as on a terminal.
+    private static readonly string[] s_defaultSignals = IgnoresInterrupt() ? ["env", "--default-signal=INT"] : [];
 
     private static string Assembly { get; } = Path.Combine(AppContext.BaseDirectory, "corfu.dll");
 
@@ -67,13 +72,23 @@ internal static class CorfuTool
 
     private static Process StartProgram(string program, string[] arguments, string[]? before = null)
     {
-        string[] line = [.. before ?? [], "dotnet", program, .. arguments];
+        string[] line = [.. s_defaultSignals, .. before ?? [], "dotnet", program, .. arguments];
         return Process.Start(new ProcessStartInfo(line[0], line[1..])
         {
             RedirectStandardInput = true,
             RedirectStandardOutput = true,
             RedirectStandardError = true,
         })!;
+    }
+
+    private static bool IgnoresInterrupt()
+    {
+        const string Status = "/proc/self/status";
+        const ulong Interrupt = 1UL << (2 - 1);
+        if (!File.Exists(Status)) return false;
+        var ignored = File.ReadLines(Status).Single(line => line.StartsWith("SigIgn:", StringComparison.Ordinal));
+        return (ulong.Parse(ignored.AsSpan(7).Trim(), NumberStyles.HexNumber, CultureInfo.InvariantCulture) & Interrupt)
+            != 0;
     }
 }
 
