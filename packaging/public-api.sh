@@ -15,7 +15,7 @@ for project in "${projects[@]}"; do
     echo '#nullable enable' >"src/$project/PublicAPI.Unshipped.txt"
 done
 for project in "${projects[@]}"; do
-    dotnet build -c Release -v quiet -p:TreatWarningsAsErrors=false "src/$project" >>"$log" || { cat "$log"; exit 1; }
+    dotnet build -c Release -v quiet -p:TreatWarningsAsErrors=false -p:RunAnalyzersDuringBuild=true "src/$project" >>"$log" || { cat "$log"; exit 1; }
 done
 for project in "${projects[@]}"; do
     sed -n "s/.*warning RS0016: Symbol '\(.*\)' is not part of the declared public API.*\[.*\/$project\.csproj\]$/\1/p" "$log" |
