@@ -1,6 +1,7 @@
 using System.Runtime.CompilerServices;
 using Corfu.Protocol;
 using Tango.Feeds;
+using Tango.Playback;
 
 namespace Tango;
 
@@ -11,7 +12,8 @@ public sealed partial class TangoRuntime
     /// <summary>
     /// Reads what changes an object, in the order of the log: every mutator call that took effect, none twice and none
     /// left out. Calls that the object refused and transactions that aborted have no effect and are not told. The
-    /// object need not be open; it is played beside those that are, as fast as its reader takes the changes.
+    /// object need not be open; it is played beside those that are, as fast as its reader takes the changes. Each feed
+    /// has a copy of the object's state of its own, and of the group's other members versions only.
     /// </summary>
     /// <remarks>
     /// To go on after a failure, call it again with the place of the last change that was dealt with. A reader that is
@@ -102,8 +104,10 @@ public sealed partial class TangoRuntime
         var claim = options.Name is null
             ? null
             : new FeedClaim(_directory, _time, options.Name, options.Lease, members[0].Id, FindMaxSpan);
-        return new ChangeFeed<T>(
-            entry, () => NewUnit(members, entry, T.ObjectType), claim, options, _beside, stop);
+        return new ChangeFeed<T>(entry, NewUnit, claim, options, _beside, stop);
+
+        // Of the other members of its group the versions are enough, to decide transactions.
+        HostedUnit NewUnit() => new(members, member => member.Id == entry.Id ? T.ObjectType : null);
     }
 
     private async ValueTask<DirectoryEntry> FindAsync(

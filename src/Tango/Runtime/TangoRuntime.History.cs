@@ -53,7 +53,7 @@ public sealed partial class TangoRuntime
     {
         RequireNoTransaction();
         type.VerifyFormatters();
-        var unit = NewUnit(members, entry, type);
+        var unit = new HostedUnit(members, member => member.Id == entry.Id ? type : TypeOf(member));
 #if PLANTED
         if (Planted.Is("past-one-entry-early") && position > LogPosition.Zero) position = new(position.Offset - 1);
 #endif
@@ -83,11 +83,6 @@ public sealed partial class TangoRuntime
             throw new ObjectDisposedException(nameof(TangoRuntime));
         }
     }
-
-    /// <summary>A unit that is played for the sake of one member.</summary>
-    private HostedUnit NewUnit(
-        IReadOnlyList<DirectoryEntry> members, DirectoryEntry entry, TangoObjectType type) =>
-        new(members, member => member.Id == entry.Id ? type : TypeOf(member));
 
     private async ValueTask<TangoTrimmedException> WithOldestAsync(
         TangoTrimmedException reason, IReadOnlyList<DirectoryEntry> members, LogPosition position,
