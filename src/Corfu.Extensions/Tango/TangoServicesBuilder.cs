@@ -22,10 +22,16 @@ public sealed class TangoServicesBuilder
     /// where it cannot open them, it fails.
     /// </summary>
     /// <param name="name">See <see cref="ITangoContext{TSelf}.OpenAsync"/>. Null: the one in the attribute.</param>
+    /// <exception cref="InvalidOperationException">The runtime has a context of this type already: the container could
+    /// give one of them only.</exception>
     public TangoServicesBuilder AddContext<T>(string? name = null)
         where T : TangoContext, ITangoContext<T>
     {
         var opened = name ?? T.DefaultName;
+        if (Services.Any(added => added.ServiceType == typeof(TangoContextHost<T>) && Equals(added.ServiceKey, Key)))
+            throw new InvalidOperationException(
+                $"A {typeof(T).Name} was added to this runtime already, so that '{opened}' would replace it. Add it to "
+                + "a runtime with another key, or open it in code");
         if (Key is null)
         {
             Services.AddSingleton(provider => NewHost(provider, provider.GetRequiredService<ITangoHost>()));

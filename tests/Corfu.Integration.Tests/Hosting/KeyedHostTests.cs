@@ -44,6 +44,18 @@ public sealed class KeyedHostTests
         await host.StopAsync();
     }
 
+    /// <summary>The container gives the last registration alone, so that the first would never be opened.</summary>
+    [Fact]
+    public void A_second_context_of_a_type_on_one_runtime_is_refused()
+    {
+        var services = new ServiceCollection();
+        services.AddCorfuClient("corfu://127.0.0.1:1");
+        var tango = services.AddTango().AddContext<VisitsContext>("eu");
+        var refused = Assert.Throws<InvalidOperationException>(() => tango.AddContext<VisitsContext>("us"));
+        Assert.Contains("'us'", refused.Message, StringComparison.Ordinal);
+        services.AddKeyedTango("us").AddContext<VisitsContext>("us");
+    }
+
     [Fact]
     public void Settings_come_from_the_configuration_and_unknown_names_are_errors()
     {
