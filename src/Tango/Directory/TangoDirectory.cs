@@ -66,6 +66,9 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
     /// <summary>On a view: the objects that there are, by name.</summary>
     public ImmutableArray<DirectoryEntry> Entries => [.. _objects.Values];
 
+    /// <summary>On a view: the object that has the name.</summary>
+    public DirectoryEntry? Find(string name) => _objects.GetValueOrDefault(name);
+
     /// <summary>On a view: the entries of the object's group, or of the object alone; those of a deleted one while
     /// history from before its deletion may be needed.</summary>
     public IReadOnlyList<DirectoryEntry> GroupOf(ObjectId id)

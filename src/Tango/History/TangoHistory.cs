@@ -77,8 +77,8 @@ public sealed class TangoHistory
 
     private DirectoryEntry Find(string name)
     {
-        if (Objects.FirstOrDefault(entry => entry.Name == name) is { } found) return found;
-        var forked = _runtime.LastDirectoryView.Entries.FirstOrDefault(entry => entry.Name == name)?.Origin;
+        if (_directory.Find(name) is { } found) return found;
+        var forked = _runtime.LastDirectoryView.Find(name)?.Origin;
         var hint = forked is null
             ? ""
             : $": it was made later, from '{forked.Source}' as of {forked.Position.Offset}. Open that";
