@@ -7,13 +7,26 @@ namespace Tango;
 public sealed class TangoAbortedException : TangoException
 {
     internal TangoAbortedException(TxOutcome.Aborted outcome, int? attempts = null)
-        : base(attempts is null
+        : this(outcome, attempts is null
             ? $"The transaction aborted: {Reason(outcome)}"
-            : $"The transaction aborted {attempts} times, the last time because {Reason(outcome)}") =>
-        Outcome = outcome;
+            : $"The transaction aborted {attempts} times, the last time because {Reason(outcome)}")
+    {
+    }
+
+    private TangoAbortedException(TxOutcome.Aborted outcome, string message)
+        : base(message) => Outcome = outcome;
 
     /// <summary>The object, key and position that the transaction lost to, the last time.</summary>
     public TxOutcome.Aborted Outcome { get; }
+
+    /// <summary>R19: the log grows by more than the span while the transaction's writes are spilled, as it will the
+    /// next time.</summary>
+    internal static TangoAbortedException OfSpan(
+        TxOutcome.Aborted outcome, int attempts, long maxSpan, TimeSpan spilling) => new(
+            outcome,
+            $"The transaction aborted {attempts} times because {Reason(outcome)}. It took "
+            + $"{spilling.TotalSeconds:0.###} s, and the log's span is {maxSpan} positions: write less at once, or "
+            + "when others write less");
 
     private static string Reason(TxOutcome.Aborted outcome) => outcome.Reason switch
     {

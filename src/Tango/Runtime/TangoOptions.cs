@@ -1,3 +1,5 @@
+using Corfu.Protocol;
+
 namespace Tango;
 
 /// <summary>Limits of one runtime. None of them influences what playback decides: those parameters are records in the
@@ -19,7 +21,7 @@ public sealed record TangoOptions
     /// <summary>In bytes. A larger record is sent alone.</summary>
     public int MaxBatchBytes { get; init; } = 64 * 1024;
 
-    /// <summary>Streams of one batch; a transaction with more is sent alone.</summary>
+    /// <summary>Streams of one batch, at most 1,024; a transaction with more than this is sent alone.</summary>
     public int MaxBatchStreams { get; init; } = 32;
 
     /// <summary>How often an append's unknown outcome is looked up before its callers are told it is in
@@ -99,7 +101,9 @@ public sealed record TangoOptions
             (MaxAppendsInFlight > 0, "MaxAppendsInFlight must be positive."),
             (MaxBatchRecords > 0, "MaxBatchRecords must be positive."),
             (MaxBatchBytes > 0, "MaxBatchBytes must be positive."),
-            (MaxBatchStreams > 0, "MaxBatchStreams must be positive."),
+            // A batch with more would fail as a whole.
+            (MaxBatchStreams is > 0 and <= EntryCodec.MaxStreams,
+                $"MaxBatchStreams must be between 1 and {EntryCodec.MaxStreams}."),
             (MaxResolveAttempts >= 0, "MaxResolveAttempts must not be negative."),
             (MaxPlaybackAttempts >= 0, "MaxPlaybackAttempts must not be negative."),
             (RetryDelay > TimeSpan.Zero, "RetryDelay must be positive."),

@@ -4,6 +4,9 @@ namespace Tango;
 
 public sealed partial class TangoRuntime
 {
+    // Each attempt writes all spills again, and takes as long as the one before.
+    private const int MaxSpilledTooEarly = 2;
+
     /// <summary>
     /// Runs the body in a transaction and tries again, after a growing pause, while it aborts. Never repeats one that
     /// is in doubt. The body may run several times and should have no effects besides the objects. An exception of the
@@ -13,19 +16,22 @@ public sealed partial class TangoRuntime
     /// <remarks>Within an active transaction the body runs once and joins it: the outer one decides, and tries again.
     /// An exception of the body drops the outer one.</remarks>
     /// <returns>Committed, InDoubt or Joined.</returns>
-    /// <exception cref="TangoAbortedException">It aborted <see cref="TransactionOptions.MaxAttempts"/>
-    /// times.</exception>
+    /// <exception cref="TangoAbortedException">It aborted <see cref="TransactionOptions.MaxAttempts"/> times, or twice
+    /// as <see cref="AbortReason.SpilledTooEarly"/>.</exception>
     public async ValueTask<TxOutcome> RunTransactionAsync(
         Func<TangoTransaction, ValueTask> body, TransactionOptions? options = null,
         CancellationToken cancellationToken = default)
     {
         options ??= TransactionOptions.Default;
         if (Current is { IsActive: true }) return await JoinAsync(body, options, cancellationToken);
+        var spilledTooEarly = 0;
         for (var attempt = 1; ; attempt++)
         {
             cancellationToken.ThrowIfCancellationRequested();
-            var outcome = await TryOnceAsync(body, options, cancellationToken);
+            var (outcome, spilling) = await TryOnceAsync(body, options, cancellationToken);
             if (outcome is not TxOutcome.Aborted aborted) return outcome;
+            if (aborted.Reason == AbortReason.SpilledTooEarly && ++spilledTooEarly >= MaxSpilledTooEarly)
+                throw TangoAbortedException.OfSpan(aborted, spilledTooEarly, MaxSpan, spilling);
             if (attempt >= options.MaxAttempts) throw new TangoAbortedException(aborted, attempt);
             await Task.Delay(Backoff.Delay(attempt - 1, _options, _entropy), _time, cancellationToken);
             // An early abort has appended nothing, and nothing may have been played since: without this, the next
@@ -67,7 +73,8 @@ public sealed partial class TangoRuntime
             ? await transaction.EndTxAsync(cancellationToken)
             : transaction.Outcome ?? throw new TangoTransactionException("The transaction was disposed by its body");
 
-    private async ValueTask<TxOutcome> TryOnceAsync(
+    /// <returns>The outcome, and how long it took to spill the writes and to append the commit record.</returns>
+    private async ValueTask<(TxOutcome Outcome, TimeSpan Spilling)> TryOnceAsync(
         Func<TangoTransaction, ValueTask> body, TransactionOptions options, CancellationToken cancellationToken)
     {
         await using var transaction = BeginTx(options);
@@ -79,9 +86,10 @@ public sealed partial class TangoRuntime
             when (transaction.IsActive && e is not (TangoTransactionException or OperationCanceledException))
         {
             if (await transaction.FindConflictNowAsync(cancellationToken) is not { } conflict) throw;
-            return conflict;
+            return (conflict, TimeSpan.Zero);
         }
 
-        return await EndAsync(transaction, cancellationToken);
+        var outcome = await EndAsync(transaction, cancellationToken);
+        return (outcome, transaction.Spilling);
     }
 }

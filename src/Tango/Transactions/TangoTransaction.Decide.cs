@@ -13,6 +13,9 @@ public sealed partial class TangoTransaction
     // Far below TangoOptions.MaxQueuedCalls, so that a large transaction leaves room for the other callers.
     private const int MaxSpillsInFlight = 8;
 
+    /// <summary>From the first spill to the outcome; zero if nothing was spilled.</summary>
+    internal TimeSpan Spilling { get; private set; }
+
     private async ValueTask<TxOutcome> DecideAsync(CancellationToken cancellationToken)
     {
         using var activity = TangoTelemetry.Activities.StartActivity("tango.transaction.end");
@@ -90,10 +93,15 @@ public sealed partial class TangoTransaction
         // A conflict now is a conflict at any later position: no need to append a record that must abort.
         if (FindConflict() is { } early) return early;
         var flags = reads.Count > 0 && !IsOneUnit() ? CommitFlags.NeedsDecision : CommitFlags.None;
+        var streams = StreamsFor(flags, reads);
+        // Before anything is spilled: no log takes the commit record.
+        if (streams.Length > EntryCodec.MaxStreams)
+            throw TangoTooLargeException.OfObjects(streams.Length, EntryCodec.MaxStreams);
         _runtime.Player.ThrowIfFailed();
         var snapshotEnd = _snapshot?.End ?? LogPosition.Zero;
         var record = CommitFormat.Encode(flags, snapshotEnd, reads, _writes, SpillList.Empty);
         var spills = SpillList.Empty;
+        var started = _runtime.Time.GetTimestamp();
         if (record.Length > _runtime.Calls.MaxRecordBytes)
         {
             spills = await SpillAsync(cancellationToken);
@@ -102,14 +110,16 @@ public sealed partial class TangoTransaction
             record = CommitFormat.Encode(flags, snapshotEnd, reads, [], spills);
         }
 
-        var call = new CommitCall(record, StreamsFor(flags, reads), needsPlayback: reads.Count > 0, spills,
+        var call = new CommitCall(record, streams, needsPlayback: reads.Count > 0, spills,
             _runtime.MaxSpan, _writes[0].Host.Entry)
         {
             Log = _runtime.Log,
             WritesOpenObject = _writes.Exists(static write => write.Host.Hosted is not null),
         };
         _runtime.Calls.Send(call);
-        return await CallWaiter.WaitAsync(call, call.Task, cancellationToken);
+        var outcome = await CallWaiter.WaitAsync(call, call.Task, cancellationToken);
+        if (!spills.IsEmpty) Spilling = _runtime.Time.GetElapsedTime(started);
+        return outcome;
     }
 
     /// <summary>R19: all of it is in the log before the commit record that names it is written.</summary>

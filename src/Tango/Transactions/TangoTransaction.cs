@@ -24,12 +24,16 @@ namespace Tango;
 // R17.
 public sealed partial class TangoTransaction : IAsyncDisposable
 {
+    // Up to here a list is searched as fast as a table.
+    private const int FewObjects = 16;
+
     private readonly TangoRuntime _runtime;
     private readonly bool _isExplicit;
     private readonly Lock _gate = new();
 
     // Guarded by _gate until the end; the end excludes every other use, so that deciding needs no lock.
     private readonly List<TxObject> _objects = [];
+    private Dictionary<ObjectId, TxObject>? _index;
     private readonly List<TxWrite> _writes = [];
     private PublishedViews? _snapshot;
 
@@ -78,8 +82,8 @@ public sealed partial class TangoTransaction : IAsyncDisposable
     /// playback decided. Without writes: checks the log and validates. Without reads: commits with the append.
     /// </summary>
     /// <returns><see cref="TxOutcome.InDoubt"/> if the token is cancelled once the record has been sent.</returns>
-    /// <exception cref="TangoTooLargeException">One of its writes, or what it read, does not fit into an
-    /// entry.</exception>
+    /// <exception cref="TangoTooLargeException">One of its writes, or what it read, does not fit into an entry; or it
+    /// concerns more than 1,024 objects. Nothing took effect.</exception>
     /// <exception cref="TangoLevelException">Its writes do not fit into one entry, and the log's feature level is
     /// 1.</exception>
     /// <exception cref="TangoSpillException">They could not be written. Nothing took effect.</exception>
@@ -230,15 +234,18 @@ public sealed partial class TangoTransaction : IAsyncDisposable
     private TxObject Touch(ObjectHost host)
     {
         host.RequireRuntime(_runtime);
-        foreach (var known in _objects)
+        var id = host.Entry.Id;
+        var known = _index is null ? _objects.Find(used => used.Host.Entry.Id == id) : _index.GetValueOrDefault(id);
+        if (known is not null)
         {
-            if (known.Host.Entry.Id != host.Entry.Id) continue;
             known.Join(host);
             return known;
         }
 
         var added = new TxObject(host);
         _objects.Add(added);
+        if (_index is not null) _index.Add(id, added);
+        else if (_objects.Count > FewObjects) _index = _objects.ToDictionary(static used => used.Host.Entry.Id);
         return added;
     }
 
@@ -253,10 +260,9 @@ public sealed partial class TangoTransaction : IAsyncDisposable
         }
 
         // A session sees what it was told is done: without this, a transaction after a plain update would read the past
-        // and abort.
-        await (_startsFresh
-            ? new ValueTask(_runtime.Player.SyncAsync(cancellationToken))
-            : _runtime.Player.CatchUpAsync(_runtime.Calls.AcknowledgedEnd, cancellationToken));
+        // and abort. A stale one asks the log for nothing.
+        if (_startsFresh) await _runtime.Player.SyncAsync(cancellationToken);
+        else if (!_isStale) await _runtime.Player.CatchUpAsync(_runtime.Calls.AcknowledgedEnd, cancellationToken);
         // R22: that may have met a trim.
         await host.RebuildIfStoppedAsync(hosted, cancellationToken);
         return hosted;
@@ -308,8 +314,8 @@ public sealed partial class TangoTransaction : IAsyncDisposable
         if (Planted.Is("snapshot-moves-unchecked")) conflict = null;
 #endif
         if (conflict is not null) throw new TangoConflictException(conflict);
-        foreach (var used in _objects)
-            used.MoveTo(_writes.Where(write => write.Host.Entry.Id == used.Host.Entry.Id));
+        var writes = _writes.ToLookup(static write => write.Host.Entry.Id);
+        foreach (var used in _objects) used.MoveTo(writes[used.Host.Entry.Id]);
         return _snapshot = newest;
     }
 

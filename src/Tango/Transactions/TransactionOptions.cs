@@ -6,9 +6,9 @@ public sealed record TransactionOptions
     public static readonly TransactionOptions Default = new();
 
     /// <summary>
-    /// A transaction without writes commits on its snapshot without asking the log (Tango 3.2): consistent, but perhaps
-    /// stale. For a snapshot at a position of the caller's choice see
-    /// <c>TangoRuntime.OpenHistoryAsync</c>.
+    /// A transaction without writes reads and commits on what this runtime has played, without asking the log (Tango
+    /// 3.2): consistent, but perhaps stale. Updates of this runtime itself that it has not played are missing too. For
+    /// a snapshot at a position of the caller's choice see <c>TangoRuntime.OpenHistoryAsync</c>.
     /// </summary>
     public bool StaleSnapshot { get; init; }
 
@@ -26,6 +26,7 @@ public sealed record TransactionOptions
     /// </summary>
     public bool Explicit { get; init; }
 
-    /// <summary>Attempts of the retry helper; then it throws <see cref="TangoAbortedException"/>.</summary>
-    public int MaxAttempts { get; init; } = 1000;
+    /// <summary>Attempts of the retry helper; then it throws <see cref="TangoAbortedException"/>. The default is 20: a
+    /// key that loses as often is too hot, and the exception names it.</summary>
+    public int MaxAttempts { get; init; } = 20;
 }
