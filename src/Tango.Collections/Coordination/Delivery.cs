@@ -32,8 +32,9 @@ public sealed class Delivery<T> : IAsyncDisposable
     /// <summary>Ends the delivery. An item that is not completed is delivered again.</summary>
     public ValueTask DisposeAsync() => _lease.DisposeAsync();
 
-    /// <summary>Stops the renewals. The item is delivered again after the time to live, unless another process renews the
-    /// delivery by its numbers: <see cref="TangoWorkQueue{T}.RenewAsync(long, long, CancellationToken)"/>.</summary>
+    /// <summary>Stops the renewals. The item is delivered again after the time to live, unless another process renews
+    /// the delivery by its numbers:
+    /// <see cref="TangoWorkQueue{T}.RenewAsync(long, long, CancellationToken)"/>.</summary>
     public ValueTask LetGoAsync() => _lease.LetGoAsync();
 
     internal void Keep(TangoLease lease) => _lease = lease;

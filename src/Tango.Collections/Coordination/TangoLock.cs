@@ -60,8 +60,8 @@ public sealed partial class TangoLock : TangoObject, ITangoLeased
                 ObjectName, fencingToken, $"'{ObjectName}' is not held with token {fencingToken} any more");
     }
 
-    /// <summary>Renews a lock by its token, for the time to live with which it was taken: for a holder that keeps the token
-    /// and not the <see cref="HeldLock"/>, which it let go or which was of another process.</summary>
+    /// <summary>Renews a lock by its token, for the time to live with which it was taken: for a holder that keeps the
+    /// token and not the <see cref="HeldLock"/>, which it let go or which was of another process.</summary>
     /// <returns>False: the lock is not held with this token any more.</returns>
     public async ValueTask<bool> RenewAsync(long fencingToken, CancellationToken cancellationToken = default) =>
         await RenewAsync(new LeaseRenewal(fencingToken), cancellationToken)

@@ -36,6 +36,20 @@ internal sealed class LeaseWatch(
         }
     }
 
+    /// <summary>Whether the unit has leases, as of the last cycle.</summary>
+    public bool HasLeases(HostedUnit unit)
+    {
+        lock (_gate)
+        {
+            foreach (var member in unit.Objects)
+            {
+                if (_watched.TryGetValue(member.Id, out var watched) && watched.IsRunning) return true;
+            }
+
+            return false;
+        }
+    }
+
     /// <summary>At the end of a cycle, which serves all objects: it does not throw. The first lease of an object starts
     /// its clock.</summary>
     public void OnPlayed()

@@ -74,8 +74,8 @@ public sealed class TangoLease : IAsyncDisposable
     }
 
     /// <summary>
-    /// Stops the renewals and leaves the lease as it is: it ends <see cref="TimeToLive"/> after the last renewal, unless
-    /// another process renews it by its number until then.
+    /// Stops the renewals and leaves the lease as it is: it ends <see cref="TimeToLive"/> after the last renewal,
+    /// unless another process renews it by its number until then.
     /// </summary>
     public async ValueTask LetGoAsync()
     {

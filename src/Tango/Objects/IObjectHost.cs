@@ -5,6 +5,9 @@ internal interface IObjectHost
 {
     string Name { get; }
 
+    /// <summary>Names may return, ids never do.</summary>
+    ObjectId Id => throw new TangoReadOnlyException(Name);
+
     /// <summary>Of the runtime.</summary>
     TimeProvider Time => throw new TangoReadOnlyException(Name);
 

@@ -14,6 +14,11 @@ public abstract class TangoObject
     /// <exception cref="InvalidOperationException">This instance is not an opened handle.</exception>
     public string ObjectName => Host.Name;
 
+    /// <summary>The same for all handles of the object, for ever, and of no other object.</summary>
+    /// <exception cref="InvalidOperationException">This instance is not an opened handle.</exception>
+    /// <exception cref="TangoReadOnlyException">It is of a past state or a second view.</exception>
+    public ObjectId ObjectId => Host.Id;
+
     internal IObjectHost Host => _host ?? throw new InvalidOperationException(
         $"This {GetType().Name} is not open: get one from TangoRuntime.OpenAsync, and never call its public methods "
         + "from Apply or Read methods.");

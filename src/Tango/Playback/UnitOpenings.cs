@@ -3,15 +3,17 @@ namespace Tango.Playback;
 /// <summary>
 /// The units that are open or being opened, each once. Openings do not wait for each other; callers who open the same
 /// unit share one, which ends when all of them are cancelled. A unit that is not open for good leaves some time after
-/// its last use.
+/// its last use, sooner where too many stay, and not while it has leases: where no process has it open, none expires.
 /// </summary>
 /// <param name="typeOf">Null: a member of that type is played without a view.</param>
 /// <param name="stay">How long an unused unit stays.</param>
+/// <param name="maxUnused">How many unused units stay.</param>
+/// <param name="hasLeases">Called under the lock.</param>
 /// <param name="opened">Called before those who open the unit are answered.</param>
 /// <param name="left">Called within the cycle in which the unit leaves.</param>
 internal sealed class UnitOpenings(
-    Func<DirectoryEntry, TangoObjectType?> typeOf, Func<HostedUnit, UnitOpening> create, TimeSpan stay,
-    TimeProvider time, Action<HostedUnit> opened, Action<HostedUnit> left)
+    Func<DirectoryEntry, TangoObjectType?> typeOf, Func<HostedUnit, UnitOpening> create, TimeSpan stay, int maxUnused,
+    Func<HostedUnit, bool> hasLeases, TimeProvider time, Action<HostedUnit> opened, Action<HostedUnit> left)
 {
     private readonly Lock _gate = new();
 
@@ -73,12 +75,15 @@ internal sealed class UnitOpenings(
         lock (_gate)
         {
             if (_unused.Count == 0) return [];
+            var last = _unused.Last;
             for (var node = _unused.First; node is not null;)
             {
-                var (unit, next) = (node.Value, node.Next);
-                if (time.GetElapsedTime(unit.Stay.UnusedSince) < stay) break;
+                var (unit, next) = (node.Value, node == last ? null : node.Next);
+                var isAbove = _unused.Count - leaving.Count > maxUnused;
+                if (!isAbove && time.GetElapsedTime(unit.Stay.UnusedSince) < stay) break;
+                if (hasLeases(unit)) StayLonger(node);
                 // One that is played anew joins again.
-                if (!_running.ContainsKey(unit.Objects[0].Id) && !decisions.Concerns(unit)) leaving.Add(unit);
+                else if (!_running.ContainsKey(unit.Objects[0].Id) && !decisions.Concerns(unit)) leaving.Add(unit);
                 node = next;
             }
 
@@ -149,6 +154,13 @@ internal sealed class UnitOpenings(
         if (unit.Stay.Unused is not { } node) return;
         _unused.Remove(node);
         unit.Stay.Unused = null;
+    }
+
+    private void StayLonger(LinkedListNode<HostedUnit> node)
+    {
+        node.Value.Stay.UnusedSince = time.GetTimestamp();
+        _unused.Remove(node);
+        _unused.AddLast(node);
     }
 
     private void LetGoIfUnused(HostedUnit unit)

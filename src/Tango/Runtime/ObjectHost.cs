@@ -21,6 +21,8 @@ internal sealed class ObjectHost(
 
     public string Name => entry.Name;
 
+    public ObjectId Id => entry.Id;
+
     public TimeProvider Time => runtime.Time;
 
     public bool IsInTransaction => Transaction is not null;

@@ -48,6 +48,11 @@ public sealed record TangoOptions
     /// It leaves when this runtime plays next after that. At most a day. Default: one minute.</summary>
     public TimeSpan RemoteStay { get; init; } = TimeSpan.FromMinutes(1);
 
+    /// <summary>Objects of <see cref="TangoRuntime.OpenRemoteAsync{T}"/> that stay hosted after their last use, a group
+    /// counting as one. Beyond, the one leaves that was used first. One with leases stays in any case. Default:
+    /// 1,000.</summary>
+    public int MaxRemoteUnits { get; init; } = 1_000;
+
     /// <summary>How often this runtime plays while nothing uses it. A quiet program then stays close to the tail: its
     /// next read is quick, and programs of older code hear the decisions that they cannot make. Each time costs one
     /// request to the sequencer. Null: never. Between a millisecond and a day. Default: one second.</summary>
@@ -113,6 +118,7 @@ public sealed record TangoOptions
             (OrphanTimeout >= s_shortest && OrphanTimeout <= s_longest,
                 "OrphanTimeout must be between a millisecond and a day."),
             (RemoteStay >= TimeSpan.Zero && RemoteStay <= s_longest, "RemoteStay must be between zero and a day."),
+            (MaxRemoteUnits >= 0, "MaxRemoteUnits must not be negative."),
             (IdlePlayback is not { } idle || (idle >= s_shortest && idle <= s_longest),
                 "IdlePlayback must be between a millisecond and a day."),
             (WaitInterval >= s_shortest && WaitInterval <= s_longest,

@@ -71,7 +71,8 @@ public sealed partial class TangoRuntime : IAsyncDisposable
         var beside = _beside = context with { FindGroup = FindGroupAsync, IsDeleted = IsDeletedBefore };
         _claimHolders = new ClaimHolders(_beside, _lifetime.Token);
         _openings = new UnitOpenings(
-            TypeOf, unit => new UnitOpening(unit, Player, beside, _lifetime.Token), _options.RemoteStay, time,
+            TypeOf, unit => new UnitOpening(unit, Player, beside, _lifetime.Token), _options.RemoteStay,
+            _options.MaxRemoteUnits, leases.HasLeases, time,
             unit =>
             {
                 _checkpointer.Watch(unit);

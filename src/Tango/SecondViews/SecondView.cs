@@ -21,8 +21,8 @@ internal sealed class SecondView
         Player = new Player(
             context, decisions => _openings!.TakeUnused(decisions), static _ => { }, lifetime, isObserver: true);
         _openings = new UnitOpenings(
-            typeOf, unit => new UnitOpening(unit, Player, context, lifetime), context.Options.RemoteStay, context.Time,
-            static _ => { }, static _ => { });
+            typeOf, unit => new UnitOpening(unit, Player, context, lifetime), context.Options.RemoteStay,
+            context.Options.MaxRemoteUnits, static _ => false, context.Time, static _ => { }, static _ => { });
     }
 
     public Player Player { get; }

@@ -35,6 +35,21 @@ public sealed class LetGoTests
         });
 
     [Fact]
+    public void Object_that_is_hosted_for_a_read_stays_until_its_leases_have_ended() =>
+        CoordinationWorld.Run(4, async (world, time) =>
+        {
+            TimeSpan timeToLive = 3 * new TangoOptions().RemoteStay;
+            Process dying = world.NewProcess();
+            await (await dying.OpenAsync<TangoLock>()).AcquireAsync(timeToLive);
+            await dying.DieAsync();
+            TangoLock remote = await world.NewProcess().Runtime.OpenRemoteAsync<TangoLock>("object");
+            Assert.True((await remote.HolderAsync()).Found);
+            await Task.Delay(2 * timeToLive, time);
+            TangoLock late = await world.NewProcess().OpenAsync<TangoLock>();
+            Assert.False((await late.HolderAsync()).Found);
+        });
+
+    [Fact]
     public void Delivery_that_was_let_go_is_renewed_by_its_numbers_and_else_delivered_again() =>
         CoordinationWorld.Run(2, async (world, time) =>
         {

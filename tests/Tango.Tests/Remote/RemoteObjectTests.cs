@@ -55,6 +55,26 @@ public class RemoteObjectTests
     }
 
     [Fact]
+    public async Task Objects_above_the_limit_leave_in_the_order_of_their_use()
+    {
+        await using var world = new World();
+        var runtime = world.NewRuntime(new TangoOptions { MaxRemoteUnits = 2 });
+        var ids = new List<ObjectId>();
+        foreach (var name in (string[])["a", "b", "c"])
+        {
+            var remote = await runtime.OpenRemoteAsync<Accounts>(name, OpenMode.Create);
+            await remote.BalanceAsync("x");
+            ids.Add(await IdAsync(runtime, name));
+            Assert.Equal(ids[^1], remote.ObjectId);
+        }
+
+        await (await runtime.OpenRemoteAsync<Accounts>("a")).BalanceAsync("x");
+        await (await runtime.OpenRemoteAsync<Accounts>("d", OpenMode.Create)).BalanceAsync("x");
+        await runtime.SyncAsync();
+        Assert.Equal([true, false, false], ids.Select(runtime.IsHosted));
+    }
+
+    [Fact]
     public async Task One_that_is_opened_for_good_stays()
     {
         await using var world = new World();
