@@ -33,6 +33,7 @@ internal static class NodeCommand
     }
 
     private static async Task<IAsyncDisposable> ServeGrpcAsync(
-        NodeEndpoint listen, string connection, ILoggerFactory loggers, CancellationToken cancellationToken) =>
-        await GrpcFrontEnd.StartAsync(listen, connection, loggers, cancellationToken);
+        NodeEndpoint listen, string connection, ILoggerFactory loggers, IReadOnlyCollection<string> allow,
+        CancellationToken cancellationToken) =>
+        await GrpcFrontEnd.StartAsync(listen, connection, loggers, allow, cancellationToken);
 }

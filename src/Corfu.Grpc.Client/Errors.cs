@@ -42,6 +42,7 @@ internal static class Errors
             && ulong.TryParse(text, CultureInfo.InvariantCulture, out var stream) =>
             new StreamRangeException(new StreamId(stream)),
         ErrorReason.Overloaded => new LogOverloadedException(message),
+        ErrorReason.NotAllowed => new CorfuException(message),
         ErrorReason.NoSpace => new CorfuStatusException(Corfu.Protocol.Status.NoSpace, message),
         ErrorReason.Mirror => new LogIsMirrorException(SubjectOf(message)),
         ErrorReason.Corrupt => new PageCorruptException(SubjectOf(message)),

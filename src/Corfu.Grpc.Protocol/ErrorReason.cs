@@ -85,7 +85,7 @@ public static class ErrorReason
     /// <summary>The transaction's id was used before.</summary>
     public const string TransactionExists = "TRANSACTION_EXISTS";
 
-    /// <summary>The front end does not allow callers to change the cluster.</summary>
+    /// <summary>The front end's options do not allow it; the message names the option.</summary>
     public const string NotAllowed = "NOT_ALLOWED";
 
     /// <summary>The cluster is not in a state in which it can be changed so; the message says what to do.</summary>

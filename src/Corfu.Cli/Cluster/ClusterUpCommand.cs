@@ -43,8 +43,16 @@ internal static class ClusterUpCommand
         {
             Description = "Serve gRPC too: every node gets a second port for it, and keeps it.",
         };
+        var grpcAllow = new Option<string[]>("--grpc-allow")
+        {
+            Description =
+                "What callers of the gRPC ports that --grpc makes may do beside reading and appending: admin, trims, "
+                + "objects. Nothing authenticates them.",
+            AllowMultipleArgumentsPerToken = true,
+        };
+        grpcAllow.AcceptOnlyFromAmong("admin", "trims", "objects");
         var command = new Command("up", Description) { directory, units, replicas, spares, sequencers, manual, host,
-            port, grpc, insecure, json };
+            port, grpc, grpcAllow, insecure, json };
         command.SetAction((result, cancellationToken) =>
         {
             var folder = result.GetRequiredValue(directory).FullName;
@@ -60,6 +68,7 @@ internal static class ClusterUpCommand
                 Host = result.GetValue(host)!,
                 Port = result.GetValue(port),
                 Grpc = result.GetValue(grpc),
+                GrpcAllow = [.. result.GetValue(grpcAllow) ?? []],
                 Insecure = result.GetValue(insecure),
             };
             return RunAsync(folder, shape, result, result.GetValue(json), cancellationToken);

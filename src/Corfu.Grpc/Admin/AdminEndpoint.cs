@@ -64,7 +64,8 @@ internal sealed class AdminEndpoint(
         V1.ReconfigureRequest request, IServerStreamWriter<V1.ReconfigureEvent> responseStream,
         ServerCallContext context)
     {
-        if (!options.Value.AllowAdmin) throw new AdminNotAllowedException();
+        if (!options.Value.AllowAdmin)
+            throw new NotAllowedException("changes of the cluster", nameof(CorfuGrpcOptions.AllowAdmin));
         return host.RunAsync(context, stop => ReconfigureAsync(request, responseStream, stop));
     }
 
@@ -100,8 +101,3 @@ internal sealed class AdminEndpoint(
             new V1.ReconfigureEvent { Done = new V1.Done { Projection = AdminMessages.Of(projection) } }, stop);
     }
 }
-
-/// <summary>The front end's options keep callers from changing the cluster.</summary>
-internal sealed class AdminNotAllowedException()
-    : Exception("This front end does not allow changes of the cluster: its option "
-        + $"{nameof(CorfuGrpcOptions.AllowAdmin)} is off. The corfu tool changes it through any node.");

@@ -13,7 +13,6 @@ internal static class AdminServices
 {
     public static void Add(IServiceCollection services)
     {
-        ErrorTable.Add(typeof(AdminNotAllowedException), StatusCode.PermissionDenied, ErrorReason.NotAllowed);
         ErrorTable.Add(typeof(OperatorFaultException), StatusCode.FailedPrecondition, ErrorReason.OperationRefused);
         ErrorTable.Add(
             typeof(Corfu.Client.ReconfigurationException), StatusCode.FailedPrecondition,

@@ -15,6 +15,7 @@ internal static partial class ErrorTable
     private static readonly ConcurrentDictionary<System.Type, Row> s_rows = new()
     {
         [typeof(RequestException)] = new(StatusCode.InvalidArgument, ErrorReason.InvalidRequest),
+        [typeof(NotAllowedException)] = new(StatusCode.PermissionDenied, ErrorReason.NotAllowed),
         [typeof(EntryTooLargeException)] = new(StatusCode.InvalidArgument, ErrorReason.EntryTooLarge),
         [typeof(StreamRangeException)] = new(StatusCode.InvalidArgument, ErrorReason.StreamRange,
             static (e, metadata) => metadata.Add("stream", ((StreamRangeException)e).Stream.ToString())),
@@ -101,6 +102,10 @@ internal static partial class ErrorTable
 
 /// <summary>A request that makes no sense. The message names the field.</summary>
 internal sealed class RequestException(string message) : Exception(message);
+
+/// <summary>The front end's options keep callers from it.</summary>
+internal sealed class NotAllowedException(string what, string option)
+    : Exception($"This front end does not allow {what}: its option {option} is off.");
 
 /// <summary>A subscription met an entry that is due and trimmed.</summary>
 /// <param name="mark">The first position from which a subscription can go on.</param>

@@ -48,6 +48,15 @@ public sealed class CorfuGrpcOptions
     /// Default false: nothing authenticates them.</summary>
     public bool AllowAdmin { get; set; }
 
+    /// <summary>Whether callers may release what others wrote (<c>Trim</c>, <c>TrimPrefix</c>) and close holes without
+    /// waiting for their writers (<c>Fill</c>). Default false.</summary>
+    public bool AllowTrims { get; set; }
+
+    /// <summary>Whether callers may append to the streams of objects (<c>to_objects</c>), as a Tango runtime over gRPC
+    /// does. A wrong entry ends an object for good, and only its shape is checked. The system's streams, the
+    /// directory's among them, are refused in any case. Default false.</summary>
+    public bool AllowObjectAppends { get; set; }
+
     /// <summary>Limits of <c>tango.v1</c>.</summary>
     public TangoGrpcOptions Tango { get; } = new();
 }

@@ -37,11 +37,15 @@ public sealed class GrpcFrontEnd : IAsyncDisposable
     /// UNAVAILABLE.</summary>
     /// <param name="listen">An IP address or <c>localhost</c>.</param>
     /// <param name="connection">As <see cref="Client.ConnectionString"/>.</param>
-    /// <exception cref="FrontEndStartException">The port is occupied, or the connection string malformed.</exception>
+    /// <param name="allow">What callers may do beside reading and appending: <c>admin</c>, <c>trims</c>,
+    /// <c>objects</c>, as the options of <see cref="CorfuGrpcOptions"/>. Null: nothing.</param>
+    /// <exception cref="FrontEndStartException">The port is occupied, or a parameter malformed.</exception>
     public static Task<GrpcFrontEnd> StartAsync(NodeEndpoint listen, string connection, ILoggerFactory loggers,
-        CancellationToken cancellationToken = default)
+        IReadOnlyCollection<string>? allow = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(loggers);
+        Action<CorfuGrpcOptions> configure = static _ => { };
+        foreach (var what in allow ?? []) configure += Allowing(what);
         if (!Client.ConnectionString.TryParse(connection, out _, out var fault))
             throw new FrontEndStartException(fault);
         var address = listen.Host == "localhost"
@@ -49,11 +53,12 @@ public sealed class GrpcFrontEnd : IAsyncDisposable
             : IPAddress.TryParse(listen.Host, out var parsed)
                 ? parsed
                 : throw new FrontEndStartException($"'{listen.Host}' is neither an IP address nor 'localhost'.");
-        return StartAsync(new IPEndPoint(address, listen.Port), services => services.AddCorfuClient(settings =>
-        {
-            settings.ConnectionString = connection;
-            settings.ConnectTimeout = TimeSpan.Zero;
-        }), loggers, cancellationToken);
+        return StartAsync(new IPEndPoint(address, listen.Port), services => services.Configure(configure)
+            .AddCorfuClient(settings =>
+            {
+                settings.ConnectionString = connection;
+                settings.ConnectTimeout = TimeSpan.Zero;
+            }), loggers, cancellationToken);
     }
 
     internal static async Task<GrpcFrontEnd> StartAsync(IPEndPoint listen, Action<IServiceCollection> addClient,
@@ -106,6 +111,15 @@ public sealed class GrpcFrontEnd : IAsyncDisposable
             await _app.DisposeAsync();
         }
     }
+
+    private static Action<CorfuGrpcOptions> Allowing(string what) => what switch
+    {
+        "admin" => static options => options.AllowAdmin = true,
+        "trims" => static options => options.AllowTrims = true,
+        "objects" => static options => options.AllowObjectAppends = true,
+        _ => throw new FrontEndStartException(
+            $"A gRPC front end can allow 'admin', 'trims' and 'objects', not '{what}'."),
+    };
 
     private static WebApplication Build(
         IPEndPoint listen, Action<IServiceCollection> addClient, ILoggerFactory loggers)

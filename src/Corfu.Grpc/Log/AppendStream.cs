@@ -66,7 +66,8 @@ internal sealed class AppendStream(
         try
         {
             if (item.Entry is null) throw new RequestException("items.entry: missing.");
-            result.Result = LogMessages.ToMessage(await EntryAppend.RunAsync(log, item.Entry, cancellationToken));
+            result.Result = LogMessages.ToMessage(
+                await EntryAppend.RunAsync(log, item.Entry, options, cancellationToken));
         }
         catch (Exception e)
         {

@@ -1,6 +1,7 @@
 using Corfu.Client;
 using Corfu.Grpc.Protocol.Log.V1;
 using Grpc.Core;
+using Tango;
 
 namespace Corfu.Grpc;
 
@@ -8,19 +9,36 @@ namespace Corfu.Grpc;
 internal static class EntryAppend
 {
     public static ValueTask<Client.AppendResult> RunAsync(
-        ICorfuLog log, NewEntry entry, CancellationToken cancellationToken)
+        ICorfuLog log, NewEntry entry, CorfuGrpcOptions options, CancellationToken cancellationToken)
     {
         var streams = LogMessages.StreamsOf(entry.StreamIds, entry.StreamNames);
-        return entry.ToObjects
-            ? log.AppendToObjectsAsync(entry.Payload.Memory, streams, cancellationToken)
-            : log.AppendAsync(entry.Payload.Memory, streams, cancellationToken);
+        if (!entry.ToObjects) return log.AppendAsync(entry.Payload.Memory, streams, cancellationToken);
+        RequireObjectEntry(entry, streams, options);
+        return log.AppendToObjectsAsync(entry.Payload.Memory, streams, cancellationToken);
+    }
+
+    // R23: what an object cannot read stops it, in every process and for good.
+    private static void RequireObjectEntry(
+        NewEntry entry, ImmutableArray<StreamId> streams, CorfuGrpcOptions options)
+    {
+        if (!options.AllowObjectAppends)
+            throw new NotAllowedException("appends to objects' streams", nameof(options.AllowObjectAppends));
+        foreach (var stream in streams)
+        {
+            if (stream.Value < StreamId.FirstObjectValue)
+                throw new RequestException($"stream_ids: {stream} is a stream of the system's.");
+        }
+
+        if (streams.IsEmpty) throw new RequestException("stream_ids: an entry to objects names none.");
+        if (!TangoEntry.IsWellFormed(entry.Payload.Memory))
+            throw new RequestException("payload: no entry of Tango's, which an object's stream must hold alone.");
     }
 
     /// <summary>Whether an append that threw this is certainly not in the log.</summary>
     public static bool IsRefusal(Exception e) => e
-        is RequestException or EntryTooLargeException or StreamRangeException or LogOverloadedException
-        or LogUnavailableException or LogIsMirrorException or OperationCanceledException or ObjectDisposedException
-        or CorfuStatusException { Status: Corfu.Protocol.Status.NoSpace };
+        is RequestException or NotAllowedException or EntryTooLargeException or StreamRangeException
+        or LogOverloadedException or LogUnavailableException or LogIsMirrorException or OperationCanceledException
+        or ObjectDisposedException or CorfuStatusException { Status: Corfu.Protocol.Status.NoSpace };
 }
 
 /// <summary>Ends an append a moment before its call's deadline, so that the outcome still reaches the client.</summary>

@@ -26,7 +26,7 @@ internal sealed class LogEndpoint(
         try
         {
             var log = await source.GetAsync(limit.Token);
-            var result = await EntryAppend.RunAsync(log, request.Entry, limit.Token);
+            var result = await EntryAppend.RunAsync(log, request.Entry, _options, limit.Token);
             return new AppendResponse { Result = LogMessages.ToMessage(result) };
         }
         catch (OperationCanceledException) when (!context.CancellationToken.IsCancellationRequested)
@@ -50,6 +50,9 @@ internal sealed class LogEndpoint(
     public override async Task<ResolveResponse> Resolve(ResolveRequest request, ServerCallContext context)
     {
         var position = LogMessages.PositionOf(request.Position, "position");
+        // R13: without its epoch the position may be one of an ended epoch, or of this one.
+        if (position.Epoch == Epoch.None)
+            throw new RequestException("position.epoch: missing. It is the one of the append's result.");
         var unknown = new Client.AppendResult(
             AppendOutcome.Unknown, position, LogMessages.OriginOf(request.Origin));
         var log = await source.GetAsync(context.CancellationToken);
@@ -104,6 +107,7 @@ internal sealed class LogEndpoint(
 
     public override async Task<FillResponse> Fill(FillRequest request, ServerCallContext context)
     {
+        RequireTrims();
         var position = LogMessages.PositionOf(request.Position, "position");
         var log = await source.GetAsync(context.CancellationToken);
         var result = await log.FillAsync(position, context.CancellationToken);
@@ -112,6 +116,7 @@ internal sealed class LogEndpoint(
 
     public override async Task<TrimResponse> Trim(TrimRequest request, ServerCallContext context)
     {
+        RequireTrims();
         var position = LogMessages.PositionOf(request.Position, "position");
         var log = await source.GetAsync(context.CancellationToken);
         await log.TrimAsync(position, context.CancellationToken);
@@ -121,6 +126,7 @@ internal sealed class LogEndpoint(
     public override async Task<TrimPrefixResponse> TrimPrefix(
         TrimPrefixRequest request, ServerCallContext context)
     {
+        RequireTrims();
         var below = LogMessages.PositionOf(request.Below, "below");
         var log = await source.GetAsync(context.CancellationToken);
         await log.TrimPrefixAsync(below, context.CancellationToken);
@@ -137,6 +143,11 @@ internal sealed class LogEndpoint(
             MaxPositions = _options.MaxPositions,
             MaxMessage = _options.MaxReceiveMessage,
         };
+    }
+
+    private void RequireTrims()
+    {
+        if (!_options.AllowTrims) throw new NotAllowedException("trims and fills", nameof(_options.AllowTrims));
     }
 
     private async ValueTask<BatchReader> ReaderAsync(

@@ -39,6 +39,9 @@ public sealed record ClusterShape
     /// case.</summary>
     public bool Grpc { get; init; }
 
+    /// <inheritdoc cref="NodeOptions.GrpcAllow"/>
+    public ImmutableArray<string> GrpcAllow { get; init; } = [];
+
     /// <summary>Every fault, or empty.</summary>
     public IReadOnlyList<string> Faults()
     {

@@ -16,7 +16,10 @@ internal static class GrpcPorts
         var ports = shape with { Host = nodes[0].Host, Port = isNew ? shape.Port + nodes.Length : null };
         var free = new Queue<int>(ports.Ports(without[false].Count(), entropy, [.. taken]));
         foreach (var node in without[false])
-            Configure(folder.NodePath(node), new NodeEndpoint(node.Host, free.Dequeue()));
+            Configure(folder.NodePath(node), new NodeConfigGrpc(new NodeEndpoint(node.Host, free.Dequeue()).ToString())
+            {
+                Allow = shape.GrpcAllow.IsEmpty ? null : shape.GrpcAllow,
+            });
 
         return
         [
@@ -26,12 +29,12 @@ internal static class GrpcPorts
         ];
     }
 
-    private static void Configure(string path, NodeEndpoint listen)
+    private static void Configure(string path, NodeConfigGrpc grpc)
     {
         try
         {
             using var stopped = StoppedNode.Open(path);
-            stopped.Save(stopped.Config with { Grpc = new NodeConfigGrpc(listen.ToString()) });
+            stopped.Save(stopped.Config with { Grpc = grpc });
         }
         catch (NodeStartException)
         {

@@ -43,6 +43,7 @@ public sealed record NodeConfig(
             Insecure = Insecure,
             Automatic = Automatic ?? true,
             GrpcListen = Grpc is null ? null : Grpc.Listen ?? "",
+            GrpcAllow = Grpc?.Allow ?? [],
             ConfigFile = full,
         };
         try
@@ -81,4 +82,8 @@ public sealed record NodeConfig(
 public sealed record NodeConfigRole(NodeRole Role, Guid Id, string? Folder);
 
 /// <param name="Listen"><c>address:port</c>, another one than the node's.</param>
-public sealed record NodeConfigGrpc(string Listen);
+public sealed record NodeConfigGrpc(string Listen)
+{
+    /// <inheritdoc cref="NodeOptions.GrpcAllow"/>
+    public IReadOnlyList<string>? Allow { get; init; }
+}

@@ -17,6 +17,10 @@ public sealed class NodeOptions
     /// <see cref="CorfuNode"/> alone does not.</summary>
     public string? GrpcListen { get; set; }
 
+    /// <summary>What callers of the gRPC front end may do beside reading and appending: <c>admin</c>, <c>trims</c>,
+    /// <c>objects</c>. Default nothing.</summary>
+    public IReadOnlyList<string> GrpcAllow { get; set; } = [];
+
     /// <summary>Allows addresses other than loopback although connections are neither encrypted nor authenticated yet.
     /// Default false.</summary>
     public bool Insecure { get; set; }

@@ -6,8 +6,9 @@ namespace Corfu.Hosting;
 /// <summary>Starts what a node process serves beside its roles: a listener of its own, over an ordinary client that
 /// connects when it is needed. Disposing the result ends it.</summary>
 /// <param name="connection">The cluster, as <see cref="ConnectionString"/>; this node is part of it.</param>
-public delegate Task<IAsyncDisposable> StartFrontEnd(
-    NodeEndpoint listen, string connection, ILoggerFactory loggers, CancellationToken cancellationToken);
+/// <param name="allow">As <see cref="NodeOptions.GrpcAllow"/>.</param>
+public delegate Task<IAsyncDisposable> StartFrontEnd(NodeEndpoint listen, string connection, ILoggerFactory loggers,
+    IReadOnlyCollection<string> allow, CancellationToken cancellationToken);
 
 /// <summary>Runs the front end for as long as its host runs.</summary>
 internal sealed class FrontEndService(StartFrontEnd start, NodeOptions options, ILoggerFactory loggers)
@@ -26,7 +27,8 @@ internal sealed class FrontEndService(StartFrontEnd start, NodeOptions options, 
         _ = NodeEndpoint.TryParse(options.GrpcListen, out var listen);
         try
         {
-            _frontEnd = await start(listen, new ConnectionString(known).ToString(), loggers, cancellationToken);
+            _frontEnd = await start(
+                listen, new ConnectionString(known).ToString(), loggers, options.GrpcAllow, cancellationToken);
         }
         catch (CorfuException e) when (e is not NodeStartException)
         {

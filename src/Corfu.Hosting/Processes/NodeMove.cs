@@ -26,6 +26,6 @@ public static class NodeMove
     // The same port at the node's new address. What is malformed is reported when the configuration is saved.
     private static NodeConfigGrpc Moved(NodeConfigGrpc grpc, string listen) =>
         NodeEndpoint.TryParse(listen, out var to) && NodeEndpoint.TryParse(grpc.Listen, out var from)
-            ? new NodeConfigGrpc(new NodeEndpoint(to.Host, from.Port).ToString())
+            ? grpc with { Listen = new NodeEndpoint(to.Host, from.Port).ToString() }
             : grpc;
 }

@@ -13,6 +13,9 @@ public abstract class LogConformance
     private static readonly StreamId B = StreamId.FromName("b");
     private static readonly StreamId C = StreamId.FromName("c");
 
+    // What an object's stream may hold: Tango's [1, runtime, sequence, [[update, object, mutator, nil, arguments]]].
+    private static readonly byte[] s_update = [0x94, 1, 1, 1, 0x91, 0x95, 1, 0xcd, 1, 0, 1, 0xc0, 0xc4, 0];
+
     /// <summary>The log under test, empty.</summary>
     protected abstract Task<ICorfuLog> OpenAsync();
 
@@ -67,10 +70,11 @@ public abstract class LogConformance
             async () => await log.AppendToObjectsAsync(Bytes("x"), [firstObject, firstRaw]));
         Assert.Equal(0, (await log.CheckAsync([])).Tail.Offset);
 
-        Assert.Equal(0, (await log.AppendToObjectsAsync(Bytes("x"), [directory, lastObject])).Require().Offset);
+        var appended = await log.AppendToObjectsAsync(s_update, [firstObject, lastObject]);
+        Assert.Equal(0, appended.Require().Offset);
         Assert.Equal(1, (await log.AppendAsync(Bytes("raw"), [firstRaw])).Require().Offset);
         var read = await log.ReadManyAsync([new(0), new(1)]);
-        Assert.Equal([directory, lastObject], read[0].Entry!.Streams.Select(s => s.Stream));
+        Assert.Equal([firstObject, lastObject], read[0].Entry!.Streams.Select(s => s.Stream));
         Assert.Equal([firstRaw], read[1].Entry!.Streams.Select(s => s.Stream));
     }
 

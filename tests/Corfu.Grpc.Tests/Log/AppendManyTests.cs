@@ -141,7 +141,8 @@ public sealed class AppendManyTests
     [Fact]
     public async Task Requests_that_make_no_sense_are_refused()
     {
-        await using var frontEnd = await FrontEnd.StartAsync(new InMemoryCorfuLog());
+        await using var frontEnd = await FrontEnd.StartAsync(
+            new InMemoryCorfuLog(), static options => options.AllowTrims = true);
         var client = new LogService.LogServiceClient(frontEnd.Channel);
         Func<Task>[] calls =
         [

@@ -22,7 +22,8 @@ public sealed class GrpcLogConformance : LogConformance, IAsyncDisposable
 
     protected override async Task<ICorfuLog> OpenAsync()
     {
-        _frontEnd ??= await FrontEnd.StartAsync(_inner);
+        _frontEnd ??= await FrontEnd.StartAsync(
+            _inner, static options => (options.AllowTrims, options.AllowObjectAppends) = (true, true));
         var log = await GrpcCorfuLog.ConnectAsync(_frontEnd.Address);
         _open.Add(log);
         return log;
