@@ -60,17 +60,18 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
         var confirmer = new EpochConfirmer(_units, _layout, _clock, options);
         var committed = new CommittedSet();
         _chains = new ChainReplication(_units, logger);
+        var granted = new GrantedTail(sequencer, confirmer, _clock);
         _closer = new HoleCloser(_units, sequencer, _chains, origins, _projections, _clock, options);
         var repair = new ReadRepair(_units, _chains, _projections, _clock, logger);
 
         // One part for each operation.
         var tokens = new TokenSource(_retry, _handOver, _clock);
-        _resolver = new Resolver(_retry, _chains, origins, _projections, _clock);
+        _resolver = new Resolver(_retry, _chains, granted, _closer, origins, _projections, _clock);
         _appender = new Appender(tokens, transport, _units, _resolver, committed, origins, _retry, _projections,
             _refresher, _clock, options, logger);
         _reader = new Reader(_units, _chains, _closer, confirmer, committed, repair, _retry, _clock, options, logger);
         _auditor = new ReplicaAuditor(_units, repair, _retry);
-        _trimmer = new Trimmer(_units, sequencer, _chains, confirmer, _layout, _retry, _clock);
+        _trimmer = new Trimmer(_units, granted, _chains, _layout, _retry);
         var slow = new SlowChecker(_ends, _reader, _frozen, _projections, _clock);
         _linearizable = new Checker(_retry, _handOver, slow, confirmer, _clock, options);
         _session = new Checker(_retry, _handOver, slow, null, _clock, options);

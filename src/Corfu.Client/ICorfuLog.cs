@@ -26,10 +26,12 @@ public interface ICorfuLog
     ValueTask<AppendResult> AppendToObjectsAsync(
         ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, CancellationToken cancellationToken = default);
 
-    /// <summary>Finds out what became of an append whose outcome was unknown. May be repeated; never appends
-    /// anew.</summary>
+    /// <summary>Finds out what became of an append whose outcome was unknown. May be repeated; never appends anew, and
+    /// fills no position that was not granted.</summary>
     /// <returns>Appended, NotAppended (for good), or still Unknown.</returns>
-    // R9.
+    /// <exception cref="ArgumentOutOfRangeException">The epoch of the position has not granted it, so no append has it.
+    /// Without its epoch it counts as granted by one that has ended: NotAppended.</exception>
+    // R9, R10.
     ValueTask<AppendOutcome> ResolveAsync(AppendResult unknown, CancellationToken cancellationToken = default);
 
     /// <summary>Reads entries, results in request order. A hole below the tail is closed first when

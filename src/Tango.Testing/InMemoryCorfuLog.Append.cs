@@ -25,6 +25,12 @@ public sealed partial class InMemoryCorfuLog
         cancellationToken.ThrowIfCancellationRequested();
         lock (_gate)
         {
+            if (unknown.Outcome != AppendOutcome.Unknown) return new ValueTask<AppendOutcome>(unknown.Outcome);
+
+            // As the real log: a later epoch is not known here, and a position without one is no token of this epoch.
+            if (unknown.Position.Epoch > OnlyEpoch) return new ValueTask<AppendOutcome>(AppendOutcome.Unknown);
+            if (unknown.Position.Epoch == Epoch.None && unknown.Position.Offset >= _pages.Count)
+                return new ValueTask<AppendOutcome>(AppendOutcome.NotAppended);
             RequireGranted(unknown.Position);
             Close(unknown.Position.Offset);
             var page = _pages[(int)unknown.Position.Offset];

@@ -3,8 +3,8 @@ using System.Threading.RateLimiting;
 namespace Corfu.Client;
 
 /// <summary>Settles what became of an append (R9): completes it, or makes it impossible.</summary>
-internal sealed class Resolver(
-    Retry retry, ChainReplication chains, EntryOrigins origins, ProjectionHolder projections, ClientClock clock)
+internal sealed class Resolver(Retry retry, ChainReplication chains, GrantedTail granted, HoleCloser closer,
+    EntryOrigins origins, ProjectionHolder projections, ClientClock clock)
 {
     private const int FillsAtOnce = 4;
     private const int MaxFillsWaiting = 65536;
@@ -23,8 +23,9 @@ internal sealed class Resolver(
     {
         if (position.Epoch > view.Epoch) return AppendOutcome.Unknown;
 
-        // R13: the first survivors hold nothing of an older epoch there, and have taken nothing of one since.
-        if (position.Epoch < view.Epoch && position >= view.Projection.Start) return AppendOutcome.NotAppended;
+        // R13: the first survivors hold nothing of an older epoch there, and have taken nothing of one since. Without
+        // its epoch a position may be of this one.
+        if (IsOlder(position, view) && position >= view.Projection.Start) return AppendOutcome.NotAppended;
         var chain = view.Projection.ChainOf(position);
         var look = await chains.FindAsync(view, chain, position, cancellationToken);
         if (!look.IsDone) return look.Status;
@@ -55,26 +56,55 @@ internal sealed class Resolver(
         }
     }
 
-    // R9: what the first full replica does not hold in a later epoch was not appended: its writer never sends it
-    // again, and copies are taken from that replica alone.
+    private static bool IsOlder(LogPosition position, EpochView view)
+    {
+#if PLANTED
+        if (Planted.Is("no-epoch-is-older")) return position.Epoch < view.Epoch;
+#endif
+        return position.Epoch > Epoch.None && position.Epoch < view.Epoch;
+    }
+
+    /// <summary>The head holds nothing: the outcome follows from the epoch of the append's token.</summary>
+    /// <remarks>
+    /// 1. Below the epoch's start it is an older one. R9: what the first full replica does not hold then was not
+    /// appended, for its writer never sends it again, and copies are taken from that replica alone.
+    /// 2. Not granted in this epoch, which is the newest: a token that the caller has is older, and has died with its
+    /// epoch (R7, R13). Nothing is written there, or the next epoch would begin above it (R10).
+    /// 3. Granted in this epoch: the append may still arrive, so its position is closed as any hole.
+    /// </remarks>
     private async ValueTask<Attempt<AppendOutcome>> CloseAsync(
         EpochView view, Chain chain, LogPosition position, EntryOrigin origin, CancellationToken cancellationToken)
     {
-        var junk = origins.NewJunk(view, position, []);
-        if (view.Epoch > position.Epoch)
+        // 1.
+        if (position < view.Projection.Start)
         {
             // The outcome is final already, so the caller does not wait for the fill.
-            FillLaterAsync(view, chain, junk).Abandon();
+            FillLaterAsync(view, chain, origins.NewJunk(view, position, [])).Abandon();
             return AppendOutcome.NotAppended;
         }
 
-        return await chains.FillAsync(view, chain, junk, cancellationToken) switch
+#if PLANTED
+        if (Planted.Is("resolve-fills-ungranted"))
         {
-            Status.Ok => AppendOutcome.NotAppended,
-            Status.AlreadyWritten => await TryAsync(view, position, origin, cancellationToken),
-            Status.Trimmed => AppendOutcome.Unknown,
-            var status => status,
-        };
+            var filled = await chains.FillAsync(view, chain, origins.NewJunk(view, position, []), cancellationToken);
+            return filled == Status.Ok ? AppendOutcome.NotAppended : filled;
+        }
+#endif
+
+        // 2.
+        var covers = await granted.CoversAsync(view, position.Next, cancellationToken);
+        if (!covers.IsDone) return covers.Status;
+        if (!covers.Value)
+            return position.Epoch == Epoch.None
+                ? AppendOutcome.NotAppended
+                : throw new ArgumentOutOfRangeException(
+                    nameof(position), position, "Only appends at granted positions are resolved, and this one is not.");
+
+        // 3. This client's own append of this epoch has given up; any other writer gets its time.
+        var patient = position.Epoch == Epoch.None || !origins.IsOwn(origin);
+        var closed = await closer.CloseAsync(view, [position], patient, cancellationToken);
+        if (!closed.IsDone) return closed.Status;
+        return await TryAsync(view, position, origin, cancellationToken);
     }
 
     private async Task FillLaterAsync(EpochView view, Chain chain, LogEntry junk)

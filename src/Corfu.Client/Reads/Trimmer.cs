@@ -3,8 +3,8 @@ using Corfu.Client.Layout;
 namespace Corfu.Client;
 
 /// <summary>Trims (TOCS 2.6), of granted positions only: the caller's tail may be of an ended epoch (R10).</summary>
-internal sealed class Trimmer(UnitCalls units, SequencerCalls sequencer, ChainReplication chains,
-    EpochConfirmer confirmer, LayoutClient layout, Retry retry, ClientClock clock)
+internal sealed class Trimmer(
+    UnitCalls units, GrantedTail granted, ChainReplication chains, LayoutClient layout, Retry retry)
 {
     public ValueTask TrimAsync(LogPosition position, CancellationToken cancellationToken) =>
         retry.RunAsync(
@@ -105,17 +105,11 @@ internal sealed class Trimmer(UnitCalls units, SequencerCalls sequencer, ChainRe
     private async ValueTask<Status> RequireGrantedAsync(
         EpochView view, LogPosition below, CancellationToken cancellationToken)
     {
-        if (below <= view.Projection.Start || below.Offset <= view.Grants.Tail) return Status.Ok;
-        var tail = await sequencer.CallAsync(view, new TailRequest(view.Epoch, []), cancellationToken);
-        if (!tail.IsOk) return tail.Status;
-        view.Saw(tail, clock.GetTimestamp());
-        if (below <= tail.Tail) return Status.Ok;
-
-        // A sequencer that was replaced, and does not know it, answers an old tail: the caller may know an entry of a
-        // later epoch.
-        var confirmed = await confirmer.ConfirmAsync(view, cancellationToken);
-        return confirmed == Status.Ok
-            ? throw new ArgumentOutOfRangeException(nameof(below), below, $"The log ends at {tail.Tail}.")
-            : confirmed;
+        var covers = await granted.CoversAsync(view, below, cancellationToken);
+        if (!covers.IsDone) return covers.Status;
+        return covers.Value
+            ? Status.Ok
+            : throw new ArgumentOutOfRangeException(
+                nameof(below), below, $"The log ends at {new LogPosition(view.Grants.Tail, view.Epoch)}.");
     }
 }

@@ -108,6 +108,8 @@ public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory h
                 Position = result.Position.Offset
             };
             ledger.Learn(result.Position.Offset, result.Position.Epoch);
+            if (plan.Has(FaultKind.WildPositions) && random.Chance(0.2))
+                await ResolveWildlyAsync(slot, log, result, random);
         }
         else if (outcome == Client.AppendOutcome.NotAppended)
         {
