@@ -42,14 +42,38 @@ internal sealed partial class CorfuOrleansRuntime(
         }
     }
 
-    /// <summary>The object, created by the silo or client that opens it first.</summary>
-    public async Task<T> OpenAsync<T>(string name, CancellationToken cancellationToken)
+    public async Task<T> OpenAsync<T>(string name, OpenMode mode, CancellationToken cancellationToken)
         where T : TangoObject, ITangoObject<T>
     {
         var start = time.GetTimestamp();
-        var opened = await (await GetAsync(cancellationToken)).OpenAsync<T>(name, OpenMode.Create, cancellationToken);
+        var opened = await (await GetAsync(cancellationToken)).OpenAsync<T>(name, mode, cancellationToken);
         LogOpened(name, (long)time.GetElapsedTime(start).TotalMilliseconds);
         return opened;
+    }
+
+    /// <summary>Deletes the object; nothing where there is none.</summary>
+    public async Task DeleteAsync(string name, CancellationToken cancellationToken)
+    {
+        var tango = await GetAsync(cancellationToken);
+        try
+        {
+            await tango.DeleteAsync(name, cancellationToken);
+        }
+        catch (TangoDirectoryException)
+        {
+            // Another call may have deleted it meanwhile.
+            if (await tango.ExistsAsync(name, cancellationToken)) throw;
+        }
+    }
+
+    /// <summary>Deletes all objects whose names begin so.</summary>
+    public async Task DeleteAllAsync(string prefix, CancellationToken cancellationToken)
+    {
+        foreach (var entry in await (await GetAsync(cancellationToken)).ListObjectsAsync(cancellationToken))
+        {
+            if (entry.Name.StartsWith(prefix, StringComparison.Ordinal))
+                await DeleteAsync(entry.Name, cancellationToken);
+        }
     }
 
     private async Task ConnectAsync(CancellationToken cancellationToken)
@@ -77,24 +101,53 @@ internal sealed partial class CorfuOrleansRuntime(
 }
 
 /// <summary>An object of a provider, opened by the first that needs it. An opening that failed is tried again by the
-/// next.</summary>
-internal sealed class SharedObject<T>(CorfuOrleansRuntime runtime, string name)
+/// next; an object that was deleted is opened anew.</summary>
+internal sealed class SharedObject<T>(CorfuOrleansRuntime runtime, string name, OpenMode mode = OpenMode.Create)
     where T : TangoObject, ITangoObject<T>
 {
     private readonly SemaphoreSlim _gate = new(1, 1);
 
-    // Written once, under _gate.
-    private volatile T? _opened;
+    // Set under _gate.
+    private T? _opened;
+
+    public string Name => name;
 
     public ValueTask<T> GetAsync(CancellationToken cancellationToken) =>
-        _opened is { } opened ? new(opened) : new(OpenAsync(cancellationToken));
+        Volatile.Read(ref _opened) is { } opened ? new(opened) : new(OpenAsync(cancellationToken));
+
+    /// <param name="operation">For the message of an exception.</param>
+    /// <exception cref="CorfuOrleansException">Tango or the log failed.</exception>
+    public async Task<TResult> RunAsync<TResult>(
+        string operation, Func<T, ValueTask<TResult>> call, CancellationToken cancellationToken)
+    {
+        await GrainScheduler.Leave();
+        try
+        {
+            while (true)
+            {
+                var opened = await GetAsync(cancellationToken);
+                try
+                {
+                    return await call(opened);
+                }
+                catch (TangoObjectDeletedException e) when (e.ObjectName == name)
+                {
+                    Interlocked.CompareExchange(ref _opened, null, opened);
+                }
+            }
+        }
+        catch (Exception e) when (CorfuOrleansException.Covers(e))
+        {
+            throw CorfuOrleansException.Of(operation, e);
+        }
+    }
 
     private async Task<T> OpenAsync(CancellationToken cancellationToken)
     {
         await _gate.WaitAsync(cancellationToken);
         try
         {
-            return _opened ??= await runtime.OpenAsync<T>(name, cancellationToken);
+            return _opened ??= await runtime.OpenAsync<T>(name, mode, cancellationToken);
         }
         finally
         {

@@ -15,7 +15,13 @@ internal sealed class ObjectNames(IOptions<CorfuOrleansOptions> options, IOption
 
     public string Directory(string provider) => Of(ClusterId, "directory", provider);
 
+    /// <summary>Names of all directories of a cluster begin so.</summary>
+    public string Directories(string clusterId) => Of(clusterId, "directory") + "/";
+
     public string State(string provider) => Of(ServiceId, "state", provider);
+
+    /// <summary>The lock of the silo that writes old states of the provider again.</summary>
+    public string StateCompaction(string provider) => Of(ServiceId, "state", provider, "compaction");
 
     public string Reminders => Of(ServiceId, "reminders");
 

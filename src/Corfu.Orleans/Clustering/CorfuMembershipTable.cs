@@ -1,4 +1,3 @@
-using System.Globalization;
 using Microsoft.Extensions.Logging;
 using Orleans;
 using Orleans.Runtime;
@@ -18,20 +17,20 @@ internal sealed partial class CorfuMembershipTable(
 
     public Task InitializeMembershipTableAsync(bool tryInitTableVersion, CancellationToken cancellationToken) =>
         // Opening creates the object; a new one has the version that Orleans expects of an empty table.
-        RunAsync("Opening the membership table", _ => new ValueTask<bool>(true), cancellationToken);
+        _table.RunAsync("Opening the membership table", _ => new ValueTask<bool>(true), cancellationToken);
 
     public Task DeleteMembershipTableEntries(string clusterId) =>
         DeleteMembershipTableEntriesAsync(clusterId, CancellationToken.None);
 
+    /// <summary>Deletes the cluster's objects, its grain directories too: without silos they stand for nothing, and
+    /// every object has to be kept up by those that go on.</summary>
     public async Task DeleteMembershipTableEntriesAsync(string clusterId, CancellationToken cancellationToken)
     {
         await GrainScheduler.Leave();
         try
         {
-            var table = clusterId == names.ClusterId
-                ? await _table.GetAsync(cancellationToken)
-                : await runtime.OpenAsync<MembershipObject>(names.Membership(clusterId), cancellationToken);
-            await table.ClearAsync(cancellationToken);
+            await runtime.DeleteAsync(names.Membership(clusterId), cancellationToken);
+            await runtime.DeleteAllAsync(names.Directories(clusterId), cancellationToken);
         }
         catch (Exception e) when (CorfuOrleansException.Covers(e))
         {
@@ -44,7 +43,7 @@ internal sealed partial class CorfuMembershipTable(
 
     public async Task CleanupDefunctSiloEntriesAsync(DateTimeOffset beforeDate, CancellationToken cancellationToken)
     {
-        var removed = await RunAsync("Removing defunct silos",
+        var removed = await _table.RunAsync("Removing defunct silos",
             table => table.RemoveDefunctAsync(beforeDate.UtcTicks, cancellationToken), cancellationToken);
         if (removed > 0) LogRemoved(removed, beforeDate);
     }
@@ -54,14 +53,15 @@ internal sealed partial class CorfuMembershipTable(
     public async Task<MembershipTableData> ReadRowAsync(SiloAddress key, CancellationToken cancellationToken)
     {
         var silo = key.ToParsableString();
-        return ToData(await RunAsync($"Reading the membership of {key}",
+        return ToData(await _table.RunAsync($"Reading the membership of {key}",
             table => table.OneAsync(silo, cancellationToken), cancellationToken));
     }
 
     public Task<MembershipTableData> ReadAll() => ReadAllAsync(CancellationToken.None);
 
-    public async Task<MembershipTableData> ReadAllAsync(CancellationToken cancellationToken) => ToData(await RunAsync(
-        "Reading the membership table", table => table.AllAsync(cancellationToken), cancellationToken));
+    public async Task<MembershipTableData> ReadAllAsync(CancellationToken cancellationToken) => ToData(
+        await _table.RunAsync(
+            "Reading the membership table", table => table.AllAsync(cancellationToken), cancellationToken));
 
     public Task<bool> InsertRow(MembershipEntry entry, TableVersion tableVersion) =>
         InsertRowAsync(entry, tableVersion, CancellationToken.None);
@@ -70,9 +70,9 @@ internal sealed partial class CorfuMembershipTable(
         MembershipEntry entry, TableVersion tableVersion, CancellationToken cancellationToken)
     {
         if (!TryParse(tableVersion.VersionEtag, out var seen)) return false;
-        var row = MemberRow.Of(entry);
-        return await RunAsync($"Inserting silo {entry.SiloAddress}",
-            table => table.InsertAsync(row, tableVersion.Version, seen, cancellationToken), cancellationToken);
+        var (row, next) = (MemberRow.Of(entry), Guid.NewGuid());
+        return await _table.RunAsync($"Inserting silo {entry.SiloAddress}",
+            table => table.InsertAsync(row, tableVersion.Version, seen, next, cancellationToken), cancellationToken);
     }
 
     public Task<bool> UpdateRow(MembershipEntry entry, string etag, TableVersion tableVersion) =>
@@ -82,9 +82,9 @@ internal sealed partial class CorfuMembershipTable(
         MembershipEntry entry, string etag, TableVersion tableVersion, CancellationToken cancellationToken)
     {
         if (!TryParse(tableVersion.VersionEtag, out var seen) || !TryParse(etag, out var seenRow)) return false;
-        var row = MemberRow.Of(entry);
-        return await RunAsync($"Updating silo {entry.SiloAddress}",
-            table => table.UpdateAsync(row, seenRow, tableVersion.Version, seen, cancellationToken),
+        var (row, next) = (MemberRow.Of(entry), Guid.NewGuid());
+        return await _table.RunAsync($"Updating silo {entry.SiloAddress}",
+            table => table.UpdateAsync(row, seenRow, tableVersion.Version, seen, next, cancellationToken),
             cancellationToken);
     }
 
@@ -93,36 +93,21 @@ internal sealed partial class CorfuMembershipTable(
     public Task UpdateIAmAliveAsync(MembershipEntry entry, CancellationToken cancellationToken)
     {
         var silo = entry.SiloAddress.ToParsableString();
-        return RunAsync($"Noting that silo {entry.SiloAddress} is alive", async table =>
+        return _table.RunAsync($"Noting that silo {entry.SiloAddress} is alive", async table =>
         {
             await table.TouchAsync(silo, entry.IAmAliveTime.Ticks, cancellationToken);
             return true;
         }, cancellationToken);
     }
 
-    private async Task<TResult> RunAsync<TResult>(
-        string operation, Func<MembershipObject, ValueTask<TResult>> call, CancellationToken cancellationToken)
-    {
-        await GrainScheduler.Leave();
-        try
-        {
-            return await call(await _table.GetAsync(cancellationToken));
-        }
-        catch (Exception e) when (CorfuOrleansException.Covers(e))
-        {
-            throw CorfuOrleansException.Of(operation, e);
-        }
-    }
-
     private static MembershipTableData ToData(MembershipView view) => new(
         [.. view.Members.Select(member => Tuple.Create(member.Row.ToEntry(), ToText(member.Etag)))],
         new TableVersion(view.Version, ToText(view.Etag)));
 
-    private static string ToText(long etag) => etag.ToString(CultureInfo.InvariantCulture);
+    private static string ToText(Guid etag) => etag.ToString("N");
 
     // An etag that is none of ours is of no version of this table.
-    private static bool TryParse(string? etag, out long value) =>
-        long.TryParse(etag, NumberStyles.None, CultureInfo.InvariantCulture, out value);
+    private static bool TryParse(string? etag, out Guid value) => Guid.TryParseExact(etag, "N", out value);
 
     [LoggerMessage(LogLevel.Information, "Removed {Count} silos from the membership table, unheard of since {Before}")]
     private partial void LogRemoved(int count, DateTimeOffset before);

@@ -8,9 +8,14 @@ namespace Corfu.Orleans.Directories;
 /// <summary>The grain directory of a cluster, as an object of the log: registrations are decided in the log's order,
 /// and lookups are linearizable.</summary>
 internal sealed partial class CorfuGrainDirectory(
-    string name, CorfuOrleansRuntime runtime, ObjectNames names, ILogger<CorfuGrainDirectory> logger)
+    string name, CorfuOrleansRuntime runtime, ObjectNames names, TimeProvider time,
+    ILogger<CorfuGrainDirectory> logger)
     : IGrainDirectory, ILifecycleParticipant<ISiloLifecycle>
 {
+    private const int UnregisterAttempts = 5;
+
+    private static readonly TimeSpan s_unregisterPause = TimeSpan.FromSeconds(1);
+
     private readonly SharedObject<DirectoryObject> _directory = new(runtime, names.Directory(name));
 
     public void Participate(ISiloLifecycle observer) => observer.Subscribe(
@@ -31,7 +36,7 @@ internal sealed partial class CorfuGrainDirectory(
         var grain = GrainKeys.Of(address.GrainId);
         var row = ToRow(address);
         var replaced = previousAddress is null ? null : ToRow(previousAddress);
-        var registered = await RunAsync($"Registering grain {address.GrainId}",
+        var registered = await _directory.RunAsync($"Registering grain {address.GrainId}",
             directory => directory.RegisterAsync(grain, row, replaced, cancellationToken), cancellationToken);
         return registered.IsSame(row) ? address : ToAddress(address.GrainId, registered);
     }
@@ -42,7 +47,7 @@ internal sealed partial class CorfuGrainDirectory(
     {
         var grain = GrainKeys.Of(address.GrainId);
         var row = ToRow(address);
-        return RunAsync($"Unregistering grain {address.GrainId}", async directory =>
+        return _directory.RunAsync($"Unregistering grain {address.GrainId}", async directory =>
         {
             await directory.UnregisterAsync(grain, row, cancellationToken);
             return true;
@@ -54,7 +59,7 @@ internal sealed partial class CorfuGrainDirectory(
     public async Task<GrainAddress?> Lookup(GrainId grainId, CancellationToken cancellationToken)
     {
         var grain = GrainKeys.Of(grainId);
-        var row = await RunAsync($"Looking up grain {grainId}",
+        var row = await _directory.RunAsync($"Looking up grain {grainId}",
             directory => directory.FindAsync(grain, cancellationToken), cancellationToken);
         return row is null ? null : ToAddress(grainId, row);
     }
@@ -62,26 +67,31 @@ internal sealed partial class CorfuGrainDirectory(
     public Task UnregisterSilos(List<SiloAddress> siloAddresses) =>
         UnregisterSilos(siloAddresses, CancellationToken.None);
 
+    /// <summary>Tries again while the log cannot be reached, then leaves it: Orleans removes the registration of a dead
+    /// silo when it meets one, and an exception would end its watch over the cluster for good.</summary>
     public async Task UnregisterSilos(List<SiloAddress> siloAddresses, CancellationToken cancellationToken)
     {
         if (siloAddresses.Count == 0) return;
         ImmutableArray<string> silos = [.. siloAddresses.Select(static silo => silo.ToParsableString())];
-        var removed = await RunAsync("Unregistering silos",
-            directory => directory.RemoveSilosAsync(silos, cancellationToken), cancellationToken);
-        if (removed > 0) LogRemoved(removed, string.Join(", ", silos));
-    }
+        var names = string.Join(", ", silos);
+        for (var left = UnregisterAttempts; left > 0; left--)
+        {
+            try
+            {
+                // Every silo of the cluster asks for it: those that come later find nothing and append nothing.
+                var removed = await _directory.RunAsync("Unregistering silos",
+                    async directory => await directory.CountAsync(silos, cancellationToken) > 0
+                        ? await directory.RemoveSilosAsync(silos, cancellationToken)
+                        : 0, cancellationToken);
+                if (removed > 0) LogRemoved(removed, names);
+                return;
+            }
+            catch (Exception e) when (!cancellationToken.IsCancellationRequested)
+            {
+                LogNotRemoved(e, names);
+            }
 
-    private async Task<TResult> RunAsync<TResult>(
-        string operation, Func<DirectoryObject, ValueTask<TResult>> call, CancellationToken cancellationToken)
-    {
-        await GrainScheduler.Leave();
-        try
-        {
-            return await call(await _directory.GetAsync(cancellationToken));
-        }
-        catch (Exception e) when (CorfuOrleansException.Covers(e))
-        {
-            throw CorfuOrleansException.Of(operation, e);
+            if (left > 1) await Task.Delay(s_unregisterPause, time, cancellationToken);
         }
     }
 
@@ -98,4 +108,7 @@ internal sealed partial class CorfuGrainDirectory(
 
     [LoggerMessage(LogLevel.Information, "Removed {Count} registrations of silos {Silos} from the grain directory")]
     private partial void LogRemoved(int count, string silos);
+
+    [LoggerMessage(LogLevel.Warning, "Registrations of silos {Silos} are still in the grain directory")]
+    private partial void LogNotRemoved(Exception exception, string silos);
 }

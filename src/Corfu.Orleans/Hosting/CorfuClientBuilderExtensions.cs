@@ -2,7 +2,6 @@ using Corfu.Orleans;
 using Corfu.Orleans.Clustering;
 using Corfu.Orleans.Hosting;
 using Microsoft.Extensions.DependencyInjection;
-using Microsoft.Extensions.DependencyInjection.Extensions;
 using Orleans.Messaging;
 
 namespace Orleans.Hosting;
@@ -27,10 +26,7 @@ public static class CorfuClientBuilderExtensions
         return builder;
     }
 
-    private static void AddGateways(IServiceCollection services)
-    {
-        services.TryAddSingleton<CorfuMembershipTable>();
-        // As Orleans' providers do it: the last one that is asked for counts.
+    // As Orleans' providers do it: the last one that is asked for counts.
+    private static void AddGateways(IServiceCollection services) =>
         services.AddSingleton<IGatewayListProvider, CorfuGatewayListProvider>();
-    }
 }

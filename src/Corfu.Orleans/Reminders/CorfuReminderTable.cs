@@ -13,14 +13,14 @@ internal sealed partial class CorfuReminderTable(
     private readonly SharedObject<ReminderObject> _reminders = new(runtime, names.Reminders);
 
     public Task StartAsync(CancellationToken cancellationToken) =>
-        RunAsync("Opening the reminders", _ => new ValueTask<bool>(true), cancellationToken);
+        _reminders.RunAsync("Opening the reminders", _ => new ValueTask<bool>(true), cancellationToken);
 
     public Task<ReminderTableData> ReadRows(GrainId grainId) => ReadRows(grainId, CancellationToken.None);
 
     public async Task<ReminderTableData> ReadRows(GrainId grainId, CancellationToken cancellationToken)
     {
         var grain = GrainKeys.Of(grainId);
-        return ToData(await RunAsync($"Reading the reminders of grain {grainId}",
+        return ToData(await _reminders.RunAsync($"Reading the reminders of grain {grainId}",
             reminders => reminders.OfGrainAsync(grainId.GetUniformHashCode(), grain, cancellationToken),
             cancellationToken));
     }
@@ -28,7 +28,7 @@ internal sealed partial class CorfuReminderTable(
     public Task<ReminderTableData> ReadRows(uint begin, uint end) => ReadRows(begin, end, CancellationToken.None);
 
     public async Task<ReminderTableData> ReadRows(uint begin, uint end, CancellationToken cancellationToken) =>
-        ToData(await RunAsync("Reading a range of reminders",
+        ToData(await _reminders.RunAsync("Reading a range of reminders",
             reminders => reminders.InRangeAsync(begin, end, cancellationToken), cancellationToken));
 
     public Task<ReminderEntry?> ReadRow(GrainId grainId, string reminderName) =>
@@ -38,7 +38,7 @@ internal sealed partial class CorfuReminderTable(
         GrainId grainId, string reminderName, CancellationToken cancellationToken)
     {
         var grain = GrainKeys.Of(grainId);
-        var row = await RunAsync($"Reading reminder '{reminderName}' of grain {grainId}",
+        var row = await _reminders.RunAsync($"Reading reminder '{reminderName}' of grain {grainId}",
             reminders => reminders.FindAsync(grainId.GetUniformHashCode(), grain, reminderName, cancellationToken),
             cancellationToken);
         return row is null ? null : ToEntry(row);
@@ -50,7 +50,7 @@ internal sealed partial class CorfuReminderTable(
     {
         var row = new ReminderRow(entry.GrainId.GetUniformHashCode(), GrainKeys.Of(entry.GrainId),
             entry.ReminderName, entry.StartAt.Ticks, entry.Period.Ticks, Guid.NewGuid());
-        await RunAsync($"Storing reminder '{entry.ReminderName}' of grain {entry.GrainId}",
+        await _reminders.RunAsync($"Storing reminder '{entry.ReminderName}' of grain {entry.GrainId}",
             reminders => PutAsync(reminders, row, cancellationToken), cancellationToken);
         return row.Etag.ToString("N");
     }
@@ -63,7 +63,7 @@ internal sealed partial class CorfuReminderTable(
     {
         if (!Guid.TryParseExact(eTag, "N", out var etag)) return false;
         var grain = GrainKeys.Of(grainId);
-        return await RunAsync($"Removing reminder '{reminderName}' of grain {grainId}",
+        return await _reminders.RunAsync($"Removing reminder '{reminderName}' of grain {grainId}",
             reminders => reminders.RemoveAsync(
                 grainId.GetUniformHashCode(), grain, reminderName, etag, cancellationToken),
             cancellationToken);
@@ -71,7 +71,7 @@ internal sealed partial class CorfuReminderTable(
 
     public Task TestOnlyClearTable() => TestOnlyClearTable(CancellationToken.None);
 
-    public Task TestOnlyClearTable(CancellationToken cancellationToken) => RunAsync("Clearing the reminders",
+    public Task TestOnlyClearTable(CancellationToken cancellationToken) => _reminders.RunAsync("Clearing the reminders",
         async reminders =>
         {
             await reminders.ClearAsync(cancellationToken);
@@ -107,20 +107,6 @@ internal sealed partial class CorfuReminderTable(
         catch (Exception e) when (CorfuOrleansException.Covers(e))
         {
             return false;
-        }
-    }
-
-    private async Task<TResult> RunAsync<TResult>(
-        string operation, Func<ReminderObject, ValueTask<TResult>> call, CancellationToken cancellationToken)
-    {
-        await GrainScheduler.Leave();
-        try
-        {
-            return await call(await _reminders.GetAsync(cancellationToken));
-        }
-        catch (Exception e) when (CorfuOrleansException.Covers(e))
-        {
-            throw CorfuOrleansException.Of(operation, e);
         }
     }
 

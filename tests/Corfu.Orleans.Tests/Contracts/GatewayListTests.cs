@@ -1,7 +1,4 @@
-using Corfu.Orleans.Clustering;
 using Corfu.Orleans.Tests.Support;
-using Microsoft.Extensions.Options;
-using Orleans.Configuration;
 using Orleans.Runtime;
 using Tango.Testing;
 
@@ -26,13 +23,41 @@ public sealed class GatewayListTests : IAsyncDisposable
             Assert.True(await silo.Membership.InsertAsync(entry, (await silo.Membership.AllAsync()).Version.Next()));
         }
 
-        var gateways = new CorfuGatewayListProvider((CorfuMembershipTable)silo.Membership,
-            Options.Create(new GatewayOptions { GatewayListRefreshPeriod = TimeSpan.FromSeconds(7) }));
-        await gateways.InitializeGatewayListProvider();
+        var gateways = silo.NewGateways(TimeSpan.FromSeconds(7));
+        await gateways.InitializeGatewayListProviderAsync(CancellationToken.None);
 
         var expected = SiloAddress.New(
             gateway.SiloAddress.Endpoint.Address, 30001, gateway.SiloAddress.Generation).ToGatewayUri();
-        Assert.Equal(expected, Assert.Single(await gateways.GetGateways()));
+        Assert.Equal(expected, Assert.Single(await gateways.GetGatewaysAsync(CancellationToken.None)));
         Assert.Equal(TimeSpan.FromSeconds(7), gateways.MaxStaleness);
+    }
+
+    [Fact]
+    public async Task A_client_of_a_cluster_that_never_was_finds_no_gateways_and_creates_nothing()
+    {
+        await using var client = new TestSilo(_log, clusterId: "misspelt");
+        var gateways = client.NewGateways(TimeSpan.FromSeconds(7));
+
+        await _log.Time.AdvanceUntilAsync(
+            gateways.InitializeGatewayListProviderAsync(CancellationToken.None), TimeSpan.FromSeconds(1));
+
+        Assert.Empty(await gateways.GetGatewaysAsync(CancellationToken.None));
+        Assert.Empty(await client.Runtime.ListObjectsAsync());
+    }
+
+    [Fact]
+    public async Task A_client_that_starts_first_waits_for_the_table_of_its_silos()
+    {
+        await using var client = new TestSilo(_log);
+        var gateways = client.NewGateways(TimeSpan.FromSeconds(7));
+        var starting = gateways.InitializeGatewayListProviderAsync(CancellationToken.None);
+        await using var silo = new TestSilo(_log);
+        Assert.False(starting.IsCompleted);
+        await silo.Membership.InsertAsync(
+            Silos.NewEntry(SiloStatus.Active), (await silo.Membership.AllAsync()).Version.Next());
+
+        await _log.Time.AdvanceUntilAsync(starting);
+
+        Assert.Single(await gateways.GetGatewaysAsync(CancellationToken.None));
     }
 }

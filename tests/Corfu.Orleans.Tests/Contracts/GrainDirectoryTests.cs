@@ -111,6 +111,60 @@ public sealed class GrainDirectoryTests : IAsyncDisposable
     }
 
     [Fact]
+    public async Task Unregistering_silos_tries_again_where_the_outcome_is_in_doubt()
+    {
+        var address = New("a");
+        await Directory.Register(address);
+        _first.Connection.LeaveNextInDoubt(isWritten: false);
+
+        await _log.Time.AdvanceUntilAsync(Directory.UnregisterSilos([address.SiloAddress!]));
+
+        Assert.Null(await Other.Lookup(address.GrainId));
+    }
+
+    [Fact]
+    public async Task Unregistering_silos_is_given_up_without_an_exception_while_the_log_is_gone()
+    {
+        var address = New("a");
+        await Directory.Register(address);
+        _first.Connection.Lose();
+
+        await _log.Time.AdvanceUntilAsync(Directory.UnregisterSilos([address.SiloAddress!]));
+
+        _first.Connection.Restore();
+        Assert.Equal(address, await Directory.Lookup(address.GrainId));
+        await Directory.UnregisterSilos([address.SiloAddress!]);
+        Assert.Null(await Other.Lookup(address.GrainId));
+    }
+
+    [Fact]
+    public async Task Unregistering_silos_without_registrations_appends_nothing()
+    {
+        var (gone, replaced) = (New("a"), New("b"));
+        foreach (var address in new[] { gone, replaced }) await Directory.Register(address);
+        await Directory.Unregister(gone);
+        await Directory.Register(New("b"), replaced);
+        var tail = await _log.TailAsync();
+
+        await Directory.UnregisterSilos([gone.SiloAddress!, replaced.SiloAddress!, Silos.NewAddress()]);
+
+        Assert.Equal(tail, await _log.TailAsync());
+    }
+
+    [Fact]
+    public async Task A_directory_that_was_deleted_is_begun_anew()
+    {
+        var address = New("a");
+        await Directory.Register(address);
+
+        await _second.Membership.DeleteAsync("cluster");
+
+        Assert.Null(await Directory.Lookup(address.GrainId));
+        Assert.Equal(address, await Directory.Register(address));
+        Assert.Equal(address, await Other.Lookup(address.GrainId));
+    }
+
+    [Fact]
     public async Task Of_activations_that_register_at_once_all_hear_of_the_same_one()
     {
         var outcomes = await Task.WhenAll(Enumerable.Range(0, 20).Select(

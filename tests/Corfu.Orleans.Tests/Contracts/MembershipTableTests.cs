@@ -266,10 +266,44 @@ public sealed class MembershipTableTests : IAsyncDisposable
     }
 
     [Fact]
+    public async Task A_silo_that_was_voted_against_just_now_is_not_cleaned_up()
+    {
+        var dead = Silos.NewEntry(SiloStatus.Dead);
+        var now = dead.StartTime;
+        dead.StartTime = dead.IAmAliveTime = now.AddDays(-10);
+        dead.AddSuspector(Silos.NewAddress(), now.AddDays(-9));
+        dead.AddSuspector(Silos.NewAddress(), now);
+        Assert.True(await Table.InsertAsync(dead, (await Table.AllAsync()).Version.Next()));
+
+        await Table.CleanUpAsync(new DateTimeOffset(now).AddDays(-3));
+        Assert.Single((await Other.AllAsync()).Members);
+
+        await Table.CleanUpAsync(new DateTimeOffset(now).AddSeconds(1));
+        Assert.Empty((await Other.AllAsync()).Members);
+    }
+
+    [Fact]
+    public async Task An_update_by_another_silo_takes_no_sign_of_life_back()
+    {
+        var entry = await InsertAsync(SiloStatus.Active);
+        var read = await Other.AllAsync();
+        var alive = entry.IAmAliveTime.AddMinutes(1);
+        await Table.TouchAsync(new MembershipEntry { SiloAddress = entry.SiloAddress, IAmAliveTime = alive });
+
+        var (row, etag) = read.TryGet(entry.SiloAddress)!;
+        row.AddSuspector(Silos.NewAddress(), entry.StartTime);
+        Assert.True(await Other.UpdateAsync(row, etag, read.Version.Next()));
+
+        var stored = Assert.Single((await Table.AllAsync()).Members).Item1;
+        Assert.Equal(alive, stored.IAmAliveTime);
+        Assert.Single(stored.SuspectTimes!);
+    }
+
+    [Fact]
     public async Task Deleting_empties_the_table_and_no_old_etag_becomes_valid_again()
     {
-        var old = (await Table.AllAsync()).Version;
         await InsertAsync();
+        var old = (await Table.AllAsync()).Version;
 
         await Table.DeleteAsync("cluster");
 
@@ -277,6 +311,27 @@ public sealed class MembershipTableTests : IAsyncDisposable
         Assert.Empty(data.Members);
         Assert.Equal(0, data.Version.Version);
         Assert.False(await Table.InsertAsync(Silos.NewEntry(), old.Next()));
+        await InsertAsync();
+        Assert.False(await Table.InsertAsync(Silos.NewEntry(), old.Next()));
+    }
+
+    [Fact]
+    public async Task Deleting_leaves_no_object_of_the_cluster_and_none_of_another_is_touched()
+    {
+        await InsertAsync();
+        await _first.Directory.Lookup(GrainId.Create("cart", "one"));
+        await _first.Reminders.TestOnlyClearTable();
+        await using var stranger = new TestSilo(_log, clusterId: "cluster2");
+        await stranger.Membership.AllAsync();
+        await stranger.Directory.Lookup(GrainId.Create("cart", "one"));
+
+        await Table.DeleteAsync("cluster");
+        await Table.DeleteAsync("cluster that never was");
+
+        var left = (await _first.Runtime.ListObjectsAsync()).Select(static entry => entry.Name);
+        Assert.Equal(
+            ["orleans/cluster2/directory/default", "orleans/cluster2/membership", "orleans/service/reminders"],
+            left.Order(StringComparer.Ordinal));
     }
 
     [Fact]

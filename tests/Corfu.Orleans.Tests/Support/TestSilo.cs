@@ -1,10 +1,13 @@
 using Corfu.Extensions;
+using Corfu.Orleans.Clustering;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Options;
 using Orleans;
 using Orleans.Configuration;
 using Orleans.GrainDirectory;
 using Orleans.Hosting;
+using Orleans.Messaging;
 using Orleans.Serialization;
 using Orleans.Storage;
 using Tango;
@@ -24,6 +27,7 @@ internal sealed class TestSilo : ISiloBuilder, IAsyncDisposable
         _process = log.Start();
         Services.AddLogging().AddSerializer();
         Services.AddSingleton<ITangoHost>(new TestTango(_process.Runtime));
+        Services.AddSingleton<TimeProvider>(log.Time);
         Services.AddSingleton<IGrainStorageSerializer, OrleansGrainStorageSerializer>();
         Services.Configure<ClusterOptions>(options =>
         {
@@ -46,6 +50,11 @@ internal sealed class TestSilo : ISiloBuilder, IAsyncDisposable
     public IMembershipTable Membership => _provider.GetRequiredService<IMembershipTable>();
 
     public IGrainStorage Storage => _provider.GetRequiredKeyedService<IGrainStorage>("states");
+
+    /// <summary>As a client in the silo's place has it.</summary>
+    public IGatewayListProvider NewGateways(TimeSpan refreshPeriod) =>
+        ActivatorUtilities.CreateInstance<CorfuGatewayListProvider>(
+            _provider, Options.Create(new GatewayOptions { GatewayListRefreshPeriod = refreshPeriod }));
 
     public IReminderTable Reminders => _provider.GetRequiredService<IReminderTable>();
 
