@@ -5,6 +5,7 @@ using Orleans.Runtime;
 using Orleans.Serialization.Serializers;
 using Orleans.Storage;
 using Tango;
+using Tango.Collections;
 
 namespace Corfu.Orleans.Storage;
 
@@ -25,13 +26,16 @@ internal sealed partial class CorfuGrainStorage(
         observer.Subscribe($"{nameof(CorfuGrainStorage)}-{name}", ServiceLifecycleStage.ApplicationServices,
             async token => await StatesAsync(token));
         if (!options.KeepStatesInLog) return;
-        var compactor = new StateCompactor(_index, runtime, options, time, logger);
+        var compactor = NewCompactor();
         observer.Subscribe($"{nameof(StateCompactor)}-{name}", ServiceLifecycleStage.Active, _ =>
         {
             compactor.Start();
             return Task.CompletedTask;
         }, _ => compactor.StopAsync());
     }
+
+    internal StateCompactor NewCompactor() => new(
+        _index, new SharedObject<TangoLock>(runtime, names.StateCompaction(name)), runtime, options, time, logger);
 
     public Task ReadStateAsync<T>(string stateName, GrainId grainId, IGrainState<T> grainState) =>
         ReadStateAsync(stateName, grainId, grainState, CancellationToken.None);
@@ -122,8 +126,9 @@ internal sealed partial class CorfuGrainStorage(
         return await (await StatesAsync(cancellationToken)).ClearAsync(key, seen, cancellationToken);
     }
 
-    /// <summary>Where the outcome is in doubt, the state says that the write took effect if it still has its etag.
-    /// Nothing says that it did not.</summary>
+    /// <summary>Where the outcome is in doubt, the stored etag may tell it. The write's own: it took effect. Neither
+    /// that nor the one that the grain has seen: it did not and never will, for no etag comes back, except that of no
+    /// state.</summary>
     private async Task<StateChange> WriteAsync(string key, ReadOnlyMemory<byte> bytes, Guid seen, Guid next,
         CancellationToken cancellationToken)
     {
@@ -136,18 +141,20 @@ internal sealed partial class CorfuGrainStorage(
         catch (TangoInDoubtException e) when (!cancellationToken.IsCancellationRequested)
         {
             LogInDoubt(e, key);
-            if ((await FindOrNullAsync(states, key, cancellationToken))?.Etag == next)
-                return new StateChange(true, next);
+            var stored = await EtagOrNullAsync(states, key, cancellationToken);
+            if (stored == next) return new StateChange(true, next);
+            if (stored is { } other && other != seen && seen != Guid.Empty) return new StateChange(false, other);
             throw;
         }
     }
 
-    private static async Task<StoredState?> FindOrNullAsync(
+    /// <returns>The empty one for no state; null if it cannot be read.</returns>
+    private static async Task<Guid?> EtagOrNullAsync(
         IStates states, string key, CancellationToken cancellationToken)
     {
         try
         {
-            return await states.FindAsync(key, cancellationToken);
+            return (await states.FindAsync(key, cancellationToken))?.Etag ?? Guid.Empty;
         }
         catch (Exception e) when (CorfuOrleansException.Covers(e))
         {

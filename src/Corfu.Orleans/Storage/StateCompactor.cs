@@ -1,13 +1,17 @@
 using Microsoft.Extensions.Logging;
+using Tango.Collections;
 
 namespace Corfu.Orleans.Storage;
 
-/// <summary>Writes old states again now and then, so that the log is not kept for them. Every silo does it at times of
-/// its own; what one has moved the others leave alone.</summary>
+/// <summary>Writes old states again now and then, so that the log is not kept for them. Every silo looks for them at
+/// times of its own; the one that has the lock writes them.</summary>
 internal sealed partial class StateCompactor(
-    SharedObject<StateIndex> index, CorfuOrleansRuntime runtime, CorfuGrainStorageOptions options, TimeProvider time,
-    ILogger logger)
+    SharedObject<StateIndex> index, SharedObject<TangoLock> turns, CorfuOrleansRuntime runtime,
+    CorfuGrainStorageOptions options, TimeProvider time, ILogger logger)
 {
+    // Of a silo that dies meanwhile; the next one goes on after it.
+    private static readonly TimeSpan s_timeToLive = TimeSpan.FromSeconds(30);
+
     private readonly CancellationTokenSource _stop = new();
     private Task _running = Task.CompletedTask;
 
@@ -19,7 +23,7 @@ internal sealed partial class StateCompactor(
         await _running;
     }
 
-    /// <returns>How many states were written again.</returns>
+    /// <returns>How many states were written again; none where another silo does it.</returns>
     public async Task<int> CompactAsync(CancellationToken cancellationToken)
     {
         var end = (await runtime.GetAsync(cancellationToken)).PlayedTo;
@@ -29,7 +33,23 @@ internal sealed partial class StateCompactor(
         // always stand too far behind.
         var span = Math.Max(options.MaxLogSpan, 2L * await states.CountAsync(cancellationToken));
         if (end.Offset <= span) return 0;
-        return await states.CompactAsync(new LogPosition(end.Offset - span), cancellationToken);
+        var below = new LogPosition(end.Offset - span);
+        if (!await states.HasBelowAsync(below.Offset, cancellationToken)) return 0;
+        return await turns.RunAsync(
+            "Writing old states again", turn => InTurnAsync(turn, states, below, cancellationToken),
+            cancellationToken);
+    }
+
+    private async ValueTask<int> InTurnAsync(
+        TangoLock turns, StateIndex states, LogPosition below, CancellationToken cancellationToken)
+    {
+        await using var turn = await turns.TryAcquireAsync(
+            s_timeToLive, Environment.MachineName, cancellationToken);
+        if (turn is null) return 0;
+        using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, turn.Lost);
+        var (moved, failed, failure) = await states.CompactAsync(below, stop.Token);
+        if (failed > 0) LogNotMoved(failure!, failed);
+        return moved;
     }
 
     private async Task RunAsync()
@@ -44,12 +64,13 @@ internal sealed partial class StateCompactor(
                 var moved = await CompactAsync(_stop.Token);
                 if (moved > 0) LogMoved(moved);
             }
-            catch (OperationCanceledException) when (_stop.IsCancellationRequested)
+            catch (Exception) when (_stop.IsCancellationRequested)
             {
                 return;
             }
-            catch (Exception e) when (CorfuOrleansException.Covers(e))
+            catch (Exception e)
             {
+                // Without the loop the log would grow, and nothing would say so.
                 LogFailed(e);
             }
         }
@@ -57,6 +78,9 @@ internal sealed partial class StateCompactor(
 
     [LoggerMessage(LogLevel.Information, "{Count} old states were written again")]
     private partial void LogMoved(int count);
+
+    [LoggerMessage(LogLevel.Error, "{Count} old states could not be written again; the log is kept for them")]
+    private partial void LogNotMoved(Exception exception, int count);
 
     [LoggerMessage(LogLevel.Warning, "Old states could not be written again; the next turn goes on with them")]
     private partial void LogFailed(Exception exception);

@@ -1,3 +1,4 @@
+using Corfu.Orleans.Storage;
 using Corfu.Orleans.Tests.Support;
 using Orleans;
 using Orleans.Runtime;
@@ -294,6 +295,74 @@ public abstract class GrainStorageContract : IAsyncDisposable
 
         Assert.Equal(etag, state.ETag);
         await _first.Storage.WriteStateAsync("cart", _grain, state);
+    }
+
+    [Fact]
+    public async Task A_write_in_doubt_that_another_one_was_ahead_of_is_refused()
+    {
+        var state = await WrittenAsync();
+        var other = Copy(state);
+        _first.Connection.BeforeNextAppend(
+            async () => await _second.Storage.WriteStateAsync("cart", _grain, other));
+        _first.Connection.LeaveNextInDoubt(isWritten: false);
+
+        await RefusedAsync(() => _first.Storage.WriteStateAsync("cart", _grain, state));
+
+        Assert.Equal(other.ETag, (await ReadAsync(_first)).ETag);
+    }
+
+    [Theory]
+    [InlineData(IStates.PartBytes)]
+    [InlineData(1_600_000)]
+    [InlineData(4_000_000)]
+    public async Task A_large_state_is_written_read_replaced_and_cleared_as_a_whole(int length)
+    {
+        await using var large = NewSilo(maxStateBytes: 5_000_000);
+        await using var other = NewSilo(maxStateBytes: 5_000_000);
+        var text = string.Concat(Enumerable.Range(0, length / 8).Select(static i => $"{i,8}"));
+        var written = new GrainState<CartState>(new CartState { Text = text });
+        await large.Storage.WriteStateAsync("cart", _grain, written);
+        var read = await ReadAsync(other);
+        Assert.Equal((text, written.ETag), (read.State!.Text, read.ETag));
+
+        var stale = Copy(read);
+        read.State.Text = text + text[..8];
+        await other.Storage.WriteStateAsync("cart", _grain, read);
+        await RefusedAsync(() => large.Storage.WriteStateAsync("cart", _grain, stale));
+        Assert.Equal(text + text[..8], (await ReadAsync(large)).State!.Text);
+
+        read.State.Text = "small again";
+        await other.Storage.WriteStateAsync("cart", _grain, read);
+        Assert.Equal("small again", (await ReadAsync(large)).State!.Text);
+        await other.Storage.ClearStateAsync("cart", _grain, read);
+        Assert.False((await ReadAsync(large)).RecordExists);
+    }
+
+    [Fact]
+    public async Task Of_large_states_that_are_written_at_once_with_one_etag_one_stays_and_is_whole()
+    {
+        await using var one = NewSilo(maxStateBytes: 5_000_000);
+        await using var other = NewSilo(maxStateBytes: 5_000_000);
+        var seen = (await WrittenAsync()).ETag;
+        var writing = Task.WhenAll(Enumerable.Range(0, 4).Select(async i =>
+        {
+            var text = new string((char)('a' + i), 1_200_000);
+            try
+            {
+                await (i % 2 == 0 ? one : other).Storage.WriteStateAsync(
+                    "cart", _grain, new GrainState<CartState>(new CartState { Text = text }, seen));
+                return text;
+            }
+            catch (InconsistentStateException)
+            {
+                return null;
+            }
+        }));
+        // A transaction that aborts waits a little before it tries again.
+        await _log.Time.AdvanceUntilAsync(writing);
+
+        var winner = Assert.Single(await writing, static outcome => outcome is not null);
+        Assert.Equal(winner, (await ReadAsync(_first)).State!.Text);
     }
 
     [Fact]

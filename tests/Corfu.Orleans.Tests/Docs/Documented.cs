@@ -14,7 +14,7 @@ internal static class Documented
         builder.UseOrleans(silo => silo
             .UseCorfuClustering("corfu://127.0.0.1:4100")
             .AddCorfuGrainStorageAsDefault()
-            .AddCorfuGrainStorage("archive", options => options.MaxStateBytes = 64 * 1024)
+            .AddCorfuGrainStorage("hot", options => options.KeepStatesInLog = false)
             .UseCorfuReminders()
             .UseCorfuGrainDirectory());
     }
