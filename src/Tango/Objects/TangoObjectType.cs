@@ -49,7 +49,8 @@ public sealed class TangoObjectType
     /// <exception cref="TangoFormatException">Otherwise.</exception>
     internal void VerifyFormatters() => _ = Recorded;
 
-    /// <summary>Whether <see cref="VerifyFormatters"/> passes.</summary>
+    /// <summary>Whether <see cref="VerifyFormatters"/> passes. Playback asks, so that what the user's constructor or
+    /// LoadState throws is an answer too.</summary>
     internal bool HasFormatters
     {
         get
@@ -59,7 +60,7 @@ public sealed class TangoObjectType
                 VerifyFormatters();
                 return true;
             }
-            catch (TangoFormatException)
+            catch (Exception e) when (!TangoPlaybackFailedException.IsReason(e))
             {
                 return false;
             }
@@ -71,12 +72,13 @@ public sealed class TangoObjectType
     internal RecordedTypeName Recorded => _recorded ??= Verify();
 
     /// <summary>Whether objects recorded as this are of the type, and their values were written by the serializers of
-    /// this program. One that the type came to use later is not recorded.</summary>
+    /// this program. One that the type came to use later is not recorded. A type without a formatter for what it stores
+    /// has no serializers.</summary>
     internal bool Is(string recorded)
     {
         if (recorded == Name) return true;
         var parsed = RecordedTypeName.Parse(recorded);
-        return parsed.Plain == Name && parsed.Serializers.All(Recorded.Serializers.Contains);
+        return parsed.Plain == Name && HasFormatters && parsed.Serializers.All(Recorded.Serializers.Contains);
     }
 
     /// <exception cref="TangoDirectoryException">It is not.</exception>
