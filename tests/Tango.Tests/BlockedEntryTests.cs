@@ -39,7 +39,7 @@ public class BlockedEntryTests
             new TangoOptions(), logger, lifetime.Token);
         var entry = new DirectoryEntry(new ObjectId(257), "written", "test-fragile", null, 16);
         var call = new CommitCall(CommitReading(256, writing: 257), [new StreamId(256), new StreamId(257)], true,
-            SpillList.Empty, TangoDirectory.MaxSpanOfFirstLevel, entry)
+            SpillList.Empty, TangoDirectory.DefaultMaxSpan, entry)
         { Log = log };
         calls.Send(call);
         await written.Task;
@@ -49,7 +49,7 @@ public class BlockedEntryTests
         var decisions = new Decisions(calls, _ => Task.CompletedTask, TimeSpan.FromDays(1), TimeProvider.System, logger,
             lifetime.Token);
         var applier = new RecordApplier(hosted, decisions, new SpilledWrites(log),
-            static () => TangoDirectory.MaxSpanOfFirstLevel, calls, null, logger);
+            static () => TangoDirectory.DefaultMaxSpan, calls, null, logger);
         var played = (await log.ReadManyAsync([LogPosition.Zero]))[0].Entry!;
         EntryProgress progress = default;
         var blockedAt = applier.ApplyRecords(played, ref progress);

@@ -133,7 +133,7 @@ public class ClaimRaceTests
         await runtime.SyncAsync();
         var end = runtime.PlayedTo;
         foreach (var unit in runtime.DirectoryView.Claims.Units.Keys)
-            await runtime.Directory.CheckpointedAsync(unit, end, end, default);
+            await runtime.Directory.CheckpointedAsync(unit, end, end, null, default);
     }
 
     private static async Task RaiseBeyondAsync(World world)

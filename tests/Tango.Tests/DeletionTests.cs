@@ -76,18 +76,6 @@ public class DeletionTests
     }
 
     [Fact]
-    public async Task Nothing_is_deleted_at_the_first_level()
-    {
-        await using var world = new World();
-        var runtime = world.NewRuntime(new TangoOptions { NewLogLevel = FeatureLevel.First });
-        var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
-        var tail = await world.TailAsync();
-        await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.DeleteAsync("accounts"));
-        Assert.Equal(tail, await world.TailAsync());
-        await accounts.SetAsync("x", 1);
-    }
-
-    [Fact]
     public async Task The_record_is_in_the_streams_of_all_members()
     {
         await using var world = new World();

@@ -16,8 +16,7 @@ public class DirectoryReplayTests
             var random = new Random(seed);
             ITangoView played = new TangoDirectory();
             ITangoView loaded = new TangoDirectory();
-            var level = 2 + seed % 2;
-            Apply(played, Mutators.CreateFirst, DirectoryFormat.CreateFirst(level, 10, null, [New("first")]), 0);
+            Apply(played, Mutators.Create, DirectoryFormat.Create(new(1, 10), null, [New("first")]), 0);
             loaded.LoadState(Saved(played));
             for (var at = 1L; at < 120; at++)
             {
@@ -37,9 +36,9 @@ public class DirectoryReplayTests
     public void A_unit_claims_its_history_from_the_record_that_created_it()
     {
         ITangoView directory = new TangoDirectory();
-        Apply(directory, Mutators.RaiseLevel, DirectoryFormat.RaiseLevel(2), 3);
-        Apply(directory, Mutators.Create, DirectoryFormat.Create("group", [New("a"), New("b")]), 7);
-        Apply(directory, Mutators.Create, DirectoryFormat.Create(null, [New("c")]), 9);
+        Apply(directory, Mutators.RaiseLevel, DirectoryFormat.RaiseLevel(1), 3);
+        Apply(directory, Mutators.Create, DirectoryFormat.Create(new(1, 10), "group", [New("a"), New("b")]), 7);
+        Apply(directory, Mutators.Create, DirectoryFormat.Create(new(1, 10), null, [New("c")]), 9);
         var claims = ((TangoDirectory)directory).Claims;
         Assert.Equal(
             [(1, 3), (256, 7), (258, 9)],
@@ -47,22 +46,11 @@ public class DirectoryReplayTests
     }
 
     [Fact]
-    public void A_state_of_the_first_level_claims_all_history()
-    {
-        ITangoView first = new TangoDirectory();
-        Apply(first, Mutators.Create, DirectoryFormat.Create(null, [New("a")]), 7);
-        var loaded = new TangoDirectory();
-        ((ITangoView)loaded).LoadState(Saved(first));
-        Assert.Equal(LogPosition.Zero, loaded.Claims.Lowest);
-        Assert.Equal([ObjectId.Directory, ObjectId.FirstUser], loaded.Claims.Units.Keys);
-    }
-
-    [Fact]
     public void Ids_and_histories_of_deleted_units_do_not_return()
     {
         ITangoView view = new TangoDirectory();
         var directory = (TangoDirectory)view;
-        Apply(view, Mutators.CreateFirst, DirectoryFormat.CreateFirst(2, 10, "g", [New("a"), New("b")]), 1);
+        Apply(view, Mutators.Create, DirectoryFormat.Create(new(1, 10), "g", [New("a"), New("b")]), 1);
         Assert.Equal("refused", Apply(view, Mutators.Delete, ClaimFormat.Delete(new ObjectId(257)), 2));
         Assert.Equal("refused", Apply(view, Mutators.Delete, ClaimFormat.Delete(ObjectId.Directory), 2));
         Assert.Equal("", Apply(view, Mutators.Delete, ClaimFormat.Delete(new ObjectId(256)), 3));
@@ -71,7 +59,7 @@ public class DirectoryReplayTests
         Assert.False(directory.IsDeletedBefore(new ObjectId(257), new LogPosition(3)));
         Assert.True(directory.IsDeletedBefore(new ObjectId(257), new LogPosition(4)));
 
-        Apply(view, Mutators.Create, DirectoryFormat.Create("g", [New("a"), New("b")]), 5);
+        Apply(view, Mutators.Create, DirectoryFormat.Create(new(1, 10), "g", [New("a"), New("b")]), 5);
         Assert.Equal(["a", "b"], directory.GroupOf(new ObjectId(259)).Select(entry => entry.Name));
         Assert.False(directory.IsDeletedBefore(new ObjectId(259), new LogPosition(9)));
         Assert.False(directory.IsDeletedBefore(new ObjectId(260), new LogPosition(9)));
@@ -85,8 +73,9 @@ public class DirectoryReplayTests
         var stream = new StreamId(StreamId.FirstRawValue + (ulong)random.Next(2));
         return random.Next(15) switch
         {
-            0 => (Mutators.Create, DirectoryFormat.Create(null, [New($"n{random.Next(40)}")])),
-            1 => (Mutators.Create, DirectoryFormat.Create($"g{at}", [New($"m{at}"), New($"n{random.Next(40)}")])),
+            0 => (Mutators.Create, DirectoryFormat.Create(new(1, 10), null, [New($"n{random.Next(40)}")])),
+            1 => (Mutators.Create,
+                DirectoryFormat.Create(new(1, 10), $"g{at}", [New($"m{at}"), New($"n{random.Next(40)}")])),
             2 or 3 => (Mutators.Checkpointed, ClaimFormat.Checkpointed(unit, Any(), Any())),
             4 => (Mutators.Hold,
                 ClaimFormat.Hold($"r{random.Next(2)}", Any(), TimeSpan.FromMilliseconds(random.Next(9)))),
@@ -94,7 +83,7 @@ public class DirectoryReplayTests
             6 => (Mutators.Retain,
                 ClaimFormat.Retain(new Retention(random.Next(2) == 0 ? null : 5, TimeSpan.FromSeconds(at)))),
             7 => (Mutators.Declare, ClaimFormat.Declare(stream, new StreamClaim("s", Any()))),
-            12 => (Mutators.CheckpointedIndex, ClaimFormat.CheckpointedIndex(unit, Any(), Any(), Any())),
+            12 => (Mutators.Checkpointed, ClaimFormat.Checkpointed(unit, Any(), Any(), Any())),
             8 => (Mutators.Delete, ClaimFormat.Delete(unit)),
             9 => (Mutators.ReserveId, DirectoryFormat.ReserveId()),
             10 or 11 => (Mutators.CreateFork, AnyFork(random, at)),

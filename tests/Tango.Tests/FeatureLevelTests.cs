@@ -1,16 +1,15 @@
-using Corfu.Client;
 using Corfu.Protocol;
 using Tango.Formatting;
-using Tango.Records;
 
 namespace Tango.Tests;
 
-/// <summary>R23: what older code cannot read is written only at a level that an operator has raised.</summary>
+/// <summary>R23: what older code cannot read is written only at a level that an operator has raised. All formats are of
+/// the first level, so that level 2 stands for the first one that is added.</summary>
 public class FeatureLevelTests
 {
     private const int TooNew = FeatureLevel.Newest + 97;
 
-    private static readonly TangoOptions s_first = new() { NewLogLevel = FeatureLevel.First };
+    private static readonly TangoOptions s_next = new() { NewestLevel = 2 };
 
     [Fact]
     public async Task A_new_log_has_the_level_of_the_runtime_that_creates_its_first_object()
@@ -18,31 +17,37 @@ public class FeatureLevelTests
         await using var world = new World();
         var (runtime, _) = await world.OpenAccountsAsync();
         Assert.Equal(FeatureLevel.Newest, await runtime.ReadLevelAsync());
-        await runtime.RequireLevelAsync(FeatureLevel.Checkpoints, "A checkpoint", default);
-        Assert.True(runtime.HasLevel(FeatureLevel.Checkpoints, "A checkpoint"));
+
+        await using var newer = new World();
+        var next = newer.NewRuntime(s_next);
+        await next.OpenAsync<Accounts>("accounts", OpenMode.Create);
+        Assert.Equal(2, await next.ReadLevelAsync());
+        await next.RequireLevelAsync(2, "A novelty", default);
     }
 
     [Fact]
     public async Task An_older_log_keeps_its_level_until_it_is_raised_and_says_how()
     {
         await using var world = new World();
-        var older = world.NewRuntime(s_first);
-        var accounts = await older.OpenAsync<Accounts>("accounts", OpenMode.Create);
-        var (runtime, _) = await world.OpenAccountsAsync("second");
-        Assert.Equal(FeatureLevel.First, await runtime.ReadLevelAsync());
+        var (_, accounts) = await world.OpenAccountsAsync();
+        var (next, other) = (world.NewRuntime(s_next), world.NewRuntime(s_next));
+        await next.OpenAsync<Accounts>("second", OpenMode.Create);
+        Assert.Equal(1, await next.ReadLevelAsync());
         var tail = await world.TailAsync();
         var refused = await Assert.ThrowsAsync<TangoLevelException>(
-            async () => await runtime.RequireLevelAsync(FeatureLevel.Checkpoints, "A checkpoint", default));
+            async () => await next.RequireLevelAsync(2, "A novelty", default));
         Assert.Equal(
-            "A checkpoint needs feature level 2, and this log has level 1. Once every client of the log runs code that "
+            "A novelty needs feature level 2, and this log has level 1. Once every client of the log runs code that "
             + "knows level 2: corfu tango level raise 2",
             refused.Message);
-        Assert.Equal((1, 2), (refused.LogLevel, refused.NeededLevel));
+        Assert.Equal((1, 2, 2), (refused.LogLevel, refused.NeededLevel, refused.CodeLevel));
         Assert.Equal(tail, await world.TailAsync());
 
-        Assert.Equal(FeatureLevel.Newest, await runtime.RaiseLevelAsync(FeatureLevel.Newest));
+        await other.SyncAsync();
+        Assert.Equal(2, await next.RaiseLevelAsync(2));
         // The other runtime has not played the record yet, and looks it up.
-        await older.RequireLevelAsync(FeatureLevel.Checkpoints, "A checkpoint", default);
+        await other.RequireLevelAsync(2, "A novelty", default);
+        // Nothing of the new level is written so far.
         await accounts.SetAsync("x", 1);
         Assert.Equal(1, await accounts.BalanceAsync("x"));
     }
@@ -61,40 +66,24 @@ public class FeatureLevelTests
     }
 
     [Fact]
-    public async Task What_a_runtime_leaves_undone_is_logged_once()
-    {
-        await using var world = new World();
-        var lines = new LogLines();
-        await using var runtime = new TangoRuntime(
-            world.Log, world.Log.OpenCursor, TimeProvider.System, SystemEntropy.Instance, s_first, lines);
-        Assert.False(runtime.HasLevel(FeatureLevel.Checkpoints, "A checkpoint"));
-        await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
-        Assert.False(runtime.HasLevel(FeatureLevel.Checkpoints, "A checkpoint"));
-        Assert.False(runtime.HasLevel(FeatureLevel.Checkpoints, "A checkpoint"));
-        Assert.Contains("corfu tango level raise 2", Assert.Single(lines.Written), StringComparison.Ordinal);
-        await runtime.RaiseLevelAsync(FeatureLevel.Checkpoints);
-        Assert.True(runtime.HasLevel(FeatureLevel.Checkpoints, "A checkpoint"));
-    }
-
-    [Fact]
     public async Task Code_that_meets_a_level_above_its_own_opens_nothing_and_names_both()
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
         await accounts.SetAsync("x", 1);
-        await RawRecords.AppendToDirectoryAsync(world, 2, DirectoryFormat.RaiseLevel(TooNew));
+        await RawRecords.AppendToDirectoryAsync(
+            world, TangoDirectory.Mutators.RaiseLevel, DirectoryFormat.RaiseLevel(TooNew));
         var tail = await world.TailAsync();
 
         var stopped = await Assert.ThrowsAsync<TangoLevelException>(
             async () => await runtime.OpenAsync<Accounts>("other", OpenMode.Create));
         Assert.Equal((TooNew, FeatureLevel.Newest), (stopped.LogLevel, stopped.CodeLevel));
         Assert.Equal(
-            "The log has feature level 101, and this code knows levels up to 4: run a newer version of it",
+            "The log has feature level 98, and this code knows levels up to 1: run a newer version of it",
             stopped.Message);
         await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.ReadLevelAsync());
-        await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.RaiseLevelAsync(2));
+        await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.RaiseLevelAsync(1));
         await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.ListObjectsAsync());
-        Assert.False(runtime.HasLevel(FeatureLevel.Checkpoints, "A checkpoint"));
         await Assert.ThrowsAsync<TangoLevelException>(
             async () => await world.NewRuntime().OpenAsync<Accounts>("accounts", OpenMode.Create));
         Assert.Equal(tail, await world.TailAsync());
@@ -103,64 +92,133 @@ public class FeatureLevelTests
         Assert.Equal(1, await accounts.BalanceAsync("x"));
     }
 
+    /// <summary>A checkpoint of the directory says by its level who can load it; a runtime that cannot says so when it
+    /// meets the record that raised it.</summary>
+    [Fact]
+    public async Task The_directory_of_a_raised_log_is_checkpointed_and_loaded_by_newer_code()
+    {
+        await using var world = new World();
+        await world.OpenAccountsAsync();
+        var next = world.NewRuntime(s_next);
+        await next.RaiseLevelAsync(2);
+        var end = await next.CheckpointDirectoryAsync();
+        await world.Log.TrimPrefixAsync(end);
+        Assert.Equal(2, await world.NewRuntime(s_next).ReadLevelAsync());
+        Assert.Single(await world.NewRuntime(s_next).ListObjectsAsync());
+        await Assert.ThrowsAnyAsync<TangoException>(async () => await world.NewRuntime().ListObjectsAsync());
+    }
+
     [Fact]
     public void Only_the_record_that_creates_the_first_object_sets_level_and_span()
     {
-        var directory = new TangoDirectory();
-        Apply(directory, 1, DirectoryFormat.Create(null, [new("a", "type", 16)]));
-        Apply(directory, 3, DirectoryFormat.CreateFirst(2, 7, null, [new("b", "type", 16)]));
-        Assert.Equal((1, TangoDirectory.MaxSpanOfFirstLevel), (directory.Level, directory.MaxSpan));
+        var directory = new TangoDirectory(2);
+        Apply(directory, TangoDirectory.Mutators.Create, DirectoryFormat.Create(new(1, 9), null, [New("a")]));
+        Apply(directory, TangoDirectory.Mutators.Create, DirectoryFormat.Create(new(2, 7), null, [New("b")]));
+        Assert.Equal((1, 9), (directory.Level, directory.MaxSpan));
         Assert.Equal("b", Assert.Single(directory.GroupOf(new ObjectId(257))).Name);
 
-        var refused = new TangoDirectory();
-        Assert.Throws<TangoRejectedException>(() => Apply(
-            refused, 3, DirectoryFormat.CreateFirst(2, 7, "g", [new("a", "type", 16), new("a", "type", 16)])));
+        var refused = new TangoDirectory(2);
+        Assert.Throws<TangoRejectedException>(() => Apply(refused, TangoDirectory.Mutators.Create,
+            DirectoryFormat.Create(new(2, 7), "g", [New("a"), New("a")])));
+        Assert.Throws<TangoRejectedException>(() => Apply(refused, TangoDirectory.Mutators.Create,
+            DirectoryFormat.Create(new(2, 0), null, [New("a")])));
+        Assert.Throws<TangoRejectedException>(() => Apply(refused, TangoDirectory.Mutators.Create,
+            DirectoryFormat.Create(new(2, 7), "g", [])));
         Assert.True(refused.IsUntouched);
-        Assert.Throws<TangoLevelException>(() => Apply(
-            refused, 3, DirectoryFormat.CreateFirst(TooNew, 7, null, [new("a", "type", 16)])));
+        Assert.Throws<TangoLevelException>(() => Apply(refused, TangoDirectory.Mutators.Create,
+            DirectoryFormat.Create(new(TooNew, 7), null, [New("a")])));
         Assert.True(refused.IsUntouched);
-        Apply(refused, 3, DirectoryFormat.CreateFirst(2, 7, null, [new("a", "type", 16)]));
+        Apply(refused, TangoDirectory.Mutators.Create, DirectoryFormat.Create(new(2, 7), null, [New("a")]));
         Assert.Equal((2, 7), (refused.Level, refused.MaxSpan));
     }
 
-    /// <summary>The form of the first level is what older code loads.</summary>
     [Theory]
-    [InlineData(1, 2)]
-    [InlineData(2, DirectoryFormat.StateLengthOfSecondLevel)]
-    [InlineData(3, DirectoryFormat.StateLengthOfThirdLevel)]
-    [InlineData(4, DirectoryFormat.StateLength)]
-    public void The_directorys_state_is_loaded_as_it_was_saved(int level, int elements)
+    [InlineData(1)]
+    [InlineData(2)]
+    public void The_directorys_state_is_loaded_as_it_was_saved(int level)
     {
-        var directory = new TangoDirectory();
-        var create = level == 1
-            ? (1, DirectoryFormat.Create("g", [new("a", "type", 16), new("b", "type", 16)]))
-            : (3, DirectoryFormat.CreateFirst(level, 7, "g", [new("a", "type", 16), new("b", "type", 16)]));
-        Apply(directory, create.Item1, create.Item2);
+        var directory = new TangoDirectory(level);
+        Apply(directory, TangoDirectory.Mutators.Create,
+            DirectoryFormat.Create(new(level, 7), "g", [New("a"), New("b")]));
         var saved = Saved(directory);
-        Assert.Equal(elements, new MessagePackReader(saved).ReadArrayHeader());
-
-        var loaded = new TangoDirectory();
+        var loaded = new TangoDirectory(level);
         ((ITangoView)loaded).LoadState(saved);
         Assert.Equal(saved, Saved(loaded));
-        Assert.Equal((directory.Level, directory.MaxSpan), (loaded.Level, loaded.MaxSpan));
+        Assert.Equal((level, 7), (loaded.Level, loaded.MaxSpan));
+        Assert.Equal(directory.Entries, loaded.Entries);
         Assert.Equal(2, loaded.GroupOf(new ObjectId(256)).Count);
     }
 
+    /// <summary>Whatever form the later level's state has.</summary>
     [Fact]
     public void A_state_of_a_level_that_is_not_known_is_refused()
     {
         var state = new ArgumentBuffer();
         var writer = new MessagePackWriter(state);
-        writer.WriteArrayHeader(DirectoryFormat.StateLength);
-        writer.Write(300UL);
-        writer.WriteArrayHeader(0);
+        writer.WriteArrayHeader(3);
         writer.Write(TooNew);
-        for (var left = DirectoryFormat.StateLength - 3; left > 0; left--) writer.Write(7);
+        writer.Write(300UL);
+        writer.Write("new");
         writer.Flush();
         Assert.Throws<TangoLevelException>(() => ((ITangoView)new TangoDirectory()).LoadState(state.WrittenMemory));
         Assert.Throws<TangoFormatException>(
-            () => ((ITangoView)new TangoDirectory()).LoadState(new byte[] { 0x93, 0, 0, 0 }));
+            () => ((ITangoView)new TangoDirectory()).LoadState(new byte[] { 0x93, 1, 0, 0 }));
     }
+
+    /// <summary>The record with which such logs began: it created the first object of level 4.</summary>
+    [Fact]
+    public async Task A_log_from_before_the_first_release_says_what_to_do()
+    {
+        await using var world = new World();
+        await world.Log.AppendToObjectsAsync(Entry(FirstObjectBeforeRelease), [ObjectId.Directory.Stream]);
+        await RequireTooOldAsync(world);
+    }
+
+    /// <summary>The prefix with the record is trimmed, and a checkpoint of the directory is what is left.</summary>
+    [Fact]
+    public async Task Its_checkpoints_say_so_too()
+    {
+        await using var world = new World();
+        byte[] final = [0x97, 5, 2, 1, 0x91, 1, 0, 0, 0x91, 0];
+        await world.Log.AppendToObjectsAsync(
+            Entry(final), [Tango.Checkpoints.CheckpointFormat.StreamOf(ObjectId.Directory)]);
+        await RequireTooOldAsync(world);
+    }
+
+    [Fact]
+    public async Task A_log_of_raw_entries_has_no_level_of_its_own()
+    {
+        await using var world = new World();
+        await world.Log.AppendAsync(Entry(FirstObjectBeforeRelease), [StreamId.FromName("raw")]);
+        await world.Log.AppendAsync("raw"u8.ToArray(), []);
+        var (runtime, accounts) = await world.OpenAccountsAsync();
+        await accounts.SetAsync("x", 1);
+        Assert.Single(await runtime.ListObjectsAsync());
+    }
+
+    private static byte[] FirstObjectBeforeRelease =>
+    [
+        0x95, 1, 1, 3, 0xc0, 0xc4, 33, 0x94, 4, 0xcd, 0x40, 0, 0xc0,
+        0x91, 0x93, 0xa5, .. "first"u8, 0xad, .. "test-accounts"u8, 0xce, 0, 1, 0, 0,
+    ];
+
+    private static byte[] Entry(byte[] record) => [0x94, 1, 7, 1, 0x91, .. record];
+
+    private static async Task RequireTooOldAsync(World world)
+    {
+        var tail = await world.TailAsync();
+        var runtime = world.NewRuntime();
+        var told = await Assert.ThrowsAsync<TangoLevelException>(
+            async () => await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create));
+        Assert.Equal((0, FeatureLevel.First), (told.LogLevel, told.CodeLevel));
+        Assert.Contains("Read them with the version that wrote them", told.Message, StringComparison.Ordinal);
+        await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.ListObjectsAsync());
+        await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.RaiseLevelAsync(1));
+        await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.OpenHistoryAsync(tail));
+        Assert.Equal(tail, await world.TailAsync());
+    }
+
+    private static TangoDirectory.NewObject New(string name) => new(name, "type", 16);
 
     private static void Apply(ITangoView directory, int mutator, ArgumentBuffer arguments) =>
         directory.Apply(mutator, default, arguments.WrittenMemory, new ApplyContext(null));
@@ -171,6 +229,4 @@ public class FeatureLevelTests
         view.SaveState(state);
         return state.WrittenSpan.ToArray();
     }
-
-    /// <summary>What another program would append.</summary>
 }

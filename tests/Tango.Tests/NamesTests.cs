@@ -84,12 +84,6 @@ public sealed class NamesTests
             async () => await runtime.RenameAsync("accounts", "taken"))).Message);
         await Assert.ThrowsAsync<TangoObjectNotFoundException>(async () => await runtime.RenameAsync("none", "some"));
         await runtime.RenameAsync("accounts", "accounts");
-
-        await using var old = new World();
-        var low = old.NewRuntime(new TangoOptions { NewLogLevel = FeatureLevel.Forks });
-        await low.OpenAsync<Accounts>("accounts", OpenMode.Create);
-        Assert.Contains("corfu tango level raise 4", (await Assert.ThrowsAsync<TangoLevelException>(
-            async () => await low.RenameAsync("accounts", "other"))).Message);
     }
 
     [Fact]

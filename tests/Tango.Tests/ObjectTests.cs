@@ -171,8 +171,13 @@ public class ObjectTests
         ITangoView directory = new TangoDirectory();
         var state = new ArgumentBuffer();
         var writer = new MessagePackWriter(state);
-        writer.WriteArrayHeader(2);
+        writer.WriteArrayHeader(DirectoryFormat.StateLength);
+        writer.Write(FeatureLevel.First);
+        writer.Write(TangoDirectory.DefaultMaxSpan);
         writer.Write(ObjectId.EndOfUser - 2);
+        writer.WriteArrayHeader(0);
+        ClaimFormat.WriteState(ref writer, TrimClaims.None);
+        writer.WriteArrayHeader(0);
         writer.WriteArrayHeader(0);
         writer.Flush();
         directory.LoadState(state.WrittenMemory);
@@ -188,7 +193,9 @@ public class ObjectTests
     {
         var arguments = new ArgumentBuffer();
         var writer = new MessagePackWriter(arguments);
-        writer.WriteArrayHeader(2);
+        writer.WriteArrayHeader(4);
+        writer.Write(FeatureLevel.First);
+        writer.Write(TangoDirectory.DefaultMaxSpan);
         writer.Write(group);
         writer.WriteArrayHeader(names.Length);
         foreach (var name in names)

@@ -58,7 +58,7 @@ internal static class RawRecords
         var buffer = new ArgumentBuffer();
         var writer = new MessagePackWriter(buffer);
         writer.WriteArrayHeader(4);
-        writer.Write(1);
+        writer.Write(EntryFormat.Version);
         writer.Write(12345);
         writer.Write(1);
         writer.WriteArrayHeader(records);

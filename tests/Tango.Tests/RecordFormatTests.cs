@@ -1,6 +1,7 @@
 using System.Buffers;
 using Corfu.Protocol;
 using Tango.Formatting;
+using Tango.Records;
 using Tango.Testing;
 
 namespace Tango.Tests;
@@ -58,8 +59,8 @@ public class RecordFormatTests
         await world.OpenAccountsAsync("first");
         Assert.Equal<byte[]>(
             [
-                0x95, 1, 1, 3, 0xc0, 0xc4, 33,
-                0x94, 4, 0xcd, 0x40, 0, 0xc0,
+                0x95, 1, 1, 1, 0xc0, 0xc4, 33,
+                0x94, 1, 0xcd, 0x40, 0, 0xc0,
                 0x91, 0x93, 0xa5, .. "first"u8, 0xad, .. "test-accounts"u8, 0xce, 0, 1, 0, 0,
             ],
             await LastRecordAsync(world));
@@ -67,8 +68,9 @@ public class RecordFormatTests
         await world.OpenAccountsAsync("name");
         Assert.Equal<byte[]>(
             [
-                0x95, 1, 1, 1, 0xc0, 0xc4, 28,
-                0x92, 0xc0, 0x91, 0x93, 0xa4, .. "name"u8, 0xad, .. "test-accounts"u8, 0xce, 0, 1, 0, 0,
+                0x95, 1, 1, 1, 0xc0, 0xc4, 32,
+                0x94, 1, 0xcd, 0x40, 0, 0xc0,
+                0x91, 0x93, 0xa4, .. "name"u8, 0xad, .. "test-accounts"u8, 0xce, 0, 1, 0, 0,
             ],
             await LastRecordAsync(world));
     }
@@ -77,18 +79,17 @@ public class RecordFormatTests
     public async Task The_record_that_raises_the_level()
     {
         await using var world = new World();
-        var runtime = world.NewRuntime(new TangoOptions { NewLogLevel = FeatureLevel.First });
-        await runtime.OpenAsync<Accounts>("name", OpenMode.Create);
-        await runtime.RaiseLevelAsync(2);
+        await world.OpenAccountsAsync("name");
+        await world.NewRuntime(new TangoOptions { NewestLevel = 2 }).RaiseLevelAsync(2);
         Assert.Equal<byte[]>([0x95, 1, 1, 2, 0xc0, 0xc4, 2, 0x91, 2], await LastRecordAsync(world));
     }
 
     [Theory]
-    [InlineData(new byte[] { 0x94, 2, 0, 0, 0x90 }, "a newer entry format")]
-    [InlineData(new byte[] { 0x94, 1, 0, 0, 0x91, 0x91, 99 }, "an unknown record kind")]
-    [InlineData(new byte[] { 0x94, 1, 0, 0, 0x91, 0x96, 2, 2, 0, 0x90, 0x90, 0x90 },
+    [InlineData(new byte[] { 0x94, 3, 0, 0, 0x90 }, "a newer entry format")]
+    [InlineData(new byte[] { 0x94, 2, 0, 0, 0x91, 0x91, 99 }, "an unknown record kind")]
+    [InlineData(new byte[] { 0x94, 2, 0, 0, 0x91, 0x96, 2, 2, 0, 0x90, 0x90, 0x90 },
         "an unknown flag of a commit record")]
-    [InlineData(new byte[] { 0x94, 1, 0, 0, 0x91, 0x95, 1 }, "a record that ends too early")]
+    [InlineData(new byte[] { 0x94, 2, 0, 0, 0x91, 0x95, 1 }, "a record that ends too early")]
     [InlineData(new byte[0], "nothing")]
     public async Task What_cannot_be_read_stops_the_objects_of_its_streams_only(byte[] payload, string what)
     {
@@ -115,7 +116,7 @@ public class RecordFormatTests
         gate.SetResult();
         await Task.WhenAll(calls);
         var entry = await LastEntryAsync(world);
-        Assert.Equal((1, 3), ReadHeader(entry));
+        Assert.Equal((EntryFormat.Version, 3), ReadHeader(entry));
     }
 
     private static (int Version, int Records) ReadHeader(LogEntry entry)

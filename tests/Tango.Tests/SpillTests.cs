@@ -190,22 +190,6 @@ public class SpillTests
     }
 
     [Fact]
-    public async Task A_log_of_the_first_level_takes_no_spills()
-    {
-        await using var world = new World(s_small);
-        var runtime = world.NewRuntime(new TangoOptions { NewLogLevel = FeatureLevel.First });
-        var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
-        var tail = await world.TailAsync();
-        await using var transaction = runtime.BeginTx();
-        await WriteAllAsync(accounts, 1);
-        var end = transaction.EndTxAsync().AsTask();
-        var refused = await Assert.ThrowsAsync<TangoLevelException>(() => end);
-        Assert.StartsWith("A transaction above one entry needs feature level 2", refused.Message,
-            StringComparison.Ordinal);
-        Assert.Equal(tail, await world.TailAsync());
-    }
-
-    [Fact]
     public async Task A_write_above_one_entry_is_refused_before_anything_is_sent()
     {
         await using var world = new World(s_small);

@@ -162,20 +162,16 @@ public class TrimmerTests
     }
 
     [Fact]
-    public async Task A_log_of_the_first_level_is_not_trimmed_under_its_objects()
+    public async Task A_new_log_is_trimmed_below_its_first_object()
     {
         await using var world = new World();
         await world.Log.AppendAsync("raw"u8.ToArray(), []);
-        var runtime = world.NewRuntime(new TangoOptions { NewLogLevel = FeatureLevel.First });
+        var runtime = world.NewRuntime();
         await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
-        await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.TrimAsync());
-        await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.RetainAsync(1, null));
-        await Assert.ThrowsAsync<TangoLevelException>(
-            async () => await runtime.HoldAsync("reader", LogPosition.Zero, s_lease));
         await Assert.ThrowsAsync<TangoClaimedException>(
             async () => await runtime.TrimBelowAsync(new LogPosition(2)));
         await runtime.TrimBelowAsync(new LogPosition(1));
-        Assert.Equal((1, 2), (await FirstLeftAsync(world), (await world.TailAsync()).Offset));
+        Assert.Equal((1, 3), (await FirstLeftAsync(world), (await world.TailAsync()).Offset));
     }
 
     [Fact]
@@ -206,7 +202,7 @@ public class TrimmerTests
         await runtime.SyncAsync();
         var end = runtime.PlayedTo;
         foreach (var unit in runtime.DirectoryView.Claims.Units.Keys)
-            await runtime.Directory.CheckpointedAsync(unit, end, end, default);
+            await runtime.Directory.CheckpointedAsync(unit, end, end, null, default);
     }
 
     private static async Task<long> FirstLeftAsync(World world)

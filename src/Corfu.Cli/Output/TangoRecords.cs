@@ -11,7 +11,7 @@ namespace Corfu.Cli;
 /// by number, arguments as JSON.</summary>
 public static class TangoRecords
 {
-    private const int EntryVersion = 1;
+    private const int EntryVersion = 2;
     private const int EntryLength = 4;
 
     private static readonly JsonWriterOptions Options = new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
@@ -83,17 +83,16 @@ public static class TangoRecords
                     WriteCalls("writes", ref reader, json);
                     rest -= 1;
                     break;
-                case RecordKind.Checkpoint when length >= 7:
+                case RecordKind.Checkpoint when length >= 6:
                     WriteCheckpoint(ref reader, json);
-                    rest -= 6;
+                    rest -= 5;
                     break;
-                case RecordKind.Chunk when length >= 5:
-                    json.WriteNumber("level", reader.ReadInt32());
+                case RecordKind.Chunk when length >= 4:
                     json.WriteNumber("index", reader.ReadInt64());
                     json.WriteNumber("check", reader.ReadUInt32());
                     // The bytes are in the payload.
                     json.WriteNumber("length", reader.ReadBinary().Length);
-                    rest -= 4;
+                    rest -= 3;
                     break;
             }
 
@@ -208,7 +207,6 @@ public static class TangoRecords
         json.WriteNumber("end", reader.ReadInt64());
         WriteNumbers("parts", ref reader, json);
         json.WriteNumber("check", reader.ReadUInt32());
-        json.WriteNumber("levels", reader.ReadInt32());
         WriteNumbers("positions", ref reader, json);
     }
 

@@ -7,13 +7,13 @@ namespace Tango.Checkpoints;
 
 /// <summary>
 /// What the chunks of a checkpoint hold, one part behind the other. The first part is the head:
-/// <c>[1, end, [[object, type name, version capacity, versions], ...], [awaited, ...], []]</c>; the others are the
+/// <c>[1, end, [[object, type name, version capacity, versions], ...], [awaited, ...]]</c>; the others are the
 /// members' states, as their code wrote them.
 /// </summary>
 internal static class CheckpointContent
 {
     private const int Format = 1;
-    private const int HeadLength = 5;
+    private const int HeadLength = 4;
     private const int MemberLength = 4;
     private const int VersionsLength = 4;
     private const int KeyLength = 3;
@@ -51,8 +51,7 @@ internal static class CheckpointContent
         var loaded = ImmutableArray.CreateBuilder<MemberSnapshot>(members.Count);
         for (var i = 0; i < members.Count; i++) loaded.Add(ReadMember(ref reader, members, loaded, parts[i + 1]));
         var awaited = ReadAwaited(ref reader);
-        // Kept for a later format. Spills need no place here: their commit record names them (R19).
-        reader.ReadArrayHeader(0);
+        // Spills need no place here: their commit record names them (R19).
         return new UnitSnapshot(end, loaded.MoveToImmutable(), awaited);
     }
 
@@ -78,7 +77,6 @@ internal static class CheckpointContent
 #endif
         writer.WriteArrayHeader(waitsFor.Length);
         foreach (var awaited in waitsFor) WriteAwaited(ref writer, awaited);
-        writer.WriteArrayHeader(0);
         writer.Flush();
     }
 

@@ -7,22 +7,19 @@ using Tango.Records;
 namespace Tango.Checkpoints;
 
 /// <summary>
-/// The entries of a checkpoint stream: <c>[1, runtime, checkpoint, [record]]</c>, where the record is a chunk
-/// <c>[8, level, index, crc, bytes]</c> or the final record <c>[5, oldest reader, end, [part length, ...], crc, levels,
-/// [position, ...]]</c>. Chunks of level 0 are the content. If their positions do not fit into the final record, the
-/// array of them is the content of level 1, and so on.
+/// The entries of a checkpoint stream: <c>[2, runtime, checkpoint, [record]]</c>, where the record is a chunk
+/// <c>[6, index, crc, bytes]</c> or the final record <c>[5, oldest reader, end, [part length, ...], crc, [position,
+/// ...]]</c>. The chunks are the content.
 /// </summary>
 internal static class CheckpointFormat
 {
-    public const int MaxLevels = 2;
-
     // The version of the array heads, the kind and the numbers, each at its longest.
-    private const int ChunkOverhead = EntryFormat.MaxHeaderSize + 1 + 1 + 5 + 5 + 5 + 5;
-    private const int FinalOverhead = EntryFormat.MaxHeaderSize + 1 + 1 + 5 + 9 + 5 + 5 + 5 + 5;
+    private const int ChunkOverhead = EntryFormat.MaxHeaderSize + 1 + 1 + 5 + 5 + 5;
+    private const int FinalOverhead = EntryFormat.MaxHeaderSize + 1 + 1 + 5 + 9 + 5 + 5 + 5;
     private const int MaxNumber = 9;
 
-    private const int ChunkLength = 5;
-    private const int FinalLength = 7;
+    private const int ChunkLength = 4;
+    private const int FinalLength = 6;
 
     // Larger chunks would keep the appends of others waiting for longer.
     private const int MaxChunk = 256 * 1024;
@@ -33,9 +30,9 @@ internal static class CheckpointFormat
     /// <summary>Bytes of content in a chunk. An entry holds at least one.</summary>
     public static int ChunkSize(int maxPayload) => Math.Clamp(maxPayload - ChunkOverhead, 1, MaxChunk);
 
-    /// <summary>Whether the final record fits into an entry. If not, the positions become content.</summary>
-    public static bool Fits(FinalRecord record, int maxPayload) =>
-        FinalOverhead + (record.PartLengths.Length + record.Positions.Length) * (long)MaxNumber <= maxPayload;
+    /// <summary>The longest content whose chunks the final record can name: 30 GB where entries hold 1 MiB.</summary>
+    public static long MaxContent(int parts, int maxPayload) =>
+        Math.Max(0, ((maxPayload - FinalOverhead) / MaxNumber) - parts) * (long)ChunkSize(maxPayload);
 
     public static uint Check(ReadOnlySpan<byte> chunk) => Crc32C.Compute(chunk);
 
@@ -48,14 +45,13 @@ internal static class CheckpointFormat
         return Crc32C.Compute(bytes);
     }
 
-    public static ReadOnlyMemory<byte> EncodeChunk(CheckpointId id, int level, int index, ReadOnlySpan<byte> bytes)
+    public static ReadOnlyMemory<byte> EncodeChunk(CheckpointId id, int index, ReadOnlySpan<byte> bytes)
     {
         var buffer = new ArgumentBuffer(ChunkOverhead + bytes.Length);
         var writer = new MessagePackWriter(buffer);
         EntryFormat.WriteHeader(ref writer, id.Runtime, id.Sequence, 1);
         writer.WriteArrayHeader(ChunkLength);
         writer.Write((int)RecordKind.Chunk);
-        writer.Write(level);
         writer.Write(index);
         writer.Write(Check(bytes));
         writer.Write(bytes);
@@ -64,7 +60,7 @@ internal static class CheckpointFormat
     }
 
     /// <exception cref="TangoFormatException">It is not this chunk, or damaged.</exception>
-    public static ReadOnlyMemory<byte> DecodeChunk(ReadOnlyMemory<byte> payload, CheckpointId id, int level, int index)
+    public static ReadOnlyMemory<byte> DecodeChunk(ReadOnlyMemory<byte> payload, CheckpointId id, int index)
     {
         try
         {
@@ -72,19 +68,18 @@ internal static class CheckpointFormat
             var header = EntryFormat.ReadHeader(ref reader);
             reader.ReadArrayHeader(ChunkLength);
             var isExpected = header.Records == 1 && new CheckpointId(header.Runtime, header.Sequence) == id
-                && reader.ReadInt32() == (int)RecordKind.Chunk && reader.ReadInt32() == level
-                && reader.ReadInt32() == index;
-            if (!isExpected) throw new TangoFormatException($"Not chunk {level}.{index} of {id}");
+                && reader.ReadInt32() == (int)RecordKind.Chunk && reader.ReadInt32() == index;
+            if (!isExpected) throw new TangoFormatException($"Not chunk {index} of {id}");
             var check = reader.ReadUInt32();
             var bytes = reader.ReadBinary();
             if (Check(bytes.Span) == check) return bytes;
         }
         catch (Exception e) when (e is not TangoException && StrictMessagePack.IsDamage(e))
         {
-            throw new TangoFormatException($"Chunk {level}.{index} of {id} cannot be read", e);
+            throw new TangoFormatException($"Chunk {index} of {id} cannot be read", e);
         }
 
-        throw new TangoFormatException($"Chunk {level}.{index} of {id} is damaged");
+        throw new TangoFormatException($"Chunk {index} of {id} is damaged");
     }
 
     public static ReadOnlyMemory<byte> EncodeFinal(FinalRecord record)
@@ -99,8 +94,8 @@ internal static class CheckpointFormat
         writer.WriteArrayHeader(record.PartLengths.Length);
         foreach (var length in record.PartLengths) writer.Write(length);
         writer.Write(record.Check);
-        writer.Write(record.Levels);
-        WritePositions(ref writer, record.Positions);
+        writer.WriteArrayHeader(record.Positions.Length);
+        foreach (var position in record.Positions) writer.Write(position.Offset);
         writer.Flush();
         return buffer.WrittenMemory;
     }
@@ -119,35 +114,25 @@ internal static class CheckpointFormat
             var end = RecordFormat.ReadPosition(ref reader);
             var parts = ImmutableArray.CreateBuilder<long>();
             for (var left = reader.ReadCount(); left > 0; left--) parts.Add(reader.ReadInt64());
+            var check = reader.ReadUInt32();
+            var positions = ImmutableArray.CreateBuilder<LogPosition>();
+            for (var left = reader.ReadCount(); left > 0; left--)
+                positions.Add(RecordFormat.ReadPosition(ref reader));
             return new FinalRecord(
-                new CheckpointId(header.Runtime, header.Sequence), oldestReader, end, parts.DrainToImmutable(),
-                reader.ReadUInt32(), reader.ReadInt32(), ReadPositions(ref reader));
+                new CheckpointId(header.Runtime, header.Sequence), oldestReader, end, parts.DrainToImmutable(), check,
+                positions.DrainToImmutable());
         }
         catch (Exception e) when (StrictMessagePack.IsDamage(e))
         {
             return null;
         }
     }
-
-    public static void WritePositions(ref MessagePackWriter writer, ImmutableArray<LogPosition> positions)
-    {
-        writer.WriteArrayHeader(positions.Length);
-        foreach (var position in positions) writer.Write(position.Offset);
-    }
-
-    public static ImmutableArray<LogPosition> ReadPositions(ref MessagePackReader reader)
-    {
-        var positions = ImmutableArray.CreateBuilder<LogPosition>();
-        for (var left = reader.ReadCount(); left > 0; left--)
-            positions.Add(RecordFormat.ReadPosition(ref reader));
-        return positions.DrainToImmutable();
-    }
 }
 
 /// <summary>Makes a checkpoint one: without it, the chunks are nothing.</summary>
 /// <param name="OldestReader">Feature level of the oldest code that can read the content.</param>
 /// <param name="Check">See <see cref="CheckpointFormat.CheckAll"/>.</param>
-/// <param name="Positions">Of the chunks of the highest level, in order.</param>
+/// <param name="Positions">Of the chunks, in order.</param>
 internal sealed record FinalRecord(
-    CheckpointId Id, int OldestReader, LogPosition End, ImmutableArray<long> PartLengths, uint Check, int Levels,
+    CheckpointId Id, int OldestReader, LogPosition End, ImmutableArray<long> PartLengths, uint Check,
     ImmutableArray<LogPosition> Positions);

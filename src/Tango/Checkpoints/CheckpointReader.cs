@@ -2,7 +2,6 @@ using System.Collections.Immutable;
 using Corfu.Client;
 using Corfu.Protocol;
 using Microsoft.Extensions.Logging;
-using Tango.Formatting;
 
 namespace Tango.Checkpoints;
 
@@ -12,7 +11,8 @@ namespace Tango.Checkpoints;
 internal delegate ValueTask<IReadOnlyList<UnitMember>> MemberLookup(LogPosition end, int count);
 
 /// <summary>Loads checkpoints from the log.</summary>
-internal sealed class CheckpointReader(ICorfuLog log, ILogger logger)
+/// <param name="newestLevel">The highest feature level that the code reads.</param>
+internal sealed class CheckpointReader(ICorfuLog log, int newestLevel, ILogger logger)
 {
     // In positions: how far below the tail a checkpoint is looked for first, and the factor from then on.
     private const int FirstSpan = 4096;
@@ -124,15 +124,8 @@ internal sealed class CheckpointReader(ICorfuLog log, ILogger logger)
     private async ValueTask<UnitSnapshot> LoadAsync(
         FinalRecord final, IReadOnlyList<UnitMember> members, CancellationToken cancellationToken)
     {
-        if (final.OldestReader > FeatureLevel.Newest) throw TangoLevelException.TooNew(final.OldestReader);
-        var positions = final.Positions;
-        for (var level = final.Levels; level > 0; level--)
-        {
-            var (list, _) = await ReadContentAsync(final.Id, level, positions, cancellationToken);
-            positions = DecodePositions(list);
-        }
-
-        var (chunks, check) = await ReadContentAsync(final.Id, 0, positions, cancellationToken);
+        if (final.OldestReader > newestLevel) throw TangoLevelException.TooNew(final.OldestReader, newestLevel);
+        var (chunks, check) = await ReadContentAsync(final.Id, final.Positions, cancellationToken);
         if (check != final.Check) throw new TangoFormatException("The checkpoint is damaged");
         var parts = Split(chunks, final.PartLengths);
         chunks.Clear();
@@ -156,23 +149,9 @@ internal sealed class CheckpointReader(ICorfuLog log, ILogger logger)
         return loaded.End == end ? loaded : throw new TangoFormatException($"It ends at {loaded.End}, not {end}");
     }
 
-    private static ImmutableArray<LogPosition> DecodePositions(List<ReadOnlyMemory<byte>> list)
-    {
-        var bytes = Split(list, [list.Sum(static chunk => (long)chunk.Length)])[0];
-        try
-        {
-            var reader = new MessagePackReader(bytes);
-            return CheckpointFormat.ReadPositions(ref reader);
-        }
-        catch (Exception e) when (e is not TangoException && StrictMessagePack.IsDamage(e))
-        {
-            throw new TangoFormatException("The list of chunks cannot be read", e);
-        }
-    }
-
     /// <summary>Chunks in order, a bounded number of reads on their way.</summary>
     private async ValueTask<(List<ReadOnlyMemory<byte>> Chunks, uint Check)> ReadContentAsync(
-        CheckpointId id, int level, ImmutableArray<LogPosition> positions, CancellationToken cancellationToken)
+        CheckpointId id, ImmutableArray<LogPosition> positions, CancellationToken cancellationToken)
     {
         var chunks = new List<ReadOnlyMemory<byte>>();
         var checks = new List<uint>();
@@ -203,8 +182,8 @@ internal sealed class CheckpointReader(ICorfuLog log, ILogger logger)
 
         void Take(LogReadResult page)
         {
-            if (!page.IsData) throw new TangoFormatException($"Chunk {level}.{chunks.Count} of {id} is {page.State}");
-            var chunk = CheckpointFormat.DecodeChunk(page.Entry!.Payload, id, level, chunks.Count);
+            if (!page.IsData) throw new TangoFormatException($"Chunk {chunks.Count} of {id} is {page.State}");
+            var chunk = CheckpointFormat.DecodeChunk(page.Entry!.Payload, id, chunks.Count);
             chunks.Add(chunk);
             checks.Add(CheckpointFormat.Check(chunk.Span));
         }

@@ -1,7 +1,6 @@
 using System.Collections.Immutable;
 using Corfu.Client;
 using Corfu.Protocol;
-using Tango.Formatting;
 
 namespace Tango.Checkpoints;
 
@@ -16,6 +15,8 @@ internal sealed class CheckpointWriter(ICorfuLog log, ulong runtime, TangoOption
     private long _sequence;
 
     /// <returns>Where the final record stands.</returns>
+    /// <exception cref="TangoTooLargeException">The encoded state is above what one checkpoint may have. Nothing was
+    /// written.</exception>
     /// <exception cref="TangoException">The checkpoint was not written, or it is not known whether it was.</exception>
     public async ValueTask<LogPosition> WriteAsync(UnitSnapshot snapshot, CancellationToken cancellationToken)
     {
@@ -23,36 +24,18 @@ internal sealed class CheckpointWriter(ICorfuLog log, ulong runtime, TangoOption
         ImmutableArray<StreamId> stream = [CheckpointFormat.StreamOf(snapshot.Members[0].Entry.Id)];
         var content = new ChunkedBuffer();
         var parts = CheckpointContent.Write(content, snapshot);
-        var (positions, check) = await AppendContentAsync(content, id, 0, stream, cancellationToken);
+        var limit = CheckpointFormat.MaxContent(parts.Length, log.MaxPayload);
+        if (content.Length > limit)
+            throw TangoTooLargeException.OfCheckpoint(snapshot.Members[0].Entry.Name, content.Length, limit);
+        var (positions, check) = await AppendContentAsync(content, id, stream, cancellationToken);
         // R23: the directory's state has its level's form.
-        var oldestReader = snapshot.Members[0].View is TangoDirectory directory
-            ? directory.Level
-            : FeatureLevel.Checkpoints;
-        var final = new FinalRecord(id, oldestReader, snapshot.End, parts, check, 0, positions);
-        while (!CheckpointFormat.Fits(final, log.MaxPayload))
-        {
-            if (final.Levels == CheckpointFormat.MaxLevels)
-                throw new TangoTooLargeException(content.Length, log.MaxPayload);
-            var list = Encode(final.Positions);
-            (positions, _) = await AppendContentAsync(list, id, final.Levels + 1, stream, cancellationToken);
-            final = final with { Levels = final.Levels + 1, Positions = positions };
-        }
-
+        var oldestReader = snapshot.Members[0].View is TangoDirectory directory ? directory.Level : FeatureLevel.First;
+        var final = new FinalRecord(id, oldestReader, snapshot.End, parts, check, positions);
         return await AppendAsync(CheckpointFormat.EncodeFinal(final), stream, cancellationToken);
     }
 
-    private static ChunkedBuffer Encode(ImmutableArray<LogPosition> positions)
-    {
-        var list = new ChunkedBuffer();
-        var writer = new MessagePackWriter(list);
-        CheckpointFormat.WritePositions(ref writer, positions);
-        writer.Flush();
-        return list;
-    }
-
     private async ValueTask<(ImmutableArray<LogPosition> Positions, uint Check)> AppendContentAsync(
-        ChunkedBuffer content, CheckpointId id, int level, ImmutableArray<StreamId> stream,
-        CancellationToken cancellationToken)
+        ChunkedBuffer content, CheckpointId id, ImmutableArray<StreamId> stream, CancellationToken cancellationToken)
     {
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         var appends = new List<Task<LogPosition>>();
@@ -62,7 +45,7 @@ internal sealed class CheckpointWriter(ICorfuLog log, ulong runtime, TangoOption
             foreach (var chunk in content.Cut(CheckpointFormat.ChunkSize(log.MaxPayload)))
             {
                 if (appends.Count >= AppendsInFlight) await appends[^AppendsInFlight];
-                var payload = CheckpointFormat.EncodeChunk(id, level, appends.Count, chunk.Span);
+                var payload = CheckpointFormat.EncodeChunk(id, appends.Count, chunk.Span);
                 checks.Add(CheckpointFormat.Check(chunk.Span));
                 appends.Add(AppendAsync(payload, stream, stop.Token).AsTask());
             }

@@ -10,7 +10,7 @@ namespace Tango.Checkpoints;
 /// </summary>
 /// <param name="runtime">Its identity.</param>
 /// <param name="policy">Null: none by itself.</param>
-/// <param name="mayWrite">Whether the log's level allows checkpoints.</param>
+/// <param name="mayWrite">Whether the directory is open and takes claims.</param>
 /// <param name="findClaim">The unit's claim that the directory knows.</param>
 /// <param name="checkpoint">Returns the checkpoint's end.</param>
 /// <param name="trim">Trims what no claim needs any more.</param>

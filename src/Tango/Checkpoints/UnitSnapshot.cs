@@ -16,9 +16,6 @@ internal sealed record UnitSnapshot(
     /// <summary>Bytes of the checkpoint that this was loaded from; otherwise 0.</summary>
     public long Size { get; init; }
 
-    /// <summary>Whether a member's state may have values in the log.</summary>
-    public bool IsIndex => Members.Any(static member => member.View is ITangoIndex);
-
     /// <summary>The lowest position at which a member's state has a value in the log; null: there is none.</summary>
     public LogPosition? FindLowestPlace() =>
         Members.Select(static member => (member.View as ITangoIndex)?.LowestPlace?.Position).Min();

@@ -12,8 +12,6 @@ public interface ITangoContext<TSelf>
     /// one in the attribute.</param>
     /// <exception cref="TangoDirectoryException">A name belongs to an object of another type, or to one outside the
     /// context's group.</exception>
-    /// <exception cref="TangoLevelException">The group is to get a new member, and the log's feature level is below
-    /// 4.</exception>
     static abstract ValueTask<TSelf> OpenAsync(
         TangoRuntime runtime, string? name = null, CancellationToken cancellationToken = default);
 }

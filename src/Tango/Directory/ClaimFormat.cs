@@ -9,31 +9,20 @@ namespace Tango;
 /// docs/formats-tango.md gives the bytes.</summary>
 internal static class ClaimFormat
 {
+    public const int CheckpointedLength = 4;
+
     private const int StateLength = 7;
-    private const int UnitLength = 3;
-    private const int IndexLength = 4;
+    private const int UnitLength = 4;
     private const int HoldLength = 4;
     private const int StreamLength = 3;
     private const int DeletedLength = 4;
 
-    public static ArgumentBuffer Checkpointed(ObjectId unit, LogPosition end, LogPosition forget)
+    public static ArgumentBuffer Checkpointed(
+        ObjectId unit, LogPosition end, LogPosition forget, LogPosition? lowest = null)
     {
         var buffer = new ArgumentBuffer();
         var writer = new MessagePackWriter(buffer);
-        writer.WriteArrayHeader(3);
-        writer.Write(unit.Value);
-        writer.Write(end.Offset);
-        writer.Write(forget.Offset);
-        writer.Flush();
-        return buffer;
-    }
-
-    public static ArgumentBuffer CheckpointedIndex(
-        ObjectId unit, LogPosition end, LogPosition forget, LogPosition? lowest)
-    {
-        var buffer = new ArgumentBuffer();
-        var writer = new MessagePackWriter(buffer);
-        writer.WriteArrayHeader(4);
+        writer.WriteArrayHeader(CheckpointedLength);
         writer.Write(unit.Value);
         writer.Write(end.Offset);
         writer.Write(forget.Offset);
@@ -134,11 +123,11 @@ internal static class ClaimFormat
         writer.WriteArrayHeader(claims.Units.Count);
         foreach (var (id, unit) in claims.Units)
         {
-            writer.WriteArrayHeader(unit.Lowest is null ? UnitLength : IndexLength);
+            writer.WriteArrayHeader(UnitLength);
             writer.Write(id.Value);
             writer.Write(unit.Forget.Offset);
             WriteOptional(ref writer, unit.Checkpoint);
-            if (unit.Lowest is { } lowest) writer.Write(lowest.Offset);
+            WriteOptional(ref writer, unit.Lowest);
         }
 
         writer.WriteArrayHeader(claims.Holds.Count);
@@ -173,14 +162,10 @@ internal static class ClaimFormat
         var units = TrimClaims.None.Units.ToBuilder();
         for (var count = reader.ReadCount(); count > 0; count--)
         {
-            var length = reader.ReadCount();
-            if (length is not (UnitLength or IndexLength))
-                throw new TangoFormatException($"A claim with {length} elements is not known here");
+            reader.ReadArrayHeader(UnitLength);
             var id = new ObjectId(reader.ReadUInt64());
-            var forget = RecordFormat.ReadPosition(ref reader);
-            var checkpoint = ReadOptional(ref reader);
-            LogPosition? lowest = length == IndexLength ? RecordFormat.ReadPosition(ref reader) : null;
-            units.Add(id, new UnitClaim(forget, checkpoint, lowest));
+            units.Add(id, new UnitClaim(
+                RecordFormat.ReadPosition(ref reader), ReadOptional(ref reader), ReadOptional(ref reader)));
         }
 
         var holds = TrimClaims.None.Holds.ToBuilder();
@@ -239,7 +224,7 @@ internal static class ClaimFormat
         WriteOptional(ref writer, claim.RetainFrom);
     }
 
-    private static void WriteOptional(ref MessagePackWriter writer, LogPosition? position)
+    public static void WriteOptional(ref MessagePackWriter writer, LogPosition? position)
     {
         if (position is { } known) writer.Write(known.Offset);
         else writer.WriteNil();

@@ -10,6 +10,10 @@ namespace Tango;
 // R18, R20.
 public sealed record DirectoryEntry(ObjectId Id, string Name, string TypeName, string? Group, int VersionCapacity)
 {
+    /// <summary>Where the record stands that created it. Names may return; no other object was created there under
+    /// this one.</summary>
+    public LogPosition Created { get; init; }
+
     /// <summary>Null: the object began empty. Otherwise it began as a copy of another one's past state.</summary>
     public ForkOrigin? Origin { get; init; }
 

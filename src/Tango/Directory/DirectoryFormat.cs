@@ -8,38 +8,25 @@ namespace Tango;
 /// <summary>The arguments of the directory's mutators; docs/formats-tango.md gives the bytes.</summary>
 internal static class DirectoryFormat
 {
-    public const int StateLengthOfFirstLevel = 2;
-    public const int StateLengthOfSecondLevel = 5;
-    public const int StateLengthOfThirdLevel = 6;
     public const int StateLength = 7;
 
+    private const int CreateLength = 4;
     private const int NewObjectLength = 3;
-    private const int EntryLength = 5;
-    private const int AddedEntryLength = 6;
-    private const int ForkedEntryLength = 8;
-    private const int CreateForkLength = 8;
+    private const int EntryLength = 8;
+    private const int OriginLength = 3;
+    private const int CreateForkLength = 6;
     private const int ReservedLength = 2;
     private const int ReserveMemberLength = 4;
     private const int AddMemberLength = 5;
 
-    public static ArgumentBuffer Create(string? group, ImmutableArray<TangoDirectory.NewObject> members)
+    public static ArgumentBuffer Create(
+        TangoDirectory.LogBeginning begin, string? group, ImmutableArray<TangoDirectory.NewObject> members)
     {
         var buffer = new ArgumentBuffer();
         var writer = new MessagePackWriter(buffer);
-        writer.WriteArrayHeader(2);
-        WriteMembers(ref writer, group, members);
-        writer.Flush();
-        return buffer;
-    }
-
-    public static ArgumentBuffer CreateFirst(
-        int level, long maxSpan, string? group, ImmutableArray<TangoDirectory.NewObject> members)
-    {
-        var buffer = new ArgumentBuffer();
-        var writer = new MessagePackWriter(buffer);
-        writer.WriteArrayHeader(4);
-        writer.Write(level);
-        writer.Write(maxSpan);
+        writer.WriteArrayHeader(CreateLength);
+        writer.Write(begin.Level);
+        writer.Write(begin.MaxSpan);
         WriteMembers(ref writer, group, members);
         writer.Flush();
         return buffer;
@@ -144,9 +131,11 @@ internal static class DirectoryFormat
         return (unit, new DirectoryEntry(id, ReadText(ref reader), ReadText(ref reader), null, reader.ReadInt32()));
     }
 
-    public static (string? Group, ImmutableArray<TangoDirectory.NewObject> Members) ReadMembers(
-        ref MessagePackReader reader)
+    public static (TangoDirectory.LogBeginning Begin, string? Group, ImmutableArray<TangoDirectory.NewObject> Members)
+        ReadCreate(ref MessagePackReader reader)
     {
+        reader.ReadArrayHeader(CreateLength);
+        var begin = new TangoDirectory.LogBeginning(reader.ReadInt32(), reader.ReadInt64());
         var group = reader.ReadText();
         var members = ImmutableArray.CreateBuilder<TangoDirectory.NewObject>();
         for (var count = reader.ReadCount(); count > 0; count--)
@@ -155,7 +144,7 @@ internal static class DirectoryFormat
             members.Add(new TangoDirectory.NewObject(ReadText(ref reader), ReadText(ref reader), reader.ReadInt32()));
         }
 
-        return (group, members.ToImmutable());
+        return (begin, group, members.ToImmutable());
     }
 
     public static void WriteEntries(ref MessagePackWriter writer, IReadOnlyCollection<DirectoryEntry> entries)
@@ -163,16 +152,16 @@ internal static class DirectoryFormat
         writer.WriteArrayHeader(entries.Count);
         foreach (var entry in entries.OrderBy(static entry => entry.Id))
         {
-            // What was forked is in no group.
-            var added = entry.Birth is null ? EntryLength : AddedEntryLength;
-            writer.WriteArrayHeader(entry.Origin is null ? added : ForkedEntryLength);
+            writer.WriteArrayHeader(EntryLength);
             writer.Write(entry.Id.Value);
             writer.WriteText(entry.Name);
             writer.WriteText(entry.TypeName);
             writer.WriteText(entry.Group);
             writer.Write(entry.VersionCapacity);
+            writer.Write(entry.Created.Offset);
+            ClaimFormat.WriteOptional(ref writer, entry.Birth);
             if (entry.Origin is { } origin) WriteOrigin(ref writer, origin);
-            else if (entry.Birth is { } birth) writer.Write(birth.Offset);
+            else writer.WriteNil();
         }
     }
 
@@ -181,17 +170,14 @@ internal static class DirectoryFormat
         var entries = ImmutableArray.CreateBuilder<DirectoryEntry>();
         for (var count = reader.ReadCount(); count > 0; count--)
         {
-            var length = reader.ReadCount();
-            if (length is not (EntryLength or AddedEntryLength or ForkedEntryLength))
-                throw new TangoFormatException($"An object with {length} elements is not known here");
+            reader.ReadArrayHeader(EntryLength);
             var id = new ObjectId(reader.ReadUInt64());
-            var entry = new DirectoryEntry(
-                id, ReadText(ref reader), ReadText(ref reader), reader.ReadText(), reader.ReadInt32());
-            entries.Add(length switch
+            entries.Add(new DirectoryEntry(
+                id, ReadText(ref reader), ReadText(ref reader), reader.ReadText(), reader.ReadInt32())
             {
-                EntryLength => entry,
-                AddedEntryLength => entry with { Birth = RecordFormat.ReadPosition(ref reader) },
-                _ => entry with { Origin = ReadOrigin(ref reader) },
+                Created = RecordFormat.ReadPosition(ref reader),
+                Birth = ClaimFormat.ReadOptional(ref reader),
+                Origin = reader.TryReadNil() ? null : ReadOrigin(ref reader),
             });
         }
 
@@ -227,13 +213,18 @@ internal static class DirectoryFormat
 
     private static void WriteOrigin(ref MessagePackWriter writer, ForkOrigin origin)
     {
+        writer.WriteArrayHeader(OriginLength);
         writer.WriteText(origin.Source);
         writer.Write(origin.Position.Offset);
         writer.Write(origin.Base.Offset);
     }
 
-    private static ForkOrigin ReadOrigin(ref MessagePackReader reader) =>
-        new(ReadText(ref reader), RecordFormat.ReadPosition(ref reader), RecordFormat.ReadPosition(ref reader));
+    private static ForkOrigin ReadOrigin(ref MessagePackReader reader)
+    {
+        reader.ReadArrayHeader(OriginLength);
+        return new ForkOrigin(
+            ReadText(ref reader), RecordFormat.ReadPosition(ref reader), RecordFormat.ReadPosition(ref reader));
+    }
 
     private static void WriteMembers(
         ref MessagePackWriter writer, string? group, ImmutableArray<TangoDirectory.NewObject> members)

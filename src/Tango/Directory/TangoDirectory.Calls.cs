@@ -7,21 +7,13 @@ namespace Tango;
 internal sealed partial class TangoDirectory
 {
     /// <summary>Creates the objects, or returns them if they exist exactly so.</summary>
+    /// <param name="begin">Has an effect if these are the log's first objects.</param>
     /// <param name="group">Null: one object on its own.</param>
     public ValueTask<ImmutableArray<DirectoryEntry>> CreateAsync(
-        string? group, ImmutableArray<NewObject> members, CancellationToken cancellationToken)
+        LogBeginning begin, string? group, ImmutableArray<NewObject> members, CancellationToken cancellationToken)
     {
-        var arguments = DirectoryFormat.Create(group, members);
+        var arguments = DirectoryFormat.Create(begin, group, members);
         return CallAsync<ImmutableArray<DirectoryEntry>>(Mutators.Create, arguments, cancellationToken);
-    }
-
-    /// <summary>As <see cref="CreateAsync"/>. If these are the log's first objects, it begins with this level and
-    /// span.</summary>
-    public ValueTask<ImmutableArray<DirectoryEntry>> CreateFirstAsync(
-        int level, long maxSpan, string? group, ImmutableArray<NewObject> members, CancellationToken cancellationToken)
-    {
-        var arguments = DirectoryFormat.CreateFirst(level, maxSpan, group, members);
-        return CallAsync<ImmutableArray<DirectoryEntry>>(Mutators.CreateFirst, arguments, cancellationToken);
     }
 
     /// <returns>The log's level, which may have been higher.</returns>
@@ -56,19 +48,15 @@ internal sealed partial class TangoDirectory
     /// <param name="unit">Its first member.</param>
     /// <param name="end">Everything of the unit's streams below is in the checkpoint.</param>
     /// <param name="forget">Nothing below is needed by this host; the claim may stay lower (R19).</param>
+    /// <param name="lowest">The lowest position at which the unit's state has a value in the log; null: it has none
+    /// there now.</param>
     /// <returns>The unit's claim as it is now; another host's newer checkpoint stays.</returns>
     /// <exception cref="TangoRejectedException">The unit is gone, or what is claimed lies below what is released: look
     /// at the claims again.</exception>
-    public ValueTask<UnitClaim> CheckpointedAsync(
-        ObjectId unit, LogPosition end, LogPosition forget, CancellationToken cancellationToken) =>
-        CallAsync<UnitClaim>(Mutators.Checkpointed, ClaimFormat.Checkpointed(unit, end, forget), cancellationToken);
-
-    /// <summary>As <see cref="CheckpointedAsync"/>, of a unit whose state may have values in the log.</summary>
-    /// <param name="lowest">The lowest position of these; null: it has none now.</param>
-    public ValueTask<UnitClaim> CheckpointedIndexAsync(ObjectId unit, LogPosition end, LogPosition forget,
+    public ValueTask<UnitClaim> CheckpointedAsync(ObjectId unit, LogPosition end, LogPosition forget,
         LogPosition? lowest, CancellationToken cancellationToken) =>
         CallAsync<UnitClaim>(
-            Mutators.CheckpointedIndex, ClaimFormat.CheckpointedIndex(unit, end, forget, lowest), cancellationToken);
+            Mutators.Checkpointed, ClaimFormat.Checkpointed(unit, end, forget, lowest), cancellationToken);
 
     /// <summary>Releases history up to the position asked for, or as far as claims allow.</summary>
     /// <returns>The trim point. The record is applied: everything below it may be trimmed.</returns>
@@ -98,7 +86,7 @@ internal sealed partial class TangoDirectory
             Mutators.Of(Mutators.Declare), ObjectKey.None, ClaimFormat.Declare(stream, claim), cancellationToken);
 
     /// <summary>Gives out an id for a fork that is to be created.</summary>
-    /// <exception cref="TangoRejectedException">No more ids, or the log's level is too low.</exception>
+    /// <exception cref="TangoRejectedException">No more ids.</exception>
     public ValueTask<ReservedId> ReserveIdAsync(CancellationToken cancellationToken) =>
         CallAsync<ReservedId>(Mutators.ReserveId, DirectoryFormat.ReserveId(), cancellationToken);
 
@@ -127,41 +115,39 @@ internal sealed partial class TangoDirectory
     private ValueTask<T> CallAsync<T>(int mutator, ArgumentBuffer arguments, CancellationToken cancellationToken) =>
         UpdateHelperAsync<T>(Mutators.Of(mutator), ObjectKey.None, arguments, cancellationToken);
 
-    /// <summary>Numbers are part of the format. All wait for playback: they return a value or may reject.</summary>
     /// <summary>If such updates counted for the directory's own checkpoints, these would feed themselves.</summary>
     public static bool FollowsFromCheckpoints(int mutator) => mutator is
-        Mutators.Checkpointed or Mutators.CheckpointedIndex or Mutators.Release;
+        Mutators.Checkpointed or Mutators.Release;
 
+    /// <summary>Numbers are part of the format. All wait for playback: they return a value or may reject.</summary>
     internal static class Mutators
     {
         public const int Create = 1;
         public const int RaiseLevel = 2;
-        public const int CreateFirst = 3;
-        public const int Checkpointed = 4;
-        public const int Release = 5;
-        public const int Hold = 6;
-        public const int Expire = 7;
-        public const int Retain = 8;
-        public const int Declare = 9;
 
         /// <summary>Its entry is in the streams of the unit's members too.</summary>
-        public const int Delete = 10;
+        public const int Delete = 3;
 
-        public const int ReserveId = 11;
-        public const int CreateFork = 12;
-        public const int CheckpointedIndex = 13;
-        public const int Rename = 14;
-        public const int ReserveMember = 15;
+        public const int Rename = 4;
+        public const int Checkpointed = 5;
+        public const int Release = 6;
+        public const int Hold = 7;
+        public const int Expire = 8;
+        public const int Retain = 9;
+        public const int Declare = 10;
+        public const int CreateFork = 11;
+        public const int ReserveMember = 12;
 
         /// <summary>Its entry is in the streams of the unit's first member and of the new one too.</summary>
-        public const int AddMember = 16;
+        public const int AddMember = 13;
+
+        public const int ReserveId = 14;
 
         private static readonly string[] s_names =
         [
-            nameof(Create), nameof(RaiseLevel), nameof(CreateFirst), nameof(Checkpointed), nameof(Release),
-            nameof(Hold), nameof(Expire), nameof(Retain), nameof(Declare), nameof(Delete), nameof(ReserveId),
-            nameof(CreateFork), nameof(CheckpointedIndex), nameof(Rename),
-            nameof(ReserveMember), nameof(AddMember),
+            nameof(Create), nameof(RaiseLevel), nameof(Delete), nameof(Rename), nameof(Checkpointed), nameof(Release),
+            nameof(Hold), nameof(Expire), nameof(Retain), nameof(Declare), nameof(CreateFork), nameof(ReserveMember),
+            nameof(AddMember), nameof(ReserveId),
         ];
 
         public static MutatorInfo[] All { get; } =
@@ -169,13 +155,12 @@ internal sealed partial class TangoDirectory
 
         public static MutatorInfo Of(int mutator) => All[mutator - 1];
 
-        public static bool IsAboutNames(int mutator) => mutator is
-            Create or RaiseLevel or CreateFirst or Delete or Rename;
+        public static bool IsAboutNames(int mutator) => mutator is Create or RaiseLevel or Delete or Rename;
 
         public static bool IsAboutForks(int mutator) => mutator is ReserveId or CreateFork;
 
         public static bool IsAboutMembers(int mutator) => mutator is ReserveMember or AddMember;
 
-        public static bool IsAboutClaims(int mutator) => mutator is >= Checkpointed and <= Declare or CheckpointedIndex;
+        public static bool IsAboutClaims(int mutator) => mutator is >= Checkpointed and <= Declare;
     }
 }

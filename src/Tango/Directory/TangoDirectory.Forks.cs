@@ -19,8 +19,6 @@ internal sealed partial class TangoDirectory
 
     private void ApplyToForks(int mutator, ref MessagePackReader reader, in ApplyContext context)
     {
-        // An older code's state has no place for it.
-        if (_level < FeatureLevel.Forks) throw Reject($"A fork needs feature level {FeatureLevel.Forks}");
         if (mutator == Mutators.ReserveId)
         {
             reader.ReadArrayHeader(0);
@@ -29,7 +27,7 @@ internal sealed partial class TangoDirectory
         }
 
         var (entry, forget) = DirectoryFormat.ReadFork(ref reader);
-        context.Return(ApplyCreateFork(entry, forget));
+        context.Return(ApplyCreateFork(entry with { Created = new LogPosition(context.Position.Offset) }, forget));
     }
 
     private ReservedId ApplyReserveId(LogPosition at)

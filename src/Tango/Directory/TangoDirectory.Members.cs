@@ -32,9 +32,6 @@ internal sealed partial class TangoDirectory
 
     private void ApplyToMembers(int mutator, ref MessagePackReader reader, in ApplyContext context)
     {
-        // An older code's state has no place for it.
-        if (_level < FeatureLevel.GrowingGroups)
-            throw Reject($"A new member of a group needs feature level {FeatureLevel.GrowingGroups}");
         if (mutator == Mutators.ReserveMember)
         {
             var (group, member) = DirectoryFormat.ReadReservedMember(ref reader);
@@ -72,7 +69,8 @@ internal sealed partial class TangoDirectory
             || _groups[reserved.Group!][0].Id != unit)
             throw Reject($"{member.Id} was not reserved for '{member.Name}'");
         _pending = _pending.Remove(member.Name);
-        var added = reserved with { Birth = new LogPosition(at.Offset) };
+        var birth = new LogPosition(at.Offset);
+        var added = reserved with { Created = birth, Birth = birth };
         // The claim is the unit's: no record of the member is below this one.
         Add(added);
         return added;

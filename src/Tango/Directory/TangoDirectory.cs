@@ -18,12 +18,13 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
     public const int MaxNameLength = 512;
     public const int MaxGroupMembers = 256;
 
-    /// <summary>R19: the one of logs whose first object was created without the parameter. A part of the
-    /// format.</summary>
-    public const long MaxSpanOfFirstLevel = 65_536;
+    /// <summary>R19: of new logs, and of logs without objects, in which nothing is spilled.</summary>
+    public const long DefaultMaxSpan = 16_384;
 
-    private static readonly TangoObjectType s_type =
-        new("tango-directory", static () => new TangoDirectory(), static _ => { }, Mutators.All);
+    private static readonly TangoObjectType s_type = TypeFor(FeatureLevel.Newest);
+
+    // The highest feature level that the code knows: <see cref="FeatureLevel.Newest"/>, but for tests of newer code.
+    private readonly int _newestLevel;
 
     private ImmutableSortedDictionary<string, DirectoryEntry> _objects =
         ImmutableSortedDictionary.Create<string, DirectoryEntry>(StringComparer.Ordinal);
@@ -38,10 +39,12 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
     // <= ObjectId.EndOfUser: the ids are streams, and those from there on have other uses.
     private ulong _nextId = ObjectId.FirstUser.Value;
 
-    // <= FeatureLevel.Newest, and never falls.
+    // <= _newestLevel, and never falls.
     private int _level = FeatureLevel.First;
-    private long _maxSpan = MaxSpanOfFirstLevel;
+    private long _maxSpan = DefaultMaxSpan;
     private TrimClaims _claims = TrimClaims.None;
+
+    public TangoDirectory(int newestLevel = FeatureLevel.Newest) => _newestLevel = newestLevel;
 
     public static DirectoryEntry OwnEntry { get; } =
         new(ObjectId.Directory, "tango/directory", s_type.Name, null, OwnVersionCapacity);
@@ -49,6 +52,10 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
     static TangoObjectType ITangoObject<TangoDirectory>.ObjectType => s_type;
 
     public static TangoObjectType Type => s_type;
+
+    /// <summary>The type for code that knows the feature levels up to this one.</summary>
+    public static TangoObjectType TypeFor(int newestLevel) =>
+        new("tango-directory", () => new TangoDirectory(newestLevel), static _ => { }, Mutators.All);
 
     /// <summary>On a view: what may be written into the log.</summary>
     public int Level => _level;
@@ -73,6 +80,7 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
     /// history from before its deletion may be needed.</summary>
     public IReadOnlyList<DirectoryEntry> GroupOf(ObjectId id)
     {
+        if (id == ObjectId.Directory) return [OwnEntry];
         if (_byId.TryGetValue(id, out var entry)) return entry.Group is null ? [entry] : _groups[entry.Group];
         return _claims.Deleted.Values.Select(static deleted => deleted.Members)
             .FirstOrDefault(members => members.Any(member => member.Id == id), []);
@@ -109,18 +117,8 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
         {
             case Mutators.Create:
                 {
-                    reader.ReadArrayHeader(2);
-                    var (group, members) = DirectoryFormat.ReadMembers(ref reader);
-                    context.Return(ApplyCreate(group, members, context.Position));
-                    break;
-                }
-
-            case Mutators.CreateFirst:
-                {
-                    reader.ReadArrayHeader(4);
-                    var (level, maxSpan) = (reader.ReadInt32(), reader.ReadInt64());
-                    var (group, members) = DirectoryFormat.ReadMembers(ref reader);
-                    context.Return(ApplyCreateFirst(level, maxSpan, group, members, context.Position));
+                    var (begin, group, members) = DirectoryFormat.ReadCreate(ref reader);
+                    context.Return(ApplyCreate(begin, group, members, context.Position));
                     break;
                 }
 
@@ -147,18 +145,7 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
         {
             case Mutators.Checkpointed:
                 {
-                    reader.ReadArrayHeader(3);
-                    var unit = new ObjectId(reader.ReadUInt64());
-                    var (end, forget) =
-                        (RecordFormat.ReadPosition(ref reader), RecordFormat.ReadPosition(ref reader));
-                    _claims = _claims.Checkpointed(unit, end, forget, _maxSpan, context.Position);
-                    context.Return(_claims.Units[unit]);
-                    break;
-                }
-
-            case Mutators.CheckpointedIndex:
-                {
-                    reader.ReadArrayHeader(4);
+                    reader.ReadArrayHeader(ClaimFormat.CheckpointedLength);
                     var unit = new ObjectId(reader.ReadUInt64());
                     var (end, forget) =
                         (RecordFormat.ReadPosition(ref reader), RecordFormat.ReadPosition(ref reader));
@@ -212,59 +199,36 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
         return true;
     }
 
-    // At a lower level in that level's form.
     void ITangoView.SaveState(IBufferWriter<byte> output)
     {
         var writer = new MessagePackWriter(output);
-        writer.WriteArrayHeader(_level switch
-        {
-            < FeatureLevel.Checkpoints => DirectoryFormat.StateLengthOfFirstLevel,
-            < FeatureLevel.Forks => DirectoryFormat.StateLengthOfSecondLevel,
-            < FeatureLevel.GrowingGroups => DirectoryFormat.StateLengthOfThirdLevel,
-            _ => DirectoryFormat.StateLength,
-        });
+        writer.WriteArrayHeader(DirectoryFormat.StateLength);
+        writer.Write(_level);
+        writer.Write(_maxSpan);
         writer.Write(_nextId);
         DirectoryFormat.WriteEntries(ref writer, [.. _objects.Values]);
-        if (_level >= FeatureLevel.Checkpoints)
-        {
-            writer.Write(_level);
-            writer.Write(_maxSpan);
-            ClaimFormat.WriteState(ref writer, _claims);
-        }
-
-        if (_level >= FeatureLevel.Forks) DirectoryFormat.WriteReserved(ref writer, _reserved);
-        if (_level >= FeatureLevel.GrowingGroups) DirectoryFormat.WriteEntries(ref writer, [.. _pending.Values]);
+        ClaimFormat.WriteState(ref writer, _claims);
+        DirectoryFormat.WriteReserved(ref writer, _reserved);
+        DirectoryFormat.WriteEntries(ref writer, [.. _pending.Values]);
         writer.Flush();
     }
 
     void ITangoView.LoadState(ReadOnlyMemory<byte> state)
     {
         var reader = new MessagePackReader(state);
+        // A later level may have another form: the level stands first.
         var length = reader.ReadCount();
-        if (length is not (DirectoryFormat.StateLengthOfFirstLevel or DirectoryFormat.StateLengthOfSecondLevel
-            or DirectoryFormat.StateLengthOfThirdLevel or DirectoryFormat.StateLength))
-            throw new TangoFormatException($"A directory's state with {length} elements is not known here");
-        _nextId = reader.ReadUInt64();
-        _objects = _objects.Clear();
-        (_byId, _groups) = (_byId.Clear(), _groups.Clear());
+        (_level, _objects, _byId, _groups) = (FeatureLevel.First, _objects.Clear(), _byId.Clear(), _groups.Clear());
         (_reserved, _pending) = (_reserved.Clear(), _pending.Clear());
-        (_level, _maxSpan, _claims) = (FeatureLevel.First, MaxSpanOfFirstLevel, TrimClaims.None);
-        // Where history begins is not in a state of the first level: all of it is claimed.
-        _claims = _claims.Create(ObjectId.Directory, LogPosition.Zero);
-        foreach (var entry in DirectoryFormat.ReadEntries(ref reader))
-        {
-            ClaimFrom(LogPosition.Zero, entry);
-            Add(entry);
-        }
-
-        if (length == DirectoryFormat.StateLengthOfFirstLevel) return;
         RaiseTo(reader.ReadInt32());
+        if (length != DirectoryFormat.StateLength)
+            throw new TangoFormatException($"A directory's state with {length} elements is not known here");
         _maxSpan = reader.ReadInt64();
         if (_maxSpan <= 0) throw new TangoFormatException($"A span of {_maxSpan} positions does not exist");
+        _nextId = reader.ReadUInt64();
+        foreach (var entry in DirectoryFormat.ReadEntries(ref reader)) Add(entry);
         _claims = ClaimFormat.ReadState(ref reader);
-        if (length < DirectoryFormat.StateLengthOfThirdLevel) return;
         _reserved = DirectoryFormat.ReadReserved(ref reader);
-        if (length < DirectoryFormat.StateLength) return;
         foreach (var member in DirectoryFormat.ReadEntries(ref reader))
         {
             if (member.Group is null || !_groups.ContainsKey(member.Group))
@@ -277,27 +241,27 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
     /// directory ends here.</exception>
     private void RaiseTo(int level)
     {
-        if (level > FeatureLevel.Newest) throw TangoLevelException.TooNew(level);
+        if (level > _newestLevel) throw TangoLevelException.TooNew(level, _newestLevel);
         _level = Math.Max(_level, level);
     }
 
-    private ImmutableArray<DirectoryEntry> ApplyCreateFirst(
-        int level, long maxSpan, string? group, ImmutableArray<NewObject> members, LogPosition at)
+    private ImmutableArray<DirectoryEntry> ApplyCreate(
+        LogBeginning begin, string? group, ImmutableArray<NewObject> members, LogPosition at)
     {
         // R23: before any change.
-        // A state of the first level has no place for a span.
-        if (level <= FeatureLevel.First || maxSpan <= 0)
-            throw Reject($"No log begins with level {level} and a span of {maxSpan} positions");
-        if (IsUntouched && level > FeatureLevel.Newest) throw TangoLevelException.TooNew(level);
+        if (begin.Level < FeatureLevel.First || begin.MaxSpan <= 0)
+            throw Reject($"No log begins with level {begin.Level} and a span of {begin.MaxSpan} positions");
         var isFirst = IsUntouched;
+        if (isFirst && begin.Level > _newestLevel) throw TangoLevelException.TooNew(begin.Level, _newestLevel);
         var created = ApplyCreate(group, members, at);
-        if (isFirst) (_level, _maxSpan) = (level, maxSpan);
+        if (isFirst) (_level, _maxSpan) = (begin.Level, begin.MaxSpan);
         return created;
     }
 
     private ImmutableArray<DirectoryEntry> ApplyCreate(
         string? group, ImmutableArray<NewObject> members, LogPosition at)
     {
+        if (members.IsEmpty) throw Reject("Nothing is named that is to be created");
         if (group is not null && _groups.TryGetValue(group, out var existing))
             return RequireSame(group, existing, members);
         if (group is null && members.Length == 1 && _objects.TryGetValue(members[0].Name, out var entry))
@@ -318,18 +282,14 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
         foreach (var member in members)
         {
             var added = new DirectoryEntry(new ObjectId(_nextId++), member.Name, member.TypeName, group,
-                member.VersionCapacity);
-            ClaimFrom(at, added);
+                member.VersionCapacity)
+            { Created = new LogPosition(at.Offset) };
+            if (group is null || !_groups.ContainsKey(group)) _claims = _claims.Create(added.Id, at);
             Add(added);
             created.Add(added);
         }
 
         return created.MoveToImmutable();
-    }
-
-    private void ClaimFrom(LogPosition at, DirectoryEntry entry)
-    {
-        if (entry.Group is null || !_groups.ContainsKey(entry.Group)) _claims = _claims.Create(entry.Id, at);
     }
 
     private void Add(DirectoryEntry entry)
@@ -358,8 +318,6 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
 
     private void ApplyRename(ObjectId id, string name, string newName)
     {
-        // Older code does not know the record.
-        if (_level < FeatureLevel.Renames) throw Reject($"A new name needs feature level {FeatureLevel.Renames}");
         if (!_byId.TryGetValue(id, out var entry)) throw Reject($"{id} is no object, or is deleted already");
         // It was found by its name: another caller may have renamed it since.
         if (name != entry.Name) throw Reject($"'{name}' is called '{entry.Name}' by now");
@@ -390,4 +348,9 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
 
     /// <summary>An object to be created.</summary>
     internal readonly record struct NewObject(string Name, string TypeName, int VersionCapacity);
+
+    /// <summary>Parameters of the log, which the record that creates its first object fixes.</summary>
+    /// <param name="Level">Its feature level at first.</param>
+    /// <param name="MaxSpan">R19: see <see cref="TangoDirectory.MaxSpan"/>.</param>
+    internal readonly record struct LogBeginning(int Level, long MaxSpan);
 }

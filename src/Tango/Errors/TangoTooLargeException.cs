@@ -1,6 +1,7 @@
 namespace Tango;
 
-/// <summary>An update or a transaction does not fit into one log entry. Nothing was sent.</summary>
+/// <summary>An update or a transaction does not fit into one log entry, or a state not into one checkpoint. Nothing was
+/// sent.</summary>
 public sealed class TangoTooLargeException : TangoException
 {
     internal TangoTooLargeException(long size, long limit)
@@ -19,4 +20,8 @@ public sealed class TangoTooLargeException : TangoException
     internal static TangoTooLargeException OfObjects(int count, int limit) => new(
         $"The transaction concerns {count} objects, and an entry of this log is in at most {limit} streams, one for "
         + "each. Divide it, or keep what belongs together in fewer objects", count, limit);
+
+    internal static TangoTooLargeException OfCheckpoint(string name, long size, long limit) => new(
+        $"A checkpoint of '{name}' has {size} bytes, and with this log's entries it may have {limit}: spread the state "
+        + "over several objects, or use larger entries", size, limit);
 }

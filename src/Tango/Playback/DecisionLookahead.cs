@@ -97,7 +97,7 @@ internal sealed class DecisionLookahead(
                 decisions.Learn(decision.Commit, decision.Aborted, entry.Position);
             }
         }
-        catch (Exception e) when (StrictMessagePack.IsDamage(e))
+        catch (Exception e) when (e is TangoLevelException || StrictMessagePack.IsDamage(e))
         {
             // Playback stops the objects concerned when it reaches the entry.
         }

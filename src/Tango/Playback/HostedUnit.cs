@@ -99,7 +99,8 @@ internal sealed class HostedUnit
     {
         var first = _objects[0];
         if (first.Stopped is { IsDeletion: true } || Find(member.Id) is not null) return null;
-        var joined = NewMember(member with { Group = first.Entry.Group, Birth = version.Position });
+        var joined = NewMember(
+            member with { Group = first.Entry.Group, Created = version.Position, Birth = version.Position });
         joined.BeBorn(version);
         // R23: a part of the unit's history is not known here.
         if (_isUnreadable) joined.Stop(first.Stopped!.Version, first.Stopped.InnerException!);

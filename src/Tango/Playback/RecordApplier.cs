@@ -44,9 +44,11 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
 
             TangoTelemetry.Records.Add(header.Records);
         }
-        catch (Exception e) when (StrictMessagePack.IsDamage(e))
+        catch (Exception e) when (e is TangoLevelException || StrictMessagePack.IsDamage(e))
         {
-            StopObjectsOf(entry, new RecordVersion(entry.Position, progress.Next), TangoFormatException.Of(e));
+            StopObjectsOf(
+                entry, new RecordVersion(entry.Position, progress.Next),
+                e as TangoLevelException ?? (Exception)TangoFormatException.Of(e));
             foreach (var call in progress.Calls?[progress.Next..] ?? [])
                 call.OnInDoubt(entry.Position, "The record's entry cannot be read", e);
         }

@@ -42,7 +42,7 @@ internal sealed class SpilledWrites(ICorfuLog log)
         {
             _writes = [.. results.Zip(spills, static (result, spill) => (spill, WritesOf(result, spill.Index)))];
         }
-        catch (Exception e) when (StrictMessagePack.IsDamage(e))
+        catch (Exception e) when (e is TangoLevelException || StrictMessagePack.IsDamage(e))
         {
             _unreadable = TangoFormatException.Of(e);
         }

@@ -21,12 +21,6 @@ public enum RecordKind
     // R21.
     Checkpoint = 5,
 
-    /// <summary>Reserved. Objects end leases by updates of their own.</summary>
-    Expire = 6,
-
-    /// <summary>An object's history below a position is no longer needed. Reserved.</summary>
-    Forget = 7,
-
     /// <summary>A piece of a checkpoint's content, in the same stream.</summary>
-    Chunk = 8,
+    Chunk = 6,
 }

@@ -13,8 +13,6 @@ public sealed class TangoGroupBuilder
 
     internal ImmutableArray<TangoDirectory.NewObject> Members => [.. _members.Select(static m => m.Member)];
 
-    internal bool HasIndex => _members.Exists(static m => m.Type.IsIndex);
-
     /// <summary>Adds a member. The handle can be used once the group is open.</summary>
     public T Add<T>(string name)
         where T : TangoObject, ITangoObject<T>

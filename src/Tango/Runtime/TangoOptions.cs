@@ -74,27 +74,24 @@ public sealed record TangoOptions
     public int NewObjectVersionCapacity { get; init; } = 65_536;
 
     /// <summary>
-    /// Feature level of a log in which this runtime creates the first object; other logs keep theirs until an operator
-    /// raises it. Set it to the level that the oldest code knows which will use the log.
-    /// </summary>
-    public int NewLogLevel { get; init; } = FeatureLevel.Newest;
-
-    /// <summary>
     /// How many positions a spilled transaction may lie before its commit record, in a log in which this runtime
     /// creates the first object; fixed from then on. One that takes longer aborts. Objects keep so much history below
-    /// their checkpoints. Default 16,384; logs without the record have 65,536.
+    /// their checkpoints. Default 16,384.
     /// </summary>
     // R19.
-    public long NewLogMaxSpan { get; init; } = 16_384;
+    public long NewLogMaxSpan { get; init; } = TangoDirectory.DefaultMaxSpan;
 
-    /// <summary>When checkpoints are made by this runtime itself, in a log whose feature level has them; null: never.
-    /// </summary>
+    /// <summary>When checkpoints are made by this runtime itself; null: never.</summary>
     public CheckpointPolicy? Checkpoints { get; init; } = new();
 
     /// <summary>Types of group members that this program does not open itself. A member of an unknown type is played
     /// without a view, and its group is not checkpointed here. Types opened by name need not be listed.</summary>
     // R20.
     public TangoTypeRegistry Types { get; init; } = new();
+
+    /// <summary>The highest feature level that the runtime reads and writes, and that of a log in which it creates the
+    /// first object. Another one only in tests, which play newer code.</summary>
+    internal int NewestLevel { get; init; } = FeatureLevel.Newest;
 
     /// <summary>What is wrong with these options, one sentence a fault; a runtime with any of them is
     /// refused.</summary>
@@ -127,8 +124,6 @@ public sealed record TangoOptions
             (NewObjectVersionCapacity > 0, "NewObjectVersionCapacity must be positive."),
             (Checkpoints is null or { Updates: > 0, Bytes: > 0 },
                 "Checkpoints.Updates and Checkpoints.Bytes must be positive."),
-            (NewLogLevel is >= FeatureLevel.First and <= FeatureLevel.Newest,
-                $"NewLogLevel must be between {FeatureLevel.First} and {FeatureLevel.Newest}."),
             (NewLogMaxSpan is > 0 and <= uint.MaxValue, "NewLogMaxSpan must be between 1 and 4294967295."),
         ];
         return [.. rules.Where(static rule => !rule.Holds).Select(static rule => rule.Fault)];

@@ -7,9 +7,6 @@ namespace Tango;
 
 public sealed partial class TangoRuntime
 {
-    private const string Checkpoint = "A checkpoint";
-    private const string Index = "An object that keeps values in the log";
-
     private readonly CheckpointWriter _checkpointWriter;
     private readonly CheckpointReader _checkpointReader;
     private readonly Checkpointer _checkpointer;
@@ -28,7 +25,6 @@ public sealed partial class TangoRuntime
     /// <exception cref="TangoNotHostedException">The handle is write-only.</exception>
     /// <exception cref="TangoReadOnlyException">The handle is of a past state or a second view.</exception>
     /// <exception cref="TangoObjectStoppedException">The object, or one of its group, has stopped.</exception>
-    /// <exception cref="TangoLevelException">The log's feature level is below 2. Nothing was written.</exception>
     /// <exception cref="TangoDirectoryException">The object was deleted meanwhile.</exception>
     /// <exception cref="CorfuException">The log is full, or cannot be reached. The checkpoint was not
     /// written.</exception>
@@ -42,7 +38,7 @@ public sealed partial class TangoRuntime
         host.RequireRuntime(this);
         RequireNoTransaction();
         using var use = await host.UseAsync(cancellationToken);
-        await RequireLevelAsync(FeatureLevel.Checkpoints, Checkpoint, cancellationToken);
+        await OpenDirectoryAsync(cancellationToken);
         await RebuildIfStoppedAsync(use.Hosted.Unit, cancellationToken);
         return await CheckpointUnitAsync(use.Hosted.Unit, cancellationToken);
     }
@@ -50,7 +46,7 @@ public sealed partial class TangoRuntime
     /// <summary>The directory is a unit like others: a log whose prefix is trimmed opens from its checkpoint.</summary>
     internal async ValueTask<LogPosition> CheckpointDirectoryAsync(CancellationToken cancellationToken = default)
     {
-        await RequireLevelAsync(FeatureLevel.Checkpoints, Checkpoint, cancellationToken);
+        await OpenDirectoryAsync(cancellationToken);
         return await CheckpointUnitAsync(_directoryUnit!, cancellationToken);
     }
 
@@ -129,7 +125,6 @@ public sealed partial class TangoRuntime
     {
         var first = unit.Objects[0].Id;
         var lowest = checkpoint.FindLowestPlace();
-        if (checkpoint.IsIndex) await RequireLevelAsync(FeatureLevel.Indexes, Index, cancellationToken);
         for (var mayRepeat = true; ; mayRepeat = false)
         {
             var (_, claims) = await _directory.ReadClaimsAsync(cancellationToken);
@@ -138,9 +133,7 @@ public sealed partial class TangoRuntime
             try
             {
                 var forget = NeedlessBelow(checkpoint, claim);
-                await (checkpoint.IsIndex
-                    ? _directory.CheckpointedIndexAsync(first, checkpoint.End, forget, lowest, cancellationToken)
-                    : _directory.CheckpointedAsync(first, checkpoint.End, forget, cancellationToken));
+                await _directory.CheckpointedAsync(first, checkpoint.End, forget, lowest, cancellationToken);
                 return;
             }
             catch (TangoRejectedException) when (mayRepeat)
@@ -170,10 +163,6 @@ public sealed partial class TangoRuntime
     private async ValueTask<LoadedUnit?> LoadUnitAsync(
         HostedUnit unit, LogPosition? notAbove, GroupLookup findGroup, CancellationToken cancellationToken)
     {
-        // A log that was never raised has no checkpoints. The directory itself is opened before its level is known.
-        // What is played counts: a probe runs while the cycle that applied a raise is blocked.
-        if (unit.Objects[0].Id != ObjectId.Directory
-            && ((TangoDirectory)_directoryUnit!.Objects[0].CurrentView!).Level < FeatureLevel.Checkpoints) return null;
         var first = unit.Objects[0].Id;
         var loaded = await _checkpointReader.LoadNewestAsync(first, FindMembersAsync, notAbove, cancellationToken);
         return loaded is null ? null : LoadedUnit.From(loaded);

@@ -9,8 +9,6 @@ namespace Tango;
 
 public sealed partial class TangoRuntime
 {
-    private const string Deletion = "Deleting an object";
-
     private static readonly LogPosition s_end = new(long.MaxValue);
 
     /// <summary>
@@ -21,11 +19,10 @@ public sealed partial class TangoRuntime
     /// <exception cref="TangoObjectNotFoundException">There is no such object.</exception>
     /// <exception cref="TangoDirectoryException">It is a member of a group, which is deleted as a whole; or another
     /// call deleted it meanwhile.</exception>
-    /// <exception cref="TangoLevelException">The log's feature level is below 2.</exception>
     public async ValueTask DeleteAsync(string name, CancellationToken cancellationToken = default)
     {
         RequireName(name);
-        await RequireLevelAsync(FeatureLevel.Checkpoints, Deletion, cancellationToken);
+        await OpenDirectoryAsync(cancellationToken);
         var entry = await RequireObjectAsync(name, cancellationToken);
         if (entry.Group is not null)
             throw new TangoDirectoryException(
@@ -38,7 +35,7 @@ public sealed partial class TangoRuntime
     public async ValueTask DeleteGroupAsync(string group, CancellationToken cancellationToken = default)
     {
         RequireName(group);
-        await RequireLevelAsync(FeatureLevel.Checkpoints, Deletion, cancellationToken);
+        await OpenDirectoryAsync(cancellationToken);
         var members = await _directory.FindGroupAsync(group, cancellationToken);
         if (members.IsEmpty) throw NoGroup(group);
         await DeleteUnitAsync(members, cancellationToken);

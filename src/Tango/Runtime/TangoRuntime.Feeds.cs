@@ -7,8 +7,6 @@ namespace Tango;
 
 public sealed partial class TangoRuntime
 {
-    private const string RegisteredFeed = "A registered feed";
-
     /// <summary>
     /// Reads what changes an object, in the order of the log: every mutator call that took effect, none twice and none
     /// left out. Calls that the object refused and transactions that aborted have no effect and are not told. The
@@ -29,9 +27,6 @@ public sealed partial class TangoRuntime
     /// <exception cref="TangoObjectStoppedException">Apply failed, or a record cannot be read here.</exception>
     /// <exception cref="TangoTrimmedException">History is trimmed, and no newer checkpoint can be
     /// loaded.</exception>
-    /// <exception cref="TangoLevelException">The feed is to be registered, and the log's feature level is below
-    /// 2.</exception>
-    // R23.
     public IAsyncEnumerable<TangoChange<T>> ChangesAsync<T>(
         string name, ChangePlace? after = null, FeedOptions? options = null,
         CancellationToken cancellationToken = default)
@@ -54,7 +49,7 @@ public sealed partial class TangoRuntime
     public async ValueTask EndFeedAsync(string name, CancellationToken cancellationToken = default)
     {
         RequireName(name);
-        await RequireLevelAsync(FeatureLevel.Checkpoints, RegisteredFeed, cancellationToken);
+        await OpenDirectoryAsync(cancellationToken);
         var (_, claims) = await _directory.ReadClaimsAsync(cancellationToken);
         if (claims.Holds.TryGetValue(name, out var hold))
             await _directory.ExpireAsync(name, hold.Version, cancellationToken);
@@ -98,7 +93,6 @@ public sealed partial class TangoRuntime
         where T : TangoObject, ITangoObject<T>
     {
         await AttachDirectoryAsync(stop);
-        if (options.Name is not null) await RequireLevelAsync(FeatureLevel.Checkpoints, RegisteredFeed, stop);
         var entry = await FindAsync(name, T.ObjectType, stop);
         var members = await FindUnitAsync(entry, stop);
         var claim = options.Name is null

@@ -6,8 +6,6 @@ namespace Tango;
 
 public sealed partial class TangoRuntime
 {
-    private const string Fork = "A fork";
-
     // Each time, the log was trimmed of what was written for the fork before the directory knew it.
     private const int MaxForkAttempts = 8;
 
@@ -35,14 +33,12 @@ public sealed partial class TangoRuntime
     /// <exception cref="TangoTrimmedException">The log is trimmed further. It names the oldest position that can be
     /// opened.</exception>
     /// <exception cref="TangoObjectStoppedException">The source cannot be played up to there.</exception>
-    /// <exception cref="TangoLevelException">The log's feature level is below 3.</exception>
-    // R23.
     public async ValueTask<DirectoryEntry> ForkAsync(
         string name, LogPosition at, string newName, CancellationToken cancellationToken = default)
     {
         RequireName(name);
         RequireName(newName);
-        await RequireLevelAsync(FeatureLevel.Forks, Fork, cancellationToken);
+        await OpenDirectoryAsync(cancellationToken);
         // It is looked for again in the end. This saves the work.
         if (await _directory.FindAsync(newName, cancellationToken) is not null)
             throw new TangoDirectoryException($"'{newName}' exists");

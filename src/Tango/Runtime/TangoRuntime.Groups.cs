@@ -9,8 +9,6 @@ namespace Tango;
 
 public sealed partial class TangoRuntime
 {
-    private const string NewMember = "A new member of a group";
-
     /// <summary>
     /// Opens a group of objects that are always hosted together, creating it with these members if there is none.
     /// Transactions over objects of one group need no decision records. The handles that
@@ -20,8 +18,7 @@ public sealed partial class TangoRuntime
     /// and are played too.</remarks>
     /// <exception cref="TangoDirectoryException">A member is of another type, or a name is taken by an object that is
     /// not in the group.</exception>
-    /// <exception cref="TangoLevelException">Members are to be added, and the log's feature level is below
-    /// 4.</exception>
+    /// <exception cref="ArgumentException">There is no such group, and no member was named.</exception>
     // R20.
     public async ValueTask OpenGroupAsync(string group, Action<TangoGroupBuilder> define,
         CancellationToken cancellationToken = default)
@@ -30,10 +27,8 @@ public sealed partial class TangoRuntime
         RequireNoTransaction();
         var builder = new TangoGroupBuilder(_options);
         define(builder);
-        await AttachDirectoryAsync(cancellationToken);
-        if (builder.HasIndex) await RequireIndexLevelAsync(cancellationToken);
+        await OpenDirectoryAsync(cancellationToken);
         var entries = await FindOrCreateGroupAsync(group, builder, cancellationToken);
-        if (builder.HasIndex) await RequireLevelAsync(FeatureLevel.Indexes, Index, cancellationToken);
         var unit = await _openings.OpenAsync(entries, cancellationToken);
         foreach (var (handle, entry) in builder.Match(entries))
             handle.Attach(new ObjectHost(this, entry, await RequireViewAsync(unit, entry, cancellationToken)));
@@ -45,6 +40,8 @@ public sealed partial class TangoRuntime
         var entries = await _directory.FindGroupAsync(group, cancellationToken);
         if (entries.IsEmpty)
         {
+            if (builder.Members.IsEmpty)
+                throw new ArgumentException($"There is no group '{group}', and none is created without members");
             try
             {
                 entries = await CreateAsync(group, builder.Members, cancellationToken);
@@ -59,7 +56,6 @@ public sealed partial class TangoRuntime
 
         var missing = builder.MissingOf(entries);
         if (missing.Count == 0) return entries;
-        await RequireLevelAsync(FeatureLevel.GrowingGroups, NewMember, cancellationToken);
         foreach (var member in missing) await AddMemberAsync(group, entries[0].Id, member, cancellationToken);
         entries = await _directory.FindGroupAsync(group, cancellationToken);
         return entries.IsEmpty || builder.MissingOf(entries).Count > 0

@@ -21,7 +21,7 @@ public sealed partial class TangoRuntime
     {
         RequireNoTransaction();
         var entry = TangoDirectory.OwnEntry;
-        var unit = await ReplayAsync([entry], entry, TangoDirectory.Type, position, cancellationToken);
+        var unit = await ReplayAsync([entry], entry, _directoryType, position, cancellationToken);
         // R23: what was named behind a record that this code cannot read is not known here.
         if (unit.Objects[0].Stopped is { } stopped) throw stopped.Told;
         return new TangoHistory(this, position, unit.Objects[0]);

@@ -1,13 +1,9 @@
-using System.Collections.Concurrent;
 using Microsoft.Extensions.Logging;
 
 namespace Tango;
 
 public sealed partial class TangoRuntime
 {
-    // Said once for each: what this runtime leaves undone by itself until the log's level is raised.
-    private readonly ConcurrentDictionary<string, int> _heldBack = new(StringComparer.Ordinal);
-
     /// <summary>The directory as it was played last. Only after it was attached.</summary>
     internal TangoDirectory DirectoryView =>
         (TangoDirectory)Player.Published.Of(_directoryUnit!.Objects[0]).Require(_directoryUnit.Objects[0]);
@@ -26,8 +22,7 @@ public sealed partial class TangoRuntime
     /// <exception cref="TangoLevelException">It is higher than <see cref="NewestLevel"/>.</exception>
     public async ValueTask<int> ReadLevelAsync(CancellationToken cancellationToken = default)
     {
-        RequireNoTransaction();
-        await AttachDirectoryAsync(cancellationToken);
+        await OpenDirectoryAsync(cancellationToken);
         return await _directory.ReadLevelAsync(cancellationToken);
     }
 
@@ -41,7 +36,7 @@ public sealed partial class TangoRuntime
     public async ValueTask<int> RaiseLevelAsync(int level, CancellationToken cancellationToken = default)
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(level, FeatureLevel.First);
-        ArgumentOutOfRangeException.ThrowIfGreaterThan(level, FeatureLevel.Newest);
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(level, _options.NewestLevel);
         var known = await ReadLevelAsync(cancellationToken);
         if (known >= level) return known;
         var raised = await _directory.RaiseLevelAsync(level, cancellationToken);
@@ -49,28 +44,28 @@ public sealed partial class TangoRuntime
         return raised;
     }
 
-    /// <summary>R23: stands before everything that code of a lower level cannot read. Levels only rise, so that what
-    /// was played decides; a lower one is looked up anew.</summary>
+    /// <summary>R23: stands before everything that code of a lower level cannot read: nothing yet, since all formats
+    /// are of the first level. Levels only rise, so that what was played decides; a lower one is looked up
+    /// anew.</summary>
     /// <param name="what">What is to be written, as in "A checkpoint".</param>
     /// <exception cref="TangoLevelException">The log's level is lower. Nothing was written.</exception>
     internal async ValueTask RequireLevelAsync(int level, string what, CancellationToken cancellationToken)
     {
-        RequireNoTransaction();
-        await AttachDirectoryAsync(cancellationToken);
+        await OpenDirectoryAsync(cancellationToken);
         if (DirectoryView.Level >= level) return;
         var known = await _directory.ReadLevelAsync(cancellationToken);
-        if (known < level) throw TangoLevelException.TooLow(what, known, level);
+        if (known < level) throw TangoLevelException.TooLow(what, known, level, _options.NewestLevel);
     }
 
-    /// <summary>As <see cref="RequireLevelAsync"/>, for what a runtime does by itself: it is left undone, and one log
-    /// line says how to raise the level.</summary>
-    internal bool HasLevel(int level, string what)
+    /// <summary>Before a call of the directory.</summary>
+    /// <exception cref="TangoTransactionException">A transaction flows with the caller.</exception>
+    private ValueTask OpenDirectoryAsync(CancellationToken cancellationToken)
     {
-        if (_directoryUnit is not { } unit || Player.Published.Of(unit.Objects[0]).Stopped is not null) return false;
-        var known = DirectoryView.Level;
-        if (known >= level) return true;
-        if (_heldBack.TryAdd(what, level))
-            _logger.LogWarning("{Reason}", TangoLevelException.TooLow(what, known, level).Message);
-        return false;
+        RequireNoTransaction();
+        return AttachDirectoryAsync(cancellationToken);
     }
+
+    // A directory that has stopped takes no claims.
+    private bool IsDirectoryServed =>
+        _directoryUnit is { } unit && Player.Published.Of(unit.Objects[0]).Stopped is null;
 }

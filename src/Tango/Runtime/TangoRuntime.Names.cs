@@ -2,14 +2,11 @@ namespace Tango;
 
 public sealed partial class TangoRuntime
 {
-    private const string Renaming = "Renaming an object";
-
     /// <summary>Whether the log has an object of that name, whatever its type.</summary>
     public async ValueTask<bool> ExistsAsync(string name, CancellationToken cancellationToken = default)
     {
         RequireName(name);
-        RequireNoTransaction();
-        await AttachDirectoryAsync(cancellationToken);
+        await OpenDirectoryAsync(cancellationToken);
         return await _directory.FindAsync(name, cancellationToken) is not null;
     }
 
@@ -22,12 +19,11 @@ public sealed partial class TangoRuntime
     /// <exception cref="TangoObjectNotFoundException">There is no such object.</exception>
     /// <exception cref="TangoDirectoryException">The new name is taken, or the object was deleted or
     /// renamed meanwhile.</exception>
-    /// <exception cref="TangoLevelException">The log's feature level is below 4.</exception>
     public async ValueTask RenameAsync(string name, string newName, CancellationToken cancellationToken = default)
     {
         RequireName(name);
         RequireName(newName);
-        await RequireLevelAsync(FeatureLevel.Renames, Renaming, cancellationToken);
+        await OpenDirectoryAsync(cancellationToken);
         var entry = await RequireObjectAsync(name, cancellationToken);
         try
         {

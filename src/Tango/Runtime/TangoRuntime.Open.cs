@@ -74,7 +74,7 @@ public sealed partial class TangoRuntime
     public async ValueTask<ImmutableArray<DirectoryEntry>> ListObjectsAsync(
         CancellationToken cancellationToken = default)
     {
-        await AttachDirectoryAsync(cancellationToken);
+        await OpenDirectoryAsync(cancellationToken);
         return await _directory.ListAsync(cancellationToken);
     }
 
@@ -136,23 +136,13 @@ public sealed partial class TangoRuntime
                     name, $"There is no object '{name}', and {nameof(OpenMode)}.{mode} does not create it");
             }
 
-            if (type.IsIndex) await RequireIndexLevelAsync(cancellationToken);
             var member = new TangoDirectory.NewObject(
                 name, type.Recorded.ToString(), _options.NewObjectVersionCapacity);
             entry = (await CreateAsync(null, [member], cancellationToken))[0];
         }
 
         type.RequireIs(entry);
-        // Another runtime may have created the log's first object meanwhile.
-        if (type.IsIndex) await RequireLevelAsync(FeatureLevel.Indexes, Index, cancellationToken);
         return entry;
-    }
-
-    /// <summary>R23: older code would make checkpoints of such an object that do not claim its values.</summary>
-    private async ValueTask RequireIndexLevelAsync(CancellationToken cancellationToken)
-    {
-        var isFirst = _options.NewLogLevel >= FeatureLevel.Indexes && DirectoryView.IsUntouched;
-        if (!isFirst) await RequireLevelAsync(FeatureLevel.Indexes, Index, cancellationToken);
     }
 
     private async ValueTask<ImmutableArray<DirectoryEntry>> CreateAsync(
@@ -160,10 +150,8 @@ public sealed partial class TangoRuntime
     {
         try
         {
-            return DirectoryView.IsUntouched && _options.NewLogLevel > FeatureLevel.First
-                ? await _directory.CreateFirstAsync(
-                    _options.NewLogLevel, _options.NewLogMaxSpan, group, members, cancellationToken)
-                : await _directory.CreateAsync(group, members, cancellationToken);
+            var begin = new TangoDirectory.LogBeginning(_options.NewestLevel, _options.NewLogMaxSpan);
+            return await _directory.CreateAsync(begin, group, members, cancellationToken);
         }
         catch (TangoRejectedException e)
         {
@@ -203,7 +191,7 @@ public sealed partial class TangoRuntime
     /// view.</summary>
     private TangoObjectType? TypeOf(DirectoryEntry entry)
     {
-        if (entry.Id == ObjectId.Directory) return TangoDirectory.Type;
+        if (entry.Id == ObjectId.Directory) return _directoryType;
         return _options.Types.TryGet(entry.TypeName, out var type) && type.HasFormatters ? type : null;
     }
 
@@ -253,7 +241,7 @@ public sealed partial class TangoRuntime
     // directory is open no object is, and commit records have no effect here.
     private long FindMaxSpan() => _directoryUnit is { } unit
         ? ((TangoDirectory)unit.Objects[0].CurrentView!).MaxSpan
-        : TangoDirectory.MaxSpanOfFirstLevel;
+        : TangoDirectory.DefaultMaxSpan;
 
     // Playback beside the player may be ahead of it.
     private async ValueTask<IReadOnlyList<DirectoryEntry>> FindGroupAsync(

@@ -5,8 +5,6 @@ namespace Tango;
 
 public sealed partial class TangoRuntime
 {
-    private const string TrimPoint = "Trimming under objects";
-
     /// <summary>Stands for raw entries that are in no stream, where a stream is declared.</summary>
     public static StreamId NoStream => TrimClaims.NoStream;
 
@@ -22,8 +20,7 @@ public sealed partial class TangoRuntime
     /// <summary>How far the log may be trimmed, and what holds it back.</summary>
     public async ValueTask<TangoTrimPoint> ReadTrimPointAsync(CancellationToken cancellationToken = default)
     {
-        RequireNoTransaction();
-        await AttachDirectoryAsync(cancellationToken);
+        await OpenDirectoryAsync(cancellationToken);
         var (objects, claims) = await _directory.ReadClaimsAsync(cancellationToken);
         return TangoTrimPoint.Of(objects, claims);
     }
@@ -33,10 +30,9 @@ public sealed partial class TangoRuntime
     /// any runtime: claims rise with checkpoints, and leases expire while one runtime calls it again and again.
     /// </summary>
     /// <returns>The trim point as it is now.</returns>
-    /// <exception cref="TangoLevelException">The log's feature level is below 2.</exception>
     public async ValueTask<LogPosition> TrimAsync(CancellationToken cancellationToken = default)
     {
-        await RequireLevelAsync(FeatureLevel.Checkpoints, TrimPoint, cancellationToken);
+        await OpenDirectoryAsync(cancellationToken);
         return (await Trimmer.TrimAsync(cancellationToken)).Released;
     }
 
@@ -47,8 +43,8 @@ public sealed partial class TangoRuntime
     {
         var point = await ReadTrimPointAsync(cancellationToken);
         RequireUnclaimed(point, below);
-        // At the first level nothing can be claimed anew, and a log without objects has nothing to claim.
-        if (DirectoryView.Level >= FeatureLevel.Checkpoints && below > point.Released)
+        // A log of raw entries has no directory, and gets none by this.
+        if (DirectoryView.Claims.Units.Count > 0 && below > point.Released)
         {
             var released = await _directory.ReleaseAsync(below, cancellationToken);
             if (released < below) RequireUnclaimed(await ReadTrimPointAsync(cancellationToken), below);
@@ -66,7 +62,7 @@ public sealed partial class TangoRuntime
     {
         if (positions is { } count) ArgumentOutOfRangeException.ThrowIfNegative(count, nameof(positions));
         if (time is { } kept) RequireDuration(kept, nameof(time));
-        await RequireLevelAsync(FeatureLevel.Checkpoints, TrimPoint, cancellationToken);
+        await OpenDirectoryAsync(cancellationToken);
         await _directory.RetainAsync(new Retention(positions, time), cancellationToken);
     }
 
@@ -81,7 +77,7 @@ public sealed partial class TangoRuntime
         StreamId stream, string? name, LogPosition? retainFrom, CancellationToken cancellationToken = default)
     {
         if (name is not null) RequireName(name);
-        await RequireLevelAsync(FeatureLevel.Checkpoints, TrimPoint, cancellationToken);
+        await OpenDirectoryAsync(cancellationToken);
         await _directory.DeclareAsync(stream, new StreamClaim(name, retainFrom), cancellationToken);
     }
 
@@ -94,7 +90,7 @@ public sealed partial class TangoRuntime
     {
         RequireName(name);
         RequireDuration(lease, nameof(lease));
-        await RequireLevelAsync(FeatureLevel.Checkpoints, TrimPoint, cancellationToken);
+        await OpenDirectoryAsync(cancellationToken);
         return await _directory.HoldAsync(name, position, lease, cancellationToken);
     }
 
@@ -102,7 +98,7 @@ public sealed partial class TangoRuntime
     public async ValueTask LetGoAsync(string name, long version, CancellationToken cancellationToken = default)
     {
         RequireName(name);
-        await RequireLevelAsync(FeatureLevel.Checkpoints, TrimPoint, cancellationToken);
+        await OpenDirectoryAsync(cancellationToken);
         await _directory.ExpireAsync(name, version, cancellationToken);
     }
 

@@ -17,8 +17,7 @@ public sealed partial class TangoRuntime
     public async ValueTask<LogPosition> CheckpointAsync(string name, CancellationToken cancellationToken = default)
     {
         RequireName(name);
-        RequireNoTransaction();
-        await RequireLevelAsync(FeatureLevel.Checkpoints, Checkpoint, cancellationToken);
+        await OpenDirectoryAsync(cancellationToken);
         var entry = await RequireObjectAsync(name, cancellationToken);
         var members = await FindUnitAsync(entry, cancellationToken);
         if (!_openings.IsOpen(members[0].Id)) return await CheckpointUnhostedAsync(members, cancellationToken);

@@ -26,6 +26,7 @@ public sealed partial class TangoRuntime : IAsyncDisposable
     private readonly ILogger _logger;
     private readonly ICorfuLog _log;
     private readonly TangoDirectory _directory = new();
+    private readonly TangoObjectType _directoryType;
 
     /// <summary>A runtime over a log, with the system's clock and randomness.</summary>
     /// <exception cref="ArgumentException">An option is out of its range; all of them are named.</exception>
@@ -44,6 +45,7 @@ public sealed partial class TangoRuntime : IAsyncDisposable
         if (_options.Faults() is { Count: > 0 } faults)
             throw new ArgumentException(string.Join(" ", faults), nameof(options));
         _log = log;
+        _directoryType = TangoDirectory.TypeFor(_options.NewestLevel);
         CallReader = new CallReader(log);
         _time = time;
         _entropy = entropy;
@@ -52,11 +54,10 @@ public sealed partial class TangoRuntime : IAsyncDisposable
         _logger = logger ??= NullLogger.Instance;
         Calls = new CallBatcher(log, id, () => Player!, _options, logger, _lifetime.Token);
         _checkpointWriter = new CheckpointWriter(log, id, _options);
-        _checkpointReader = new CheckpointReader(log, logger);
+        _checkpointReader = new CheckpointReader(log, _options.NewestLevel, logger);
         _checkpointer = new Checkpointer(
-            id, _options.Checkpoints, () => HasLevel(FeatureLevel.Checkpoints, Checkpoint), FindClaim,
-            CheckpointByItselfAsync, TrimByItselfAsync, new PinnedUnits(
-                FindPinned, CheckpointPinnedAsync, TrimByItselfAsync, logger, _lifetime.Token).Start,
+            id, _options.Checkpoints, () => IsDirectoryServed, FindClaim, CheckpointByItselfAsync, TrimByItselfAsync,
+            new PinnedUnits(FindPinned, CheckpointPinnedAsync, TrimByItselfAsync, logger, _lifetime.Token).Start,
             logger, _lifetime.Token);
         var context = new PlaybackContext(
             log, Calls, FindMaxSpan, openCursor, LoadUnitAsync, FindGroupInCycle, IsDeletedInCycle, _options, time,

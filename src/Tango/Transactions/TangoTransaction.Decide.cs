@@ -125,7 +125,6 @@ public sealed partial class TangoTransaction
     /// <summary>R19: all of it is in the log before the commit record that names it is written.</summary>
     private async ValueTask<SpillList> SpillAsync(CancellationToken cancellationToken)
     {
-        await _runtime.RequireLevelAsync(FeatureLevel.Spills, "A transaction above one entry", cancellationToken);
         var spills = SpillFormat.Encode(_writes, _runtime.Calls.MaxRecordBytes);
         var written = ImmutableArray.CreateBuilder<SpillReference>(spills.Count);
         var inFlight = new Queue<SpillCall>();

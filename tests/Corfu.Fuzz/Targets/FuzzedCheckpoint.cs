@@ -12,11 +12,11 @@ using Tango.Testing;
 
 namespace Corfu.Fuzz;
 
-/// <summary>A checkpoint of two objects in a log of small entries, so that it has many chunks and a list of their
-/// positions; and what a loader says when a part of it is another.</summary>
+/// <summary>A checkpoint of two objects in a log of small entries, so that it has many chunks; and what a loader says
+/// when a part of it is another.</summary>
 internal sealed class FuzzedCheckpoint
 {
-    private const int MaxPayload = 320;
+    private const int MaxPayload = 640;
     private const int Entries = 600;
 
     // The sample's entries are copied into each new log.
@@ -45,7 +45,6 @@ internal sealed class FuzzedCheckpoint
             .GetAwaiter().GetResult();
         _payloads = PayloadsOf(log);
         _final = CheckpointFormat.TryDecodeFinal(_payloads[^1])!;
-        if (_final.Levels == 0) throw new InvalidOperationException("The sample has no list of positions.");
         var content = new ChunkedBuffer();
         var parts = CheckpointContent.Write(content, Sample());
         _content = BytesOf(content);
@@ -68,11 +67,11 @@ internal sealed class FuzzedCheckpoint
     {
         foreach (var payload in Chunks)
         {
-            var (level, index, _) = Place(payload);
+            var (index, _) = Place(payload);
             ReadOnlyMemory<byte> found;
             try
             {
-                found = CheckpointFormat.DecodeChunk(bytes, _final.Id, level, index);
+                found = CheckpointFormat.DecodeChunk(bytes, _final.Id, index);
             }
             catch (TangoFormatException)
             {
@@ -124,19 +123,18 @@ internal sealed class FuzzedCheckpoint
     private UnitSnapshot LoadWhole(FinalRecord final, byte[] content)
     {
         var log = NewLog(EntryCodec.DefaultMaxPayload);
-        Append(log, CheckpointFormat.EncodeChunk(final.Id, 0, 0, content).ToArray());
+        Append(log, CheckpointFormat.EncodeChunk(final.Id, 0, content).ToArray());
         var check = CheckpointFormat.CheckAll([CheckpointFormat.Check(content)]);
         return LoadAt(log, Append(log, CheckpointFormat.EncodeFinal(final with { Check = check }).ToArray()));
     }
 
     private UnitSnapshot LoadAt(InMemoryCorfuLog log, LogPosition position) =>
-        new CheckpointReader(log, NullLogger.Instance).LoadAsync(position, _members, CancellationToken.None).AsTask()
-            .GetAwaiter().GetResult();
+        new CheckpointReader(log, FeatureLevel.Newest, NullLogger.Instance)
+            .LoadAsync(position, _members, CancellationToken.None).AsTask().GetAwaiter().GetResult();
 
     // One chunk, at position 0.
     private FinalRecord Whole(byte[] head) => _final with
     {
-        Levels = 0,
         Positions = [LogPosition.Zero],
         PartLengths = [head.Length, .. StateLengths],
     };
@@ -179,15 +177,15 @@ internal sealed class FuzzedCheckpoint
             throw new InvalidOperationException($"Accepted as {what} with another meaning");
     }
 
-    private static (int Level, int Index, ReadOnlyMemory<byte> Content) Place(byte[] chunk)
+    private static (int Index, ReadOnlyMemory<byte> Content) Place(byte[] chunk)
     {
         var reader = new MessagePackReader(chunk);
         EntryFormat.ReadHeader(ref reader);
         reader.ReadCount();
         reader.ReadInt32();
-        var (level, index) = (reader.ReadInt32(), reader.ReadInt32());
+        var index = reader.ReadInt32();
         reader.ReadUInt32();
-        return (level, index, reader.ReadBinary());
+        return (index, reader.ReadBinary());
     }
 
     private static InMemoryCorfuLog NewLog(int maxPayload) =>

@@ -102,9 +102,8 @@ internal sealed class FuzzedDirectory
         var log = new InMemoryCorfuLog(new InMemoryLogOptions { Yield = false });
         await using var runtime = new TangoRuntime(
             log, log.OpenCursor, TimeProvider.System, SystemEntropy.Instance,
-            new TangoOptions { Checkpoints = null, NewLogLevel = FeatureLevel.First, NewLogMaxSpan = 4 });
+            new TangoOptions { Checkpoints = null, NewLogMaxSpan = 4 });
         await runtime.OpenAsync<Tango.Collections.TangoRegister<string>>("old", OpenMode.Create);
-        await runtime.RaiseLevelAsync(FeatureLevel.Newest);
         var one = await runtime.OpenAsync<Tango.Collections.TangoRegister<string>>("one", OpenMode.Create);
         await runtime.OpenGroupAsync("pair", group =>
         {
@@ -127,24 +126,19 @@ internal sealed class FuzzedDirectory
         await runtime.LetGoAsync("reader", version);
         await runtime.Directory.ReleaseAsync(new LogPosition(1), CancellationToken.None);
         await runtime.DeleteAsync("old");
-        var calls = await CallsOfAsync(log);
-        // The first object of a log that has a level from the beginning.
-        return [CreateFirst(), .. calls, CheckpointedIndex()];
+        return [.. await CallsOfAsync(log), CheckpointedIndex(), RaiseLevel()];
     }
 
+    // Of a unit whose state has values in the log.
     private static byte[] CheckpointedIndex() =>
     [
-        TangoDirectory.Mutators.CheckpointedIndex,
-        .. ClaimFormat.CheckpointedIndex(
+        TangoDirectory.Mutators.Checkpointed,
+        .. ClaimFormat.Checkpointed(
             new ObjectId(257), new LogPosition(900), new LogPosition(40), new LogPosition(30)).WrittenSpan,
     ];
 
-    private static byte[] CreateFirst() =>
-    [
-        TangoDirectory.Mutators.CreateFirst,
-        .. DirectoryFormat.CreateFirst(FeatureLevel.Newest, 7, null,
-            [new TangoDirectory.NewObject("first", "tango.counter", 64)]).WrittenSpan,
-    ];
+    private static byte[] RaiseLevel() =>
+        [TangoDirectory.Mutators.RaiseLevel, .. DirectoryFormat.RaiseLevel(FeatureLevel.Newest).WrittenSpan];
 
     private static async Task<List<byte[]>> CallsOfAsync(InMemoryCorfuLog log)
     {

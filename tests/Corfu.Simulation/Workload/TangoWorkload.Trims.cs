@@ -107,7 +107,7 @@ public sealed partial class TangoWorkload
             LogPosition end = new(Math.Max(0, below));
             try
             {
-                await tango.Runtime.Directory.CheckpointedAsync(unit, end, end, default);
+                await tango.Runtime.Directory.CheckpointedAsync(unit, end, end, null, default);
             }
             catch (TangoRejectedException)
             {

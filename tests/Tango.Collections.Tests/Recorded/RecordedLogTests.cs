@@ -1,8 +1,9 @@
 namespace Tango.Collections.Tests.Recorded;
 
 /// <summary>
-/// Logs outlive code: <c>values.log</c> was written before values were written by MessagePack-CSharp, and plays to the
-/// same states. It is never made anew; a new built-in type gets a file of its own.
+/// Logs outlive code: the values in <c>values.log</c> were written before MessagePack-CSharp wrote them, and play to
+/// the same states. Its entries have the format of the first release. It is never made anew; a new built-in type gets a
+/// file of its own.
 /// </summary>
 public sealed class RecordedLogTests
 {

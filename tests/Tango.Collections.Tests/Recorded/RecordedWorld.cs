@@ -37,9 +37,7 @@ internal sealed class RecordedWorld : IAsyncDisposable
 
     public TangoRuntime NewRuntime()
     {
-        // Level 1: what the code wrote that recorded the log.
-        var runtime = new TangoRuntime(_log, _log.OpenCursor, TimeProvider.System, new FixedEntropy(),
-            new TangoOptions { NewLogLevel = 1 });
+        var runtime = new TangoRuntime(_log, _log.OpenCursor, TimeProvider.System, new FixedEntropy());
         _runtimes.Add(runtime);
         return runtime;
     }

@@ -10,14 +10,14 @@ public class CheckpointFormatTests
     private static readonly CheckpointId Id = new(7, 2);
 
     private static readonly FinalRecord Final = new(
-        Id, 2, new LogPosition(300), [5, 1], 0x01020304, 1, [new LogPosition(301), new LogPosition(400)]);
+        Id, 1, new LogPosition(300), [5, 1], 0x01020304, [new LogPosition(301), new LogPosition(400)]);
 
     [Fact]
     public void A_chunk_has_these_bytes()
     {
-        var bytes = CheckpointFormat.EncodeChunk(Id, 1, 3, [0x61, 0x62]);
-        Assert.Equal("9401070291" + "95080103" + "cee2a22936" + "c4026162", Convert.ToHexStringLower(bytes.Span));
-        Assert.Equal("ab"u8, CheckpointFormat.DecodeChunk(bytes, Id, 1, 3).Span);
+        var bytes = CheckpointFormat.EncodeChunk(Id, 3, [0x61, 0x62]);
+        Assert.Equal("9402070291" + "940603" + "cee2a22936" + "c4026162", Convert.ToHexStringLower(bytes.Span));
+        Assert.Equal("ab"u8, CheckpointFormat.DecodeChunk(bytes, Id, 3).Span);
     }
 
     [Fact]
@@ -25,7 +25,7 @@ public class CheckpointFormatTests
     {
         var bytes = CheckpointFormat.EncodeFinal(Final);
         Assert.Equal(
-            "9401070291" + "970502cd012c" + "920501" + "ce01020304" + "01" + "92cd012dcd0190",
+            "9402070291" + "960501cd012c" + "920501" + "ce01020304" + "92cd012dcd0190",
             Convert.ToHexStringLower(bytes.Span));
         var read = CheckpointFormat.TryDecodeFinal(bytes)!;
         Assert.Equal(Final.PartLengths.AsEnumerable(), read.PartLengths);
@@ -34,27 +34,26 @@ public class CheckpointFormatTests
     }
 
     [Theory]
-    [InlineData(8, 2, 1, 3)]
-    [InlineData(7, 3, 1, 3)]
-    [InlineData(7, 2, 0, 3)]
-    [InlineData(7, 2, 1, 4)]
-    public void A_chunk_is_not_taken_for_another(ulong runtime, long sequence, int level, int index)
+    [InlineData(8, 2, 3)]
+    [InlineData(7, 3, 3)]
+    [InlineData(7, 2, 4)]
+    public void A_chunk_is_not_taken_for_another(ulong runtime, long sequence, int index)
     {
-        var bytes = CheckpointFormat.EncodeChunk(Id, 1, 3, [0x61, 0x62]);
+        var bytes = CheckpointFormat.EncodeChunk(Id, 3, [0x61, 0x62]);
         Assert.Throws<TangoFormatException>(
-            () => CheckpointFormat.DecodeChunk(bytes, new CheckpointId(runtime, sequence), level, index));
+            () => CheckpointFormat.DecodeChunk(bytes, new CheckpointId(runtime, sequence), index));
     }
 
     [Fact]
     public void Every_changed_byte_of_a_chunk_is_noticed()
     {
-        var bytes = CheckpointFormat.EncodeChunk(Id, 1, 3, [0x61, 0x62, 0x63]).ToArray();
+        var bytes = CheckpointFormat.EncodeChunk(Id, 3, [0x61, 0x62, 0x63]).ToArray();
         for (var i = 0; i < bytes.Length; i++)
         {
             for (var bit = 0; bit < 8; bit++)
             {
                 bytes[i] ^= (byte)(1 << bit);
-                Assert.Throws<TangoFormatException>(() => CheckpointFormat.DecodeChunk(bytes, Id, 1, 3));
+                Assert.Throws<TangoFormatException>(() => CheckpointFormat.DecodeChunk(bytes, Id, 3));
                 bytes[i] ^= (byte)(1 << bit);
             }
         }
@@ -119,14 +118,14 @@ public class CheckpointFormatTests
         var script = Decoder + $"""
 
             chunk, final = [unpack('{Hex(entries[0])}')[3][0], unpack('{Hex(entries[1])}')[3][0]]
-            head = unpack(chunk[4][:final[3][0]].hex())
+            head = unpack(chunk[3][:final[3][0]].hex())
             head[2][0][3][0][0][0] = 'key'
-            print(final[0], final[1], final[2] == head[1], final[3][0] + final[3][1] == len(chunk[4]), final[5:], head)
+            print(final[0], final[1], final[2] == head[1], final[3][0] + final[3][1] == len(chunk[3]), final[5:], head)
             """;
         var write = end.Offset - 1;
         Assert.Equal(
-            $"5 2 True True [0, [{entries[0].Position.Offset}]] [1, {end.Offset}, [[256, 'test-accounts', 65536, "
-            + $"[[['key', {write}, 0]], None, [{write}, 0], None]]], [], []]",
+            $"5 1 True True [[{entries[0].Position.Offset}]] [1, {end.Offset}, [[256, 'test-accounts', 65536, "
+            + $"[[['key', {write}, 0]], None, [{write}, 0], None]]], []]",
             ForeignDecoderTests.Run(script)?.Trim());
     }
 

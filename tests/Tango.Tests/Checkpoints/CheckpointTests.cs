@@ -11,10 +11,9 @@ namespace Tango.Tests.Checkpoints;
 public class CheckpointTests
 {
     [Theory]
-    [InlineData(1 << 20, 0)]
-    [InlineData(160, 1)]
-    [InlineData(120, 2)]
-    public async Task What_is_loaded_is_what_was_captured(int maxPayload, int levels)
+    [InlineData(1 << 20)]
+    [InlineData(2048)]
+    public async Task What_is_loaded_is_what_was_captured(int maxPayload)
     {
         await using var world = new World(new InMemoryLogOptions { MaxPayload = maxPayload });
         var (runtime, accounts) = await world.OpenAccountsAsync();
@@ -28,8 +27,24 @@ public class CheckpointTests
         var loaded = await world.LoadAsync(Member(256));
         Assert.Equal(Encode(captured), Encode(loaded!));
         Assert.Equal(end, loaded!.End);
-        var last = (await world.CheckpointEntriesAsync(256))[^1];
-        Assert.Equal(levels, CheckpointFormat.TryDecodeFinal(last.Payload)!.Levels);
+    }
+
+    [Fact]
+    public async Task One_above_the_limit_is_refused_with_its_sizes_and_nothing_is_written()
+    {
+        await using var world = new World(new InMemoryLogOptions { MaxPayload = 160 });
+        var (runtime, accounts) = await world.OpenAccountsAsync();
+        for (var i = 0; i < 10; i++) await accounts.SetAsync($"account-{i}", i);
+        await runtime.CheckpointAsync(accounts);
+        for (var i = 0; i < 100; i++) await accounts.SetAsync($"account-{i}", i);
+        var tail = await world.TailAsync();
+        var refused = await Assert.ThrowsAsync<TangoTooLargeException>(
+            async () => await runtime.CheckpointAsync(accounts));
+        Assert.Equal(CheckpointFormat.MaxContent(2, 160), refused.Limit);
+        Assert.True(refused.Size > refused.Limit);
+        Assert.Contains($"'accounts' has {refused.Size} bytes", refused.Message, StringComparison.Ordinal);
+        Assert.Equal(tail, await world.TailAsync());
+        Assert.Equal(9, await accounts.BalanceAsync("account-9"));
     }
 
     [Fact]
@@ -224,22 +239,6 @@ public class CheckpointTests
         await runtime.CheckpointAsync(accounts);
         await world.Log.AppendToObjectsAsync(new byte[] { 0x90 }, [new StreamId(256)]);
         await Assert.ThrowsAsync<TangoObjectStoppedException>(async () => await runtime.CheckpointAsync(accounts));
-    }
-
-    [Fact]
-    public async Task A_log_of_the_first_level_gets_none()
-    {
-        await using var world = new World();
-        var runtime = world.NewRuntime(new TangoOptions { NewLogLevel = 1 });
-        var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
-        var tail = await world.TailAsync();
-        var refused = await Assert.ThrowsAsync<TangoLevelException>(
-            async () => await runtime.CheckpointAsync(accounts));
-        Assert.Equal((1, 2), (refused.LogLevel, refused.NeededLevel));
-        Assert.Equal(tail, await world.TailAsync());
-        await runtime.RaiseLevelAsync(2);
-        await runtime.CheckpointAsync(accounts);
-        Assert.NotNull(await world.LoadAsync(Member(256)));
     }
 
     [Fact]

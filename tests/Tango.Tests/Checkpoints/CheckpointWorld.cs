@@ -16,7 +16,7 @@ internal static class CheckpointWorld
 
     public static ValueTask<UnitSnapshot?> LoadAsync(
         this World world, LogPosition? atMost, params IReadOnlyList<UnitMember> members) =>
-        new CheckpointReader(world.Log, NullLogger.Instance).LoadNewestAsync(
+        new CheckpointReader(world.Log, FeatureLevel.Newest, NullLogger.Instance).LoadNewestAsync(
             members[0].Entry.Id, (_, _) => new(members), atMost, TestContext.Current.CancellationToken);
 
     /// <summary>Positions of the entries in the checkpoint stream of an object, in order.</summary>

@@ -73,7 +73,7 @@ public class ClaimRetryTests
             for (var before = 4; before > 0; before -= 2)
             {
                 var end = new LogPosition(below.Offset - before);
-                await runtime.Directory.CheckpointedAsync(unit, end, end, default);
+                await runtime.Directory.CheckpointedAsync(unit, end, end, null, default);
             }
         }
 

@@ -156,18 +156,6 @@ public class FeedTrimTests
             [.. (await runtime.ReadTrimPointAsync()).Claims.Select(static claim => claim.ToString()!)];
     }
 
-    [Fact]
-    public async Task A_log_of_the_first_level_has_no_registered_feeds()
-    {
-        await using var world = new World();
-        var runtime = world.NewRuntime(new TangoOptions { NewLogLevel = 1 });
-        var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
-        await accounts.SetAsync("a", 1);
-        await Assert.ThrowsAsync<TangoLevelException>(async () =>
-            await runtime.ChangesAsync(s_beginning, FeedReader.Quick with { Name = "reader" }).TakeAsync(1));
-        Assert.Single(await runtime.ChangesAsync(s_beginning).TakeAsync(1));
-    }
-
     private static async Task UpdateAndCheckpointAsync(TangoRuntime runtime, Accounts accounts, int round)
     {
         for (var i = 0; i < 20; i++) await accounts.SetAsync("a", round * 100 + i);

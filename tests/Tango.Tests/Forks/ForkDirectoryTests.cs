@@ -13,9 +13,9 @@ public class ForkDirectoryTests
     [Fact]
     public void A_fork_claims_its_base()
     {
-        Begin(FeatureLevel.Forks);
+        Begin();
         Assert.Null(Reserve());
-        Assert.Null(Apply(Mutators.Create, DirectoryFormat.Create(null, [new("b", "type", 16)])));
+        Assert.Null(Apply(Mutators.Create, DirectoryFormat.Create(new(1, 10), null, [new("b", "type", 16)])));
         Assert.Equal("True", Create(257, "fork", start: 2));
         var entry = _directory.Entries.Single(static entry => entry.Name == "fork");
         Assert.Equal((new ObjectId(257), new ForkOrigin("a", At(1), At(2))), (entry.Id, entry.Origin));
@@ -31,7 +31,7 @@ public class ForkDirectoryTests
     [Fact]
     public void A_name_that_is_taken_is_refused()
     {
-        Begin(FeatureLevel.Forks);
+        Begin();
         Reserve();
         Assert.Equal("'a' exists", Create(257, "a", start: 2));
         Assert.Equal("True", Create(257, "fork", start: 2));
@@ -43,7 +43,7 @@ public class ForkDirectoryTests
     [Fact]
     public void One_whose_checkpoint_may_be_trimmed_is_not_created()
     {
-        Begin(FeatureLevel.Forks);
+        Begin();
         Reserve();
         for (var at = 3; at < 6; at++)
         {
@@ -63,7 +63,7 @@ public class ForkDirectoryTests
     [Fact]
     public void Only_an_id_that_was_reserved_there_and_is_unused_makes_a_fork()
     {
-        Begin(FeatureLevel.Forks);
+        Begin();
         Reserve();
         Assert.False(_directory.IsDeletedBefore(new ObjectId(257), At(100)));
         Assert.Equal("False", Create(256, "fork", start: 2));
@@ -79,25 +79,16 @@ public class ForkDirectoryTests
     [Fact]
     public void The_oldest_of_too_many_reserved_ids_is_dropped()
     {
-        Begin(FeatureLevel.Forks);
+        Begin();
         for (var i = 0; i <= MaxReserved; i++) Reserve();
         Assert.Equal("False", Create(257, "first", start: 2));
         Assert.Equal("True", Create(258, "second", start: 3));
     }
 
-    /// <summary>R23: a state of the level has no place for what it would say.</summary>
-    [Fact]
-    public void At_a_lower_level_no_id_is_reserved()
-    {
-        Begin(FeatureLevel.Checkpoints);
-        Assert.Contains("needs feature level 3", Reserve());
-        Assert.Contains("needs feature level 3", Create(257, "fork", start: 2));
-    }
-
     [Fact]
     public void A_deleted_fork_keeps_its_origin_for_those_who_still_need_it()
     {
-        Begin(FeatureLevel.Forks);
+        Begin();
         Reserve();
         Create(257, "fork", start: 2);
         Apply(Mutators.Delete, ClaimFormat.Delete(new ObjectId(257)));
@@ -117,12 +108,12 @@ public class ForkDirectoryTests
             Origin = new ForkOrigin("a", At(1), At(3)),
         };
         Assert.Equal<byte[]>(
-            [0x98, 0xcd, 1, 1, 0xa4, .. "fork"u8, 0xa4, .. "type"u8, 16, 0xa1, .. "a"u8, 1, 3, 2],
+            [0x96, 0xcd, 1, 1, 0xa4, .. "fork"u8, 0xa4, .. "type"u8, 16, 0x93, 0xa1, .. "a"u8, 1, 3, 2],
             DirectoryFormat.CreateFork(entry, At(2)).WrittenSpan.ToArray());
     }
 
-    private void Begin(int level) => Apply(
-        Mutators.CreateFirst, DirectoryFormat.CreateFirst(level, 1, null, [new("a", "type", 16)]));
+    private void Begin() => Apply(
+        Mutators.Create, DirectoryFormat.Create(new(1, 1), null, [new("a", "type", 16)]));
 
     private string? Reserve() => Apply(Mutators.ReserveId, DirectoryFormat.ReserveId());
 

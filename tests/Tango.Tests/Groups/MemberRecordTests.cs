@@ -18,9 +18,10 @@ public class MemberRecordTests
         Assert.Equal(reserved, Reserve("group", "c"));
         Assert.Equal(2, _directory.GroupOf(new ObjectId(256)).Count);
         Assert.False(_directory.IsDeletedBefore(reserved.Id, At(100)));
-        Assert.Equal(reserved with { Birth = At(4) }, Add(256, reserved));
-        Assert.Equal(reserved with { Birth = At(4) }, Add(256, reserved));
-        Assert.Equal(reserved with { Birth = At(4) }, Reserve("group", "c"));
+        var added = reserved with { Created = At(4), Birth = At(4) };
+        Assert.Equal(added, Add(256, reserved));
+        Assert.Equal(added, Add(256, reserved));
+        Assert.Equal(added, Reserve("group", "c"));
         Assert.Equal(["a", "b", "c"], _directory.GroupOf(reserved.Id).Select(static entry => entry.Name));
     }
 
@@ -28,14 +29,14 @@ public class MemberRecordTests
     public void What_cannot_be_added_is_not_reserved()
     {
         Begin();
-        Apply(Mutators.Create, DirectoryFormat.Create(null, [new("alone", "type", 16)]));
+        Apply(Mutators.Create, DirectoryFormat.Create(new(1, 10), null, [new("alone", "type", 16)]));
         Refused("There is no group 'none'", () => Reserve("none", "c"));
         Refused("'alone' exists and is not in a group 'group'", () => Reserve("group", "alone"));
         Refused("'a' is of type type, not other", () => Reserve("group", "a", "other"));
         var reserved = Reserve("group", "c");
         Refused("'c' is of type type, not other", () => Reserve("group", "c", "other"));
         Refused("'c' is being added to the group 'group'",
-            () => Apply(Mutators.Create, DirectoryFormat.Create(null, [new("c", "type", 16)])));
+            () => Apply(Mutators.Create, DirectoryFormat.Create(new(1, 10), null, [new("c", "type", 16)])));
         Refused("#260 was not reserved for 'c'", () => Add(256, reserved with { Id = new ObjectId(260) }));
         Refused("#259 was not reserved for 'd'",
             () => Add(256, reserved with { Id = new ObjectId(259), Name = "d" }));
@@ -57,15 +58,8 @@ public class MemberRecordTests
         Apply(Mutators.Delete, ClaimFormat.Delete(new ObjectId(256)));
         Refused("#256 is no unit, or is deleted already", () => Add(256, reserved));
         Assert.True(_directory.IsDeletedBefore(reserved.Id, At(100)));
-        Apply(Mutators.Create, DirectoryFormat.Create("group", [new("c", "type", 16)]));
+        Apply(Mutators.Create, DirectoryFormat.Create(new(1, 10), "group", [new("c", "type", 16)]));
         Refused("#258 was not reserved for 'c'", () => Add(259, reserved));
-    }
-
-    [Fact]
-    public void At_a_lower_level_nothing_is_reserved()
-    {
-        Begin(FeatureLevel.Indexes);
-        Refused("A new member of a group needs feature level 4", () => Reserve("group", "c"));
     }
 
     [Fact]
@@ -101,9 +95,9 @@ public class MemberRecordTests
             DirectoryFormat.AddMember(new ObjectId(256), reserved).WrittenSpan.ToArray());
     }
 
-    private void Begin(int level = FeatureLevel.GrowingGroups) => Apply(
-        Mutators.CreateFirst,
-        DirectoryFormat.CreateFirst(level, 1, "group", [new("a", "type", 16), new("b", "type", 16)]));
+    private void Begin() => Apply(
+        Mutators.Create,
+        DirectoryFormat.Create(new(1, 10), "group", [new("a", "type", 16), new("b", "type", 16)]));
 
     private DirectoryEntry Reserve(string group, string name, string type = "type") =>
         Apply(Mutators.ReserveMember, DirectoryFormat.ReserveMember(group, new NewObject(name, type, 16)))!;

@@ -174,26 +174,6 @@ public class IndexClaimTests
     });
 
     [Fact]
-    public async Task A_log_of_a_lower_level_has_no_indexes()
-    {
-        await using var world = new World();
-        var older = world.NewRuntime(new TangoOptions { NewLogLevel = FeatureLevel.Checkpoints });
-        await Assert.ThrowsAsync<TangoLevelException>(async () =>
-            await older.OpenAsync<Notes>("notes", OpenMode.Create));
-        await older.OpenAsync<Accounts>("accounts", OpenMode.Create);
-        var runtime = world.NewRuntime();
-        var tail = await world.TailAsync();
-        var refused = await Assert.ThrowsAsync<TangoLevelException>(
-            async () => await runtime.OpenAsync<Notes>("notes", OpenMode.Create));
-        Assert.Equal(3, refused.NeededLevel);
-        await Assert.ThrowsAsync<TangoLevelException>(
-            async () => await runtime.OpenGroupAsync("group", static group => group.Add<Notes>("notes")));
-        Assert.Equal(tail, await world.TailAsync());
-        await runtime.RaiseLevelAsync(FeatureLevel.Indexes);
-        await (await runtime.OpenAsync<Notes>("notes", OpenMode.Create)).SetAsync("x", "value");
-    }
-
-    [Fact]
     public async Task A_second_view_holds_places_only_of_an_index()
     {
         await using var world = new World();
