@@ -239,6 +239,27 @@ public class DecisionTests
         Assert.Equal(tail.Next, await world.TailAsync());
     });
 
+    /// <summary>The directory is a unit like others. Its view is not read in transactions, so that such a record comes
+    /// from other code.</summary>
+    [Fact]
+    public void An_orphan_that_read_the_directory_is_decided() => SeededContext.Run(9, async time =>
+    {
+        await using var world = new World(time: time);
+        var (reader, _) = await OpenAsync(world, "first");
+        await OpenAsync(world, "second");
+        await reader.DisposeAsync();
+        var snapshotEnd = (await world.TailAsync()).Offset;
+        await world.Log.AppendToObjectsAsync(Entry(1, writer =>
+        {
+            WriteOrphan(ref writer, snapshotEnd, [1, 256], 257);
+            writer.Flush();
+        }), [ObjectId.Directory.Stream, .. Both]);
+        var (_, second) = await OpenAsync(world, "second");
+        Assert.Equal(7, await second.BalanceAsync("x"));
+        await Task.Delay(TimeSpan.FromSeconds(1), time);
+        Assert.Single(await DecisionsAsync(world));
+    });
+
     private static async Task<(TangoRuntime Runtime, Accounts Accounts)> OpenAsync(World world, string name) =>
         await world.OpenAccountsAsync(name);
 

@@ -269,4 +269,14 @@ public class TransactionTests
                 () => world.NewRuntime(new TangoOptions { OrphanTimeout = orphanTimeout }));
         }
     }
+
+    /// <summary>The directory would be read in it, and every object that is created would abort it.</summary>
+    [Fact]
+    public async Task The_directory_is_not_listed_in_a_transaction()
+    {
+        await using var world = new World();
+        var (runtime, _) = await world.OpenAccountsAsync();
+        await using var transaction = runtime.BeginTx();
+        await Assert.ThrowsAsync<TangoTransactionException>(async () => await runtime.ListObjectsAsync());
+    }
 }

@@ -70,19 +70,15 @@ public class AddingMembersTests
     }
 
     [Fact]
-    public async Task At_a_lower_level_nothing_is_written()
+    public async Task A_group_without_members_is_not_created_and_nothing_is_written()
     {
         await using var world = new World();
-        var runtime = world.NewRuntime(new TangoOptions { NewLogLevel = FeatureLevel.Indexes });
+        var runtime = world.NewRuntime();
+        await Assert.ThrowsAsync<ArgumentException>(async () => await runtime.OpenGroupAsync("none", static _ => { }));
+        Assert.Equal(LogPosition.Zero, await world.TailAsync());
+        // One that there is needs no names.
         await Group.OpenAsync(runtime, isNewer: false);
-        var tail = await world.TailAsync();
-        var refused = await Assert.ThrowsAsync<TangoLevelException>(
-            async () => await Group.OpenAsync(runtime, isNewer: true));
-        Assert.Contains("4", refused.Message, StringComparison.Ordinal);
-        Assert.Equal(tail, await world.TailAsync());
-        await runtime.RaiseLevelAsync(FeatureLevel.GrowingGroups);
-        var newer = await Group.OpenAsync(runtime, isNewer: true);
-        await newer.Late!.SetAsync("x", 1);
+        await world.NewRuntime().OpenGroupAsync("group", static _ => { });
     }
 
     /// <summary>A checkpoint would lack the member's state. Another runtime makes it.</summary>
