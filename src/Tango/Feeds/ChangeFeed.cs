@@ -36,6 +36,12 @@ internal sealed class ChangeFeed<T>(
     // Null below its birth, if it was added to its group.
     private HostedObject? Object => _unit.Find(entry.Id);
 
+    /// <summary>A reader of this place may have a state of another object that had the name before; a reader that
+    /// begins with the log has none. What was forked does not begin empty.</summary>
+    private bool PrecedesObject(ChangePlace place) =>
+        place.Position < entry.Created
+        && (entry.Origin is not null || place.CompareTo(ChangePlace.Before(LogPosition.Zero)) > 0);
+
     private TangoObjectStoppedException? Stopped => (Object ?? _unit.Objects[0]).Stopped;
 
     /// <param name="after">Null: everything that is acknowledged before the call precedes the feed.</param>
@@ -43,11 +49,11 @@ internal sealed class ChangeFeed<T>(
     {
         try
         {
-            if (after is { } early && early.Position < entry.Origin?.Base)
+            if (after is { } early && PrecedesObject(early))
             {
-                // A fork's history begins with its first state.
-                await LoadAsync(entry.Origin.Base);
-                TellState();
+                await LoadAsync(entry.Created);
+                // Below its birth it is empty.
+                TellState(Object ?? new HostedObject(entry, T.ObjectType));
                 return;
             }
 
@@ -143,15 +149,15 @@ internal sealed class ChangeFeed<T>(
         await LoadAsync(null);
         // It is the one from which history was missing.
         if (_unit.Start <= _passed.Position) throw new TangoTrimmedException(reason);
-        TellState();
+        TellState(Object);
     }
 
-    private void TellState()
+    private void TellState(HostedObject? member)
     {
-        RecordAfter(ChangePlace.Before(_unit.Start));
+        RecordAfter(ChangePlace.Before(LogPosition.Max(_unit.Start, entry.Created)));
         _isAtTail = false;
         // All its changes are above.
-        if (Object is not { } member) return;
+        if (member is null) return;
         var state = T.ObjectType.Create();
         state.Attach(new PastHost(member, new CallReader(context.Log)));
         _notice = new TangoChange<T>(TangoChangeKind.Reset, _last) { State = (T)state };

@@ -237,4 +237,55 @@ public class ChangesTests
             }
         }
     }
+
+    /// <summary>Names return. What a reader has of the first object must not be mixed with the second one's
+    /// changes.</summary>
+    [Theory]
+    [InlineData(null)]
+    [InlineData("reader")]
+    public async Task A_feed_that_resumes_on_another_object_of_the_name_begins_with_its_first_state(string? name)
+    {
+        await using var world = new World();
+        var (runtime, accounts) = await world.OpenAccountsAsync();
+        var options = FeedReader.Quick with { Name = name };
+        await accounts.SetAsync("a", 1);
+        await accounts.SetAsync("b", 2);
+        var read = await runtime.ChangesAsync(s_beginning, options).TakeAsync(2);
+        await runtime.DeleteAsync("accounts");
+        var (other, again) = await world.OpenAccountsAsync();
+        await again.SetAsync("c", 3);
+
+        var changes = await runtime.ChangesAsync(read[1].Place, options).TakeAsync(2);
+        Assert.Equal(TangoChangeKind.Reset, changes[0].Kind);
+        Assert.Empty(await changes[0].State!.SnapshotAsync());
+        Assert.Equal("Set c 3", FeedReader.Describe(changes[1]));
+        // Told once: the place of the first state is the second object's.
+        Assert.Equal(
+            "Set c 3", FeedReader.Describe((await runtime.ChangesAsync(changes[0].Place, options).TakeAsync(1))[0]));
+
+        // With its beginning trimmed, from the newest checkpoint.
+        await other.CheckpointAsync(again);
+        await again.SetAsync("d", 4);
+        changes = await runtime.ChangesAsync(read[1].Place, options).TakeAsync(2);
+        Assert.Equal(TangoChangeKind.Reset, changes[0].Kind);
+    }
+
+    /// <summary>The member was added to a group that is older than the place.</summary>
+    [Fact]
+    public async Task So_does_one_on_a_member_that_has_the_name_now()
+    {
+        await using var world = new World();
+        var (runtime, accounts) = await world.OpenAccountsAsync("late");
+        await Groups.Group.OpenAsync(runtime, isNewer: false);
+        await accounts.SetAsync("a", 1);
+        var last = ChangePlace.Before(await world.TailAsync());
+        await runtime.DeleteAsync("late");
+        var newer = await Groups.Group.OpenNewerAsync(world);
+        await newer.Late!.SetAsync("x", 2);
+        var changes = await runtime.ChangesAsync<Accounts>(
+            "late", last, FeedReader.Quick, TestContext.Current.CancellationToken).TakeAsync(2);
+        Assert.Equal(TangoChangeKind.Reset, changes[0].Kind);
+        Assert.Empty(await changes[0].State!.SnapshotAsync());
+        Assert.Equal("Set x 2", FeedReader.Describe(changes[1]));
+    }
 }

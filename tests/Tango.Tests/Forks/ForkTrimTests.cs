@@ -227,7 +227,7 @@ public class ForkTrimTests
         await fork.SetAsync("a", 2);
         await runtime.CheckpointAsync(fork);
         await fork.SetAsync("a", 3);
-        var start = made.Origin!.Base;
+        var start = (await runtime.ListObjectsAsync()).Single(entry => entry.Id == made.Id).Created;
         var changes = await Read(LogPosition.Zero).TakeAsync(3);
         Assert.Equal((TangoChangeKind.Reset, ChangePlace.Before(start)), (changes[0].Kind, changes[0].Place));
         Assert.Equal(1, await changes[0].State!.BalanceAsync("a"));
