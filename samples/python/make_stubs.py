@@ -17,13 +17,15 @@ def make_stubs(target: Path, roots: list[Path]) -> int:
     """Returns the number of .proto files that have stubs in target afterwards."""
     target.mkdir(parents=True, exist_ok=True)
     made = 0
+    # Files of one root may import those of another.
+    includes = [f"-I{root}" for root in roots]
     for root in roots:
         files = sorted(path.relative_to(root).as_posix() for path in root.rglob("*.proto"))
         if not files:
             raise SystemExit(f"{root} holds no .proto file.")
         descriptors = target / f"{root.name}-{made}.descriptors"
         subprocess.run(
-            ["protoc", f"-I{root}", f"--python_out={target}", f"--pyi_out={target}",
+            ["protoc", *includes, f"--python_out={target}", f"--pyi_out={target}",
              "--include_imports", f"--descriptor_set_out={descriptors}", *files],
             check=True)
         # main, not `python3 -m`: the module run as a program adds an include path, which a descriptor set excludes.

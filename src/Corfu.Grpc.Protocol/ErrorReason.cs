@@ -72,18 +72,27 @@ public static class ErrorReason
     /// <c>position</c>.</summary>
     public const string Conflict = "CONFLICT";
 
-    /// <summary>What became of a write is not known. Metadata: <c>transaction</c>, for
-    /// <c>tango.v1.Transactions/Resolve</c>; without it, read the object.</summary>
+    /// <summary>What became of a write is not known. Metadata: <c>request_id</c>, for
+    /// <c>corfu.tango.v1.TransactionService/Resolve</c>; without it, read the object.</summary>
     public const string InDoubt = "IN_DOUBT";
+
+    /// <summary>The deadline came near before a write was sent; nothing was done.</summary>
+    public const string NotWritten = "NOT_WRITTEN";
 
     /// <summary>The session has ended, or is of another front end.</summary>
     public const string SessionNotFound = "SESSION_NOT_FOUND";
 
-    /// <summary>The front end does not remember the transaction.</summary>
-    public const string TransactionNotFound = "TRANSACTION_NOT_FOUND";
+    /// <summary>The front end does not remember the write, or it is of another caller.</summary>
+    public const string RequestNotFound = "REQUEST_NOT_FOUND";
 
-    /// <summary>The transaction's id was used before.</summary>
-    public const string TransactionExists = "TRANSACTION_EXISTS";
+    /// <summary>The write's id was used before.</summary>
+    public const string RequestExists = "REQUEST_EXISTS";
+
+    /// <summary>The front end does not keep the list of the page token: begin again.</summary>
+    public const string PageExpired = "PAGE_EXPIRED";
+
+    /// <summary>The answer would be larger than the client takes; nothing was done. Ask for less.</summary>
+    public const string AnswerTooLarge = "ANSWER_TOO_LARGE";
 
     /// <summary>The front end's options do not allow it; the message names the option.</summary>
     public const string NotAllowed = "NOT_ALLOWED";

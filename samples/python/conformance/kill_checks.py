@@ -111,6 +111,30 @@ def watch_across_a_kill(bench: Bench) -> None:
     mend(bench)
 
 
+@check("killed node: a session goes on at another, with its lock and its delivery")
+def session_across_a_kill(bench: Bench) -> None:
+    tango = Tango(bench.front_ends)
+    guard = tango.create_lock(bench.fresh_name("lock"))
+    work = tango.create_work_queue(bench.fresh_name("work"))
+    work.enqueue(b"item")
+    with tango.session(15.0, "survivor") as session, tango.session(60.0, "next") as other:
+        token = guard.acquire(session)
+        holds(token, "A free lock was not acquired.")
+        delivery = work.receive(session)
+        holds(delivery, "Nothing was received.")
+        serving = session.attached().address
+        bench.cluster.kill(serving)
+        bench.eventually("the session is at another front end",
+                         lambda: session.attached().address != serving, 15.0)
+        same(guard.holder(), (token, "survivor"), "the holder")
+        same(guard.acquire(other, max_wait=0.0), None, "a lock that is held")
+        work.complete(session, delivery.delivery)
+        same(session.lost.empty(), True, "that nothing was lost")
+        same(guard.release(session, token), True, "the release")
+        holds((guard.acquire(other) or 0) > token, "The next token is not higher.")
+    mend(bench)
+
+
 @check("unknown outcomes: a front end dies with 1,000 appends in flight")
 def unknown_outcomes(bench: Bench) -> None:
     log = CorfuLog(bench.front_ends)

@@ -16,7 +16,8 @@ from corfu_client.tango import Dictionary, Tango
 
 from .runner import Bench, check, holds, same
 
-SERVICES = ("corfu.log.v1.LogService", "corfu.admin.v1.AdminService", "tango.v1.Dictionaries", "tango.v1.Transactions")
+SERVICES = ("corfu.log.v1.LogService", "corfu.admin.v1.AdminService", "corfu.tango.v1.DictionaryService",
+            "corfu.tango.v1.SessionService", "corfu.tango.v1.TransactionService")
 
 
 def ask_health(bench: Bench, service: str) -> int:

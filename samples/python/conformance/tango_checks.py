@@ -5,15 +5,16 @@ from __future__ import annotations
 import threading
 
 import grpc
-from tango.v1 import tango_pb2 as pb
+from corfu.tango.v1 import transactions_pb2
+from corfu.tango.v1.dictionaries_pb2 import Condition
 
 from corfu_client.errors import CorfuError
 from corfu_client.tango import Dictionary, Tango
 
 from .runner import Bench, check, holds, same
 
-ABSENT = pb.Condition(exists=False)
-PRESENT = pb.Condition(exists=True)
+ABSENT = Condition(exists=False)
+PRESENT = Condition(exists=True)
 
 
 def new_dictionary(bench: Bench) -> tuple[Tango, Dictionary]:
@@ -21,7 +22,7 @@ def new_dictionary(bench: Bench) -> tuple[Tango, Dictionary]:
     return tango, tango.create_dictionary(bench.fresh_name("dictionary"))
 
 
-def committed(response: pb.TransactResponse) -> pb.Committed:
+def committed(response: transactions_pb2.TransactResponse) -> transactions_pb2.Committed:
     same(response.WhichOneof("outcome"), "committed", "the outcome")
     return response.committed
 
@@ -35,6 +36,7 @@ def dictionary(bench: Bench) -> None:
     same(users.get("ada"), b"3", "ada")
     same(users.get_many("grace", "nobody"), {"grace": b"\x00\xff", "nobody": None}, "several")
     same(users.items("a")[0], {"ada": b"3", "alan": b"2"}, "the list")
+    same(list(users.items(page_size=1)[0]), ["ada", "alan", "grace"], "the list in pages")
     same((users.remove("alan"), users.remove("alan")), (True, False), "what was removed")
     same(users.count(), 2, "the count")
 
@@ -44,7 +46,7 @@ def linearizable(bench: Bench) -> None:
     _, users = new_dictionary(bench)
     for address in bench.cluster.front_ends():
         written = users.set("key", address.encode())
-        holds(written.position > 0, "A write has no version.")
+        holds(written.position.offset > 0, "A write has no version.")
         bench.front_ends.next_after(bench.front_ends.current)
         same(users.get("key"), address.encode(), "the value at the next front end")
 
@@ -53,12 +55,12 @@ def linearizable(bench: Bench) -> None:
 def set_if(bench: Bench) -> None:
     _, users = new_dictionary(bench)
     same([users.set_if("key", b"1", ABSENT), users.set_if("key", b"2", ABSENT)], [True, False], "if absent")
-    same([users.set_if("key", b"3", pb.Condition(value=b"1")), users.set_if("key", b"4", pb.Condition(value=b"1"))],
+    same([users.set_if("key", b"3", Condition(value=b"1")), users.set_if("key", b"4", Condition(value=b"1"))],
          [True, False], "if a value")
     value, version = users.get_with_version("key")
     same(value, b"3", "the value")
-    same(users.set_if("key", b"5", pb.Condition(unchanged_since=version)), True, "if unchanged")
-    same(users.set_if("key", b"6", pb.Condition(unchanged_since=version)), False, "if unchanged since long ago")
+    same(users.set_if("key", b"5", Condition(unchanged_since=version)), True, "if unchanged")
+    same(users.set_if("key", b"6", Condition(unchanged_since=version)), False, "if unchanged since long ago")
     same(users.get("key"), b"5", "the value at the end")
 
 
@@ -82,7 +84,7 @@ def transaction_over_objects(bench: Bench) -> None:
     orders = tango.create_dictionary(bench.fresh_name("orders"))
     work = tango.create_work_queue(bench.fresh_name("work"))
     stock.set("apples", b"5")
-    take = [stock.compare("apples", pb.Condition(value=b"5"))]
+    take = [stock.compare("apples", Condition(value=b"5"))]
     then = [stock.setting("apples", b"0"), orders.setting("1", b"5 apples"), work.enqueuing(b"pack 1")]
     same([committed(tango.transact(take, then)).succeeded for _ in range(2)], [True, False], "the two orders")
     same((stock.get("apples"), orders.count(), work.count().ready), (b"0", 1, 1), "the objects")
@@ -99,7 +101,7 @@ def conflicts(bench: Bench) -> None:
             for attempt in range(1, 1000):
                 value, version = numbers.get_with_version("count")
                 done = tango.transact(
-                    [numbers.compare("count", pb.Condition(unchanged_since=version))],
+                    [numbers.compare("count", Condition(unchanged_since=version))],
                     [numbers.setting("count", str(int(value or b"0") + 1).encode())])
                 if done.WhichOneof("outcome") == "committed" and done.committed.succeeded:
                     tries.append(attempt)
@@ -183,7 +185,7 @@ def work_queue(bench: Bench) -> None:
         same(committed(tango.transact([], done)).succeeded, True, "the completion with its write")
         same(work.receive(session, max_wait=0.0), None, "what is left")
         try:
-            work.complete(first.delivery)
+            work.complete(session, first.delivery)
         except CorfuError as error:
             same(error.code, grpc.StatusCode.FAILED_PRECONDITION, "the code of an old delivery")
         else:

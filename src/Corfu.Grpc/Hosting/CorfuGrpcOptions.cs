@@ -16,6 +16,10 @@ public sealed class CorfuGrpcOptions
     /// MiB.</summary>
     public int MaxBatchBytes { get; set; } = 1 << 20;
 
+    /// <summary>Bytes of an answer that is not divided into messages. A call that would have a larger one is refused, a
+    /// transaction before it commits. Default 4 MiB, which is what gRPC's clients accept.</summary>
+    public int MaxAnswerBytes { get; set; } = 4 << 20;
+
     /// <summary>Entries in one message to the client. Default 512.</summary>
     public int MaxBatchEntries { get; set; } = 512;
 
@@ -57,7 +61,7 @@ public sealed class CorfuGrpcOptions
     /// directory's among them, are refused in any case. Default false.</summary>
     public bool AllowObjectAppends { get; set; }
 
-    /// <summary>Limits of <c>tango.v1</c>.</summary>
+    /// <summary>Limits of <c>corfu.tango.v1</c>.</summary>
     public TangoGrpcOptions Tango { get; } = new();
 }
 
@@ -74,6 +78,7 @@ internal sealed class CorfuGrpcOptionsValidator : IValidateOptions<CorfuGrpcOpti
                     (nameof(options.MaxReceiveMessage), options.MaxReceiveMessage > 0),
                     (nameof(options.MaxBatchBytes), options.MaxBatchBytes > 0),
                     (nameof(options.MaxBatchEntries), options.MaxBatchEntries > 0),
+                    (nameof(options.MaxAnswerBytes), options.MaxAnswerBytes >= 1 << 16),
                     (nameof(options.MaxEntriesInFlight), options.MaxEntriesInFlight > 0),
                     (nameof(options.MaxPositions), options.MaxPositions is > 0 and <= MessageLimits.MaxItems),
                     (nameof(options.MaxSubscriptions), options.MaxSubscriptions > 0),

@@ -16,10 +16,11 @@ public static class CorfuGrpcServiceCollectionExtensions
     // In the standard health service. All of them need the cluster and nothing else.
     private static readonly string[] ServiceNames =
     [
-        LogService.Descriptor.FullName, AdminV1.AdminService.Descriptor.FullName, TangoV1.Objects.Descriptor.FullName,
-        TangoV1.Dictionaries.Descriptor.FullName, TangoV1.Sessions.Descriptor.FullName,
-        TangoV1.Locks.Descriptor.FullName, TangoV1.WorkQueues.Descriptor.FullName,
-        TangoV1.LeasedDictionaries.Descriptor.FullName, TangoV1.Transactions.Descriptor.FullName,
+        LogService.Descriptor.FullName, AdminV1.AdminService.Descriptor.FullName,
+        TangoV1.ObjectService.Descriptor.FullName, TangoV1.DictionaryService.Descriptor.FullName,
+        TangoV1.SessionService.Descriptor.FullName, TangoV1.LockService.Descriptor.FullName,
+        TangoV1.QueueService.Descriptor.FullName, TangoV1.LeasedDictionaryService.Descriptor.FullName,
+        TangoV1.TransactionService.Descriptor.FullName,
     ];
 
     /// <summary>Registers the services that <c>app.MapCorfu()</c> serves, over the client of

@@ -1,11 +1,11 @@
 using Grpc.Core;
 using Tango;
-using Tango.Collections;
+using Strings = Tango.Collections.TangoDictionary<string, byte[]>;
 using V1 = Corfu.Grpc.Protocol.Tango.V1;
 
 namespace Corfu.Grpc;
 
-/// <summary><c>tango.v1.Dictionaries/Watch</c>.</summary>
+/// <summary><c>corfu.tango.v1.DictionaryService/Watch</c>.</summary>
 internal sealed partial class DictionariesEndpoint
 {
     // As the log has the mutators of TangoDictionary. Others write under a condition of their own.
@@ -15,13 +15,14 @@ internal sealed partial class DictionariesEndpoint
     private const int ClearCall = 7;
 
     public override async Task Watch(
-        V1.WatchRequest request, IServerStreamWriter<V1.WatchEvent> responseStream, ServerCallContext context)
+        V1.WatchRequest request, IServerStreamWriter<V1.WatchResponse> responseStream, ServerCallContext context)
     {
         OpenObjects.RequireName(request.Object);
         watches.Enter();
         try
         {
-            await host.RunAsync(context, stop => WatchAsync(request, responseStream, stop));
+            var batch = new WatchBatch(responseStream, options.Value);
+            await host.RunAsync(context, stop => WatchAsync(request, batch, stop));
         }
         finally
         {
@@ -29,25 +30,35 @@ internal sealed partial class DictionariesEndpoint
         }
     }
 
-    private async Task WatchAsync(
-        V1.WatchRequest request, IServerStreamWriter<V1.WatchEvent> responseStream, CancellationToken stop)
+    private async Task WatchAsync(V1.WatchRequest request, WatchBatch batch, CancellationToken stop)
     {
         var runtime = await objects.RuntimeAsync(stop);
         var feed = new FeedOptions { Keys = KeysOf(request) };
         var after = await StartOf(request, stop);
-        await responseStream.WriteAsync(
-            new V1.WatchEvent { Place = PlaceOf(after), Started = new V1.Started() }, stop);
-        await foreach (var change in runtime.ChangesAsync<TangoDictionary<string, byte[]>>(
-            request.Object, after, feed, stop))
+        await batch.AddAsync(new V1.WatchEvent { Place = PlaceOf(after), Started = new V1.Started() }, stop);
+        await using var changes =
+            runtime.ChangesAsync<Strings>(request.Object, after, feed, stop).GetAsyncEnumerator(stop);
+        while (true)
         {
+            var next = changes.MoveNextAsync();
+            // What is ready goes together; what there is goes before a wait, and before an error.
+            if (!next.IsCompletedSuccessfully) await batch.FlushAsync(stop);
+            if (!await next) return;
+            var change = changes.Current;
             if (change.Kind != TangoChangeKind.Reset)
             {
-                await responseStream.WriteAsync(EventOf(change), stop);
+                await batch.AddAsync(EventOf(change), stop);
                 continue;
             }
 
-            if (!request.ResetIfTrimmed) throw new WatchTrimmedException(change.Place);
-            await TellResetAsync(request, change, responseStream, stop);
+            if (request.ResetIfTrimmed)
+            {
+                await AddResetAsync(request, change, batch, stop);
+                continue;
+            }
+
+            await batch.FlushAsync(stop);
+            throw new WatchTrimmedException(change.Place);
         }
     }
 
@@ -74,24 +85,21 @@ internal sealed partial class DictionariesEndpoint
         switch (request.StartCase)
         {
             case V1.WatchRequest.StartOneofCase.After:
-                return request.After.Position > long.MaxValue || request.After.Index < -1
+                return request.After.Index < -1
                     ? throw new RequestException("after: not a place of this service.")
-                    : new ChangePlace(new LogPosition((long)request.After.Position), request.After.Index);
+                    : new ChangePlace(Positions.Of(request.After.Position, "after"), request.After.Index);
             case V1.WatchRequest.StartOneofCase.FromPosition:
-                return request.FromPosition > long.MaxValue
-                    ? throw new RequestException("from_position: not a position of the log.")
-                    : ChangePlace.Before(new LogPosition((long)request.FromPosition));
+                return ChangePlace.Before(Positions.Of(request.FromPosition, "from_position"));
             default:
-                var (_, end) = await ReadAsync(
-                    request.Object, dictionary => dictionary.ContainsKeyAsync("", cancellationToken).AsTask(),
+                var (_, end) = await objects.ReadAsync<Strings, bool>(
+                    request.Object, dictionary => dictionary.ContainsKeyAsync("", cancellationToken),
                     cancellationToken);
                 return ChangePlace.Before(end);
         }
     }
 
-    private async Task TellResetAsync(
-        V1.WatchRequest request, TangoChange<TangoDictionary<string, byte[]>> change,
-        IServerStreamWriter<V1.WatchEvent> responseStream, CancellationToken cancellationToken)
+    private async Task AddResetAsync(
+        V1.WatchRequest request, TangoChange<Strings> change, WatchBatch batch, CancellationToken cancellationToken)
     {
         var all = await change.State!.SnapshotAsync(cancellationToken);
         var wanted = request.WhichCase == V1.WatchRequest.WhichOneofCase.Keys
@@ -100,7 +108,7 @@ internal sealed partial class DictionariesEndpoint
         var batches = new EntryBatches(
             all.Where(item => wanted?.Contains(item.Key)
                     ?? item.Key.StartsWith(request.Prefix, StringComparison.Ordinal))
-                .OrderBy(static item => item.Key, StringComparer.Ordinal)
+                .OrderBy(static item => item.Key, CodePointOrder.Instance)
                 .Select(static item => EntryOf(item.Key, item.Value)),
             options.Value);
         do
@@ -110,12 +118,12 @@ internal sealed partial class DictionariesEndpoint
             var told = new V1.WatchEvent { Reset = reset };
             // A caller that loses the watch between two of them starts from the place before the first.
             if (!reset.More) told.Place = PlaceOf(change.Place);
-            await responseStream.WriteAsync(told, cancellationToken);
+            await batch.AddAsync(told, cancellationToken);
         }
         while (batches.HasMore);
     }
 
-    private static V1.WatchEvent EventOf(TangoChange<TangoDictionary<string, byte[]>> change)
+    private static V1.WatchEvent EventOf(TangoChange<Strings> change)
     {
         var told = new V1.WatchEvent { Place = PlaceOf(change.Place) };
         if (change.Transaction is { } transaction) told.Transaction = Versions.Of(transaction);
@@ -145,5 +153,5 @@ internal sealed partial class DictionariesEndpoint
     }
 
     private static V1.Place PlaceOf(ChangePlace place) =>
-        new() { Position = (ulong)place.Position.Offset, Index = place.Index };
+        new() { Position = Positions.Of(place.Position), Index = place.Index };
 }

@@ -1,44 +1,34 @@
-using System.Collections.Concurrent;
 using Corfu.Extensions;
-using Microsoft.Extensions.Options;
+using Corfu.Protocol;
 using Tango;
 
 namespace Corfu.Grpc;
 
-/// <summary>The objects that calls have named, open in the host's runtime under those names.</summary>
-internal sealed class OpenObjects(ITangoHost host, IOptions<CorfuGrpcOptions> options)
+/// <summary>The objects that calls name. Each use looks the name up in the directory as it is then: a rename shows at
+/// once. The runtime hosts an object while it is used, and for a while longer.</summary>
+internal sealed class OpenObjects(ITangoHost host)
 {
     // What the directory takes.
     private const int MaxNameLength = 512;
 
-    private readonly ConcurrentDictionary<string, TangoObject> _open = new(StringComparer.Ordinal);
+    private static readonly TransactionOptions s_reading = new() { StaleSnapshot = true };
 
     public Task<TangoRuntime> RuntimeAsync(CancellationToken cancellationToken) =>
         host.GetRuntimeAsync(cancellationToken);
 
+    /// <summary>The object that has the name now. Everything that was acknowledged before the call is played.</summary>
     /// <exception cref="TangoObjectNotFoundException">There is none.</exception>
     /// <exception cref="TangoDirectoryException">It is of another type.</exception>
-    public ValueTask<T> GetAsync<T>(string name, CancellationToken cancellationToken)
+    public Task<T> GetAsync<T>(string name, CancellationToken cancellationToken)
         where T : TangoObject, ITangoObject<T> =>
-        _open.TryGetValue(name, out var known) && known is T open
-            ? new ValueTask<T>(open)
-            : OpenAsync<T>(name, OpenMode.Existing, cancellationToken);
+        OpenAsync<T>(name, OpenMode.Existing, cancellationToken);
 
-    public async ValueTask<T> OpenAsync<T>(string name, OpenMode mode, CancellationToken cancellationToken)
-        where T : TangoObject, ITangoObject<T>
-    {
-        RequireName(name);
-        var limit = options.Value.Tango.MaxOpenObjects;
-        if (_open.Count >= limit && !_open.ContainsKey(name))
-            throw new FrontEndLimitException(nameof(TangoGrpcOptions.MaxOpenObjects), limit);
-        var runtime = await RuntimeAsync(cancellationToken);
-        var opened = await runtime.OpenAsync<T>(name, mode, cancellationToken);
-        _open[name] = opened;
-        return opened;
-    }
+    public Task<T> CreateAsync<T>(string name, CancellationToken cancellationToken)
+        where T : TangoObject, ITangoObject<T> =>
+        OpenAsync<T>(name, OpenMode.Create, cancellationToken);
 
-    /// <summary>Uses an object. A name may be of another object since: one that was deleted is looked up anew, once.
-    /// </summary>
+    /// <summary>Uses an object. One that is deleted between the look-up and the use is looked up anew, once: the name
+    /// may be of another object by then.</summary>
     public async Task<TResult> UseAsync<T, TResult>(
         string name, Func<T, Task<TResult>> use, CancellationToken cancellationToken)
         where T : TangoObject, ITangoObject<T>
@@ -47,18 +37,42 @@ internal sealed class OpenObjects(ITangoHost host, IOptions<CorfuGrpcOptions> op
         {
             return await use(await GetAsync<T>(name, cancellationToken));
         }
-        catch (TangoObjectDeletedException e) when (Forget(e))
+        catch (TangoObjectDeletedException)
         {
             return await use(await GetAsync<T>(name, cancellationToken));
         }
     }
 
-    /// <returns>False: it was not known.</returns>
-    public bool Forget(TangoObjectDeletedException deleted) => _open.TryRemove(deleted.ObjectName, out _);
+    /// <summary>Reads at one position that has everything acknowledged before, and tells it. It never conflicts: the
+    /// look-up has played so far already.</summary>
+    public async Task<(TResult Value, LogPosition End)> ReadAsync<T, TResult>(
+        string name, Func<T, ValueTask<TResult>> read, CancellationToken cancellationToken)
+        where T : TangoObject, ITangoObject<T>
+    {
+        var runtime = await RuntimeAsync(cancellationToken);
+        return await UseAsync<T, (TResult, LogPosition)>(name, ReadOnceAsync, cancellationToken);
+
+        async Task<(TResult, LogPosition)> ReadOnceAsync(T found)
+        {
+            await using var transaction = runtime.BeginTx(s_reading);
+            var value = await read(found);
+            var end = transaction.SnapshotEnd!.Value;
+            (await transaction.EndTxAsync(cancellationToken)).ThrowIfNotCommitted();
+            return (value, end);
+        }
+    }
 
     public static void RequireName(string name)
     {
         if (name.Length is 0 or > MaxNameLength)
             throw new RequestException($"object: a name has between 1 and {MaxNameLength} characters.");
+    }
+
+    private async Task<T> OpenAsync<T>(string name, OpenMode mode, CancellationToken cancellationToken)
+        where T : TangoObject, ITangoObject<T>
+    {
+        RequireName(name);
+        var runtime = await RuntimeAsync(cancellationToken);
+        return await runtime.OpenRemoteAsync<T>(name, mode, cancellationToken);
     }
 }

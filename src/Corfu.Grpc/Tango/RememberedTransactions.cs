@@ -4,135 +4,152 @@ using V1 = Corfu.Grpc.Protocol.Tango.V1;
 
 namespace Corfu.Grpc;
 
-/// <summary>Outcomes that callers may ask for again: of transactions in doubt, and of those that they named. The oldest
-/// are forgotten.</summary>
-internal sealed class RememberedTransactions(IOptions<CorfuGrpcOptions> options)
+/// <summary>A write that its caller may ask for again.</summary>
+/// <param name="Owner">The caller's name, where the host authenticates callers: ids of one are not those of another.
+/// Empty: it does not.</param>
+internal readonly record struct RequestKey(string Owner, string Id)
 {
     private const int MaxIdLength = 64;
 
+    /// <returns>Null: the caller gave none.</returns>
+    public static RequestKey? Of(string owner, string id) => id.Length switch
+    {
+        0 => null,
+        > MaxIdLength => throw new RequestException($"request_id: an id has at most {MaxIdLength} characters."),
+        _ => new RequestKey(owner, id),
+    };
+}
+
+/// <summary>Outcomes that callers may ask for again: of writes in doubt, and of those that they named. The oldest are
+/// forgotten. What operations have returned is not kept: it may be large.</summary>
+internal sealed class RememberedTransactions(IOptions<CorfuGrpcOptions> options)
+{
     private readonly Lock _gate = new();
 
-    // Guarded by _gate. Invariant: _order has the ids of _known, in the order in which they came.
-    private readonly Dictionary<string, TaskCompletionSource<Remembered>> _known = new(StringComparer.Ordinal);
-    private readonly Queue<string> _order = new();
+    // Guarded by _gate. Invariant: _order has the keys of _known, in the order in which they came.
+    private readonly Dictionary<RequestKey, Known> _known = [];
+    private readonly LinkedList<RequestKey> _order = [];
 
-    // Guarded by _gate. What became of those that ended in doubt, for End.
-    private readonly Dictionary<string, Remembered> _doubts = new(StringComparer.Ordinal);
-
-    /// <exception cref="TransactionExistsException">The id was used before.</exception>
-    public void Begin(string id)
-    {
-        if (id.Length > MaxIdLength)
-            throw new RequestException($"transaction: an id has at most {MaxIdLength} characters.");
-        lock (_gate)
-        {
-            if (!_known.TryAdd(id, NewSource())) throw new TransactionExistsException(id);
-            _order.Enqueue(id);
-            Forget();
-        }
-    }
-
-    /// <param name="response">Null: nothing was sent, and the id is free again.</param>
-    public void End(string id, V1.TransactResponse? response)
+    /// <exception cref="RequestExistsException">The id was used before.</exception>
+    public void Begin(RequestKey key)
     {
         lock (_gate)
         {
-            // Also of one that was forgotten while it ran.
-            _doubts.Remove(id, out var doubt);
-            if (!_known.TryGetValue(id, out var source)) return;
-            if (response is not null)
-            {
-                source.TrySetResult(doubt ?? new Remembered(response));
-                return;
-            }
-
-            // Its place in the order goes when it is the oldest.
-            _known.Remove(id);
-            source.TrySetException(new TransactionNotFoundException(id));
+            if (_known.ContainsKey(key)) throw new RequestExistsException(key.Id);
+            Add(key, new Known());
         }
     }
 
-    /// <summary>Keeps a transaction that ended in doubt.</summary>
-    /// <param name="id">Empty: the caller gave none.</param>
-    /// <param name="expected">Its answer if it turns out to have committed.</param>
+    /// <summary>The write has ended, and is not in doubt.</summary>
+    public void End(RequestKey key, V1.TransactResponse response) => Set(key, new Remembered(WithoutResults(response)));
+
+    /// <summary>Nothing was sent, and the id is free again.</summary>
+    public void Withdraw(RequestKey key)
+    {
+        lock (_gate) Remove(key);
+    }
+
+    /// <summary>Keeps a write that ended in doubt.</summary>
+    /// <param name="key">Null: the caller gave none.</param>
+    /// <param name="succeeded">As it will have been answered if it turns out to have committed.</param>
     /// <returns>Its id.</returns>
-    public string Keep(string id, TxOutcome.InDoubt outcome, V1.Committed expected)
+    public string Keep(RequestKey? key, string owner, TxOutcome.InDoubt outcome, bool succeeded)
     {
-        var isNamed = id.Length > 0;
-        if (!isNamed) id = Guid.NewGuid().ToString("n");
-        var response = new V1.TransactResponse
+        var kept = key ?? new RequestKey(owner, Guid.NewGuid().ToString("n"));
+        var response = new V1.ResolveResponse
         {
-            InDoubt = new V1.InDoubt { Transaction = id, Message = outcome.Message },
+            InDoubt = new V1.InDoubt { RequestId = kept.Id, Message = outcome.Message },
         };
-        var remembered = new Remembered(response) { InDoubt = outcome, Expected = expected };
-        lock (_gate)
+        if (key is null)
         {
-            if (isNamed)
-            {
-                _doubts[id] = remembered;
-                return id;
-            }
-
-            var source = NewSource();
-            source.SetResult(remembered);
-            _known.Add(id, source);
-            _order.Enqueue(id);
-            Forget();
-            return id;
+            lock (_gate) Add(kept, new Known());
         }
+
+        Set(kept, new Remembered(response) { InDoubt = outcome, Succeeded = succeeded });
+        return kept.Id;
     }
 
     /// <summary>Waits for one that runs.</summary>
-    /// <exception cref="TransactionNotFoundException">It is not remembered.</exception>
-    public async Task<Remembered> GetAsync(string id, CancellationToken cancellationToken)
+    /// <exception cref="RequestNotFoundException">It is not remembered.</exception>
+    public async Task<Remembered> GetAsync(RequestKey key, CancellationToken cancellationToken)
     {
         Task<Remembered> task;
         lock (_gate)
         {
-            if (!_known.TryGetValue(id, out var source)) throw new TransactionNotFoundException(id);
-            task = source.Task;
+            if (!_known.TryGetValue(key, out var known)) throw new RequestNotFoundException(key.Id);
+            task = known.Source.Task;
         }
 
         return await task.WaitAsync(cancellationToken);
     }
 
     /// <summary>One that was in doubt is decided.</summary>
-    public void Settle(string id, V1.TransactResponse response)
+    public void Settle(RequestKey key, V1.ResolveResponse response)
     {
         lock (_gate)
         {
-            if (!_known.ContainsKey(id)) return;
-            var source = NewSource();
-            source.SetResult(new Remembered(response));
-            _known[id] = source;
+            if (_known.TryGetValue(key, out var known)) known.Source = Known.Completed(new Remembered(response));
         }
     }
 
-    private void Forget()
-    {
-        while (_order.Count > options.Value.Tango.MaxRememberedTransactions && _order.TryDequeue(out var oldest))
+    private static V1.ResolveResponse WithoutResults(V1.TransactResponse response) => response.Committed is { } done
+        ? new V1.ResolveResponse
         {
-            _doubts.Remove(oldest);
-            if (_known.Remove(oldest, out var source))
-                source.TrySetException(new TransactionNotFoundException(oldest));
+            Committed = new V1.Committed { Succeeded = done.Succeeded, Version = done.Version },
+        }
+        : new V1.ResolveResponse { Aborted = response.Aborted };
+
+    private void Set(RequestKey key, Remembered remembered)
+    {
+        lock (_gate)
+        {
+            // One may have been forgotten while it ran.
+            if (_known.TryGetValue(key, out var known)) known.Source.TrySetResult(remembered);
         }
     }
 
-    private static TaskCompletionSource<Remembered> NewSource()
+    private void Add(RequestKey key, Known known)
     {
-        var source = new TaskCompletionSource<Remembered>(TaskCreationOptions.RunContinuationsAsynchronously);
-        // No caller waits for it.
-        _ = source.Task.ContinueWith(static task => _ = task.Exception, TaskScheduler.Default);
-        return source;
+        known.Place = _order.AddLast(key);
+        _known.Add(key, known);
+        if (_order.Count > options.Value.Tango.MaxRememberedTransactions) Remove(_order.First!.Value);
+    }
+
+    private void Remove(RequestKey key)
+    {
+        if (!_known.Remove(key, out var known)) return;
+        _order.Remove(known.Place!);
+        known.Source.TrySetException(new RequestNotFoundException(key.Id));
+    }
+
+    private sealed class Known
+    {
+        public Known()
+        {
+            Source = new TaskCompletionSource<Remembered>(TaskCreationOptions.RunContinuationsAsynchronously);
+            // No caller may wait for it.
+            _ = Source.Task.ContinueWith(static task => _ = task.Exception, TaskScheduler.Default);
+        }
+
+        public TaskCompletionSource<Remembered> Source { get; set; }
+
+        public LinkedListNode<RequestKey>? Place { get; set; }
+
+        public static TaskCompletionSource<Remembered> Completed(Remembered remembered)
+        {
+            var source = new TaskCompletionSource<Remembered>();
+            source.SetResult(remembered);
+            return source;
+        }
     }
 }
 
-/// <summary>What the front end knows of a transaction.</summary>
-internal sealed record Remembered(V1.TransactResponse Response)
+/// <summary>What the front end knows of a write.</summary>
+internal sealed record Remembered(V1.ResolveResponse Response)
 {
     /// <summary>Null: it is decided.</summary>
     public TxOutcome.InDoubt? InDoubt { get; init; }
 
-    /// <summary>Of one in doubt: its answer if it has committed.</summary>
-    public V1.Committed? Expected { get; init; }
+    /// <summary>Of one in doubt: whether its comparisons held.</summary>
+    public bool Succeeded { get; init; }
 }

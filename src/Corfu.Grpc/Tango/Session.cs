@@ -1,13 +1,20 @@
-using System.Diagnostics.CodeAnalysis;
+using System.Collections.Concurrent;
 using System.Threading.Channels;
 using Tango;
+using Leased = Tango.Collections.TangoLeasedDictionary<string, byte[]>;
 using V1 = Corfu.Grpc.Protocol.Tango.V1;
 
 namespace Corfu.Grpc;
 
-/// <summary>What a caller holds through this front end: locks, deliveries and leases that the front end renews while
-/// the session lives.</summary>
-internal sealed class Session(string id, string owner, TimeSpan timeToLive, int maxHeld) : IAsyncDisposable
+/// <summary>
+/// What a caller holds through one stream. Each thing held is a lease in the log, in its object; the front end renews
+/// it when the caller says that it lives, and at no other time. So a lease outlives the stream and the front end, and
+/// ends its time to live after the caller's last sign of life, unless the caller holds it through another session by
+/// then.</summary>
+/// <param name="holders">Which session of the front end holds a thing.</param>
+internal sealed class Session(
+    string id, string owner, TimeSpan timeToLive, int maxHeld, ConcurrentDictionary<HoldingKey, Session> holders,
+    TimeProvider time)
 {
     // Answers to keep-alives that the caller has not taken yet.
     private const int MaxAnswers = 16;
@@ -16,9 +23,10 @@ internal sealed class Session(string id, string owner, TimeSpan timeToLive, int 
     private readonly CancellationTokenSource _ended = new();
     private readonly SemaphoreSlim _granting = new(1, 1);
 
-    // Guarded by _gate. Invariant: empty once _ended is cancelled.
-    private readonly Dictionary<Holding, IAsyncDisposable> _held = [];
+    // Guarded by _gate. Invariant: empty once _isOver.
+    private readonly Dictionary<HoldingKey, Held> _held = [];
     private bool _isOver;
+    private int _round;
 
     private readonly Channel<V1.SessionEvent> _events = Channel.CreateBounded<V1.SessionEvent>(maxHeld + MaxAnswers);
 
@@ -34,81 +42,83 @@ internal sealed class Session(string id, string owner, TimeSpan timeToLive, int 
     /// <summary>What the caller is told, in order.</summary>
     public ChannelReader<V1.SessionEvent> Events => _events.Reader;
 
+    /// <summary>Rounds of renewals that have begun.</summary>
+    public int Round
+    {
+        get
+        {
+            lock (_gate) return _round;
+        }
+    }
+
     /// <summary>A caller that takes no answers slows its own keep-alives down.</summary>
     public ValueTask TellAsync(V1.SessionEvent told, CancellationToken cancellationToken) =>
         _events.Writer.WriteAsync(told, cancellationToken);
 
     /// <summary>Before anything is taken for it: a delivery that is given back counts as an attempt.</summary>
     /// <exception cref="FrontEndLimitException">It holds as much as it may.</exception>
-    public void RequireRoom()
+    public void RequireRoom(int count = 1)
     {
         lock (_gate)
         {
-            if (_held.Count >= maxHeld)
+            if (_held.Count + count > maxHeld)
                 throw new FrontEndLimitException(nameof(TangoGrpcOptions.MaxHeldPerSession), maxHeld);
         }
     }
 
-    /// <summary>Keeps what the caller got until it is taken back, lost, or the session ends.</summary>
+    /// <summary>Keeps what the caller got until it is given back, lost, or the session ends.</summary>
+    /// <param name="began">The rounds when the lease was asked for. A round since may have been answered, and the
+    /// caller counts from there: the lease is renewed.</param>
     /// <exception cref="SessionNotFoundException">The session has ended meanwhile, and what the caller got too.
     /// </exception>
     /// <exception cref="FrontEndLimitException">It holds as much as it may. What the caller got has ended.</exception>
-    public async ValueTask KeepAsync(Holding holding, IAsyncDisposable held, CancellationToken lost)
+    public async ValueTask KeepAsync(Held held, int began)
     {
-        bool isOver, isFull;
+        bool isOver, isFull, isLate;
         lock (_gate)
         {
-            (isOver, isFull) = (_isOver, _held.Count >= maxHeld);
-            if (!isOver && !isFull) _held.Add(holding, held);
+            (isOver, isFull) = (_isOver, _held.Count >= maxHeld && !_held.ContainsKey(held.Key));
+            isLate = _round != began;
+            if (!isOver && !isFull) Add(held);
         }
 
         if (isOver || isFull)
         {
-            await held.DisposeAsync();
+            await EndAsync(held);
             if (isOver) throw new SessionNotFoundException(id);
             throw new FrontEndLimitException(nameof(TangoGrpcOptions.MaxHeldPerSession), maxHeld);
         }
 
-        // Disposing it is told too; by then it is not here any more.
-        lost.UnsafeRegister(_ => OnLost(holding, held), null);
+        if (isLate) await RenewAsync(held, _ended.Token);
     }
 
-    /// <summary>It is not the session's any more, and the caller of this ends it.</summary>
-    public bool TryTake<T>(Holding holding, [NotNullWhen(true)] out T? held)
-        where T : class
+    /// <summary>A thing was given back: the caller has not lost it.</summary>
+    public void Forget(HoldingKey holding)
     {
-        lock (_gate)
-        {
-            // Numbers of another kind of object: it stays the session's, which has to end it.
-            held = _held.GetValueOrDefault(holding) as T;
-            return held is not null && _held.Remove(holding);
-        }
+        lock (_gate) Remove(holding);
     }
 
-    /// <summary>Null: the session does not have it.</summary>
-    public T? Find<T>(Holding holding)
-        where T : class
-    {
-        lock (_gate) return _held.GetValueOrDefault(holding) as T;
-    }
-
-    /// <summary>The session's lease of an object.</summary>
-    /// <param name="grant">Grants it when it is first used.</param>
-    public async ValueTask<TangoLease> LeaseAsync(
-        string name, Func<ValueTask<TangoLease>> grant, CancellationToken cancellationToken)
+    /// <summary>The session's lease of an object, granted when it is first used.</summary>
+    public async ValueTask<long> LeaseAsync(Leased entries, CancellationToken cancellationToken)
     {
         await _granting.WaitAsync(cancellationToken);
         try
         {
-            var holding = Holding.Entries(name);
             lock (_gate)
             {
-                if (_held.TryGetValue(holding, out var known)) return (TangoLease)known;
+                foreach (var known in _held.Values)
+                {
+                    if (known.Key.Kind == HoldingKind.Lease && known.Object == entries.ObjectId)
+                        return known.Key.Number;
+                }
             }
 
-            var lease = await grant();
-            await KeepAsync(holding, lease, lease.Lost);
-            return lease;
+            RequireRoom();
+            var began = Round;
+            var lease = await entries.GrantAsync(timeToLive, cancellationToken);
+            await lease.LetGoAsync();
+            await KeepAsync(Held.Lease(entries.ObjectName, entries, lease.Id), began);
+            return lease.Id;
         }
         finally
         {
@@ -116,53 +126,94 @@ internal sealed class Session(string id, string owner, TimeSpan timeToLive, int 
         }
     }
 
-    public async ValueTask DisposeAsync()
+    /// <summary>Renews all that is held. What has ended is told.</summary>
+    public async Task RenewAsync(CancellationToken stop)
     {
-        IAsyncDisposable[] held;
+        Held[] held;
         lock (_gate)
         {
-            if (_isOver) return;
-            _isOver = true;
+            _round++;
             held = [.. _held.Values];
-            _held.Clear();
         }
 
-        await _ended.CancelAsync();
-        await Task.WhenAll(held.Select(static one => one.DisposeAsync().AsTask()));
+        await Task.WhenAll(held.Select(one => RenewAsync(one, stop)));
     }
 
-    private void OnLost(Holding holding, IAsyncDisposable lost)
+    /// <summary>The stream is over. What is held stays as it is in the log, for the caller's next session.</summary>
+    public void LetGo() => _ = TakeAll();
+
+    /// <summary>The caller has ended the session: nothing is held any more.</summary>
+    public Task EndAsync() => Task.WhenAll(TakeAll().Select(EndAsync));
+
+    private Held[] TakeAll()
+    {
+        Held[] held;
+        lock (_gate)
+        {
+            _isOver = true;
+            held = [.. _held.Values];
+            foreach (var one in held) Remove(one.Key);
+        }
+
+        _ended.Cancel();
+        return held;
+    }
+
+    private async Task RenewAsync(Held held, CancellationToken stop)
+    {
+        while (true)
+        {
+            try
+            {
+                if (!await held.Renew(stop)) OnLost(held);
+                return;
+            }
+            catch (Exception e) when (e is TangoObjectDeletedException or TangoObjectStoppedException)
+            {
+                OnLost(held);
+                return;
+            }
+            catch (Exception) when (!stop.IsCancellationRequested)
+            {
+                // In doubt or unavailable. Renewing twice does no harm.
+                await Task.Delay(timeToLive / 10, time, stop);
+            }
+        }
+    }
+
+    private async Task EndAsync(Held held)
+    {
+        using var bound = new CancellationTokenSource(timeToLive, time);
+        try
+        {
+            await held.End(bound.Token);
+        }
+        catch (Exception)
+        {
+            // Over already, or the log cannot be told: it ends by itself.
+        }
+    }
+
+    private void OnLost(Held lost)
     {
         lock (_gate)
         {
-            if (!_held.TryGetValue(holding, out var kept) || kept != lost) return;
-            _held.Remove(holding);
+            if (!Remove(lost.Key)) return;
         }
 
         // A caller that does not even take what it has lost is not there.
-        if (!_events.Writer.TryWrite(new V1.SessionEvent { Lost = holding.ToLost() })) _ended.Cancel();
+        if (!_events.Writer.TryWrite(new V1.SessionEvent { Lost = lost.Key.ToMessage() })) _ended.Cancel();
     }
-}
 
-/// <summary>Names one thing that a session holds.</summary>
-/// <param name="Number">A lock's token or a delivery's item; zero: the lease of a dictionary's entries.</param>
-/// <param name="Token">Of a delivery.</param>
-internal readonly record struct Holding(string Object, long Number, long Token)
-{
-    private const long OfLock = -1;
-
-    public static Holding Lock(string name, long fencingToken) => new(name, fencingToken, OfLock);
-
-    public static Holding Delivery(string name, long item, long token) => new(name, item, token);
-
-    public static Holding Entries(string name) => new(name, 0, 0);
-
-    public V1.Lost ToLost()
+    private void Add(Held held)
     {
-        var lost = new V1.Lost { Object = Object };
-        if (Token == OfLock) lost.FencingToken = Number;
-        else if (Number == 0) lost.Entries = true;
-        else lost.Delivery = new V1.Delivery { Item = Number, Token = Token };
-        return lost;
+        _held[held.Key] = held;
+        holders[held.Key] = this;
+    }
+
+    private bool Remove(HoldingKey holding)
+    {
+        holders.TryRemove(KeyValuePair.Create(holding, this));
+        return _held.Remove(holding);
     }
 }

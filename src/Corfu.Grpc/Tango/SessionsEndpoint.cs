@@ -1,11 +1,12 @@
 using Grpc.Core;
+using Tango;
 using V1 = Corfu.Grpc.Protocol.Tango.V1;
 
 namespace Corfu.Grpc;
 
-/// <summary><c>tango.v1.Sessions</c>: a session is its stream.</summary>
-internal sealed class SessionsEndpoint(Sessions sessions, TimeProvider time, HostStop host)
-    : V1.Sessions.SessionsBase
+/// <summary><c>corfu.tango.v1.SessionService</c>: a session is its stream.</summary>
+internal sealed class SessionsEndpoint(Sessions sessions, OpenObjects objects, TimeProvider time, HostStop host)
+    : V1.SessionService.SessionServiceBase
 {
     public override Task Keep(
         IAsyncStreamReader<V1.KeepRequest> requestStream, IServerStreamWriter<V1.SessionEvent> responseStream,
@@ -19,24 +20,27 @@ internal sealed class SessionsEndpoint(Sessions sessions, TimeProvider time, Hos
         var opening = await ReadOpeningAsync(requests, stop);
         var timeToLive = Durations.TimeToLive(opening.TimeToLive)
             ?? throw new RequestException("open: time_to_live is missing.");
+        var held = opening.Held.Select(HoldingKey.Of).Distinct().ToList();
         var session = sessions.Open(opening.Owner, timeToLive);
         try
         {
+            session.RequireRoom(held.Count);
+            using var either = CancellationTokenSource.CreateLinkedTokenSource(stop, session.Ended);
             var silence = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
             await using var clock = time.CreateTimer(
                 _ => silence.TrySetResult(), null, timeToLive, Timeout.InfiniteTimeSpan);
-            await session.TellAsync(
-                new V1.SessionEvent { Opened = new V1.Opened { Session = session.Id } }, stop);
-            var first = await Task.WhenAny(
-                ReadAsync(session, requests, clock, stop), TellAsync(session, responses, stop), silence.Task);
-            // What it holds is free before the caller hears that the session has ended.
-            await sessions.EndAsync(session);
+            var reading = ReadAsync(session, held, requests, clock, either.Token);
+            var first = await Task.WhenAny(reading, TellAsync(session, responses, stop), silence.Task);
+            // What the caller gives back is free before it hears that the session has ended.
+            if (first == reading && reading.IsCompletedSuccessfully && !stop.IsCancellationRequested)
+                await session.EndAsync();
+            sessions.Close(session);
             await first;
             if (first == silence.Task) throw new SessionSilentException();
         }
         finally
         {
-            await sessions.EndAsync(session);
+            sessions.Close(session);
         }
     }
 
@@ -46,15 +50,41 @@ internal sealed class SessionsEndpoint(Sessions sessions, TimeProvider time, Hos
             ? requests.Current.Open
             : throw new RequestException("The first message opens the session.");
 
-    private static async Task ReadAsync(
-        Session session, IAsyncStreamReader<V1.KeepRequest> requests, ITimer clock, CancellationToken stop)
+    /// <summary>Completes without an exception when the caller has ended its side in order.</summary>
+    private async Task ReadAsync(
+        Session session, List<HoldingKey> held, IAsyncStreamReader<V1.KeepRequest> requests, ITimer clock,
+        CancellationToken stop)
     {
+        var opened = new V1.Opened { Session = session.Id };
+        foreach (var lost in await Task.WhenAll(held.Select(one => TakeOverAsync(session, one, stop))))
+        {
+            if (lost is not null) opened.Lost.Add(lost);
+        }
+
+        await session.TellAsync(new V1.SessionEvent { Opened = opened }, stop);
         while (await requests.MoveNext(stop))
         {
             if (requests.Current.MessageCase != V1.KeepRequest.MessageOneofCase.KeepAlive)
                 throw new RequestException("A session is opened once; then it is kept alive.");
             clock.Change(session.TimeToLive, Timeout.InfiniteTimeSpan);
+            await session.RenewAsync(stop);
             await session.TellAsync(new V1.SessionEvent { KeptAlive = new V1.KeptAlive() }, stop);
+        }
+    }
+
+    /// <returns>Null: the session holds it now.</returns>
+    private async Task<V1.Holding?> TakeOverAsync(Session session, HoldingKey holding, CancellationToken stop)
+    {
+        try
+        {
+            var held = await Held.FindAsync(holding, objects, stop);
+            if (!await held.Renew(stop)) return holding.ToMessage();
+            await session.KeepAsync(held, session.Round);
+            return null;
+        }
+        catch (Exception e) when (e is TangoObjectNotFoundException or TangoObjectDeletedException)
+        {
+            return holding.ToMessage();
         }
     }
 

@@ -25,15 +25,23 @@ internal static class TangoErrors
         Row<TangoTooLargeException>(StatusCode.InvalidArgument, ErrorReason.EntryTooLarge);
         Row<TangoBusyException>(StatusCode.ResourceExhausted, ErrorReason.Overloaded);
         Row<TangoInDoubtException>(StatusCode.Unknown, ErrorReason.InDoubt);
+        // Nothing took effect, and it may be called again.
+        Row<TangoSpillException>(StatusCode.Unavailable, ErrorReason.Unavailable);
+        Row<TangoAbortedException>(StatusCode.Aborted, ErrorReason.Conflict);
+        // The process plays nothing any more: another front end does.
+        Row<TangoPlaybackFailedException>(StatusCode.Unavailable, ErrorReason.ShuttingDown);
         Row<FrontEndLimitException>(StatusCode.ResourceExhausted, ErrorReason.Overloaded,
             static (e, metadata) => metadata.Add("limit", e.Name));
         Row<FrontEndStoppingException>(StatusCode.Unavailable, ErrorReason.ShuttingDown);
         Row<SessionNotFoundException>(StatusCode.NotFound, ErrorReason.SessionNotFound);
-        Row<SessionSilentException>(StatusCode.FailedPrecondition, ErrorReason.SessionNotFound);
-        Row<TransactionNotFoundException>(StatusCode.NotFound, ErrorReason.TransactionNotFound);
-        Row<TransactionExistsException>(StatusCode.AlreadyExists, ErrorReason.TransactionExists);
+        Row<SessionSilentException>(StatusCode.NotFound, ErrorReason.SessionNotFound);
+        Row<RequestNotFoundException>(StatusCode.NotFound, ErrorReason.RequestNotFound);
+        Row<RequestExistsException>(StatusCode.AlreadyExists, ErrorReason.RequestExists);
+        Row<PageExpiredException>(StatusCode.OutOfRange, ErrorReason.PageExpired);
+        Row<AnswerTooLargeException>(StatusCode.ResourceExhausted, ErrorReason.AnswerTooLarge);
+        Row<NotWrittenException>(StatusCode.Aborted, ErrorReason.NotWritten);
         Row<TransactionInDoubtException>(StatusCode.Unknown, ErrorReason.InDoubt,
-            static (e, metadata) => metadata.Add("transaction", e.Transaction));
+            static (e, metadata) => metadata.Add("request_id", e.RequestId));
         Row<TransactionAbortedException>(StatusCode.Aborted, ErrorReason.Conflict, Describe);
         Row<WatchTrimmedException>(StatusCode.OutOfRange, ErrorReason.Trimmed,
             static (e, metadata) => metadata.Add("position", Text(e.Place.Position.Offset)));
@@ -43,7 +51,7 @@ internal static class TangoErrors
     {
         metadata.Add("object", e.Aborted.Object);
         if (e.Aborted.HasKey) metadata.Add("key", e.Aborted.Key);
-        if (e.Aborted.HasPosition) metadata.Add("position", Text((long)e.Aborted.Position));
+        if (e.Aborted.Position is { } position) metadata.Add("position", Text(position.Offset));
     }
 
     private static void Row<T>(
@@ -65,22 +73,30 @@ internal sealed class FrontEndLimitException(string name, int limit)
 internal sealed class SessionNotFoundException(string session)
     : Exception($"There is no session '{session}' at this front end.");
 
-/// <summary>The caller sent nothing for its session's time to live.</summary>
+/// <summary>The session was not renewed for its time to live: the caller sent nothing, or does not take what it is
+/// told, or the log could not be reached.</summary>
 internal sealed class SessionSilentException()
-    : Exception("No keep-alive came within the session's time to live; the session has ended.");
+    : Exception("No keep-alive was carried out within the session's time to live; the session has ended.");
 
-/// <summary>The front end does not remember the transaction.</summary>
-internal sealed class TransactionNotFoundException(string transaction)
-    : Exception($"This front end does not remember a transaction '{transaction}'.");
+/// <summary>The front end does not remember the write.</summary>
+internal sealed class RequestNotFoundException(string id)
+    : Exception($"This front end does not remember a request '{id}' of this caller.");
 
-/// <summary>The caller used a transaction's id twice.</summary>
-internal sealed class TransactionExistsException(string transaction)
-    : Exception($"There is a transaction '{transaction}' already: ask Resolve for its outcome.");
+/// <summary>The caller used an id twice.</summary>
+internal sealed class RequestExistsException(string id)
+    : Exception($"There is a request '{id}' already: ask Resolve for its outcome.");
+
+/// <summary>The list is not kept any more, or is another front end's.</summary>
+internal sealed class PageExpiredException()
+    : Exception("This front end does not keep the list of that page_token; begin again.");
+
+/// <summary>A single write was not sent.</summary>
+internal sealed class NotWrittenException(string message) : Exception(message);
 
 /// <summary>A single write ended in doubt.</summary>
 internal sealed class TransactionInDoubtException(V1.InDoubt outcome) : Exception(outcome.Message)
 {
-    public string Transaction { get; } = outcome.Transaction;
+    public string RequestId { get; } = outcome.RequestId;
 }
 
 /// <summary>A single write lost to others too often.</summary>

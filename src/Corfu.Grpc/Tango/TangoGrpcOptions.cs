@@ -1,12 +1,8 @@
 namespace Corfu.Grpc;
 
-/// <summary>Limits of <c>tango.v1</c>.</summary>
+/// <summary>Limits of <c>corfu.tango.v1</c>.</summary>
 public sealed class TangoGrpcOptions
 {
-    /// <summary>Objects that this front end has open; they stay open. Calls that name one more are refused. Default
-    /// 1,000.</summary>
-    public int MaxOpenObjects { get; set; } = 1_000;
-
     /// <summary>Sessions at once. Default 10,000.</summary>
     public int MaxSessions { get; set; } = 10_000;
 
@@ -27,14 +23,18 @@ public sealed class TangoGrpcOptions
     /// <summary>Watches at once. Default 1,024.</summary>
     public int MaxWatches { get; set; } = 1_024;
 
+    /// <summary>Lists that are kept for their next pages; beyond, the one is dropped that was not asked for longest,
+    /// and its caller begins again. Default 64.</summary>
+    public int MaxOpenLists { get; set; } = 64;
+
     internal (string, bool)[] Rules() =>
     [
-        ("Tango.MaxOpenObjects", MaxOpenObjects > 0),
         ("Tango.MaxSessions", MaxSessions > 0),
         ("Tango.MaxHeldPerSession", MaxHeldPerSession > 0),
         ("Tango.MaxOperations", MaxOperations > 0),
         ("Tango.MaxAttempts", MaxAttempts > 0),
         ("Tango.MaxRememberedTransactions", MaxRememberedTransactions > 0),
         ("Tango.MaxWatches", MaxWatches > 0),
+        ("Tango.MaxOpenLists", MaxOpenLists > 0),
     ];
 }

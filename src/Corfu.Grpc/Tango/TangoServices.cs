@@ -7,7 +7,7 @@ using Tango.Collections;
 
 namespace Microsoft.Extensions.DependencyInjection;
 
-/// <summary>The services of <c>tango.v1</c> in a host.</summary>
+/// <summary>The services of <c>corfu.tango.v1</c> in a host.</summary>
 internal static class TangoServices
 {
     /// <summary>The host's default runtime serves them; its types are those that calls may name.</summary>
@@ -24,12 +24,13 @@ internal static class TangoServices
         services.AddSingleton<RememberedTransactions>();
         services.AddSingleton<TransactionRunner>();
         services.AddSingleton<WatchLimit>();
+        services.AddSingleton(typeof(OpenLists<>));
         services.AddSingleton<Sessions>();
         services.AddCorfuGrpcService<ObjectsEndpoint>();
         services.AddCorfuGrpcService<DictionariesEndpoint>();
         services.AddCorfuGrpcService<SessionsEndpoint>();
         services.AddCorfuGrpcService<LocksEndpoint>();
-        services.AddCorfuGrpcService<WorkQueuesEndpoint>();
+        services.AddCorfuGrpcService<QueuesEndpoint>();
         services.AddCorfuGrpcService<LeasedDictionariesEndpoint>();
         services.AddCorfuGrpcService<TransactionsEndpoint>();
     }
@@ -40,7 +41,7 @@ internal static class TangoServices
         endpoints.MapGrpcService<DictionariesEndpoint>();
         endpoints.MapGrpcService<SessionsEndpoint>();
         endpoints.MapGrpcService<LocksEndpoint>();
-        endpoints.MapGrpcService<WorkQueuesEndpoint>();
+        endpoints.MapGrpcService<QueuesEndpoint>();
         endpoints.MapGrpcService<LeasedDictionariesEndpoint>();
         endpoints.MapGrpcService<TransactionsEndpoint>();
     }

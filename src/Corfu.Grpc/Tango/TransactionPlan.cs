@@ -25,6 +25,7 @@ internal sealed class TransactionPlan
             throw new RequestException($"{count} comparisons and operations; one transaction has {maxOperations}.");
         // A transaction begins with its objects open: opening one is no part of it.
         var open = new Dictionary<string, TangoObject>(StringComparer.Ordinal);
+        var types = new Dictionary<string, V1.ObjectType>(StringComparer.Ordinal);
         foreach (var compare in request.Compare) await OpenAsync(compare.Object, TypeOf(compare));
         foreach (var operation in request.OnSuccess.Concat(request.OnFailure))
             await OpenAsync(operation.Object, TypeOf(operation));
@@ -32,20 +33,27 @@ internal sealed class TransactionPlan
 
         async ValueTask OpenAsync(string name, V1.ObjectType type)
         {
-            TangoObject found = type switch
+            if (types.TryAdd(name, type))
             {
-                V1.ObjectType.Lock => await objects.GetAsync<TangoLock>(name, cancellationToken),
-                V1.ObjectType.WorkQueue => await objects.GetAsync<TangoWorkQueue<byte[]>>(name, cancellationToken),
-                _ => await objects.GetAsync<TangoDictionary<string, byte[]>>(name, cancellationToken),
-            };
-            if (!open.TryAdd(name, found) && open[name].GetType() != found.GetType())
+                open[name] = type switch
+                {
+                    V1.ObjectType.Lock => await objects.GetAsync<TangoLock>(name, cancellationToken),
+                    V1.ObjectType.WorkQueue => await objects.GetAsync<TangoWorkQueue<byte[]>>(name, cancellationToken),
+                    _ => await objects.GetAsync<TangoDictionary<string, byte[]>>(name, cancellationToken),
+                };
+            }
+            else if (types[name] != type)
+            {
                 throw new RequestException($"'{name}' is used as objects of two types.");
+            }
         }
     }
 
     /// <summary>In a transaction that flows with the caller.</summary>
     /// <exception cref="TangoRejectedException">An object refuses an operation.</exception>
-    public async ValueTask<V1.Committed> RunAsync(TangoTransaction transaction, CancellationToken cancellationToken)
+    /// <exception cref="AnswerTooLargeException">The results take more than the budget.</exception>
+    public async ValueTask<V1.Committed> RunAsync(
+        TangoTransaction transaction, AnswerBudget budget, CancellationToken cancellationToken)
     {
         var outcome = new V1.Committed { Succeeded = true };
         foreach (var compare in _request.Compare)
@@ -57,7 +65,12 @@ internal sealed class TransactionPlan
         }
 
         foreach (var operation in outcome.Succeeded ? _request.OnSuccess : _request.OnFailure)
-            outcome.Results.Add(await RunAsync(operation, cancellationToken));
+        {
+            var result = await RunAsync(operation, cancellationToken);
+            budget.Take(result.CalculateSize());
+            outcome.Results.Add(result);
+        }
+
         return outcome;
     }
 
@@ -140,22 +153,6 @@ internal sealed class TransactionPlan
         (TangoDictionary<string, byte[]>)_objects[name];
 
     private TangoWorkQueue<byte[]> Queue(string name) => (TangoWorkQueue<byte[]>)_objects[name];
-}
-
-/// <summary>Versions of keys, as messages have them.</summary>
-internal static class Versions
-{
-    public static RecordVersion Of(V1.Version version) =>
-        version.Position > long.MaxValue || version.Index > int.MaxValue
-            ? throw new RequestException("unchanged_since: not a version of this service.")
-            : new RecordVersion(new LogPosition((long)version.Position), (int)version.Index);
-
-    public static V1.Version Of(RecordVersion version) =>
-        new() { Position = (ulong)version.Position.Offset, Index = (uint)version.Index };
-
-    /// <summary>Of what a reader saw that saw everything below a position.</summary>
-    public static V1.Version Below(LogPosition end) =>
-        new() { Position = (ulong)end.Offset - 1, Index = int.MaxValue };
 }
 
 /// <summary>Values, as messages have them.</summary>

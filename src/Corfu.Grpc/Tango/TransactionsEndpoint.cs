@@ -3,23 +3,23 @@ using V1 = Corfu.Grpc.Protocol.Tango.V1;
 
 namespace Corfu.Grpc;
 
-/// <summary><c>tango.v1.Transactions</c>.</summary>
+/// <summary><c>corfu.tango.v1.TransactionService</c>.</summary>
 internal sealed class TransactionsEndpoint(TransactionRunner transactions, Sessions sessions)
-    : V1.Transactions.TransactionsBase
+    : V1.TransactionService.TransactionServiceBase
 {
     public override async Task<V1.TransactResponse> Transact(V1.TransactRequest request, ServerCallContext context)
     {
-        var response = await transactions.RunAsync(request, context.CancellationToken);
+        var response = await transactions.RunAsync(request, context);
         if (response.Committed is not { } committed) return response;
         foreach (var operation in committed.Succeeded ? request.OnSuccess : request.OnFailure)
         {
             if (operation.Complete is { } done)
-                sessions.Complete(Holding.Delivery(operation.Object, done.Item, done.Token));
+                sessions.Forget(HoldingKey.Delivery(operation.Object, done.Item, done.Token));
         }
 
         return response;
     }
 
-    public override Task<V1.TransactResponse> Resolve(V1.ResolveRequest request, ServerCallContext context) =>
-        transactions.ResolveAsync(request.Transaction, context.CancellationToken);
+    public override Task<V1.ResolveResponse> Resolve(V1.ResolveRequest request, ServerCallContext context) =>
+        transactions.ResolveAsync(request.RequestId, context);
 }

@@ -9,25 +9,40 @@ internal sealed class CallerSession : IAsyncDisposable
 {
     private readonly AsyncDuplexStreamingCall<KeepRequest, SessionEvent> _call;
 
-    private CallerSession(AsyncDuplexStreamingCall<KeepRequest, SessionEvent> call, string id) =>
-        (_call, Id) = (call, id);
+    private CallerSession(AsyncDuplexStreamingCall<KeepRequest, SessionEvent> call, Opened opened) =>
+        (_call, Id, Lost) = (call, opened.Session, [.. opened.Lost]);
 
     public string Id { get; }
 
+    /// <summary>What had ended of what the caller held before.</summary>
+    public IReadOnlyList<Holding> Lost { get; }
+
     public static async Task<CallerSession> OpenAsync(
-        Protocol.Tango.V1.Sessions.SessionsClient sessions, TimeSpan timeToLive, string owner)
+        SessionService.SessionServiceClient sessions, TimeSpan timeToLive, string owner, Holding[] held)
     {
         var call = sessions.Keep();
         await call.RequestStream.WriteAsync(new KeepRequest
         {
-            Open = new OpenSession { TimeToLive = Duration.FromTimeSpan(timeToLive), Owner = owner },
+            Open = new OpenSession
+            {
+                TimeToLive = Duration.FromTimeSpan(timeToLive),
+                Owner = owner,
+                Held = { held },
+            },
         });
         Assert.True(await call.ResponseStream.MoveNext());
-        return new CallerSession(call, call.ResponseStream.Current.Opened.Session);
+        return new CallerSession(call, call.ResponseStream.Current.Opened);
     }
 
     public async Task KeepAliveAsync() => await _call.RequestStream.WriteAsync(
         new KeepRequest { KeepAlive = new KeepAlive() });
+
+    /// <summary>What is held was renewed when this completes.</summary>
+    public async Task RenewAsync()
+    {
+        await KeepAliveAsync();
+        Assert.Equal(SessionEvent.EventOneofCase.KeptAlive, (await NextAsync()).EventCase);
+    }
 
     public async Task<SessionEvent> NextAsync()
     {

@@ -1,4 +1,5 @@
 using Corfu.Grpc.Protocol.Tango.V1;
+using Corfu.Grpc.Protocol.V1;
 using Google.Protobuf;
 using global::Grpc.Core;
 using global::Tango.Collections;
@@ -28,7 +29,7 @@ public sealed class DictionaryTests
             new GetManyRequest { Object = Name, Keys = { "b", "c", "a" } });
         Assert.Equal(["b", "c", "a"], both.Lookups.Select(lookup => lookup.Key));
         Assert.Equal([true, false, true], both.Lookups.Select(lookup => lookup.HasValue));
-        Assert.Equal(2UL, (await second.Dictionaries.CountAsync(new CountRequest { Object = Name })).Count);
+        Assert.Equal(2, (await second.Dictionaries.CountAsync(new CountRequest { Object = Name })).Count);
 
         Assert.True((await first.Dictionaries.RemoveAsync(new RemoveRequest { Object = Name, Key = "a" })).Removed);
         Assert.False((await second.Dictionaries.RemoveAsync(new RemoveRequest { Object = Name, Key = "a" })).Removed);
@@ -85,37 +86,125 @@ public sealed class DictionaryTests
     }
 
     [Fact]
-    public async Task A_list_has_the_keys_of_a_prefix_in_order_in_several_messages()
+    public async Task A_list_has_the_keys_of_a_prefix_in_the_order_of_code_points_in_pages_of_one_position()
     {
         await using var front = new Front();
         var own = await front.StartAsync(static options => options.MaxBatchEntries = 7);
         await own.CreateAsync(Name, ObjectType.Dictionary);
-        var none = await ListAsync(own, new ListRequest { Object = Name });
-        Assert.Empty(Assert.Single(none).Entries);
-        var all = Enumerable.Range(0, 20).Select(i => $"k/{i:00}").ToList();
-        foreach (var key in all) await own.Dictionaries.SetAsync(Set(key, $"v{key}"));
+        var none = await own.Dictionaries.ListAsync(new ListRequest { Object = Name });
+        Assert.Equal((0, ""), (none.Entries.Count, none.NextPageToken));
+        var all = Enumerable.Range(0, 18).Select(i => $"k/{i:00}").Concat(["k/\uE000", "k/\U0001F600"]).ToList();
+        foreach (var key in all.AsEnumerable().Reverse()) await own.Dictionaries.SetAsync(Set(key, $"v{key}"));
         await own.Dictionaries.SetAsync(Set("", "empty"));
         await own.Dictionaries.SetAsync(Set("l", "other"));
 
-        var messages = await ListAsync(own, new ListRequest { Object = Name, Prefix = "k/" });
-        Assert.Equal([7, 7, 6], messages.Select(message => message.Entries.Count));
-        Assert.Single(messages.Select(message => message.NextPosition).Distinct());
-        var entries = messages.SelectMany(message => message.Entries).ToList();
+        var pages = new List<ListResponse>();
+        do
+        {
+            var token = pages.LastOrDefault()?.NextPageToken ?? "";
+            pages.Add(await own.Dictionaries.ListAsync(
+                new ListRequest { Object = Name, Prefix = "k/", PageToken = token }));
+            // Written after the first page: no page has it.
+            await own.Dictionaries.SetAsync(Set($"k/99{pages.Count}", "later"));
+        }
+        while (pages[^1].NextPageToken.Length > 0);
+
+        Assert.Equal([7, 7, 6], pages.Select(page => page.Entries.Count));
+        Assert.Single(pages.Select(page => page.NextPosition).Distinct());
+        var entries = pages.SelectMany(page => page.Entries).ToList();
         Assert.Equal(all, entries.Select(entry => entry.Key));
         Assert.All(entries, entry => Assert.Equal($"v{entry.Key}", entry.Value.ToStringUtf8()));
-        var page = await ListAsync(
-            own, new ListRequest { Object = Name, AfterKey = "k/18", Limit = 2, KeysOnly = true });
-        Assert.Equal(["k/19", "l"], page.SelectMany(message => message.Entries).Select(entry => entry.Key));
-        Assert.All(page.SelectMany(message => message.Entries), entry => Assert.True(entry.Value.IsEmpty));
-        var first = await ListAsync(own, new ListRequest { Object = Name, Limit = 1 });
-        Assert.Equal("", Assert.Single(first.SelectMany(message => message.Entries)).Key);
+        var first = await own.Dictionaries.ListAsync(
+            new ListRequest { Object = Name, PageSize = 2, KeysOnly = true });
+        Assert.Equal(["", "k/00"], first.Entries.Select(entry => entry.Key));
+        Assert.All(first.Entries, entry => Assert.True(entry.Value.IsEmpty));
+    }
+
+    [Fact]
+    public async Task A_page_that_is_not_kept_or_makes_no_sense_is_refused()
+    {
+        await using var front = new Front();
+        var own = await front.StartAsync(static options => options.Tango.MaxOpenLists = 1);
+        var other = await front.StartAsync();
+        await own.CreateAsync(Name, ObjectType.Dictionary);
+        foreach (var key in (string[])["a", "b", "c"]) await own.Dictionaries.SetAsync(Set(key, key));
+        var first = new ListRequest { Object = Name, PageSize = 1 };
+        var old = await own.Dictionaries.ListAsync(first);
+        var next = new ListRequest { Object = Name, PageSize = 1, PageToken = old.NextPageToken };
+        // A page may be asked for again.
+        for (var i = 0; i < 2; i++)
+            Assert.Equal("b", Assert.Single((await own.Dictionaries.ListAsync(next)).Entries).Key);
+        Assert.Equal((StatusCode.OutOfRange, "PAGE_EXPIRED"),
+            await TangoFrontEnd.FailureOf(async () => await other.Dictionaries.ListAsync(next)));
+        await own.Dictionaries.ListAsync(first);
+        Assert.Equal((StatusCode.OutOfRange, "PAGE_EXPIRED"),
+            await TangoFrontEnd.FailureOf(async () => await own.Dictionaries.ListAsync(next)));
+
+        var token = (await own.Dictionaries.ListAsync(first)).NextPageToken;
+        ListRequest[] senseless =
+        [
+            new() { Object = Name, PageSize = -1 }, new() { Object = Name, PageToken = "x" },
+            new() { Object = Name, Prefix = "a", PageToken = token },
+        ];
+        foreach (var request in senseless)
+            Assert.Equal((StatusCode.InvalidArgument, "INVALID_REQUEST"),
+                await TangoFrontEnd.FailureOf(async () => await own.Dictionaries.ListAsync(request)));
+    }
+
+    [Fact]
+    public async Task Objects_are_listed_in_pages()
+    {
+        await using var front = new Front();
+        var own = await front.StartAsync();
+        foreach (var name in (string[])["c", "a", "b"]) await own.CreateAsync(name, ObjectType.Lock);
+        var first = await own.Objects.ListAsync(new ListObjectsRequest { PageSize = 2 });
+        Assert.Equal(["a", "b"], first.Objects.Select(one => one.Name));
+        await own.CreateAsync("bb", ObjectType.Lock);
+        var last = await own.Objects.ListAsync(
+            new ListObjectsRequest { PageSize = 2, PageToken = first.NextPageToken });
+        Assert.Equal(["c"], last.Objects.Select(one => one.Name));
+        Assert.Empty(last.NextPageToken);
+    }
+
+    [Fact]
+    public async Task An_answer_that_the_client_does_not_take_is_refused_before_anything_is_done()
+    {
+        await using var front = new Front();
+        var own = await front.StartAsync();
+        await own.CreateAsync(Name, ObjectType.Dictionary);
+        var keys = Enumerable.Range(0, 8).Select(i => $"k{i}").ToList();
+        foreach (var key in keys)
+            await own.Dictionaries.SetAsync(
+                new SetRequest { Object = Name, Key = key, Value = ByteString.CopyFrom(new byte[700_000]) });
+        var request = new TransactRequest
+        {
+            OnSuccess =
+            {
+                keys.Select(key => new Operation { Object = Name, Get = new GetOperation { Key = key } }),
+                new Operation { Object = Name, Set = new SetOperation { Key = "done" } },
+            },
+            RequestId = "large",
+        };
+        Assert.Equal((StatusCode.ResourceExhausted, "ANSWER_TOO_LARGE"),
+            await TangoFrontEnd.FailureOf(async () => await own.Transactions.TransactAsync(request)));
+        Assert.Equal((StatusCode.ResourceExhausted, "ANSWER_TOO_LARGE"), await TangoFrontEnd.FailureOf(
+            async () => await own.Dictionaries.GetManyAsync(new GetManyRequest { Object = Name, Keys = { keys } })));
+        Assert.False((await own.Dictionaries.GetAsync(new GetRequest { Object = Name, Key = "done" })).HasValue);
+        // Nothing was done, so that the id is free; what fits is done.
+        for (var i = 0; i < 4; i++) request.OnSuccess.RemoveAt(0);
+        var done = await own.Transactions.TransactAsync(request);
+        Assert.Equal(5, done.Committed.Results.Count);
+        // Outcomes are remembered without the values.
+        var resolved = await own.Transactions.ResolveAsync(new ResolveRequest { RequestId = "large" });
+        Assert.Equal((true, done.Committed.Version, 0), (
+            resolved.Committed.Succeeded, resolved.Committed.Version, resolved.Committed.Results.Count));
     }
 
     [Fact]
     public async Task Objects_are_created_by_name_and_type_and_never_by_accident()
     {
         await using var front = new Front();
-        var own = await front.StartAsync(static options => options.Tango.MaxOpenObjects = 3);
+        var own = await front.StartAsync();
         Assert.Equal((StatusCode.NotFound, "OBJECT_NOT_FOUND"),
             await TangoFrontEnd.FailureOf(async () => await own.Dictionaries.SetAsync(Set("a", "1"))));
         await own.CreateAsync(Name, ObjectType.Dictionary);
@@ -134,9 +223,27 @@ public sealed class DictionaryTests
         var all = await own.Objects.ListAsync(new ListObjectsRequest());
         Assert.Equal(["jobs", Name], all.Objects.Select(one => one.Name).Order());
         Assert.Contains("tango.dictionary", all.Objects.Single(one => one.Name == Name).TypeName);
-        await own.CreateAsync("third", ObjectType.Lock);
-        Assert.Equal((StatusCode.ResourceExhausted, "OVERLOADED"),
-            await TangoFrontEnd.FailureOf(() => own.CreateAsync("fourth", ObjectType.Lock)));
+    }
+
+    [Fact]
+    public async Task A_rename_shows_at_once_at_every_front_end()
+    {
+        await using var front = new Front();
+        TangoFrontEnd[] fronts = [await front.StartAsync(), await front.StartAsync()];
+        await fronts[0].CreateAsync(Name, ObjectType.Dictionary);
+        foreach (var own in fronts) await own.Dictionaries.SetAsync(Set("a", "old"));
+        await front.NewRuntime().RenameAsync(Name, "archive");
+        foreach (var own in fronts)
+            Assert.Equal((StatusCode.NotFound, "OBJECT_NOT_FOUND"), await TangoFrontEnd.FailureOf(
+                async () => await own.Dictionaries.GetAsync(new GetRequest { Object = Name, Key = "a" })));
+        await fronts[1].CreateAsync(Name, ObjectType.Dictionary);
+        await fronts[1].Dictionaries.SetAsync(Set("a", "new"));
+        foreach (var own in fronts)
+        {
+            var now = await own.Dictionaries.GetAsync(new GetRequest { Object = Name, Key = "a" });
+            var archived = await own.Dictionaries.GetAsync(new GetRequest { Object = "archive", Key = "a" });
+            Assert.Equal(("new", "old"), (now.Value.ToStringUtf8(), archived.Value.ToStringUtf8()));
+        }
     }
 
     [Fact]
@@ -151,11 +258,11 @@ public sealed class DictionaryTests
         Assert.Equal((StatusCode.NotFound, "OBJECT_NOT_FOUND"), await TangoFrontEnd.FailureOf(
             async () => await own.Dictionaries.GetAsync(new GetRequest { Object = Name, Key = "a" })));
         await own.CreateAsync(Name, ObjectType.Dictionary);
-        Assert.Equal(0UL, (await own.Dictionaries.CountAsync(new CountRequest { Object = Name })).Count);
+        Assert.Equal(0, (await own.Dictionaries.CountAsync(new CountRequest { Object = Name })).Count);
         await other.DeleteAsync(Name);
         await own.CreateAsync(Name, ObjectType.Dictionary);
         await own.Dictionaries.SetAsync(Set("b", "2"));
-        Assert.Equal(1UL, (await own.Dictionaries.CountAsync(new CountRequest { Object = Name })).Count);
+        Assert.Equal(1, (await own.Dictionaries.CountAsync(new CountRequest { Object = Name })).Count);
     }
 
     [Fact]
@@ -173,7 +280,11 @@ public sealed class DictionaryTests
             async () => await own.Dictionaries.SetIfAsync(If("a", "1", new Condition())),
             async () => await own.Dictionaries.SetIfAsync(If("a", "1", new Condition
             {
-                UnchangedSince = new Protocol.Tango.V1.Version { Position = ulong.MaxValue },
+                UnchangedSince = new Protocol.Tango.V1.Version { Position = new Position { Offset = -1 } },
+            })),
+            async () => await own.Dictionaries.SetIfAsync(If("a", "1", new Condition
+            {
+                UnchangedSince = new Protocol.Tango.V1.Version { Index = 1 },
             })),
             async () => await own.Transactions.TransactAsync(new TransactRequest()),
             async () => await own.Transactions.TransactAsync(
@@ -190,12 +301,4 @@ public sealed class DictionaryTests
         new() { Object = Name, Key = key, Value = Text(value), Condition = condition };
 
     private static ByteString Text(string text) => ByteString.CopyFromUtf8(text);
-
-    private static async Task<List<ListResponse>> ListAsync(TangoFrontEnd own, ListRequest request)
-    {
-        using var call = own.Dictionaries.List(request);
-        var all = new List<ListResponse>();
-        await foreach (var message in call.ResponseStream.ReadAllAsync()) all.Add(message);
-        return all;
-    }
 }

@@ -2,26 +2,28 @@ using Corfu.Grpc.Protocol.Tango.V1;
 using Google.Protobuf;
 using Google.Protobuf.WellKnownTypes;
 using global::Grpc.Core;
+using global::Tango.Collections;
 
 namespace Corfu.Grpc.Tests.Tango;
 
 public sealed class SessionTests
 {
     private static readonly TimeSpan Long = TimeSpan.FromMinutes(1);
-    private static readonly TimeSpan Short = TimeSpan.FromMilliseconds(400);
+    private static readonly TimeSpan Short = TimeSpan.FromSeconds(3);
 
     [Fact]
-    public async Task A_lock_of_a_session_that_dies_goes_to_the_next_and_the_old_token_writes_nothing()
+    public async Task Lock_of_a_caller_that_dies_goes_to_the_next_and_the_old_token_writes_nothing()
     {
         await using var front = new Front();
         var (first, second) = (await StartAsync(front), await front.StartAsync());
-        var old = await first.OpenSessionAsync(Long, "old");
+        var old = await first.OpenSessionAsync(Short, "old");
         await using var next = await second.OpenSessionAsync(Long, "next");
         var token = await AcquireAsync(first, old);
+        Assert.NotNull(token);
         var holder = await second.Locks.GetHolderAsync(new GetHolderRequest { Object = "mutex" });
         Assert.Equal((token, "old"), (holder.FencingToken, holder.Owner));
-        Assert.Equal(0, await AcquireAsync(second, next, TimeSpan.Zero));
-        Assert.Equal(0, await AcquireAsync(second, next, TimeSpan.FromMilliseconds(50)));
+        Assert.Null(await AcquireAsync(second, next, TimeSpan.Zero));
+        Assert.Null(await AcquireAsync(second, next, TimeSpan.FromMilliseconds(50)));
         Assert.True(await WriteAsync(first, token));
 
         var waiting = AcquireAsync(second, next, Front.Patience);
@@ -32,6 +34,95 @@ public sealed class SessionTests
         Assert.True(await WriteAsync(second, later));
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Session_goes_on_after_its_connection_broke_or_its_front_end_stopped(bool stops)
+    {
+        await using var front = new Front();
+        var (first, second) = (await StartAsync(front), await front.StartAsync());
+        await using var next = await second.OpenSessionAsync(Long);
+        var session = await first.OpenSessionAsync(Long, "mine");
+        var token = await AcquireAsync(first, session);
+        await first.Queues.EnqueueAsync(new EnqueueRequest { Object = "jobs", Value = ByteString.Empty });
+        var received = await ReceiveAsync(first, session);
+        var set = await first.LeasedDictionaries.SetAsync(
+            Entry("node/1", new SetLeasedRequest { Session = session.Id }));
+        var waiting = AcquireAsync(second, next, Front.Patience);
+        await WaitForLineAsync(front, 2);
+
+        if (stops) await first.StopAsync();
+        else await session.DisposeAsync();
+        var again = stops ? second : first;
+        var gone = new Holding { Object = "mutex", FencingToken = token!.Value + 1000 };
+        var missing = new Holding { Object = "missing", FencingToken = 1 };
+        await using var later = await again.OpenSessionAsync(
+            Long, "mine", new Holding { Object = "mutex", FencingToken = token.Value },
+            new Holding { Object = "jobs", Delivery = received.Delivery },
+            new Holding { Object = "nodes", Lease = set.Lease }, gone, missing);
+        Assert.Equal([gone, missing], later.Lost);
+        await later.RenewAsync();
+        Assert.False(waiting.IsCompleted);
+        Assert.True(await WriteAsync(second, token));
+        await CompleteAsync(second, received.Delivery);
+        // Entries of the session go on with the same lease.
+        var more = await again.LeasedDictionaries.SetAsync(
+            Entry("node/2", new SetLeasedRequest { Session = later.Id }));
+        Assert.Equal(set.Lease, more.Lease);
+        Assert.Equal(["node/1", "node/2"], await KeysAsync(second, ""));
+
+        await later.EndAsync();
+        Assert.True(await waiting > token);
+        Assert.Empty(await KeysAsync(second, ""));
+    }
+
+    [Fact]
+    public async Task Session_at_two_front_ends_holds_its_lock_while_either_lives()
+    {
+        await using var front = new Front();
+        var (first, second) = (await StartAsync(front), await front.StartAsync());
+        var old = await first.OpenSessionAsync(Long);
+        var token = (await AcquireAsync(first, old))!.Value;
+        await using var moved = await second.OpenSessionAsync(
+            Long, "", new Holding { Object = "mutex", FencingToken = token });
+        await old.RenewAsync();
+        await moved.RenewAsync();
+        // The front end notices late that the first connection is broken.
+        await old.DisposeAsync();
+        await Poll.UntilAsync(async () =>
+        {
+            try
+            {
+                await AcquireAsync(first, old, TimeSpan.Zero);
+                return false;
+            }
+            catch (RpcException e) when (e.StatusCode == StatusCode.NotFound)
+            {
+                return true;
+            }
+        });
+        await moved.RenewAsync();
+        Assert.True(await WriteAsync(second, token));
+    }
+
+    [Fact]
+    public async Task Only_keep_alives_renew_and_what_has_ended_elsewhere_is_told()
+    {
+        await using var front = new Front();
+        var (first, second) = (await StartAsync(front), await front.StartAsync());
+        await using var session = await first.OpenSessionAsync(Long);
+        var token = (await AcquireAsync(first, session))!.Value;
+        var before = (await front.Log.CheckAsync([])).Tail;
+        await session.RenewAsync();
+        Assert.True((await front.Log.CheckAsync([])).Tail > before);
+        Assert.True((await second.Locks.ReleaseAsync(
+            new ReleaseRequest { Object = "mutex", FencingToken = token })).Released);
+        await session.KeepAliveAsync();
+        Assert.Equal(new Holding { Object = "mutex", FencingToken = token }, (await session.NextAsync()).Lost);
+        Assert.Equal(SessionEvent.EventOneofCase.KeptAlive, (await session.NextAsync()).EventCase);
+        await session.RenewAsync();
+    }
+
     [Fact]
     public async Task A_lock_of_a_front_end_that_dies_is_free_after_its_time_to_live()
     {
@@ -39,9 +130,9 @@ public sealed class SessionTests
         var second = await StartAsync(front);
         var runtime = front.NewRuntime();
         var first = await TangoFrontEnd.StartAsync(runtime);
-        await using var old = await first.OpenSessionAsync(Long);
+        await using var old = await first.OpenSessionAsync(Short);
         await using var next = await second.OpenSessionAsync(Long);
-        var token = await AcquireAsync(first, old, timeToLive: Short);
+        var token = await AcquireAsync(first, old);
         // As killed: nothing is released.
         await runtime.DisposeAsync();
         Assert.True(await AcquireAsync(second, next, Front.Patience) > token);
@@ -55,14 +146,12 @@ public sealed class SessionTests
         var own = await StartAsync(front);
         await using var silent = await own.OpenSessionAsync(Short);
         await using var next = await own.OpenSessionAsync(Long);
-        var token = await AcquireAsync(own, silent, timeToLive: Long);
+        var token = await AcquireAsync(own, silent);
         Assert.True(await AcquireAsync(own, next, Front.Patience) > token);
-        Assert.Equal((StatusCode.FailedPrecondition, "SESSION_NOT_FOUND"),
-            await TangoFrontEnd.FailureOf(silent.NextAsync));
+        Assert.Equal((StatusCode.NotFound, "SESSION_NOT_FOUND"), await TangoFrontEnd.FailureOf(silent.NextAsync));
         Assert.Equal((StatusCode.NotFound, "SESSION_NOT_FOUND"),
             await TangoFrontEnd.FailureOf(() => AcquireAsync(own, silent)));
-        await next.KeepAliveAsync();
-        Assert.Equal(SessionEvent.EventOneofCase.KeptAlive, (await next.NextAsync()).EventCase);
+        await next.RenewAsync();
     }
 
     [Fact]
@@ -74,20 +163,14 @@ public sealed class SessionTests
         var request = new ReleaseRequest
         {
             Object = "mutex",
-            Session = session.Id,
-            FencingToken = await AcquireAsync(own, session),
+            FencingToken = (await AcquireAsync(own, session))!.Value,
         };
         Assert.True((await own.Locks.ReleaseAsync(request)).Released);
         Assert.False((await own.Locks.ReleaseAsync(request)).Released);
         var token = await AcquireAsync(own, session);
         Assert.True(token > request.FencingToken);
-        // Numbers that name it as if it were a delivery do not take it out of the session.
-        Assert.False((await own.WorkQueues.AbandonAsync(new AbandonRequest
-        {
-            Object = "mutex",
-            Session = session.Id,
-            Delivery = new Delivery { Item = token, Token = -1 },
-        })).Abandoned);
+        // What was released is not lost.
+        await session.RenewAsync();
         await session.EndAsync();
         Assert.False((await own.Locks.GetHolderAsync(new GetHolderRequest { Object = "mutex" })).HasFencingToken);
     }
@@ -98,17 +181,17 @@ public sealed class SessionTests
         await using var front = new Front();
         var (first, second) = (await StartAsync(front), await front.StartAsync());
         foreach (var item in new[] { "a", "b" })
-            await first.WorkQueues.EnqueueAsync(
+            await first.Queues.EnqueueAsync(
                 new EnqueueRequest { Object = "jobs", Value = ByteString.CopyFromUtf8(item) });
-        var dead = await first.OpenSessionAsync(Long);
+        var dead = await first.OpenSessionAsync(Short);
         await using var alive = await second.OpenSessionAsync(Long);
         var lost = await ReceiveAsync(first, dead);
-        Assert.Equal(("a", 1U), (lost.Value.ToStringUtf8(), lost.Attempt));
+        Assert.Equal(("a", 1), (lost.Value.ToStringUtf8(), lost.Attempt));
         await dead.DisposeAsync();
         var (done, again) = (await ReceiveAsync(second, alive), await ReceiveAsync(second, alive));
         Assert.Equal(["a", "b"], new[] { done, again }.Select(one => one.Value.ToStringUtf8()).Order());
         var ofA = done.Delivery.Item == lost.Delivery.Item ? done : again;
-        Assert.Equal(2U, ofA.Attempt);
+        Assert.Equal(2, ofA.Attempt);
         Assert.Equal((StatusCode.FailedPrecondition, "REJECTED"),
             await TangoFrontEnd.FailureOf(() => CompleteAsync(first, lost.Delivery)));
         // Through whichever front end.
@@ -121,7 +204,7 @@ public sealed class SessionTests
         Assert.Equal(Aborted.Types.Reason.Rejected, refused.Aborted.Reason);
         Assert.Equal(TransactResponse.OutcomeOneofCase.Committed,
             (await second.Transactions.TransactAsync(Complete(ofB.Delivery))).OutcomeCase);
-        var none = await second.WorkQueues.ReceiveAsync(
+        var none = await second.Queues.ReceiveAsync(
             new ReceiveRequest { Object = "jobs", Session = alive.Id, MaxWait = new Duration() });
         Assert.Null(none.Delivery);
 
@@ -139,9 +222,9 @@ public sealed class SessionTests
         await using var session = await own.OpenSessionAsync(Long);
         for (var i = 0; i < 3; i++)
         {
-            await own.WorkQueues.EnqueueAsync(new EnqueueRequest { Object = "jobs", Value = ByteString.Empty });
+            await own.Queues.EnqueueAsync(new EnqueueRequest { Object = "jobs", Value = ByteString.Empty });
             var received = await ReceiveAsync(own, session);
-            Assert.Equal(1U, received.Attempt);
+            Assert.Equal(1, received.Attempt);
             if (!inTransaction) await CompleteAsync(own, received.Delivery);
             else
                 Assert.NotNull((await own.Transactions.TransactAsync(new TransactRequest
@@ -150,8 +233,7 @@ public sealed class SessionTests
                 })).Committed);
         }
 
-        await session.KeepAliveAsync();
-        Assert.Equal(SessionEvent.EventOneofCase.KeptAlive, (await session.NextAsync()).EventCase);
+        await session.RenewAsync();
     }
 
     [Fact]
@@ -160,13 +242,13 @@ public sealed class SessionTests
         await using var front = new Front();
         var own = await StartAsync(front);
         await using var session = await own.OpenSessionAsync(Long);
-        await own.WorkQueues.EnqueueAsync(new EnqueueRequest { Object = "jobs", Value = ByteString.Empty });
+        await own.Queues.EnqueueAsync(new EnqueueRequest { Object = "jobs", Value = ByteString.Empty });
         var first = await ReceiveAsync(own, session);
-        var request = new AbandonRequest { Object = "jobs", Session = session.Id, Delivery = first.Delivery };
-        Assert.True((await own.WorkQueues.AbandonAsync(request)).Abandoned);
-        Assert.False((await own.WorkQueues.AbandonAsync(request)).Abandoned);
+        var request = new AbandonRequest { Object = "jobs", Delivery = first.Delivery };
+        Assert.True((await own.Queues.AbandonAsync(request)).Abandoned);
+        Assert.False((await own.Queues.AbandonAsync(request)).Abandoned);
         var second = await ReceiveAsync(own, session);
-        Assert.Equal(2U, second.Attempt);
+        Assert.Equal(2, second.Attempt);
         Assert.True(second.Delivery.Token > first.Delivery.Token);
     }
 
@@ -205,18 +287,18 @@ public sealed class SessionTests
         await using var session = await own.OpenSessionAsync(Long);
         Assert.Equal((StatusCode.ResourceExhausted, "OVERLOADED"),
             await TangoFrontEnd.FailureOf(() => own.OpenSessionAsync(Long)));
-        Assert.NotEqual(0, await AcquireAsync(own, session));
+        Assert.NotNull(await AcquireAsync(own, session));
         await own.CreateAsync("other", ObjectType.Lock);
         Assert.Equal((StatusCode.ResourceExhausted, "OVERLOADED"),
             await TangoFrontEnd.FailureOf(() => AcquireAsync(own, session, name: "other")));
         // What was too much is free again, and an item that was too much was not delivered.
         Assert.False((await own.Locks.GetHolderAsync(new GetHolderRequest { Object = "other" })).HasFencingToken);
-        await own.WorkQueues.EnqueueAsync(new EnqueueRequest { Object = "jobs", Value = ByteString.Empty });
+        await own.Queues.EnqueueAsync(new EnqueueRequest { Object = "jobs", Value = ByteString.Empty });
         Assert.Equal((StatusCode.ResourceExhausted, "OVERLOADED"),
             await TangoFrontEnd.FailureOf(() => ReceiveAsync(own, session)));
         await session.EndAsync();
         await using var next = await own.OpenSessionAsync(Long);
-        Assert.Equal(1U, (await ReceiveAsync(own, next)).Attempt);
+        Assert.Equal(1, (await ReceiveAsync(own, next)).Attempt);
     }
 
     private static async Task<TangoFrontEnd> StartAsync(Front front, Action<CorfuGrpcOptions>? configure = null)
@@ -229,29 +311,35 @@ public sealed class SessionTests
         return own;
     }
 
-    private static async Task<long> AcquireAsync(
-        TangoFrontEnd own, CallerSession session, TimeSpan? maxWait = null, TimeSpan? timeToLive = null,
-        string name = "mutex")
+    private static async Task<long?> AcquireAsync(
+        TangoFrontEnd own, CallerSession session, TimeSpan? maxWait = null, string name = "mutex")
     {
         var request = new AcquireRequest { Object = name, Session = session.Id };
         if (maxWait is { } wait) request.MaxWait = Duration.FromTimeSpan(wait);
-        if (timeToLive is { } life) request.TimeToLive = Duration.FromTimeSpan(life);
-        return (await own.Locks.AcquireAsync(request)).FencingToken;
+        var response = await own.Locks.AcquireAsync(request);
+        return response.HasFencingToken ? response.FencingToken : null;
+    }
+
+    /// <summary>Until so many have the lock or wait for it.</summary>
+    private static async Task WaitForLineAsync(Front front, int count)
+    {
+        var mutex = await front.NewRuntime().OpenAsync<TangoLock>("mutex");
+        await Poll.UntilAsync(async () => await mutex.CountAsync() == count);
     }
 
     /// <summary>A write that the lock guards.</summary>
-    private static async Task<bool> WriteAsync(TangoFrontEnd own, long token)
+    private static async Task<bool> WriteAsync(TangoFrontEnd own, long? token)
     {
         var outcome = await own.Transactions.TransactAsync(new TransactRequest
         {
-            Compare = { new Compare { Object = "mutex", LockHeld = token } },
+            Compare = { new Compare { Object = "mutex", LockHeld = token!.Value } },
             OnSuccess = { new Operation { Object = "ledger", Set = new SetOperation { Key = "last" } } },
         });
         return outcome.Committed.Succeeded;
     }
 
     private static async Task<ReceiveResponse> ReceiveAsync(TangoFrontEnd own, CallerSession session) =>
-        await own.WorkQueues.ReceiveAsync(new ReceiveRequest
+        await own.Queues.ReceiveAsync(new ReceiveRequest
         {
             Object = "jobs",
             Session = session.Id,
@@ -259,7 +347,7 @@ public sealed class SessionTests
         });
 
     private static async Task CompleteAsync(TangoFrontEnd own, Delivery delivery) =>
-        await own.WorkQueues.CompleteAsync(new CompleteRequest { Object = "jobs", Delivery = delivery });
+        await own.Queues.CompleteAsync(new CompleteRequest { Object = "jobs", Delivery = delivery });
 
     private static SetLeasedRequest Entry(string key, SetLeasedRequest request)
     {
@@ -269,10 +357,8 @@ public sealed class SessionTests
 
     private static async Task<List<string>> KeysAsync(TangoFrontEnd own, string prefix)
     {
-        using var call = own.LeasedDictionaries.List(new ListLeasedRequest { Object = "nodes", Prefix = prefix });
-        var keys = new List<string>();
-        await foreach (var message in call.ResponseStream.ReadAllAsync())
-            keys.AddRange(message.Entries.Select(entry => entry.Key));
-        return keys;
+        var list = await own.LeasedDictionaries.ListAsync(
+            new ListLeasedRequest { Object = "nodes", Prefix = prefix });
+        return [.. list.Entries.Select(entry => entry.Key)];
     }
 }

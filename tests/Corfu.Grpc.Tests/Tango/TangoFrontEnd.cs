@@ -24,30 +24,30 @@ internal sealed class TangoFrontEnd : IAsyncDisposable
     {
         (_app, Runtime) = (app, runtime);
         _channel = GrpcChannel.ForAddress(app.Urls.Single());
-        Objects = new Objects.ObjectsClient(_channel);
-        Dictionaries = new Dictionaries.DictionariesClient(_channel);
-        Sessions = new Protocol.Tango.V1.Sessions.SessionsClient(_channel);
-        Locks = new Locks.LocksClient(_channel);
-        WorkQueues = new WorkQueues.WorkQueuesClient(_channel);
-        LeasedDictionaries = new LeasedDictionaries.LeasedDictionariesClient(_channel);
-        Transactions = new Transactions.TransactionsClient(_channel);
+        Objects = new ObjectService.ObjectServiceClient(_channel);
+        Dictionaries = new DictionaryService.DictionaryServiceClient(_channel);
+        Sessions = new SessionService.SessionServiceClient(_channel);
+        Locks = new LockService.LockServiceClient(_channel);
+        Queues = new QueueService.QueueServiceClient(_channel);
+        LeasedDictionaries = new LeasedDictionaryService.LeasedDictionaryServiceClient(_channel);
+        Transactions = new TransactionService.TransactionServiceClient(_channel);
     }
 
     public TangoRuntime Runtime { get; }
 
-    public Objects.ObjectsClient Objects { get; }
+    public ObjectService.ObjectServiceClient Objects { get; }
 
-    public Dictionaries.DictionariesClient Dictionaries { get; }
+    public DictionaryService.DictionaryServiceClient Dictionaries { get; }
 
-    public Protocol.Tango.V1.Sessions.SessionsClient Sessions { get; }
+    public SessionService.SessionServiceClient Sessions { get; }
 
-    public Locks.LocksClient Locks { get; }
+    public LockService.LockServiceClient Locks { get; }
 
-    public WorkQueues.WorkQueuesClient WorkQueues { get; }
+    public QueueService.QueueServiceClient Queues { get; }
 
-    public LeasedDictionaries.LeasedDictionariesClient LeasedDictionaries { get; }
+    public LeasedDictionaryService.LeasedDictionaryServiceClient LeasedDictionaries { get; }
 
-    public Transactions.TransactionsClient Transactions { get; }
+    public TransactionService.TransactionServiceClient Transactions { get; }
 
     /// <param name="runtime">Not disposed with the front end.</param>
     public static async Task<TangoFrontEnd> StartAsync(
@@ -70,8 +70,8 @@ internal sealed class TangoFrontEnd : IAsyncDisposable
         await Objects.CreateAsync(new CreateRequest { Object = name, Type = type });
 
     /// <summary>Opens a session that keeps itself alive until it is disposed.</summary>
-    public Task<CallerSession> OpenSessionAsync(TimeSpan timeToLive, string owner = "") =>
-        CallerSession.OpenAsync(Sessions, timeToLive, owner);
+    public Task<CallerSession> OpenSessionAsync(TimeSpan timeToLive, string owner = "", params Holding[] held) =>
+        CallerSession.OpenAsync(Sessions, timeToLive, owner, held);
 
     /// <summary>The code and the reason of what a call throws.</summary>
     public static async Task<(StatusCode Code, string Reason)> FailureOf(Func<Task> call) =>

@@ -32,8 +32,8 @@ public sealed class TransactTests
         var second = await own.Transactions.TransactAsync(request);
         Assert.False(second.Committed.Succeeded);
         Assert.Equal([true, false], second.Committed.Results.Select(result => result.HasValue));
-        var count = await own.WorkQueues.CountAsync(new CountItemsRequest { Object = "jobs" });
-        Assert.Equal((1UL, 0UL), (count.Ready, count.Delivered));
+        var count = await own.Queues.CountAsync(new CountItemsRequest { Object = "jobs" });
+        Assert.Equal((1L, 0L), (count.Ready, count.Delivered));
         var removed = await own.Transactions.TransactAsync(new TransactRequest
         {
             Compare = { Key("accounts", "a", new Condition { UnchangedSince = first.Committed.Version }) },
@@ -122,16 +122,15 @@ public sealed class TransactTests
         {
             Compare = { Key("accounts", "a", new Condition { Exists = false }) },
             OnSuccess = { Set("accounts", "a", "1"), Get("accounts", "a") },
-            Transaction = id,
+            RequestId = id,
         });
         Assert.Equal(Outcome.InDoubt, doubt.OutcomeCase);
-        if (id.Length > 0) Assert.Equal(id, doubt.InDoubt.Transaction);
-        var request = new ResolveRequest { Transaction = doubt.InDoubt.Transaction };
+        if (id.Length > 0) Assert.Equal(id, doubt.InDoubt.RequestId);
+        var request = new ResolveRequest { RequestId = doubt.InDoubt.RequestId };
         for (var i = 0; i < 2; i++)
         {
             var resolved = await own.Transactions.ResolveAsync(request);
-            Assert.Equal(isWritten ? Outcome.Committed : Outcome.Aborted, resolved.OutcomeCase);
-            if (isWritten) Assert.Equal("1", resolved.Committed.Results[1].Value.ToStringUtf8());
+            if (isWritten) Assert.True(resolved.Committed.Succeeded);
             else Assert.Equal(Aborted.Types.Reason.NotWritten, resolved.Aborted.Reason);
         }
 
@@ -150,8 +149,8 @@ public sealed class TransactTests
         var doubt = await Assert.ThrowsAsync<RpcException>(async () => await own.Dictionaries.SetAsync(
             new SetRequest { Object = "accounts", Key = "a", Value = Text("1") }));
         Assert.Equal((StatusCode.Unknown, "IN_DOUBT"), TangoFrontEnd.ReasonOf(doubt));
-        var id = TangoFrontEnd.InfoOf(doubt).Metadata["transaction"];
-        var resolved = await own.Transactions.ResolveAsync(new ResolveRequest { Transaction = id });
+        var id = TangoFrontEnd.InfoOf(doubt).Metadata["request_id"];
+        var resolved = await own.Transactions.ResolveAsync(new ResolveRequest { RequestId = id });
         Assert.True(resolved.Committed.Succeeded);
     }
 
@@ -160,21 +159,88 @@ public sealed class TransactTests
     {
         await using var front = new Front();
         var own = await StartAsync(front, static options => options.Tango.MaxRememberedTransactions = 2);
-        var request = new TransactRequest { OnSuccess = { Set("accounts", "a", "1") }, Transaction = "t1" };
+        var request = new TransactRequest { OnSuccess = { Set("accounts", "a", "1") }, RequestId = "t1" };
         var done = await own.Transactions.TransactAsync(request);
-        Assert.Equal(done, await own.Transactions.ResolveAsync(new ResolveRequest { Transaction = "t1" }));
-        Assert.Equal((StatusCode.AlreadyExists, "TRANSACTION_EXISTS"),
+        var told = await own.Transactions.ResolveAsync(new ResolveRequest { RequestId = "t1" });
+        Assert.Equal((true, done.Committed.Version), (told.Committed.Succeeded, told.Committed.Version));
+        Assert.Equal((StatusCode.AlreadyExists, "REQUEST_EXISTS"),
             await TangoFrontEnd.FailureOf(async () => await own.Transactions.TransactAsync(request)));
         // One that was refused has left its id free.
-        var refused = new TransactRequest { OnSuccess = { Set("missing", "a", "1") }, Transaction = "t2" };
+        var refused = new TransactRequest { OnSuccess = { Set("missing", "a", "1") }, RequestId = "t2" };
         for (var i = 0; i < 2; i++)
             Assert.Equal((StatusCode.NotFound, "OBJECT_NOT_FOUND"),
                 await TangoFrontEnd.FailureOf(async () => await own.Transactions.TransactAsync(refused)));
         for (var i = 3; i < 6; i++)
             await own.Transactions.TransactAsync(
-                new TransactRequest { OnSuccess = { Set("accounts", "a", "1") }, Transaction = $"t{i}" });
-        Assert.Equal((StatusCode.NotFound, "TRANSACTION_NOT_FOUND"), await TangoFrontEnd.FailureOf(
-            async () => await own.Transactions.ResolveAsync(new ResolveRequest { Transaction = "t1" })));
+                new TransactRequest { OnSuccess = { Set("accounts", "a", "1") }, RequestId = $"t{i}" });
+        Assert.Equal((StatusCode.NotFound, "REQUEST_NOT_FOUND"), await TangoFrontEnd.FailureOf(
+            async () => await own.Transactions.ResolveAsync(new ResolveRequest { RequestId = "t1" })));
+    }
+
+    [Fact]
+    public async Task Single_writes_with_an_id_are_done_once()
+    {
+        await using var front = new Front();
+        var own = await StartAsync(front);
+        Func<string, Task>[] writes =
+        [
+            async id => await own.Dictionaries.SetAsync(
+                new SetRequest { Object = "accounts", Key = "a", RequestId = id }),
+            async id => await own.Dictionaries.SetIfAsync(new SetIfRequest
+            {
+                Object = "accounts", Key = "b", Condition = new Condition { Exists = false }, RequestId = id,
+            }),
+            async id => await own.Dictionaries.RemoveAsync(
+                new RemoveRequest { Object = "accounts", Key = "a", RequestId = id }),
+            async id => await own.Queues.EnqueueAsync(new EnqueueRequest { Object = "jobs", RequestId = id }),
+        ];
+        for (var i = 0; i < writes.Length; i++)
+        {
+            var id = $"write {i}";
+            await writes[i](id);
+            Assert.Equal((StatusCode.AlreadyExists, "REQUEST_EXISTS"),
+                await TangoFrontEnd.FailureOf(() => writes[i](id)));
+            var told = await own.Transactions.ResolveAsync(new ResolveRequest { RequestId = id });
+            Assert.True(told.Committed.Succeeded);
+        }
+
+        Assert.Equal(1, (await own.Queues.CountAsync(new CountItemsRequest { Object = "jobs" })).Ready);
+    }
+
+    [Fact]
+    public async Task A_write_whose_deadline_comes_near_tells_what_resolves_it()
+    {
+        await using var host = new TangoTestHost();
+        var process = host.Start();
+        await using var own = await TangoFrontEnd.StartAsync(
+            process.Runtime, static options => options.DeadlineMargin = TimeSpan.FromMinutes(1));
+        await own.CreateAsync("accounts", ObjectType.Dictionary);
+        var isLeft = new TaskCompletionSource();
+        process.Connection.BeforeNextAppend(async () => await isLeft.Task);
+        var doubt = await Assert.ThrowsAsync<RpcException>(async () => await own.Dictionaries.SetAsync(
+            new SetRequest { Object = "accounts", Key = "a", RequestId = "mine" },
+            deadline: DateTime.UtcNow.AddSeconds(5)));
+        isLeft.SetResult();
+        Assert.Equal((StatusCode.Unknown, "IN_DOUBT"), TangoFrontEnd.ReasonOf(doubt));
+        Assert.Equal("mine", TangoFrontEnd.InfoOf(doubt).Metadata["request_id"]);
+    }
+
+    [Fact]
+    public void Ids_are_remembered_for_each_caller_and_go_with_what_was_not_sent()
+    {
+        var options = new CorfuGrpcOptions();
+        options.Tango.MaxRememberedTransactions = 2;
+        var remembered = new RememberedTransactions(Microsoft.Extensions.Options.Options.Create(options));
+        var (mine, yours) = (new RequestKey("me", "1"), new RequestKey("you", "1"));
+        remembered.Begin(mine);
+        remembered.Begin(yours);
+        Assert.Throws<RequestExistsException>(() => remembered.Begin(mine));
+        // An id that is used again after a refusal is the newest.
+        remembered.Withdraw(mine);
+        remembered.Begin(mine);
+        remembered.Begin(new RequestKey("me", "2"));
+        Assert.Throws<RequestExistsException>(() => remembered.Begin(mine));
+        remembered.Begin(yours);
     }
 
     private static async Task<TangoFrontEnd> StartAsync(Front front, Action<CorfuGrpcOptions>? configure = null)

@@ -1,5 +1,6 @@
 using Corfu.Client;
 using Corfu.Grpc.Protocol.Tango.V1;
+using Corfu.Grpc.Protocol.V1;
 using Google.Protobuf;
 using global::Grpc.Core;
 using global::Tango;
@@ -21,7 +22,7 @@ public sealed class WatchTests
         Place after;
         await using (var first = await TangoFrontEnd.StartAsync(front.NewRuntime()))
         {
-            using var watch = first.Dictionaries.Watch(new WatchRequest { Object = Name });
+            using var watch = new CallerWatch(first, new WatchRequest { Object = Name });
             await NextAsync(watch);
             await SetAsync(writer, "b", "2");
             after = (await NextAsync(watch)).Place;
@@ -30,7 +31,7 @@ public sealed class WatchTests
         await SetAsync(writer, "c", "3");
         await writer.Dictionaries.RemoveAsync(new RemoveRequest { Object = Name, Key = "b" });
         var second = await front.StartAsync();
-        using var again = second.Dictionaries.Watch(new WatchRequest { Object = Name, After = after });
+        using var again = new CallerWatch(second, new WatchRequest { Object = Name, After = after });
         Assert.Equal(WatchEvent.EventOneofCase.Started, (await NextAsync(again)).EventCase);
         Assert.Equal("c", (await NextAsync(again)).Set.Key);
         Assert.Equal("b", (await NextAsync(again)).Removed);
@@ -45,11 +46,10 @@ public sealed class WatchTests
         var own = await front.StartAsync();
         await own.CreateAsync(Name, ObjectType.Dictionary);
         await SetAsync(own, "a", "1");
-        using var list = own.Dictionaries.List(new ListRequest { Object = Name });
-        Assert.True(await list.ResponseStream.MoveNext());
+        var list = await own.Dictionaries.ListAsync(new ListRequest { Object = Name });
         await SetAsync(own, "b", "2");
-        using var watch = own.Dictionaries.Watch(
-            new WatchRequest { Object = Name, FromPosition = list.ResponseStream.Current.NextPosition });
+        using var watch = new CallerWatch(
+            own, new WatchRequest { Object = Name, FromPosition = list.NextPosition });
         await NextAsync(watch);
         Assert.Equal("b", (await NextAsync(watch)).Set.Key);
     }
@@ -60,9 +60,9 @@ public sealed class WatchTests
         await using var front = new Front();
         var own = await front.StartAsync();
         await own.CreateAsync(Name, ObjectType.Dictionary);
-        using var prefix = own.Dictionaries.Watch(new WatchRequest { Object = Name, Prefix = "x/" });
-        using var keys = own.Dictionaries.Watch(
-            new WatchRequest { Object = Name, Keys = new Keys { Keys_ = { "y" } } });
+        using var prefix = new CallerWatch(own, new WatchRequest { Object = Name, Prefix = "x/" });
+        using var keys = new CallerWatch(
+            own, new WatchRequest { Object = Name, Keys = new Keys { Keys_ = { "y" } } });
         await NextAsync(prefix);
         await NextAsync(keys);
         var shared = await front.NewRuntime().OpenAsync<TangoDictionary<string, byte[]>>(Name);
@@ -92,12 +92,12 @@ public sealed class WatchTests
         await SetAsync(own, "later", "x");
         await front.Log.TrimPrefixAsync(before);
 
-        using var refused = own.Dictionaries.Watch(new WatchRequest { Object = Name, FromPosition = 0 });
+        using var refused = new CallerWatch(own, new WatchRequest { Object = Name, FromPosition = new Position() });
         await NextAsync(refused);
         Assert.Equal((StatusCode.OutOfRange, "TRIMMED"), await TangoFrontEnd.FailureOf(() => NextAsync(refused)));
 
-        using var reset = own.Dictionaries.Watch(
-            new WatchRequest { Object = Name, FromPosition = 0, ResetIfTrimmed = true });
+        using var reset = new CallerWatch(
+            own, new WatchRequest { Object = Name, FromPosition = new Position(), ResetIfTrimmed = true });
         await NextAsync(reset);
         var entries = new List<Entry>();
         WatchEvent told;
@@ -113,14 +113,34 @@ public sealed class WatchTests
     }
 
     [Fact]
+    public async Task Events_that_are_ready_share_messages_of_a_limited_size()
+    {
+        await using var front = new Front();
+        var own = await front.StartAsync(static options => options.MaxBatchEntries = 10);
+        await own.CreateAsync(Name, ObjectType.Dictionary);
+        var shared = await own.Runtime.OpenAsync<TangoDictionary<string, byte[]>>(Name);
+        // The changes of one entry are there at once.
+        await using (var transaction = own.Runtime.BeginTx())
+        {
+            for (var i = 0; i < 24; i++) await shared.SetAsync($"k{i:00}", [1]);
+            (await transaction.EndTxAsync()).ThrowIfNotCommitted();
+        }
+
+        using var watch = new CallerWatch(own, new WatchRequest { Object = Name, FromPosition = new Position() });
+        await NextAsync(watch);
+        for (var i = 0; i < 24; i++) Assert.Equal($"k{i:00}", (await NextAsync(watch)).Set.Key);
+        Assert.True(watch.Messages <= 4, $"{watch.Messages} messages");
+    }
+
+    [Fact]
     public async Task Watches_have_a_limit_and_end_with_the_front_end()
     {
         await using var front = new Front();
         var own = await TangoFrontEnd.StartAsync(front.NewRuntime(), static options => options.Tango.MaxWatches = 1);
         await own.CreateAsync(Name, ObjectType.Dictionary);
-        using var first = own.Dictionaries.Watch(new WatchRequest { Object = Name });
+        using var first = new CallerWatch(own, new WatchRequest { Object = Name });
         await NextAsync(first);
-        using var second = own.Dictionaries.Watch(new WatchRequest { Object = Name });
+        using var second = new CallerWatch(own, new WatchRequest { Object = Name });
         Assert.Equal((StatusCode.ResourceExhausted, "OVERLOADED"),
             await TangoFrontEnd.FailureOf(() => NextAsync(second)));
         var stopping = own.StopAsync();
@@ -130,12 +150,7 @@ public sealed class WatchTests
         await own.DisposeAsync();
     }
 
-    private static async Task<WatchEvent> NextAsync(AsyncServerStreamingCall<WatchEvent> watch)
-    {
-        using var limit = new CancellationTokenSource(Front.Patience);
-        Assert.True(await watch.ResponseStream.MoveNext(limit.Token));
-        return watch.ResponseStream.Current;
-    }
+    private static Task<WatchEvent> NextAsync(CallerWatch watch) => watch.NextAsync();
 
     private static async Task SetAsync(TangoFrontEnd own, string key, string value) =>
         await own.Dictionaries.SetAsync(
