@@ -39,6 +39,7 @@ internal sealed class LocksEndpoint(OpenObjects objects, Sessions sessions, Time
 
     public override async Task<V1.ReleaseResponse> Release(V1.ReleaseRequest request, ServerCallContext context)
     {
+        if (request.FencingToken <= 0) throw new RequestException("fencing_token is missing.");
         var released = await objects.UseAsync<TangoLock, bool>(
             request.Object, mutex => mutex.ReleaseAsync(request.FencingToken, context.CancellationToken).AsTask(),
             context.CancellationToken);

@@ -115,7 +115,7 @@ internal sealed class QueuesEndpoint(
         return response;
     }
 
-    private static (long Item, long Token) NumbersOf(V1.Delivery? delivery) => delivery is null
-        ? throw new RequestException("delivery is missing.")
-        : (delivery.Item, delivery.Token);
+    private static (long Item, long Token) NumbersOf(V1.Delivery? delivery) => delivery is { Item: > 0, Token: > 0 }
+        ? (delivery.Item, delivery.Token)
+        : throw new RequestException("delivery is missing, or has no item or token.");
 }

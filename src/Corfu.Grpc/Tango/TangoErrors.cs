@@ -21,6 +21,7 @@ internal static class TangoErrors
             static (e, metadata) => metadata.Add("object", e.ObjectName));
         Row<TangoLevelException>(StatusCode.FailedPrecondition, ErrorReason.FeatureLevel);
         Row<TangoRejectedException>(StatusCode.FailedPrecondition, ErrorReason.Rejected);
+        Row<TangoLeaseLostException>(StatusCode.FailedPrecondition, ErrorReason.Rejected);
         Row<TangoTrimmedException>(StatusCode.OutOfRange, ErrorReason.Trimmed);
         Row<TangoTooLargeException>(StatusCode.InvalidArgument, ErrorReason.EntryTooLarge);
         Row<TangoBusyException>(StatusCode.ResourceExhausted, ErrorReason.Overloaded);

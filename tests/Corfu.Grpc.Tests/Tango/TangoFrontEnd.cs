@@ -35,6 +35,8 @@ internal sealed class TangoFrontEnd : IAsyncDisposable
 
     public TangoRuntime Runtime { get; }
 
+    public CallInvoker Invoker => _channel.CreateCallInvoker();
+
     public ObjectService.ObjectServiceClient Objects { get; }
 
     public DictionaryService.DictionaryServiceClient Dictionaries { get; }
