@@ -27,8 +27,10 @@ public sealed class ClusterAgent : IRoleHandler
 
     /// <param name="probes">For probes: with short time-outs, so that a dead connection is given up soon.</param>
     /// <param name="transport">For everything else. Both stay the caller's.</param>
+    /// <param name="loops">As of a <see cref="CorfuClient"/>.</param>
     public ClusterAgent(AgentOptions options, ITransport probes, ITransport transport, TimeProvider time,
-        IEntropy entropy, ILogger? logger = null, ReconfigurerOptions? reconfiguration = null)
+        IEntropy entropy, ILogger? logger = null, ReconfigurerOptions? reconfiguration = null,
+        LoopContext? loops = null)
     {
         options.Validate();
         _options = options;
@@ -46,7 +48,7 @@ public sealed class ClusterAgent : IRoleHandler
         var reconfigurer = new Reconfigurer(transport, layout, time, _logger, reconfiguration);
         _change = new ChangeState(_gate, options, _view, _monitor, _suspicions, reconfigurer, clock, _logger);
         _maintenance = new Maintenance(_gate, options, _view, _monitor, probes, transport, time, clock, entropy,
-            _logger);
+            _logger, loops);
         lock (_gate)
         {
             foreach (var peer in options.Peers.Prepend(options.Self)) _monitor.AddPeer(peer);

@@ -38,16 +38,18 @@ public sealed partial class CorfuClient
     }
 
     /// <summary>Connects over any transport, which stays the caller's.</summary>
+    /// <param name="loops">Where the work runs that callers share. Null: the thread pool.</param>
     /// <exception cref="ClusterNotFoundException">Nothing at the endpoints leads to a cluster.</exception>
     public static async Task<CorfuClient> ConnectAsync(
         ConnectionString connection, ITransport transport, TimeProvider time, IEntropy entropy,
-        CorfuClientOptions? options = null, ILogger? logger = null, CancellationToken cancellationToken = default)
+        CorfuClientOptions? options = null, ILogger? logger = null, LoopContext? loops = null,
+        CancellationToken cancellationToken = default)
     {
         options ??= CorfuClientOptions.Default;
         var found = await ClusterFinder.DiscoverAsync(connection, transport, time, cancellationToken);
         var projection = await ClusterFinder.FindLatestAsync(
             found, new LayoutClient(transport, entropy, time, options.Layout), cancellationToken);
-        return new CorfuClient(projection, transport, time, entropy, Remembering(connection, options), logger);
+        return new CorfuClient(projection, transport, time, entropy, Remembering(connection, options), logger, loops);
     }
 
     // All acceptors may be replaced while the client sleeps; then it finds the cluster by these endpoints.

@@ -33,8 +33,9 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
 
     /// <param name="projection">A decided projection of the cluster; newer ones are learnt.</param>
     /// <param name="transport">Stays the caller's.</param>
+    /// <param name="loops">Where the work runs that callers share. Null: the thread pool.</param>
     public CorfuClient(Projection projection, ITransport transport, TimeProvider time, IEntropy entropy,
-        CorfuClientOptions? options = null, ILogger? logger = null)
+        CorfuClientOptions? options = null, ILogger? logger = null, LoopContext? loops = null)
     {
         options ??= CorfuClientOptions.Default;
         options.Validate();
@@ -43,7 +44,7 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
         _options = options;
 
         // Used by all parts: the clock, the projection, the calls to nodes.
-        _clock = new ClientClock(time);
+        _clock = new ClientClock(time, loops ?? LoopContext.Pool);
         _layout = new LayoutClient(transport, entropy, time, options.Layout);
         _reconfigurer = new Reconfigurer(transport, _layout, time, logger, options.Reconfiguration);
         _projections = new ProjectionHolder(projection, time.TimestampFrequency / 4000);

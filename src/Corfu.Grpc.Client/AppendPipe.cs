@@ -21,7 +21,7 @@ internal sealed class AppendPipe(FrontEnds frontEnds, GrpcLogOptions options, Ca
 
     private Task? _running;
 
-    public void Start() => _running = RunAsync();
+    public void Start() => _running = LoopContext.Pool.RunAsync(RunAsync);
 
     public void Add(PendingAppend append)
     {

@@ -36,7 +36,7 @@ public class BlockedEntryTests
         using var lifetime = new CancellationTokenSource();
         var logger = NullLogger.Instance;
         var calls = new CallBatcher(log, Runtime, () => throw new InvalidOperationException("The append returned"),
-            new TangoOptions(), logger, lifetime.Token);
+            new TangoOptions(), LoopContext.Pool, logger, lifetime.Token);
         var entry = new DirectoryEntry(new ObjectId(257), "written", "test-fragile", null, 16);
         var call = new CommitCall(CommitReading(256, writing: 257), [new StreamId(256), new StreamId(257)], true,
             SpillList.Empty, TangoDirectory.DefaultMaxSpan, entry)
@@ -46,8 +46,8 @@ public class BlockedEntryTests
 
         var hosted = new HostedObjects();
         hosted.Add(new HostedUnit([entry], static _ => null));
-        var decisions = new Decisions(calls, _ => Task.CompletedTask, TimeSpan.FromDays(1), TimeProvider.System, logger,
-            lifetime.Token);
+        var decisions = new Decisions(calls, _ => Task.CompletedTask, TimeSpan.FromDays(1), TimeProvider.System,
+            LoopContext.Pool, logger, lifetime.Token);
         var applier = new RecordApplier(hosted, decisions, new SpilledWrites(log),
             static () => TangoDirectory.DefaultMaxSpan, calls, null, logger);
         var played = (await log.ReadManyAsync([LogPosition.Zero]))[0].Entry!;

@@ -116,7 +116,8 @@ public class DecisionTests
         var (reader, before) = await OpenAsync(world, "first");
         var failures = 0;
         HookedCursor? main = null;
-        await using var runtime = new TangoRuntime(world.Log, OpenCursor, time, SystemEntropy.Instance);
+        await using var runtime = new TangoRuntime(world.Log, OpenCursor, time, SystemEntropy.Instance,
+            loops: SeededContext.Loops);
         var second = await runtime.OpenAsync<Accounts>("second", OpenMode.Create);
         var snapshotEnd = (await world.TailAsync()).Offset;
         await before.SetAsync("x", 1);

@@ -18,7 +18,6 @@ public class IdlePlaybackTests
         var runtime = world.NewRuntime(() => new Watched(world.Log.OpenCursor(), () => seen.Add(s_flows.Value)), time);
         s_flows.Value = "the first call";
         await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
-        Assert.Contains("the first call", seen);
         s_flows.Value = "later";
         seen.Clear();
         await Task.Delay(3 * s_period, time);

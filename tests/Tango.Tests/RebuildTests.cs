@@ -8,7 +8,7 @@ public class RebuildTests
     {
         await using var world = new World(time: time);
         var faults = new Queue<Exception>([new TimeoutException("once")]);
-        Fragile.Fault.Value = value => value == 5 && faults.TryDequeue(out var fault) ? fault : null;
+        Fragile.Fault = value => value == 5 && faults.TryDequeue(out var fault) ? fault : null;
         var runtime = world.NewRuntime();
         var fragile = await runtime.OpenAsync<Fragile>("fragile", OpenMode.Create);
         var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
@@ -35,7 +35,7 @@ public class RebuildTests
     {
         await using var world = new World(time: time);
         var failed = 0;
-        Fragile.Fault.Value = value => value == 5 && ++failed > 0 ? new TimeoutException("always") : null;
+        Fragile.Fault = value => value == 5 && ++failed > 0 ? new TimeoutException("always") : null;
         var fragile = await world.NewRuntime().OpenAsync<Fragile>("fragile", OpenMode.Create);
         await fragile.PutAsync(5);
         await fragile.PutAsync(6);
@@ -46,6 +46,7 @@ public class RebuildTests
         }
 
         Assert.Equal(2, failed);
+        Fragile.Fault = null;
     });
 
     [Fact]
@@ -53,7 +54,7 @@ public class RebuildTests
     {
         await using var world = new World(time: time);
         var faults = new Queue<Exception>([new TimeoutException("once")]);
-        Fragile.Fault.Value = value => value == 5 && faults.TryDequeue(out var fault) ? fault : null;
+        Fragile.Fault = value => value == 5 && faults.TryDequeue(out var fault) ? fault : null;
         var runtime = world.NewRuntime();
         Fragile fragile = null!;
         Accounts accounts = null!;
@@ -76,7 +77,7 @@ public class RebuildTests
     {
         await using var world = new World(time: time);
         var faults = new Queue<Exception>([new TimeoutException("once")]);
-        Fragile.Fault.Value = value => value == 5 && faults.TryDequeue(out var fault) ? fault : null;
+        Fragile.Fault = value => value == 5 && faults.TryDequeue(out var fault) ? fault : null;
         var runtime = world.NewRuntime();
         var fragile = await runtime.OpenAsync<Fragile>("fragile", OpenMode.Create);
         var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
@@ -100,7 +101,7 @@ public class RebuildTests
         await using var world = new World(time: time);
         var faults = new Queue<Exception>(
             [memory ? new OutOfMemoryException() : new InsufficientExecutionStackException()]);
-        Fragile.Fault.Value = value => value == 5 && faults.TryDequeue(out var fault) ? fault : null;
+        Fragile.Fault = value => value == 5 && faults.TryDequeue(out var fault) ? fault : null;
         var runtime = world.NewRuntime();
         var fragile = await runtime.OpenAsync<Fragile>("fragile", OpenMode.Create);
         var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);

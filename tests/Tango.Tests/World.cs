@@ -18,14 +18,15 @@ internal sealed class World(InMemoryLogOptions? options = null, TimeProvider? ti
     public TangoRuntime NewRuntime(TangoOptions? options = null)
     {
         var runtime = new TangoRuntime(Log, realCursor ? () => new StreamCursor(Log) : Log.OpenCursor,
-            time ?? TimeProvider.System, SystemEntropy.Instance, With(options));
+            time ?? TimeProvider.System, SystemEntropy.Instance, With(options), loops: SeededContext.Loops);
         _runtimes.Add(runtime);
         return runtime;
     }
 
     public TangoRuntime NewRuntime(Func<IStreamCursor> openCursor, TimeProvider clock)
     {
-        var runtime = new TangoRuntime(Log, openCursor, clock, SystemEntropy.Instance, With(null));
+        var runtime = new TangoRuntime(Log, openCursor, clock, SystemEntropy.Instance, With(null),
+            loops: SeededContext.Loops);
         _runtimes.Add(runtime);
         return runtime;
     }

@@ -6,7 +6,8 @@ namespace Corfu.Agent;
 /// may work at once. A run that is cut short loses nothing: what is done is in the projection and on the
 /// units.</summary>
 internal sealed class Maintenance(Lock gate, AgentOptions options, ClusterView view, Monitor monitor, ITransport probes,
-    ITransport transport, TimeProvider time, AgentClock clock, IEntropy entropy, ILogger logger)
+    ITransport transport, TimeProvider time, AgentClock clock, IEntropy entropy, ILogger logger,
+    LoopContext? loops)
 {
     // Guarded by gate, like all below.
     private readonly BackgroundJob _rebuild = new(JobKind.Rebuild, options.RefreshInterval);
@@ -190,7 +191,8 @@ internal sealed class Maintenance(Lock gate, AgentOptions options, ClusterView v
         }
     }
 
-    private CorfuClient ClientOf(Projection projection) => new(projection, transport, time, entropy, null, logger);
+    private CorfuClient ClientOf(Projection projection) => 
+        new(projection, transport, time, entropy, null, logger, loops);
 
     private void Start(BackgroundJob job, CorfuClient client, Func<JobProgress> progress,
         Func<CancellationToken, Task> run, CancellationToken stopped) =>

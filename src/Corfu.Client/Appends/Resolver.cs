@@ -79,7 +79,7 @@ internal sealed class Resolver(Retry retry, ChainReplication chains, GrantedTail
         if (position < view.Projection.Start)
         {
             // The outcome is final already, so the caller does not wait for the fill.
-            FillLaterAsync(view, chain, origins.NewJunk(view, position, [])).Abandon();
+            clock.Loops.Start(() => FillLaterAsync(view, chain, origins.NewJunk(view, position, [])));
             return AppendOutcome.NotAppended;
         }
 

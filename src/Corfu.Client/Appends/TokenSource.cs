@@ -31,7 +31,7 @@ internal sealed class TokenSource(Retry retry, StreamHandOver handOver, ClientCl
             if (ask) queue.InFlight++;
         }
 
-        if (ask) _ = AskAsync(queue);
+        if (ask) clock.Loops.Start(() => AskAsync(queue));
 
         // The position of a cancelled waiter goes to the next one.
         return waiter.OrCancelAsync(cancellationToken);

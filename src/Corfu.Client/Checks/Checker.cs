@@ -56,7 +56,7 @@ internal sealed class Checker(Retry retry, StreamHandOver handOver, SlowChecker 
 
         // Before the round can complete it: a cancelled call always throws.
         var answer = waiter.OrCancelAsync(cancellationToken);
-        if (start is not null) _ = RunAsync(start);
+        if (start is not null) clock.Loops.Start(() => RunAsync(start));
         return new ValueTask<LogCheck>(answer);
     }
 
@@ -121,7 +121,7 @@ internal sealed class Checker(Retry retry, StreamHandOver handOver, SlowChecker 
         {
             if (!helped && batch.HasMore)
             {
-                _ = HelpAsync(batch, response, error);
+                clock.Loops.Start(() => HelpAsync(batch, response, error));
                 helped = true;
             }
 
@@ -148,7 +148,7 @@ internal sealed class Checker(Retry retry, StreamHandOver handOver, SlowChecker 
             next = TakeNext();
         }
 
-        if (next is not null) _ = RunAsync(next);
+        if (next is not null) clock.Loops.Start(() => RunAsync(next));
     }
 
     private async ValueTask<Attempt<TailResponse>> TryAsync(EpochView view, ImmutableArray<StreamId> streams)

@@ -1,11 +1,14 @@
 namespace Corfu.Client;
 
-/// <summary>The client's time, and its end.</summary>
-internal sealed class ClientClock(TimeProvider time)
+/// <summary>The client's time, its end, and where the work runs that its callers share.</summary>
+internal sealed class ClientClock(TimeProvider time, LoopContext loops)
 {
     private readonly CancellationTokenSource _closed = new();
 
     public TimeProvider Time => time;
+
+    /// <summary>What serves several callers is started here: no one caller's context may hold up the others.</summary>
+    public LoopContext Loops => loops;
 
     /// <summary>Cancelled when the client is closed.</summary>
     public CancellationToken Closed => _closed.Token;

@@ -37,7 +37,8 @@ internal sealed class StreamHandOver(SequencerCalls sequencer, FrozenTails froze
             if (batches.Next is not { } next || next.Streams.Count + streams.Length > MessageLimits.MaxItems)
             {
                 next = batches.Next = new HandOverBatch();
-                batches.Last = next.Done = RunAsync(view, next, after: batches.Last);
+                var (started, after) = (next, batches.Last);
+                batches.Last = next.Done = clock.Loops.RunAsync(() => RunAsync(view, started, after));
                 next.Done.Abandon();
             }
 

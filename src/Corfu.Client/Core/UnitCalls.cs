@@ -41,7 +41,7 @@ internal sealed class UnitCalls(ITransport transport, ProjectionHolder projectio
             if (
                 _installs.TryGetValue(unit, out var last) && last.Epoch == projection.Epoch
                 && !last.Install.IsCompleted) return last.Install;
-            var install = SendAsync(projection, unit);
+            var install = clock.Loops.RunAsync(() => SendAsync(projection, unit));
             _installs[unit] = (projection.Epoch, install);
             return install;
         }

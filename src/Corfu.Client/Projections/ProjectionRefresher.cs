@@ -22,7 +22,7 @@ internal sealed class ProjectionRefresher(ProjectionHolder projections, LayoutCl
     /// ends when the projection without that node is known, long before the request's time-out.</summary>
     public void Watch()
     {
-        if (!Volatile.Read(ref _watching) && !Interlocked.Exchange(ref _watching, true)) WatchAsync().Abandon();
+        if (!Volatile.Read(ref _watching) && !Interlocked.Exchange(ref _watching, true)) clock.Loops.Start(WatchAsync);
     }
 
     /// <summary>Pauses an operation. A node that does not answer may have been replaced, so the acceptors are polled
@@ -39,7 +39,7 @@ internal sealed class ProjectionRefresher(ProjectionHolder projections, LayoutCl
             if (!_polling) first = _polling = true;
         }
 
-        if (first) PollAsync().Abandon();
+        if (first) clock.Loops.Start(PollAsync);
         try
         {
             await budget.PauseAsync(projections.ChangedAfter(epoch), reason, cause, cancellationToken);
@@ -114,7 +114,7 @@ internal sealed class ProjectionRefresher(ProjectionHolder projections, LayoutCl
         lock (_gate)
         {
             if (_running is { IsCompleted: false }) return _running;
-            return _running = RunAsync(finish);
+            return _running = clock.Loops.RunAsync(() => RunAsync(finish));
         }
     }
 

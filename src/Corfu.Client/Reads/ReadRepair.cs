@@ -27,7 +27,7 @@ internal sealed class ReadRepair(
             _running = true;
         }
 
-        _ = RunAsync();
+        clock.Loops.Start(RunAsync);
     }
 
     public async ValueTask<Attempt<RepairOutcome>> RepairAsync(

@@ -1,4 +1,5 @@
 using Corfu.Client;
+using Corfu.Protocol;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 
@@ -30,9 +31,14 @@ internal sealed class CorfuConnection(CorfuClientSettings settings, ILoggerFacto
     /// <summary>Null until the first connection.</summary>
     public CorfuClient? Current => _client;
 
-    public async Task<CorfuClient> GetClientAsync(CancellationToken cancellationToken = default)
+    public Task<CorfuClient> GetClientAsync(CancellationToken cancellationToken = default) =>
+        Current is { } connected
+            ? Task.FromResult(connected)
+            // The others wait for it, whatever becomes of the caller's context.
+            : LoopContext.Pool.RunAsync(() => ConnectOnceAsync(cancellationToken));
+
+    private async Task<CorfuClient> ConnectOnceAsync(CancellationToken cancellationToken)
     {
-        if (Current is { } connected) return connected;
         var before = _failure;
         await _gate.WaitAsync(cancellationToken);
         try

@@ -17,7 +17,7 @@ internal sealed class TangoHost(
     ICorfuConnection connection, TangoSettings settings, string? key, IMeterFactory? meters, ILoggerFactory loggers,
     TimeProvider time) : ITangoHost, IAsyncDisposable
 {
-    private readonly SemaphoreSlim _gate = new(1, 1);
+    private readonly Lock _gate = new();
 
     // Written once, under _gate.
     private volatile TangoRuntime? _runtime;
@@ -30,8 +30,7 @@ internal sealed class TangoHost(
         if (Current is { } runtime) return runtime;
         // Not under the gate: calls share an attempt to connect.
         var client = await connection.GetClientAsync(cancellationToken);
-        await _gate.WaitAsync(cancellationToken);
-        try
+        lock (_gate)
         {
             if (_runtime is { } made) return made;
             made = new TangoRuntime(client, () => new StreamCursor(client), time, SystemEntropy.Instance,
@@ -39,15 +38,10 @@ internal sealed class TangoHost(
             if (meters is not null) TangoMeters.Add(meters, made, key);
             return _runtime = made;
         }
-        finally
-        {
-            _gate.Release();
-        }
     }
 
     public async ValueTask DisposeAsync()
     {
         if (Current is { } runtime) await runtime.DisposeAsync();
-        _gate.Dispose();
     }
 }

@@ -22,7 +22,7 @@ internal sealed class TailWatcher(ILogSource source, IOptions<CorfuGrpcOptions> 
             _waiters.Add(waiter);
         }
 
-        if (first) _ = WatchAsync();
+        if (first) LoopContext.Pool.Start(WatchAsync);
         try
         {
             await waiter.Task.WaitAsync(options.Value.Heartbeat, time, cancellationToken);

@@ -55,7 +55,7 @@ internal sealed class NodeAgent : IAsyncDisposable
             ? $"The agent has ended: {_running.Exception?.InnerException?.Message}"
             : null;
 
-    public void Start() => _running = Agent.RunAsync(_stop.Token);
+    public void Start() => _running = LoopContext.Pool.RunAsync(() => Agent.RunAsync(_stop.Token));
 
     /// <summary>Tells the others that the node goes, and acts no more.</summary>
     public async ValueTask DisposeAsync()

@@ -56,7 +56,7 @@ internal sealed class RoleKeeper : IAsyncDisposable
         ? $"The roles are not looked after any more: {e.Message}"
         : null;
 
-    public void Start() => _running = RunAsync(_stop.Token);
+    public void Start() => _running = LoopContext.Pool.RunAsync(() => RunAsync(_stop.Token));
 
     public async ValueTask DisposeAsync()
     {

@@ -19,7 +19,7 @@ internal sealed partial class JournalTrimmer(int inFlight, ILogger<JournalTrimme
     public void Trim(ICorfuLog log, IReadOnlyList<LogPosition> positions)
     {
         Interlocked.Increment(ref _underWay);
-        _ = TrimAllAsync(log, positions);
+        LoopContext.Pool.Start(() => TrimAllAsync(log, positions));
     }
 
     public void Dispose() => _stop.Cancel();

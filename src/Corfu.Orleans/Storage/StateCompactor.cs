@@ -15,7 +15,7 @@ internal sealed partial class StateCompactor(
     private readonly CancellationTokenSource _stop = new();
     private Task _running = Task.CompletedTask;
 
-    public void Start() => _running = RunAsync();
+    public void Start() => _running = LoopContext.Pool.RunAsync(RunAsync);
 
     public async Task StopAsync()
     {

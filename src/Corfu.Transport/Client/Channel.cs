@@ -47,8 +47,8 @@ internal sealed class Channel(TcpTransport transport, NodeAddress address)
             _connecting = attempt.Task;
         }
 
-        // Outside the lock: it may complete synchronously. On this thread: a caller waits for it.
-        _ = OpenAsync(attempt);
+        // Outside the lock: it may complete synchronously.
+        LoopContext.Pool.Start(() => OpenAsync(attempt));
         return new ValueTask<Connected>(attempt.Task.WaitAsync(cancellationToken));
     }
 

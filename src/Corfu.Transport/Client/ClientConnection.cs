@@ -34,7 +34,7 @@ internal sealed partial class ClientConnection
 
     public bool IsOpen => Volatile.Read(ref _lost) is null;
 
-    public void Start() => _ = ReceiveAsync();
+    public void Start() => LoopContext.Pool.Start(ReceiveAsync);
 
     /// <summary>False when the connection was lost before anything was sent: another may be tried.</summary>
     public bool TryCall<TResponse>(Request<TResponse> request, CancellationToken cancellationToken,

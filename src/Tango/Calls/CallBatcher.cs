@@ -13,12 +13,12 @@ namespace Tango.Calls;
 /// something is. Each caller's outcome stays its own.
 /// </summary>
 internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> player, TangoOptions options,
-    ILogger logger, CancellationToken lifetime)
+    LoopContext loops, ILogger logger, CancellationToken lifetime)
 {
     // What the writer asks for at once.
     private const int MinimumBuffer = 256;
 
-    private readonly UnplayedWrites _unplayedWrites = new(player, lifetime);
+    private readonly UnplayedWrites _unplayedWrites = new(player, loops, lifetime);
     private readonly Lock _gate = new();
     private long _acknowledgedEnd;
 
@@ -52,7 +52,7 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> pla
             _loops++;
         }
 
-        _ = SendLoopAsync();
+        loops.Start(SendLoopAsync);
     }
 
     /// <summary>Called by playback for every entry: whether this runtime wrote it, and those who still wait for
@@ -82,8 +82,15 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> pla
                 if (Array.Exists(batch, static call => call.NeedsPlayback)) _unplayed.Add(sequence, batch);
             }
 
-            TangoTelemetry.BatchRecords.Record(batch.Length);
-            await SendAsync(batch, sequence);
+            try
+            {
+                TangoTelemetry.BatchRecords.Record(batch.Length);
+                await SendAsync(batch, sequence);
+            }
+            catch (Exception)
+            {
+                // The program's logger. The callers have been told; without this loop no other one would be.
+            }
         }
     }
 
@@ -130,7 +137,7 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> pla
             Acknowledge(result.Position.Next);
             for (var i = 0; i < batch.Length; i++) batch[i].OnAppended(new RecordVersion(result.Position, i));
             if (Array.Exists(batch, static call => call.NeedsPlayback))
-                _ = AwaitPlaybackAsync(batch, sequence, result.Position);
+                loops.Start(() => AwaitPlaybackAsync(batch, sequence, result.Position));
             else if (Array.Exists(batch, static call => call.WritesOpenObject))
                 _unplayedWrites.OnAcknowledged(result.Position.Next, batch.Length);
         }
@@ -140,8 +147,8 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> pla
         }
         catch (Exception e)
         {
-            logger.LogWarning(e, "An append of {Records} records failed; their outcome is unknown", batch.Length);
             Abandon(batch, sequence, call => call.OnInDoubt(null, "The append failed", e));
+            logger.LogWarning(e, "An append of {Records} records failed; their outcome is unknown", batch.Length);
         }
     }
 

@@ -5,7 +5,7 @@ namespace Tango.Calls;
 
 /// <summary>Starts playback for a program that writes to its open objects and does not read. Without it such a program
 /// would make no checkpoints, and its objects would hold the log.</summary>
-internal sealed class UnplayedWrites(Func<Player> player, CancellationToken lifetime)
+internal sealed class UnplayedWrites(Func<Player> player, LoopContext loops, CancellationToken lifetime)
 {
     /// <summary>So many records, or positions of the log, are acknowledged before they are played. Far below what a
     /// checkpoint waits for, and far above what one check costs.</summary>
@@ -35,7 +35,7 @@ internal sealed class UnplayedWrites(Func<Player> player, CancellationToken life
             _asked = _end;
         }
 
-        _ = PlayAsync(end);
+        loops.Start(() => PlayAsync(end));
     }
 
     private async Task PlayAsync(LogPosition end)

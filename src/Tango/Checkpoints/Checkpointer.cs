@@ -19,7 +19,8 @@ namespace Tango.Checkpoints;
 internal sealed class Checkpointer(
     ulong runtime, CheckpointPolicy? policy, Func<bool> mayWrite, Func<HostedUnit, UnitClaim> findClaim,
     Func<HostedUnit, CancellationToken, ValueTask<LogPosition>> checkpoint,
-    Func<CancellationToken, ValueTask> trim, Action<LogPosition> freePinned, ILogger logger, CancellationToken lifetime)
+    Func<CancellationToken, ValueTask> trim, Action<LogPosition> freePinned, LoopContext loops, ILogger logger,
+    CancellationToken lifetime)
 {
     // So many at most follow one checkpoint that was due, so that a runtime with thousands of idle objects does not
     // write their checkpoints only.
@@ -93,7 +94,7 @@ internal sealed class Checkpointer(
             _isRunning = true;
         }
 
-        _ = RunAsync();
+        loops.Start(RunAsync);
     }
 
     private async Task RunAsync()

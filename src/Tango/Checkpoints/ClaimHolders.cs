@@ -20,7 +20,7 @@ internal sealed class ClaimHolders(PlaybackContext context, CancellationToken li
     /// <param name="find">Those that have none after a while.</param>
     public void Start(Func<CancellationToken, ValueTask<IEnumerable<AwaitedDecision>>> find)
     {
-        if (Interlocked.Exchange(ref _isRunning, 1) == 0) _ = RunAsync(find);
+        if (Interlocked.Exchange(ref _isRunning, 1) == 0) context.Loops.Start(() => RunAsync(find));
     }
 
     private async Task RunAsync(Func<CancellationToken, ValueTask<IEnumerable<AwaitedDecision>>> find)

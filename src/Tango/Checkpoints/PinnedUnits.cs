@@ -13,7 +13,7 @@ namespace Tango.Checkpoints;
 internal sealed class PinnedUnits(
     Func<LogPosition, IReadOnlyList<DirectoryEntry>?> find,
     Func<IReadOnlyList<DirectoryEntry>, CancellationToken, ValueTask> checkpoint,
-    Func<CancellationToken, ValueTask> trim, ILogger logger, CancellationToken lifetime)
+    Func<CancellationToken, ValueTask> trim, LoopContext loops, ILogger logger, CancellationToken lifetime)
 {
     // So many checkpoints at most follow one trim.
     private const int MaxAtOnce = 256;
@@ -27,7 +27,7 @@ internal sealed class PinnedUnits(
     /// <param name="end">What is played here.</param>
     public void Start(LogPosition end)
     {
-        if (Interlocked.Exchange(ref _isRunning, 1) == 0) _ = RunAsync(end);
+        if (Interlocked.Exchange(ref _isRunning, 1) == 0) loops.Start(() => RunAsync(end));
     }
 
     private async Task RunAsync(LogPosition end)

@@ -12,7 +12,7 @@ namespace Tango;
 /// <param name="read">The claims as of the log's tail.</param>
 internal sealed class Trimmer(
     ICorfuLog log, TangoDirectory directory, Func<CancellationToken, ValueTask<TrimClaims>> read, TimeProvider time,
-    ILogger logger)
+    LoopContext loops, ILogger logger)
 {
     private const int Batch = 256;
 
@@ -37,7 +37,11 @@ internal sealed class Trimmer(
     /// release, and (5) trims below what the applied record released.
     /// </summary>
     /// <returns>The trim point, and what keeps it from rising.</returns>
-    public async ValueTask<TrimResult> TrimAsync(CancellationToken cancellationToken)
+    // The next trim waits for it, whatever becomes of the caller's context.
+    public async ValueTask<TrimResult> TrimAsync(CancellationToken cancellationToken) =>
+        await loops.RunAsync(() => TrimAloneAsync(cancellationToken));
+
+    private async Task<TrimResult> TrimAloneAsync(CancellationToken cancellationToken)
     {
         await _one.WaitAsync(cancellationToken);
         try

@@ -1,3 +1,4 @@
+using Corfu.Protocol;
 using Microsoft.Extensions.Logging;
 using Tango.Playback;
 
@@ -7,8 +8,8 @@ namespace Tango.Leases;
 /// enough, and Apply ends a lease once.</summary>
 /// <param name="newHandle">Of a hosted object.</param>
 internal sealed class LeaseWatch(
-    Func<Player> player, Func<HostedObject, ITangoLeased> newHandle, TimeProvider time, ILogger logger,
-    CancellationToken lifetime)
+    Func<Player> player, Func<HostedObject, ITangoLeased> newHandle, TimeProvider time, LoopContext loops,
+    ILogger logger, CancellationToken lifetime)
 {
     private readonly Lock _gate = new();
 
@@ -60,8 +61,7 @@ internal sealed class LeaseWatch(
             {
                 if (watched.IsRunning || !TryLook(watched)) continue;
                 watched.IsRunning = true;
-                // It outlives the call whose cycle this is: that call's trace and other ambient values are not its own.
-                using (ExecutionContext.SuppressFlow()) _ = RunAsync(watched);
+                loops.Start(() => RunAsync(watched));
             }
         }
     }

@@ -1,3 +1,5 @@
+using Corfu.Protocol;
+
 namespace Tango;
 
 /// <summary>
@@ -23,7 +25,7 @@ public sealed class TangoLease : IAsyncDisposable
     private volatile bool _isLetGo;
 
     private TangoLease(
-        long id, TimeSpan timeToLive, TimeProvider time, long sentAt,
+        long id, TimeSpan timeToLive, TimeProvider time, LoopContext loops, long sentAt,
         Func<long, CancellationToken, ValueTask<bool>> renew, Func<long, CancellationToken, ValueTask> end)
     {
         (Id, TimeToLive, _time, _sentAt, _renew, _end) = (id, timeToLive, time, sentAt, renew, end);
@@ -31,8 +33,7 @@ public sealed class TangoLease : IAsyncDisposable
         _lost = new CancellationTokenSource(left > TimeSpan.Zero ? left : TimeSpan.Zero, time);
         _stop = CancellationTokenSource.CreateLinkedTokenSource(_lost.Token);
         Lost = _lost.Token;
-        // No transaction of the caller, and no other ambient value, is the lease's own.
-        using (ExecutionContext.SuppressFlow()) _keeping = KeepAsync();
+        _keeping = loops.RunAsync(KeepAsync);
     }
 
     /// <summary>Within its object.</summary>
@@ -55,13 +56,13 @@ public sealed class TangoLease : IAsyncDisposable
     /// <param name="renew">False: there is no such lease any more.</param>
     /// <param name="end">Its failure is no error: the lease ends by itself.</param>
     internal static async ValueTask<TangoLease?> GrantAsync(
-        TimeSpan timeToLive, TimeProvider time, Func<CancellationToken, ValueTask<long?>> grant,
+        TimeSpan timeToLive, TimeProvider time, LoopContext loops, Func<CancellationToken, ValueTask<long?>> grant,
         Func<long, CancellationToken, ValueTask<bool>> renew, Func<long, CancellationToken, ValueTask> end,
         CancellationToken cancellationToken)
     {
         var sentAt = time.GetTimestamp();
         return await grant(cancellationToken) is { } id
-            ? new TangoLease(id, timeToLive, time, sentAt, renew, end)
+            ? new TangoLease(id, timeToLive, time, loops, sentAt, renew, end)
             : null;
     }
 

@@ -1,3 +1,5 @@
+using Corfu.Protocol;
+
 namespace Tango;
 
 /// <summary>What a handle forwards to: the runtime side of one open object.</summary>
@@ -10,6 +12,9 @@ internal interface IObjectHost
 
     /// <summary>Of the runtime.</summary>
     TimeProvider Time => throw new TangoReadOnlyException(Name);
+
+    /// <summary>Of the runtime.</summary>
+    LoopContext Loops => throw new TangoReadOnlyException(Name);
 
     /// <summary>The calling code's calls belong to a transaction.</summary>
     bool IsInTransaction => false;

@@ -15,8 +15,8 @@ namespace Tango.Playback;
 /// </summary>
 /// <param name="sync">Completes when playback has reached the tail. Null: orphans are left to other hosts.</param>
 internal sealed class Decisions(
-    CallBatcher calls, Func<CancellationToken, Task>? sync, TimeSpan orphanTimeout, TimeProvider time, ILogger logger,
-    CancellationToken lifetime)
+    CallBatcher calls, Func<CancellationToken, Task>? sync, TimeSpan orphanTimeout, TimeProvider time,
+    LoopContext loops, ILogger logger, CancellationToken lifetime)
 {
     // Used within a cycle only. At: where it was learnt, at or below its decision record.
     private readonly Dictionary<RecordVersion, (TxOutcome.Aborted? Aborted, LogPosition At)> _learnt = [];
@@ -209,7 +209,7 @@ internal sealed class Decisions(
             _isWatching |= startWatching;
         }
 
-        if (startWatching) _ = WatchOrphansAsync();
+        if (startWatching) loops.Start(WatchOrphansAsync);
     }
 
     private void NotSent(RecordVersion commit)

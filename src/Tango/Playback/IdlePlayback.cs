@@ -1,9 +1,11 @@
+using Corfu.Protocol;
+
 namespace Tango.Playback;
 
 /// <summary>Plays now and then while nothing uses the runtime. Playback is demand-driven (Tango 3.1); without this, a
 /// quiet host would decide nothing, and runtimes that cannot decide themselves would wait for it (R20, R23).</summary>
 internal sealed class IdlePlayback(
-    Func<Player> player, TimeSpan period, TimeProvider time, CancellationToken lifetime)
+    Func<Player> player, TimeSpan period, TimeProvider time, LoopContext loops, CancellationToken lifetime)
 {
     private int _hasStarted;
     private volatile bool _hasPlayed;
@@ -13,8 +15,7 @@ internal sealed class IdlePlayback(
     {
         _hasPlayed = true;
         if (Interlocked.Exchange(ref _hasStarted, 1) != 0) return;
-        // It outlives the call whose cycle this is: that call's trace and other ambient values are not its own.
-        using (ExecutionContext.SuppressFlow()) _ = RunAsync();
+        loops.Start(RunAsync);
     }
 
     private async Task RunAsync()

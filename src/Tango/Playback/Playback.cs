@@ -45,7 +45,8 @@ internal sealed class Playback
         (_lifetime, _probe, _logger, _grown) = (lifetime, probe, context.Logger, grown);
         _cursor = context.OpenCursor();
         Decisions = new Decisions(
-            context.Calls, sync, context.Options.OrphanTimeout, context.Time, context.Logger, lifetime);
+            context.Calls, sync, context.Options.OrphanTimeout, context.Time, context.Loops, context.Logger,
+            lifetime);
         _spilled = new SpilledWrites(context.Log);
         _applier = new RecordApplier(Hosted, Decisions, _spilled, context.MaxSpan, calls, probe, context.Logger);
         _lookahead = new DecisionLookahead(Hosted, Decisions, context, probe is not null, lifetime);

@@ -10,12 +10,13 @@ namespace Tango.Playback;
 /// <param name="LoadUnit">Where playback of a unit starts.</param>
 /// <param name="FindGroup">The directory's entries of an object's group, or of the object alone; empty if the id is
 /// unknown. The answer knows every object that was created below the position at which playback stands.</param>
+/// <param name="Loops">Where playback runs, for all callers.</param>
 /// <param name="IsDeleted">Whether the object is known to be deleted below the position; as new as
 /// <paramref name="FindGroup"/>.</param>
 internal sealed record PlaybackContext(
     ICorfuLog Log, CallBatcher Calls, Func<long> MaxSpan, Func<IStreamCursor> OpenCursor, UnitLoader LoadUnit,
     GroupLookup FindGroup, Func<ObjectId, LogPosition, bool> IsDeleted, TangoOptions Options, TimeProvider Time,
-    IEntropy Entropy, ILogger Logger);
+    LoopContext Loops, IEntropy Entropy, ILogger Logger);
 
 internal delegate ValueTask<IReadOnlyList<DirectoryEntry>> GroupLookup(
     ObjectId id, CancellationToken cancellationToken);

@@ -140,7 +140,7 @@ internal sealed class Player
             _isRunning = true;
         }
 
-        _ = RunCyclesAsync();
+        _context.Loops.Start(RunCyclesAsync);
         return cycle.Done.Task;
     }
 
@@ -168,8 +168,6 @@ internal sealed class Player
             }
             catch (Exception e)
             {
-                // Whole entries that were applied can be shown; the next cycle goes on from there.
-                if (_playback.IsAtWholeEntry) Publish();
                 Fail(cycle, e);
             }
         }
@@ -270,9 +268,20 @@ internal sealed class Player
     {
         var typed = reason is LogTrimmedException ? new TangoTrimmedException(reason) : reason;
         if (_lifetime.IsCancellationRequested) typed = new ObjectDisposedException(nameof(TangoRuntime));
-        else if (reason is not TangoPlaybackFailedException)
-            _logger.LogWarning(reason, "Playback stopped at {Position}; it goes on with the next caller",
-                _playback.Hosted.Applied);
+        try
+        {
+            // Whole entries that were applied can be shown; the next cycle goes on from there.
+            if (_playback.IsAtWholeEntry) Publish();
+            if (typed is not (ObjectDisposedException or TangoPlaybackFailedException))
+                _logger.LogWarning(reason, "Playback stopped at {Position}; it goes on with the next caller",
+                    _playback.Hosted.Applied);
+        }
+        catch (Exception e)
+        {
+            // The program's logger, or no memory. Without this loop no caller would ever be answered.
+            typed = e;
+        }
+
         cycle.Done.TrySetException(typed);
         // Observed here: every caller may have been cancelled.
         _ = cycle.Done.Task.Exception;

@@ -91,11 +91,11 @@ internal sealed class UnitOpening
 
         var typed = reason is LogTrimmedException ? new TangoTrimmedException(reason) : reason;
         if (_lifetime.IsCancellationRequested) typed = new ObjectDisposedException(nameof(TangoRuntime));
-        else if (reason is not OperationCanceledException)
-            _context.Logger.LogWarning(reason, "Opening {Name} failed", Unit.Objects[0].Name);
         _done.TrySetException(typed);
         // Observed here: every caller may have been cancelled.
         _ = _done.Task.Exception;
+        if (typed is not (ObjectDisposedException or OperationCanceledException))
+            _context.Logger.LogWarning(reason, "Opening {Name} failed", Unit.Objects[0].Name);
     }
 
     /// <returns>False: the unit is open, or the opening has failed.</returns>

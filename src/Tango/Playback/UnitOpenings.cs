@@ -1,3 +1,5 @@
+using Corfu.Protocol;
+
 namespace Tango.Playback;
 
 /// <summary>
@@ -9,11 +11,13 @@ namespace Tango.Playback;
 /// <param name="stay">How long an unused unit stays.</param>
 /// <param name="maxUnused">How many unused units stay.</param>
 /// <param name="hasLeases">Called under the lock.</param>
+/// <param name="loops">Where openings run, for all their callers.</param>
 /// <param name="opened">Called before those who open the unit are answered.</param>
 /// <param name="left">Called within the cycle in which the unit leaves.</param>
 internal sealed class UnitOpenings(
     Func<DirectoryEntry, TangoObjectType?> typeOf, Func<HostedUnit, UnitOpening> create, TimeSpan stay, int maxUnused,
-    Func<HostedUnit, bool> hasLeases, TimeProvider time, Action<HostedUnit> opened, Action<HostedUnit> left)
+    Func<HostedUnit, bool> hasLeases, TimeProvider time, LoopContext loops, Action<HostedUnit> opened,
+    Action<HostedUnit> left)
 {
     private readonly Lock _gate = new();
 
@@ -171,7 +175,7 @@ internal sealed class UnitOpenings(
 
     private async ValueTask<HostedUnit> WaitAsync(UnitOpening opening, CancellationToken cancellationToken)
     {
-        if (opening.TryStart()) _ = RunAsync(opening);
+        if (opening.TryStart()) loops.Start(() => RunAsync(opening));
         try
         {
             await opening.Done.WaitOrCancelAsync(cancellationToken);
@@ -213,9 +217,14 @@ internal sealed class UnitOpenings(
             }
         }
 
-        if (reason is null) opened(opening.Unit);
-
-        opening.End(reason);
+        try
+        {
+            if (reason is null) opened(opening.Unit);
+        }
+        finally
+        {
+            opening.End(reason);
+        }
     }
 
     private void Remove(UnitOpening opening)

@@ -7,7 +7,7 @@ namespace Tango.Runtime;
 /// what is played for others ends their waits, too.</summary>
 /// <param name="interval">Between two checks of the log.</param>
 internal sealed class ChangeWaits(
-    Func<Player> player, TimeSpan interval, TimeProvider time, CancellationToken lifetime)
+    Func<Player> player, TimeSpan interval, TimeProvider time, LoopContext loops, CancellationToken lifetime)
 {
     private readonly Lock _gate = new();
 
@@ -27,7 +27,7 @@ internal sealed class ChangeWaits(
             if (!_isRunning)
             {
                 _isRunning = true;
-                using (ExecutionContext.SuppressFlow()) _ = RunAsync();
+                loops.Start(RunAsync);
             }
         }
 

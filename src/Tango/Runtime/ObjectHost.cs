@@ -25,6 +25,8 @@ internal sealed class ObjectHost(
 
     public TimeProvider Time => runtime.Time;
 
+    public LoopContext Loops => runtime.Loops;
+
     public bool IsInTransaction => Transaction is not null;
 
     public DirectoryEntry Entry => entry;

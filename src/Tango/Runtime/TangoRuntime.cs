@@ -36,44 +36,46 @@ public sealed partial class TangoRuntime : IAsyncDisposable
     }
 
     /// <summary>A runtime whose every source of variation is given: for tests and the simulator.</summary>
+    /// <param name="loops">Where playback and sending run, for all callers. Null: the thread pool.</param>
     /// <param name="openCursor">Makes a cursor over the same log, at its beginning; the runtime owns it.</param>
     public TangoRuntime(
         ICorfuLog log, Func<IStreamCursor> openCursor, TimeProvider time, IEntropy entropy,
-        TangoOptions? options = null, ILogger? logger = null)
+        TangoOptions? options = null, ILogger? logger = null, LoopContext? loops = null)
     {
         _options = options ?? new TangoOptions();
         if (_options.Faults() is { Count: > 0 } faults)
             throw new ArgumentException(string.Join(" ", faults), nameof(options));
         _log = log;
         _directoryType = TangoDirectory.TypeFor(_options.NewestLevel);
+        Loops = loops ??= LoopContext.Pool;
         CallReader = new CallReader(log);
         _time = time;
         _entropy = entropy;
         // Recognises this runtime's own entries: only by this number, so that no other incarnation may ever use it.
         var id = _runtimeId = BitConverter.ToUInt64(entropy.NewGuid().ToByteArray());
         _logger = logger ??= NullLogger.Instance;
-        Calls = new CallBatcher(log, id, () => Player!, _options, logger, _lifetime.Token);
+        Calls = new CallBatcher(log, id, () => Player!, _options, loops, logger, _lifetime.Token);
         _checkpointWriter = new CheckpointWriter(log, id, _options);
         _checkpointReader = new CheckpointReader(log, _options.NewestLevel, logger);
         _checkpointer = new Checkpointer(
             id, _options.Checkpoints, () => IsDirectoryServed, FindClaim, CheckpointByItselfAsync, TrimByItselfAsync,
-            new PinnedUnits(FindPinned, CheckpointPinnedAsync, TrimByItselfAsync, logger, _lifetime.Token).Start,
-            logger, _lifetime.Token);
+            new PinnedUnits(FindPinned, CheckpointPinnedAsync, TrimByItselfAsync, loops, logger, _lifetime.Token).Start,
+            loops, logger, _lifetime.Token);
         var context = new PlaybackContext(
             log, Calls, FindMaxSpan, openCursor, LoadUnitAsync, FindGroupInCycle, IsDeletedInCycle, _options, time,
-            entropy, logger);
+            loops, entropy, logger);
         var idle = _options.IdlePlayback is { } period
-            ? new IdlePlayback(() => Player!, period, time, _lifetime.Token)
+            ? new IdlePlayback(() => Player!, period, time, loops, _lifetime.Token)
             : null;
-        Changes = new ChangeWaits(() => Player!, _options.WaitInterval, time, _lifetime.Token);
-        var leases = new LeaseWatch(() => Player!, NewLeaseHandle, time, logger, _lifetime.Token);
+        Changes = new ChangeWaits(() => Player!, _options.WaitInterval, time, loops, _lifetime.Token);
+        var leases = new LeaseWatch(() => Player!, NewLeaseHandle, time, loops, logger, _lifetime.Token);
         Player = new Player(
             context, decisions => _openings!.TakeUnused(decisions), OnPlayed, _lifetime.Token, leases.Watch);
         var beside = _beside = context with { FindGroup = FindGroupAsync, IsDeleted = IsDeletedBefore };
         _claimHolders = new ClaimHolders(_beside, _lifetime.Token);
         _openings = new UnitOpenings(
             TypeOf, unit => new UnitOpening(unit, Player, beside, _lifetime.Token), _options.RemoteStay,
-            _options.MaxRemoteUnits, leases.HasLeases, time,
+            _options.MaxRemoteUnits, leases.HasLeases, time, loops,
             unit =>
             {
                 _checkpointer.Watch(unit);
@@ -85,7 +87,8 @@ public sealed partial class TangoRuntime : IAsyncDisposable
                 leases.Unwatch(unit);
             });
         Trimmer = new Trimmer(
-            log, _directory, async token => (await _directory.ReadClaimsAsync(token)).Claims, time, logger);
+            log, _directory, async token => (await _directory.ReadClaimsAsync(token)).Claims, time, loops,
+            logger);
 
         void OnPlayed(LogPosition end)
         {
@@ -117,6 +120,8 @@ public sealed partial class TangoRuntime : IAsyncDisposable
     internal ChangeWaits Changes { get; }
 
     internal TimeProvider Time => _time;
+
+    internal LoopContext Loops { get; }
 
     /// <summary>The transaction that flows with the calling code. One that has ended still flows: using it is an error,
     /// not a plain update.</summary>

@@ -32,7 +32,8 @@ public sealed partial class SimCluster
             {
                 RoundTimeout = Plan.Agents.At(reconfigurer.RoundTimeout),
                 InstallTimeout = Plan.Agents.At(reconfigurer.InstallTimeout),
-            });
+            },
+            process.Loops);
         process.Start("agent", () => agent.RunAsync(CancellationToken.None));
         return agent;
     }

@@ -23,7 +23,7 @@ public sealed partial class SimCluster
             try
             {
                 CorfuClient client = await CorfuClient.ConnectAsync(Connection, node.Transport!, node.Process!.Time,
-                    node.Entropy, ClientOptions);
+                    node.Entropy, ClientOptions, loops: node.Process!.Loops);
                 // Half of the clients learn by scans, as those with many streams do.
                 var limits = node.Number % 2 == 0 ? new StreamCursorOptions(ScanFrom: 1) : new StreamCursorOptions();
                 return (client, () => new StreamCursor(client, limits));

@@ -1,3 +1,5 @@
+using Corfu.Protocol;
+
 namespace Corfu.Simulation.Kernel;
 
 /// <summary>One incarnation of a simulated process: its context, scheduler and clock. Killing it drops everything it
@@ -13,6 +15,7 @@ public sealed class SimProcess
         Name = name;
         Context = new SimSynchronizationContext(this);
         Scheduler = new SimTaskScheduler(this);
+        Loops = new LoopContext(Context);
         Time = new SimTimeProvider(this, clockSkew);
     }
 
@@ -26,6 +29,9 @@ public sealed class SimProcess
     public SimSynchronizationContext Context { get; }
 
     public SimTaskScheduler Scheduler { get; }
+
+    /// <summary>Where the product's own loops run: on the simulation's only thread.</summary>
+    public LoopContext Loops { get; }
 
     public SimTimeProvider Time { get; }
 

@@ -35,7 +35,7 @@ public sealed class CoordinationClient
         ICorfuLog log, Func<IStreamCursor> openCursor, TimeProvider time, IEntropy entropy, bool isGroup,
         TangoOptions options, ILogger logger)
     {
-        var runtime = new TangoRuntime(log, openCursor, time, entropy, options, logger);
+        var runtime = new TangoRuntime(log, openCursor, time, entropy, options, logger, TangoClient.LoopsHere());
         var client = new CoordinationClient(runtime);
         if (isGroup)
         {

@@ -1,5 +1,6 @@
 using Corfu.Protocol;
 using Corfu.Client;
+using Corfu.Simulation.Kernel;
 using Microsoft.Extensions.Logging;
 using Tango;
 using Tango.Collections;
@@ -66,7 +67,8 @@ public sealed class TangoClient
         ICorfuLog log, Func<IStreamCursor> openCursor, TimeProvider time, IEntropy entropy, int hosted,
         bool readsRemote, TangoOptions options, ILogger logger)
     {
-        var client = new TangoClient(new TangoRuntime(log, openCursor, time, entropy, options, logger), time);
+        var client = new TangoClient(new TangoRuntime(log, openCursor, time, entropy, options, logger,
+            LoopsHere()), time);
         for (int i = 0; i < SoloKeys.Length; i++)
         {
             bool hosts = hosted < 0 || hosted == i;
@@ -88,6 +90,10 @@ public sealed class TangoClient
         });
         return client;
     }
+
+    /// <summary>Of the process that runs this.</summary>
+    internal static LoopContext LoopsHere() =>
+        ((SimSynchronizationContext)SynchronizationContext.Current!).Process.Loops;
 
     /// <summary>As a program that names the group's first objects only in part, in another order, and one
     /// more.</summary>

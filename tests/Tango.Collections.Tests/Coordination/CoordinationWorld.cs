@@ -20,7 +20,8 @@ internal sealed class CoordinationWorld(TimeProvider time) : IAsyncDisposable
     public Process NewProcess()
     {
         var clock = new StoppableTime(time);
-        var runtime = new TangoRuntime(_log, _log.OpenCursor, clock, SystemEntropy.Instance);
+        var runtime = new TangoRuntime(_log, _log.OpenCursor, clock, SystemEntropy.Instance,
+            loops: SeededContext.Loops);
         var process = new Process(runtime, clock);
         _processes.Add(process);
         return process;

@@ -58,7 +58,8 @@ public class CheckpointPaceTests
         // Their shares lie far apart.
         foreach (var i in new[] { 1, 3 })
         {
-            var runtime = new TangoRuntime(world.Log, world.Log.OpenCursor, time, new FixedIdentity(i), options);
+            var runtime = new TangoRuntime(world.Log, world.Log.OpenCursor, time, new FixedIdentity(i), options,
+                loops: SeededContext.Loops);
             hosts.Add(await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create));
         }
 

@@ -90,7 +90,8 @@ public class AddingMembersTests
         var lines = new LogLines();
         await using var lacking = new TangoRuntime(
             world.Log, world.Log.OpenCursor, time, SystemEntropy.Instance,
-            new TangoOptions { Checkpoints = new CheckpointPolicy { Updates = 4, TrimsLog = false } }, lines);
+            new TangoOptions { Checkpoints = new CheckpointPolicy { Updates = 4, TrimsLog = false } }, lines,
+            SeededContext.Loops);
         var older = await Group.OpenAsync(lacking, isNewer: false);
         var unknown = await Group.OpenUnknownAsync(world.NewRuntime());
         await unknown.PutAsync(1);

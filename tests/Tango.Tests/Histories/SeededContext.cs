@@ -1,3 +1,5 @@
+using Corfu.Protocol;
+
 namespace Tango.Tests;
 
 /// <summary>Runs asynchronous code on one thread, choosing the next continuation by a seed: one seed, one
@@ -16,6 +18,9 @@ internal sealed class SeededContext(int seed) : SynchronizationContext
         if (Thread.CurrentThread != _thread) Volatile.Write(ref _foreign, Environment.StackTrace);
         lock (_ready) _ready.Add((d, state));
     }
+
+    /// <summary>Of runtimes: on this thread within <see cref="Run"/>, else as for any program.</summary>
+    public static LoopContext Loops => new(Current as SeededContext);
 
     /// <summary>Moves when nothing else can go on.</summary>
     public VirtualTime Time { get; } = new();

@@ -11,8 +11,16 @@ public sealed class Fragile : TangoObject, ITangoObject<Fragile>
         new("test-fragile", static () => new Fragile(), static _ => { }, s_put);
     private long _sum;
 
-    /// <summary>Flows with the test into playback.</summary>
-    public static AsyncLocal<Func<long, Exception?>?> Fault { get; } = new();
+    // Playback runs on the thread of a test with a SeededContext.
+    [ThreadStatic]
+    private static Func<long, Exception?>? t_fault;
+
+    /// <summary>Of views that the calling thread plays.</summary>
+    public static Func<long, Exception?>? Fault
+    {
+        get => t_fault;
+        set => t_fault = value;
+    }
 
     static TangoObjectType ITangoObject<Fragile>.ObjectType => s_type;
 
@@ -32,7 +40,7 @@ public sealed class Fragile : TangoObject, ITangoObject<Fragile>
         var value = Wire.ReadInt64(ref arguments);
         _sum += value;
         if (value == 13) throw new InvalidOperationException("thirteen");
-        if (Fault.Value?.Invoke(value) is { } fault) throw fault;
+        if (Fault?.Invoke(value) is { } fault) throw fault;
     }
 
     void ITangoView.SaveState(IBufferWriter<byte> writer) => Wire.WriteInt64(writer, _sum);
