@@ -48,8 +48,11 @@ public class BlockedEntryTests
         hosted.Add(new HostedUnit([entry], static _ => null));
         var decisions = new Decisions(calls, _ => Task.CompletedTask, TimeSpan.FromDays(1), TimeProvider.System,
             LoopContext.Pool, logger, lifetime.Token);
-        var applier = new RecordApplier(hosted, decisions, new SpilledWrites(log),
-            static () => TangoDirectory.DefaultMaxSpan, calls, null, logger);
+        var context = new PlaybackContext(
+            log, calls, static () => TangoDirectory.DefaultMaxSpan, static () => TangoDirectory.DefaultVersionAge,
+            log.OpenCursor, static (_, _, _, _) => default, static (_, _) => default, static (_, _) => false,
+            new TangoOptions(), TimeProvider.System, LoopContext.Pool, SystemEntropy.Instance, logger);
+        var applier = new RecordApplier(hosted, decisions, new SpilledWrites(log), context, calls, null);
         var played = (await log.ReadManyAsync([LogPosition.Zero]))[0].Entry!;
         EntryProgress progress = default;
         var blockedAt = applier.ApplyRecords(played, ref progress);

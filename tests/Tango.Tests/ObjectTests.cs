@@ -174,6 +174,7 @@ public class ObjectTests
         writer.WriteArrayHeader(DirectoryFormat.StateLength);
         writer.Write(FeatureLevel.First);
         writer.Write(TangoDirectory.DefaultMaxSpan);
+        writer.Write(TangoDirectory.DefaultVersionAge);
         writer.Write(ObjectId.EndOfUser - 2);
         writer.WriteArrayHeader(0);
         ClaimFormat.WriteState(ref writer, TrimClaims.None);
@@ -193,9 +194,10 @@ public class ObjectTests
     {
         var arguments = new ArgumentBuffer();
         var writer = new MessagePackWriter(arguments);
-        writer.WriteArrayHeader(4);
+        writer.WriteArrayHeader(5);
         writer.Write(FeatureLevel.First);
         writer.Write(TangoDirectory.DefaultMaxSpan);
+        writer.Write(TangoDirectory.DefaultVersionAge);
         writer.Write(group);
         writer.WriteArrayHeader(names.Length);
         foreach (var name in names)

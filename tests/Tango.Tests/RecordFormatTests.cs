@@ -59,8 +59,8 @@ public class RecordFormatTests
         await world.OpenAccountsAsync("first");
         Assert.Equal<byte[]>(
             [
-                0x95, 1, 1, 1, 0xc0, 0xc4, 33,
-                0x94, 1, 0xcd, 0x40, 0, 0xc0,
+                0x95, 1, 1, 1, 0xc0, 0xc4, 38,
+                0x95, 1, 0xcd, 0x40, 0, 0xce, 0, 4, 0, 0, 0xc0,
                 0x91, 0x93, 0xa5, .. "first"u8, 0xad, .. "test-accounts"u8, 0xce, 0, 1, 0, 0,
             ],
             await LastRecordAsync(world));
@@ -68,8 +68,8 @@ public class RecordFormatTests
         await world.OpenAccountsAsync("name");
         Assert.Equal<byte[]>(
             [
-                0x95, 1, 1, 1, 0xc0, 0xc4, 32,
-                0x94, 1, 0xcd, 0x40, 0, 0xc0,
+                0x95, 1, 1, 1, 0xc0, 0xc4, 37,
+                0x95, 1, 0xcd, 0x40, 0, 0xce, 0, 4, 0, 0, 0xc0,
                 0x91, 0x93, 0xa4, .. "name"u8, 0xad, .. "test-accounts"u8, 0xce, 0, 1, 0, 0,
             ],
             await LastRecordAsync(world));

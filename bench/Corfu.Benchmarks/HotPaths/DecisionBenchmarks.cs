@@ -27,7 +27,7 @@ public class DecisionBenchmarks
     {
         _table = new VersionTable(Keys);
         _keys = [.. Enumerable.Range(0, Keys).Select(Encode)];
-        foreach (var key in _keys) _table.Write(hasKey: true, key, NextVersion());
+        foreach (var key in _keys) _table.Write(hasKey: true, key, NextVersion(), long.MaxValue);
     }
 
     [Benchmark]
@@ -43,7 +43,7 @@ public class DecisionBenchmarks
     public void RecordThreeWrites()
     {
         var version = NextVersion();
-        for (var i = 0; i < Touched; i++) _table.Write(hasKey: true, NextKey(), version);
+        for (var i = 0; i < Touched; i++) _table.Write(hasKey: true, NextKey(), version, long.MaxValue);
     }
 
     private static byte[] Encode(int key)

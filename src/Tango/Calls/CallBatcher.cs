@@ -63,6 +63,21 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> pla
         lock (_gate) return (true, _unplayed.Remove(header.Sequence, out var calls) ? calls : null);
     }
 
+    /// <summary>A number for <see cref="AreAnswered"/>.</summary>
+    public long CountAccepted()
+    {
+        // Each queued call is in an entry of its own at most.
+        lock (_gate) return _sequence + _queue.Count;
+    }
+
+    /// <summary>Whether all calls that need playback, and that had been accepted when they were counted, are answered,
+    /// or were met by playback.</summary>
+    public bool AreAnswered(long count)
+    {
+        lock (_gate)
+            return (_queue.Count == 0 || _sequence >= count) && _unplayed.Keys.All(sequence => sequence > count);
+    }
+
     private async Task SendLoopAsync()
     {
         while (true)

@@ -8,9 +8,9 @@ namespace Tango;
 /// <summary>The arguments of the directory's mutators; docs/formats-tango.md gives the bytes.</summary>
 internal static class DirectoryFormat
 {
-    public const int StateLength = 7;
+    public const int StateLength = 8;
 
-    private const int CreateLength = 4;
+    private const int CreateLength = 5;
     private const int NewObjectLength = 3;
     private const int EntryLength = 8;
     private const int OriginLength = 3;
@@ -27,6 +27,7 @@ internal static class DirectoryFormat
         writer.WriteArrayHeader(CreateLength);
         writer.Write(begin.Level);
         writer.Write(begin.MaxSpan);
+        writer.Write(begin.VersionAge);
         WriteMembers(ref writer, group, members);
         writer.Flush();
         return buffer;
@@ -135,7 +136,8 @@ internal static class DirectoryFormat
         ReadCreate(ref MessagePackReader reader)
     {
         reader.ReadArrayHeader(CreateLength);
-        var begin = new TangoDirectory.LogBeginning(reader.ReadInt32(), reader.ReadInt64());
+        var begin = new TangoDirectory.LogBeginning(
+            reader.ReadInt32(), reader.ReadInt64(), reader.ReadInt64());
         var group = reader.ReadText();
         var members = ImmutableArray.CreateBuilder<TangoDirectory.NewObject>();
         for (var count = reader.ReadCount(); count > 0; count--)

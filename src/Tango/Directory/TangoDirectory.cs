@@ -21,6 +21,9 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
     /// <summary>R19: of new logs, and of logs without objects, in which nothing is spilled.</summary>
     public const long DefaultMaxSpan = 16_384;
 
+    /// <summary>R18: as <see cref="DefaultMaxSpan"/>.</summary>
+    public const long DefaultVersionAge = 16 * DefaultMaxSpan;
+
     private static readonly TangoObjectType s_type = TypeFor(FeatureLevel.Newest);
 
     // The highest feature level that the code knows: <see cref="FeatureLevel.Newest"/>, but for tests of newer code.
@@ -42,6 +45,7 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
     // <= _newestLevel, and never falls.
     private int _level = FeatureLevel.First;
     private long _maxSpan = DefaultMaxSpan;
+    private long _versionAge = DefaultVersionAge;
     private TrimClaims _claims = TrimClaims.None;
 
     public TangoDirectory(int newestLevel = FeatureLevel.Newest) => _newestLevel = newestLevel;
@@ -63,6 +67,10 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
     /// <summary>On a view: the longest way of a transaction's spilled writes to its commit record, in positions
     /// (R19). Fixed for the log.</summary>
     public long MaxSpan => _maxSpan;
+
+    /// <summary>On a view: so many positions below an object's newest write its versions are kept (R18). Fixed for the
+    /// log.</summary>
+    public long VersionAge => _versionAge;
 
     /// <summary>On a view: the trim point and what holds it back.</summary>
     public TrimClaims Claims => _claims;
@@ -205,6 +213,7 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
         writer.WriteArrayHeader(DirectoryFormat.StateLength);
         writer.Write(_level);
         writer.Write(_maxSpan);
+        writer.Write(_versionAge);
         writer.Write(_nextId);
         DirectoryFormat.WriteEntries(ref writer, [.. _objects.Values]);
         ClaimFormat.WriteState(ref writer, _claims);
@@ -225,6 +234,8 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
             throw new TangoFormatException($"A directory's state with {length} elements is not known here");
         _maxSpan = reader.ReadInt64();
         if (_maxSpan <= 0) throw new TangoFormatException($"A span of {_maxSpan} positions does not exist");
+        _versionAge = reader.ReadInt64();
+        if (_versionAge <= 0) throw new TangoFormatException($"An age of {_versionAge} positions does not exist");
         _nextId = reader.ReadUInt64();
         foreach (var entry in DirectoryFormat.ReadEntries(ref reader)) Add(entry);
         _claims = ClaimFormat.ReadState(ref reader);
@@ -249,12 +260,14 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
         LogBeginning begin, string? group, ImmutableArray<NewObject> members, LogPosition at)
     {
         // R23: before any change.
-        if (begin.Level < FeatureLevel.First || begin.MaxSpan <= 0)
-            throw Reject($"No log begins with level {begin.Level} and a span of {begin.MaxSpan} positions");
+        if (begin.Level < FeatureLevel.First || begin.MaxSpan <= 0 || begin.VersionAge <= 0)
+            throw Reject(
+                $"No log begins with level {begin.Level}, a span of {begin.MaxSpan} positions and an age of "
+                + $"{begin.VersionAge}");
         var isFirst = IsUntouched;
         if (isFirst && begin.Level > _newestLevel) throw TangoLevelException.TooNew(begin.Level, _newestLevel);
         var created = ApplyCreate(group, members, at);
-        if (isFirst) (_level, _maxSpan) = (begin.Level, begin.MaxSpan);
+        if (isFirst) (_level, _maxSpan, _versionAge) = begin;
         return created;
     }
 
@@ -352,5 +365,5 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
     /// <summary>Parameters of the log, which the record that creates its first object fixes.</summary>
     /// <param name="Level">Its feature level at first.</param>
     /// <param name="MaxSpan">R19: see <see cref="TangoDirectory.MaxSpan"/>.</param>
-    internal readonly record struct LogBeginning(int Level, long MaxSpan);
+    internal readonly record struct LogBeginning(int Level, long MaxSpan, long VersionAge = DefaultVersionAge);
 }

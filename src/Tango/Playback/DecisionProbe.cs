@@ -46,8 +46,7 @@ internal sealed class DecisionProbe(RecordVersion commit)
             var group = await context.FindGroup(id, lifetime);
             // The record stands behind the deletion, which it did not see.
             if (group.Count == 0 && context.IsDeleted(id, commit.Position))
-                return new PendingDecision(
-                    new TxOutcome.Aborted(AbortReason.Conflict, id, id.ToString(), ObjectKey.None, commit), streams, 0);
+                return new PendingDecision(OfDeletion(id, commit), streams, 0);
             // R22: the deletion may have come behind the record. All of this is released, and perhaps trimmed.
             if (group.Count == 0 && context.IsDeleted(id, s_end))
                 throw new TangoTrimmedException(
@@ -80,6 +79,10 @@ internal sealed class DecisionProbe(RecordVersion commit)
         if (!probe.IsEvaluated) throw new UndecidableException(commit, null);
         return new PendingDecision(probe.Aborted, streams, 0);
     }
+
+    /// <summary>What becomes of a commit record that read an object which was deleted below it.</summary>
+    public static TxOutcome.Aborted OfDeletion(ObjectId id, RecordVersion commit) =>
+        new(AbortReason.Conflict, id, id.ToString(), ObjectKey.None, commit);
 
     private static (List<ObjectId> ReadSet, ImmutableArray<StreamId> Streams) ParticipantsOf(LogEntry entry, int index)
     {

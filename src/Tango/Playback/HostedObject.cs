@@ -12,7 +12,7 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
     // (R17).
     private TangoObject? _view = type?.Create();
     private bool _isPublished;
-    private TangoObjectStoppedException? _stopped;
+    private volatile TangoObjectStoppedException? _stopped;
 
     // Null until the player hosts the object.
     private List<HostedObject>? _changed;
@@ -62,7 +62,7 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
 
     /// <summary>R18: the record writes the new member as a whole, so that transactions with older snapshots do not
     /// read it.</summary>
-    public void BeBorn(RecordVersion version) => Versions.Write(false, default, version);
+    public void BeBorn(RecordVersion version) => Versions.WriteWhole(version);
 
     /// <summary>Before anything is played.</summary>
     public void StartFrom(LoadedObject loaded) => (_view, Versions) = (loaded.View, loaded.Versions);
@@ -89,10 +89,11 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
     /// <returns>The declared rejection, or null.</returns>
     /// <remarks>Errors of the process are no errors of the object and are passed on.</remarks>
     /// <param name="place">Of the call; that of a spilled one is not its commit record's.</param>
+    /// <param name="versionAge">R18: the log's.</param>
     public TangoRejectedException? Apply(
-        scoped in CallRecord call, RecordVersion version, LogPlace place, ApplyResult? result)
+        scoped in CallRecord call, RecordVersion version, LogPlace place, ApplyResult? result, long versionAge)
     {
-        Versions.Write(call.HasKey, call.Key.Span, version);
+        Versions.Write(call.HasKey, call.Key.Span, version, versionAge);
         Volatile.Write(ref _updates, _updates + 1);
         if (Id != ObjectId.Directory || !TangoDirectory.FollowsFromCheckpoints(call.Mutator))
             Unit.Traffic.Count(call.Key.Length + call.Arguments.Length);
@@ -129,15 +130,16 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
     }
 
     /// <summary>The unit ends here for every runtime: the record writes the object as a whole (R18), so that
-    /// transactions that read it before are decided alike.</summary>
+    /// transactions that read it before are decided alike. Nothing else is kept of it.</summary>
     public void Delete(RecordVersion version)
     {
-        Versions.Write(false, default, version);
+        Versions.WriteWhole(version);
         MarkDirty();
 #if PLANTED
         if (Planted.Is("deleted-is-served")) return;
 #endif
         _stopped = TangoObjectStoppedException.At(version, Name, Id, new TangoObjectDeletedException(Name, Id));
+        _view = null;
     }
 
     public FrozenView Publish()

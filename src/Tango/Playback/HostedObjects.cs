@@ -19,6 +19,9 @@ internal sealed class HostedObjects
     /// <summary>A member was added to a unit that is hosted; its stream is to be played from the position on.</summary>
     public Action<HostedObject, LogPosition>? Joined { get; set; }
 
+    /// <summary>A unit that is hosted was deleted.</summary>
+    public Action<HostedUnit>? Deleted { get; set; }
+
     public bool IsEmpty => _objects.Count == 0;
 
     public bool Has(HostedUnit unit) =>

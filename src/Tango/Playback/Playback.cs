@@ -39,8 +39,10 @@ internal sealed class Playback
     /// <param name="calls">Where the callers of own entries are; null: this playback answers none.</param>
     /// <param name="probe">Not null: playback ends at the probe's commit record.</param>
     /// <param name="grown">Called when a unit that is played here has got a member.</param>
+    /// <param name="deleted">Called when a unit that is played here was deleted.</param>
     public Playback(PlaybackContext context, Func<CancellationToken, Task>? sync, CallBatcher? calls,
-        DecisionProbe? probe, CancellationToken lifetime, Action<HostedUnit>? grown = null)
+        DecisionProbe? probe, CancellationToken lifetime, Action<HostedUnit>? grown = null,
+        Action<HostedUnit>? deleted = null)
     {
         (_lifetime, _probe, _logger, _grown) = (lifetime, probe, context.Logger, grown);
         _cursor = context.OpenCursor();
@@ -48,9 +50,9 @@ internal sealed class Playback
             context.Calls, sync, context.Options.OrphanTimeout, context.Time, context.Loops, context.Logger,
             lifetime);
         _spilled = new SpilledWrites(context.Log);
-        _applier = new RecordApplier(Hosted, Decisions, _spilled, context.MaxSpan, calls, probe, context.Logger);
+        _applier = new RecordApplier(Hosted, Decisions, _spilled, context, calls, probe);
         _lookahead = new DecisionLookahead(Hosted, Decisions, context, probe is not null, lifetime);
-        Hosted.Joined = Join;
+        (Hosted.Joined, Hosted.Deleted) = (Join, deleted);
     }
 
     public HostedObjects Hosted { get; } = new();

@@ -7,6 +7,7 @@ namespace Tango.Playback;
 
 /// <summary>What playback needs of the rest of its runtime.</summary>
 /// <param name="MaxSpan">R19: the log's, once it has objects.</param>
+/// <param name="VersionAge">R18: as <paramref name="MaxSpan"/>.</param>
 /// <param name="LoadUnit">Where playback of a unit starts.</param>
 /// <param name="FindGroup">The directory's entries of an object's group, or of the object alone; empty if the id is
 /// unknown. The answer knows every object that was created below the position at which playback stands.</param>
@@ -14,9 +15,9 @@ namespace Tango.Playback;
 /// <param name="IsDeleted">Whether the object is known to be deleted below the position; as new as
 /// <paramref name="FindGroup"/>.</param>
 internal sealed record PlaybackContext(
-    ICorfuLog Log, CallBatcher Calls, Func<long> MaxSpan, Func<IStreamCursor> OpenCursor, UnitLoader LoadUnit,
-    GroupLookup FindGroup, Func<ObjectId, LogPosition, bool> IsDeleted, TangoOptions Options, TimeProvider Time,
-    LoopContext Loops, IEntropy Entropy, ILogger Logger);
+    ICorfuLog Log, CallBatcher Calls, Func<long> MaxSpan, Func<long> VersionAge, Func<IStreamCursor> OpenCursor,
+    UnitLoader LoadUnit, GroupLookup FindGroup, Func<ObjectId, LogPosition, bool> IsDeleted, TangoOptions Options,
+    TimeProvider Time, LoopContext Loops, IEntropy Entropy, ILogger Logger);
 
 internal delegate ValueTask<IReadOnlyList<DirectoryEntry>> GroupLookup(
     ObjectId id, CancellationToken cancellationToken);

@@ -20,6 +20,7 @@ internal sealed class Player
     private readonly Func<Decisions, IReadOnlyList<HostedUnit>> _takeUnused;
     private readonly Action<LogPosition> _played;
     private readonly Action<HostedUnit>? _grown;
+    private readonly Action<HostedUnit>? _deleted;
     private readonly CancellationToken _lifetime;
 
     // Used inside a cycle only. Replaced when history was trimmed under it.
@@ -36,12 +37,14 @@ internal sealed class Player
     /// <param name="takeUnused">The units that leave at the end of a cycle.</param>
     /// <param name="played">Called at the end of each cycle, with what is published. It must not throw.</param>
     /// <param name="grown">Called within the cycle in which a unit gets a member. It must not throw.</param>
+    /// <param name="deleted">Called within the cycle in which a unit is deleted. It must not throw.</param>
     /// <param name="isObserver">It answers no caller and publishes no decision: another player does (R20).</param>
     public Player(
         PlaybackContext context, Func<Decisions, IReadOnlyList<HostedUnit>> takeUnused, Action<LogPosition> played,
-        CancellationToken lifetime, Action<HostedUnit>? grown = null, bool isObserver = false)
+        CancellationToken lifetime, Action<HostedUnit>? grown = null, Action<HostedUnit>? deleted = null,
+        bool isObserver = false)
     {
-        (_takeUnused, _grown, IsObserver) = (takeUnused, grown, isObserver);
+        (_takeUnused, _grown, _deleted, IsObserver) = (takeUnused, grown, deleted, isObserver);
         (_options, _time, _entropy, _logger) = (context.Options, context.Time, context.Entropy, context.Logger);
         (_context, _played, _lifetime) = (context, played, lifetime);
         _playback = NewPlayback();
@@ -220,7 +223,8 @@ internal sealed class Player
     }
 
     private Playback NewPlayback() =>
-        new(_context, IsObserver ? null : SyncAsync, IsObserver ? null : _context.Calls, null, _lifetime, OnGrown);
+        new(_context, IsObserver ? null : SyncAsync, IsObserver ? null : _context.Calls, null, _lifetime, OnGrown,
+            _deleted);
 
     private void OnGrown(HostedUnit unit)
     {

@@ -14,8 +14,11 @@ internal sealed record PublishedViews(LogPosition End, FrozenView[][] Views)
     public FrozenView Of(HostedObject hosted)
     {
         var (piece, index) = Math.DivRem(hosted.Slot, PieceLength);
-        if (hosted.Slot < 0 || piece >= Views.Length) return default;
-        var view = Views[piece][index];
-        return view.Owner == hosted ? view : default;
+        if (hosted.Slot >= 0 && piece < Views.Length && Views[piece][index] is var view && view.Owner == hosted)
+            return view;
+        // A deleted object has left, and its handles hear why for ever.
+        return hosted.Stopped is { IsDeletion: true } deleted
+            ? new FrozenView(hosted, null, hosted.Versions.LastWriteEnd, deleted)
+            : default;
     }
 }

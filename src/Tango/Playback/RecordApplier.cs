@@ -11,10 +11,11 @@ namespace Tango.Playback;
 /// at their positions from versions alone, so that every runtime decides alike (Tango 3.2).
 /// </summary>
 /// <param name="calls">Null in a probe, which answers no caller.</param>
-/// <param name="maxSpan">R19: the log's, known once it has objects.</param>
 internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, SpilledWrites spilled,
-    Func<long> maxSpan, CallBatcher? calls, DecisionProbe? probe, ILogger logger)
+    PlaybackContext context, CallBatcher? calls, DecisionProbe? probe)
 {
+    private readonly ILogger _logger = context.Logger;
+
     // R19: what playback waits for; empty: a decision (R20).
     private readonly List<RecordVersion> _missing = [];
 
@@ -132,7 +133,8 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
         // What is not a whole unit the directory rejects.
         if (first.Unit.Objects[0].Id != id) return;
         foreach (var member in first.Unit.Objects) member.Delete(version);
-        logger.LogInformation("Object {Name} ({Id}) was deleted", first.Name, first.Id);
+        if (first.Stopped is { IsDeletion: true }) hosted.Deleted?.Invoke(first.Unit);
+        _logger.LogInformation("Object {Name} ({Id}) was deleted", first.Name, first.Id);
     }
 
     /// <summary>R20: as with a deletion, the record stands in the unit's stream, so that each host begins to play the
@@ -142,7 +144,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
         if (id == ObjectId.Directory || !hosted.TryGet(id, version.Position, out var first)) return;
         if (first.Unit.Objects[0].Id != id || first.Unit.Join(member, version) is not { } joined) return;
         hosted.Join(joined, version.Position);
-        logger.LogInformation(
+        _logger.LogInformation(
             "Group {Group} has a new member {Name} ({Id})", joined.Entry.Group, joined.Name, joined.Id);
     }
 
@@ -155,10 +157,10 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
             throw new TangoFormatException($"Commit record {version} has flags {flags}, which are not known here");
         var snapshotEnd = RecordFormat.ReadPosition(ref reader);
         var participants = reader;
-        var aborted = Validate(ref reader, version.Position, snapshotEnd, out var isEvaluated);
+        var aborted = Validate(ref reader, version, snapshotEnd, out var isEvaluated);
         // To the end, before anything is decided: what this code cannot read it must not decide.
         var writesLiveObject = ReadWrites(reader, version.Position, out var spills);
-        aborted ??= spills.AbortAt(version, maxSpan());
+        aborted ??= spills.AbortAt(version, context.MaxSpan());
         if (probe is not null && probe.TryEnd(version, isEvaluated, aborted)) return true;
         if (aborted is null && IsMissing(spills, version)) return false;
         var spilledWrites = aborted is null ? spilled.Of(version) : [];
@@ -254,9 +256,9 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
     }
 
     /// <summary>R18. Reads the whole read set in any case: the writes stand behind it.</summary>
-    /// <param name="isEvaluated">False: an object of the read set is not hosted here, or not readable any more, so the
-    /// outcome is not known.</param>
-    private TxOutcome.Aborted? Validate(ref MessagePackReader reader, LogPosition position, LogPosition snapshotEnd,
+    /// <param name="isEvaluated">False: an object of the read set is not hosted here, nor known to be deleted, or not
+    /// readable any more, so that the outcome is not known.</param>
+    private TxOutcome.Aborted? Validate(ref MessagePackReader reader, RecordVersion version, LogPosition snapshotEnd,
         out bool isEvaluated)
     {
         TxOutcome.Aborted? aborted = null;
@@ -265,7 +267,16 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
         {
             reader.ReadArrayHeader(CommitFormat.ReadLength);
             var id = new ObjectId(reader.ReadUInt64());
-            if (!hosted.TryGet(id, position, out var read)) isEvaluated = false;
+            if (!hosted.TryGet(id, version.Position, out var read))
+            {
+                var below = version.Position;
+#if PLANTED
+                if (Planted.Is("deletion-concerns-what-was-before")) below = new(long.MaxValue);
+#endif
+                // R20: the snapshot is below the deletion, for no view at or above it is read. Its hosts let go of it.
+                if (context.IsDeleted(id, below)) aborted ??= DecisionProbe.OfDeletion(id, version);
+                else isEvaluated = false;
+            }
 #if PLANTED
             else if (Planted.Is("unreadable-counts-as-unchanged")) isEvaluated &= true;
 #endif
@@ -298,7 +309,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
         LogPlace place, bool isTransaction, ApplyResult? result)
     {
         var wasStopped = target.Stopped is not null;
-        var rejection = target.Apply(update, version, place, result);
+        var rejection = target.Apply(update, version, place, result, context.VersionAge());
         if (!wasStopped && target.Stopped is not null) ReportStopped(target);
         target.Observer?.OnApplied(
             update, version, isTransaction, tookEffect: rejection is null && target.Stopped is null);
@@ -345,7 +356,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
     private void ReportStopped(HostedObject target)
     {
         TangoTelemetry.ObjectsStopped.Add(1);
-        logger.LogError(target.Stopped, "Object {Name} ({Id}) stopped", target.Name, target.Id);
+        _logger.LogError(target.Stopped, "Object {Name} ({Id}) stopped", target.Name, target.Id);
     }
 }
 

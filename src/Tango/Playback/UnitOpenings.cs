@@ -1,4 +1,5 @@
 using Corfu.Protocol;
+using Tango.Calls;
 
 namespace Tango.Playback;
 
@@ -6,18 +7,20 @@ namespace Tango.Playback;
 /// The units that are open or being opened, each once. Openings do not wait for each other; callers who open the same
 /// unit share one, which ends when all of them are cancelled. A unit that is not open for good leaves some time after
 /// its last use, sooner where too many stay, and not while it has leases: where no process has it open, none expires.
+/// One that was deleted leaves as soon as nothing depends on it.
 /// </summary>
 /// <param name="typeOf">Null: a member of that type is played without a view.</param>
 /// <param name="stay">How long an unused unit stays.</param>
 /// <param name="maxUnused">How many unused units stay.</param>
 /// <param name="hasLeases">Called under the lock.</param>
 /// <param name="loops">Where openings run, for all their callers.</param>
+/// <param name="calls">Of this runtime.</param>
 /// <param name="opened">Called before those who open the unit are answered.</param>
 /// <param name="left">Called within the cycle in which the unit leaves.</param>
 internal sealed class UnitOpenings(
     Func<DirectoryEntry, TangoObjectType?> typeOf, Func<HostedUnit, UnitOpening> create, TimeSpan stay, int maxUnused,
-    Func<HostedUnit, bool> hasLeases, TimeProvider time, LoopContext loops, Action<HostedUnit> opened,
-    Action<HostedUnit> left)
+    Func<HostedUnit, bool> hasLeases, TimeProvider time, LoopContext loops, CallBatcher calls,
+    Action<HostedUnit> opened, Action<HostedUnit> left)
 {
     private readonly Lock _gate = new();
 
@@ -28,6 +31,9 @@ internal sealed class UnitOpenings(
     // Guarded by _gate; the one that was used first is first. Invariant: all are in _open, have no users, and are not
     // open for good.
     private readonly LinkedList<HostedUnit> _unused = [];
+
+    // Guarded by _gate. Invariant: all are in _open, and none in _unused.
+    private readonly List<HostedUnit> _deleted = [];
 
     /// <summary>Opens the unit for good.</summary>
     public async ValueTask<HostedUnit> OpenAsync(
@@ -71,14 +77,20 @@ internal sealed class UnitOpenings(
         }
     }
 
+    /// <summary>Within a cycle of the player, in which the unit was deleted.</summary>
+    public void OnDeleted(HostedUnit unit)
+    {
+        lock (_gate) LetGoIfDeleted(unit);
+    }
+
     /// <summary>Within a cycle of the player: the units that leave now. R20: a unit stays while a decision about it is
-    /// awaited.</summary>
+    /// awaited. One that was deleted needs no users to be gone: what they hold of it says so.</summary>
     public IReadOnlyList<HostedUnit> TakeUnused(Decisions decisions)
     {
         List<HostedUnit> leaving = [];
         lock (_gate)
         {
-            if (_unused.Count == 0) return [];
+            if (_unused.Count + _deleted.Count == 0) return [];
             var last = _unused.Last;
             for (var node = _unused.First; node is not null;)
             {
@@ -86,20 +98,26 @@ internal sealed class UnitOpenings(
                 var isAbove = _unused.Count - leaving.Count > maxUnused;
                 if (!isAbove && time.GetElapsedTime(unit.Stay.UnusedSince) < stay) break;
                 if (hasLeases(unit)) StayLonger(node);
-                // One that is played anew joins again.
-                else if (!_running.ContainsKey(unit.Objects[0].Id) && !decisions.Concerns(unit)) leaving.Add(unit);
+                else if (MayLeave(unit)) leaving.Add(unit);
                 node = next;
             }
 
+            leaving.AddRange(_deleted.Where(unit => calls.AreAnswered(unit.Stay.LastCall!.Value) && MayLeave(unit)));
             foreach (var unit in leaving)
             {
                 Keep(unit);
                 _open.Remove(unit.Objects[0].Id);
             }
+
+            if (_deleted.Count > 0) _deleted.RemoveAll(unit => !IsOpen(unit));
         }
 
         leaving.ForEach(left);
         return leaving;
+
+        // One that is played anew joins again.
+        bool MayLeave(HostedUnit unit) =>
+            !_running.ContainsKey(unit.Objects[0].Id) && !decisions.Concerns(unit);
     }
 
     /// <param name="first">The unit's first member.</param>
@@ -169,9 +187,20 @@ internal sealed class UnitOpenings(
 
     private void LetGoIfUnused(HostedUnit unit)
     {
-        if (unit.Stay is not { Users: 0, IsForGood: false, Unused: null }) return;
-        if (_open.GetValueOrDefault(unit.Objects[0].Id) == unit) unit.Stay.Unused = _unused.AddLast(unit);
+        if (unit.Stay is not { Users: 0, IsForGood: false, Unused: null, LastCall: null }) return;
+        if (IsOpen(unit)) unit.Stay.Unused = _unused.AddLast(unit);
     }
+
+    private void LetGoIfDeleted(HostedUnit unit)
+    {
+        if (unit.Stay.LastCall is not null || unit.Objects[0].Stopped is not { IsDeletion: true } || !IsOpen(unit))
+            return;
+        Keep(unit);
+        unit.Stay.LastCall = calls.CountAccepted();
+        _deleted.Add(unit);
+    }
+
+    private bool IsOpen(HostedUnit unit) => _open.GetValueOrDefault(unit.Objects[0].Id) == unit;
 
     private async ValueTask<HostedUnit> WaitAsync(UnitOpening opening, CancellationToken cancellationToken)
     {
@@ -213,6 +242,8 @@ internal sealed class UnitOpenings(
             if (reason is null)
             {
                 _open[opening.Unit.Objects[0].Id] = opening.Unit;
+                // It may have been deleted since it joined, or before.
+                LetGoIfDeleted(opening.Unit);
                 LetGoIfUnused(opening.Unit);
             }
         }

@@ -12,6 +12,9 @@ internal sealed class UnitStay
     /// <summary>Timestamp of the TimeProvider at the end of the last use.</summary>
     public long UnusedSince { get; set; }
 
+    /// <summary>Not null: it was deleted, and leaves when the calls that were made by then are answered.</summary>
+    public long? LastCall { get; set; }
+
     /// <summary>Not null while the unit is hosted and may leave.</summary>
     public LinkedListNode<HostedUnit>? Unused { get; set; }
 }

@@ -13,6 +13,9 @@ namespace Tango.Playback;
 /// </summary>
 internal sealed class VersionTable(int capacity)
 {
+    // A table for so many is never made smaller.
+    private const int FewKeys = 16;
+
     private readonly Lock _gate = new();
     private readonly Dictionary<byte[], Node> _keys = new(KeyBytesComparer.Instance);
 
@@ -22,14 +25,15 @@ internal sealed class VersionTable(int capacity)
     private RecordVersion? _lastKeyless;
     private RecordVersion? _lastAny;
 
-    // R18: versions of keys that are not in the table are at or below the mark. It is a function of the stream and the
-    // capacity alone, and the capacity is a parameter in the log, never a runtime option.
+    // R18: versions of keys that are not in the table are at or below the mark, or the last keyless write. Both are
+    // functions of the stream, the capacity and the age alone: parameters in the log, never runtime options.
     private RecordVersion? _mark;
 
     /// <summary>First position after the last write of any kind.</summary>
     public LogPosition LastWriteEnd { get; private set; }
 
-    public void Write(bool hasKey, ReadOnlySpan<byte> key, RecordVersion version)
+    /// <param name="maxAge">Versions more than so many positions below this one are forgotten.</param>
+    public void Write(bool hasKey, ReadOnlySpan<byte> key, RecordVersion version, long maxAge)
     {
         lock (_gate)
         {
@@ -37,14 +41,20 @@ internal sealed class VersionTable(int capacity)
             LastWriteEnd = version.Position.Next;
             if (!hasKey)
             {
-                _lastKeyless = version;
+                // It conflicts with all that the versions and the mark below it do.
+                (_lastKeyless, _mark) = (version, null);
+                Clear();
                 return;
             }
 
             Touch(key, version);
             if (_keys.Count > capacity) Evict();
+            EvictBelow(version.Position.Offset - maxAge);
         }
     }
+
+    /// <summary>Writes the object as a whole.</summary>
+    public void WriteWhole(RecordVersion version) => Write(false, default, version, long.MaxValue);
 
     /// <summary>A copy, bounded by the capacity.</summary>
     public VersionTableState Capture()
@@ -129,6 +139,33 @@ internal sealed class VersionTable(int capacity)
         if (_newest is null) _oldest = node;
         else _newest.Newer = node;
         _newest = node;
+    }
+
+    // The key that was just written stays: ages are positive.
+    private void EvictBelow(long offset)
+    {
+        if (_oldest!.Version.Position.Offset >= offset) return;
+        while (_oldest!.Version.Position.Offset < offset)
+        {
+#if PLANTED
+            var mark = _mark;
+#endif
+            Evict();
+#if PLANTED
+            if (Corfu.Protocol.Planted.Is("forgets-old-versions-unmarked")) _mark = mark;
+#endif
+        }
+
+        // What a burst of keys took is given back.
+        if (_keys.EnsureCapacity(0) > 4 * Math.Max(_keys.Count, FewKeys)) _keys.TrimExcess();
+    }
+
+    private void Clear()
+    {
+        if (_keys.Count == 0) return;
+        _keys.Clear();
+        if (_keys.EnsureCapacity(0) > FewKeys) _keys.TrimExcess();
+        (_oldest, _newest) = (null, null);
     }
 
     private void Evict()

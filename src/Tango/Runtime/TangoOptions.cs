@@ -67,8 +67,9 @@ public sealed record TangoOptions
     public int PublishEvery { get; init; } = 128;
 
     /// <summary>
-    /// Keys whose versions an object keeps, recorded in the directory when the object is created and fixed from
-    /// then on. A transaction whose snapshot is older than the oldest version kept aborts.
+    /// Keys whose versions an object keeps at most, recorded in the directory when the object is created and fixed from
+    /// then on; see <see cref="NewLogVersionAge"/> too. A transaction whose snapshot is older than the oldest version
+    /// kept aborts.
     /// </summary>
     // R18.
     public int NewObjectVersionCapacity { get; init; } = 65_536;
@@ -80,6 +81,14 @@ public sealed record TangoOptions
     /// </summary>
     // R19.
     public long NewLogMaxSpan { get; init; } = TangoDirectory.DefaultMaxSpan;
+
+    /// <summary>
+    /// For how many positions an object remembers which of its keys was written, in a log in which this runtime creates
+    /// the first object; fixed from then on. Versions so far below the object's newest write are forgotten, and a
+    /// transaction that read the object below them aborts. Default 262,144, sixteen times <see cref="NewLogMaxSpan"/>.
+    /// </summary>
+    // R18.
+    public long NewLogVersionAge { get; init; } = TangoDirectory.DefaultVersionAge;
 
     /// <summary>When checkpoints are made by this runtime itself; null: never.</summary>
     public CheckpointPolicy? Checkpoints { get; init; } = new();
@@ -125,6 +134,7 @@ public sealed record TangoOptions
             (Checkpoints is null or { Updates: > 0, Bytes: > 0 },
                 "Checkpoints.Updates and Checkpoints.Bytes must be positive."),
             (NewLogMaxSpan is > 0 and <= uint.MaxValue, "NewLogMaxSpan must be between 1 and 4294967295."),
+            (NewLogVersionAge is > 0 and <= uint.MaxValue, "NewLogVersionAge must be between 1 and 4294967295."),
         ];
         return [.. rules.Where(static rule => !rule.Holds).Select(static rule => rule.Fault)];
     }

@@ -13,6 +13,8 @@ public sealed partial class TangoRuntime
         {
             foreach (var hosted in unit.Objects)
             {
+                // It leaves soon, and is no failure.
+                if (hosted.Stopped is { IsDeletion: true }) continue;
                 figures.Add(new ObjectFigures(
                     hosted.Name, hosted.Entry.TypeName, hosted.Updates, unit.Traffic.CheckpointSize,
                     published.Of(hosted).Stopped is not null));

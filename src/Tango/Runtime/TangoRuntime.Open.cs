@@ -150,7 +150,8 @@ public sealed partial class TangoRuntime
     {
         try
         {
-            var begin = new TangoDirectory.LogBeginning(_options.NewestLevel, _options.NewLogMaxSpan);
+            var begin = new TangoDirectory.LogBeginning(
+                _options.NewestLevel, _options.NewLogMaxSpan, _options.NewLogVersionAge);
             return await _directory.CreateAsync(begin, group, members, cancellationToken);
         }
         catch (TangoRejectedException e)
@@ -235,13 +236,18 @@ public sealed partial class TangoRuntime
         new(((TangoDirectory)_directoryUnit!.Objects[0].CurrentView!).GroupOf(id));
 
     private bool IsDeletedInCycle(ObjectId id, LogPosition position) =>
-        ((TangoDirectory)_directoryUnit!.Objects[0].CurrentView!).IsDeletedBefore(id, position);
+        _directoryUnit is { } unit
+        && ((TangoDirectory)unit.Objects[0].CurrentView!).IsDeletedBefore(id, position);
 
     // The log's first objects fixed it, so that any view of the directory that knows an object has it. Before the
     // directory is open no object is, and commit records have no effect here.
     private long FindMaxSpan() => _directoryUnit is { } unit
         ? ((TangoDirectory)unit.Objects[0].CurrentView!).MaxSpan
         : TangoDirectory.DefaultMaxSpan;
+
+    private long FindVersionAge() => _directoryUnit is { } unit
+        ? ((TangoDirectory)unit.Objects[0].CurrentView!).VersionAge
+        : TangoDirectory.DefaultVersionAge;
 
     // Playback beside the player may be ahead of it.
     private async ValueTask<IReadOnlyList<DirectoryEntry>> FindGroupAsync(

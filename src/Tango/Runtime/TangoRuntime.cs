@@ -62,20 +62,21 @@ public sealed partial class TangoRuntime : IAsyncDisposable
             new PinnedUnits(FindPinned, CheckpointPinnedAsync, TrimByItselfAsync, loops, logger, _lifetime.Token).Start,
             loops, logger, _lifetime.Token);
         var context = new PlaybackContext(
-            log, Calls, FindMaxSpan, openCursor, LoadUnitAsync, FindGroupInCycle, IsDeletedInCycle, _options, time,
-            loops, entropy, logger);
+            log, Calls, FindMaxSpan, FindVersionAge, openCursor, LoadUnitAsync, FindGroupInCycle, IsDeletedInCycle,
+            _options, time, loops, entropy, logger);
         var idle = _options.IdlePlayback is { } period
             ? new IdlePlayback(() => Player!, period, time, loops, _lifetime.Token)
             : null;
         Changes = new ChangeWaits(() => Player!, _options.WaitInterval, time, loops, _lifetime.Token);
         var leases = new LeaseWatch(() => Player!, NewLeaseHandle, time, loops, logger, _lifetime.Token);
         Player = new Player(
-            context, decisions => _openings!.TakeUnused(decisions), OnPlayed, _lifetime.Token, leases.Watch);
+            context, decisions => _openings!.TakeUnused(decisions), OnPlayed, _lifetime.Token, leases.Watch,
+            unit => _openings!.OnDeleted(unit));
         var beside = _beside = context with { FindGroup = FindGroupAsync, IsDeleted = IsDeletedBefore };
         _claimHolders = new ClaimHolders(_beside, _lifetime.Token);
         _openings = new UnitOpenings(
             TypeOf, unit => new UnitOpening(unit, Player, beside, _lifetime.Token), _options.RemoteStay,
-            _options.MaxRemoteUnits, leases.HasLeases, time, loops,
+            _options.MaxRemoteUnits, leases.HasLeases, time, loops, Calls,
             unit =>
             {
                 _checkpointer.Watch(unit);

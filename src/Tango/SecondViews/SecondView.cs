@@ -22,8 +22,8 @@ internal sealed class SecondView
             context, decisions => _openings!.TakeUnused(decisions), static _ => { }, lifetime, isObserver: true);
         _openings = new UnitOpenings(
             typeOf, unit => new UnitOpening(unit, Player, context, lifetime), context.Options.RemoteStay,
-            context.Options.MaxRemoteUnits, static _ => false, context.Time, context.Loops, static _ => { },
-            static _ => { });
+            context.Options.MaxRemoteUnits, static _ => false, context.Time, context.Loops, context.Calls,
+            static _ => { }, static _ => { });
     }
 
     public Player Player { get; }

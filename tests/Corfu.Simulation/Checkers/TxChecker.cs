@@ -12,8 +12,9 @@ public sealed class TxChecker
     // Per key, ascending: the position and order of each effective write, and the value from there on.
     private readonly Dictionary<string, List<(Place At, long Value)>> _versions = [];
     private readonly List<(TxOp Tx, Place At)> _effective = [];
+    private readonly VersionMarks _marks;
 
-    private TxChecker(TxHistory history) => _history = history;
+    private TxChecker(TxHistory history) => (_history, _marks) = (history, new VersionMarks(history.VersionAge));
 
     public static List<Violation> CheckAll(TxHistory history)
     {
@@ -65,6 +66,10 @@ public sealed class TxChecker
             }
 
             KeyValuePair<string, long>? stale = FirstStale(tx, at);
+            bool isTooOld = _marks.IsTooOld(tx);
+            if (tx.Decision == TxDecision.Committed && isTooOld)
+                _found.Add(new(CheckerNames.Transactions,
+                    $"{tx}: committed at {at.Position}, though versions from {tx.SnapshotEnd} on are forgotten"));
             if (tx.Decision == TxDecision.Committed && stale is { } wrong)
             {
                 _found.Add(new(
@@ -72,15 +77,17 @@ public sealed class TxChecker
                     $"{tx}: committed at {at.Position}, but {wrong.Key} was {ValueBefore(wrong.Key, at)} there, "
                     + $"written at {_history.Places.GetValueOrDefault(ValueBefore(wrong.Key, at)).Position}"));
             }
-            else if (tx.Decision == TxDecision.Aborted && stale is null)
+            else if (tx.Decision == TxDecision.Aborted && stale is null && !isTooOld)
             {
                 _found.Add(new(CheckerNames.AbortJustified,
                     $"{tx}: aborted at {at.Position} though nothing it read had changed"));
             }
 
-            // An unknown outcome follows the rule: it commits exactly if what it read is still there.
-            if (tx.Decision == TxDecision.Committed || (tx.Decision == TxDecision.Unknown && stale is null))
+            // An unknown outcome follows the rule: it commits exactly if what it read is still there, and known.
+            if (tx.Decision == TxDecision.Committed
+                || (tx.Decision == TxDecision.Unknown && stale is null && !isTooOld))
             {
+                _marks.Write(tx, at.Position);
                 int refused = Apply(tx, at);
                 if (tx.Decision == TxDecision.Committed && tx.Refused is { } told && refused != told)
                     _found.Add(new(CheckerNames.Transactions,
@@ -205,7 +212,8 @@ public sealed class TxChecker
     {
         foreach (TxOp tx in _history.Transactions.Where(t => t.Decision == TxDecision.Aborted && PlaceOf(t) is null))
         {
-            if (StatesDuring(tx).All(at => FirstStale(tx, at) is null))
+            // The marks are those of the log's end: they only rise.
+            if (StatesDuring(tx).All(at => FirstStale(tx, at) is null) && !_marks.IsTooOld(tx))
             {
                 _found.Add(new(CheckerNames.AbortJustified,
                     $"{tx}: aborted though nothing it read changed while it ran"));

@@ -26,6 +26,9 @@ public sealed class TxHistory
     /// <summary>R19: so far behind its first spill a commit record may stand.</summary>
     public long MaxSpan { get; init; } = long.MaxValue;
 
+    /// <summary>R18: so many positions below an object's newest write the versions of its keys are kept.</summary>
+    public long VersionAge { get; init; } = long.MaxValue;
+
     public HistoryFacts Facts { get; } = new();
 
     /// <summary>R20: which commit records a client waited for when it had played up to a position.</summary>
@@ -76,6 +79,12 @@ public sealed record TxOp(
     IReadOnlyList<KeyValuePair<string, long>> Reads,
     IReadOnlyList<KeyValuePair<string, long>> Writes)
 {
+    /// <summary>Its reads saw nothing from this position on; null: it had no snapshot, or none is known.</summary>
+    public long? SnapshotEnd { get; init; }
+
+    /// <summary>Objects of which it read a key that is not among its reads.</summary>
+    public IReadOnlyList<string> Asked { get; init; } = [];
+
     /// <summary>How many of its writes its caller was told to have been refused (R23); null: it was not told.</summary>
     public int? Refused { get; init; }
 

@@ -41,6 +41,7 @@ public sealed partial class SimulationRun
         Transactions = new TxHistory
         {
             MaxSpan = plan.MaxSpan,
+            VersionAge = plan.VersionAge,
             Refuses = static (key, before, value) => key == TangoClient.GateKey && Gate.Refuses(before, value),
         };
     }
@@ -178,6 +179,7 @@ public sealed partial class SimulationRun
         var options = new TangoOptions
         {
             NewLogMaxSpan = _plan.MaxSpan,
+            NewLogVersionAge = _plan.VersionAge,
             RemoteStay = s_remoteStay,
             // What it would mend is to be found.
             IdlePlayback = null,

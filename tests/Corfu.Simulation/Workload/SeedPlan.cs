@@ -87,9 +87,15 @@ public sealed record SeedPlan
     /// checkpoints: short under trims, so that claims rise within a run.</summary>
     public long MaxSpan => !Spills ? 5 : TrimsObjects ? 60 : 1_000_000;
 
+    /// <summary>R18: so many positions below an object's newest write its versions are kept; few in some seeds, so that
+    /// snapshots fall below the mark.</summary>
+    public long VersionAge { get; init; } = 100_000;
+
+    public bool ForgetsVersions => VersionAge < 100;
+
     /// <summary>Largest payload of one entry: with <see cref="Spills"/>, hardly enough to create the group of
     /// objects.</summary>
-    public int MaxPayload => Spills ? 230 : EntryCodec.DefaultMaxPayload;
+    public int MaxPayload => Spills ? 236 : EntryCodec.DefaultMaxPayload;
 
     /// <summary>What each client does, in turn.</summary>
     public IReadOnlyList<ClientProfile> Profiles { get; init; } = [ClientProfile.Mixed];
@@ -135,6 +141,7 @@ public sealed record SeedPlan
     private const double ShareWithGrowth = 0.4;
     private const double ShareWithLateOrphans = 0.5;
     private const double ShareOfCoordination = 0.12;
+    private const double ShareWithShortAges = 0.3;
 
     // After these a unit may be the only one that has a page, for a while or for good.
     private static readonly FaultKind[] s_moves =
@@ -250,6 +257,9 @@ public sealed record SeedPlan
                 && new SimRandom(seed).Split("feeds").Chance(ShareWithFeeds),
             Deletes = plan.Kind == WorkloadKind.Tango && canOpenAnew
                 && new SimRandom(seed).Split("deletes").Chance(ShareWithDeletes),
+            VersionAge = plan.Kind == WorkloadKind.Tango && new SimRandom(seed).Split("ages").Chance(ShareWithShortAges)
+                ? 6
+                : plan.VersionAge,
             Grows = plan.Kind == WorkloadKind.Tango && canOpenAnew
                 && new SimRandom(seed).Split("growth").Chance(ShareWithGrowth),
             // Claims that are recorded without checkpoints heed no values.

@@ -34,7 +34,8 @@ public sealed partial class TangoWorkload
         catch (TangoObjectDeletedException)
         {
             monitor.Mark("deleted object refused");
-            tango.Temporary.Remove(name);
+            if (tango.Temporary.Remove(name, out TangoRegister<string>? gone) && !tango.Runtime.IsHosted(IdOf(gone)))
+                monitor.Mark("deleted object left memory");
         }
         catch (TangoDirectoryException)
         {
@@ -85,7 +86,7 @@ public sealed partial class TangoWorkload
         if (random.Chance(0.5)) op.Read(key, await tango.ReadAsync(key));
         if (random.Chance(0.5)) await tango.WriteAsync(key, op.Write(key, 0));
         await handle.WriteAsync(op.Write(KeyOf(handle), 0));
-        op.Started();
+        op.Started(tx);
         op.Decided(await tx.EndTxAsync());
     }
 

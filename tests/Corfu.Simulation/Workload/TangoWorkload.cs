@@ -170,7 +170,7 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
         // R23: first, so that what is refused has writes behind it that are not.
         if (random.Chance(0.3)) await PassWithinAsync(tango, op);
         foreach (string key in writes) await tango.WriteAsync(key, op.Write(key, 0));
-        op.Started();
+        op.Started(tx);
         try
         {
             await DecideAsync(op, tango, await tx.EndTxAsync());
@@ -206,6 +206,7 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
     {
         long ticket = ledger.NextPayload();
         Stumbles.Spare(ticket);
+        op.Ask(TangoClient.GateKey);
         try
         {
             await tango.Gate.PassAsync(ticket, TxAttempt.ValueOf(ticket, 0));
@@ -246,7 +247,7 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
         string[] pair = PickKeys(s_accounts, random, 2);
         int amount = random.Between(1, 20);
         TxAttempt? last = null;
-        TxOutcome outcome = await tango.Runtime.RunTransactionAsync(async _ =>
+        TxOutcome outcome = await tango.Runtime.RunTransactionAsync(async tx =>
         {
             last?.Abandoned();
             TxAttempt op = last = new TxAttempt(_recorder, client);
@@ -256,7 +257,7 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
             op.Read(pair[1], to);
             await tango.WriteAsync(pair[0], op.Write(pair[0], BalanceOf(from) - amount));
             await tango.WriteAsync(pair[1], op.Write(pair[1], BalanceOf(to) + amount));
-            op.Started();
+            op.Started(tx);
         });
         await DecideAsync(last!, tango, outcome);
     }
@@ -306,7 +307,7 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
             sum += BalanceOf(value);
         }
 
-        op.Started();
+        op.Started(tx);
         TxOutcome outcome = await tx.EndTxAsync();
         op.Decided(outcome);
         // R17: even a transaction that aborts never sees a state that did not exist.

@@ -14,10 +14,14 @@ internal sealed class TxAttempt(TxRecorder to, int client)
 {
     private readonly List<KeyValuePair<string, long>> _reads = [];
     private readonly List<KeyValuePair<string, long>> _writes = [];
+    private readonly List<string> _asked = [];
     private readonly long _start = to.World.Steps;
     private int _slot = -1;
 
     public void Read(string key, string? value) => _reads.Add(KeyValuePair.Create(key, TangoWorkload.NumberOf(value)));
+
+    /// <summary>R16: a call that may be refused reads a key of the object, also where it is refused.</summary>
+    public void Ask(string name) => _asked.Add(name);
 
     public string Write(string key, int balance) => Write(key, to.Ledger.NextPayload(), balance);
 
@@ -30,10 +34,15 @@ internal sealed class TxAttempt(TxRecorder to, int client)
     public static string ValueOf(long id, int balance) =>
         string.Create(CultureInfo.InvariantCulture, $"v{id:D7}:{balance}");
 
-    public void Started()
+    /// <param name="tx">Null: a call of its own. What the transaction reads it has read.</param>
+    public void Started(TangoTransaction? tx = null)
     {
         _slot = to.History.Transactions.Count;
-        to.History.Transactions.Add(new TxOp(client, _start, LogHistory.Never, TxDecision.Unknown, _reads, _writes));
+        to.History.Transactions.Add(new TxOp(client, _start, LogHistory.Never, TxDecision.Unknown, _reads, _writes)
+        {
+            SnapshotEnd = tx?.SnapshotEnd?.Offset,
+            Asked = _asked,
+        });
     }
 
     /// <summary>The retry helper runs the body again: this attempt had aborted.</summary>
@@ -50,7 +59,8 @@ internal sealed class TxAttempt(TxRecorder to, int client)
                 if (committed.RejectedWrites > 0) to.Monitor.Mark("write refused in a transaction");
                 Decided(TxDecision.Committed, committed.RejectedWrites);
                 break;
-            case TxOutcome.Aborted:
+            case TxOutcome.Aborted aborted:
+                if (aborted.Reason == AbortReason.SnapshotTooOld) to.Monitor.Mark("snapshot was too old");
                 Decided(TxDecision.Aborted);
                 break;
             default:

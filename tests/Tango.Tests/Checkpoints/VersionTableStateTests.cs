@@ -16,8 +16,9 @@ public class VersionTableStateTests
     {
         var random = new Random(seed);
         const int Capacity = 8;
+        var maxAge = seed % 2 == 0 ? random.Next(1, 12) : long.MaxValue;
         var captured = new VersionTable(Capacity);
-        var position = Write(captured, random, random.Next(60), 0);
+        var position = Write(captured, random, random.Next(60), 0, maxAge);
         var state = captured.Capture();
         var restored = new VersionTable(Capacity);
         restored.Restore(state);
@@ -26,8 +27,8 @@ public class VersionTableStateTests
         {
             RequireSame(captured, restored, position);
             var next = random.Next();
-            Write(captured, new Random(next), 1, position);
-            position = Write(restored, new Random(next), 1, position);
+            Write(captured, new Random(next), 1, position, maxAge);
+            position = Write(restored, new Random(next), 1, position, maxAge);
         }
 
         // What was captured is not changed by what comes after.
@@ -38,14 +39,14 @@ public class VersionTableStateTests
             again.Capture().Keys.Select(static known => (known.Key[0], known.Version)));
     }
 
-    private static long Write(VersionTable table, Random random, int writes, long position)
+    private static long Write(VersionTable table, Random random, int writes, long position, long maxAge)
     {
         for (; writes > 0; writes--)
         {
             position += random.Next(1, 3);
             var version = new RecordVersion(new LogPosition(position), random.Next(3));
             var hasKey = random.Next(15) > 0;
-            table.Write(hasKey, hasKey ? [(byte)random.Next(14)] : [], version);
+            table.Write(hasKey, hasKey ? [(byte)random.Next(14)] : [], version, maxAge);
         }
 
         return position;
