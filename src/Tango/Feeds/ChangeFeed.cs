@@ -14,9 +14,10 @@ namespace Tango.Feeds;
 /// <param name="entry">Of the object.</param>
 /// <param name="newUnit">The object's unit, of which nothing is played yet.</param>
 /// <param name="claim">Null: the feed is not registered.</param>
+/// <param name="poll">The runtime's, for all feeds.</param>
 internal sealed class ChangeFeed<T>(
-    DirectoryEntry entry, Func<HostedUnit> newUnit, FeedClaim? claim, FeedOptions options, PlaybackContext context,
-    CancellationToken lifetime)
+    DirectoryEntry entry, Func<HostedUnit> newUnit, FeedClaim? claim, FeedOptions options, FeedPoll poll,
+    PlaybackContext context, CancellationToken lifetime)
     where T : TangoObject, ITangoObject<T>
 {
     private Playback.Playback _playback = null!;
@@ -32,6 +33,9 @@ internal sealed class ChangeFeed<T>(
     // Of the last change that was looked at. Invariant: _last <= _passed, and what is between is not told.
     private ChangePlace _passed;
     private bool _isAtTail;
+
+    // What the last check answered, when _isAtTail.
+    private LogPosition _tail;
 
     // Null below its birth, if it was added to its group.
     private HostedObject? Object => _unit.Find(entry.Id);
@@ -123,9 +127,9 @@ internal sealed class ChangeFeed<T>(
                 return;
             }
 
-            if (_isAtTail) await Task.Delay(options.PollInterval, context.Time, lifetime);
+            if (_isAtTail) await poll.WaitAsync(Next(), lifetime);
             _isAtTail = true;
-            var tail = await _playback.SyncAsync(ReadConsistency.Session);
+            var tail = _tail = await _playback.SyncAsync(ReadConsistency.Session);
             if (tail - _last.Position >= options.ProgressEvery) await ProgressAsync(tail);
         }
         catch (LogTrimmedException e)
@@ -133,6 +137,11 @@ internal sealed class ChangeFeed<T>(
             await ResetAsync(e);
         }
     }
+
+    private FeedWait Next() => new(
+        [.. _unit.Objects.Select(static member => member.Id.Stream)], options.PollInterval, _tail,
+        new LogPosition(_last.Position.Offset + Math.Min(options.ProgressEvery, long.MaxValue >> 1)),
+        claim?.Pause ?? TimeSpan.MaxValue);
 
     /// <summary>The object's stream tells nothing of positions above its last entry, so that the log has to
     /// (R10).</summary>

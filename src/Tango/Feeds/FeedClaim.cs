@@ -21,6 +21,9 @@ internal sealed class FeedClaim(
     private long _heldAt;
     private long _lookedAt;
 
+    /// <summary>Between two looks at the claims.</summary>
+    public TimeSpan Pause => Renewal < s_longestPause ? Renewal : s_longestPause;
+
     private TimeSpan Renewal => lease / 3;
 
     /// <summary>The reader begins with a state of this position.</summary>
@@ -36,8 +39,7 @@ internal sealed class FeedClaim(
     /// <param name="done">The reader will not resume below.</param>
     public async ValueTask RenewIfDueAsync(LogPosition done, CancellationToken cancellationToken)
     {
-        var pause = Renewal < s_longestPause ? Renewal : s_longestPause;
-        if (time.GetElapsedTime(_lookedAt) < pause) return;
+        if (time.GetElapsedTime(_lookedAt) < Pause) return;
         var (_, claims) = await directory.ReadClaimsAsync(cancellationToken);
         _lookedAt = time.GetTimestamp();
         if (claims.Units.GetValueOrDefault(unit).Checkpoint is { } newest && newest > _newest)

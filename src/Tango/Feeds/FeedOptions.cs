@@ -21,7 +21,8 @@ public sealed record FeedOptions
     /// minutes.</summary>
     public TimeSpan Lease { get; init; } = TimeSpan.FromMinutes(10);
 
-    /// <summary>How long a reader that has seen everything waits before the log is asked for more.</summary>
+    /// <summary>How long a reader that has seen everything waits before the log is asked for more. Feeds of one runtime
+    /// that wait share a request; the shortest interval counts.</summary>
     public TimeSpan PollInterval { get; init; } = TimeSpan.FromMilliseconds(50);
 
     /// <summary>A <see cref="TangoChangeKind.Progress"/> follows when the log has grown by so many positions without a

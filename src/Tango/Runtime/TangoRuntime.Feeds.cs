@@ -7,6 +7,8 @@ namespace Tango;
 
 public sealed partial class TangoRuntime
 {
+    private readonly FeedPoll _feedPoll;
+
     /// <summary>
     /// Reads what changes an object, in the order of the log: every mutator call that took effect, none twice and none
     /// left out. Calls that the object refused and transactions that aborted have no effect and are not told. The
@@ -98,7 +100,7 @@ public sealed partial class TangoRuntime
         var claim = options.Name is null
             ? null
             : new FeedClaim(_directory, _time, options.Name, options.Lease, members[0].Id, FindMaxSpan);
-        return new ChangeFeed<T>(entry, NewUnit, claim, options, _beside, stop);
+        return new ChangeFeed<T>(entry, NewUnit, claim, options, _feedPoll, _beside, stop);
 
         // Of the other members of its group the versions are enough, to decide transactions.
         HostedUnit NewUnit() => new(members, member => member.Id == entry.Id ? T.ObjectType : null);

@@ -4,6 +4,7 @@ using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 using Tango.Calls;
 using Tango.Checkpoints;
+using Tango.Feeds;
 using Tango.Leases;
 using Tango.Places;
 using Tango.Playback;
@@ -67,6 +68,7 @@ public sealed partial class TangoRuntime : IAsyncDisposable
         var idle = _options.IdlePlayback is { } period
             ? new IdlePlayback(() => Player!, period, time, loops, _lifetime.Token)
             : null;
+        _feedPoll = new FeedPoll(log, time, loops, _lifetime.Token);
         Changes = new ChangeWaits(() => Player!, _options.WaitInterval, time, loops, _lifetime.Token);
         var leases = new LeaseWatch(() => Player!, NewLeaseHandle, time, loops, logger, _lifetime.Token);
         Player = new Player(
