@@ -226,6 +226,23 @@ public sealed class DictionaryTests
     }
 
     [Fact]
+    public async Task Front_end_serves_more_names_than_it_keeps_open()
+    {
+        await using var front = new Front();
+        await using var own = await TangoFrontEnd.StartAsync(front.NewRuntime(maxRemoteUnits: 1));
+        for (var round = 0; round < 2; round++)
+        {
+            foreach (var name in (string[])["a", "b", "c"])
+            {
+                await own.CreateAsync(name, ObjectType.Dictionary);
+                var count = await own.Dictionaries.CountAsync(new CountRequest { Object = name });
+                Assert.Equal(round, count.Count);
+                await own.Dictionaries.SetAsync(new SetRequest { Object = name, Key = "key" });
+            }
+        }
+    }
+
+    [Fact]
     public async Task A_rename_shows_at_once_at_every_front_end()
     {
         await using var front = new Front();
