@@ -65,10 +65,6 @@ public sealed partial class TangoLeasedDictionary<TKey, TValue> : TangoObject, I
     public ValueTask<bool> RenewAsync(long lease, CancellationToken cancellationToken = default) =>
         RenewAsync(new LeaseRenewal(lease), cancellationToken);
 
-    /// <summary>Ends a lease and its entries; without effect if it has ended.</summary>
-    [Mutator(6)]
-    public partial ValueTask EndAsync(long lease, CancellationToken cancellationToken = default);
-
     /// <summary>Adds or replaces an entry that ends unless it is set again within its time to live.</summary>
     /// <param name="timeToLive">At least a millisecond.</param>
     public ValueTask SetAsync(
@@ -113,7 +109,11 @@ public sealed partial class TangoLeasedDictionary<TKey, TValue> : TangoObject, I
     [Mutator(5)]
     private partial ValueTask<bool> RenewAsync([VersionKey] LeaseRenewal lease, CancellationToken cancellationToken);
 
-    // This one and EndAsync are writes of the whole map: the keys that end are not told by the call.
+    // This one and the next are writes of the whole map: the keys that end are not told by the call.
+    /// <summary>Ends a lease and its entries; without effect if it has ended.</summary>
+    [Mutator(6)]
+    public partial ValueTask EndAsync(long lease, CancellationToken cancellationToken = default);
+
     [Mutator(7)]
     private partial ValueTask ExpireAsync(long lease, long version, CancellationToken cancellationToken);
 

@@ -103,11 +103,6 @@ public sealed partial class TangoWorkQueue<T> : TangoObject, ITangoLeased
         delivery.IsOver = !IsInTransaction;
     }
 
-    /// <summary>As the other overload, for a consumer that keeps a delivery's numbers.</summary>
-    [Mutator(8, MayReject = true)]
-    public partial ValueTask AbandonAsync([VersionKey] long item, long token,
-        CancellationToken cancellationToken = default);
-
     /// <summary>Renews a delivery by its numbers, for the time to live with which it was received: for a consumer that
     /// keeps them and not the <see cref="Delivery{T}"/>, which it let go or which was of another process.</summary>
     /// <returns>False: the delivery is over.</returns>
@@ -156,6 +151,11 @@ public sealed partial class TangoWorkQueue<T> : TangoObject, ITangoLeased
     [Mutator(7)]
     private partial ValueTask<bool> RenewAsync(
         [VersionKey] LeaseRenewal item, long token, CancellationToken cancellationToken);
+
+    /// <summary>As the other overload, for a consumer that keeps a delivery's numbers.</summary>
+    [Mutator(8, MayReject = true)]
+    public partial ValueTask AbandonAsync([VersionKey] long item, long token,
+        CancellationToken cancellationToken = default);
 
     // As abandoning, for a caller that does not wait for the answer.
     [Mutator(9)]
